@@ -96,7 +96,7 @@ def _time(record: logging.LogRecord) -> str:
 
 
 def tells_every_request(access: str, form: str) -> bool:
-    """Whether each request gets its line: for machines, not for people, unless a setting asks."""
+    """Whether each request gets its line: with ``all``, and with ``auto`` in JSON."""
     return access == "all" or (access == "auto" and form == "json")
 
 

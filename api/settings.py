@@ -37,6 +37,7 @@ ACCESS_LOGS: Final = ("auto", "all", "errors")
 ANONYMOUS_ROLES: Final = ("reader", "producer")
 """The roles that a caller without a key can have; admin is none of them."""
 GREMLIN_DIALECTS: Final = ("tinkerpop", "neptune")
+_ANY_ADDRESS: Final = ("0.0.0.0", "::")  # noqa: S104 - recognised, not bound
 _NOBODY: Final = "none"
 _AUTO: Final = "auto"
 _HEAP_BOUNDS: Final = (LEAST_HEAP_MB, 1_048_576)
@@ -88,19 +89,32 @@ class Settings:
     rewrite_rules: str
 
     @property
+    def address(self) -> str:
+        """Where a browser on this computer finds the server."""
+        host = "127.0.0.1" if self.host in _ANY_ADDRESS else self.host
+        return f"http://[{host}]:{self.port}" if ":" in host else f"http://{host}:{self.port}"
+
+    @property
     def run_window(self) -> RunWindow:
         """Which runs the graph carries, as set or by where it is."""
         return self.graph_runs or (REMOTE if self.gremlin_url else EMBEDDED)
 
 
 class Row(NamedTuple):
-    """One setting: the default is written as a person would write it in the environment."""
+    """One setting: the default is written as a person would write it in the environment; ``named``
+    is its field where that has another name than the variable, for its unit.
+    """
 
-    field: str
     variable: str
     default: str
     help: str
     read: Callable[[str], object]
+    named: str = ""
+
+    @property
+    def field(self) -> str:
+        """Its field in ``Settings``, and its option in the console."""
+        return self.named or self.variable.removeprefix(PREFIX).lower()
 
 
 def _whole(least: int, most: int) -> Callable[[str], int]:
@@ -237,7 +251,6 @@ def _frontend(text: str) -> Path:
 
 ROWS: Final[tuple[Row, ...]] = (
     Row(
-        "host",
         "HEADWATER_HOST",
         "127.0.0.1",
         "Address to listen on. The default is this computer only; any other needs an API key "
@@ -245,14 +258,12 @@ ROWS: Final[tuple[Row, ...]] = (
         _text,
     ),
     Row(
-        "port",
         "HEADWATER_PORT",
         "8080",
         "Port of the page and of all HTTP routes.",
         _whole(1, 65535),
     ),
     Row(
-        "data",
         "HEADWATER_DATA",
         "./data",
         "Folder of the journal and the catalogue. It is created when it is missing; one running "
@@ -260,7 +271,6 @@ ROWS: Final[tuple[Row, ...]] = (
         _folder,
     ),
     Row(
-        "database",
         "HEADWATER_DATABASE",
         "",
         "A PostgreSQL database for journal and catalogue (postgresql://user:password@host/name), "
@@ -268,7 +278,6 @@ ROWS: Final[tuple[Row, ...]] = (
         _database,
     ),
     Row(
-        "database_iam",
         "HEADWATER_DATABASE_IAM",
         "false",
         "true: sign in to HEADWATER_DATABASE with a token of AWS IAM, made anew for each "
@@ -277,7 +286,6 @@ ROWS: Final[tuple[Row, ...]] = (
         _switch,
     ),
     Row(
-        "database_secret",
         "HEADWATER_DATABASE_SECRET",
         "",
         "Name or ARN of a secret in AWS Secrets Manager with username and password, as RDS makes "
@@ -285,7 +293,6 @@ ROWS: Final[tuple[Row, ...]] = (
         str,
     ),
     Row(
-        "bodies",
         "HEADWATER_BODIES",
         "",
         "s3://bucket/prefix: the bodies of large documents lie there, the rest of the journal in "
@@ -293,21 +300,18 @@ ROWS: Final[tuple[Row, ...]] = (
         _place,
     ),
     Row(
-        "bodies_above",
         "HEADWATER_BODIES_ABOVE",
         "256",
         "The size in KB, compressed, above which a body lies in HEADWATER_BODIES.",
         _kibibytes(1, 1_048_576),
     ),
     Row(
-        "bodies_key",
         "HEADWATER_BODIES_KEY",
         "",
         "The KMS key that encrypts objects in HEADWATER_BODIES. Empty: the bucket's default.",
         str,
     ),
     Row(
-        "gremlin_port",
         "HEADWATER_GREMLIN_PORT",
         "8182",
         "Port of the embedded Gremlin Server (this computer only): "
@@ -315,7 +319,6 @@ ROWS: Final[tuple[Row, ...]] = (
         _whole(1, 65535),
     ),
     Row(
-        "gremlin_read_port",
         "HEADWATER_GREMLIN_READ_PORT",
         "",
         "Port of the embedded Gremlin Server where the graph can be read and not changed (this "
@@ -323,14 +326,12 @@ ROWS: Final[tuple[Row, ...]] = (
         _read_port,
     ),
     Row(
-        "gremlin_url",
         "HEADWATER_GREMLIN_URL",
         "",
         "A Gremlin Server of your own (ws:// or wss://). Empty: the embedded one is started.",
         _gremlin_url,
     ),
     Row(
-        "gremlin_dialect",
         "HEADWATER_GREMLIN_DIALECT",
         "",
         "The dialect of the server at HEADWATER_GREMLIN_URL: tinkerpop or neptune. Empty: neptune "
@@ -338,7 +339,6 @@ ROWS: Final[tuple[Row, ...]] = (
         _dialect,
     ),
     Row(
-        "gremlin_signed",
         "HEADWATER_GREMLIN_SIGNED",
         "false",
         "true: sign every handshake with the AWS credentials of the process, as a Neptune cluster "
@@ -346,15 +346,14 @@ ROWS: Final[tuple[Row, ...]] = (
         _switch,
     ),
     Row(
-        "gremlin_heap_mb",
         "HEADWATER_GREMLIN_HEAP",
         "2048",
         "Memory of the embedded Gremlin Server in MB; 2048 holds about 800,000 vertices and edges "
         "(docs/graph.md). auto: half of the container's limit, or of this computer's memory.",
         _heap,
+        "gremlin_heap_mb",
     ),
     Row(
-        "checkpoint_every",
         "HEADWATER_CHECKPOINT_EVERY",
         "100000",
         "The embedded Gremlin Server saves its graph for the next start when half of it has "
@@ -364,7 +363,6 @@ ROWS: Final[tuple[Row, ...]] = (
         _whole(0, 1_000_000_000),
     ),
     Row(
-        "graph_runs",
         "HEADWATER_GRAPH_RUNS",
         "",
         "The runs that the graph contains, for traversals by hand; no answer uses them: none, "
@@ -373,7 +371,6 @@ ROWS: Final[tuple[Row, ...]] = (
         _graph_runs,
     ),
     Row(
-        "keep",
         "HEADWATER_KEEP",
         "",
         "Retention: runs=100,days=400 keeps the newest 100 runs of each job, all of the last 400 "
@@ -383,51 +380,47 @@ ROWS: Final[tuple[Row, ...]] = (
         read_keep,
     ),
     Row(
-        "max_body_bytes",
         "HEADWATER_MAX_BODY",
         "64",
         "The largest document taken, in MB, after decompression. Larger ones get 413.",
         _mebibytes(1, 1024),
+        "max_body_bytes",
     ),
     Row(
-        "max_compressed_bytes",
         "HEADWATER_MAX_COMPRESSED_BODY",
         "16",
         "The largest gzip body taken, in MB, before decompression. Larger ones get 413.",
         _mebibytes(1, 1024),
+        "max_compressed_bytes",
     ),
     Row(
-        "projection_wait_ms",
         "HEADWATER_PROJECTION_WAIT",
         "2000",
         "How long, in milliseconds, the answer to a document waits until the graph contains it. "
         "The document is safe on disk before that; 0 answers at once. While many clients write, no "
         "answer waits.",
         _whole(0, 60_000),
+        "projection_wait_ms",
     ),
     Row(
-        "threads",
         "HEADWATER_THREADS",
         "16",
         "Threads for requests; further requests queue.",
         _whole(1, 512),
     ),
     Row(
-        "log_level",
         "HEADWATER_LOG_LEVEL",
         "info",
         "debug, info, warning or error. Bodies of documents are never logged.",
         _one_of(LOG_LEVELS),
     ),
     Row(
-        "log_format",
         "HEADWATER_LOG_FORMAT",
         "text",
         "text: lines for people; json: one JSON object a line.",
         _one_of(LOG_FORMATS),
     ),
     Row(
-        "access_log",
         "HEADWATER_ACCESS_LOG",
         "auto",
         "all: a line for each request; errors: a line for each request that failed in the server, "
@@ -436,7 +429,6 @@ ROWS: Final[tuple[Row, ...]] = (
         _one_of(ACCESS_LOGS),
     ),
     Row(
-        "anonymous",
         "HEADWATER_ANONYMOUS",
         "none",
         "Roles of clients without an API key, once a key exists: none, reader, producer, or "
@@ -444,7 +436,6 @@ ROWS: Final[tuple[Row, ...]] = (
         _anonymous,
     ),
     Row(
-        "insecure",
         "HEADWATER_INSECURE",
         "false",
         "true: start beyond this computer although no API key was made. Every client that reaches "
@@ -452,7 +443,6 @@ ROWS: Final[tuple[Row, ...]] = (
         _switch,
     ),
     Row(
-        "trusted_proxy",
         "HEADWATER_TRUSTED_PROXY",
         "",
         "Address of the reverse proxy in front: the X-Forwarded-For, -Proto and -Host that it "
@@ -461,7 +451,6 @@ ROWS: Final[tuple[Row, ...]] = (
         _proxy,
     ),
     Row(
-        "cors_origins",
         "HEADWATER_CORS_ORIGINS",
         "",
         "Other origins whose pages may call the API, comma-separated "
@@ -469,14 +458,12 @@ ROWS: Final[tuple[Row, ...]] = (
         _origins,
     ),
     Row(
-        "frontend",
         "HEADWATER_FRONTEND",
         "",
         "Folder of the page's files. Empty: those that are installed with the service.",
         _frontend,
     ),
     Row(
-        "cache",
         "HEADWATER_CACHE",
         "",
         "Folder for downloads (the Java archives of the embedded engine). Empty: "
@@ -484,7 +471,6 @@ ROWS: Final[tuple[Row, ...]] = (
         str,
     ),
     Row(
-        "maven_repository",
         "HEADWATER_MAVEN_REPOSITORY",
         "",
         "Where the Java archives come from: an http(s) address of a mirror, or a folder laid out "
@@ -492,7 +478,6 @@ ROWS: Final[tuple[Row, ...]] = (
         str,
     ),
     Row(
-        "uploads",
         "HEADWATER_UPLOADS",
         "",
         "s3://bucket/prefix for documents that are too large for a request or a message: turns on "
@@ -500,36 +485,32 @@ ROWS: Final[tuple[Row, ...]] = (
         _place,
     ),
     Row(
-        "projection_queue",
         "HEADWATER_PROJECTION_QUEUE",
         "",
         "On Lambda: the URL of the SQS queue that wakes the projector.",
         _queue,
     ),
     Row(
-        "event_queue",
         "HEADWATER_EVENT_QUEUE",
         "",
         "On Lambda: the URL of the SQS queue (FIFO) for OpenLineage events.",
         _queue,
     ),
     Row(
-        "dead_letter_queue",
         "HEADWATER_DEAD_LETTER_QUEUE",
         "",
         "The URL of the SQS queue for messages that can never be taken.",
         _queue,
     ),
     Row(
-        "message_bytes",
         "HEADWATER_MESSAGE_SIZE",
         "256",
         "The largest message, in KB, that is sent to HEADWATER_EVENT_QUEUE: at most its "
         "MaximumMessageSize. Larger events go through HEADWATER_UPLOADS.",
         _kibibytes(1, 1024),
+        "message_bytes",
     ),
     Row(
-        "rewrite_rules",
         "HEADWATER_REWRITE_RULES",
         "",
         "A JSON file, or s3://bucket/key, with rules that rename the datasets of OpenLineage "

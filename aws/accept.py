@@ -11,18 +11,21 @@ from __future__ import annotations
 
 import json
 import logging
+import os
 from collections.abc import Callable, Iterable, Mapping
+from functools import cache, partial
 from http import HTTPStatus
 from typing import TYPE_CHECKING, Any, Final
 
 from apig_wsgi import make_lambda_handler
 
 from api.application import create_app
+from api.http.times import now
 from api.service import Service
 from api.serving.server import check_keys, open_remote_graph
 from api.serving.storage import open_storage
 from aws.events import error_answer
-from aws.parts import Context, MadeOnce, now, required, settings_of
+from aws.parts import Context, required, settings_of
 from aws.waking import ProjectorElsewhere
 from collectors.sqs.queues import Queue, open_client
 from graph_model.errors import HeadwaterError
@@ -86,7 +89,7 @@ def make_accept(environment: Mapping[str, str]) -> Accept:
     return Accept(create_app(settings, service), projector, close)
 
 
-_accept: Final = MadeOnce(make_accept)
+_accept: Final = cache(partial(make_accept, os.environ))
 
 
 def handler(event: dict[str, Any], context: Context) -> dict[str, Any]:

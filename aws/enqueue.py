@@ -10,7 +10,9 @@ dead-letter queue with its reason, where someone can read it.
 from __future__ import annotations
 
 import logging
+import os
 from collections.abc import Mapping
+from functools import cache, partial
 from http import HTTPStatus
 from typing import Any, Final
 
@@ -20,7 +22,7 @@ from api.http.bodies import gunzip, is_gzip, parse_json
 from api.intake.uploads import Uploads
 from api.settings import Settings
 from aws.events import body_of, error_answer, header_of, method_of, sender_of
-from aws.parts import Context, MadeOnce, required, settings_of, uploads_of
+from aws.parts import Context, required, settings_of, uploads_of
 from collectors.sqs.outgoing import outgoing_messages
 from collectors.sqs.queues import Queue, open_client
 from graph_model.errors import HeadwaterError, InvalidInput, Unavailable
@@ -69,7 +71,7 @@ def make_enqueue(environment: Mapping[str, str]) -> Enqueue:
     return Enqueue(settings, Queue(url, open_client()), uploads_of(settings))
 
 
-_enqueue: Final = MadeOnce(make_enqueue)
+_enqueue: Final = cache(partial(make_enqueue, os.environ))
 
 
 def handler(event: dict[str, Any], context: Context) -> dict[str, Any]:  # noqa: ARG001

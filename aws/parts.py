@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import os
-import time
 from collections.abc import Callable, Mapping
-from typing import Any, Final, Protocol
+from typing import Final, Protocol
 
 from api.intake.uploads import Uploads
 from api.logs import set_up_logging
@@ -19,23 +17,6 @@ class Context(Protocol):
     """The context that Lambda gives an invocation."""
 
     def get_remaining_time_in_millis(self) -> int: ...
-
-
-class MadeOnce:
-    """A value that is made when it is first needed, and kept if that succeeds."""
-
-    def __init__(self, make: Callable[[Mapping[str, str]], Any]) -> None:
-        self._make = make
-        self._made: list[Any] = []
-
-    def __call__(self) -> Any:
-        if not self._made:
-            self._made.append(self._make(os.environ))
-        return self._made[0]
-
-    def forget(self) -> None:
-        """The next call makes it anew."""
-        self._made.clear()
 
 
 def settings_of(environment: Mapping[str, str]) -> Settings:
@@ -60,8 +41,3 @@ def uploads_of(settings: Settings) -> Uploads | None:
 def deadline(context: Context, reserve: float = _RESERVE_SECONDS) -> Callable[[], bool]:
     """Whether so many seconds are left, or fewer, until Lambda ends the invocation."""
     return lambda: context.get_remaining_time_in_millis() < reserve * 1_000
-
-
-def now() -> int:
-    """Epoch milliseconds."""
-    return time.time_ns() // 1_000_000

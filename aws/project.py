@@ -11,12 +11,14 @@ containers take for each round, too: both may run beside each other.
 from __future__ import annotations
 
 import logging
+import os
 from collections.abc import Callable, Mapping
+from functools import cache, partial
 from typing import Any, Final
 
 from api.serving.server import open_remote_graph
 from api.serving.storage import hold_for_service, open_storage
-from aws.parts import Context, MadeOnce, deadline, required, settings_of
+from aws.parts import Context, deadline, required, settings_of
 from aws.waking import WakeUps, wake
 from collectors.sqs.queues import Queue, open_client
 from graph_model.errors import HeadwaterError
@@ -91,7 +93,7 @@ def make_project(environment: Mapping[str, str]) -> Project:
     return Project(database, projector, queue, close)
 
 
-_project: Final = MadeOnce(make_project)
+_project: Final = cache(partial(make_project, os.environ))
 
 
 def handler(event: dict[str, Any], context: Context) -> dict[str, Any]:

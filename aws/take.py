@@ -5,11 +5,14 @@ batch -> take_batch -> the journal -> a wake-up for the projector
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Mapping
+from functools import cache, partial
 from typing import Any, Final
 
+from api.http.times import now
 from api.serving.storage import open_storage
-from aws.parts import Context, MadeOnce, deadline, now, required, settings_of, uploads_of
+from aws.parts import Context, deadline, required, settings_of, uploads_of
 from aws.waking import WakeUps, wake
 from collectors.destinations import Destination, JournalDestination
 from collectors.sqs.batches import SetMessageAside, take_batch
@@ -65,7 +68,7 @@ def make_take(environment: Mapping[str, str]) -> Take:
     )
 
 
-_take: Final = MadeOnce(make_take)
+_take: Final = cache(partial(make_take, os.environ))
 
 
 def handler(event: dict[str, Any], context: Context) -> dict[str, Any]:

@@ -28,8 +28,8 @@ from api.intake.documents import prepare_events, prepare_plans
 from bench.endurance.documents import Document, documents
 from bench.endurance.rhythms import DEFAULT, read_rhythms
 from bench.endurance.year import Year
-from bench.ingest.service import children, cpu_of, resident
 from bench.ingest.workload import EVENTS, PLANS
+from bench.processes import cpu_of, resident, tree
 from bench.selection import positive
 from graph_model.producers.openlineage.submissions import event_submission
 from graph_model.stores.protocols import Submission
@@ -86,17 +86,11 @@ class Use:
     python: float = 0.0
 
     def look(self, pid: int) -> None:
-        listed = list(_below(pid))
+        listed = tree(pid)
         self.cpu |= {one: cpu_of(one) for one in listed if cpu_of(one)}
-        java = sum(resident(one) for one in listed if _is_java(one))
+        java = resident(*filter(_is_java, listed))
         self.java = max(self.java, java)
-        self.python = max(self.python, sum(map(resident, listed)) - java)
-
-
-def _below(pid: int) -> Iterator[int]:
-    yield pid
-    for child in children(pid):
-        yield from _below(child)
+        self.python = max(self.python, resident(*listed) - java)
 
 
 def _is_java(pid: int) -> bool:
@@ -126,20 +120,20 @@ def main() -> None:
     parser.add_argument("--jobs", type=positive, default=5_000)
     parser.add_argument("--master", default="local[2]")
     parser.add_argument("--files", type=positive, default=8)
-    asked = parser.parse_args()
-    year = Year(1, asked.jobs, read_rhythms(DEFAULT))
+    options = parser.parse_args()
+    year = Year(1, options.jobs, read_rhythms(DEFAULT))
     with tempfile.TemporaryDirectory() as folder:
         source, destination = Path(folder, "exports"), Path(folder, "result")
         source.mkdir()
-        export(islice(submissions(year), asked.documents), source, asked.files)
+        export(islice(submissions(year), options.documents), source, options.files)
         size = sum(file.stat().st_size for file in source.iterdir())
-        print(f"{asked.documents:,} documents, {size / 1e6:,.0f} MB", flush=True)
-        seconds, use = rebuild(source, destination, asked.master)
+        print(f"{options.documents:,} documents, {size / 1e6:,.0f} MB", flush=True)
+        seconds, use = rebuild(source, destination, options.master)
         manifest: dict[str, Any] = json.loads((destination / "manifest.json").read_text())
         written = sum(one.stat().st_size for one in destination.rglob("*.gz"))
     cpu = sum(use.cpu.values())
     print(
-        f"{seconds:,.0f} s, {cpu:,.0f} s of CPU: {1000 * cpu / asked.documents:.2f} ms a document"
+        f"{seconds:,.0f} s, {cpu:,.0f} s of CPU: {1000 * cpu / options.documents:.2f} ms a document"
     )
     print(f"at most {use.java:,.0f} MB of Java and {use.python:,.0f} MB of Python")
     print(f"{written / 1e6:,.0f} MB of files; complete: {manifest['complete']}")

@@ -12,24 +12,18 @@ depend on what else the computer does; CPU hardly.
 from __future__ import annotations
 
 import argparse
-import os
-import signal
-import socket
 import statistics
 import subprocess
 import sys
 import tempfile
 import time
-import urllib.error
-import urllib.request
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from bench.ingest.service import children, cpu_of
+from bench.ingest.service import Service
 
-_LIMIT_SECONDS: Final = 300.0
 _PAUSE_SECONDS: Final = 0.02
 
 
@@ -44,42 +38,16 @@ class Start:
 
 def start(data: Path) -> Start:
     """Start a service on the folder, wait until it is ready, and stop it."""
-    port, gremlin_port = _free_port(), _free_port()
-    own = {"HEADWATER_PORT": str(port), "HEADWATER_GREMLIN_PORT": str(gremlin_port)}
+    service = Service(data, {})
     began = time.perf_counter()
-    with (data.parent / "serve.log").open("ab") as log:
-        process = subprocess.Popen(
-            [sys.executable, "-m", "api.command_line", "serve", "--data", str(data)],
-            env={**os.environ, **own},
-            stdout=log,
-            stderr=log,
-        )
+    service.launch()
     try:
-        _await(f"http://127.0.0.1:{port}/health/live", began)
+        service.await_status("/health/live", "live", _PAUSE_SECONDS)
         answers = time.perf_counter() - began
-        _await(f"http://127.0.0.1:{port}/health/ready", began)
-        ready = time.perf_counter() - began
-        cpu = sum(map(cpu_of, (process.pid, *children(process.pid))))
-        return Start(answers, ready, cpu)
+        service.await_status("/health/ready", "ready", _PAUSE_SECONDS)
+        return Start(answers, time.perf_counter() - began, sum(service.cpu_seconds()))
     finally:
-        process.send_signal(signal.SIGINT)
-        process.wait(_LIMIT_SECONDS)
-
-
-def _await(url: str, began: float) -> None:
-    while time.perf_counter() - began < _LIMIT_SECONDS:
-        try:
-            with urllib.request.urlopen(url, timeout=5):
-                return
-        except (urllib.error.URLError, OSError):
-            time.sleep(_PAUSE_SECONDS)
-    raise TimeoutError(f"{url} is not 200 after {_LIMIT_SECONDS:g} s")
-
-
-def _free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
+        service.stop()
 
 
 def starts(times: int) -> Iterator[tuple[str, Start]]:
@@ -96,7 +64,7 @@ def cpu_of_nothing(times: int) -> float:
     return statistics.median(float(subprocess.check_output(program)) for _ in range(times))
 
 
-def told(measured: Iterable[tuple[str, Start]], nothing: float) -> Iterator[str]:
+def summarise(measured: Iterable[tuple[str, Start]], nothing: float) -> Iterator[str]:
     """A line for each kind of start: medians."""
     kinds: dict[str, list[Start]] = {}
     for kind, one in measured:
@@ -115,7 +83,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m bench.cold_start", description=__doc__)
     parser.add_argument("--times", type=int, default=5)
     times = parser.parse_args().times
-    for line in told(starts(times), cpu_of_nothing(times)):
+    for line in summarise(starts(times), cpu_of_nothing(times)):
         print(line)
     return 0
 

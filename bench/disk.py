@@ -72,8 +72,8 @@ class Small:
 def _used(file: Path) -> Iterator[tuple[str, int]]:
     connection = sqlite3.connect(file)
     try:
-        asked = "SELECT name, sum(pgsize) FROM dbstat GROUP BY name"
-        yield from connection.execute(asked)
+        query = "SELECT name, sum(pgsize) FROM dbstat GROUP BY name"
+        yield from connection.execute(query)
     finally:
         connection.close()
 
@@ -94,15 +94,15 @@ def main() -> None:
     parser.add_argument("--jobs", type=int, default=300)
     parser.add_argument("--runs", type=int, default=3, help="repeated runs of every job")
     parser.add_argument("--all", action="store_true", help="every table and index")
-    asked = parser.parse_args()
+    options = parser.parse_args()
     for name, workload, documents_each in (
         ("a repeated pair", Pairs(), 2),
-        ("an OpenLineage event", Events(asked.jobs), 1),
+        ("an OpenLineage event", Events(options.jobs), 1),
     ):
-        grown, documents = measure(workload, asked.jobs, asked.runs)
+        grown, documents = measure(workload, options.jobs, options.runs)
         number = documents / documents_each
         print(f"{name}: {grown.total() / number:,.0f} bytes")
-        for table, size in grown.most_common(None if asked.all else _SHOWN):
+        for table, size in grown.most_common(None if options.all else _SHOWN):
             print(f"  {size / number:>8,.0f}  {table}")
 
 

@@ -23,7 +23,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, Final, TypeVar
 
-from bench.ingest.service import cpu_of
+from bench.processes import cpu_of, resident
 from graph_model import identity, labels
 from graph_model.errors import GraphTimeout
 from graph_model.facts import Edge, FactCollector, Facts, Vertex, edge, properties
@@ -57,11 +57,18 @@ def measure(folder: Path, size: int, heap_mb: int) -> dict[str, Any]:
         found["empty_heap_mb"] = heap_in_use(server.pid)
         found["fill_s"], _ = timed(lambda: fill(graph, size))
         found["count_s"], (vertices, edges) = timed(graph.count)
-        found |= {"vertices": vertices, "edges": edges, "filled_rss_mb": resident(server.pid)}
+        found |= {
+            "vertices": vertices,
+            "edges": edges,
+            "filled_rss_mb": _resident(server),
+        }
         found["heap_mb_in_use"] = heap_in_use(server.pid)
         found["save_s"], _ = timed(lambda: graph.save(file))
         found |= {"file_mb": round(file.stat().st_size / 1e6, 1)}
-        found |= {"saved_rss_mb": resident(server.pid), "after_save_mb": heap_in_use(server.pid)}
+        found |= {
+            "saved_rss_mb": _resident(server),
+            "after_save_mb": heap_in_use(server.pid),
+        }
         graph.close()
     found["start_s"], _ = timed(server.start)
     with server:
@@ -69,7 +76,10 @@ def measure(folder: Path, size: int, heap_mb: int) -> dict[str, Any]:
         before = cpu_of(server.pid or 0)
         found["load_s"], _ = timed(lambda: graph.load(file))
         found["load_cpu_s"] = round(cpu_of(server.pid or 0) - before, 1)
-        found |= {"same": graph.count() == (vertices, edges), "loaded_rss_mb": resident(server.pid)}
+        found |= {
+            "same": graph.count() == (vertices, edges),
+            "loaded_rss_mb": _resident(server),
+        }
         found["loaded_heap_mb"] = heap_in_use(server.pid)
         graph.close()
     if found["heap_mb_in_use"] is not None:
@@ -180,11 +190,9 @@ def timed(work: Callable[[], _Result]) -> tuple[float, _Result]:
     return round(time.perf_counter() - begun, 2), result
 
 
-def resident(pid: int | None) -> int:
-    """Resident memory of a process, MB (Linux)."""
-    status = Path(f"/proc/{pid}/status").read_text("ascii")
-    (kilobytes,) = re.findall(r"VmRSS:\s+(\d+) kB", status)
-    return round(int(kilobytes) / 1024)
+def _resident(server: EmbeddedServer) -> int:
+    """Resident memory of the engine, MB."""
+    return round(resident(server.pid or 0))
 
 
 def heap_in_use(pid: int | None) -> float | None:
@@ -193,10 +201,10 @@ def heap_in_use(pid: int | None) -> float | None:
     if jcmd is None:
         return None
     for order in ("GC.run", "GC.heap_info"):
-        told = subprocess.run(
+        done = subprocess.run(
             [jcmd, str(pid), order], capture_output=True, text=True, timeout=120, check=True
         )
-    used = re.findall(r"(?:PSYoungGen|ParOldGen)\s+total \d+K, used (\d+)K", told.stdout)
+    used = re.findall(r"(?:PSYoungGen|ParOldGen)\s+total \d+K, used (\d+)K", done.stdout)
     return round(sum(map(int, used)) / 1024, 1)
 
 

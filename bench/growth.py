@@ -24,7 +24,6 @@ from typing import Final
 from bench.ingest.__main__ import Load, measure
 from bench.ingest.clients import post_all
 from bench.ingest.service import Service
-from graph_model.stores.gremlin.graph import open_graph
 
 _CONCURRENCY: Final = 16
 _STEP: Final = 100
@@ -44,11 +43,11 @@ def main() -> None:
     parser.add_argument("--elements", type=int, nargs="+", default=[10_000, 100_000, 1_000_000])
     parser.add_argument("--window", type=int, default=200, help="pairs that are measured at a size")
     parser.add_argument("--heap", type=int, default=4096, help="heap of the engine, MB")
-    asked = parser.parse_args()
+    options = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
-        settings = {"HEADWATER_GREMLIN_HEAP": str(asked.heap)}
+        settings = {"HEADWATER_GREMLIN_HEAP": str(options.heap)}
         with Service(Path(folder) / "data", settings) as service:
-            points = climb(service, asked.elements, asked.window)
+            points = climb(service, options.elements, options.window)
             own, engine = service.resident_megabytes()
             print(f"resident memory: service {own:.0f} MB, engine {engine:.0f} MB", flush=True)
             start_again(service)
@@ -62,7 +61,7 @@ def climb(service: Service, sizes: list[int], window: int) -> list[Point]:
     points: list[Point] = []
     jobs = 0
     for size in sorted(sizes):
-        while (elements := count(service)) < size:
+        while (elements := service.elements()) < size:
             post_all(service.port, range(jobs, jobs + _STEP), 0, _CONCURRENCY)
             service.await_projected()
             jobs += _STEP
@@ -87,19 +86,10 @@ def start_again(service: Service) -> None:
     own, engine = service.resident_megabytes()
     print(
         f"stop with a checkpoint {stopped - began:.0f} s; start from it {took:.0f} s"
-        f" (CPU: service {cpu[0]:.0f} s, engine {cpu[1]:.0f} s), {count(service):,} elements;"
+        f" (CPU: service {cpu[0]:.0f} s, engine {cpu[1]:.0f} s), {service.elements():,} elements;"
         f" resident memory then: service {own:.0f} MB, engine {engine:.0f} MB",
         flush=True,
     )
-
-
-def count(service: Service) -> int:
-    """Vertices and edges in the engine."""
-    graph = open_graph(service.gremlin_url)
-    try:
-        return sum(graph.count())
-    finally:
-        graph.close()
 
 
 def milliseconds(load: Load) -> float:

@@ -94,16 +94,16 @@ def main() -> None:
     parser.add_argument("--times", type=float, default=4.0, help="the sustained rate")
     parser.add_argument("--seconds", type=float, default=60.0, help="of load")
     parser.add_argument("--plans", type=int, default=500, help="to measure the sustained rate")
-    asked = parser.parse_args()
+    options = parser.parse_args()
     settings = {"HEADWATER_GREMLIN_HEAP": "2048", "HEADWATER_PROJECTION_WAIT": "0"}
     with (
         tempfile.TemporaryDirectory() as folder,
         Service(Path(folder) / "data", settings) as service,
     ):
-        first = measure(service, range(asked.plans), 0, _CONCURRENCY)
-        sustained = asked.plans / first.wall
-        print(f"sustained: {sustained:.0f} pairs/s over {asked.plans} pairs", flush=True)
-        overload(service, sustained, asked.times, asked.seconds, asked.plans)
+        first = measure(service, range(options.plans), 0, _CONCURRENCY)
+        sustained = options.plans / first.wall
+        print(f"sustained: {sustained:.0f} pairs/s over {options.plans} pairs", flush=True)
+        overload(service, sustained, options.times, options.seconds, options.plans)
 
 
 def overload(service: Service, sustained: float, times: float, seconds: float, first: int) -> None:

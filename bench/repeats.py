@@ -35,14 +35,14 @@ def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m bench.repeats", description=__doc__)
     parser.add_argument("--jobs", type=int, nargs="+", default=[1_000, 20_000])
     parser.add_argument("--runs", type=int, default=2, help="repeated runs of every job")
-    asked = parser.parse_args()
+    options = parser.parse_args()
     print(f"{'CPU ms a run':<16}{'jobs':>8}{'first':>8}  repeated")
     for name in ("pairs", "events"):
-        for jobs in asked.jobs:
+        for jobs in options.jobs:
             workload: Workload = Pairs() if name == "pairs" else Events(jobs)
-            first, *repeated = measure(workload, jobs, asked.runs)
-            told = " ".join(f"{one:.2f}" for one in repeated)
-            print(f"{name:<16}{jobs:>8,}{first:>8.2f}  {told}", flush=True)
+            first, *repeated = measure(workload, jobs, options.runs)
+            listed = " ".join(f"{one:.2f}" for one in repeated)
+            print(f"{name:<16}{jobs:>8,}{first:>8.2f}  {listed}", flush=True)
 
 
 if __name__ == "__main__":

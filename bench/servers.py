@@ -32,8 +32,9 @@ from api.service import Service
 from api.serving.server import listening, reserve
 from api.settings import read_settings
 from bench.ingest.clients import Workload, post_all
-from bench.ingest.service import children, cpu_of
+from bench.ingest.service import free_port
 from bench.openlineage.workload import Workload as Events
+from bench.processes import children, cpu_of
 from graph_model.projection.projector import Projector
 from graph_model.stores.catalogue import SqlGenerations
 from graph_model.stores.database import open_database
@@ -111,10 +112,8 @@ def application() -> Flask:
 @contextmanager
 def serving(server: str) -> Iterator[tuple[int, int]]:
     """The port and the process id of a server that answers."""
-    with tempfile.TemporaryDirectory() as folder, socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port = int(probe.getsockname()[1])
-        probe.close()
+    port = free_port()
+    with tempfile.TemporaryDirectory() as folder:
         command = [one.format(port=port) for one in _COMMANDS[server]]
         environment = {**os.environ, _FOLDER: folder}
         with (Path(folder) / "log").open("wb") as log:
@@ -136,16 +135,16 @@ def _answers(port: int) -> bool:
     return False
 
 
-def milliseconds(port: int, pid: int, workload: Workload, asked: argparse.Namespace) -> float:
+def milliseconds(port: int, pid: int, workload: Workload, options: argparse.Namespace) -> float:
     """CPU of the server's processes for one request; the first ones are not counted."""
-    post_all(port, range(asked.connections), 0, asked.connections, workload=workload)
+    post_all(port, range(options.connections), 0, options.connections, workload=workload)
     before = _cpu(pid)
-    count = len(post_all(port, range(asked.jobs), 1, asked.connections, workload=workload))
+    count = len(post_all(port, range(options.jobs), 1, options.connections, workload=workload))
     return 1000 * (_cpu(pid) - before) / count
 
 
 def _cpu(pid: int) -> float:
-    return cpu_of(pid) + sum(map(cpu_of, children(pid)))
+    return cpu_of(pid, *children(pid))
 
 
 def main() -> None:
@@ -154,9 +153,9 @@ def main() -> None:
     parser.add_argument("--jobs", type=int, default=4_000, help="pairs, and runs")
     parser.add_argument("--connections", type=int, default=16)
     parser.add_argument("--serve", type=int, metavar="PORT", help="what runs waitress itself")
-    asked = parser.parse_args()
-    if asked.serve:
-        with reserve("127.0.0.1", asked.serve) as listener:
+    options = parser.parse_args()
+    if options.serve:
+        with reserve("127.0.0.1", options.serve) as listener:
             app = application()
             with listening(app, app.config["HEADWATER"], listener) as server:
                 server.run()
@@ -164,10 +163,10 @@ def main() -> None:
     workloads: dict[str, Workload] = {"floor": Floor(), "pair": Recorded(), "event": Events(4_000)}
     found: dict[tuple[str, str], list[float]] = {}
     for _ in range(_ROUNDS):
-        for server in asked.servers or ["waitress"]:
+        for server in options.servers or ["waitress"]:
             with serving(server) as (port, pid):
                 for name, workload in workloads.items():
-                    took = milliseconds(port, pid, workload, asked)
+                    took = milliseconds(port, pid, workload, options)
                     found.setdefault((server, name), []).append(took)
                     print(f"{server:<10}{name:<8}{took:8.2f} ms CPU a request", flush=True)
     for (server, name), values in found.items():

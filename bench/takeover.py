@@ -27,13 +27,12 @@ from typing import Final
 
 import requests
 
-from bench.ingest.service import Service
+from bench.ingest.service import Service, free_port
 from bench.ingest.workload import Workload
 from graph_model.stores.gremlin.engine import jars
 from graph_model.stores.gremlin.graph import open_graph
 from tests.contract.gremlin_server import serving
 from tests.contract.postgresql import postgresql
-from tests.e2e.service import free_port
 
 _COMPOSE: Final = Path(__file__).parents[1] / "deploy" / "compose" / "gremlin-server"
 _INSIDE: Final = "/opt/gremlin-server/headwater"

@@ -296,11 +296,11 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("shape", nargs="?", choices=sorted(SHAPES))
     parser.add_argument("sizes", nargs="*", type=int)
-    asked = parser.parse_args()
+    options = parser.parse_args()
     print(f"{'shape':20} {'size':>6} {'JSON':>10} {'loads':>8} {'read':>8} {'translate':>13}")
     for name, (build, sizes) in SHAPES.items():
-        if asked.shape in (None, name):
-            for size in asked.sizes or sizes:
+        if options.shape in (None, name):
+            for size in options.sizes or sizes:
                 body = json.dumps(build(size)).encode()
                 print(f"{name:20} {size:6} {measure(body)}", flush=True)
 

@@ -18,7 +18,7 @@ from api.http.bodies import CONTENT_TYPES
 from api.http.principals import CONSOLE_NAME
 from api.intake.dumps import Refusal
 from api.intake.pieces import Prepared
-from api.serving.storage import open_storage
+from api.serving.storage import claim, opened_storage
 from api.settings import Settings
 from graph_model.errors import ConfigurationError, HeadwaterError, InvalidInput, Unavailable
 from graph_model.producers.openlineage.events.documents import EVENT_KINDS
@@ -105,7 +105,6 @@ def claimed_journal(
     Raises ConfigurationError, naming the server's address, when a server has locked the folder.
     PostgreSQL lets both write, and a running server projects the new documents.
     """
-    from api.serving.storage import claim  # Flask and the driver: 0.5 s
     from graph_model.stores.journal import SqlJournal
 
     with ExitStack() as stack:
@@ -116,8 +115,7 @@ def claimed_journal(
             raise ConfigurationError(
                 f"{error}; a running Headwater takes it: --url {url}"
             ) from error
-        database = open_storage(settings, make=True)
-        stack.callback(database.dispose)
+        database = stack.enter_context(opened_storage(settings, make=True))
         yield JournalDestination(SqlJournal(database), clock, route, principal)
 
 

@@ -43,11 +43,11 @@ def run_command(program: str, command: Callable[[_Call], int], call: _Call, erro
     except (HeadwaterError, OSError) as error:
         if call.options.debug:
             raise
-        errors.write(f"{program}: {_said(error)}\n")
+        errors.write(f"{program}: {_message(error)}\n")
         return 2 if isinstance(error, ConfigurationError) else 1
 
 
-def _said(error: HeadwaterError | OSError) -> str:
+def _message(error: HeadwaterError | OSError) -> str:
     """``[Errno 2] No such file or directory: '/x'`` => ``/x: No such file or directory``."""
     if isinstance(error, OSError) and error.filename is not None and error.strerror:
         return f"{error.filename}: {error.strerror}"

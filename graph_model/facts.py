@@ -496,8 +496,13 @@ _KEY_FIELDS: Final[Mapping[type[Any], tuple[str, ...]]] = {
 """Of the rows without an ``id``."""
 
 
+def key_fields(kind: type[Row]) -> tuple[str, ...]:
+    """The fields that identify a row of this kind."""
+    return _KEY_FIELDS.get(kind, ("id",))
+
+
 def _key_reader(kind: type[Any]) -> Callable[[Any], RowKey]:
-    name, fields = kind.__name__, _KEY_FIELDS.get(kind, ("id",))
+    name, fields = kind.__name__, key_fields(kind)
     read: Callable[[Any], Any] = attrgetter(*fields)
     if len(fields) == 1:
         return lambda row: (name, read(row))

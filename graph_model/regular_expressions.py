@@ -33,8 +33,8 @@ def check_expression(pattern: str, path: str) -> None:
     try:
         _compile(pattern)
     except re2.error as error:
-        said = error.args[0].decode("utf-8", "replace") if error.args else ""
-        raise InvalidDocument(path, f"a regular expression that RE2 can run ({said})") from None
+        reason = error.args[0].decode("utf-8", "replace") if error.args else ""
+        raise InvalidDocument(path, f"a regular expression that RE2 can run ({reason})") from None
     except UnicodeEncodeError:
         raise InvalidDocument(path, "a regular expression without lone surrogates") from None
 

@@ -13,7 +13,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, TextIO
@@ -116,12 +116,9 @@ def verify(call: ProgramCall) -> int:
     with (
         tempfile.TemporaryDirectory(prefix="headwater-pipeline-") as folder,
         _graph(call, Path(folder)) as graph,
+        closing(SqlCatalogue(open_database(Path(folder) / "catalogue.db"))) as catalogue,
     ):
-        catalogue = SqlCatalogue(open_database(Path(folder) / "catalogue.db"))
-        try:
-            loaded = load(_result(call), graph, catalogue, call.say)
-        finally:
-            catalogue.close()
+        loaded = load(_result(call), graph, catalogue, call.say)
     call.say(f"elements  {loaded.elements_digest}")
     call.say(f"catalogue {loaded.catalogue_digest}")
     call.say(f"both      {loaded.whole}")
@@ -214,21 +211,14 @@ def _graph(call: ProgramCall, folder: Path) -> Iterator[Graph]:
     from graph_model.stores.gremlin.graph import open_graph
 
     if call.options.graph:
-        graph = open_graph(call.options.graph)
-        try:
+        with closing(open_graph(call.options.graph)) as graph:
             yield graph
-        finally:
-            graph.close()
         return
     engine = EmbeddedServer(
         folder, environment=call.environment, port=0, heap_mb=call.options.heap_megabytes
     )
-    with engine:
-        graph = open_graph(engine.url)
-        try:
-            yield graph
-        finally:
-            graph.close()
+    with engine, closing(open_graph(engine.url)) as graph:
+        yield graph
 
 
 # --- the parser ----------------------------------------------------------------------------------

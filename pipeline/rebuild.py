@@ -283,18 +283,13 @@ def _lines(rows: Iterable[Any]) -> Iterator[Line]:
 
 def _summarise(rows: Iterable[Any]) -> Iterator[tuple[tuple[str, str], _Summary]]:
     """Per label and kind of row; a record's content is the text that ``digests`` hashes."""
-    counts: dict[tuple[str, str], list[int]] = {}
-    shapes: dict[tuple[str, str], set[str]] = {}
+    total: _Summaries = {}
     for row in rows:
-        key = (row["part"], row["name"])
-        sums = counts.setdefault(key, [0, 0, 0])
-        content = row["content"].encode()
-        sums[0] += 1
-        sums[1] += len(content)
-        sums[2] += int.from_bytes(hashlib.sha256(content).digest(), "big")
-        shapes.setdefault(key, set()).add(row["shape"])
-    for key, (count, size, total) in counts.items():
-        yield key, _Summary(count, size, total % _MODULUS, frozenset(shapes[key]))
+        key, content = (row["part"], row["name"]), row["content"].encode()
+        hashed = int.from_bytes(hashlib.sha256(content).digest(), "big")
+        one = _Summary(1, len(content), hashed, frozenset({row["shape"]}))
+        total[key] = total.get(key, _NOTHING) + one
+    yield from total.items()
 
 
 def _elements_digest(summaries: _Summaries) -> str:
@@ -319,14 +314,10 @@ def columns_of(name: str, shapes: Iterable[str]) -> dict[str, str]:
 
 def _file(part: str, columns: Mapping[str, str], contents: Iterator[str]) -> Iterator[str]:
     """The lines of one file; none for an empty one."""
-    first = next(contents, None)
-    if first is None:
-        return
-    if part == ROWS:
-        yield first
-        yield from contents
-        return
-    yield header(Vertex if part == VERTICES else Edge, columns)
-    yield record(read_element(part, first), columns)
-    for content in contents:
+    for number, content in enumerate(contents):
+        if part == ROWS:
+            yield content
+            continue
+        if number == 0:
+            yield header(Vertex if part == VERTICES else Edge, columns)
         yield record(read_element(part, content), columns)

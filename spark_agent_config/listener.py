@@ -239,14 +239,14 @@ class QueryListener:
                 return
             self._waiting = True
         pause = min(max(0.0, due - time.monotonic()), _LOOK_SECONDS)
-        timer = threading.Timer(pause, self._tell_due)
+        timer = threading.Timer(pause, self._report_due)
         timer.daemon = True
         try:
             timer.start()
         except RuntimeError:  # the interpreter shuts down
             self.release(staged=True)
 
-    def _tell_due(self) -> None:
+    def _report_due(self) -> None:
         with self._lock:
             self._waiting = False
             self._offer(self._nested.due(time.monotonic()))

@@ -18,11 +18,12 @@ module "encryption" {
 module "network" {
   source = "./modules/network"
 
-  name               = var.name
-  cidr               = var.network.cidr
-  availability_zones = var.network.availability_zones
-  key_arn            = module.encryption.key_arn
-  log_days           = var.log_days
+  name                 = var.name
+  permissions_boundary = var.permissions_boundary
+  cidr                 = var.network.cidr
+  availability_zones   = var.network.availability_zones
+  key_arn              = module.encryption.key_arn
+  log_days             = var.log_days
 
   services = concat(
     var.lake == null ? [] : ["glue"],
@@ -37,32 +38,34 @@ module "network" {
 module "graph" {
   source = "./modules/graph"
 
-  name                = var.name
-  vpc_id              = module.network.vpc_id
-  subnet_ids          = module.network.subnet_ids
-  key_arn             = module.encryption.key_arn
-  engine_version      = var.graph.engine_version
-  capacity            = var.graph.capacity
-  instances           = var.graph.instances
-  backup_days         = var.graph.backup_days
-  load_bucket         = var.graph.load_bucket
-  deletion_protection = var.deletion_protection
-  log_days            = var.log_days
+  name                 = var.name
+  permissions_boundary = var.permissions_boundary
+  vpc_id               = module.network.vpc_id
+  subnet_ids           = module.network.subnet_ids
+  key_arn              = module.encryption.key_arn
+  engine_version       = var.graph.engine_version
+  capacity             = var.graph.capacity
+  instances            = var.graph.instances
+  backup_days          = var.graph.backup_days
+  load_bucket          = var.graph.load_bucket
+  deletion_protection  = var.deletion_protection
+  log_days             = var.log_days
 }
 
 module "journal" {
   source = "./modules/journal"
 
-  name                = var.name
-  vpc_id              = module.network.vpc_id
-  subnet_ids          = module.network.subnet_ids
-  key_arn             = module.encryption.key_arn
-  engine_version      = var.journal.engine_version
-  capacity            = var.journal.capacity
-  instances           = var.journal.instances
-  backup_days         = var.journal.backup_days
-  deletion_protection = var.deletion_protection
-  log_days            = var.log_days
+  name                 = var.name
+  permissions_boundary = var.permissions_boundary
+  vpc_id               = module.network.vpc_id
+  subnet_ids           = module.network.subnet_ids
+  key_arn              = module.encryption.key_arn
+  engine_version       = var.journal.engine_version
+  capacity             = var.journal.capacity
+  instances            = var.journal.instances
+  backup_days          = var.journal.backup_days
+  deletion_protection  = var.deletion_protection
+  log_days             = var.log_days
 }
 
 module "bodies" {
@@ -77,6 +80,7 @@ module "setup" {
   source = "./modules/setup"
 
   name                 = var.name
+  permissions_boundary = var.permissions_boundary
   vpc_id               = module.network.vpc_id
   key_arn              = module.encryption.key_arn
   image_tag            = var.image_tag
@@ -104,25 +108,26 @@ module "service" {
   source = "./modules/service"
   count  = var.service == null ? 0 : 1
 
-  name                = var.name
-  vpc_id              = module.network.vpc_id
-  subnet_ids          = module.network.subnet_ids
-  key_arn             = module.encryption.key_arn
-  domain_name         = var.domain_name
-  certificate_arn     = var.certificate_arn
-  further_groups      = aws_security_group.cloudfront[*].id
-  cluster             = module.setup.cluster
-  image               = module.setup.image
-  repository_arn      = module.setup.repository.arn
-  task                = merge(var.service.task, { architecture = var.architecture })
-  tasks               = var.service.tasks
-  threads             = var.service.threads
-  database            = { cluster_resource_id = module.journal.cluster_resource_id, user = local.database_user }
-  graph               = { cluster_resource_id = module.graph.cluster_resource_id }
-  bodies              = module.bodies.state
-  uploads             = var.functions == null ? null : module.bodies.uploads
-  deletion_protection = var.deletion_protection
-  log_days            = var.log_days
+  name                 = var.name
+  permissions_boundary = var.permissions_boundary
+  vpc_id               = module.network.vpc_id
+  subnet_ids           = module.network.subnet_ids
+  key_arn              = module.encryption.key_arn
+  domain_name          = var.domain_name
+  certificate_arn      = var.certificate_arn
+  further_groups       = aws_security_group.cloudfront[*].id
+  cluster              = module.setup.cluster
+  image                = module.setup.image
+  repository_arn       = module.setup.repository.arn
+  task                 = merge(var.service.task, { architecture = var.architecture })
+  tasks                = var.service.tasks
+  threads              = var.service.threads
+  database             = { cluster_resource_id = module.journal.cluster_resource_id, user = local.database_user }
+  graph                = { cluster_resource_id = module.graph.cluster_resource_id }
+  bodies               = module.bodies.state
+  uploads              = var.functions == null ? null : module.bodies.uploads
+  deletion_protection  = var.deletion_protection
+  log_days             = var.log_days
 
   metrics = var.metrics == null ? null : {
     image          = var.metrics.image
@@ -149,22 +154,23 @@ module "functions" {
   source = "./modules/functions"
   count  = var.functions == null ? 0 : 1
 
-  name          = var.name
-  vpc_id        = module.network.vpc_id
-  subnet_ids    = module.network.subnet_ids
-  key_arn       = module.encryption.key_arn
-  image         = module.setup.image
-  architecture  = var.architecture
-  settings      = local.settings
-  at_once       = var.functions.at_once
-  message_size  = var.functions.message_size
-  rewrite_rules = var.functions.rewrite_rules
-  queues        = module.queues[0].queues
-  bodies        = module.bodies.state
-  uploads       = module.bodies.uploads
-  database      = { cluster_resource_id = module.journal.cluster_resource_id, user = local.database_user }
-  graph         = { cluster_resource_id = module.graph.cluster_resource_id }
-  log_days      = var.log_days
+  name                 = var.name
+  permissions_boundary = var.permissions_boundary
+  vpc_id               = module.network.vpc_id
+  subnet_ids           = module.network.subnet_ids
+  key_arn              = module.encryption.key_arn
+  image                = module.setup.image
+  architecture         = var.architecture
+  settings             = local.settings
+  at_once              = var.functions.at_once
+  message_size         = var.functions.message_size
+  rewrite_rules        = var.functions.rewrite_rules
+  queues               = module.queues[0].queues
+  bodies               = module.bodies.state
+  uploads              = module.bodies.uploads
+  database             = { cluster_resource_id = module.journal.cluster_resource_id, user = local.database_user }
+  graph                = { cluster_resource_id = module.graph.cluster_resource_id }
+  log_days             = var.log_days
 }
 
 # --- public doors, each of which is optional -----------------------------------------------------------------
@@ -173,15 +179,16 @@ module "gateway" {
   source = "./modules/gateway"
   count  = var.gateway == null ? 0 : 1
 
-  name          = var.name
-  authorization = var.gateway.authorization
-  jwt           = var.gateway.jwt
-  callers       = var.gateway.callers
-  throttling    = var.gateway.throttling
-  routes        = var.gateway.routes
-  key_arn       = module.encryption.key_arn
-  log_days      = var.log_days
-  function      = local.gateway_target == "functions" ? module.functions[0].functions["accept"] : null
+  name                 = var.name
+  permissions_boundary = var.permissions_boundary
+  authorization        = var.gateway.authorization
+  jwt                  = var.gateway.jwt
+  callers              = var.gateway.callers
+  throttling           = var.gateway.throttling
+  routes               = var.gateway.routes
+  key_arn              = module.encryption.key_arn
+  log_days             = var.log_days
+  function             = local.gateway_target == "functions" ? module.functions[0].functions["accept"] : null
 
   listener = local.gateway_target != "service" ? null : {
     arn         = module.service[0].load_balancer.listener_arn
@@ -196,14 +203,15 @@ module "queue_gateway" {
   source = "./modules/gateway"
   count  = try(var.functions.queue_gateway, null) == null ? 0 : 1
 
-  name          = "${var.name}-queue"
-  authorization = var.functions.queue_gateway.authorization
-  jwt           = var.functions.queue_gateway.jwt
-  callers       = var.functions.queue_gateway.callers
-  token_header  = "Authorization" # nobody behind it looks for an API key there
-  throttling    = var.functions.queue_gateway.throttling
-  routes        = ["POST /", "POST /api/v1/lineage", "POST /api/v1/lineage/batch"]
-  function      = module.functions[0].functions["enqueue"]
+  name                 = "${var.name}-queue"
+  permissions_boundary = var.permissions_boundary
+  authorization        = var.functions.queue_gateway.authorization
+  jwt                  = var.functions.queue_gateway.jwt
+  callers              = var.functions.queue_gateway.callers
+  token_header         = "Authorization" # nobody behind it looks for an API key there
+  throttling           = var.functions.queue_gateway.throttling
+  routes               = ["POST /", "POST /api/v1/lineage", "POST /api/v1/lineage/batch"]
+  function             = module.functions[0].functions["enqueue"]
   key_secret_arns = merge(
     { producer = module.setup.key_secret_arns["producer"] },
     { for account in keys(var.producers) : account => module.capture[0].secret_arns[account] },
@@ -257,17 +265,18 @@ module "lake" {
   source = "./modules/lake"
   count  = var.lake == null ? 0 : 1
 
-  name                = var.name
-  vpc_id              = module.network.vpc_id
-  subnet              = { id = module.network.subnets[var.network.availability_zones[0]], availability_zone = var.network.availability_zones[0] }
-  url                 = "https://${var.domain_name}"
-  key_secret_arn      = module.setup.key_secret_arns["producer"]
-  namespace           = var.lake.namespace
-  agent               = var.lake.agent
-  emr                 = var.lake.emr
-  key_arn             = module.encryption.key_arn
-  deletion_protection = var.deletion_protection
-  log_days            = var.log_days
+  name                 = var.name
+  permissions_boundary = var.permissions_boundary
+  vpc_id               = module.network.vpc_id
+  subnet               = { id = module.network.subnets[var.network.availability_zones[0]], availability_zone = var.network.availability_zones[0] }
+  url                  = "https://${var.domain_name}"
+  key_secret_arn       = module.setup.key_secret_arns["producer"]
+  namespace            = var.lake.namespace
+  agent                = var.lake.agent
+  emr                  = var.lake.emr
+  key_arn              = module.encryption.key_arn
+  deletion_protection  = var.deletion_protection
+  log_days             = var.log_days
 }
 
 module "employees" {
@@ -287,31 +296,33 @@ module "warehouse" {
   source = "./modules/warehouse"
   count  = var.warehouse == null ? 0 : 1
 
-  name          = var.name
-  vpc_id        = module.network.vpc_id
-  subnet_ids    = module.network.subnet_ids
-  key_arn       = module.encryption.key_arn
-  capacity      = var.warehouse.capacity
-  hours_a_month = var.warehouse.hours_a_month
-  raw           = { bucket = module.lake[0].buckets["raw"], bucket_arn = module.lake[0].bucket_arns["raw"] }
+  name                 = var.name
+  permissions_boundary = var.permissions_boundary
+  vpc_id               = module.network.vpc_id
+  subnet_ids           = module.network.subnet_ids
+  key_arn              = module.encryption.key_arn
+  capacity             = var.warehouse.capacity
+  hours_a_month        = var.warehouse.hours_a_month
+  raw                  = { bucket = module.lake[0].buckets["raw"], bucket_arn = module.lake[0].bucket_arns["raw"] }
 }
 
 module "workflows" {
   source = "./modules/workflows"
   count  = var.workflows == null ? 0 : 1
 
-  name            = var.name
-  vpc_id          = module.network.vpc_id
-  subnet_ids      = module.network.subnet_ids
-  key_arn         = module.encryption.key_arn
-  airflow_version = var.workflows.airflow_version
-  workers         = var.workflows.workers
-  code            = { bucket = module.lake[0].buckets["code"], bucket_arn = module.lake[0].bucket_arns["code"] }
-  url             = "https://${var.domain_name}"
-  key_secret_arn  = module.setup.key_secret_arns["producer"]
-  namespace       = var.lake.namespace
-  job_arns        = module.lake[0].job_arns
-  log_days        = var.log_days
+  name                 = var.name
+  permissions_boundary = var.permissions_boundary
+  vpc_id               = module.network.vpc_id
+  subnet_ids           = module.network.subnet_ids
+  key_arn              = module.encryption.key_arn
+  airflow_version      = var.workflows.airflow_version
+  workers              = var.workflows.workers
+  code                 = { bucket = module.lake[0].buckets["code"], bucket_arn = module.lake[0].bucket_arns["code"] }
+  url                  = "https://${var.domain_name}"
+  key_secret_arn       = module.setup.key_secret_arns["producer"]
+  namespace            = var.lake.namespace
+  job_arns             = module.lake[0].job_arns
+  log_days             = var.log_days
 }
 
 # --- people ----------------------------------------------------------------------------------------------------
@@ -321,6 +332,7 @@ module "notebook" {
   count  = var.notebook == null ? 0 : 1
 
   name                   = var.name
+  permissions_boundary   = var.permissions_boundary
   vpc_id                 = module.network.vpc_id
   subnet_id              = module.network.subnet_ids[0]
   key_arn                = module.encryption.key_arn

@@ -206,8 +206,8 @@ variable "firewall" {
 }
 
 variable "producers" {
-  description = "Other accounts whose jobs report: account id => ARNs of the roles of those jobs."
-  type        = map(object({ role_arns = list(string) }))
+  description = "Other accounts whose jobs report: account id => ARNs of the roles of those jobs, and the region of their network where that is another one."
+  type        = map(object({ role_arns = list(string), region = optional(string) }))
   default     = {}
   nullable    = false
 
@@ -285,6 +285,17 @@ variable "alarms" {
   })
   default  = {}
   nullable = false
+}
+
+variable "permissions_boundary" {
+  description = "Policy that bounds every role made here, by its ARN, where the account lets roles be made only so. Null: none."
+  type        = string
+  default     = null
+
+  validation {
+    condition     = var.permissions_boundary == null || can(regex("^arn:[a-z-]+:iam::([0-9]{12}|aws):policy/", var.permissions_boundary))
+    error_message = "The ARN of a policy."
+  }
 }
 
 variable "deletion_protection" {

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import argparse
 import json
-import time
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from http import HTTPStatus
 from typing import TYPE_CHECKING, Any, Final
@@ -59,11 +58,7 @@ class Call(console.ProgramCall):
         """``--url``, else the server's address from the settings."""
         if self.options.url:
             return str(self.options.url).rstrip("/")
-        settings = self.settings()
-        host = "127.0.0.1" if settings.host in {"0.0.0.0", "::"} else settings.host  # noqa: S104
-        return (
-            f"http://[{host}]:{settings.port}" if ":" in host else f"http://{host}:{settings.port}"
-        )
+        return self.settings().address
 
     def api_key(self) -> str | None:
         """The key for a running server. No option: other users of this computer see those."""
@@ -85,8 +80,8 @@ class Call(console.ProgramCall):
         body: bytes | None = None,
         content_type: str = "application/json",
     ) -> Answered:
-        """As ``ask``, in whatever format the server answers; raises HeadwaterError in one line, and
-        ConfigurationError where the server says that the call itself is wrong.
+        """As ``ask``, in any format of the server's answer; raises HeadwaterError in one line, and
+        ConfigurationError where the server refuses the call as wrong.
         """
         from api.http.client import send  # requests: offline commands do without it
 
@@ -121,19 +116,8 @@ def open_journal(call: Call) -> Iterator[Any]:
     from api.serving.storage import open_storage
     from graph_model.stores.journal import SqlJournal
 
-    journal = SqlJournal(open_storage(call.settings()))
-    try:
+    with closing(SqlJournal(open_storage(call.settings()))) as journal:
         yield journal
-    finally:
-        journal.close()
-
-
-@contextmanager
-def disposing(database: Any) -> Iterator[Any]:
-    try:
-        yield database
-    finally:
-        database.dispose()
 
 
 def path_of(*parts: str, **query: object) -> str:
@@ -151,7 +135,7 @@ def path_of(*parts: str, **query: object) -> str:
 
 
 def report_progress(call: Call, what: str) -> Callable[[int, int], None]:
-    """Says at every ten thousand how far it is."""
+    """A function that prints the progress at every ten thousand."""
     reported = 0
 
     def progress(done: int, total: int) -> None:
@@ -163,9 +147,19 @@ def report_progress(call: Call, what: str) -> Callable[[int, int], None]:
     return progress
 
 
-def now() -> int:
-    """Epoch milliseconds."""
-    return time.time_ns() // 1_000_000
+def say_change(
+    call: Call, answer: Mapping[str, Any], done: str, what: str, most: int | None = None
+) -> int:
+    """Print that a named layer or rule is ``done``; of a preview, ``most`` of the datasets that
+    would change.
+    """
+    if not answer.get("preview"):
+        call.say(f"{call.options.name} {done}")
+        return 0
+    for one in answer["items"][:most]:
+        call.say(f"  {one['uri']}: {one['before'] or '-'} -> {one['after'] or '-'}")
+    call.say(f"{answer['total']:,} of {answer['datasets']:,} datasets would change their {what}")
+    return 0
 
 
 def add_command(

@@ -8,6 +8,7 @@ counts, and repeated texts are one list. A value of another type is a 400 that n
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from enum import StrEnum
 from typing import Any, Final
 
@@ -16,7 +17,7 @@ from marshmallow import EXCLUDE, Schema, fields
 from webargs.flaskparser import FlaskParser
 
 from api.http.blueprint import StrictParser
-from api.schemas.fields import expecting
+from api.schemas.fields import Checked
 from api.schemas.query import Choice, Flag, Instant, OptionalText, Query, Text, Whole
 from graph_model.stores.protocols.events import SortField, SortOrder
 
@@ -57,56 +58,43 @@ def _one(field: fields.Field[Any], values: list[str]) -> Any:
 class EpochOrInstant(Instant):
     """As Spring's Long, epoch milliseconds of either sign; or a time as everywhere here."""
 
-    def _deserialize(self, value: Any, attr: str | None, data: Any, **options: Any) -> int:
-        if _LONG_INTEGER.fullmatch(str(value)):
-            return int(value)
-        return super()._deserialize(value, attr, data, **options)
+    def read(self, value: Any) -> int:
+        return int(value) if _LONG_INTEGER.fullmatch(str(value)) else super().read(value)
 
 
 class Switch(Flag):
     """``true``, ``on``, ``yes``, ``1`` and their opposites, in any case."""
 
-    def _deserialize(self, value: Any, attr: str | None, data: Any, **_: Any) -> bool:
-        del attr, data
+    def read(self, value: Any) -> bool:
         if (word := str(value).lower()) in _SWITCHES:
             return _SWITCHES[word]
-        raise self.make_error("invalid")
+        raise ValueError(value)
 
 
-class Modes(fields.Field[frozenset[bool | None]]):
+class Modes(Checked):
     """``true,false,``: append, overwrite, and (nothing behind a comma) never written.
 
     Released servers read one switch here.
     """
 
-    def __init__(self, **options: Any) -> None:
-        options.setdefault("metadata", {}).update(type="string", example="true,false,")
-        expected = "a list of true, false and nothing (never written), comma-separated"
-        super().__init__(error_messages=expecting(expected), **options)
+    expected = "a list of true, false and nothing (never written), comma-separated"
+    shape: Mapping[str, Any] = {"type": "string", "example": "true,false,"}
 
-    def _deserialize(
-        self, value: Any, attr: str | None, data: Any, **_: Any
-    ) -> frozenset[bool | None]:
-        del attr, data
+    def read(self, value: Any) -> frozenset[bool | None]:
         words = [word.strip().lower() for word in str(value).split(",")]
         if not set(words) <= _SWITCHES.keys() | _NEVER_WRITTEN:
-            raise self.make_error("invalid")
+            raise ValueError(value)
         return frozenset(_SWITCHES.get(word) for word in words)
 
 
-class LabelFilters(fields.Field[tuple[tuple[str, tuple[str, ...]], ...]]):
+class LabelFilters(Checked):
     """``name:v1,v2``, perhaps several times. A text without a colon behind a name is no filter."""
 
     is_multiple = True
+    expected = "name:value, or name:value,value"
+    shape: Mapping[str, Any] = {"type": "array", "items": {"type": "string"}}
 
-    def __init__(self, **options: Any) -> None:
-        options.setdefault("metadata", {}).update(type="array", items={"type": "string"})
-        super().__init__(error_messages=expecting("name:value, or name:value,value"), **options)
-
-    def _deserialize(
-        self, value: Any, attr: str | None, data: Any, **_: Any
-    ) -> tuple[tuple[str, tuple[str, ...]], ...]:
-        del attr, data
+    def read(self, value: Any) -> tuple[tuple[str, tuple[str, ...]], ...]:
         return tuple(_label(found) for text in value if (found := _LABEL.search(text)))
 
 
@@ -121,8 +109,8 @@ class Order(Choice):
     def __init__(self, **options: Any) -> None:
         super().__init__(SortOrder, **options)
 
-    def _deserialize(self, value: Any, attr: str | None, data: Any, **options: Any) -> StrEnum:
-        return super()._deserialize(str(value).lower(), attr, data, **options)
+    def read(self, value: Any) -> str | None:
+        return super().read(str(value).lower())
 
 
 class SortedBy(Choice):
@@ -132,18 +120,14 @@ class SortedBy(Choice):
         self.usual = usual
         super().__init__(SortField, load_default=usual)
 
-    def _deserialize(self, value: Any, attr: str | None, data: Any, **_: Any) -> StrEnum:
-        del attr, data
+    def read(self, value: Any) -> str:
         return SortField(value) if value in set(SortField) else self.usual
 
 
 class Accessed(Choice):
     """``read`` or ``write``, in any case; any other word is none."""
 
-    def _deserialize(  # type: ignore[override]  # None stands for both
-        self, value: Any, attr: str | None, data: Any, **_: Any
-    ) -> StrEnum | None:
-        del attr, data
+    def read(self, value: Any) -> str | None:
         return next((one for one in Access if one.value == str(value).lower()), None)
 
 

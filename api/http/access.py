@@ -1,7 +1,7 @@
 """Access: the key of a request -> a principal -> allowed or refused.
 
-    X-API-Key: hw_…              both agents can send either; a Basic login is left to the proxy
-    Authorization: Bearer hw_…   that asked for it
+    X-API-Key: hw_…              both agents can send either; a proxy may require a Basic
+    Authorization: Bearer hw_…   login, which is left to it
 
 Until the first key is made, every client may do everything: that is a laptop, and ``server``
 refuses to listen beyond it. From the first key on every request needs one, except where a route
@@ -18,7 +18,7 @@ from typing import Final, Protocol
 
 from flask import Flask, request
 
-from api.http.principals import ANONYMOUS_NAME, EVERYBODY, Principal, admit, principal_of
+from api.http.principals import ANONYMOUS_NAME, EVERYBODY, Principal, admit
 from api.http.rates import Rates
 from graph_model.errors import NotAllowed, NotAuthenticated, TooManyRequests
 from graph_model.stores.keys import Key, Role
@@ -122,7 +122,7 @@ class Guard:
             raise NotAuthenticated("this API key is not known here, or was revoked")
         if wait := self._rates.take(key.id, key.rate_per_minute):
             raise TooManyRequests(key.name, key.rate_per_minute, wait)
-        principal = principal_of(key)
+        principal = Principal(key.name, key.roles, key.scope)
         if not principal.may(needed):
             raise NotAllowed(key.name, _named(needed))
         return principal

@@ -13,9 +13,8 @@ import json
 import re
 import threading
 import zlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
-from functools import lru_cache
 from typing import Any, Final, NoReturn, Protocol
 
 import msgspec
@@ -26,8 +25,9 @@ from api.http.errors import InvalidRequest
 from api.http.repeated_keys import RepeatedKeys
 from graph_model.producers.notes import repeated_keys
 
+_JSON: Final = "application/json"
 CONTENT_TYPES: Final = {
-    "application/json": "1",
+    _JSON: "1",
     "application/vnd.absa.spline.producer.v1+json": "1",
     "application/vnd.absa.spline.producer.v1.1+json": "1.1",
     "application/vnd.absa.spline.producer.v1.2+json": "1.2",
@@ -157,22 +157,22 @@ def api_version(content_type: str | None) -> str:
     No type, or one that is not listed, is a 415: only the type names the version, and a page of
     another origin can post without one.
     """
-    media_type, parameters = parse_options_header(content_type)
-    version = CONTENT_TYPES.get(media_type.lower())
-    if version is None or parameters.get("charset", "").strip().lower() not in _UTF8:
-        known = ", ".join(CONTENT_TYPES)
-        given = "no Content-Type" if not content_type else repr(content_type[:80])
-        raise UnsupportedMediaType(f"Content-Type: expected one of {known} (UTF-8), not {given}")
-    return version
+    expected = f"one of {', '.join(CONTENT_TYPES)}"
+    return CONTENT_TYPES[_media_type(content_type, CONTENT_TYPES, expected)]
 
 
 def require_json(content_type: str | None) -> None:
     """Raises 415 for another type than ``application/json`` in UTF-8, or none."""
+    _media_type(content_type, (_JSON,), _JSON)
+
+
+def _media_type(content_type: str | None, known: Collection[str], expected: str) -> str:
     media_type, parameters = parse_options_header(content_type)
     charset = parameters.get("charset", "").strip().lower()
-    if media_type.lower() != "application/json" or charset not in _UTF8:
+    if media_type.lower() not in known or charset not in _UTF8:
         given = "no Content-Type" if not content_type else repr(content_type[:80])
-        raise UnsupportedMediaType(f"Content-Type: expected application/json (UTF-8), not {given}")
+        raise UnsupportedMediaType(f"Content-Type: expected {expected} (UTF-8), not {given}")
+    return media_type.lower()
 
 
 def parse_json(body: bytes) -> Any:
@@ -190,7 +190,7 @@ def parse_json(body: bytes) -> Any:
     if plain is not None:
         return plain
     try:
-        return parse_any_spelling(body)
+        return _parse(body, _load_strictly)
     except RepeatedKey:
         return _parse(body, _load_repeated)
 
@@ -202,14 +202,6 @@ def parse_order(body: bytes) -> Any:
         listed = ", ".join(map(repr, twice))
         raise InvalidRequest({"document": [f"one value for each key, not two for {listed}"]})
     return value
-
-
-def parse_any_spelling(body: bytes) -> Any:
-    """``parse_json`` of a text that is not large and that ``parse_plain`` has no answer to.
-
-    Raises RepeatedKey where an object has a key twice.
-    """
-    return _parse(body, _load_strictly)
 
 
 def _parse(body: bytes, load: Callable[[str], Any]) -> Any:
@@ -252,8 +244,7 @@ def parse_plain(body: bytes) -> Any:
     """The value of a text without fractions, spelled as ``compact_json`` spells it; else None.
 
     Most clients write so, and a text that msgspec writes again in the same bytes has no key twice:
-    that costs a fifth of looking at every object's keys. After None the caller uses
-    ``parse_any_spelling``.
+    that costs a fifth of looking at every object's keys.
     """
     try:
         value = _plain(body)
@@ -264,12 +255,8 @@ def parse_plain(body: bytes) -> Any:
 
 def wire_hash(kind: str, version: str, encoding: str, raw: bytes) -> str:
     """SHA-256 in hex over the received bytes, their type and their encoding."""
-    return hashlib.sha256(_head(kind, version, encoding) + raw).hexdigest()
-
-
-@lru_cache(maxsize=64)
-def _head(kind: str, version: str, encoding: str) -> bytes:
-    return json.dumps([kind, version, encoding]).encode() + b"\n"
+    head = json.dumps([kind, version, encoding]).encode()
+    return hashlib.sha256(head + b"\n" + raw).hexdigest()
 
 
 def _exceeds(body: bytes) -> bool:

@@ -18,7 +18,7 @@ _SENDABLE: Final = re.compile(r"[!-~\x80-\xff][\t -~\x80-\xff]*")
 
 @dataclass(frozen=True, slots=True)
 class ServerAnswer:
-    """Of whatever status. The names of headers are found in any case; ``reason`` is HTTP's."""
+    """An answer of any status. The names of headers are found in any case; ``reason`` is HTTP's."""
 
     status: int
     reason: str

@@ -61,13 +61,10 @@ class InvalidRequest(InvalidInput):
         self.errors = dict(list(errors.items())[:_MOST_ERRORS])
         super().__init__(
             "; ".join(
-                f"{path}: expected {_and(expected)}" for path, expected in self.errors.items()
+                f"{path}: expected {' and '.join(expected)}"
+                for path, expected in self.errors.items()
             )
         )
-
-
-def _and(expected: Sequence[str]) -> str:
-    return " and ".join(expected)
 
 
 class ErrorSchema(marshmallow.Schema):
@@ -148,7 +145,7 @@ def answer_http(error: HTTPException) -> Response:
     if error.response is not None or error.code is None:
         return Response.force_type(error.get_response())  # type: ignore[return-value]
     status = _known_status(error.code)
-    response = error_response(status, _said(error, status))
+    response = error_response(status, _message_of(error, status))
     response.status_code = error.code
     for name, value in error.get_headers():
         if name.lower() not in {"content-type", "content-length"}:
@@ -156,7 +153,7 @@ def answer_http(error: HTTPException) -> Response:
     return response
 
 
-def _said(error: HTTPException, status: HTTPStatus) -> str:
+def _message_of(error: HTTPException, status: HTTPStatus) -> str:
     """The exception's own message; werkzeug's advice on typing errors is left out."""
     if error.description is not None and error.description != type(error).description:
         return error.description
@@ -185,11 +182,9 @@ def answer_headwater(error: HeadwaterError) -> Response:
             named = {error.path or _WHOLE: [error.expected]}
             return error_response(HTTPStatus.BAD_REQUEST, str(error), named)
         case AmbiguousReference():
-            named = {_parameter_of(error.reference): list(error.candidates)}
-            return error_response(HTTPStatus.BAD_REQUEST, _named(error, error.reference), named)
+            return _answer_reference(error, error.reference, error.candidates)
         case InvalidReference():
-            named = {_parameter_of(error.reference): [error.expected]}
-            return error_response(HTTPStatus.BAD_REQUEST, _named(error, error.reference), named)
+            return _answer_reference(error, error.reference, [error.expected])
         case InvalidInput():
             return error_response(HTTPStatus.BAD_REQUEST, str(error))
         case NotFound():
@@ -237,8 +232,9 @@ def _parameter_of(reference: str) -> str:
     return next((name for name, value in given if value == reference), "reference")
 
 
-def _named(error: HeadwaterError, reference: str) -> str:
-    return f"{_parameter_of(reference)}: {error}"
+def _answer_reference(error: HeadwaterError, reference: str, expected: Sequence[str]) -> Response:
+    name = _parameter_of(reference)
+    return error_response(HTTPStatus.BAD_REQUEST, f"{name}: {error}", {name: expected})
 
 
 def answer_bug(error: Exception) -> Response:

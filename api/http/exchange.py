@@ -53,7 +53,7 @@ def watch(app: Flask, metrics: Metrics, seconds: Callable[[], float]) -> None:
         response.headers[HEADER] = current_request_id.get()
         took = seconds() - g.began
         metrics.answered(request.method, route(), response.status_code, took)
-        tell(
+        log_exchange(
             Exchange(
                 request.method, request.path, route(), response.status_code, took,
                 response.content_length or 0, request.content_length or 0,
@@ -94,8 +94,9 @@ class Exchange:
     client: str = ""
 
 
-def tell(exchange: Exchange) -> None:
-    """The access line, a warning where we failed. A probe of readiness was answered, with whatever.
+def log_exchange(exchange: Exchange) -> None:
+    """Write the access line: a warning where the service failed; a probe that finds it not ready
+    is no failure.
 
     Queries stay out of it: they hold names, and may hold secrets.
     """

@@ -16,6 +16,7 @@ from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, gene
 from prometheus_client.core import GaugeMetricFamily, Metric
 from prometheus_client.exposition import CONTENT_TYPE_LATEST
 from prometheus_client.registry import Collector
+from prometheus_client.samples import Sample
 
 from graph_model.errors import HeadwaterError
 from graph_model.retention.forecast import Forecast
@@ -47,7 +48,6 @@ class Metrics:
             ["kind"],
             registry=registry,
         )
-        self._kinds: dict[str, Counter] = {}  # to look a label up costs more than to count
         self._refused = Counter(
             "headwater_requests_refused",
             "Requests with documents that were answered with an error, since the start",
@@ -67,7 +67,6 @@ class Metrics:
             buckets=_REQUEST_SECONDS,
             registry=registry,
         )
-        self._answers: dict[tuple[str, str, int], Histogram] = {}  # as many as there are labels
         self._rounds = Histogram(
             "headwater_projection_duration_seconds",
             "Time of one round of the projector, up to a batch of plans",
@@ -89,10 +88,7 @@ class Metrics:
 
     def received(self, kind: str, number: int) -> None:
         """Documents of a kind were made durable."""
-        child = self._kinds.get(kind)
-        if child is None:
-            child = self._kinds[kind] = self._received.labels(kind)
-        child.inc(number)
+        self._received.labels(kind).inc(number)
 
     def refused(self, kind: str, status: int) -> None:
         """A request with documents of a kind was answered with an error."""
@@ -104,28 +100,13 @@ class Metrics:
 
     def arrivals(self) -> Arrivals:
         """The arrivals so far."""
-        received = {
-            sample.labels["kind"]: int(sample.value)
-            for metric in self._received.collect()
-            for sample in metric.samples
-            if sample.name.endswith("_total")
-        }
-        refused = sum(
-            sample.value
-            for metric in self._refused.collect()
-            for sample in metric.samples
-            if sample.name.endswith("_total")
-        )
-        return Arrivals(received, int(refused))
+        received = {one.labels["kind"]: int(one.value) for one in _totals(self._received)}
+        return Arrivals(received, int(sum(one.value for one in _totals(self._refused))))
 
     def answered(self, method: str, route: str, status: int, seconds: float) -> None:
         """A request was answered; ``route`` is a template."""
         known = method if method in _METHODS else "other"
-        child = self._answers.get((known, route, status))
-        if child is None:
-            child = self._requests.labels(known, route, str(status))
-            self._answers[known, route, status] = child
-        child.observe(seconds)
+        self._requests.labels(known, route, str(status)).observe(seconds)
 
     def projected(self, plans: int, seconds: float) -> None:
         """The projector ended a round."""
@@ -138,103 +119,94 @@ class Metrics:
         state: Callable[[], str],
         clock: Callable[[], int],
     ) -> None:
-        """Ask these at every scrape; ``clock`` gives epoch milliseconds."""
-        self._registry.register(_JournalCollector(statistics, state, clock))
+        """Call these at every scrape; ``clock`` gives epoch milliseconds."""
+        self._registry.register(_AtScrape(lambda: _of_journal(statistics, state(), clock())))
 
     def watch_room(self, forecast: Callable[[], Forecast]) -> None:
-        """Ask this at every scrape, too."""
-        self._registry.register(_RoomCollector(forecast))
+        """Call this at every scrape, too."""
+        self._registry.register(_AtScrape(lambda: _of_room(forecast)))
 
     def text(self) -> bytes:
         """Everything, in the text format of Prometheus."""
         return generate_latest(self._registry)
 
 
-class _JournalCollector(Collector):
-    """Counts of journal and projector at a scrape; of a journal that fails only that it is down."""
+def _totals(counter: Counter) -> Iterator[Sample]:
+    samples = (sample for metric in counter.collect() for sample in metric.samples)
+    return (sample for sample in samples if sample.name.endswith("_total"))
 
-    def __init__(
-        self,
-        statistics: Callable[[], JournalStatistics],
-        state: Callable[[], str],
-        clock: Callable[[], int],
-    ) -> None:
-        self._statistics = statistics
-        self._state = state
-        self._clock = clock
+
+class _AtScrape(Collector):
+    """Metrics that ``read`` makes at each scrape."""
+
+    def __init__(self, read: Callable[[], Iterator[Metric]]) -> None:
+        self._read = read
 
     def describe(self) -> list[Metric]:
         """Nothing: registration reads no store."""
         return []
 
     def collect(self) -> Iterator[Metric]:
-        yield self._states()
-        try:
-            found = self._statistics()
-        except HeadwaterError:
-            yield _gauge("headwater_journal_up", "Whether the journal answers", 0)
-            return
-        yield _gauge("headwater_journal_up", "Whether the journal answers", 1)
-        yield from _documents(found)
-        yield _gauge(
-            "headwater_projection_lag_documents",
-            "Documents accepted that the graph does not show yet",
-            found.backlog.documents,
-        )
-        yield _gauge(
-            "headwater_projection_lag_seconds",
-            "Time of the oldest of them; 0 when there is none",
-            lag_seconds(found.backlog, self._clock()),
-        )
-        yield _gauge(
-            "headwater_database_bytes",
-            "Size of the database that holds journal and catalogue",
-            found.database_bytes,
-        )
-
-    def _states(self) -> Metric:
-        now = self._state()
-        family = GaugeMetricFamily(
-            "headwater_projection_state", "1 for the state that holds now", labels=["state"]
-        )
-        for state in STATES:
-            family.add_metric([state], float(state == now))
-        return family
+        return self._read()
 
 
-class _RoomCollector(Collector):
+def _of_journal(
+    statistics: Callable[[], JournalStatistics], state: str, now: int
+) -> Iterator[Metric]:
+    """Counts of journal and projector; of a journal that fails only that it is down."""
+    states = GaugeMetricFamily(
+        "headwater_projection_state", "1 for the state that holds now", labels=["state"]
+    )
+    for known in STATES:
+        states.add_metric([known], float(known == state))
+    yield states
+    try:
+        found = statistics()
+    except HeadwaterError:
+        yield _gauge("headwater_journal_up", "Whether the journal answers", 0)
+        return
+    yield _gauge("headwater_journal_up", "Whether the journal answers", 1)
+    yield from _documents(found)
+    yield _gauge(
+        "headwater_projection_lag_documents",
+        "Documents accepted that the graph does not show yet",
+        found.backlog.documents,
+    )
+    yield _gauge(
+        "headwater_projection_lag_seconds",
+        "Time of the oldest of them; 0 when there is none",
+        lag_seconds(found.backlog, now),
+    )
+    yield _gauge(
+        "headwater_database_bytes",
+        "Size of the database that holds journal and catalogue",
+        found.database_bytes,
+    )
+
+
+def _of_room(forecast: Callable[[], Forecast]) -> Iterator[Metric]:
     """Unknown values (no embedded engine, a first hour) are left out."""
-
-    def __init__(self, forecast: Callable[[], Forecast]) -> None:
-        self._forecast = forecast
-
-    def describe(self) -> list[Metric]:
-        """Nothing: registration reads no store."""
-        return []
-
-    def collect(self) -> Iterator[Metric]:
-        try:
-            found = self._forecast()
-        except HeadwaterError:
-            return
-        now, grows = found.measured, found.growth
-        parts = {"journal": now.journal_bytes, "catalogue": now.catalogue_bytes}
-        yield _labelled("headwater_storage_bytes", "Bytes in use on the disk", "part", parts)
-        days = {"disk": found.disk_days, "heap": found.heap_days}
-        documentation = "Days until it is full at the rate of the last week"
-        yield _labelled("headwater_storage_full_days", documentation, "room", days)
-        for name, text, value in (
-            ("storage_free_bytes", "Bytes free on the disk of the data folder", found.free_bytes),
-            ("storage_measured_seconds", "Time over which growth was measured, at most a week",
-             found.measured_seconds),
-            ("storage_growth_bytes", "Bytes that journal and catalogue grow a day",
-             grows.disk_bytes),
-            ("engine_elements", "Vertices and edges in the embedded engine", now.elements),
-            ("engine_capacity_elements", "Vertices and edges that its heap holds", found.capacity),
-            ("engine_growth_elements", "Vertices and edges that come a day", grows.elements),
-        ):  # fmt: skip
-            if value is not None:
-                yield _gauge(f"headwater_{name}", text, value)
+    try:
+        found = forecast()
+    except HeadwaterError:
+        return
+    now, grows = found.measured, found.growth
+    parts = {"journal": now.journal_bytes, "catalogue": now.catalogue_bytes}
+    yield _labelled("headwater_storage_bytes", "Bytes in use on the disk", "part", parts)
+    days = {"disk": found.disk_days, "heap": found.heap_days}
+    documentation = "Days until it is full at the rate of the last week"
+    yield _labelled("headwater_storage_full_days", documentation, "room", days)
+    for name, text, value in (
+        ("storage_free_bytes", "Bytes free on the disk of the data folder", found.free_bytes),
+        ("storage_measured_seconds", "Time over which growth was measured, at most a week",
+         found.measured_seconds),
+        ("storage_growth_bytes", "Bytes that journal and catalogue grow a day", grows.disk_bytes),
+        ("engine_elements", "Vertices and edges in the embedded engine", now.elements),
+        ("engine_capacity_elements", "Vertices and edges that its heap holds", found.capacity),
+        ("engine_growth_elements", "Vertices and edges that come a day", grows.elements),
+    ):  # fmt: skip
+        if value is not None:
+            yield _gauge(f"headwater_{name}", text, value)
 
 
 def _labelled(

@@ -8,7 +8,7 @@ from typing import Final
 
 from flask import g
 
-from graph_model.stores.keys import Key, Role
+from graph_model.stores.keys import Role
 
 ANONYMOUS_NAME: Final = "anonymous"
 CONSOLE_NAME: Final = "console"
@@ -30,11 +30,6 @@ class Principal:
 
 EVERYBODY: Final = Principal(ANONYMOUS_NAME, frozenset({Role.ADMIN}))
 """Every caller, as long as no key was ever made."""
-
-
-def principal_of(key: Key) -> Principal:
-    """The principal of a key."""
-    return Principal(key.name, key.roles, key.scope)
 
 
 def admit(principal: Principal) -> None:

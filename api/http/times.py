@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import time
 from datetime import UTC, datetime, timedelta
 from typing import Final
 
@@ -16,7 +17,7 @@ _DATE_AND_TIME: Final = re.compile(r"\d{4}-\d\d-\d\d[Tt]")
 
 
 def parse_instant(text: str) -> int:
-    """Epoch milliseconds (floor). Digits alone are epoch milliseconds, whatever their number; a
+    """Epoch milliseconds (floor). Digits alone are epoch milliseconds, few or many; a
     time without a zone is UTC, a date is its midnight.
 
     Raises ValueError for anything else, and before 1970 or after the year 9999.
@@ -35,6 +36,11 @@ def _within(milliseconds: int) -> int:
     if not 0 <= milliseconds <= LATEST:
         raise ValueError("before 1970 or after 9999")
     return milliseconds
+
+
+def now() -> int:
+    """Epoch milliseconds."""
+    return time.time_ns() // 1_000_000
 
 
 def format_instant(milliseconds: int) -> str:

@@ -17,6 +17,7 @@ import hashlib
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import cached_property
 from secrets import token_hex
 from typing import Any, Final
 
@@ -65,14 +66,13 @@ class Uploaded:
 
 
 class Uploads:
-    """A place ``s3://bucket/prefix``. ``client`` is a client of S3, made when it is needed."""
+    """A place ``s3://bucket/prefix``."""
 
-    def __init__(self, place: str, client: Any = None) -> None:
+    def __init__(self, place: str) -> None:
         self._bucket, self._prefix = split_place(place)
-        self._made = client
 
     def sign(self, document: Announced, principal: str, scope: str) -> Signed:
-        """A place for one document of this principal; signs here, asks nobody."""
+        """A place for one document of this principal; signed here, without a request to S3."""
         key = f"{self._prefix}{UPLOADS}{document.sha256}-{token_hex(8)}"
         metadata = {
             "kind": document.kind,
@@ -82,7 +82,7 @@ class Uploads:
             "scope": _spelled(scope),
         }
         checksum = base64.b64encode(bytes.fromhex(document.sha256)).decode("ascii")
-        asked = {
+        parameters = {
             "Bucket": self._bucket,
             "Key": key,
             "ContentLength": document.size,
@@ -90,7 +90,7 @@ class Uploads:
             "Metadata": metadata,
         }
         url = self._client.generate_presigned_url(
-            "put_object", Params=asked, ExpiresIn=SIGNED_SECONDS
+            "put_object", Params=parameters, ExpiresIn=SIGNED_SECONDS
         )
         headers = {
             "Content-Length": str(document.size),
@@ -123,20 +123,16 @@ class Uploads:
         """Whether this is the bucket."""
         return bucket == self._bucket
 
-    @property
+    @cached_property
     def _client(self) -> Any:
-        if self._made is None:
-            import boto3  # 0.2 s, which only uploads need
-            from botocore.config import Config
+        import boto3  # 0.2 s, which only uploads need
+        from botocore.config import Config
 
-            retries = {"mode": "standard", "total_max_attempts": 4}
-            self._made = boto3.client(
-                "s3",
-                config=Config(
-                    signature_version="s3v4", connect_timeout=5, read_timeout=20, retries=retries
-                ),
-            )
-        return self._made
+        retries = {"mode": "standard", "total_max_attempts": 4}
+        config = Config(
+            signature_version="s3v4", connect_timeout=5, read_timeout=20, retries=retries
+        )
+        return boto3.client("s3", config=config)
 
 
 @contextmanager

@@ -31,15 +31,15 @@ def time_reply(found: TimeDifference, *, lack: Partial | None) -> dict[str, Any]
     return {
         "kind": "times",
         "node": found.node,
-        "from": _side(found.before, found.times[0]),
-        "to": _side(found.after, found.times[1]),
+        **_both_sides(found),
         "counts": _counts(found.difference.nodes, found.difference.edges),
         "nodes": [_changed(one, changes, found) for one in shown["nodes"]],
         "edges": [_changed(one, changes, found) for one in shown["edges"]],
         "focus": shown["focus"],
         "layers": shown["layers"],
         "hidden": found.hidden,
-        "partial": to_json(_partial(found, lack)),
+        # An element missing on one side may only have been cut off there.
+        "partial": to_json(lack or found.before.partial or found.after.partial),
     }
 
 
@@ -51,15 +51,6 @@ def _side(view: GraphView, at: int | None) -> dict[str, Any]:
         "folded": view.folded,
         "partial": to_json(view.partial),
     }
-
-
-def _partial(found: TimeDifference, lack: Partial | None) -> Partial | None:
-    """An element missing on one side may only have been cut off: the comparison is as partial as
-    either.
-    """
-    if lack is not None:
-        return lack
-    return found.before.partial or found.after.partial
 
 
 def _counts(*kinds: tuple[ElementChange, ...]) -> dict[str, dict[str, int]]:
@@ -141,7 +132,6 @@ def _step(step: dict[str, Any]) -> dict[str, Any]:
 def changes_reply(found: UpstreamChanges, lack: Partial | None) -> dict[str, Any]:
     """Changes upstream, ranked; both sides as in ``/graph/diff``."""
     sides = {} if found.difference is None else _both_sides(found.difference)
-    partial = lack or found.partial
     return {
         "node": found.node,
         "subject": to_json(found.subject),
@@ -151,7 +141,7 @@ def changes_reply(found: UpstreamChanges, lack: Partial | None) -> dict[str, Any
         **sides,
         "items": [to_json(one) | {"at": iso(one.at)} for one in found.causes],
         "total": found.total,
-        "partial": to_json(partial),
+        "partial": to_json(lack or found.partial),
     }
 
 

@@ -98,9 +98,6 @@ def runs_reply(found: RunPage) -> dict[str, Any]:
 
 def graph_reply(view: GraphView, lack: Partial | None) -> dict[str, Any]:
     """A graph; while the graph is behind the journal the answer is marked."""
-    partial = view.partial
-    if lack is not None:
-        partial = lack
     lanes = {} if view.lanes is None else {"lanes": to_json(view.lanes)}
     return {
         "nodes": [_node(node) | _mark(view, node) for node in view.nodes],
@@ -109,7 +106,7 @@ def graph_reply(view: GraphView, lack: Partial | None) -> dict[str, Any]:
         "depth": {"asked": view.depth_asked, "reached": view.depth_reached},
         "folded": view.folded,
         "focus": view.focus,
-        "partial": to_json(partial),
+        "partial": to_json(lack or view.partial),
         "layers": [{"name": layer.name, "colour": layer.colour} for layer in view.layers],
         "hidden": view.hidden,
         **lanes,
@@ -219,16 +216,12 @@ def plan_reply(page: PlanPage, lack: Partial | None) -> dict[str, Any]:
     del reply["inspection"]
     if page.document is None:
         del reply["document"]
-    partial: Partial | None = None
-    if lack is not None:
-        partial = lack
-    elif page.inspection.cut:
-        partial = Partial("nodes", len(page.inspection.operations))
+    cut = Partial("nodes", len(page.inspection.operations)) if page.inspection.cut else None
     return reply | {
         "operations": [_operation(operation) for operation in page.inspection.operations],
         "edges": [{"from": a, "to": b} for a, b in page.inspection.edges],
         "columns": [_column_step(step) for step in page.columns],
-        "partial": to_json(partial),
+        "partial": to_json(lack or cut),
     }
 
 

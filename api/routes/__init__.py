@@ -36,21 +36,9 @@ def register(app: Flask, api: Api) -> None:
     for prefix in producer.PREFIXES:
         name = "producer" if prefix else "producer_at_root"
         api.register_blueprint(producer.blueprint, name=name, url_prefix=prefix or "/")
-    api.register_blueprint(openlineage.blueprint)
-    api.register_blueprint(uploads.blueprint)
-    api.register_blueprint(consumer.blueprint)
-    api.register_blueprint(about.blueprint)
-    api.register_blueprint(graph.blueprint)
-    api.register_blueprint(home.blueprint)
-    api.register_blueprint(columns.blueprint)
-    api.register_blueprint(runs.blueprint)
-    api.register_blueprint(difference.blueprint)
-    api.register_blueprint(impact.blueprint)
-    api.register_blueprint(journal.blueprint)
-    api.register_blueprint(commands.blueprint)
-    api.register_blueprint(governance.blueprint)
-    api.register_blueprint(rules.blueprint)
-    api.register_blueprint(declarations.blueprint)
-    api.register_blueprint(quality.blueprint)
-    api.register_blueprint(health.blueprint)
+    for module in (
+        openlineage, uploads, consumer, about, graph, home, columns, runs, difference, impact,
+        journal, commands, governance, rules, declarations, quality, health,
+    ):  # fmt: skip
+        api.register_blueprint(module.blueprint)
     app.register_blueprint(pages.blueprint)

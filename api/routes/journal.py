@@ -27,7 +27,7 @@ from graph_model.errors import NotFound
 from graph_model.producers.registry import Producers
 from graph_model.projection.rebuilding import Progress
 from graph_model.retention.forecast import is_soon
-from graph_model.stores.protocols import DocumentKind, DocumentState, StoredDocument
+from graph_model.stores.protocols import DocumentKind, StoredDocument
 
 blueprint = Blueprint("journal", __name__, description="The journal: what was received")
 
@@ -66,8 +66,7 @@ def known_kind(kind: str | None, producers: Producers) -> DocumentKind | None:
 @blueprint.response(202, ReplayReply)
 def replay(body: Mapping[str, Any]) -> dict[str, int]:
     """Try documents again: failed ones after a fix, projected ones to rebuild the graph."""
-    states = (DocumentState(body["state"].value),)
-    return {"reopened": current_service().projector.replay(states)}
+    return {"reopened": current_service().projector.replay((body["state"],))}
 
 
 @blueprint.route("/journal/rebuild", methods=["POST"])

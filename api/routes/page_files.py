@@ -88,7 +88,7 @@ def _read(folder: Path, paths: list[Path]) -> PageFiles:
 
 
 def modules_of(folder: Path) -> list[str]:
-    """The modules that the page needs before it can ask anything, in the order of their imports."""
+    """The modules that the page needs before its first request, in the order of their imports."""
     found: list[str] = []
     waiting = list(_STARTS)
     while waiting:

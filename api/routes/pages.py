@@ -128,7 +128,7 @@ def _asset(folder: Path, name: str) -> Response:
 
 
 def _file(folder: Path, name: str, media_type: str) -> Response:
-    """A file with its ETag; a browser asks again each time and gets a 304."""
+    """A file with its ETag; a browser revalidates it each time and gets a 304."""
     place = (folder / name).resolve()
     if not place.is_relative_to(folder.resolve()) or not place.is_file():
         raise NotFound(f"no file {name[:80]!r} is served")

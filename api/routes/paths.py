@@ -15,7 +15,7 @@ _MEANT: Final = frozenset(
 def meant_path(path: str) -> str:
     """``//status``, ``/status/``, ``/producer//execution-plans/`` … => the path of the route.
 
-    An agent appends ``/status`` to whatever URL it was given, slash at the end included, and
+    An agent appends ``/status`` to the URL in its settings, slash at the end included, and
     takes a redirect of a POST for success. Other paths are left alone.
     """
     normal = "/" + "/".join(part for part in path.split("/") if part)

@@ -1,6 +1,6 @@
 """The producer API of Spline, as its agents speak it; at the root and under ``/producer``.
 
-An agent asks ``HEAD /status`` once: a 2xx with one header line per version, or it switches itself
+An agent sends ``HEAD /status`` once: a 2xx with one header line per version, or it switches itself
 off. It never looks at bodies of answers, but scripts splice the plan's answer into an event, so
 that is exactly the quoted id. Redirects count as success there and lose the document: paths are
 normalised before routing (``application.normalise_producer_paths``).
@@ -140,7 +140,7 @@ def note_reason(kind: str, reason: Reason) -> None:
     """Why documents of the current request, or one of a batch, are refused."""
     service = current_service()
     service.metrics.refused_for(kind, reason.kind)
-    service.refusals.tell(kind, reason, current_principal().name)
+    service.refusals.log_refusal(kind, reason, current_principal().name)
 
 
 blueprint.after_request(count_refusal)

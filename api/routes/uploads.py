@@ -1,7 +1,7 @@
 """A place in a bucket for a document that is larger than a gateway or a function takes.
 
-The answer is no promise that the document is taken: it is checked when it has been put, and what
-can never be taken comes to the dead-letter queue with its reason (docs/queues.md).
+The answer is no promise that the document is taken: the consumer checks it once the client has put
+it, and sends one that can never be taken to the dead-letter queue with its reason (docs/queues.md).
 """
 
 from __future__ import annotations
@@ -36,9 +36,9 @@ def announce(body: Mapping[str, Any]) -> dict[str, Any]:
         raise InvalidRequest({"size": [f"at most {settings.max_body_bytes:,} bytes"]}, "too-large")
     principal = current_principal()
     announced = Announced(
-        body["kind"].value,
+        body["kind"],
         body["apiVersion"],
-        body["encoding"].value,
+        body["encoding"],
         body["sha256"],
         body["size"],
     )

@@ -3,12 +3,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from enum import StrEnum
 from typing import Any
 
 from marshmallow import Schema, ValidationError, fields, validates_schema
 
-from api.schemas.fields import RequestBody, Truth, expecting
+from api.schemas.fields import Checked, RequestBody, Truth
 from api.schemas.query import Choice, Instant, OptionalText, Query, Text
 from graph_model.producers.commands.documents import CommandKind
 
@@ -16,18 +17,21 @@ _NODE_ONLY = ("node",)
 _PRUNE_ONLY = ("before", "keep", "dropBodies")
 
 
-class Count(fields.Integer):
+class Count(Checked):
     """A JSON integer of 1 or more."""
+
+    kinds = (int,)
+    shape: Mapping[str, Any] = {"type": "integer"}
 
     def __init__(self, most: int, **options: Any) -> None:
         self.most = most
-        super().__init__(error_messages=expecting(f"an integer from 1 to {most}"), **options)
+        self.expected = f"an integer from 1 to {most}"
+        super().__init__(**options)
 
-    def _deserialize(self, value: Any, attr: str | None, data: Any, **_: Any) -> int:
-        del attr, data
-        if isinstance(value, bool) or not isinstance(value, int) or not 1 <= value <= self.most:
-            raise self.make_error("invalid")
-        return value
+    def read(self, value: Any) -> int:
+        if isinstance(value, bool) or not 1 <= super().read(value) <= self.most:
+            raise ValueError(value)
+        return int(value)
 
 
 class Ordered(StrEnum):
@@ -97,7 +101,7 @@ class CommandsQuery(Query):
 
 class CommandItem(Schema):
     """A command. ``inForce``: no later one has replaced it or taken it back, and it takes nothing
-    back itself. ``node`` is the id of what is hidden now, else null.
+    back itself. ``node`` is the id of the node that it hides now, else null.
     """
 
     id = fields.String(required=True)

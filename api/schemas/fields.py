@@ -15,7 +15,7 @@ _CASES = ("required", "null", "invalid", "type", "validator_failed")
 
 
 def expecting(expected: str) -> dict[str, str | list[Any] | dict[Any, Any]]:
-    """The messages of a field: one text, whatever was wrong with the value."""
+    """The messages of a field: one text for every kind of fault."""
     return dict.fromkeys(_CASES, expected)
 
 
@@ -37,89 +37,98 @@ class Envelope(Schema):
     error_messages = {"type": "a JSON object"}  # noqa: RUF012 - marshmallow's own name
 
 
-class Uuid(fields.Field[str]):
-    """A UUID string."""
+class Checked(fields.Field[Any]):
+    """A field whose values ``read`` checks: a ValueError there is the field's one message.
+
+    ``expected`` completes the sentence "<path>: expected …", ``kinds`` are the types of its values,
+    ``shape`` describes it in the OpenAPI document; with ``nullable`` null is taken, too.
+    """
+
+    expected: str
+    kinds: tuple[type, ...] = (str,)
+    shape: Mapping[str, Any] = {"type": "string"}
+    nullable = False
 
     def __init__(self, **options: Any) -> None:
-        options.setdefault("metadata", {}).update(type="string", format="uuid")
-        super().__init__(error_messages=expecting("a UUID string"), **options)
+        options.setdefault("metadata", {}).update(self.shape)
+        options.setdefault("allow_none", self.nullable or None)
+        super().__init__(error_messages=expecting(self.expected), **options)
 
-    def _deserialize(self, value: Any, attr: str | None, data: Any, **_: Any) -> str:
+    def _deserialize(self, value: Any, attr: str | None, data: Any, **_: Any) -> Any:
         del attr, data
         try:
-            return str(uuid.UUID(value))
-        except (ValueError, AttributeError, TypeError):
+            return self.read(value)
+        except ValueError:
             raise self.make_error("invalid") from None
 
+    def read(self, value: Any) -> Any:
+        """The value that is loaded. Raises ValueError for one that is not as expected."""
+        if not isinstance(value, self.kinds):
+            raise ValueError(value)
+        return value
 
-class ScalarText(fields.Field[str]):
+
+class Uuid(Checked):
+    """A UUID string."""
+
+    expected = "a UUID string"
+    shape: Mapping[str, Any] = {"type": "string", "format": "uuid"}
+
+    def read(self, value: Any) -> str:
+        return str(uuid.UUID(super().read(value)))
+
+
+class ScalarText(Checked):
     """A string; published clients send numbers as ids: 3 => "3"."""
 
-    def __init__(self, **options: Any) -> None:
-        options.setdefault("metadata", {}).update(type="string")
-        super().__init__(error_messages=expecting("a string"), **options)
+    expected = "a string"
+    kinds = (str, int, float)
 
-    def _deserialize(self, value: Any, attr: str | None, data: Any, **_: Any) -> str:
-        del attr, data
-        if isinstance(value, bool) or not isinstance(value, str | int | float):
-            raise self.make_error("invalid")
-        return str(value)
+    def read(self, value: Any) -> str:
+        if isinstance(value, bool):
+            raise ValueError(value)
+        return str(super().read(value))
 
 
-class Uri(fields.Field[str]):
+class Uri(Checked):
     """A source or a target: any text that is not blank."""
 
-    def __init__(self, **options: Any) -> None:
-        options.setdefault("metadata", {}).update(type="string")
-        super().__init__(error_messages=expecting("a URI, not empty"), **options)
+    expected = "a URI, not empty"
 
-    def _deserialize(self, value: Any, attr: str | None, data: Any, **_: Any) -> str:
-        del attr, data
-        if not isinstance(value, str) or not value.strip():
-            raise self.make_error("invalid")
-        return value
+    def read(self, value: Any) -> str:
+        text: str = super().read(value)
+        if not text.strip():
+            raise ValueError(value)
+        return text
 
 
-class Truth(fields.Field[bool]):
+class Truth(Checked):
     """``true`` or ``false``, no other spelling."""
 
-    def __init__(self, **options: Any) -> None:
-        options.setdefault("metadata", {}).update(type="boolean")
-        super().__init__(error_messages=expecting("true or false"), **options)
-
-    def _deserialize(self, value: Any, attr: str | None, data: Any, **_: Any) -> bool:
-        del attr, data
-        if not isinstance(value, bool):
-            raise self.make_error("invalid")
-        return value
+    expected = "true or false"
+    kinds = (bool,)
+    shape: Mapping[str, Any] = {"type": "boolean"}
 
 
-class PlainObject(fields.Field[Mapping[str, Any]]):
+class PlainObject(Checked):
     """params and extra: the engine's own fields; null counts as empty."""
 
-    def __init__(self, **options: Any) -> None:
-        options.setdefault("metadata", {}).update(type="object", additionalProperties=True)
-        super().__init__(allow_none=True, error_messages=expecting("a JSON object"), **options)
-
-    def _deserialize(self, value: Any, attr: str | None, data: Any, **_: Any) -> Mapping[str, Any]:
-        del attr, data
-        if not isinstance(value, dict):
-            raise self.make_error("invalid")
-        return value
+    expected = "a JSON object"
+    kinds = (dict,)
+    shape: Mapping[str, Any] = {"type": "object", "additionalProperties": True}
+    nullable = True
 
 
-class LongList(fields.Field[list[Any]]):
+class LongList(Checked):
     """A list that the typed pass of ``producers.spline.documents`` checks, entry by entry."""
 
-    def __init__(self, item: Mapping[str, Any], **options: Any) -> None:
-        options.setdefault("metadata", {}).update(type="array", items=dict(item))
-        super().__init__(allow_none=True, error_messages=expecting("a list"), **options)
+    expected = "a list"
+    kinds = (list,)
+    nullable = True
 
-    def _deserialize(self, value: Any, attr: str | None, data: Any, **_: Any) -> list[Any]:
-        del attr, data
-        if not isinstance(value, list):
-            raise self.make_error("invalid")
-        return value
+    def __init__(self, item: Mapping[str, Any], **options: Any) -> None:
+        self.shape = {"type": "array", "items": dict(item)}
+        super().__init__(**options)
 
 
 class ShortList(fields.List[Any]):
@@ -145,28 +154,27 @@ def list_of_objects(schema: type[Schema], **options: Any) -> ShortList:
     return list_of(fields.Nested(schema), "a list", allow_none=True, **options)
 
 
-class Labels(fields.Field[Mapping[str, Any]]):
+class Labels(Checked):
     """Labels: names to lists of strings; one string counts as a list of one."""
 
-    def __init__(self, **options: Any) -> None:
-        options.setdefault("metadata", {}).update(
-            type="object",
-            additionalProperties={"type": "array", "items": {"type": "string"}},
-        )
-        super().__init__(allow_none=True, error_messages=expecting("a JSON object"), **options)
+    expected = "a JSON object"
+    kinds = (dict,)
+    shape: Mapping[str, Any] = {
+        "type": "object",
+        "additionalProperties": {"type": "array", "items": {"type": "string"}},
+    }
+    nullable = True
 
-    def _deserialize(self, value: Any, attr: str | None, data: Any, **_: Any) -> Mapping[str, Any]:
-        del attr, data
-        if not isinstance(value, dict):
-            raise self.make_error("invalid")
+    def read(self, value: Any) -> Mapping[str, Any]:
+        labels: Mapping[str, Any] = super().read(value)
         wrong = {
             name[:_MOST_NAME]: ["a string or a list of strings"]
-            for name, listed in value.items()
+            for name, listed in labels.items()
             if not all(map(_is_label, listed if isinstance(listed, list) else [listed]))
         }
         if wrong:
             raise ValidationError(wrong)
-        return value
+        return labels
 
 
 def _is_label(value: object) -> bool:

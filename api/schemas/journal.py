@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-from enum import StrEnum
 from typing import Any
 
 from marshmallow import Schema, ValidationError, fields, validates_schema
@@ -11,14 +10,6 @@ from marshmallow import Schema, ValidationError, fields, validates_schema
 from api.schemas.fields import RequestBody
 from api.schemas.query import Choice, Flag, Query, Text, Whole
 from graph_model.stores.protocols import DocumentState
-
-
-class ReplayState(StrEnum):
-    """Which documents are tried again; ``projected`` is a rebuild."""
-
-    FAILED = "failed"
-    WAITING = "waiting"
-    PROJECTED = "projected"
 
 
 class JournalQuery(Query):
@@ -39,9 +30,11 @@ class JournalQuery(Query):
 
 
 class ReplayRequest(RequestBody):
-    """Which documents to try again."""
+    """Which documents to try again; ``projected`` is a rebuild."""
 
-    state = Choice(ReplayState, required=True)
+    state = Choice(
+        (DocumentState.FAILED, DocumentState.WAITING, DocumentState.PROJECTED), required=True
+    )
 
 
 class ReplayReply(Schema):
@@ -134,8 +127,8 @@ class ElementsReply(Schema):
 
 
 class RunsInGraphReply(ElementsReply):
-    """Of the runs that HEADWATER_GRAPH_RUNS (``setting``) has in the graph. ``saved`` is per
-    setting what it would take away.
+    """Of the runs that HEADWATER_GRAPH_RUNS (``setting``) has in the graph. ``saved``: the
+    elements that each other setting would remove.
     """
 
     setting = fields.String(required=True)

@@ -14,14 +14,13 @@ Every message completes the sentence "<parameter>: expected …".
 from __future__ import annotations
 
 import re
-from collections.abc import Collection
-from enum import StrEnum
+from collections.abc import Collection, Iterable, Mapping
 from typing import Any, Final
 
-from marshmallow import RAISE, Schema, fields
+from marshmallow import RAISE, Schema
 
 from api.http import times
-from api.schemas.fields import expecting
+from api.schemas.fields import Checked
 
 _FLAGS: Final = {"true": True, "1": True, "false": False, "0": False}
 _WHOLE: Final = re.compile(r"-?[0-9]{1,18}")
@@ -43,111 +42,101 @@ class NoQuery(Query):
     """No parameter is taken."""
 
 
-class Whole(fields.Integer):
+class Whole(Checked):
     """An integer within bounds, digits only: ``5``, not ``5.0``, ``1e1`` or `` 5``."""
 
     def __init__(self, least: int, most: int, **options: Any) -> None:
         self.least, self.most = least, most
-        expected = f"an integer from {least} to {most}"
-        options.setdefault("metadata", {}).update(minimum=least, maximum=most)
-        super().__init__(error_messages=expecting(expected), **options)
+        self.expected = f"an integer from {least} to {most}"
+        self.shape = {"type": "integer", "minimum": least, "maximum": most}
+        super().__init__(**options)
 
-    def _deserialize(self, value: Any, attr: str | None, data: Any, **_: Any) -> int:
-        del attr, data
-        if isinstance(value, str) and _WHOLE.fullmatch(value):
-            number = int(value)
-            if self.least <= number <= self.most:
-                return number
-        raise self.make_error("invalid")
+    def read(self, value: Any) -> int:
+        if not _WHOLE.fullmatch(super().read(value)) or not self.least <= int(value) <= self.most:
+            raise ValueError(value)
+        return int(value)
 
 
-class Flag(fields.Boolean):
+class Flag(Checked):
     """``true``, ``false``, ``1`` or ``0``."""
 
-    def __init__(self, **options: Any) -> None:
-        super().__init__(error_messages=expecting("true, false, 1 or 0"), **options)
+    expected = "true, false, 1 or 0"
+    shape: Mapping[str, Any] = {"type": "boolean"}
 
-    def _deserialize(self, value: Any, attr: str | None, data: Any, **_: Any) -> bool:
-        del attr, data
-        if isinstance(value, str) and value in _FLAGS:
-            return _FLAGS[value]
-        raise self.make_error("invalid")
+    def read(self, value: Any) -> bool:
+        if super().read(value) not in _FLAGS:
+            raise ValueError(value)
+        return _FLAGS[value]
 
 
-class Instant(fields.Field[int]):
+class Instant(Checked):
     """A time, as epoch milliseconds; None (the end of time) when it is not given."""
+
+    expected = times.EXPECTED
+    shape: Mapping[str, Any] = {
+        "type": "string",
+        "description": f"{times.EXPECTED[0].upper()}{times.EXPECTED[1:]}.",
+    }
 
     def __init__(self, **options: Any) -> None:
         options.setdefault("load_default", None)
-        options.setdefault("metadata", {}).update(
-            type="string", description=f"{times.EXPECTED[0].upper()}{times.EXPECTED[1:]}."
-        )
-        super().__init__(error_messages=expecting(times.EXPECTED), **options)
+        super().__init__(**options)
 
-    def _deserialize(self, value: Any, attr: str | None, data: Any, **_: Any) -> int:
-        del attr, data
-        try:
-            return times.parse_instant(str(value))
-        except ValueError:
-            raise self.make_error("invalid") from None
+    def read(self, value: Any) -> int:
+        return times.parse_instant(str(value))
 
 
-class Text(fields.String):
+class Text(Checked):
     """A text of 1 to ``most`` characters that is not blank."""
 
     def __init__(self, most: int = 2_000, **options: Any) -> None:
         self.most = most
-        options.setdefault("metadata", {}).update(minLength=1, maxLength=most)
-        super().__init__(error_messages=expecting(f"a text of 1 to {most:,} characters"), **options)
+        self.expected = f"a text of 1 to {most:,} characters"
+        self.shape = {"type": "string", "minLength": 1, "maxLength": most}
+        super().__init__(**options)
 
-    def _deserialize(self, value: Any, attr: str | None, data: Any, **_: Any) -> str:
-        del attr, data
-        if not isinstance(value, str) or not value.strip() or len(value) > self.most:
-            raise self.make_error("invalid")
-        return value
+    def read(self, value: Any) -> str:
+        text: str = super().read(value)
+        if not text.strip() or len(text) > self.most:
+            raise ValueError(value)
+        return text
 
 
 class OptionalText(Text):
     """As :class:`Text`, but may be empty, as an empty search field sends it."""
 
-    def _deserialize(self, value: Any, attr: str | None, data: Any, **options: Any) -> str:
-        if isinstance(value, str) and not value.strip():
-            return ""
-        return super()._deserialize(value, attr, data, **options)
+    def read(self, value: Any) -> str:
+        return "" if isinstance(value, str) and not value.strip() else super().read(value)
 
 
-class Choice(fields.Field[Any]):
-    """A member of a StrEnum, by its value."""
+class Choice(Checked):
+    """One of some texts; where they are a StrEnum, its member."""
 
-    def __init__(self, options_of: type[StrEnum], **options: Any) -> None:
-        self.options_of = options_of
-        values = [member.value for member in options_of]
-        options.setdefault("metadata", {}).update(type="string", enum=values)
-        super().__init__(error_messages=expecting(_one_of(values)), **options)
+    def __init__(self, texts: Iterable[str], **options: Any) -> None:
+        self.members = {str(text): text for text in texts}
+        self.expected = _one_of([*self.members])
+        self.shape = {"type": "string", "enum": [*self.members]}
+        super().__init__(**options)
 
-    def _deserialize(self, value: Any, attr: str | None, data: Any, **_: Any) -> StrEnum:
-        del attr, data
-        try:
-            return self.options_of(value)
-        except ValueError:
-            raise self.make_error("invalid") from None
+    def read(self, value: Any) -> str | None:
+        if super().read(value) not in self.members:
+            raise ValueError(value)
+        return self.members[value]
 
 
-class Choices(fields.Field[tuple[str, ...]]):
+class Choices(Checked):
     """One or more of some words, comma-separated: ``dataset,job``. Order and repeats vanish."""
 
     def __init__(self, allowed: Collection[str], **options: Any) -> None:
         self.allowed = tuple(allowed)
-        options.setdefault("metadata", {}).update(type="string", example=",".join(self.allowed))
-        super().__init__(
-            error_messages=expecting(f"one or more of {', '.join(self.allowed)}"), **options
-        )
+        self.expected = f"one or more of {', '.join(self.allowed)}"
+        self.shape = {"type": "string", "example": ",".join(self.allowed)}
+        super().__init__(**options)
 
-    def _deserialize(self, value: Any, attr: str | None, data: Any, **_: Any) -> tuple[str, ...]:
-        del attr, data
-        asked = set(value.split(",")) if isinstance(value, str) else set()
-        if not asked or not asked <= set(self.allowed):
-            raise self.make_error("invalid")
+    def read(self, value: Any) -> tuple[str, ...]:
+        asked = set(super().read(value).split(","))
+        if not asked <= set(self.allowed):
+            raise ValueError(value)
         return tuple(word for word in self.allowed if word in asked)
 
 

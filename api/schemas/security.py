@@ -22,4 +22,4 @@ SECURITY: Final[list[dict[str, list[str]]]] = [{"apiKey": []}, {"bearer": []}, {
 """Either of them, or none where no key was made or a role is left to anonymous callers."""
 
 OPEN: Final[list[Any]] = []
-"""For a route that asks for no key."""
+"""For a route that needs no key."""

@@ -4,13 +4,12 @@
 from __future__ import annotations
 
 import re
-from enum import StrEnum
 from typing import Any, Final
 
 from marshmallow import Schema, ValidationError, fields, validates_schema
 
 from api.schemas.commands import Count
-from api.schemas.fields import RequestBody, expecting
+from api.schemas.fields import Checked, RequestBody, expecting
 from api.schemas.query import Choice
 from graph_model.producers.spline.documents import API_VERSIONS
 
@@ -18,47 +17,32 @@ _SHA256: Final = re.compile(r"[0-9a-f]{64}")
 _MOST_BYTES: Final = 1 << 30
 
 
-class UploadKind(StrEnum):
-    """``event`` is one of Spline, or a list; ``lineage`` one of OpenLineage, or a list."""
-
-    PLAN = "plan"
-    EVENT = "event"
-    LINEAGE = "lineage"
-
-
-class UploadEncoding(StrEnum):
-    IDENTITY = "identity"
-    GZIP = "gzip"
-
-
-class Sha256(fields.Field[str]):
+class Sha256(Checked):
     """A SHA-256 in hex."""
 
-    def __init__(self, **options: Any) -> None:
-        options.setdefault("metadata", {}).update(type="string")
-        expected = "the SHA-256 of the bytes, 64 characters of lower-case hex"
-        super().__init__(error_messages=expecting(expected), **options)
+    expected = "the SHA-256 of the bytes, 64 characters of lower-case hex"
 
-    def _deserialize(self, value: Any, attr: str | None, data: Any, **_: Any) -> str:
-        del attr, data
-        if not isinstance(value, str) or not _SHA256.fullmatch(value):
-            raise self.make_error("invalid")
-        return value
+    def read(self, value: Any) -> str:
+        if not _SHA256.fullmatch(super().read(value)):
+            raise ValueError(value)
+        return str(value)
 
 
 class UploadRequest(RequestBody):
-    """``size`` and ``sha256`` are of the bytes that are to be put, compressed if they are."""
+    """``size`` and ``sha256`` are of the bytes that are to be put, compressed if they are.
+    ``event``: one of Spline, or a list; ``lineage``: one of OpenLineage, or a list.
+    """
 
-    kind = Choice(UploadKind, required=True)
+    kind = Choice(("plan", "event", "lineage"), required=True)
     apiVersion = fields.String(load_default="", error_messages=expecting("a text"))
-    encoding = Choice(UploadEncoding, load_default=UploadEncoding.IDENTITY)
+    encoding = Choice(("identity", "gzip"), load_default="identity")
     size = Count(_MOST_BYTES, required=True)
     sha256 = Sha256(required=True)
 
     @validates_schema
     def check_version(self, data: Any, **_: Any) -> None:
         """A document of Spline has a version, one of OpenLineage none."""
-        known = () if data["kind"] == UploadKind.LINEAGE else API_VERSIONS
+        known = () if data["kind"] == "lineage" else API_VERSIONS
         if data["apiVersion"] not in (known or ("",)):
             expected = f"one of {', '.join(known)}" if known else "none: an event names its own"
             raise ValidationError(expected, "apiVersion")

@@ -26,7 +26,7 @@ from graph_model.projection.rebuilding import Progress
 from graph_model.stores.protocols import Catalogue, DocumentState, Generations, Graph, Journal
 
 _EXTENSION: Final = "headwater"
-_ASKED: Final = "headwater.asked"
+_SERVICE: Final = "headwater.service"
 
 
 class ProjectionService(Protocol):
@@ -109,7 +109,7 @@ class Service:
 
     @property
     def catalogue(self) -> Catalogue:
-        """The catalogue in force; an answer asks once and keeps it."""
+        """The catalogue in force; an answer reads it once and keeps it."""
         return self.generations.current
 
     @property
@@ -118,7 +118,7 @@ class Service:
         return self.kept(self.catalogue).governance
 
     def kept(self, catalogue: Catalogue) -> KeptGovernance:
-        """The governance in force, kept between two commands; an answer asks once."""
+        """The governance in force, kept between two commands; an answer reads it once."""
         return self.governance_source.read(self.journal, catalogue, self.projector.rules)
 
     @property
@@ -144,9 +144,9 @@ def current_service() -> Service:
     """
     if not has_request_context() or request.method not in {"GET", "HEAD"}:
         return service_of(current_app)
-    if _ASKED not in request.environ:
+    if _SERVICE not in request.environ:
         service = service_of(current_app)
-        request.environ[_ASKED] = replace(
+        request.environ[_SERVICE] = replace(
             service, governance_source=GovernanceAtOnce(service.governance_source)
         )
-    return cast(Service, request.environ[_ASKED])
+    return cast(Service, request.environ[_SERVICE])

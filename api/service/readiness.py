@@ -42,12 +42,12 @@ def ask(service: Service) -> ServiceReadiness:
         lag = _lag(service)
         checks["journal"] = "ok"
     except HeadwaterError as error:
-        checks["journal"] = _said(error)
+        checks["journal"] = _message_of(error)
     try:
         service.graph.ping()
         checks["graph"] = "ok" if service.projector.state == "ready" else service.projector.state
     except HeadwaterError as error:
-        checks["graph"] = _said(error)
+        checks["graph"] = _message_of(error)
     if (trouble := service.projector.trouble) is not None:
         checks["projection"] = masked(trouble)
     if (doubt := service.projector.doubt) is not None:
@@ -62,7 +62,7 @@ def ask(service: Service) -> ServiceReadiness:
     return ServiceReadiness(status, checks, None if lag is None else lag.documents, lag)
 
 
-def _said(error: HeadwaterError) -> str:
+def _message_of(error: HeadwaterError) -> str:
     """A message without addresses and drivers' texts: clients without a key may read it."""
     return masked(error.reason) if isinstance(error, Unavailable) else NO_ENGINE
 

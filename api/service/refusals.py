@@ -38,7 +38,7 @@ class Refusals:
         self._lock = threading.Lock()
         self._periods: dict[tuple[str, str], _Period] = {}  # as many as there are words for them
 
-    def tell(self, kind: str, reason: Reason, principal: str) -> None:
+    def log_refusal(self, kind: str, reason: Reason, principal: str) -> None:
         """Documents of a kind were refused."""
         left_out = self._left_out(kind, reason.kind)
         if left_out is not None:

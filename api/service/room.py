@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Final, Protocol
 from urllib.parse import quote
 
 from graph_model.errors import Unavailable
-from graph_model.producers.registry import PRODUCERS, Producers
+from graph_model.producers.registry import PRODUCERS
 from graph_model.projection.runs.estimate import estimate_elements
 from graph_model.projection.runs.window import EMBEDDED, NONE, RunWindow
 from graph_model.retention.forecast import (
@@ -111,13 +111,11 @@ class Room:
         *,
         folder: Path | None = None,
         memory: Callable[[], Filled | None] = lambda: None,
-        producers: Producers = PRODUCERS,
         runs: RunWindow = EMBEDDED,
         keep: Keep | None = None,
     ) -> None:
         self._keep = keep
         self._runs = runs
-        self._bases = producers.bases
         self._journal = journal
         self._generations = generations
         self._clock = clock
@@ -187,7 +185,7 @@ class Room:
         runs = Counter(
             _origin_field(origins, one, "job")
             for one in sample
-            if one.kind not in self._bases and one.plan_id in origins
+            if one.kind not in PRODUCERS.bases and one.plan_id in origins
         )
         saved = self._saved(forecast, runs, len(sample))
         return Report(forecast, self._runs_in_graph(), len(sample), self._keep, by, saved)

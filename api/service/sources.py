@@ -22,7 +22,7 @@ from graph_model.stores.keys import Role
 TIME_LIMIT_MS: Final = 20_000
 _NEVER_HELD: Final = frozenset({"document", "key"})
 _MAKE_ROOM: Final = (
-    "what is asked for may be in one of them. A larger heap (HEADWATER_GREMLIN_HEAP) or a prune"
+    "the requested node may be in one of them. A larger heap (HEADWATER_GREMLIN_HEAP) or a prune"
     " command makes room (docs/graph.md)"
 )
 

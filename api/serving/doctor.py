@@ -14,7 +14,7 @@ from api.routes.pages import missing_parts
 from api.service.room import MEASURES_KEY
 from api.serving.machine import Finding, check_java, check_python
 from api.serving.server import check_free, check_read_port
-from api.serving.storage import DATABASE_FILE, claim, open_storage
+from api.serving.storage import DATABASE_FILE, claim, opened_storage
 from api.settings import Settings
 from graph_model.errors import ConfigurationError, HeadwaterError
 from graph_model.projection.runs.graph_runs import RUNS_KEY, left_by, setting_of
@@ -90,12 +90,8 @@ def _database(settings: Settings) -> tuple[Finding, ...]:
     if not settings.database:
         return ()
     try:
-        database = open_storage(settings)
-        try:
-            with claim_database(database, shared=True):
-                return (Finding("database", True, f"{shown(database.url)} answers"),)
-        finally:
-            database.dispose()
+        with opened_storage(settings) as database, claim_database(database, shared=True):
+            return (Finding("database", True, f"{shown(database.url)} answers"),)
     except HeadwaterError as error:
         return (Finding("database", False, str(error)),)
 
@@ -115,14 +111,11 @@ def _stores(settings: Settings) -> tuple[Finding, ...]:
 
 def _look_at_files(settings: Settings) -> Iterator[Finding]:
     try:
-        database = open_storage(settings)
-        try:
+        with opened_storage(settings) as database:
             journal = SqlJournal(database)
             yield Finding("journal", True, f"{journal.summary().received:,} documents")
             yield _runs_in_graph(settings, journal.get_meta(RUNS_KEY))
             doubt = examine_file(database, journal)
-        finally:
-            database.dispose()
     except HeadwaterError as error:
         yield Finding("journal", False, str(error))
         return
@@ -145,11 +138,7 @@ def _storage(settings: Settings) -> tuple[Finding, ...]:
     which another finding reports.
     """
     try:
-        database = open_storage(settings)
-        try:
-            kept = read_measures(read_meta(database, MEASURES_KEY))
-        finally:
-            database.dispose()
+        kept = read_measures(_note(settings, MEASURES_KEY))
     except HeadwaterError:
         return ()
     return (_forecast(settings, kept),)
@@ -197,14 +186,16 @@ def _memory(settings: Settings) -> tuple[Finding, ...]:
 def _elements_saved(settings: Settings) -> int:
     """Vertices and edges in the last checkpoint; 0 where there is none, or no journal."""
     try:
-        database = open_storage(settings)
-        try:
-            mark = read_mark(read_meta(database, MARK_KEY))
-        finally:
-            database.dispose()
+        mark = read_mark(_note(settings, MARK_KEY))
     except HeadwaterError:
         return 0
     return mark.vertices + mark.edges if mark else 0
+
+
+def _note(settings: Settings, key: str) -> str | None:
+    """A note of the journal. Raises HeadwaterError where the journal cannot be read."""
+    with opened_storage(settings) as database:
+        return read_meta(database, key)
 
 
 def _jars(environment: Mapping[str, str]) -> Finding:

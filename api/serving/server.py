@@ -31,6 +31,7 @@ from flask import Flask
 from api.application import create_app, version
 from api.http.access import Keys
 from api.http.metrics import Metrics
+from api.http.times import now
 from api.logs import set_up_logging, tells_every_request
 from api.routes.pages import missing_parts
 from api.service import Service
@@ -61,7 +62,6 @@ ENGINE_FOLDER: Final = "engine"
 _DIALECTS: Final = {"tinkerpop": "embedded", "neptune": "neptune"}
 _NEPTUNE: Final = (".neptune.amazonaws.com", ".neptune.amazonaws.com.cn")
 _LOOPBACK: Final = "127.0.0.1"
-_ANY_ADDRESS: Final = ("0.0.0.0", "::")  # noqa: S104 - recognised, not bound
 _STOP_SECONDS: Final = 10.0
 _FILES: Final = 8_192
 _UNREADABLE: Final = 4
@@ -143,15 +143,13 @@ def _serve(stack: ExitStack, settings: Settings, environment: Mapping[str, str],
     room = Room(
         journal,
         generations,
-        _now,
+        now,
         folder=None if settings.database else settings.data,
         memory=lambda: engine.memory if engine else None,
         runs=settings.run_window,
         keep=settings.keep,
     )
-    service = Service(
-        journal, projector, graph, generations, _now, keys, metrics, engine, room=room
-    )
+    service = Service(journal, projector, graph, generations, now, keys, metrics, engine, room=room)
     upkeep = Upkeep(service, settings.keep)
     stack.callback(upkeep.stop)
     http = stack.enter_context(listening(create_app(settings, service), settings, listener))
@@ -304,16 +302,10 @@ def _proxy(settings: Settings) -> dict[str, Any]:
 
 
 def _say_ready(settings: Settings, say: Say) -> None:
-    url = address(settings)
+    url = settings.address
     say(f"Headwater is ready: {url}")
     say(f"  Spark jobs report to {url}/producer; the HTTP API is described at {url}/docs")
     say("  Ctrl-C stops it.")
-
-
-def address(settings: Settings) -> str:
-    """Where a browser on this computer finds the server."""
-    host = _LOOPBACK if settings.host in _ANY_ADDRESS else settings.host
-    return f"http://[{host}]:{settings.port}" if ":" in host else f"http://{host}:{settings.port}"
 
 
 def _say_missing_page(settings: Settings, say: Say) -> None:
@@ -358,11 +350,6 @@ def _watch_rebuild(projector: Projector, journal: Journal, say: Say) -> None:
             say("  graph      complete")
 
     threading.Thread(target=watch, name="rebuild-progress", daemon=True).start()
-
-
-def _now() -> int:
-    """Epoch milliseconds."""
-    return time.time_ns() // 1_000_000
 
 
 # --- access ---------------------------------------------------------------------------------------
@@ -452,11 +439,11 @@ def interruptible() -> Iterator[None]:
 
     def stop(number: int, _frame: FrameType | None) -> None:
         nonlocal asked_at
-        now = time.monotonic()
+        seconds = time.monotonic()
         if asked_at is None:
-            asked_at = now
+            asked_at = seconds
             raise KeyboardInterrupt
-        if now - asked_at > _SAME_WISH_SECONDS:
+        if seconds - asked_at > _SAME_WISH_SECONDS:
             os._exit(128 + number)
 
     before = {number: signal.signal(number, stop) for number in (signal.SIGINT, signal.SIGTERM)}

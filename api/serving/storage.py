@@ -36,6 +36,16 @@ def open_storage(settings: Settings, *, make: bool = False) -> Database:
     return database
 
 
+@contextmanager
+def opened_storage(settings: Settings, *, make: bool = False) -> Iterator[Database]:
+    """``open_storage`` for the length of a block."""
+    database = open_storage(settings, make=make)
+    try:
+        yield database
+    finally:
+        database.dispose()
+
+
 def _open_server(settings: Settings) -> Database:
     from graph_model.stores.database import open_database, verified_server
 

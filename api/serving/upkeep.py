@@ -88,7 +88,8 @@ class Upkeep:
             self._tidy(self._service.room)
         if self._keep is None or self._service.projector.state != "ready":
             return 0
-        return self._prune(self._keep) if self._takes_night(self._keep) else 0
+        night = self._taken_night(self._keep)
+        return 0 if night is None else self._prune(self._keep, night)
 
     def _tidy(self, room: Room) -> None:
         """Some steps a minute, with writers in between."""
@@ -96,27 +97,26 @@ class Upkeep:
             if not (room.tidy() and self._sleep(_PAUSE_SECONDS)):
                 return
 
-    def _takes_night(self, keep: Keep) -> bool:
-        """Whether there is work for this night, and this service the one that has taken it.
+    def _taken_night(self, keep: Keep) -> int | None:
+        """The number of this night, if there is work for it and this service has taken it.
 
         The first look of a journal only notes the night: nothing goes before ``hour`` has come.
         """
         journal, now = self._service.journal, self._service.clock()
         night = Night(keep.night(now), sign=now)
         if not _has_work(read_night(journal.get_meta(NIGHT_KEY)), night):
-            return False
+            return None
         with journal.projecting():
             noted = read_night(journal.get_meta(NIGHT_KEY))
             taken = _has_work(noted, night)
             if taken:
                 self._note(night if noted else Night(night.number))
-        return taken and noted is not None
+        return night.number if taken and noted is not None else None
 
     def _note(self, night: Night) -> None:
         self._service.journal.set_meta(NIGHT_KEY, str(night))
 
-    def _prune(self, keep: Keep) -> int:
-        night = keep.night(self._service.clock())
+    def _prune(self, keep: Keep, night: int) -> int:
         wish = Retention(keep.before(self._service.clock()), keep.runs)
         covered = cover_prune(wish, self._service, drop_bodies=not keep.keeps_bodies)
         rest = worth_moving(covered.cutoffs, self._service.catalogue)

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Final
 
-from bench.endurance import __doc__ as told
+from bench.endurance import __doc__ as description
 from bench.endurance.curves import panels
 from bench.endurance.lost import find_lost
 from bench.endurance.measurement import Course, Endurance
@@ -86,7 +86,7 @@ def _say(text: str) -> None:
 def _options(arguments: Sequence[str]) -> argparse.Namespace:
     parser = argparse.ArgumentParser(
         prog="python -m bench.endurance",
-        description=told,
+        description=description,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     add = parser.add_argument

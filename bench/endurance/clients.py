@@ -102,10 +102,10 @@ class Sender:
             headers = {"Content-Type": document.content_type}
             self._connection.request("POST", document.path, document.body, headers)
             answer = self._connection.getresponse()
-            told = answer.read()
+            body = answer.read()
         except (OSError, http.client.HTTPException):
             self._connection.close()
             return False
         if answer.status not in (201, 503):
-            raise RuntimeError(f"{document.path} answers {answer.status}: {told[:300]!r}")
+            raise RuntimeError(f"{document.path} answers {answer.status}: {body[:300]!r}")
         return answer.status == 201

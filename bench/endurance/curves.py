@@ -59,8 +59,8 @@ def _curves(samples: Sequence[Sample], values: Mapping[str, _Value]) -> tuple[Cu
 
 
 def _points(samples: Sequence[Sample], value: _Value) -> list[Point]:
-    told = [(one.runs, value(one)) for one in samples]
-    return [(runs, found) for runs, found in told if found is not None]
+    values = [(one.runs, value(one)) for one in samples]
+    return [(runs, found) for runs, found in values if found is not None]
 
 
 def _p95(name: str) -> _Value:

@@ -1,8 +1,8 @@
 """A run -> what agents send of it: pure.
 
-Six jobs of ten are told by Spline's agent, three by OpenLineage, one by both. One of four appends,
-the others overwrite their table. A table that has
-another name is told by an event of OpenLineage (RENAME) before the run that writes it.
+Spline's agent reports six jobs of ten, OpenLineage three, both of them one. One of four appends,
+the others overwrite their table. An event of OpenLineage (RENAME) reports the new name of a table
+before the run that writes it.
 """
 
 from __future__ import annotations
@@ -40,8 +40,8 @@ class Document:
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
-    """What is told of one run, in words that every agent spells its own way."""
+class RunFacts:
+    """The facts of one run, which every agent spells its own way."""
 
     name: str
     id: str
@@ -60,12 +60,12 @@ def documents(year: Year, number: int) -> Iterator[Document]:
     run = year.run(number)
     if year.happens(RENAMED, run):
         yield _rename(year, run)
-    told = _told(year, run)
+    facts = _facts_of(year, run)
     agent = year.chance("agent", run.job) % 10
     if agent < 7:
-        yield from _pair(told)
+        yield from _pair(facts)
     if agent >= 6:
-        yield from _events(told)
+        yield from _events(facts)
 
 
 def table(year: Year, job: int, hour: int) -> Table:
@@ -80,9 +80,9 @@ def job_name(job: int) -> str:
     return f"load_{job:05d}"
 
 
-def _told(year: Year, run: Run) -> Told:
+def _facts_of(year: Year, run: Run) -> RunFacts:
     first, second = (table(year, one, run.hour) for one in year.sources(run.job))
-    return Told(
+    return RunFacts(
         name=job_name(run.job),
         id=str(uuid.uuid5(_NAMES, f"{year.seed} {run.job} {run.hour}")),
         application=f"application_{run.hour:06d}_{run.job:06d}",
@@ -99,27 +99,27 @@ def _told(year: Year, run: Run) -> Told:
 # --- Spline's agent ------------------------------------------------------------------------------
 
 
-def _pair(told: Told) -> tuple[Document, Document]:
+def _pair(facts: RunFacts) -> tuple[Document, Document]:
     """The plan, the same bytes whenever the job did the same; then the event."""
-    named = zip(_PLACES, ("/".join(one) for one in (*told.inputs, told.output)), strict=True)
-    text = _skeleton(told.columns, appends=told.appends)
+    named = zip(_PLACES, ("/".join(one) for one in (*facts.inputs, facts.output)), strict=True)
+    text = _skeleton(facts.columns, appends=facts.appends)
     for place, uri in named:
         text = text.replace(_marker(place), uri)
-    text = text.replace(_marker("name"), told.name)
+    text = text.replace(_marker("name"), facts.name)
     plan_id = str(uuid.uuid5(_NAMES, text))
     plan = text.replace(_marker("id"), plan_id).encode()
-    event: dict[str, Any] = {"planId": plan_id, "timestamp": told.at, "durationNs": 21_000_000_000}
+    event: dict[str, Any] = {"planId": plan_id, "timestamp": facts.at, "durationNs": 21_000_000_000}
     event["extra"] = {
-        "appId": told.application,
+        "appId": facts.application,
         "readMetrics": {},
-        "writeMetrics": {"numOutputRows": 1_000 + told.at % 1_000},
+        "writeMetrics": {"numOutputRows": 1_000 + facts.at % 1_000},
     }
-    if told.failed:
+    if facts.failed:
         event["error"] = "org.apache.spark.SparkException: Job aborted due to stage failure"
     kind = Pairs.content_type
     return (
         Document(PLANS, kind, plan, ("plan", plan_id)),
-        Document(EVENTS, kind, json.dumps([event]).encode(), ("event", plan_id, str(told.at))),
+        Document(EVENTS, kind, json.dumps([event]).encode(), ("event", plan_id, str(facts.at))),
     )
 
 
@@ -162,44 +162,46 @@ def _of(attribute: str) -> Json:
 # --- OpenLineage ---------------------------------------------------------------------------------
 
 
-def _events(told: Told) -> tuple[Document, Document]:
+def _events(facts: RunFacts) -> tuple[Document, Document]:
     """START and the end."""
-    common = events.common(told.id, _run_facets(told), ("default", _spark_name(told)), {})
-    start = {"eventType": "START", "eventTime": _time(told.at - 21_000), **common}
+    common = events.common(facts.id, _run_facets(facts), ("default", _spark_name(facts)), {})
+    start = {"eventType": "START", "eventTime": _time(facts.at - 21_000), **common}
     start |= {"inputs": [], "outputs": []}
-    columns = columns_of(told.columns)
+    columns = columns_of(facts.columns)
     end = {
-        "eventType": "FAIL" if told.failed else "COMPLETE",
-        "eventTime": _time(told.at),
+        "eventType": "FAIL" if facts.failed else "COMPLETE",
+        "eventTime": _time(facts.at),
         **common,
     }
-    end["inputs"] = [events.dataset(one) for one in told.inputs]
-    output = events.written(told.output, told.inputs, 1_000 + told.at % 1_000, columns)
-    if not told.appends:
+    end["inputs"] = [events.dataset(one) for one in facts.inputs]
+    output = events.written(facts.output, facts.inputs, 1_000 + facts.at % 1_000, columns)
+    if not facts.appends:
         output["facets"]["lifecycleStateChange"] = _lifecycle(lifecycleStateChange="OVERWRITE")
     end["outputs"] = [output]
     return _event(start), _event(end)
 
 
-def _spark_name(told: Told) -> str:
+def _spark_name(facts: RunFacts) -> str:
     """A job of its own, or a command of the application whose plan the other agent sends."""
     command = "execute_insert_into_hadoop_fs_relation_command"
     return (
-        f"{told.name}.{command}.{told.output[1].replace('/', '_')}" if told.is_shared else told.name
+        f"{facts.name}.{command}.{facts.output[1].replace('/', '_')}"
+        if facts.is_shared
+        else facts.name
     )
 
 
-def _run_facets(told: Told) -> Json:
+def _run_facets(facts: RunFacts) -> Json:
     facets = {
         "processing_engine": events.facet("ProcessingEngineRunFacet", version="3.5.1", name="spark")
     }
-    if told.is_shared:
-        said = {"spark.app.name": told.name, "spark.app.id": told.application}
-        facets["spark_properties"] = events.facet("SparkPropertyFacet", properties=said)
+    if facts.is_shared:
+        properties = {"spark.app.name": facts.name, "spark.app.id": facts.application}
+        facets["spark_properties"] = events.facet("SparkPropertyFacet", properties=properties)
         facets["spark_applicationDetails"] = events.facet(
-            "SparkApplicationDetailsFacet", applicationId=told.application, appName=told.name
+            "SparkApplicationDetailsFacet", applicationId=facts.application, appName=facts.name
         )
-    if told.failed:
+    if facts.failed:
         facets["errorMessage"] = events.facet(
             "ErrorMessageRunFacet", message="Job aborted", programmingLanguage="JAVA"
         )

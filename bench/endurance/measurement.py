@@ -16,8 +16,8 @@ from bench.endurance.questions import ask_all
 from bench.endurance.samples import Answered, Sample, State, write_state
 from bench.endurance.year import Year
 from bench.engine_memory import heap_in_use
-from bench.ingest.service import VICTIMS, Service, children
-from graph_model.stores.gremlin.graph import open_graph
+from bench.ingest.service import VICTIMS, Service
+from bench.processes import children
 
 _CONNECTIONS: Final = 16
 _CHUNKS: Final = 10
@@ -179,7 +179,7 @@ class Endurance:
         asked = ask_all(self._year, service, self._year.run(runs - 1).hour, self._course.rounds)
         own, engine = service.resident_megabytes()
         heap = heap_in_use(next(iter(children(service.pid)), None))
-        elements = _elements(service)
+        elements = service.elements()
         began = time.monotonic()
         service.stop()
         stopped = time.monotonic()
@@ -207,14 +207,6 @@ class Endurance:
 def _in_words(asked: dict[str, Answered]) -> str:
     slowest = max(asked, key=lambda name: asked[name].p95)
     return f"slowest {slowest}, p95 {asked[slowest].p95:,.0f} ms"
-
-
-def _elements(service: Service) -> int:
-    graph = open_graph(service.gremlin_url)
-    try:
-        return sum(graph.count())
-    finally:
-        graph.close()
 
 
 def _bytes(folder: Path, patterns: tuple[str, ...]) -> int:

@@ -72,8 +72,8 @@ def _line(curve: Curve, far: int, high: float, colour: str) -> Iterator[str]:
         (_LEFT + width * runs / far, _TOP + height - height * value / high)
         for runs, value in curve.points
     ]
-    told = " ".join(f"{x:.1f},{y:.1f}" for x, y in ends)
-    yield f"<polyline points='{told}' fill='none' stroke='{colour}' stroke-width='1.5'/>"
+    points = " ".join(f"{x:.1f},{y:.1f}" for x, y in ends)
+    yield f"<polyline points='{points}' fill='none' stroke='{colour}' stroke-width='1.5'/>"
     for x, y in ends:
         yield f"<circle cx='{x:.1f}' cy='{y:.1f}' r='2' fill='{colour}'/>"
 

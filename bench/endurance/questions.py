@@ -114,10 +114,10 @@ def _draw(
         node = _node(year, job, hour)
         connection.request("GET", f"/graph/lineage?{urlencode({'node': node, 'depth': 0})}")
         answer = connection.getresponse()
-        told = answer.read()
+        body = answer.read()
         if answer.status == 200:
-            return job, node, str(json.loads(told)["nodes"][0]["id"])
-    raise RuntimeError(f"no table is known among {_DRAWS} jobs: {told[:300]!r}")
+            return job, node, str(json.loads(body)["nodes"][0]["id"])
+    raise RuntimeError(f"no table is known among {_DRAWS} jobs: {body[:300]!r}")
 
 
 def _node(year: Year, job: int, hour: int) -> str:
@@ -153,10 +153,10 @@ def _month(place: Place) -> str:
 def _ask(connection: http.client.HTTPConnection, path: str) -> Any:
     connection.request("GET", path)
     answer = connection.getresponse()
-    told = answer.read()
+    body = answer.read()
     if answer.status != 200:
-        raise RuntimeError(f"{path} answers {answer.status}: {told[:300]!r}")
-    return json.loads(told)
+        raise RuntimeError(f"{path} answers {answer.status}: {body[:300]!r}")
+    return json.loads(body)
 
 
 def _size(reply: Any) -> int:

@@ -60,8 +60,8 @@ def read_state(file: Path) -> State | None:
     """None where there is none yet."""
     if not file.exists():
         return None
-    told = json.loads(file.read_text("utf-8"))
-    return State(told["asked"], tuple(map(_sample, told["samples"])), told["sent"])
+    kept = json.loads(file.read_text("utf-8"))
+    return State(kept["asked"], tuple(map(_sample, kept["samples"])), kept["sent"])
 
 
 def write_state(state: State, file: Path) -> None:
@@ -71,6 +71,6 @@ def write_state(state: State, file: Path) -> None:
     new.replace(file)
 
 
-def _sample(told: dict[str, Any]) -> Sample:
-    asked = {name: Answered(**one) for name, one in told["questions"].items()}
-    return Sample(**{**told, "questions": asked})
+def _sample(kept: dict[str, Any]) -> Sample:
+    asked = {name: Answered(**one) for name, one in kept["questions"].items()}
+    return Sample(**{**kept, "questions": asked})

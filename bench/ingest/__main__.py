@@ -51,14 +51,20 @@ def measure(
     )
 
 
-def describe(name: str, load: Load) -> str:
-    """One line of the table."""
-    pairs = load.documents // 2
+def head(unit: str) -> str:
+    """The first line of the table; ``unit`` is ``pair`` or ``event``."""
     return (
-        f"{name:<22}{pairs:>8}{load.wall:>9.1f}{pairs / load.wall:>9.0f}"
-        f"{1000 * load.service / pairs:>10.2f}{1000 * load.engine / pairs:>10.2f}"
-        f"{1000 * load.cpu / pairs:>10.2f}{load.percentile(0.5):>9.1f}{load.percentile(0.99):>9.1f}"
+        f"{'':<22}{f'{unit}s':>8}{'wall s':>9}{f'{unit}s/s':>9}{'service':>10}{'engine':>10}"
+        f"{'CPU ms':>10}{'p50 ms':>9}{'p99 ms':>9}   (CPU in ms a{'n' * (unit[0] == 'e')} {unit})"
     )
+
+
+def describe(name: str, load: Load, documents_each: int = 2) -> str:
+    """One line of the table; a pair is two documents."""
+    number = load.documents // documents_each
+    cpu = "".join(f"{1000 * one / number:>10.2f}" for one in (load.service, load.engine, load.cpu))
+    waited = "".join(f"{load.percentile(share):>9.1f}" for share in (0.5, 0.99))
+    return f"{name:<22}{number:>8}{load.wall:>9.1f}{number / load.wall:>9.0f}{cpu}{waited}"
 
 
 def main() -> None:
@@ -67,22 +73,19 @@ def main() -> None:
     parser.add_argument("--runs", type=int, default=2, help="repeated runs of every plan")
     parser.add_argument("--concurrency", type=int, default=16)
     parser.add_argument("--no-floor", action="store_true")
-    asked = parser.parse_args()
-    jobs = range(asked.plans)
+    options = parser.parse_args()
+    jobs = range(options.plans)
     with tempfile.TemporaryDirectory() as folder:
         with Service(Path(folder) / "data", {"HEADWATER_GREMLIN_HEAP": "1024"}) as service:
-            print(
-                f"{'':<22}{'pairs':>8}{'wall s':>9}{'pairs/s':>9}{'service':>10}{'engine':>10}"
-                f"{'CPU ms':>10}{'p50 ms':>9}{'p99 ms':>9}   (CPU in ms a pair)"
-            )
-            first = measure(service, jobs, 0, asked.concurrency)
+            print(head("pair"))
+            first = measure(service, jobs, 0, options.concurrency)
             print(describe("first load", first), flush=True)
-            for run in range(1, asked.runs + 1):
-                load = measure(service, jobs, run, asked.concurrency)
+            for run in range(1, options.runs + 1):
+                load = measure(service, jobs, run, options.concurrency)
                 print(describe(f"repeated run {run}", load), flush=True)
             own, engine = service.resident_megabytes()
             print(f"resident memory: service {own:.0f} MB, engine {engine:.0f} MB")
-        if not asked.no_floor:
+        if not options.no_floor:
             _compare(first, measure_floor(jobs, Path(folder) / "floor"))
 
 

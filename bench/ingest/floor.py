@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from bench.ingest.service import cpu_of
 from bench.ingest.workload import Pair, Workload
+from bench.processes import cpu_of
 from graph_model.facts import Facts, merge
 from graph_model.producers.spline import PlanDocument, Subject, translate
 from graph_model.producers.spline.documents import read_event, read_plan

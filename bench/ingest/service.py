@@ -11,11 +11,14 @@ import sys
 import time
 import urllib.request
 from collections.abc import Iterator
+from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
-_TICKS: Final = os.sysconf("SC_CLK_TCK")
+from bench.processes import children, cpu_of, resident
+from graph_model.stores.gremlin.graph import open_graph
+
 _START_SECONDS: Final = 600.0
 _STOP_SECONDS: Final = 600.0
 _PAUSE_SECONDS: Final = 0.05
@@ -34,7 +37,7 @@ class Service:
     environment: dict[str, str]
 
     def __post_init__(self) -> None:
-        self.port, self._gremlin_port = _free_port(), _free_port()
+        self.port, self._gremlin_port = free_port(), free_port()
 
     def __enter__(self) -> Service:
         self.start()
@@ -55,6 +58,11 @@ class Service:
 
     def start(self) -> None:
         """Start it and wait until it is ready."""
+        self.launch()
+        self.await_ready()
+
+    def launch(self) -> None:
+        """Start it and return at once."""
         own = {"HEADWATER_PORT": str(self.port), "HEADWATER_GREMLIN_PORT": str(self._gremlin_port)}
         with (self.data.parent / "serve.log").open("ab") as log:
             self._process = subprocess.Popen(
@@ -63,7 +71,6 @@ class Service:
                 stdout=log,
                 stderr=log,
             )
-        self.await_ready()
 
     def stop(self) -> None:
         """As Ctrl-C would."""
@@ -109,13 +116,16 @@ class Service:
 
     def cpu_seconds(self) -> tuple[float, float]:
         """User and system time of the service, and of its children (the engine's JVM)."""
-        own = cpu_of(self._process.pid)
-        return own, sum(cpu_of(child) for child in children(self._process.pid))
+        return cpu_of(self.pid), cpu_of(*children(self.pid))
 
     def resident_megabytes(self) -> tuple[float, float]:
         """Resident memory of the service, and of its children."""
-        pid = self._process.pid
-        return resident(pid), sum(resident(child) for child in children(pid))
+        return resident(self.pid), resident(*children(self.pid))
+
+    def elements(self) -> int:
+        """Vertices and edges in the engine."""
+        with closing(open_graph(self.gremlin_url)) as graph:
+            return sum(graph.count())
 
     def await_projected(self) -> None:
         """Until nothing is pending."""
@@ -124,50 +134,22 @@ class Service:
 
     def await_ready(self) -> None:
         """Until /health/ready is 200."""
+        self.await_status("/health/ready", "ready", 0.2)
+
+    def await_status(self, path: str, status: str, pause: float) -> None:
+        """Until this path answers 200 with this status; asked again after ``pause`` seconds."""
         end = time.monotonic() + _START_SECONDS
         while time.monotonic() < end and self._process.poll() is None:
             try:
-                if self.get("/health/ready")["status"] == "ready":
+                if self.get(path)["status"] == status:
                     return
             except OSError:
-                time.sleep(0.2)
+                time.sleep(pause)
         raise RuntimeError(f"no Headwater: see {self.data.parent / 'serve.log'}")
 
 
-def _free_port() -> int:
+def free_port() -> int:
+    """A port of this computer that nothing listens on now."""
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         return int(probe.getsockname()[1])
-
-
-def cpu_of(pid: int) -> float:
-    """Seconds of user and system time of a process; 0 when it is gone."""
-    fields = _stat(pid)
-    return (int(fields[11]) + int(fields[12])) / _TICKS if fields else 0.0
-
-
-def _stat(pid: int) -> list[str]:
-    try:
-        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
-    except OSError:
-        return []
-
-
-def children(pid: int) -> list[int]:
-    """The processes that this one has started and that run."""
-    found = []
-    for entry in Path("/proc").iterdir():
-        if entry.name.isdigit():
-            fields = _stat(int(entry.name))
-            if fields and int(fields[1]) == pid:
-                found.append(int(entry.name))
-    return found
-
-
-def resident(pid: int) -> float:
-    """Megabytes of memory that a process holds; 0 when it is gone."""
-    try:
-        lines = Path(f"/proc/{pid}/status").read_text().splitlines()
-    except OSError:
-        return 0.0
-    return sum(int(line.split()[1]) for line in lines if line.startswith("VmRSS")) / 1024

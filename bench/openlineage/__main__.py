@@ -6,21 +6,11 @@ import argparse
 import tempfile
 from pathlib import Path
 
-from bench.ingest.__main__ import Load, measure
+from bench.ingest.__main__ import describe, head, measure
 from bench.ingest.service import Service
 from bench.openlineage.workload import Workload
 
 _LOGS = "*.db-wal"
-_HEAD = f"{'':<22}{'events':>8}{'wall s':>9}{'events/s':>9}{'service':>10}{'engine':>10}"
-_HEAD += f"{'CPU ms':>10}{'p50 ms':>9}{'p99 ms':>9}   (CPU in ms an event)"
-
-
-def describe(name: str, load: Load) -> str:
-    """One line of the table."""
-    events = load.documents
-    cpu = "".join(f"{1000 * one / events:>10.2f}" for one in (load.service, load.engine, load.cpu))
-    waited = "".join(f"{load.percentile(share):>9.1f}" for share in (0.5, 0.99))
-    return f"{name:<22}{events:>8}{load.wall:>9.1f}{events / load.wall:>9.0f}{cpu}{waited}"
 
 
 def main() -> None:
@@ -29,29 +19,29 @@ def main() -> None:
     parser.add_argument("--runs", type=int, default=2, help="repeated runs of every job")
     parser.add_argument("--concurrency", type=int, default=16)
     parser.add_argument("--rate", type=float, default=150.0, help="events a second at the end")
-    asked = parser.parse_args()
+    options = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         data = Path(folder) / "data"
         with Service(data, {"HEADWATER_GREMLIN_HEAP": "1024"}) as service:
-            print(_HEAD)
-            _measure(service, data, asked)
+            print(head("event"))
+            _measure(service, data, options)
             own, engine = service.resident_megabytes()
             print(f"resident memory: service {own:.0f} MB, engine {engine:.0f} MB")
 
 
-def _measure(service: Service, data: Path, asked: argparse.Namespace) -> None:
-    workload, jobs = Workload(asked.jobs), range(asked.jobs)
+def _measure(service: Service, data: Path, options: argparse.Namespace) -> None:
+    workload, jobs = Workload(options.jobs), range(options.jobs)
     before, logged, events = _disk(data, "*.db"), _disk(data, _LOGS), 0
-    for run in range(asked.runs + 1):
-        load = measure(service, jobs, run, asked.concurrency, workload=workload)
+    for run in range(options.runs + 1):
+        load = measure(service, jobs, run, options.concurrency, workload=workload)
         events += load.documents
-        print(describe(f"repeated run {run}" if run else "first load", load), flush=True)
+        print(describe(f"repeated run {run}" if run else "first load", load, 1), flush=True)
     stored, logs = _disk(data, "*.db") - before, _disk(data, _LOGS) - logged
     each, beside = (f"{size / events / 1000:.1f} kB" for size in (stored, logs))
     print(f"disk: {each} an event, and {beside} of logs, which do not grow on", flush=True)
-    last, kept = asked.runs + 1, {"workload": workload, "rate": asked.rate}
-    load = measure(service, jobs, last, asked.concurrency, **kept)
-    print(describe(f"at {asked.rate:.0f} a second", load), flush=True)
+    last, kept = options.runs + 1, {"workload": workload, "rate": options.rate}
+    load = measure(service, jobs, last, options.concurrency, **kept)
+    print(describe(f"at {options.rate:.0f} a second", load, 1), flush=True)
 
 
 def _disk(data: Path, files: str) -> int:

@@ -63,10 +63,10 @@ def written(
         }
         for place, column in enumerate(columns)
     }
-    told = dataset(output, columns)
-    told["facets"]["columnLineage"] = facet("ColumnLineageDatasetFacet", fields=lineage)
+    described = dataset(output, columns)
+    described["facets"]["columnLineage"] = facet("ColumnLineageDatasetFacet", fields=lineage)
     statistics = facet("OutputStatisticsOutputDatasetFacet", rowCount=rows, size=113 * rows)
-    return {**told, "outputFacets": {"outputStatistics": statistics}}
+    return {**described, "outputFacets": {"outputStatistics": statistics}}
 
 
 def _field(table: Table, column: str, subtype: str) -> Json:

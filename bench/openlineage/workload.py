@@ -37,9 +37,9 @@ class Workload:
         began = _BEGIN + timedelta(hours=run, milliseconds=997 * job % 3_000_000)
         ended = began + timedelta(seconds=30 + job % 200)
         inputs, output = self._inputs(job), self._output(job)
-        told = self._common(job, run, inputs, output)
-        start = {"eventType": "START", "eventTime": spell_time(began), **told}
-        complete = {"eventType": "COMPLETE", "eventTime": spell_time(ended), **told}
+        shared = self._common(job, run, inputs, output)
+        start = {"eventType": "START", "eventTime": spell_time(began), **shared}
+        complete = {"eventType": "COMPLETE", "eventTime": spell_time(ended), **shared}
         complete["inputs"] = [dataset(one) for one in inputs]
         complete["outputs"] = [written(output, inputs, 1_000 + job)]
         return (PATH, encode({**start, "inputs": [], "outputs": []})), (PATH, encode(complete))

@@ -11,9 +11,9 @@ from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any, Final
 
-from bench.overhead.processes import cpu_seconds, tree
 from bench.overhead.receiver import Receiver, receiver
 from bench.overhead.writes import Write
+from bench.processes import cpu_of, tree
 from bench.truth.schema import Table, select
 from spark_agent_config.listener import Observation, observe
 
@@ -66,7 +66,7 @@ class Driver:
     busy: bool
 
     def rounds(self, writes: Sequence[Write], count: int) -> Iterator[Sample]:
-        """Every query in each mode, ``count`` times over, after a round that is not told."""
+        """Every query in each mode, ``count`` times over, after a round that is not counted."""
         for number in range(-1, count):
             for place in range(len(MODES)):
                 mode = MODES[(place + number) % len(MODES)]
@@ -110,7 +110,7 @@ class Driver:
         return Clocks(0.0, self._cpu_seconds(), python, seconds, sent)
 
     def _cpu_seconds(self) -> float:
-        return cpu_seconds(tree(os.getpid(), without=(self.receiver.process.pid,)))
+        return cpu_of(*tree(os.getpid(), without=(self.receiver.process.pid,)))
 
     def _bus_thread(self) -> int:
         """The id of the JVM's thread that calls query listeners; 0 before there has been one."""

@@ -17,11 +17,11 @@ import sys
 import threading
 import time
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Any, Final
 
 from bench.overhead.measurement import Driver, driver
 from bench.overhead.writes import small
+from bench.processes import resident
 from bench.selection import positive
 from bench.truth import tpch
 from spark_agent_config.listener import Observation, observe
@@ -76,14 +76,8 @@ def _line(spark: Any, observation: Observation | None, queries: int, each: float
     proxies = len(spark.sparkContext._gateway.gateway_property.pool)
     return (
         f"{queries:7,}  {each:7.0f}  {threading.active_count():14}  {threads:11}  "
-        f"{_resident() / _MB:9.1f}  {heap:11.1f}  {proxies:7}  {delivered:9,}"
+        f"{resident(os.getpid()):9.1f}  {heap:11.1f}  {proxies:7}  {delivered:9,}"
     )
-
-
-def _resident() -> int:
-    """Bytes of this process in memory, as Linux tells it."""
-    pages = int(Path("/proc/self/statm").read_text(encoding="ascii").split()[1])
-    return pages * os.sysconf("SC_PAGE_SIZE")
 
 
 def _options(arguments: Sequence[str]) -> argparse.Namespace:

@@ -30,10 +30,10 @@ _LINEAGE = ("lineage&node=n00000", "/graph/lineage")
 def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m bench.page", description=__doc__)
     parser.add_argument("--url", help="a running server, instead of one of its own")
-    asked = parser.parse_args()
-    if asked.url:
-        _views(asked.url)
-        _pictures(asked.url)
+    options = parser.parse_args()
+    if options.url:
+        _views(options.url)
+        _pictures(options.url)
         return
     with tempfile.TemporaryDirectory() as folder, Service(Path(folder) / "data", {}) as service:
         url = f"http://127.0.0.1:{service.port}"
@@ -76,8 +76,8 @@ def _pictures(url: str) -> None:
                 page.locator('body[data-state="ready"]').wait_for()
                 if opening % _EVERY == _EVERY - 1:
                     heaps.append(heap_megabytes(page))
-            told = ", ".join(f"{heap:.1f}" for heap in heaps)
-            print(f"heap after each {_EVERY} openings, MB: {told}", flush=True)
+            listed = ", ".join(f"{heap:.1f}" for heap in heaps)
+            print(f"heap after each {_EVERY} openings, MB: {listed}", flush=True)
 
 
 def _handle(browser: Browser, url: str) -> None:

@@ -87,12 +87,12 @@ def own_lines(graph: Graph) -> list[Line]:
 def other_lines(graphs: Sequence[Graph]) -> list[Mapping[str, list[Line]]]:
     """By library the lines of each graph, asked for in one process."""
     asked = [{"nodes": graph.nodes, "edges": graph.edges} for graph in graphs]
-    told = subprocess.run(
+    answer = subprocess.run(
         ["node", str(_HERE / "layouts.mjs")],
         input=json.dumps({"width": _WIDTH, "height": _HEIGHT, "graphs": asked}),
         capture_output=True, text=True, check=True, timeout=_TIMEOUT_SECONDS,
     )  # fmt: skip
-    replies: list[dict[str, Any]] = json.loads(told.stdout)
+    replies: list[dict[str, Any]] = json.loads(answer.stdout)
     return [
         {name: [_line(points) for points in lines] for name, lines in reply.items()}
         for reply in replies
@@ -132,9 +132,9 @@ def main() -> None:
     graphs = [sample_graph(), *(estate_graph(s, size) for size in _SIZES for s in range(_SEEDS))]
     others = other_lines(graphs)
     ratios: dict[str, list[float]] = {name: [] for name in others[0]}
-    for graph, told in zip(graphs, others, strict=True):
+    for graph, answer in zip(graphs, others, strict=True):
         own = crossings(own_lines(graph))
-        counts = {name: crossings(lines) for name, lines in told.items()}
+        counts = {name: crossings(lines) for name, lines in answer.items()}
         for name, count in counts.items():
             ratios[name].append((own + 1) / (count + 1))
         spelled = ", ".join(f"{name} {count}" for name, count in counts.items())

@@ -131,10 +131,10 @@ def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m bench.page.documents", description=__doc__)
     parser.add_argument("--url", required=True)
     parser.add_argument("--jobs", type=int, default=5_000)
-    asked = parser.parse_args()
+    options = parser.parse_args()
     now = datetime.fromtimestamp(time.time(), UTC)
-    print(f"{send(asked.url, estate(asked.jobs, now))} runs of the estate")
-    print(f"{send(asked.url, hostile_names(now))} runs of hostile names")
+    print(f"{send(options.url, estate(options.jobs, now))} runs of the estate")
+    print(f"{send(options.url, hostile_names(now))} runs of hostile names")
 
 
 if __name__ == "__main__":

@@ -50,7 +50,7 @@ def first_views(browser: Browser, url: str) -> tuple[View, View]:
         },
     )  # fmt: skip
     sizes: list[float] = []
-    session.on("Network.loadingFinished", lambda told: sizes.append(told["encodedDataLength"]))
+    session.on("Network.loadingFinished", lambda event: sizes.append(event["encodedDataLength"]))
     views = []
     for _ in range(2):
         sizes.clear()

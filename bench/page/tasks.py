@@ -14,6 +14,8 @@ import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import partial
+from operator import methodcaller
 
 from playwright.sync_api import Browser, Locator, Page, expect
 
@@ -147,20 +149,10 @@ def _steps(*actions: Callable[[Reader], None]) -> Callable[[Reader], None]:
     return run
 
 
-def _find(words: str, kind: str = "Tables") -> Callable[[Reader], None]:
-    return lambda reader: reader.find(words, kind)
-
-
-def _link(name: str) -> Callable[[Reader], None]:
-    return lambda reader: reader.link(name)
-
-
-def _press(test_id: str) -> Callable[[Reader], None]:
-    return lambda reader: reader.test_id(test_id)
-
-
-def _sees(words: str) -> Callable[[Reader], None]:
-    return lambda reader: reader.sees(words)
+_find = partial(methodcaller, "find")
+_link = partial(methodcaller, "link")
+_press = partial(methodcaller, "test_id")
+_sees = partial(methodcaller, "sees")
 
 
 def _documents(reader: Reader) -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import logging
-import socket
 import statistics
 import subprocess
 import sys
@@ -15,6 +14,7 @@ from contextlib import contextmanager
 
 import requests
 
+from bench.ingest.service import free_port
 from bench.queue_road.cold import cold_starts
 from bench.queue_road.road import simulate
 from tests.aws import Aws, environment_of
@@ -23,9 +23,7 @@ from tests.aws import Aws, environment_of
 @contextmanager
 def moto_process() -> Iterator[Aws]:
     """moto's server as a process: it does not take this one's time."""
-    with socket.socket() as found:
-        found.bind(("127.0.0.1", 0))
-        port = found.getsockname()[1]
+    port = free_port()
     program = f"from moto.server import main; main(['-H', '127.0.0.1', '-p', '{port}'])"
     process = subprocess.Popen(
         [sys.executable, "-c", program], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL

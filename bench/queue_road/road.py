@@ -65,7 +65,7 @@ def events(number: int, chance: random.Random) -> Iterator[dict[str, Any]]:
         yield event
 
 
-def simulate(aws: Aws, data: str, messages: int, minutes: float, seed: int = 1) -> Outcome:
+def simulate(aws: Aws, data: str, messages: int, minutes: float) -> Outcome:
     """Send and take in turns, so that the queue stays short: moto walks all of it for each batch.
     Ends early after so many minutes.
     """
@@ -76,7 +76,7 @@ def simulate(aws: Aws, data: str, messages: int, minutes: float, seed: int = 1) 
         "HEADWATER_DEAD_LETTER_QUEUE": aws.queue(fifo=True),
         "HEADWATER_LOG_LEVEL": "error",
     }
-    chance, outcome = random.Random(seed), Outcome()
+    chance, outcome = random.Random(1), Outcome()
     source = EventSource(aws, environment["HEADWATER_EVENT_QUEUE"])
     enqueue, take = make_enqueue(environment), make_take(environment)
     sent: Counter[str] = Counter()

@@ -29,27 +29,29 @@ def main() -> None:
     parser.add_argument("--readers", type=int, default=5000, help="jobs that read one table")
     parser.add_argument("--only", default="", help="questions whose name holds this")
     parser.add_argument("--heap", type=int, default=2048, help="heap of the engine, MB")
-    asked = parser.parse_args()
-    lake = Lake(asked.jobs, asked.layers)
-    with tempfile.TemporaryDirectory() as folder, open_stores(Path(folder), asked.heap) as stores:
+    options = parser.parse_args()
+    lake = Lake(options.jobs, options.layers)
+    with tempfile.TemporaryDirectory() as folder, open_stores(Path(folder), options.heap) as stores:
         known = questions(stores, lake)
-        listed = [one for one in known if asked.only in one.name]
+        listed = [one for one in known if options.only in one.name]
         if not listed:
             parser.error(f"--only: expected part of one of {', '.join(one.name for one in known)}")
         load(stores, lake.facts())
-        before = compare(stores, listed, asked.requests)
-        if asked.reruns:
-            add_reruns(stores, lake, asked.reruns)
-            after = compare(stores, listed, asked.requests)
+        before = compare(stores, listed, options.requests)
+        if options.reruns:
+            add_reruns(stores, lake, options.reruns)
+            after = compare(stores, listed, options.requests)
             for one, first, second in zip(listed, before, after, strict=True):
                 print(f"{one.name:<28} re-runs: {second.cpu / first.cpu:.2f} times the CPU")
-        if asked.plans:
-            store_plans(stores, asked.plans)
-            question = Question(f"a plan page of {asked.plans:,}", lambda n: page(n, asked.plans))
-            compare(stores, [question], asked.requests)
-        if asked.readers:
-            load(stores, Hub(asked.readers).facts())
-            compare(stores, hub_questions(stores), asked.requests // 2)
+        if options.plans:
+            store_plans(stores, options.plans)
+            question = Question(
+                f"a plan page of {options.plans:,}", lambda n: page(n, options.plans)
+            )
+            compare(stores, [question], options.requests)
+        if options.readers:
+            load(stores, Hub(options.readers).facts())
+            compare(stores, hub_questions(stores), options.requests // 2)
 
 
 def load(stores: Stores, facts: Iterable[Facts]) -> None:

@@ -1,4 +1,4 @@
-"""What is asked, and how long it took."""
+"""The questions, and the time of their answers."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ BOTH: Final = (Direction.UPSTREAM, Direction.DOWNSTREAM)
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """``path`` of the n-th request; ``floor`` walks what its answer holds (None: no graph)."""
+    """``path`` of the n-th request; ``floor`` walks over its answer (None: no graph)."""
 
     name: str
     path: Callable[[int], str]
@@ -41,13 +41,13 @@ class Cost:
 
 
 def measure(stores: Stores, count: int, *works: Callable[[int], object]) -> list[Cost]:
-    """Call each of ``works`` with 0, 1, …, in turns; what it returns may be a reply.
+    """Call each of ``works`` with 0, 1, …, in turns; it may return a reply.
 
     In turns, so that none of them has the engine's compiler at work for the others.
     """
-    told = [_Told() for _ in works]
+    sums = [_Sums() for _ in works]
     for number in range(count):
-        for work, cost in zip(works, told, strict=True):
+        for work, cost in zip(works, sums, strict=True):
             cpu, began = stores.cpu(), time.perf_counter()
             reply = work(number)
             cost.times.append(1000 * (time.perf_counter() - began))
@@ -55,11 +55,11 @@ def measure(stores: Stores, count: int, *works: Callable[[int], object]) -> list
             if isinstance(reply, dict):
                 cost.edges += len(reply.get("edges", []))
                 cost.size += len(reply.get("nodes") or reply.get("items") or [])
-    return [one.mean(count) for one in told]
+    return [one.mean(count) for one in sums]
 
 
 @dataclass(slots=True)
-class _Told:
+class _Sums:
     """Sums over requests."""
 
     times: list[float] = field(default_factory=list)

@@ -16,7 +16,7 @@ from api.application import create_app
 from api.service import Service
 from api.serving.server import collect_rarely
 from api.settings import read_settings
-from bench.ingest.service import cpu_of
+from bench.processes import cpu_of
 from graph_model import naming
 from graph_model.facts import Facts, Row, merge
 from graph_model.naming import Rules

@@ -21,12 +21,12 @@ def main() -> int:
     parser.add_argument("--clients", type=int, default=4)
     parser.add_argument("--rate", type=float, default=25.0, help="runs a second at most")
     parser.add_argument("--seed", type=int, default=1)
-    asked = parser.parse_args()
-    chance = random.Random(asked.seed)
+    options = parser.parse_args()
+    chance = random.Random(options.seed)
     with tempfile.TemporaryDirectory() as folder:
-        soak = Soak(Path(folder), asked.clients, chance, print, asked.rate)
+        soak = Soak(Path(folder), options.clients, chance, print, options.rate)
         began = time.monotonic()
-        problems = soak.run(asked.kills, asked.minutes * 60, asked.within * 60)
+        problems = soak.run(options.kills, options.minutes * 60, options.within * 60)
         print(f"{time.monotonic() - began:.0f} s")
     for problem in problems:
         print(f"WRONG: {problem}")

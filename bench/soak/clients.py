@@ -1,4 +1,4 @@
-"""Threads that post until they are told to stop, and remember what was acknowledged."""
+"""Threads that post until they are stopped, and keep a record of the acknowledged documents."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ import http.client
 import math
 import threading
 import time
-from collections.abc import Callable
 from dataclasses import dataclass, field
 from itertools import count
 from typing import Final
@@ -34,12 +33,9 @@ class Acknowledged:
 
 
 class Clients:
-    """``number`` threads, each with jobs of its own, run after run, ``rate`` runs a second at most.
+    """``number`` threads with jobs of their own, run after run; ``rate`` runs a second at most."""
 
-    ``port`` is asked anew for every connection: a service that starts again may have another.
-    """
-
-    def __init__(self, number: int, port: Callable[[], int], rate: float = math.inf) -> None:
+    def __init__(self, number: int, port: int, rate: float = math.inf) -> None:
         self.acknowledged = Acknowledged()
         self._port = port
         self._seconds_a_run = number / rate
@@ -76,7 +72,7 @@ class Clients:
         """Until it is answered 201; False when the end came first."""
         while not self._stopping.is_set():
             try:
-                connection = http.client.HTTPConnection("127.0.0.1", self._port(), timeout=30)
+                connection = http.client.HTTPConnection("127.0.0.1", self._port, timeout=30)
                 connection.request("POST", path, body, {"Content-Type": _TYPE})
                 status = connection.getresponse().status
                 connection.close()

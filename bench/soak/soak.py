@@ -36,7 +36,7 @@ class Soak:
         rate: float = math.inf,
     ) -> None:
         self._service = Service(folder / "data", {"HEADWATER_GREMLIN_HEAP": "2048"})
-        self._clients = Clients(clients, lambda: self._service.port, rate)
+        self._clients = Clients(clients, self._service.port, rate)
         self._chance = chance
         self._say = say
         self._samples: list[tuple[float, float]] = []

@@ -80,8 +80,8 @@ class TableJob:
             raise Unmeasurable(f"{self.name} failed: {said}") from error
 
     def _create(self, name: str, spelled: str) -> str:
-        told = {**_MADE_WITH[self.format], **(self.properties or {})}
-        properties = ", ".join(f"'{key}' = '{value}'" for key, value in told.items())
+        values = {**_MADE_WITH[self.format], **(self.properties or {})}
+        properties = ", ".join(f"'{key}' = '{value}'" for key, value in values.items())
         parts = f" PARTITIONED BY ({self.partitioned_by})" if self.partitioned_by else ""
         return (
             f"CREATE TABLE {spelled} USING {self.format}{parts} TBLPROPERTIES ({properties})"

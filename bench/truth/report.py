@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, astuple, dataclass
 from typing import Any
 
 from bench.truth.comparison import ROWS
@@ -32,13 +32,7 @@ class Score:
     missing: int = 0
 
     def __add__(self, other: Score) -> Score:
-        return Score(
-            self.confirmed + other.confirmed,
-            self.refuted + other.refuted,
-            self.untested + other.untested,
-            self.explained + other.explained,
-            self.missing + other.missing,
-        )
+        return Score(*map(sum, zip(astuple(self), astuple(other), strict=True)))
 
     @property
     def precision(self) -> float:
@@ -138,11 +132,7 @@ def as_json(measured: Sequence[Measured], skipped: Sequence[str]) -> dict[str, A
 
 def _score_json(found: Score) -> dict[str, Any]:
     return {
-        "confirmed": found.confirmed,
-        "refuted": found.refuted,
-        "untested": found.untested,
-        "explained": found.explained,
-        "missing": found.missing,
+        **asdict(found),
         "precision": round(found.precision, 4),
         "recall": round(found.recall, 4),
         "coverage": round(found.coverage, 4),

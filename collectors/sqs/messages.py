@@ -62,9 +62,8 @@ class MessageReader:
         value = parse_json(message.body.encode("utf-8", "surrogatepass"))
         if isinstance(value, Mapping):
             if value.get("headwater") == POINTER:
-                pieces = self._from_text(self._pointed(value).content, message)
-                return self._prepared(pieces, principal)
-            if "Records" in value or value.get("Event") == "s3:TestEvent":
+                value = parse_json(self._pointed(value).content)
+            elif "Records" in value or value.get("Event") == "s3:TestEvent":
                 return self._uploaded(value, message)
         return self._prepared(self._from_value(value, message), principal)
 
@@ -72,9 +71,6 @@ class MessageReader:
         return Documents(tuple(prepare(piece, self.producers) for piece in pieces), principal)
 
     # --- texts that a message carries ------------------------------------------------------------
-
-    def _from_text(self, text: bytes, message: Message) -> Iterator[Piece]:
-        return self._from_value(parse_json(text), message)
 
     def _from_value(self, value: Any, message: Message) -> Iterator[Piece]:
         where = f"message {message.id}"

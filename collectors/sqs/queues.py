@@ -133,38 +133,29 @@ class DeadLetters:
 
 def message_of(record: Mapping[str, Any]) -> Message:
     """A record of the event with which SQS invokes a Lambda function."""
-    attributes = record.get("attributes", {})
-    return Message(
-        record["messageId"],
-        record["body"],
-        {
-            name: one["stringValue"]
-            for name, one in record.get("messageAttributes", {}).items()
-            if "stringValue" in one
-        },
-        attributes.get("MessageGroupId", "") if _is_fifo(record) else "",
-        int(attributes.get("ApproximateReceiveCount", 1)),
-    )
-
-
-def _is_fifo(record: Mapping[str, Any]) -> bool:
-    """A standard queue may have groups, too: they share it fairly and have no order."""
-    return str(record.get("eventSourceARN", "")).endswith(_FIFO)
+    ordered = str(record.get("eventSourceARN", "")).endswith(_FIFO)
+    texts = _texts(record.get("messageAttributes", {}), "stringValue")
+    system = record.get("attributes", {})
+    return _message(record["messageId"], record["body"], texts, system, ordered=ordered)
 
 
 def _received(found: Mapping[str, Any]) -> Message:
-    attributes = found.get("Attributes", {})
-    return Message(
-        found["MessageId"],
-        found["Body"],
-        {
-            name: one["StringValue"]
-            for name, one in found.get("MessageAttributes", {}).items()
-            if "StringValue" in one
-        },
-        attributes.get("MessageGroupId", "") if "SequenceNumber" in attributes else "",
-        int(attributes.get("ApproximateReceiveCount", 1)),
-    )
+    system = found.get("Attributes", {})
+    texts = _texts(found.get("MessageAttributes", {}), "StringValue")
+    ordered = "SequenceNumber" in system
+    return _message(found["MessageId"], found["Body"], texts, system, ordered=ordered)
+
+
+def _message(
+    key: str, body: str, texts: Mapping[str, str], system: Mapping[str, Any], *, ordered: bool
+) -> Message:
+    """A standard queue may have groups, too: they share it fairly and have no order."""
+    group = system.get("MessageGroupId", "") if ordered else ""
+    return Message(key, body, texts, group, int(system.get("ApproximateReceiveCount", 1)))
+
+
+def _texts(attributes: Mapping[str, Any], field: str) -> dict[str, str]:
+    return {name: one[field] for name, one in attributes.items() if field in one}
 
 
 def _attributes(attributes: Mapping[str, str]) -> dict[str, dict[str, str]]:

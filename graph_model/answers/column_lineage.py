@@ -39,7 +39,7 @@ def column_lineage(
         start = [located_column(sources, one, question.at) for one in start]
     else:
         answer = lineage.ask_columns_of((dataset_id,), question)
-        place = location_of(sources, dataset_id, question.at)
+        place = location_of(sources.catalogue, dataset_id, question.at)
         start = [node.id for node in answer.columns if node.dataset == place]
     if ends:
         answer = keep_ends(answer, start)

@@ -157,7 +157,7 @@ def facet_history(
     page = sources.catalogue.facets.history(
         entity, kind=kind, name=name, at=at, limit=limit, cursor=cursor
     )
-    return Page(_views(sources, page.rows, whole=True), page.total, page.next)
+    return Page(_views(sources, page.items, whole=True), page.total, page.next)
 
 
 # --- quality -------------------------------------------------------------------------------------

@@ -7,9 +7,9 @@ from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from typing import Any
 
-from graph_model import identity, labels
+from graph_model import labels
 from graph_model.answers.facets import JobFacets, job_facets
-from graph_model.answers.nodes import dataset_references, job_row
+from graph_model.answers.nodes import dataset_references, job_row, plans_of_job
 from graph_model.answers.sources import Sources, of_one_state
 from graph_model.answers.visibility import open_node
 from graph_model.facts import (
@@ -34,8 +34,6 @@ from graph_model.stores.protocols import (
 )
 
 _PLANS_SHOWN = 200
-
-
 _RECENT = 1_000
 
 
@@ -65,13 +63,7 @@ class PlanItem:
 
 
 @dataclass(frozen=True, slots=True)
-class JobPage:
-    id: str
-    namespace: str
-    name: str
-    shared: bool
-    runs: int
-    last_run: LastRun | None
+class JobPage(JobItem):
     plans: tuple[PlanItem, ...]
     producer: str | None = None
     about: JobFacets | None = None
@@ -110,7 +102,7 @@ def job(sources: Sources, job: str, at: int | None) -> JobPage:
     """
     sources = open_node(sources, labels.JOB, job)
     row = job_row(sources, job)
-    plans = _logical_plans_of(sources, job)
+    plans = sorted(plans_of_job(sources, job))[:_PLANS_SHOWN]
     last = _last_runs_of_plans(sources, job, plans, at)
     if at is not None:
         plans = [plan for plan in plans if plan in last]
@@ -155,12 +147,6 @@ def _plan_item(
         last_run=last_run(last.get(row.id)),
         plan_ids=tuple(dict.fromkeys(document.plan_id for document in documents)),
     )
-
-
-def _logical_plans_of(sources: Sources, job: str) -> list[str]:
-    page = sources.graph.edges((job,), Direction.DOWNSTREAM, (labels.HAS,), HUB_LIMIT)
-    plans = {e.in_id for e in page.edges if identity.kind_of(e.in_id) == labels.LOGICAL_PLAN}
-    return sorted(plans)[:_PLANS_SHOWN]
 
 
 def _last_runs_of_plans(

@@ -64,7 +64,8 @@ def draw_around(
     lineage = sources.lineage
     answer = lineage.ask(question)
     if identity.kind_of(question.node) == labels.DATASET:
-        question = replace(question, node=location_of(sources, question.node, question.at))
+        place = location_of(sources.catalogue, question.node, question.at)
+        question = replace(question, node=place)
     elif identity.kind_of(question.node) == labels.COLUMN:
         question = replace(question, node=located_column(sources, question.node, question.at))
     answer = filter_answer(sources, answer, lineage.past, wanted, frozenset({question.node}))

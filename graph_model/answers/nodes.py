@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 
-from graph_model import identity
+from graph_model import identity, labels
 from graph_model.answers.sources import Sources
 from graph_model.errors import NotFound
 from graph_model.facts import (
@@ -12,6 +12,7 @@ from graph_model.facts import (
     JobRow,
     NameRow,
 )
+from graph_model.lineage import HUB_LIMIT
 from graph_model.lineage.history.past import Past
 from graph_model.lineage.history.versions import END
 from graph_model.picture.view import (
@@ -20,6 +21,8 @@ from graph_model.picture.view import (
     dataset_reference,
     job_reference,
 )
+from graph_model.stores.protocols import Direction
+from graph_model.stores.protocols.nodes import CatalogNames
 
 
 def job_row(sources: Sources, job: str) -> JobRow:
@@ -27,6 +30,12 @@ def job_row(sources: Sources, job: str) -> JobRow:
     if not rows:
         raise NotFound("job", job)
     return rows[0]
+
+
+def plans_of_job(sources: Sources, job: str) -> set[str]:
+    """The ids of its complete logical plans, at most HUB_LIMIT."""
+    page = sources.graph.edges((job,), Direction.DOWNSTREAM, (labels.HAS,), HUB_LIMIT)
+    return {e.in_id for e in page.edges if identity.kind_of(e.in_id) == labels.LOGICAL_PLAN}
 
 
 def dataset_row(sources: Sources, dataset: str) -> DatasetRow:
@@ -66,16 +75,16 @@ def catalog_names(
     return {location: sorted(found) for location, found in names.items()}
 
 
-def location_of(sources: Sources, dataset: str, at: int | None) -> str:
+def location_of(catalogue: CatalogNames, dataset: str, at: int | None) -> str:
     """The location of a catalog name at the time; any other dataset itself."""
-    return sources.catalogue.location_of(dataset, at) or dataset
+    return catalogue.location_of(dataset, at) or dataset
 
 
 def located_column(sources: Sources, column: str, at: int | None) -> str:
     """The column at the location of its table at the time."""
     rows = sources.catalogue.columns((column,))
     return (
-        identity.column_id(location_of(sources, rows[0].dataset, at), rows[0].path)
+        identity.column_id(location_of(sources.catalogue, rows[0].dataset, at), rows[0].path)
         if rows
         else column
     )

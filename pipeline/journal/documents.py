@@ -39,14 +39,14 @@ class Line(NamedTuple):
     """
 
     what: str
-    plan_id: str
-    content_hash: str
-    scope: str
-    position: int
-    kind: str
-    api_version: str
-    received_at: int
-    body: bytes
+    plan_id: str = ""
+    content_hash: str = ""
+    scope: str = ""
+    position: int = 0
+    kind: str = ""
+    api_version: str = ""
+    received_at: int = 0
+    body: bytes = b""
     damage: str = ""
 
 
@@ -59,7 +59,7 @@ def read_lines(lines: Iterable[str]) -> Iterator[Line]:
             found = _read(json.loads(text))
         except (ValueError, KeyError, TypeError) as error:
             problem = f"no {error}" if isinstance(error, KeyError) else str(error)
-            yield _other(REFUSED, kind=f"{problem}: {text[:_MOST_SHOWN]}")
+            yield Line(REFUSED, kind=f"{problem}: {text[:_MOST_SHOWN]}")
             continue
         if found is not None:
             yield found
@@ -71,9 +71,9 @@ def _read(line: Any) -> Line | None:
     if "position" in line:
         return _document(line)
     if "headwater" in line:
-        return _other(BEGIN)
+        return Line(BEGIN)
     if "end" in line:
-        return _other(END, position=int(line["end"]["documents"]))
+        return Line(END, position=int(line["end"]["documents"]))
     if "damaged" in line:
         return _damaged(line["damaged"])
     if "raw" in line or "key" in line:
@@ -81,56 +81,41 @@ def _read(line: Any) -> Line | None:
     raise ValueError("neither a backup nor an export of a journal")
 
 
-def _other(what: str, *, position: int = 0, kind: str = "") -> Line:
-    return Line(what, "", "", "", position, kind, "", 0, b"")
-
-
 def _document(line: dict[str, Any]) -> Line:
-    body = _body(line)
-    return document_line(
+    document = Line(
+        DOCUMENT,
         position=int(line["position"]),
         kind=_text(line, "kind"),
         api_version=_text(line, "apiVersion"),
         plan_id=_text(line, "planId"),
         scope=_text(line, "scope"),
         received_at=int(line["receivedAt"]),
-        body=body,
-        expected=line.get("contentHash"),
+        body=_body(line),
     )
+    return _with_hash(document, line.get("contentHash"))
+
+
+def _with_hash(document: Line, expected: str | None) -> Line:
+    """Raises ValueError where the hash of the body is not the expected one."""
+    content = content_hash(document.kind, document.api_version, document.body)
+    if expected is not None and expected != content:
+        raise ValueError(f"the content of document {document.position} has another hash")
+    return document._replace(content_hash=content)
 
 
 def _damaged(record: dict[str, Any]) -> Line | None:
     """A document that a backup could not hold; of a damaged receipt nothing."""
     if "receipt" in record:
         return None
-    return damaged_line(
+    return Line(
+        DOCUMENT,
         position=int(record["position"]),
         kind=_text(record, "kind"),
-        api_version="",
         plan_id=_text(record, "planId"),
         scope=_text(record, "scope"),
-        received_at=0,
-        content=_text(record, "contentHash"),
+        content_hash=_text(record, "contentHash"),
         damage=_text(record, "reason").removeprefix("its body "),
     )
-
-
-def damaged_line(
-    *,
-    position: int,
-    kind: str,
-    api_version: str,
-    plan_id: str,
-    scope: str,
-    received_at: int,
-    content: str,
-    damage: str,
-) -> Line:
-    """A document without its body."""
-    return Line(
-        DOCUMENT, plan_id, content, scope, position, kind, api_version, received_at, b"",
-        damage,
-    )  # fmt: skip
 
 
 def _body(line: dict[str, Any]) -> bytes:
@@ -149,24 +134,6 @@ def _text(line: dict[str, Any], name: str) -> str:
     return value
 
 
-def document_line(
-    *,
-    position: int,
-    kind: str,
-    api_version: str,
-    plan_id: str,
-    scope: str,
-    received_at: int,
-    body: bytes,
-    expected: str | None,
-) -> Line:
-    """A document; ValueError if the hash of its body is not the given one."""
-    content = content_hash(kind, api_version, body)
-    if expected is not None and expected != content:
-        raise ValueError(f"the content of document {position} has another hash")
-    return Line(DOCUMENT, plan_id, content, scope, position, kind, api_version, received_at, body)
-
-
 def read_rows(rows: Iterable[Any], place: str | None) -> Iterator[Line]:
     """The documents of rows of the journal's tables (``sources.JOURNAL_QUERY``); ``place`` is that
     of their large bodies.
@@ -182,20 +149,21 @@ def read_row(row: Any, store: BodyStore | None = None) -> Line:
     if packed == MARK and store is not None:
         packed = store.get(row.content_hash)
     body = read_body(packed, row.kind, row.api_version, row.content_hash)
-    fields = {
-        "position": row.position,
-        "kind": row.kind,
-        "api_version": row.api_version or "",
-        "plan_id": row.plan_id,
-        "scope": row.scope,
-        "received_at": row.received_at,
-    }
+    document = Line(
+        DOCUMENT,
+        position=row.position,
+        kind=row.kind,
+        api_version=row.api_version or "",
+        plan_id=row.plan_id,
+        scope=row.scope,
+        received_at=row.received_at,
+    )
+    if body.damage:
+        return document._replace(content_hash=row.content_hash, damage=body.damage)
     try:
-        if body.damage:
-            return damaged_line(**fields, content=row.content_hash, damage=body.damage)
-        return document_line(**fields, body=body.content, expected=row.content_hash)
+        return _with_hash(document._replace(body=body.content), row.content_hash)
     except ValueError as error:
-        return _other(REFUSED, kind=f"document {row.position}: {error}")
+        return Line(REFUSED, kind=f"document {row.position}: {error}")
 
 
 def stored(line: Line, number: int) -> StoredDocument:

@@ -11,17 +11,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, get_type_hints
 from urllib.parse import unquote, urlsplit
 
 from pyspark.sql import DataFrame, SparkSession
-from pyspark.sql.types import (
-    BinaryType,
-    LongType,
-    StringType,
-    StructField,
-    StructType,
-)
+from pyspark.sql.types import BinaryType, DataType, LongType, StringType, StructField, StructType
 
 from graph_model.errors import ConfigurationError
 from graph_model.producers.commands.documents import COMMAND_KIND
@@ -44,20 +38,14 @@ _RANGE_QUERY: Final = (
     " FROM journal_documents"
 )
 
+_TYPES: Final[Mapping[type, DataType]] = {
+    str: StringType(),
+    int: LongType(),
+    bytes: BinaryType(),
+}
 #: The fields of ``Line``.
 SCHEMA: Final = StructType(
-    [
-        StructField("what", StringType(), False),
-        StructField("plan_id", StringType(), False),
-        StructField("content_hash", StringType(), False),
-        StructField("scope", StringType(), False),
-        StructField("position", LongType(), False),
-        StructField("kind", StringType(), False),
-        StructField("api_version", StringType(), False),
-        StructField("received_at", LongType(), False),
-        StructField("body", BinaryType(), False),
-        StructField("damage", StringType(), False),
-    ]
+    [StructField(name, _TYPES[kind], False) for name, kind in get_type_hints(Line).items()]
 )
 
 

@@ -56,7 +56,7 @@ _COMMANDS_WITHOUT_QUERY: Final = {
     "DeleteFromTable": ("table",),
     **{name: (held,) for name, (held, _) in HUDI_COMMANDS.items()},
 }
-_TOLD: Final = (
+_REPORTED: Final = (
     WRITE_COMMANDS
     | LIFECYCLE_COMMANDS
     | COPYING_COMMANDS
@@ -132,40 +132,28 @@ class Inspector:
         if analyzed is None:
             refused = self._refused.of_execution(execution)
             return [replace(query, timestamp=timestamp, error=error) for query in refused]
-        commands = [pair for pair in _commands(analyzed) if self._is_told(*pair)]
+        commands = [pair for pair in _commands(analyzed) if self._is_reported(*pair)]
         if not commands:
             return []
         # The counts of several writes at once cannot be separated.
         counted = error is None and len(commands) == 1
         reads, writes = self._metrics(execution) if counted else ({}, {})
-        captured = (
-            (command, query)
-            for name, command in commands
-            for query in self._capture_command(name, command, execution, failed=error is not None)
-        )
-        ended = (
-            (
-                command,
-                replace(
+        found: list[CapturedQuery] = []
+        for name, command in commands:
+            for query in self._capture_command(name, command, execution, failed=error is not None):
+                ended = replace(
                     query,
                     timestamp=timestamp,
                     duration_ns=duration_ns,
                     error=error,
                     read_metrics=reads,
                     write_metrics={} if query.target.format == "hudi" else writes,  # all are 0
-                ),
-            )
-            for command, query in captured
-        )
-        completed = (
-            (command, self._with_insert(self._with_outcome(query, command, execution), execution))
-            for command, query in ended
-        )
-        return [
-            query
-            for command, query in completed
-            if not self._wrote_nothing(query, command, execution)
-        ]
+                )
+                completed = self._with_outcome(ended, command, execution)
+                completed = self._with_insert(completed, execution)
+                if not self._wrote_nothing(completed, command, execution):
+                    found.append(completed)
+        return found
 
     def _until_failure(self, execution: Any, failed: int) -> int | None:
         """Nanoseconds from the planning of a query to its failure; Spark reports those of a success
@@ -174,10 +162,10 @@ class Inspector:
         began = self._ask_quietly(lambda: planned_at(execution))
         return None if began is None or began > failed else (failed - began) * 1_000_000
 
-    def _is_told(self, name: str, command: Any) -> bool:
+    def _is_reported(self, name: str, command: Any) -> bool:
         """A known command, or one that looks like a write: it has a query and such a name."""
-        if name in _TOLD or name in _AROUND_ANOTHER or not _LIKE_A_WRITE.search(name):
-            return name in _TOLD
+        if name in _REPORTED or name in _AROUND_ANOTHER or not _LIKE_A_WRITE.search(name):
+            return name in _REPORTED
         return self._ask_quietly(command.query) is not None
 
     def _analyzed(self, execution: Any, *, failed: bool) -> Any | None:
@@ -262,9 +250,10 @@ class Inspector:
         plan = self._ask("projections", lambda: with_projections(plan, command), plan)
         if name in _COMMANDS_WITHOUT_QUERY:
             relations = self._relations_of_parts(name, command)
-            told = self._targets.told_name(name, command)
-            return CapturedQuery(told, plan, target, relations, self._evolved_schema(name, command))
-        name = self._targets.told_name(name, command)
+            reported = self._targets.reported_name(name, command)
+            schema = self._evolved_schema(name, command)
+            return CapturedQuery(reported, plan, target, relations, schema)
+        name = self._targets.reported_name(name, command)
         query = self._ask("query", command.query, None)
         if query is None:
             return CapturedQuery(name, plan, target)
@@ -299,7 +288,7 @@ class Inspector:
         """
         if name in COPYING_COMMANDS - LIFECYCLE_COMMANDS:
             return nameless(name)  # of those with a place the copy is known
-        if name not in _TOLD:
+        if name not in _REPORTED:
             return self._targets.of_unknown_command(name, command, execution)
         target = self._targets.of_command(name, command, execution)
         if target is not None and target.unplaced is None:

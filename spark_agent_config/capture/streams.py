@@ -51,11 +51,11 @@ class Streams:
     def progressed(self, run: str, progress: Mapping[str, Any]) -> None:
         """``progress`` is the JSON that Spark gives of a trigger; an idle one is no execution."""
         if "addBatch" in (progress.get("durationMs") or {}):
-            self._quietly(lambda: self._tell_batch(run, progress))
+            self._quietly(lambda: self._report_batch(run, progress))
 
     def ended(self, run: str, error: str | None, timestamp: int) -> None:
         """``timestamp`` is epoch ms; ``error`` is None when the query was stopped."""
-        self._quietly(lambda: self._tell_failure(run, error, timestamp))
+        self._quietly(lambda: self._report_failure(run, error, timestamp))
         with self._lock:
             self._running.pop(run, None)
             self._captured.pop(run, None)
@@ -64,13 +64,13 @@ class Streams:
         with self._lock:
             self._running[run] = query
 
-    def _tell_batch(self, run: str, progress: Mapping[str, Any]) -> None:
+    def _report_batch(self, run: str, progress: Mapping[str, Any]) -> None:
         captured = self._write_of(run)
         if captured is not None:
             batch = with_progress(captured, progress)
             self._tell(self._complete(batch, self._running.get(run), progress))
 
-    def _tell_failure(self, run: str, error: str | None, timestamp: int) -> None:
+    def _report_failure(self, run: str, error: str | None, timestamp: int) -> None:
         captured = None if error is None else self._write_of(run)
         if captured is not None:
             self._tell(replace(captured, error=error, timestamp=timestamp))

@@ -18,6 +18,7 @@ from typing import Final
 from spark_agent_config.configuration.properties import (
     BUCKET,
     REDACTION,
+    Form,
     check_accepted,
     jar_name,
     render_python,
@@ -85,7 +86,8 @@ def render_client(
     if any(character in namespace for character in ";:\n"):
         raise ValueError(f"namespace is {namespace!r}: accepted are names without ; and :")
     target = ClientTarget(_checked_url(url), namespace, api_key)
-    return forms[chosen](target, coordinate(scala_version))
+    comments = [] if chosen in _WITHOUT_COMMENTS else [f"# {note}\n" for note in notes(client)]
+    return "".join(comments) + forms[chosen](target, coordinate(scala_version))
 
 
 def notes(client: str) -> tuple[str, ...]:
@@ -128,22 +130,14 @@ def spark_properties(target: ClientTarget) -> dict[str, str]:
     return properties
 
 
-def _render_spark_defaults(target: ClientTarget, jar: str) -> str:
+def _of_spark(render: Form) -> ClientForm:
+    """A form of the agent's configuration, with the properties of this client."""
+    return lambda target, jar: render(spark_properties(target), jar)
+
+
+def _defaults_lines(properties: Mapping[str, str], jar: str) -> str:
     """Lines of ``spark-defaults.conf``."""
-    lines = spark_defaults_lines(spark_properties(target), jar)
-    return text_of([*_comments("openlineage-spark"), *lines])
-
-
-def _render_spark_submit(target: ClientTarget, jar: str) -> str:
-    """Arguments of ``spark-submit``, ``spark-shell``, ``spark-sql`` or ``pyspark``."""
-    comments = text_of(_comments("openlineage-spark"))
-    return comments + render_spark_submit(spark_properties(target), jar)
-
-
-def _render_spark_python(target: ClientTarget, jar: str) -> str:
-    """A SparkSession builder, for a job that starts its own JVM."""
-    comments = text_of(_comments("openlineage-spark"))
-    return comments + render_python(spark_properties(target), jar)
+    return text_of(spark_defaults_lines(properties, jar))
 
 
 def _glue_arguments(target: ClientTarget, jar: str) -> dict[str, str]:
@@ -164,20 +158,12 @@ def _render_glue(target: ClientTarget, jar: str) -> str:
     return _json(_glue_arguments(target, jar))
 
 
-def _render_glue_command(client: str) -> ClientForm:
-    def render(target: ClientTarget, jar: str) -> str:
-        """The same as a command of the AWS CLI."""
-        arguments = json.dumps(_glue_arguments(target, jar))
-        return text_of(
-            [
-                *_comments(client),
-                "aws glue start-job-run \\",
-                "  --job-name YOUR-JOB \\",
-                f"  --arguments {shlex.quote(arguments)}",
-            ]
-        )
-
-    return render
+def _render_glue_command(target: ClientTarget, jar: str) -> str:
+    """The same as a command of the AWS CLI."""
+    arguments = shlex.quote(json.dumps(_glue_arguments(target, jar)))
+    return text_of(
+        ["aws glue start-job-run \\", "  --job-name YOUR-JOB \\", f"  --arguments {arguments}"]
+    )
 
 
 def _render_emr_serverless(target: ClientTarget, jar: str) -> str:
@@ -228,8 +214,8 @@ def _render_dbt_file(target: ClientTarget, _jar: str) -> str:
             lines += [f"    {key}: {json.dumps(inner)}" for key, inner in value.items()]
         else:
             lines += [f"  {name}: {json.dumps(value)}"]
-    usage = [f"# OPENLINEAGE_NAMESPACE={shlex.quote(target.shown_namespace)} dbt-ol run"]
-    return text_of([*_comments("dbt"), *usage, *lines])
+    usage = f"# OPENLINEAGE_NAMESPACE={shlex.quote(target.shown_namespace)} dbt-ol run"
+    return text_of([usage, *lines])
 
 
 def _render_dbt_environment(target: ClientTarget, _jar: str) -> str:
@@ -238,20 +224,14 @@ def _render_dbt_environment(target: ClientTarget, _jar: str) -> str:
     for name, value in transport(target).items():
         key = f"OPENLINEAGE__TRANSPORT__{name.upper()}"
         variables[key] = json.dumps(value) if isinstance(value, dict) else str(value)
-    return text_of([*_comments("dbt"), *_exports(variables), "dbt-ol run"])
+    return text_of([*_exports(variables), "dbt-ol run"])
 
 
 def _render_airflow_cfg(target: ClientTarget, _jar: str) -> str:
     """The section of ``airflow.cfg``; a percent sign is written twice there."""
     value = json.dumps(transport(target)).replace("%", "%%")
-    return text_of(
-        [
-            *_comments("airflow"),
-            "[openlineage]",
-            f"transport = {value}",
-            f"namespace = {target.shown_namespace.replace('%', '%%')}",
-        ]
-    )
+    namespace = target.shown_namespace.replace("%", "%%")
+    return text_of(["[openlineage]", f"transport = {value}", f"namespace = {namespace}"])
 
 
 def airflow_variables(target: ClientTarget) -> dict[str, str]:
@@ -263,7 +243,7 @@ def airflow_variables(target: ClientTarget) -> dict[str, str]:
 
 
 def _render_airflow_environment(target: ClientTarget, _jar: str) -> str:
-    return text_of([*_comments("airflow"), *_exports(airflow_variables(target))])
+    return text_of(_exports(airflow_variables(target)))
 
 
 def _render_mwaa_options(target: ClientTarget, _jar: str) -> str:
@@ -284,7 +264,6 @@ def _render_mwaa_plugin(target: ClientTarget, _jar: str) -> str:
     ]
     return text_of(
         [
-            *_comments("mwaa"),
             "# plugins.zip: openlineage_environment.py",
             "import os",
             "",
@@ -305,9 +284,9 @@ ClientForm = Callable[[ClientTarget, str], str]
 #: Accepted forms per client; the first is the default.
 CLIENT_FORMS: Final[Mapping[str, Mapping[str, ClientForm]]] = {
     "openlineage-spark": {
-        "spark-defaults": _render_spark_defaults,
-        "spark-submit": _render_spark_submit,
-        "python": _render_spark_python,
+        "spark-defaults": _of_spark(_defaults_lines),
+        "spark-submit": _of_spark(render_spark_submit),
+        "python": _of_spark(render_python),
     },
     "dbt": {"openlineage-yml": _render_dbt_file, "environment": _render_dbt_environment},
     "airflow": {
@@ -315,10 +294,12 @@ CLIENT_FORMS: Final[Mapping[str, Mapping[str, ClientForm]]] = {
         "airflow-cfg": _render_airflow_cfg,
     },
     "mwaa": {"options": _render_mwaa_options, "plugin": _render_mwaa_plugin},
-    "glue4": {"job-arguments": _render_glue, "start-job-run": _render_glue_command("glue4")},
-    "glue5": {"job-arguments": _render_glue, "start-job-run": _render_glue_command("glue5")},
+    "glue4": {"job-arguments": _render_glue, "start-job-run": _render_glue_command},
+    "glue5": {"job-arguments": _render_glue, "start-job-run": _render_glue_command},
     "emr-serverless": {"job-driver": _render_emr_serverless, "notebook": _render_notebook},
 }
+#: JSON has no place for comments, and the first line of a notebook's cell is its magic.
+_WITHOUT_COMMENTS: Final = frozenset({"options", "job-arguments", "job-driver", "notebook"})
 
 _SPARK_NOTES: Final = (
     "Settings are read when the session starts: a notebook that has one must be restarted.",
@@ -374,10 +355,6 @@ _NOTES: Final[Mapping[str, tuple[str, ...]]] = {
 
 
 # --- parts ---------------------------------------------------------------------------------------
-
-
-def _comments(client: str) -> list[str]:
-    return [f"# {note}" for note in notes(client)]
 
 
 def _exports(variables: Mapping[str, str]) -> list[str]:

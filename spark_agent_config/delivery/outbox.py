@@ -132,7 +132,7 @@ class Outbox(Generic[Item]):
         self._not_before = 0.0
         self._counts = dict.fromkeys(_Outcome, 0)
         self._warned: set[str] = set()
-        self._told = 0
+        self._logged = 0
         self._thread: threading.Thread | None = None
 
     def offer(self, item: Item) -> bool:
@@ -222,7 +222,7 @@ class Outbox(Generic[Item]):
                 "away", "Lineage of %d queries is dropped: the time for closing is over", len(rest)
             )
         self._wait_until(lambda: not self._is_busy(), deadline)
-        self._say_what_did_not_arrive()
+        self._log_undelivered()
 
     def _take_all(self) -> list[_InHand[Item]]:
         """With the lock held: all unfinished items, in their order."""
@@ -233,12 +233,12 @@ class Outbox(Generic[Item]):
         self._overflow.clear()
         return rest
 
-    def _say_what_did_not_arrive(self) -> None:
+    def _log_undelivered(self) -> None:
         """One line, unless every undelivered query was logged already."""
         counts = self.counts()
         is_kept = self._redelivery_is_due or self._redelivery is not None
         kept = counts.kept if is_kept else 0  # else the server was back, and has it
-        if kept + counts.refused + counts.dropped <= self._told:
+        if kept + counts.refused + counts.dropped <= self._logged:
             return
         parts = (
             (counts.delivered, "delivered"),
@@ -465,7 +465,7 @@ class Outbox(Generic[Item]):
         """One line per kind of trouble; trouble that ended may be logged again."""
         if kind not in self._warned:
             self._warned.add(kind)
-            self._told += 1
+            self._logged += 1
             _LOG.warning(message, *values)
 
 

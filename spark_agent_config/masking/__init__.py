@@ -19,13 +19,12 @@ In reading order:
 
 from __future__ import annotations
 
-from spark_agent_config.masking.documents import JsonValue, are_harmless, mask_secrets
+from spark_agent_config.masking.documents import JsonValue, mask_secrets
 from spark_agent_config.masking.names import is_secret_key
 from spark_agent_config.masking.texts import mask_text, mask_uri
 
 __all__ = [
     "JsonValue",
-    "are_harmless",
     "is_secret_key",
     "mask_secrets",
     "mask_text",

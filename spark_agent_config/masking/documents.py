@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any, Final
 
 from spark_agent_config.masking.names import (
@@ -38,34 +37,6 @@ def mask_secrets(value: JsonValue) -> JsonValue:
     return _copied(value, changes) if changes else value
 
 
-def are_harmless(texts: Iterable[str]) -> bool:
-    """Whether ``mask_secrets`` leaves a document as it is that has these texts: keys and values.
-
-    However they are arranged: a rule is about one text alone, or about the values beside or below
-    a text that looks like a secret's name. Documents repeat most of their texts, which are judged
-    once: this costs a fraction of the walk. False says nothing.
-    """
-    known = _HARMLESS_TEXTS
-    new = set(texts).difference(known)
-    if not all(_is_harmless(text) for text in new):
-        return False
-    if len(known) + len(new) > _MOST_KEYS:
-        known.clear()
-    known.update(text for text in new if len(text) <= NAME_LENGTH)
-    return True
-
-
-_HARMLESS_TEXTS: Final[set[str]] = set()
-
-
-def _is_harmless(text: str) -> bool:
-    name = text[:NAME_LENGTH]
-    looks_secret = is_secret_key.__wrapped__  # only keys are worth remembering
-    if looks_secret(name) or hides_numbers.__wrapped__(name):
-        return False
-    return find_suspicious(text) is None or mask_text(text) == text == mask_uri(text)
-
-
 _LISTS: Final = (list, tuple)
 _NESTED: Final = (dict, *_LISTS)
 _MOST_REMEMBERED: Final = 100_000  # texts of one document
@@ -73,7 +44,7 @@ _MOST_KEYS: Final = 20_000  # of all documents
 
 
 _HARMLESS_KEYS: Final[set[str]] = set()
-"""Keys that were seen to be no secret: producers say the same few thousand for ever."""
+"""Keys that were seen to be no secret: producers use the same few thousand for ever."""
 
 
 class _Walk:

@@ -43,6 +43,36 @@ run "an_account_reads_its_own_key_alone" {
   }
 }
 
+run "jobs_of_this_region_open_no_other_one" {
+  command = apply
+
+  module {
+    source = "./modules/capture"
+  }
+
+  assert {
+    condition     = local.regions == null
+    error_message = "The private way is open to other regions."
+  }
+}
+
+run "jobs_of_another_region_come_in" {
+  command = apply
+
+  module {
+    source = "./modules/capture"
+  }
+
+  variables {
+    producers = { "444455556666" = { role_arns = ["arn:aws:iam::444455556666:role/glue"], region = "eu-central-1" } }
+  }
+
+  assert {
+    condition     = aws_vpc_endpoint_service.this.supported_regions == toset(["eu-central-1", "eu-west-1"])
+    error_message = "The region of the jobs is shut out."
+  }
+}
+
 run "a_role_of_another_account_is_refused" {
   command = plan
 

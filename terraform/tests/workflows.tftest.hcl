@@ -37,6 +37,23 @@ run "tasks_report_and_the_key_is_in_no_option" {
   }
 }
 
+run "tasks_start_the_jobs_of_this_deployment" {
+  command = apply
+
+  module {
+    source = "./modules/workflows"
+  }
+
+  variables {
+    name = "employees"
+  }
+
+  assert {
+    condition     = strcontains(aws_s3_object.dag["employees.py"].content, "PREFIX = \"employees\"") && strcontains(aws_s3_object.dag["employees.py"].content, "{PREFIX}-{name.replace('_', '-')}")
+    error_message = "Tasks name jobs that are not there."
+  }
+}
+
 run "a_start_without_wheels_goes_on" {
   command = apply
 

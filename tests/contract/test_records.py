@@ -162,7 +162,7 @@ def test_a_history_comes_in_pages_newest_first(
     while True:
         page = catalogue.facets.history("ds-1", name=name, at=at, limit=limit, cursor=cursor)
         assert page.total == len(expected)
-        found += page.rows
+        found += page.items
         cursor = page.next
         if cursor is None:
             break

@@ -237,12 +237,12 @@ def test_a_gateway_is_no_reason_to_do_without_keys(
     environment = cloud.environment(HEADWATER_INSECURE="false")
     with pytest.raises(ConfigurationError, match="keys create"):
         make_accept(environment)
-    accepting._accept.forget()
+    accepting._accept.cache_clear()
     with environment_of(cloud.aws, **environment):
         answer = accepting.handler(http_api_1(PLAN), ALL_TIME)
     assert answer["statusCode"] == 503
     assert "Retry-After" in answer["headers"]
-    accepting._accept.forget()
+    accepting._accept.cache_clear()
 
 
 def test_a_function_without_its_settings_is_refused(cloud: Cloud) -> None:
@@ -819,14 +819,14 @@ def test_a_document_that_was_uploaded_has_the_sender_and_the_scope_of_the_key(
 def test_the_entry_points_keep_their_parts_between_events(cloud: Cloud) -> None:
     with environment_of(cloud.aws, **cloud.environment()):
         for made in (accepting._accept, enqueuing._enqueue, taking._take):
-            made.forget()
+            made.cache_clear()
         assert accepting.handler(http_api_1(PLAN), ALL_TIME)["statusCode"] == 201
         assert accepting._accept() is accepting._accept()
         sent = enqueuing.handler(http_api_2(lineage(run_event("a"))), ALL_TIME)
         assert sent["statusCode"] == 201
         EventSource(cloud.aws, cloud.events).drain(lambda event: taking.handler(event, ALL_TIME))
         for made in (accepting._accept, enqueuing._enqueue, taking._take):
-            made.forget()
+            made.cache_clear()
     assert len(cloud.documents()) == 2
 
 

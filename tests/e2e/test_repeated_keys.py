@@ -207,10 +207,10 @@ def test_a_client_that_repeats_itself_fills_no_log(caplog: pytest.LogCaptureFixt
     refusals = Refusals(lambda: now[0])
     with caplog.at_level(logging.WARNING, "headwater.refusals"):
         for _ in range(1_000):
-            refusals.tell("plan", Reason("invalid", "id: expected\na UUID"), "etl")
-        refusals.tell("plan", Reason("unreadable", "JSON"), "etl")
+            refusals.log_refusal("plan", Reason("invalid", "id: expected\na UUID"), "etl")
+        refusals.log_refusal("plan", Reason("unreadable", "JSON"), "etl")
         now[0] = 61.0
-        refusals.tell("plan", Reason("invalid", "x" * 1_000), "etl")
+        refusals.log_refusal("plan", Reason("invalid", "x" * 1_000), "etl")
     assert len(caplog.messages) == 7
     assert caplog.messages[0] == "plan of etl refused, invalid: id: expected a UUID"
     assert caplog.messages[-1].endswith("x… (995 more like it since the last line)")

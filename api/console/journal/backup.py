@@ -6,7 +6,7 @@ import uuid
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from api.console.call import Call, add_command, add_settings, disposing, now, report_progress
+from api.console.call import Call, add_command, add_settings, report_progress
 
 if TYPE_CHECKING:
     from graph_model.stores.journal.archive import Contents
@@ -15,9 +15,10 @@ if TYPE_CHECKING:
 def backup(call: Call) -> int:
     """Write the whole journal to a file."""
     from api.console.journal.backup_file import write_backup
-    from api.serving.storage import open_storage
+    from api.http.times import now
+    from api.serving.storage import opened_storage
 
-    with disposing(open_storage(call.settings())) as database:
+    with opened_storage(call.settings()) as database:
         contents = write_backup(
             database, Path(call.options.file), now, report_progress(call, "documents")
         )
@@ -29,7 +30,7 @@ def backup(call: Call) -> int:
 def restore(call: Call) -> int:
     """Put a backup into the journal."""
     from api.console.journal.backup_file import read_backup
-    from api.serving.storage import hold_alone, open_storage
+    from api.serving.storage import hold_alone, opened_storage
     from graph_model.projection.projector import EPOCH_KEY
     from graph_model.stores.gremlin.engine.checkpoints import MARK_KEY
     from graph_model.stores.journal.journal import ID_KEY
@@ -37,7 +38,7 @@ def restore(call: Call) -> int:
     settings = call.settings()
     # An unknown epoch, no checkpoint, another journal: all is built anew.
     anew = {EPOCH_KEY: "", MARK_KEY: "", ID_KEY: uuid.uuid4().hex}
-    with disposing(open_storage(settings, make=True)) as database, hold_alone(settings, database):
+    with opened_storage(settings, make=True) as database, hold_alone(settings, database):
         contents = read_backup(
             database,
             Path(call.options.file),

@@ -30,7 +30,7 @@ def consume_kafka(call: Call) -> int:
         kafka_source(
             options.bootstrap, options.topic, options.group, dict(options.property)
         ) as source,
-        _asked_to_stop() as stopped,
+        _stop_signal() as stopped,
     ):
         call.say(f"Consuming {options.topic} as {options.group}; Ctrl-C stops it.")
         done = consume(source, taking, set_aside, stopped)
@@ -62,7 +62,7 @@ def consume_sqs(call: Call) -> int:
         destination_of_documents(
             call, direct=options.direct, route="sqs", principal="queue"
         ) as taking,
-        _asked_to_stop() as stopped,
+        _stop_signal() as stopped,
     ):
         call.say(f"Consuming {options.queue}; Ctrl-C stops it.")
         queue = Queue(options.queue, client)
@@ -72,18 +72,18 @@ def consume_sqs(call: Call) -> int:
 
 
 @contextmanager
-def _asked_to_stop() -> Iterator[Callable[[], bool]]:
+def _stop_signal() -> Iterator[Callable[[], bool]]:
     """Whether SIGINT or SIGTERM has come; a second one ends the process at once."""
-    asked = threading.Event()
+    stopping = threading.Event()
     numbers = (signal.SIGINT, signal.SIGTERM)
 
     def stop(number: int, _frame: FrameType | None) -> None:
-        asked.set()
+        stopping.set()
         signal.signal(number, signal.SIG_DFL)
 
     before = {number: signal.signal(number, stop) for number in numbers}
     try:
-        yield asked.is_set
+        yield stopping.is_set
     finally:
         for number, handler in before.items():
             signal.signal(number, handler)

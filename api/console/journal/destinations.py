@@ -6,7 +6,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from api.console.call import Call, now
+from api.console.call import Call
+from api.http.times import now
 
 
 @contextmanager

@@ -7,7 +7,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from api.console.call import Call, add_command, add_settings, now
+from api.console.call import Call, add_command, add_settings
+from api.http.times import now
 from graph_model.errors import ConfigurationError
 
 
@@ -47,17 +48,14 @@ def keys_revoke(call: Call) -> int:
 @contextmanager
 def _open_keys(call: Call, *, make: bool = False) -> Iterator[Any]:
     """The keys of the database, which is made where the first key comes before all else."""
-    from api.serving.storage import DATABASE_FILE, open_storage
+    from api.serving.storage import DATABASE_FILE, opened_storage
     from graph_model.stores.keys import SqlKeys
 
     settings = call.settings()
     if not (make or settings.database or (settings.data / DATABASE_FILE).is_file()):
         raise ConfigurationError(f"there is no key in {settings.data}: name its folder with --data")
-    database = open_storage(settings, make=True)
-    try:
+    with opened_storage(settings, make=True) as database:
         yield SqlKeys(database)
-    finally:
-        database.dispose()
 
 
 def add_keys(commands: Any) -> None:

@@ -27,13 +27,7 @@ def prune(call: Call) -> int:
 def _order(call: Call, wish: dict[str, Any]) -> int:
     from api.console.orders.coverage import order
 
-    wish = {**wish, "note": call.options.note}
-    return order(
-        lambda method, path, body: call.ask(method, path, body),
-        call.say,
-        wish,
-        agreed=call.options.yes,
-    )
+    return order(call.ask, call.say, {**wish, "note": call.options.note}, agreed=call.options.yes)
 
 
 def add_forget(commands: Any) -> None:

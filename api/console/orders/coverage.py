@@ -20,7 +20,7 @@ def order(ask: Ask, say: Callable[[str], None], wish: Mapping[str, Any], *, agre
     covered = ask("POST", ROUTE, {**wish, "dryRun": True})
     for line in describe(covered):
         say(line)
-    if not _covers_anything(covered):
+    if not (covered["documents"] or covered["executions"]):
         return 0
     if not agreed:
         say("nothing was done: --yes gives the command")
@@ -50,7 +50,3 @@ def describe(covered: Mapping[str, Any]) -> list[str]:
     if len(cutoffs) > _SHOWN:
         lines.append(f"  and {len(cutoffs) - _SHOWN:,} more")
     return [*lines, f"{covered['executions']:,} executions are pruned; today's lineage stays"]
-
-
-def _covers_anything(covered: Mapping[str, Any]) -> bool:
-    return bool(covered["documents"] or covered["executions"])

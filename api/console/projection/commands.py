@@ -26,7 +26,7 @@ def rebuild(call: Call) -> int:
         return 0
     from api.console.projection.rebuilds import follow
 
-    return follow(lambda method, path: call.ask(method, path), call.say, time.sleep)
+    return follow(call.ask, call.say, time.sleep)
 
 
 def add_replay(commands: Any) -> None:

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Any, Final
 
-from api.console.call import Call, add_command, add_url, path_of
+from api.console.call import Call, add_command, add_url, path_of, say_change
 from graph_model.errors import ConfigurationError
 
 _SHOWN: Final = 20
@@ -22,40 +22,38 @@ _SHOWN: Final = 20
 
 def classify(call: Call) -> int:
     """List tags, list the nodes of one, or put one on a node or remove it."""
-    tag = call.options.tag
+    options = call.options
+    tag = options.tag
     if tag is None:
-        for one in call.ask("GET", path_of("classifications"), None)["items"]:
+        for one in call.ask("GET", path_of("classifications"))["items"]:
             call.say(
                 f"{one['tag']:<24} {one['datasets']:>6,} datasets {one['columns']:>8,} columns"
             )
         return 0
-    if call.options.node is None:
+    if options.node is None:
         return _list_columns(call)
-    if call.options.remove:
-        call.ask(
-            "DELETE", path_of("classifications", call.options.tag, node=call.options.node), None
-        )
-        call.say(f"{call.options.node} carries {call.options.tag} no longer")
+    if options.remove:
+        call.ask("DELETE", path_of("classifications", tag, node=options.node))
+        call.say(f"{options.node} carries {tag} no longer")
         return 0
-    body = {"node": call.options.node, "owner": call.options.owner, "note": call.options.note}
-    answer = call.ask(
-        "PUT", path_of("classifications", call.options.tag, preview=call.options.preview), body
-    )
-    if call.options.preview:
+    body = {"node": options.node, "owner": options.owner, "note": options.note}
+    answer = call.ask("PUT", path_of("classifications", tag, preview=options.preview), body)
+    if options.preview:
         call.say(f"{answer['total']:,} columns would carry {tag} if it followed their lineage:")
         _say_columns(call.say, answer["items"])
         call.say("nothing was done")
     else:
-        call.say(f"{_column(answer['uri'], answer['path'])} carries {call.options.tag}")
+        call.say(f"{_column(answer['uri'], answer['path'])} carries {tag}")
     return 0
 
 
 def _list_columns(call: Call) -> int:
-    for one in call.ask("GET", path_of("classifications", call.options.tag), None)["items"]:
+    tag = call.options.tag
+    for one in call.ask("GET", path_of("classifications", tag))["items"]:
         if one["kind"] == "dataset":
             call.say(f"  {one['uri']}  (the dataset; {one['owner'] or one['author']})")
-    path = path_of("classifications", call.options.tag, "columns", propagate=call.options.propagate)
-    answer = call.ask("GET", path, None)
+    path = path_of("classifications", tag, "columns", propagate=call.options.propagate)
+    answer = call.ask("GET", path)
     _say_columns(call.say, answer["items"], most=None)
     for edge in answer["blocked"]:
         ends = (_end(edge[end]) for end in ("from", "to"))
@@ -65,7 +63,7 @@ def _list_columns(call: Call) -> int:
         call.say(f"  gap: {gap['job']['name']} reads {len(gap['reads'])} of its datasets ({codes})")
     if answer["partial"]:
         call.say(f"this is not all: {answer['partial']['reason']}")
-    call.say(f"{answer['total']:,} columns of class {call.options.tag}")
+    call.say(f"{answer['total']:,} columns of class {tag}")
     return 0
 
 
@@ -91,7 +89,7 @@ def _column(dataset: str, path: str | None) -> str:
 
 def list_layers(call: Call) -> int:
     """The layers, in the order in which they are tried."""
-    items = call.ask("GET", "/layers", None)["items"]
+    items = call.ask("GET", "/layers")["items"]
     for one in items:
         call.say(
             f"{one['order']:>6}  {one['name']:<20} {one['match']:<7} {one['pattern']}"
@@ -103,38 +101,27 @@ def list_layers(call: Call) -> int:
 
 def set_layer(call: Call) -> int:
     """Set a layer, or print the effect."""
-    match = next(
-        kind for kind in ("prefix", "glob", "regex") if getattr(call.options, kind) is not None
-    )
+    options = call.options
+    match = next(kind for kind in ("prefix", "glob", "regex") if getattr(options, kind) is not None)
     body = {
         "match": match,
-        "pattern": getattr(call.options, match),
-        "order": call.options.order,
-        "colour": call.options.colour,
-        "note": call.options.note,
+        "pattern": getattr(options, match),
+        "order": options.order,
+        "colour": options.colour,
+        "note": options.note,
     }
-    answer = call.ask(
-        "PUT", path_of("layers", call.options.name, preview=call.options.preview), body
+    return say_change(
+        call, call.ask("PUT", _layer_path(call), body), "is in place", "layer", _SHOWN
     )
-    return _say_layer(answer, call.say, f"{call.options.name} is in place")
 
 
 def remove_layer(call: Call) -> int:
     """Remove a layer, or print the effect."""
-    answer = call.ask(
-        "DELETE", path_of("layers", call.options.name, preview=call.options.preview), None
-    )
-    return _say_layer(answer, call.say, f"{call.options.name} is gone")
+    return say_change(call, call.ask("DELETE", _layer_path(call)), "is gone", "layer", _SHOWN)
 
 
-def _say_layer(answer: Mapping[str, Any], say: Callable[[str], None], done: str) -> int:
-    if not answer.get("preview"):
-        say(done)
-        return 0
-    for one in answer["items"][:_SHOWN]:
-        say(f"  {one['uri']}: {one['before'] or '-'} -> {one['after'] or '-'}")
-    say(f"{answer['total']:,} of {answer['datasets']:,} datasets would change their layer")
-    return 0
+def _layer_path(call: Call) -> str:
+    return path_of("layers", call.options.name, preview=call.options.preview)
 
 
 # --- naming rules --------------------------------------------------------------------------------
@@ -142,13 +129,10 @@ def _say_layer(answer: Mapping[str, Any], say: Callable[[str], None], done: str)
 
 def show_rules(call: Call) -> int:
     """The rules as JSON, ready to be edited and given back."""
-    path = (
-        "/rules/defaults"
-        if call.options.defaults
-        else path_of("rules", version=call.options.version)
-    )
-    answer = call.ask("GET", path, None)
-    if call.options.versions:
+    options = call.options
+    path = "/rules/defaults" if options.defaults else path_of("rules", version=options.version)
+    answer = call.ask("GET", path)
+    if options.versions:
         for one in answer["versions"]:
             what = "the program's rules" if one["default"] else one["digest"]
             call.say(f"{one['id']}  {one['at']}  {one['author']}  {what}  {one['note']}")
@@ -176,15 +160,13 @@ def preview_rules(call: Call) -> int:
 
 def set_rules(call: Call) -> int:
     """Put a file of rules in force."""
-    return _say_rules(
-        call.ask("PUT", "/rules", {"rules": _read(call.options.file), "note": call.options.note}),
-        call.say,
-    )
+    body = {"rules": _read(call.options.file), "note": call.options.note}
+    return _say_rules(call.ask("PUT", "/rules", body), call.say)
 
 
 def reset_rules(call: Call) -> int:
     """Return to the rules of the program."""
-    return _say_rules(call.ask("DELETE", "/rules", None), call.say)
+    return _say_rules(call.ask("DELETE", "/rules"), call.say)
 
 
 def _say_rules(answer: Mapping[str, Any], say: Callable[[str], None]) -> int:
@@ -217,11 +199,10 @@ def show(call: Call) -> int:
 
 
 def _order(call: Call, command: str, done: str) -> int:
-    body = {"command": command, "node": call.options.node, "note": call.options.note}
+    node = call.options.node
+    body = {"command": command, "node": node, "note": call.options.note}
     given = call.ask("POST", "/commands", body)["positions"]
-    call.say(
-        f"{call.options.node} is {done}" if given else f"{call.options.node} was {done} before"
-    )
+    call.say(f"{node} is {done}" if given else f"{node} was {done} before")
     return 0
 
 

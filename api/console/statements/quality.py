@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
 from typing import Any
 
-from api.console.call import Call, add_command, add_url, path_of
+from api.console.call import Call, add_command, add_url, path_of, say_change
 
 
 def list_rules(call: Call) -> int:
@@ -28,12 +27,12 @@ def set_rule(call: Call) -> int:
         "passes": [_value(text) for text in options.passes],
         "note": options.note,
     }
-    return _say(call, call.ask("PUT", _path(call), body), "is in place")
+    return say_change(call, call.ask("PUT", _path(call), body), "is in place", "mark")
 
 
 def remove_rule(call: Call) -> int:
     """Remove a rule, or print the effect."""
-    return _say(call, call.ask("DELETE", _path(call)), "is gone")
+    return say_change(call, call.ask("DELETE", _path(call)), "is gone", "mark")
 
 
 def _path(call: Call) -> str:
@@ -47,16 +46,6 @@ def _value(text: str) -> Any:
     except ValueError:
         return text
     return text if isinstance(value, dict | list) or value is None else value
-
-
-def _say(call: Call, answer: Mapping[str, Any], done: str) -> int:
-    if not answer.get("preview"):
-        call.say(f"{call.options.name} {done}")
-        return 0
-    for one in answer["items"]:
-        call.say(f"  {one['uri']}: {one['before'] or '-'} -> {one['after'] or '-'}")
-    call.say(f"{answer['total']:,} of {answer['datasets']:,} datasets would change their mark")
-    return 0
 
 
 def add_quality(commands: Any) -> None:

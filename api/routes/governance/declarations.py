@@ -86,8 +86,8 @@ def _node(reference: str, service: Service) -> str:
 @blueprint.arguments(DeclareRequest, location="json")
 @blueprint.response(201, DeclareReply)
 def post_declarations(body: Mapping[str, Any]) -> Response:
-    """Declare lineage: all that is listed, or nothing where one of them is wrong. What the same
-    person has declared before is known, and 200 is the answer where nothing is new.
+    """Declare lineage: all declarations of the list, or none where one of them is wrong. Those that
+    the same person has made before are known; without a new one the status is 200.
     """
     service = current_service()
     _refuse_while_rebuilding()
@@ -116,7 +116,7 @@ def post_declarations(body: Mapping[str, Any]) -> Response:
 @blueprint.arguments(RetractQuery)
 @blueprint.response(200, DeclarationReply)
 def delete_declaration(query: Mapping[str, Any], key: str) -> Response:
-    """Take a declaration back: its author may, and an admin. What runs support stays."""
+    """Retract a declaration, as its author or an admin. Lineage that runs support stays."""
     service = current_service()
     _refuse_while_rebuilding()
     row = find(key, service)

@@ -52,7 +52,7 @@ def _reply(rule: QualityRule) -> dict[str, Any]:
 @blueprint.arguments(QualityRuleRequest, location="json")
 @blueprint.describes(QualityRuleReply)
 def put_rule(query: Mapping[str, Any], body: Mapping[str, Any], name: str) -> Response:
-    """Put a rule in place; with ``preview=true`` say which datasets it would judge otherwise."""
+    """Set a rule; with ``preview=true`` list the datasets whose mark would change."""
     rule = read_quality_rule(name, body)
     service = current_service()
     before = service.governance.quality_rules
@@ -71,7 +71,7 @@ def put_rule(query: Mapping[str, Any], body: Mapping[str, Any], name: str) -> Re
 @blueprint.arguments(ChangeQuery)
 @blueprint.describes(QualityRuleReply)
 def delete_rule(query: Mapping[str, Any], name: str) -> Response:
-    """Take a rule away; with ``preview=true`` say which datasets that would judge otherwise."""
+    """Remove a rule; with ``preview=true`` list the datasets whose mark would change."""
     service = current_service()
     before = service.governance.quality_rules
     held = next((rule for rule in before if rule.name == name), None)

@@ -22,15 +22,8 @@ blueprint = Blueprint("columns", __name__, url_prefix="/graph", description="Col
 @blueprint.arguments(ColumnListQuery)
 @blueprint.describes(ListReply)
 def columns(query: Mapping[str, Any]) -> Response:
-    """The columns of all datasets, by name unless another order is asked for."""
-    page = list_columns(
-        current_sources(),
-        query=query["q"],
-        limit=query["limit"],
-        cursor=query["cursor"],
-        order=query["sort"],
-    )
-    return jsonify(page_reply(page))
+    """The columns of all datasets, by name unless ``sort`` names another order."""
+    return jsonify(page_reply(list_columns(current_sources(), **query)))
 
 
 @blueprint.route("/columns/<column_id>")

@@ -108,13 +108,7 @@ def _of_executions(query: Mapping[str, Any], lack: Partial | None) -> dict[str, 
 def dataset_versions(query: Mapping[str, Any], dataset_id: str) -> Response:
     """The schemas of a dataset over time, with the writers of each."""
     with whole_or_later():
-        page = versions.dataset_versions(
-            current_sources(),
-            dataset_id,
-            at=query["at"],
-            limit=query["limit"],
-            cursor=query["cursor"],
-        )
+        page = versions.dataset_versions(current_sources(), dataset_id, **query)
     return jsonify(page_reply(page))
 
 
@@ -124,9 +118,7 @@ def dataset_versions(query: Mapping[str, Any], dataset_id: str) -> Response:
 def job_versions(query: Mapping[str, Any], job_id: str) -> Response:
     """The logical plans of a job over time, and the differences from one to the next."""
     with whole_or_later():
-        found = versions.job_versions(
-            current_sources(), job_id, at=query["at"], limit=query["limit"], cursor=query["cursor"]
-        )
+        found = versions.job_versions(current_sources(), job_id, **query)
     return jsonify(page_reply(found.page) | {"partial": to_json(found.partial)})
 
 
@@ -152,12 +144,5 @@ def job_changes(query: Mapping[str, Any], job_id: str) -> Response:
 def _changes(node: str, kind: str, query: Mapping[str, Any]) -> Response:
     lack = lacking()
     with whole_or_later():
-        found = Upstream(current_sources(), nodes=_NODES_UPSTREAM).changes(
-            node,
-            kind,
-            since=query["since"],
-            at=query["at"],
-            depth=query["depth"],
-            limit=query["limit"],
-        )
+        found = Upstream(current_sources(), nodes=_NODES_UPSTREAM).changes(node, kind, **query)
     return jsonify(changes_reply(found, lack))

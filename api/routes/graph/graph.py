@@ -73,7 +73,7 @@ def overview(query: Mapping[str, Any]) -> Response:
     found = overview_answer.overview(
         current_sources(),
         _selection(query),
-        query=query["q"],
+        query=query["query"],
         limit=query["limit"],
         at=query["at"],
         layout=query["layout"],
@@ -128,18 +128,8 @@ def column_lineage(query: Mapping[str, Any]) -> Response:
 @blueprint.arguments(JobsQuery)
 @blueprint.describes(ListReply)
 def jobs(query: Mapping[str, Any]) -> Response:
-    """Jobs, by namespace and name unless another order is asked for."""
-    page = job_answers.jobs(
-        current_sources(),
-        query=query["q"],
-        namespace=query["namespace"],
-        limit=query["limit"],
-        cursor=query["cursor"],
-        at=query["at"],
-        state=query["state"] and query["state"].value,
-        order=query["sort"],
-    )
-    return jsonify(page_reply(page))
+    """Jobs, by namespace and name unless ``sort`` names another order."""
+    return jsonify(page_reply(job_answers.jobs(current_sources(), **query)))
 
 
 @blueprint.route("/jobs/<job_id>")
@@ -155,14 +145,8 @@ def job(query: Mapping[str, Any], job_id: str) -> Response:
 @blueprint.describes(ListReply)
 def runs(query: Mapping[str, Any], job_id: str) -> Response:
     """The runs of a job, newest first."""
-    found = run_answers.runs(
-        current_sources(),
-        job_id,
-        limit=query["limit"],
-        cursor=query["cursor"],
-        at=query["at"],
-        now=current_service().clock(),
-    )
+    now = current_service().clock()
+    found = run_answers.runs(current_sources(), job_id, **query, now=now)
     return jsonify(runs_reply(found))
 
 
@@ -179,18 +163,8 @@ def run(query: Mapping[str, Any], job_id: str, run_id: str) -> Response:
 @blueprint.arguments(DatasetsQuery)
 @blueprint.describes(ListReply)
 def datasets(query: Mapping[str, Any]) -> Response:
-    """Datasets, by name unless another order is asked for."""
-    page = dataset_answers.datasets(
-        current_sources(),
-        query=query["q"],
-        limit=query["limit"],
-        cursor=query["cursor"],
-        at=query["at"],
-        layer=query["layer"],
-        classification=query["classification"],
-        order=query["sort"],
-    )
-    return jsonify(page_reply(page))
+    """Datasets, by name unless ``sort`` names another order."""
+    return jsonify(page_reply(dataset_answers.datasets(current_sources(), **query)))
 
 
 @blueprint.route("/datasets/<dataset_id>")
@@ -207,13 +181,7 @@ def dataset(query: Mapping[str, Any], dataset_id: str) -> Response:
 @blueprint.describes(ListReply)
 def history(query: Mapping[str, Any], dataset_id: str) -> Response:
     """The executions that wrote a dataset, newest first."""
-    page = dataset_history.history(
-        current_sources(),
-        dataset_id,
-        limit=query["limit"],
-        cursor=query["cursor"],
-        at=query["at"],
-    )
+    page = dataset_history.history(current_sources(), dataset_id, **query)
     return jsonify(page_reply(page))
 
 
@@ -222,9 +190,7 @@ def history(query: Mapping[str, Any], dataset_id: str) -> Response:
 @blueprint.describes(LastWriterReply)
 def last_writer(query: Mapping[str, Any], dataset_id: str) -> Response:
     """The last write of a dataset, or of one of its partitions."""
-    found = dataset_writer.last_writer(
-        current_sources(), dataset_id, partition=query["partition"], at=query["at"]
-    )
+    found = dataset_writer.last_writer(current_sources(), dataset_id, **query)
     return jsonify(to_json(found))
 
 
@@ -235,14 +201,7 @@ def plan(query: Mapping[str, Any], plan_id: str) -> Response:
     """The fine view of one plan: operations, schemas, expressions."""
     lack = lacking()
     with whole_or_later():
-        page = plan_answers.plan(
-            current_sources(),
-            plan_id,
-            at=query["at"],
-            document=query["document"],
-            layout=query["layout"],
-            fold=query["fold"],
-        )
+        page = plan_answers.plan(current_sources(), plan_id, **query)
     return jsonify(plan_reply(page, lack))
 
 
@@ -251,7 +210,4 @@ def plan(query: Mapping[str, Any], plan_id: str) -> Response:
 @blueprint.describes(ListReply)
 def search(query: Mapping[str, Any]) -> Response:
     """Datasets, jobs and columns by name."""
-    page = search_answer.search(
-        current_sources(), query["q"], kinds=query["kind"], limit=query["limit"]
-    )
-    return jsonify(page_reply(page))
+    return jsonify(page_reply(search_answer.search(current_sources(), **query)))

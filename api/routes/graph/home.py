@@ -24,7 +24,7 @@ blueprint = Blueprint("home", __name__, url_prefix="/graph", description="The wh
 @blueprint.arguments(NoQuery)
 @blueprint.describes(HomeReply)
 def home(query: Mapping[str, Any]) -> Response:
-    """What failed in the last day, which jobs are late, what was written lately."""
+    """Failures of the last day, late jobs, and the last writes."""
     del query
     return jsonify(to_json(lately.home(current_sources(), now=current_service().clock())))
 
@@ -36,7 +36,7 @@ def area_map(query: Mapping[str, Any]) -> Response:
     """The areas of the estate and the flows between them."""
     within = query["within"]
     found = estate_map(
-        current_sources(), by=query["by"].value, within=within.split("\n") if within else []
+        current_sources(), by=query["by"], within=within.split("\n") if within else []
     )
     return jsonify(to_json(found))
 
@@ -45,13 +45,5 @@ def area_map(query: Mapping[str, Any]) -> Response:
 @blueprint.arguments(RunsQuery)
 @blueprint.describes(ListReply)
 def all_runs(query: Mapping[str, Any]) -> Response:
-    """The runs of all jobs, newest first unless another order is asked for."""
-    page = runs.all_runs(
-        current_sources(),
-        state=query["state"] and query["state"].value,
-        limit=query["limit"],
-        cursor=query["cursor"],
-        at=query["at"],
-        order=query["sort"],
-    )
-    return jsonify(page_reply(page))
+    """The runs of all jobs, newest first unless ``sort`` names another order."""
+    return jsonify(page_reply(runs.all_runs(current_sources(), **query)))

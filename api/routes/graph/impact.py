@@ -20,7 +20,7 @@ from api.intake.dumps import Found, Refusal, recognise
 from api.intake.pieces import prepare
 from api.replies.graph import check_reply, impact_reply
 from api.schemas.graph.impact import (
-    ColumnChangeKind,
+    COLUMN_CHANGES,
     Format,
     ImpactQuery,
     ImpactReply,
@@ -31,7 +31,6 @@ from api.service import current_service
 from api.service.sources import current_sources, lacking, whole_or_later
 from graph_model.answers.impact.captured import captured_outlines
 from graph_model.answers.impact.check import CheckReport
-from graph_model.answers.impact.comparison import ChangeKind
 from graph_model.answers.impact.outline import PlanOutline
 from graph_model.answers.impact.questions import check_plans, impact_of_change
 from graph_model.answers.impact.questions import impact as impact_of_node
@@ -54,11 +53,6 @@ _MEDIA_TYPES: Final = {
     Format.JSON: "application/json",
     Format.CSV: "text/csv",
     Format.MARKDOWN: "text/markdown",
-}
-_CHANGES: Final = {
-    ColumnChangeKind.DROPPED: ChangeKind.COLUMN_DROPPED,
-    ColumnChangeKind.RENAMED: ChangeKind.COLUMN_RENAMED,
-    ColumnChangeKind.RETYPED: ChangeKind.COLUMN_RETYPED,
 }
 #: Plans and events of one check: a job has a few.
 MOST_DOCUMENTS: Final = 1_000
@@ -87,7 +81,7 @@ def _report(query: Mapping[str, Any]) -> ImpactReport:
     if change is None:
         return impact_of_node(current_sources(), node, scope)
     judged = replace(scope, indirect=query["indirect"] is not False)
-    return impact_of_change(current_sources(), node, _CHANGES[change], judged)
+    return impact_of_change(current_sources(), node, COLUMN_CHANGES[change], judged)
 
 
 def _scope(query: Mapping[str, Any], *, columns: bool, indirect: bool) -> Scope:

@@ -48,14 +48,4 @@ def job_facets(query: Mapping[str, Any], job_id: str) -> Response:
 
 
 def _facets(kind: str, entity: str, query: Mapping[str, Any]) -> Response:
-    page = facet_history(
-        current_sources(),
-        kind,
-        entity,
-        name=query["name"],
-        kind=query["kind"] and query["kind"].value,
-        at=query["at"],
-        limit=query["limit"],
-        cursor=query["cursor"],
-    )
-    return jsonify(page_reply(page))
+    return jsonify(page_reply(facet_history(current_sources(), kind, entity, **query)))

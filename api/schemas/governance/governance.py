@@ -16,7 +16,7 @@ class GovernanceReply(Schema):
 
 
 class ChangeQuery(Query):
-    """``preview``: say what would change, and change nothing."""
+    """``preview``: list the changes, and change nothing."""
 
     preview = Flag(load_default=False)
 

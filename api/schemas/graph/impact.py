@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from enum import StrEnum
+from typing import Final
 
 from marshmallow import fields
 
 from api.schemas.graph.queries import MAX_DEPTH
 from api.schemas.graph.reply import DepthReply, PartialReply, Reply
 from api.schemas.query import Choice, Flag, Instant, Query, Text, Whole
+from graph_model.answers.impact.comparison import ChangeKind
 
 MOST_ITEMS = 5_000
 
@@ -19,12 +21,12 @@ class Format(StrEnum):
     MARKDOWN = "markdown"
 
 
-class ColumnChangeKind(StrEnum):
-    """The changes of a column that a question may name."""
-
-    DROPPED = "dropped"
-    RENAMED = "renamed"
-    RETYPED = "retyped"
+#: The changes of a column that a question may name.
+COLUMN_CHANGES: Final = {
+    "dropped": ChangeKind.COLUMN_DROPPED,
+    "renamed": ChangeKind.COLUMN_RENAMED,
+    "retyped": ChangeKind.COLUMN_RETYPED,
+}
 
 
 class ImpactQuery(Query):
@@ -34,7 +36,7 @@ class ImpactQuery(Query):
     columns = Flag(load_default=False)
     jobs = Flag(load_default=True)
     indirect = Flag(load_default=None)
-    change = Choice(ColumnChangeKind, load_default=None)
+    change = Choice(COLUMN_CHANGES, load_default=None)
     limit = Whole(1, MOST_ITEMS, load_default=1_000)
     format = Choice(Format, load_default=None)
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from enum import StrEnum
 from typing import Any
 
 from marshmallow import ValidationError, validates_schema
@@ -18,22 +17,17 @@ from graph_model.stores.protocols import (
 )
 
 _SEARCH_KINDS = ("dataset", "job", "column")
+_END_STATES = ("completed", "failed")
 MAX_DEPTH = 50
 #: Of a walk around one node, which ends by its limit and its time as well.
 MAX_STEPS = 500
-
-
-class Group(StrEnum):
-    """The boxes into which a picture may be grouped."""
-
-    LAYER = "layer"
 
 
 class PictureQuery(Query):
     """``flow``: the way that data takes through a picture with places."""
 
     layout = Flag(load_default=False)
-    group = Choice(Group, load_default=None)
+    group = Choice(("layer",), load_default=None)
     flow = Choice(Flow, load_default=Flow.RIGHT)
 
     @validates_schema(skip_on_field_errors=True)
@@ -49,7 +43,7 @@ class PictureQuery(Query):
 class OverviewQuery(PictureQuery):
     namespace = Text(load_default=None)
     job = Text(most=20_000, load_default=None)
-    q = OptionalText(most=200, load_default="")
+    query = OptionalText(most=200, load_default="", data_key="q")
     layer = Text(most=64, load_default=None)
     classification = Text(most=64, load_default=None)
     limit = Whole(1, 2_000, load_default=500)
@@ -82,40 +76,33 @@ class ColumnLineageQuery(Query):
     ends = Flag(load_default=False)
     limit = Whole(1, 5_000, load_default=500)
     layout = Flag(load_default=False)
-    group = Choice(Group, load_default=None)
+    group = Choice(("layer",), load_default=None)
 
 
 class ListQuery(Query):
-    q = OptionalText(most=200, load_default="")
+    query = OptionalText(most=200, load_default="", data_key="q")
     limit = Whole(1, 1_000, load_default=100)
     cursor = Text(load_default=None)
     at = Instant()
 
 
-class EndState(StrEnum):
-    """How an execution ended."""
-
-    COMPLETED = "completed"
-    FAILED = "failed"
-
-
 class JobsQuery(ListQuery):
     namespace = Text(load_default=None)
-    state = Choice(EndState, load_default=None)
-    sort = Choice(JobOrder, load_default=JobOrder.NAMESPACE)
+    state = Choice(_END_STATES, load_default=None)
+    order = Choice(JobOrder, load_default=JobOrder.NAMESPACE, data_key="sort")
 
 
 class ColumnListQuery(Query):
-    q = OptionalText(most=200, load_default="")
+    query = OptionalText(most=200, load_default="", data_key="q")
     limit = Whole(1, 1_000, load_default=100)
     cursor = Text(load_default=None)
-    sort = Choice(ColumnOrder, load_default=ColumnOrder.NAME)
+    order = Choice(ColumnOrder, load_default=ColumnOrder.NAME, data_key="sort")
 
 
 class DatasetsQuery(ListQuery):
     layer = Text(most=64, load_default=None)
     classification = Text(most=64, load_default=None)
-    sort = Choice(DatasetOrder, load_default=DatasetOrder.NAME)
+    order = Choice(DatasetOrder, load_default=DatasetOrder.NAME, data_key="sort")
 
 
 class HistoryQuery(Query):
@@ -125,21 +112,14 @@ class HistoryQuery(Query):
 
 
 class RunsQuery(HistoryQuery):
-    state = Choice(EndState, load_default=None)
-    sort = Choice(ExecutionOrder, load_default=ExecutionOrder.AT_FALLING)
-
-
-class AreaKind(StrEnum):
-    """By what the map of the estate is drawn."""
-
-    PLACE = "place"
-    LAYER = "layer"
+    state = Choice(_END_STATES, load_default=None)
+    order = Choice(ExecutionOrder, load_default=ExecutionOrder.AT_FALLING, data_key="sort")
 
 
 class MapQuery(Query):
     """``within``: the area that is open, its parts from the widest on, one a line."""
 
-    by = Choice(AreaKind, load_default=AreaKind.PLACE)
+    by = Choice(("place", "layer"), load_default="place")
     within = OptionalText(most=2_000, load_default="")
 
 
@@ -160,6 +140,6 @@ class PlanQuery(Query):
 
 
 class SearchQuery(Query):
-    q = Text(most=200, required=True)
-    kind = Choices(_SEARCH_KINDS, load_default=_SEARCH_KINDS)
+    text = Text(most=200, required=True, data_key="q")
+    kinds = Choices(_SEARCH_KINDS, load_default=_SEARCH_KINDS, data_key="kind")
     limit = Whole(1, 100, load_default=20)

@@ -12,7 +12,7 @@ from graph_model.answers.facets import FacetKind
 
 class FacetsQuery(HistoryQuery):
     name = Text(most=200, load_default=None)
-    kind = Choice(FacetKind, load_default=None)
+    kind = Choice(tuple(map(str, FacetKind)), load_default=None)
 
 
 class FacetReply(Reply):

@@ -29,7 +29,7 @@ from graph_model.answers.difference.causes import (
 from graph_model.answers.difference.graph import GraphDifference, unite
 from graph_model.answers.difference.plan_pairs import PlanPairs
 from graph_model.answers.difference.times import TimeDifference, compare_views, draw_at
-from graph_model.answers.nodes import job_references
+from graph_model.answers.nodes import job_references, location_of
 from graph_model.answers.sources import Sources
 from graph_model.answers.visibility import open_known
 from graph_model.facts import ExecutionRow, LogicalPlanRow
@@ -222,7 +222,10 @@ class Upstream:
         """The inputs of the plans and everything upstream of them, then the node itself."""
         plans = {plan.id: plan for plan in moment.plans}
         page = self._graph.edges(plans, Direction.UPSTREAM, (labels.FEEDS,), HUB_LIMIT)
-        reads = [(self._place(e.out_id, moment.at), plans[e.in_id]) for e in page.edges]
+        reads = [
+            (location_of(self._catalogue, edge.out_id, moment.at), plans[edge.in_id])
+            for edge in page.edges
+        ]
         inputs = sorted({dataset for dataset, _ in reads})
         if len(inputs) > INPUTS:
             self._cut = Partial("inputs", INPUTS)
@@ -241,10 +244,6 @@ class Upstream:
 
     def _alone(self, node: str, at: int) -> GraphView:
         return draw_at(self._sources, Question(node, Direction.UPSTREAM, depth=0, at=at))
-
-    def _place(self, dataset: str, at: int) -> str:
-        """The location of a catalog name at the time; any other dataset itself."""
-        return self._catalogue.location_of(dataset, at) or dataset
 
     # --- causes
 

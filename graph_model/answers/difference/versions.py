@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Final, TypeVar
 
-from graph_model import identity, labels
+from graph_model import labels
 from graph_model.answers.difference.history import (
     PlanVersion,
     SchemaVersion,
@@ -25,10 +25,10 @@ from graph_model.answers.difference.times import (
     evidence_by_plan,
     found_evidence,
 )
-from graph_model.answers.nodes import dataset_references
+from graph_model.answers.nodes import dataset_references, plans_of_job
 from graph_model.answers.sources import Sources
 from graph_model.answers.visibility import open_known
-from graph_model.lineage import HUB_LIMIT, Partial
+from graph_model.lineage import Partial
 from graph_model.lineage.history.past import Past
 from graph_model.picture.view import (
     DatasetReference,
@@ -36,7 +36,7 @@ from graph_model.picture.view import (
     known_mode,
 )
 from graph_model.stores.cursors import read_cursor, write_cursor
-from graph_model.stores.protocols import Direction, Page
+from graph_model.stores.protocols import Page
 
 _VERSIONS: Final = "versions"
 Version = TypeVar("Version")
@@ -113,8 +113,7 @@ def job_versions(
     changes.
     """
     sources = open_known(sources, labels.JOB, job)
-    page = sources.graph.edges((job,), Direction.DOWNSTREAM, (labels.HAS,), HUB_LIMIT)
-    plans = {e.in_id for e in page.edges if identity.kind_of(e.in_id) == labels.LOGICAL_PLAN}
+    plans = plans_of_job(sources, job)
     rows = sources.catalogue.logical_plans(plans)
     shown_rows = [row for row in rows if row.target not in sources.hidden]
     versions = plan_versions(shown_rows, sources.catalogue.plan_spans(plans, at))

@@ -14,6 +14,7 @@ from graph_model.answers.impact.comparison import Change, ChangeKind, Effect, co
 from graph_model.answers.impact.outline import PlanOutline, known_outlines
 from graph_model.answers.impact.report import Impact, ImpactReport, Scope
 from graph_model.answers.impact.verdicts import fate, join_reports, judge
+from graph_model.answers.nodes import location_of
 from graph_model.answers.sources import Sources
 from graph_model.errors import InvalidInput
 from graph_model.facts import Vertex
@@ -152,7 +153,7 @@ class ImpactCheck:
         return ImpactReport((), (), as_of, scope.depth, 0, False, None, 0)
 
     def _moved(self, plan: PlanOutline, change: Change, scope: Scope) -> ImpactReport:
-        place = self._place(plan.target, scope.at)
+        place = location_of(self._catalogue, plan.target, scope.at)
         report = self._impact.of_node(place, replace(scope, columns=False))
         return judge(report, change.effect, {place: fate(change)})
 
@@ -164,17 +165,13 @@ class ImpactCheck:
         """
         if not changes:
             return {}
-        place = self._place(plan.target, at)
+        place = location_of(self._catalogue, plan.target, at)
         asked = [(identity.column_id(place, change.subject), change) for change in changes]
         known = self._with_fields({column for column, _ in asked})
         fates: dict[str, str] = {}
         for column, change in asked:
             fates |= dict.fromkeys(known.get(column, ()), fate(change))
         return fates
-
-    def _place(self, dataset: str, at: int | None) -> str:
-        """The location of a catalog name; any other dataset itself."""
-        return self._catalogue.location_of(dataset, at) or dataset
 
     def _with_fields(self, columns: Collection[str]) -> dict[str, frozenset[str]]:
         """Per known column among these, the column itself and its known fields."""

@@ -38,14 +38,12 @@ class Commands:
         return ()
 
     def submission(self, reported: Reported) -> Submission:
-        """See ``producer.Producer``."""
         return submit(read_command(reported.document))
 
     def event(self, document: StoredDocument, rules: Rules) -> None:
         """None: a command reports no lineage."""
 
     def translator(self, rules: Rules) -> CommandTranslator:  # noqa: ARG002 - commands name ids
-        """See ``producer.Producer``."""
         return CommandTranslator()
 
 
@@ -63,7 +61,6 @@ class CommandTranslator:
         new: Collection[int],  # noqa: ARG002 - a command is one document
         orders: Orders,  # noqa: ARG002 - no command covers another one
     ) -> Projection:
-        """See ``producer.Translator``."""
         outcome = Outcome()
         for document in documents:
             try:

@@ -35,13 +35,10 @@ class Declarations:
         return ()
 
     def submission(self, reported: Reported) -> Submission:
-        """See ``producer.Producer``."""
         return declaration_submission(reported.document)
 
     def event(self, document: StoredDocument, rules: Rules) -> Event:  # noqa: ARG002
-        """See ``producer.Producer``."""
         return read_event(document.body)
 
     def translator(self, rules: Rules) -> OpenLineageTranslator:
-        """See ``producer.Producer``."""
         return OpenLineageTranslator(rules)

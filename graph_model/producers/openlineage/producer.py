@@ -25,19 +25,15 @@ class OpenLineage:
     versions = (OPENLINEAGE_VERSION,)
 
     def recognise(self, document: Mapping[str, Any]) -> Sequence[Reported]:
-        """See ``producer.Producer``."""
         return recognise(document)
 
     def submission(self, reported: Reported) -> Submission:
-        """See ``producer.Producer``."""
         return event_submission(reported.document)
 
     def event(self, document: StoredDocument, rules: Rules) -> Event:  # noqa: ARG002
-        """See ``producer.Producer``."""
         return read_event(document.body)
 
     def translator(self, rules: Rules) -> OpenLineageTranslator:
-        """See ``producer.Producer``."""
         return OpenLineageTranslator(rules)
 
 
@@ -48,7 +44,7 @@ class OpenLineageTranslator:
 
     def __init__(self, rules: Rules) -> None:
         self._rules = rules
-        self._said = openlineage.OngoingRuns()
+        self._ongoing = openlineage.OngoingRuns()
 
     def forget(self) -> None:
         """Keeps everything: cached facts depend on the rules alone."""
@@ -59,10 +55,9 @@ class OpenLineageTranslator:
         new: Collection[int],  # noqa: ARG002 - all events of a key are translated together
         orders: Orders,
     ) -> Projection:
-        """See ``producer.Translator``."""
         outcome = openlineage.translate_events(documents, orders, self._rules)
         former = openlineage.former_facts(
-            documents, orders, self._rules, self._said, covered=outcome.covered
+            documents, orders, self._rules, self._ongoing, covered=outcome.covered
         )
-        self._said.keep(documents, outcome)
+        self._ongoing.keep(documents, outcome)
         return projection_of(outcome, former, documents)

@@ -358,7 +358,7 @@ def _read_operations(operations: JsonObject) -> dict[str, Operation]:
     for item, path in items(operations, "reads", "operations"):
         read.append((_read_read(read_object(item, path), path), path))
     for item, path in items(operations, "other", "operations"):
-        read.append((_read_other(read_object(item, path), path), path))
+        read.append((_read_operation(read_object(item, path), path, "transform"), path))
     known: dict[str, Operation] = {}
     for operation, path in read:
         if known.setdefault(operation.id, operation) is not operation:
@@ -381,35 +381,34 @@ def _read_write(fields: JsonObject) -> Operation:
         raise InvalidDocument(f"{path}.append", "true or false")
     if not isinstance(fields.get("childIds"), list):
         raise InvalidDocument(f"{path}.childIds", "a list of operation ids")
-    return Operation(
-        id=_required_scalar(fields, "id", path),
-        kind="write",
-        name=_optional_text(fields, "name", path) or "Write",
-        children=_read_ids(fields.get("childIds"), f"{path}.childIds"),
-        output=None,
-        params=optional_object(fields, "params", path),
-        extra=optional_object(fields, "extra", path),
-        target=_required_source(fields.get("outputSource"), f"{path}.outputSource"),
-        append=append,
-    )
+    operation = _read_operation(fields, path, "write")
+    target = _required_source(fields.get("outputSource"), f"{path}.outputSource")
+    return replace(operation, target=target, append=append)
 
 
 def _read_read(fields: JsonObject, path: str) -> Operation:
     sources = fields.get("inputSources")
     if not isinstance(sources, list):
         raise InvalidDocument(f"{path}.inputSources", "a list of URIs")
+    operation = _read_operation(fields, path, "read")
+    found = tuple(
+        _required_source(source, f"{path}.inputSources[{index}]")
+        for index, source in enumerate(sources)
+    )
+    return replace(operation, sources=found)
+
+
+def _read_operation(fields: JsonObject, path: str, kind: OperationKind) -> Operation:
+    """The fields that all kinds share; one without a name is called by its kind."""
+    output = None if kind == "write" else fields.get("output")
     return Operation(
         id=_required_scalar(fields, "id", path),
-        kind="read",
-        name=_optional_text(fields, "name", path) or "Read",
+        kind=kind,
+        name=_optional_text(fields, "name", path) or kind.capitalize(),
         children=_read_ids(fields.get("childIds"), f"{path}.childIds"),
-        output=_read_output(fields, path),
+        output=None if output is None else _read_ids(output, f"{path}.output"),
         params=optional_object(fields, "params", path),
         extra=optional_object(fields, "extra", path),
-        sources=tuple(
-            _required_source(source, f"{path}.inputSources[{index}]")
-            for index, source in enumerate(sources)
-        ),
     )
 
 
@@ -445,23 +444,6 @@ def _is_batch_of_stream(operation: Operation) -> bool:
 def _folder(file: str) -> str:
     folder = file.rpartition("/")[0]
     return file if not folder or folder.endswith(("/", ":")) else folder
-
-
-def _read_other(fields: JsonObject, path: str) -> Operation:
-    return Operation(
-        id=_required_scalar(fields, "id", path),
-        kind="transform",
-        name=_optional_text(fields, "name", path) or "Transform",
-        children=_read_ids(fields.get("childIds"), f"{path}.childIds"),
-        output=_read_output(fields, path),
-        params=optional_object(fields, "params", path),
-        extra=optional_object(fields, "extra", path),
-    )
-
-
-def _read_output(fields: JsonObject, path: str) -> tuple[str, ...] | None:
-    output = fields.get("output")
-    return None if output is None else _read_ids(output, f"{path}.output")
 
 
 def _topological(operations: Mapping[str, Operation]) -> tuple[Operation, ...]:

@@ -55,11 +55,9 @@ class Spline:
     versions = (TRANSLATOR_VERSION,)
 
     def recognise(self, document: Mapping[str, Any]) -> Sequence[Reported]:
-        """See ``producer.Producer``."""
         return recognise(document)
 
     def submission(self, reported: Reported) -> Submission:
-        """See ``producer.Producer``."""
         submit = plan_submission if reported.kind == PLAN_KIND else event_submission
         return submit(reported.document, reported.api_version)
 
@@ -67,7 +65,6 @@ class Spline:
         """None: its plans are documents of their own."""
 
     def translator(self, rules: Rules) -> SplineTranslator:
-        """See ``producer.Producer``."""
         return SplineTranslator(rules)
 
 
@@ -126,7 +123,6 @@ class SplineTranslator:
 
     @property
     def additions(self) -> Additions:
-        """See ``producer.Translator``."""
         return self
 
     def knows(self, document: StoredDocument) -> bool:
@@ -134,7 +130,6 @@ class SplineTranslator:
         return self._heads.find(document) is not None
 
     def unlearn(self, document: StoredDocument) -> None:
-        """See ``producer.Additions``."""
         self._heads.forget(document)
 
     def suffices(self, document: StoredDocument) -> bool:
@@ -149,13 +144,11 @@ class SplineTranslator:
         forgotten: Collection[str],
         together: int,
     ) -> Iterator[Projection]:
-        """See ``producer.Additions``."""
         return LongHistory(others, project, forgotten).project_pieces(additions, together)
 
     def project(
         self, documents: Sequence[StoredDocument], new: Collection[int], orders: Orders
     ) -> Projection:
-        """See ``producer.Translator``."""
         live = [d for d in documents if d.position in new or _is_live(d)]
         aside = Outcome()
         while True:

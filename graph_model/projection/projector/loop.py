@@ -42,7 +42,7 @@ log = logging.getLogger(__name__)
 
 _FIRST_PAUSE_SECONDS: Final = 0.2
 _LONGEST_PAUSE_SECONDS: Final = 5.0
-_TOLD_SECONDS: Final = 0.1
+_NOTICE_SECONDS: Final = 0.1
 _CALM_SECONDS: Final = 5.0
 _LINGER_SECONDS: Final = 0.2
 """Between two rounds, while no request waits for it: a round costs some 4 ms whatever it takes
@@ -189,7 +189,7 @@ class Projector:
         Answered from memory. Documents that were concluded before this process began, or by another
         one, are found by a round without work, which is requested after a moment.
         """
-        soon = min(timeout, _TOLD_SECONDS)
+        soon = min(timeout, _NOTICE_SECONDS)
         if self._waiting.wait(positions, soon):
             return True
         self.notify()

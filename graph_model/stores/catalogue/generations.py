@@ -63,28 +63,23 @@ class SqlGenerations:
 
     @property
     def version(self) -> int:
-        """See ``protocols.Generations``."""
         return VERSION
 
     @property
     def current(self) -> SqlCatalogue:
-        """The catalogue in force."""
         return self._current
 
     # --- whether it belongs to the journal -------------------------------------------------------
 
     @property
     def damage(self) -> str | None:
-        """See ``protocols.Generations``."""
         return self._current.damage
 
     @property
     def trusted(self) -> bool:
-        """See ``protocols.Generations``."""
         return self._trusted
 
     def doubt(self) -> str | None:
-        """See ``protocols.Generations``."""
         found = self._find_doubt()
         self._trusted = found is None
         return found
@@ -102,8 +97,8 @@ class SqlGenerations:
         return found and (self._why or found)
 
     def set_aside(self) -> None:
-        """See ``protocols.Generations``. The next number is in force then: connections still open
-        on the former catalogue must not find another catalogue's files under its name.
+        """The next number is in force then: connections still open on the former catalogue must not
+        find another catalogue's files under its name.
         """
         self._trusted = False
         if self.damage is None and self._current.origin() is None:
@@ -117,7 +112,6 @@ class SqlGenerations:
             self._current = replacement
 
     def adopt(self) -> None:
-        """See ``protocols.Generations``."""
         self._current.record((), replace(self._origin(), position=0))
         self._trusted, self._why = True, None
 
@@ -137,7 +131,6 @@ class SqlGenerations:
     # --- one after the other ---------------------------------------------------------------------
 
     def refresh(self) -> bool:
-        """See ``protocols.Generations``."""
         number = self._recorded()
         with self._lock:
             if number == self._number:
@@ -160,7 +153,6 @@ class SqlGenerations:
         return self._next
 
     def switch(self) -> None:
-        """Put the next catalogue in force, durably; the former one stays until ``drop_former``."""
         if self._next is None:
             raise ValueError("no generation was begun")
         self._next.record((), self._origin())

@@ -19,7 +19,7 @@ from graph_model.stores.catalogue.listing.uses import count_added, count_removed
 from graph_model.stores.catalogue.origin import stamp
 from graph_model.stores.catalogue.reading import CatalogueReader
 from graph_model.stores.catalogue.tables import STORAGE_OF, STORAGES, Storage, metadata
-from graph_model.stores.database import chunks, insert_rows, read, write
+from graph_model.stores.database import behind, chunks, insert_rows, read, write
 from graph_model.stores.digests import HashSum
 from graph_model.stores.protocols import Origin
 
@@ -215,10 +215,7 @@ def _delete(storage: Storage) -> sa.Delete:
 def _page_after(storage: Storage, last: Values | None) -> sa.Select[Any]:
     key = [storage.table.c[name] for name in storage.order]
     asked = sa.select(*storage.fields).order_by(*key).limit(_PAGE)
-    if last is None:
-        return asked
-    values = [sa.literal(value, column.type) for value, column in zip(last, key, strict=True)]
-    return asked.where(sa.tuple_(*key) > sa.tuple_(*values))
+    return asked if last is None else asked.where(behind(key, last))
 
 
 def _line(storage: Storage, values: Values) -> bytes:

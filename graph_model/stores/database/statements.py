@@ -169,6 +169,26 @@ def count_from(connection: Connection, table: sa.Table, column: str) -> None:
         connection.execute(sa.select(sa.func.setval(sequence, greatest)))
 
 
+def count_rows(
+    connection: Connection,
+    table: sa.FromClause,
+    chosen: Iterable[sa.ColumnElement[bool]] = (),
+    values: Mapping[str, Any] | None = None,
+) -> int:
+    """The number of rows that the conditions choose; ``values`` are those of their parameters."""
+    counted = sa.select(sa.func.count()).select_from(table).where(*chosen)
+    return int(connection.execute(counted, values or {}).scalar_one())
+
+
+def behind(
+    keys: Sequence[sa.ColumnElement[Any]], last: Sequence[Any], *, falls: bool = False
+) -> sa.ColumnElement[bool]:
+    """The condition that a row comes after the one with the keys ``last``."""
+    values = (sa.literal(value, key.type) for key, value in zip(keys, last, strict=True))
+    own, shown = sa.tuple_(*keys), sa.tuple_(*values)
+    return own < shown if falls else own > shown
+
+
 def chunks(values: Iterable[_Value], size: int = CHUNK) -> Iterator[Sequence[_Value]]:
     """In order, as many at a time as a statement may name."""
     return batched(values, size)

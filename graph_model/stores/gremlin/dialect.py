@@ -102,7 +102,7 @@ _CODES: Final = {
 # Neptune names the error in the ``code`` of a JSON message; the number is nearly always 500.
 # With these a request may pass the next time, or in smaller parts, or elsewhere; any other means
 # that the request is wrong. A ConstraintViolation (an edge without its end) is wrong for this
-# request alone, but the writer writes the whole plan anew: see Writer.write.
+# request alone, but the writer writes the whole plan anew: see GremlinWriter.write.
 _NEPTUNE: Final = {
     "ConcurrentModificationException": FailureAction.CONFLICT,
     "ThrottlingException": FailureAction.BUSY,

@@ -27,7 +27,15 @@ import sqlalchemy as sa
 from sqlalchemy.engine import Connection, Engine
 
 from graph_model.errors import ConfigurationError, InvalidInput, JournalUnavailable
-from graph_model.stores.database import chunks, count_from, insert_new, read, write
+from graph_model.stores.database import (
+    behind,
+    chunks,
+    count_from,
+    count_rows,
+    insert_new,
+    read,
+    write,
+)
 from graph_model.stores.journal.bodies import read_bodies
 from graph_model.stores.journal.content import pack
 from graph_model.stores.journal.integrity import odd_receipt
@@ -90,7 +98,7 @@ def _lines(
     yield {"headwater": "backup", "format": FORMAT, "createdAt": created_at}
     with read(engine, JournalUnavailable) as connection:
         last, newest = connection.execute(_ends()).one()
-        total = connection.execute(sa.select(sa.func.count()).select_from(documents)).scalar_one()
+        total = count_rows(connection, documents)
     done, missing = 0, set()
     for line in _documents(engine, last or 0, newest or 0):
         yield line
@@ -226,10 +234,7 @@ def _raw(engine: Engine, last: int, missing: set[int]) -> Iterator[dict[str, Any
     asked = sa.select(*keys).distinct().order_by(*keys).limit(_RAW_PAGE)
     after: tuple[str, str] | None = None
     while True:
-        page = asked
-        if after is not None:
-            values = [sa.literal(v, k.type) for v, k in zip(after, keys, strict=True)]
-            page = asked.where(sa.tuple_(*keys) > sa.tuple_(*values))
+        page = asked if after is None else asked.where(behind(keys, after))
         with read(engine, JournalUnavailable) as connection:
             found = [(row.raw_hash, row.scope) for row in connection.execute(page)]
             taken = _positions_of(connection, found)
@@ -389,7 +394,7 @@ def load(
 
 
 def _make_room(connection: Connection, *, replace: bool) -> None:
-    held = connection.execute(sa.select(sa.func.count()).select_from(documents)).scalar_one()
+    held = count_rows(connection, documents)
     if held and not replace:
         raise ConfigurationError(
             f"the journal holds {held:,} documents: restore into an empty one, or give --replace"
@@ -425,7 +430,7 @@ def _set(connection: Connection, settings: Mapping[str, str]) -> None:
 
 def _check_counts(connection: Connection, contents: Contents) -> None:
     for table, expected in ((documents, contents.documents), (receipts, contents.receipts)):
-        counted = connection.execute(sa.select(sa.func.count()).select_from(table)).scalar_one()
+        counted = count_rows(connection, table)
         if counted != expected:
             raise JournalUnavailable(
                 f"{table.name} holds {counted} rows, the backup {expected}: nothing was restored"

@@ -12,7 +12,7 @@ import sqlalchemy as sa
 from sqlalchemy.engine import Connection, Engine
 
 from graph_model.errors import JournalUnavailable
-from graph_model.stores.database import chunks, damage, read, tells_damage
+from graph_model.stores.database import chunks, count_rows, damage, read, tells_damage
 from graph_model.stores.journal.content import unpack
 from graph_model.stores.journal.large_bodies import MARK, fetch, large_of
 from graph_model.stores.journal.tables import bodies, documents, raw, receipts
@@ -34,7 +34,7 @@ def find_problems(engine: Engine, progress: Progress) -> Iterator[str]:
     """The defects, a sentence each. A page of bodies is one transaction, so writers continue."""
     with read(engine, JournalUnavailable) as connection:
         yield from damage(connection)
-        total = connection.execute(sa.select(sa.func.count()).select_from(bodies)).scalar_one()
+        total = count_rows(connection, bodies)
     done, last = 0, ""
     while hashes := _page_after(engine, last):
         yield from _problems_of_bodies(engine, hashes)
@@ -166,11 +166,11 @@ def _documents_without_receipt(connection: Connection) -> Iterator[str]:
 
 
 def _arrivals_without_document(connection: Connection) -> Iterator[str]:
-    for table, said in ((receipts, "a receipt"), (raw, "a record of bytes")):
+    for table, record in ((receipts, "a receipt"), (raw, "a record of bytes")):
         kept = sa.exists().where(documents.c.position == table.c.position)
         asked = sa.select(table.c.position).where(~kept).distinct().order_by(table.c.position)
         for position in connection.execute(asked).scalars():
-            yield f"document {position}: {said} names it, but it does not exist"
+            yield f"document {position}: {record} names it, but it does not exist"
 
 
 def _odd_documents(connection: Connection) -> Iterator[str]:
@@ -181,7 +181,7 @@ def _odd_documents(connection: Connection) -> Iterator[str]:
     )
     other_kind = columns.kind != bodies.c.kind
     asked = (
-        sa.select(columns.position, columns.state, columns.kind, bodies.c.kind.label("said"))
+        sa.select(columns.position, columns.state, columns.kind, bodies.c.kind.label("body_kind"))
         .join_from(documents, bodies, columns.content_hash == bodies.c.content_hash)
         .where(sa.or_(columns.state.not_in(known), unexplained, other_kind))
         .order_by(columns.position)
@@ -189,8 +189,8 @@ def _odd_documents(connection: Connection) -> Iterator[str]:
     for row in connection.execute(asked):
         if row.state not in known:
             yield f"document {row.position}: its state {row.state!r} is unknown"
-        elif row.kind != row.said:
-            yield f"document {row.position}: its kind is {row.kind}, its body's {row.said}"
+        elif row.kind != row.body_kind:
+            yield f"document {row.position}: its kind is {row.kind}, its body's {row.body_kind}"
         else:
             yield f"document {row.position}: it failed without a reason"
 

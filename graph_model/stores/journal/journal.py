@@ -103,7 +103,6 @@ class SqlJournal(
 
     @property
     def id(self) -> str:
-        """See ``protocols.Journal``."""
         return self._id
 
     def tidy(self) -> bool:

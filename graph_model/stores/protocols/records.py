@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import Generic, Protocol, TypeVar
 
 from graph_model.facts import FacetRow, RunRow
+from graph_model.stores.protocols.pages import Page
 
 _Row = TypeVar("_Row")
 
@@ -22,15 +23,6 @@ class Rows(Generic[_Row]):
 
     rows: tuple[_Row, ...]
     cut: bool
-
-
-@dataclass(frozen=True, slots=True)
-class FacetPage:
-    """One page of a facet's history: ``total`` over all pages, ``next`` a cursor or None."""
-
-    rows: tuple[FacetRow, ...]
-    total: int
-    next: str | None
 
 
 class RunRecords(Protocol):
@@ -82,7 +74,7 @@ class FacetRecords(Protocol):
         at: int | None = None,
         limit: int = 100,
         cursor: str | None = None,
-    ) -> FacetPage:
+    ) -> Page[FacetRow]:
         """Newest first; checks and readers' schemas are no facets. A foreign cursor raises
         InvalidReference.
         """

@@ -25,7 +25,7 @@ _NUMBERS: Final = "monotonically_increasing_id()"
 
 
 class GeneratedColumns:
-    """Asks Delta. ``jvm`` is a py4j handle."""
+    """Reads a Delta table's schema. ``jvm`` is a py4j handle."""
 
     def __init__(self, questions: Questions, jvm: Any) -> None:
         self._ask = questions.ask
@@ -80,8 +80,8 @@ def generated(schema: str, given: Collection[str]) -> dict[str, str]:
 
 
 def _expression(metadata: Mapping[str, Any]) -> str | None:
-    told = next((metadata[name] for name in _EXPRESSIONS if name in metadata), None)
-    return _NUMBERS if told is None and _IDENTITY in metadata else told
+    expression = next((metadata[name] for name in _EXPRESSIONS if name in metadata), None)
+    return _NUMBERS if expression is None and _IDENTITY in metadata else expression
 
 
 def with_query(command: str, query: str) -> str:

@@ -30,11 +30,11 @@ MAINTENANCE_COMMANDS: Final[Mapping[str, str]] = {
     **_OF_PARTITIONS,
 }
 #: ``REORG TABLE t APPLY (PURGE)`` is an OPTIMIZE that chooses other files.
-_TOLD_AS: Final = {"DeltaReorgTableCommand": "OptimizeTableCommand"}
+_REPORTED_AS: Final = {"DeltaReorgTableCommand": "OptimizeTableCommand"}
 
 
 class Maintenance:
-    """Asks commands. Those of Delta hold the table as their child or target, those of partitions
+    """Reads commands. Those of Delta hold the table as their child or target, those of partitions
     have its name.
     """
 
@@ -49,8 +49,8 @@ class Maintenance:
         if self._ask_quietly(lambda: bool(command.dryRun())):
             return None
         target = self._ask(name, lambda: self._target(name, command, execution), None)
-        told = _TOLD_AS.get(name, name)
-        return None if target is None else maintained(told, target, MAINTENANCE_COMMANDS[name])
+        reported = _REPORTED_AS.get(name, name)
+        return None if target is None else maintained(reported, target, MAINTENANCE_COMMANDS[name])
 
     def _target(self, name: str, command: Any, execution: Any) -> Target | None:
         if name in _OF_PARTITIONS:

@@ -54,15 +54,15 @@ class NestedWrites:
 
     def admit(self, captured: list[CapturedQuery], now: float) -> list[CapturedQuery]:
         """The writes to report now that a query has ended with these; may be empty."""
-        told = []
+        ready = []
         for query in captured:
             query = self._with_inner(query)
             if query.command in _INNER and query.staged is not False:
                 wait = _STAGED_SECONDS if _is_going_on(query) else _ALONE_SECONDS
                 self._held.append(_Held(query, now + wait))
             else:
-                told.append(query)
-        return [*self.due(now), *told]
+                ready.append(query)
+        return [*self.due(now), *ready]
 
     def due(self, now: float) -> list[CapturedQuery]:
         """Those that have waited long enough, and the oldest where there are too many."""

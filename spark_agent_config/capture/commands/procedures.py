@@ -65,7 +65,7 @@ class _Call:
 
 
 class Procedures:
-    """Asks calls. ``qualified`` turns a path into a URI with a scheme; ``jvm`` is py4j's."""
+    """Reads calls. ``qualified`` turns a path into a URI with a scheme; ``jvm`` is py4j's."""
 
     def __init__(
         self,
@@ -101,8 +101,8 @@ class Procedures:
         if call is None:
             return None
         if name in _MAINTENANCE:
-            told, reason = _MAINTENANCE[name]
-            return maintained(told, _target_of(call, "Append"), reason)
+            reported, reason = _MAINTENANCE[name]
+            return maintained(reported, _target_of(call, "Append"), reason)
         copy = self._ask(name, lambda: self._copying[name](call), None)
         return None if copy is None else captured(copy)
 

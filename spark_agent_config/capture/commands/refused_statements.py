@@ -48,7 +48,7 @@ _PLACES: Final = ("table", "targetTable", "target", "child")
 
 
 class RefusedStatements:
-    """Asks statements that have failed."""
+    """Reads statements that have failed."""
 
     def __init__(self, questions: Questions, tables: Tables, relations: Relations) -> None:
         self._ask = questions.ask

@@ -169,8 +169,8 @@ def _deletions_of(merge: Plan, fields: Sequence[str]) -> list[Expression]:
 def _deletions(
     deleting: Sequence[bool], conditions: Sequence[Expression | None]
 ) -> list[Expression]:
-    """What decides about the rows that the clauses of one kind delete: the conditions up to the
-    last that deletes, since a row goes to the first clause that takes it.
+    """The conditions that decide which rows the clauses of one kind delete: those up to the last
+    clause that deletes, since a row goes to the first clause that takes it.
 
         WHEN MATCHED AND pay > 5 THEN UPDATE … WHEN MATCHED THEN DELETE  =>  pay > 5
     """

@@ -49,7 +49,7 @@ class Copy:
 
 
 class TableCopies:
-    """Asks commands. ``qualified`` turns a path into a URI with a scheme; ``jvm`` is py4j's."""
+    """Reads commands. ``qualified`` turns a path into a URI with a scheme; ``jvm`` is py4j's."""
 
     def __init__(
         self,
@@ -99,7 +99,7 @@ class TableCopies:
         return Copy(CLONE, relation, target, str(source.schema().json()))
 
     def _clone_target(self, command: Any, execution: Any) -> Target | None:
-        """The command does not say where a table lies that it replaces."""
+        """The command has no location of a table that it replaces."""
         mode = "Ignore" if self._ask_quietly(command.mode().toString) == "Ignore" else "Overwrite"
         described = command.table()
         if not bool(command.tableByPath()):

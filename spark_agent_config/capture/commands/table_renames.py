@@ -30,7 +30,7 @@ _NOT_FOUND: Final = "the table was not found under its new name: its place follo
 
 
 class TableRenames:
-    """Asks commands that have ended. ``jvm`` is a py4j handle."""
+    """Reads commands that have ended. ``jvm`` is a py4j handle."""
 
     def __init__(
         self, questions: Questions, tables: Tables, relations: Relations, jvm: Any
@@ -47,13 +47,8 @@ class TableRenames:
         """The effects of a rename; none for a view, which has no data."""
         if self._ask_quietly(lambda: bool(command.isView())):
             return []
-        if name == _V1:
-            return self._ask(
-                name, lambda: self._of_session_catalog(command, execution, failed=failed), []
-            )
-        return self._ask(
-            name, lambda: self._of_other_catalog(command, execution, failed=failed), []
-        )
+        read = self._of_session_catalog if name == _V1 else self._of_other_catalog
+        return self._ask(name, lambda: read(command, execution, failed=failed), [])
 
     def _of_session_catalog(
         self, command: Any, execution: Any, *, failed: bool

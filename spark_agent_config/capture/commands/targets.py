@@ -95,7 +95,7 @@ _SHOWN_OPTIONS: Final = frozenset({"path", "dbtable", "topic"})
 
 
 class Targets:
-    """Asks commands. ``jvm`` and ``hadoop_configuration`` are py4j handles."""
+    """Reads commands. ``jvm`` and ``hadoop_configuration`` are py4j handles."""
 
     def __init__(
         self,
@@ -309,7 +309,7 @@ class Targets:
 
         return self._ask("columns of deleteExpr", read, None)
 
-    def told_name(self, name: str, command: Any) -> str:
+    def reported_name(self, name: str, command: Any) -> str:
         """Spark rewrites MERGE, UPDATE and DELETE into one command; its table has the original."""
         if name in HUDI_COMMANDS:
             return HUDI_COMMANDS[name][1]
@@ -443,7 +443,7 @@ def unmade_target(table: Table, statement: Any, mode: str) -> Target | None:
 
 
 def nameless(name: str) -> Target:
-    """The target of a command that does not say where it writes, under the command's name."""
+    """The target of a command without a readable place, under the command's name."""
     return Target(f"unknown:{name}", UNKNOWN_MODE, unplaced=name)
 
 

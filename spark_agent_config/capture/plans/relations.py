@@ -44,7 +44,7 @@ _GENERATED_ALIAS: Final = re.compile(r"SPARK_GEN_SUBQ_\d+$")
 
 
 class Relations:
-    """Asks leaves. ``jvm`` is a py4j handle."""
+    """Reads leaves. ``jvm`` is a py4j handle."""
 
     def __init__(
         self, questions: Questions, tables: Tables, versions: TableVersions, jvm: Any

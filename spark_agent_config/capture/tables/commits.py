@@ -78,8 +78,8 @@ def may_be_dynamic(target: Target) -> bool:
 
 def names_in_the_log(columns: Sequence[str], schema: str) -> dict[str, str]:
     """Columns of a Delta table => their names in its log; ``schema`` is the type JSON."""
-    told = {field["name"]: field.get("metadata") or {} for field in json.loads(schema)["fields"]}
-    return {name: str(told.get(name, {}).get(_PHYSICAL_NAME, name)) for name in columns}
+    fields = {field["name"]: field.get("metadata") or {} for field in json.loads(schema)["fields"]}
+    return {name: str(fields.get(name, {}).get(_PHYSICAL_NAME, name)) for name in columns}
 
 
 def read_before(query: CapturedQuery, commit: Commit) -> Mapping[int, Relation]:
@@ -168,9 +168,7 @@ def _partitions_of(
         if set(values) != set(columns.values()) or not columns:
             return ()
         found.add(
-            "/".join(
-                f"{quote(name, '')}={_escaped(values[told])}" for name, told in columns.items()
-            )
+            "/".join(f"{quote(name, '')}={_escaped(values[own])}" for name, own in columns.items())
         )
     return tuple(sorted(found)) if len(found) <= MOST else ()
 

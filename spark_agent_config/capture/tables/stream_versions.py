@@ -35,7 +35,7 @@ Offset = Mapping[str, Any]
 
 
 class StreamVersions:
-    """Asks running queries. ``progress`` is the JSON that Spark gives of a batch."""
+    """Reads running queries. ``progress`` is Spark's JSON about a batch."""
 
     def __init__(self, questions: Questions, versions: TableVersions) -> None:
         self._ask = questions.ask
@@ -84,8 +84,8 @@ class StreamVersions:
         table = running.logicalPlan().table().table()
         for snapshot in newest_snapshots(table):
             summary = snapshot.summary()
-            told = (summary.get(_ICEBERG_STREAM), summary.get(_ICEBERG_BATCH))
-            if told == (stream, str(batch)):
+            named = (summary.get(_ICEBERG_STREAM), summary.get(_ICEBERG_BATCH))
+            if named == (stream, str(batch)):
                 return self._versions.iceberg_commit(table, snapshot, MAIN)
         return None
 
@@ -179,9 +179,9 @@ def _first_after(table: Any, began: int) -> int | None:
 def is_of_batch(actions: Sequence[Mapping[str, Any]], stream: str, batch: int) -> bool:
     """Whether a Delta commit is that of a stream's batch: ``{"txn": {"appId", "version"}}``."""
     return any(
-        told.get("appId") == stream and told.get("version") == batch
+        transaction.get("appId") == stream and transaction.get("version") == batch
         for action in actions
-        if isinstance(told := action.get("txn"), Mapping)
+        if isinstance(transaction := action.get("txn"), Mapping)
     )
 
 
@@ -206,7 +206,7 @@ def delta_versions(
     return TableVersion(str(number), number, since=since)
 
 
-def _offset(told: object) -> Offset | None:
+def _offset(value: object) -> Offset | None:
     """An offset is JSON, or its text."""
-    value = json.loads(told) if isinstance(told, str) else told
+    value = json.loads(value) if isinstance(value, str) else value
     return value if isinstance(value, Mapping) else None

@@ -48,7 +48,7 @@ _ICEBERG_COUNTS: Final = {
 
 
 class TableVersions:
-    """Asks tables. ``jvm`` and ``hadoop_configuration`` are py4j handles."""
+    """Reads tables. ``jvm`` and ``hadoop_configuration`` are py4j handles."""
 
     def __init__(self, questions: Questions, jvm: Any, hadoop_configuration: Any) -> None:
         self._ask = questions.ask
@@ -206,7 +206,7 @@ class TableVersions:
     def _iceberg_commit(self, command: Any, period: Period) -> Commit | None:
         """The only snapshot of that time: of the branch that the command names, else of any.
 
-        A branch may be dropped since: it is not asked whether it holds the snapshot.
+        A branch may be dropped since: the listener does not check that it holds the snapshot.
         """
         table = _iceberg_table(command)
         held = table.table()

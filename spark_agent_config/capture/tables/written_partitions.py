@@ -58,7 +58,7 @@ Listing = Callable[[str], Sequence[Entry]]
 
 
 class WrittenPartitions:
-    """Asks Hadoop's file systems. ``jvm`` and ``hadoop_configuration`` are py4j handles."""
+    """Reads Hadoop's file systems. ``jvm`` and ``hadoop_configuration`` are py4j handles."""
 
     def __init__(self, questions: Questions, jvm: Any, hadoop_configuration: Any) -> None:
         self._ask = questions.ask

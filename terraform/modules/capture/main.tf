@@ -9,6 +9,10 @@ locals {
   account   = data.aws_caller_identity.current.account_id
   partition = data.aws_partition.current.partition
   region    = data.aws_region.current.region
+
+  # Without jobs elsewhere AWS lets in this region alone.
+  elsewhere = setsubtract(compact([for producer in var.producers : producer.region]), [local.region])
+  regions   = length(local.elsewhere) == 0 ? null : setunion(local.elsewhere, [local.region])
 }
 
 # --- the way ---------------------------------------------------------------------------------------------
@@ -69,6 +73,7 @@ resource "aws_lb_listener" "this" {
 resource "aws_vpc_endpoint_service" "this" {
   acceptance_required        = true
   network_load_balancer_arns = [aws_lb.this.arn]
+  supported_regions          = local.regions
   allowed_principals         = [for account in keys(var.producers) : "arn:${local.partition}:iam::${account}:root"]
   tags                       = { Name = "${var.name}-capture" }
 }

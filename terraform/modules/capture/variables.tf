@@ -23,8 +23,8 @@ variable "load_balancer_arn" {
 }
 
 variable "producers" {
-  description = "Accounts whose jobs report: account id => ARNs of the roles of those jobs, which may read the account's API key."
-  type        = map(object({ role_arns = list(string) }))
+  description = "Accounts whose jobs report: account id => ARNs of the roles of those jobs, which may read the account's API key, and the region of its network where that is another one."
+  type        = map(object({ role_arns = list(string), region = optional(string) }))
   nullable    = false
 
   validation {

@@ -12,8 +12,9 @@ locals {
 resource "aws_iam_role" "this" {
   for_each = local.functions
 
-  name        = "${var.name}-${each.key}"
-  description = "What the function ${each.key} of ${var.name} may do"
+  name                 = "${var.name}-${each.key}"
+  description          = "What the function ${each.key} of ${var.name} may do"
+  permissions_boundary = var.permissions_boundary
 
   assume_role_policy = jsonencode({
     Version = "2012-10-17"
@@ -210,8 +211,9 @@ resource "aws_iam_role_policy" "take" {
 }
 
 resource "aws_iam_role" "clock" {
-  name        = "${var.name}-clock"
-  description = "Lets the scheduler wake the projector"
+  name                 = "${var.name}-clock"
+  description          = "Lets the scheduler wake the projector"
+  permissions_boundary = var.permissions_boundary
 
   assume_role_policy = jsonencode({
     Version = "2012-10-17"

@@ -4,8 +4,9 @@
 resource "aws_iam_role" "caller" {
   for_each = var.callers
 
-  name        = "${var.name}-caller-${each.key}"
-  description = "Lets programs of account ${each.key} call the gateway"
+  name                 = "${var.name}-caller-${each.key}"
+  description          = "Lets programs of account ${each.key} call the gateway"
+  permissions_boundary = var.permissions_boundary
 
   assume_role_policy = jsonencode({
     Version = "2012-10-17"

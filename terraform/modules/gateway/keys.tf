@@ -84,8 +84,9 @@ resource "aws_lambda_permission" "check_key" {
 resource "aws_iam_role" "check_key" {
   count = local.checks_keys ? 1 : 0
 
-  name        = local.checker
-  description = "What the function that checks API keys may do"
+  name                 = local.checker
+  description          = "What the function that checks API keys may do"
+  permissions_boundary = var.permissions_boundary
 
   assume_role_policy = jsonencode({
     Version = "2012-10-17"

@@ -129,3 +129,9 @@ variable "routes" {
     error_message = "Routes such as \"POST /api/v1/lineage\"; not $default."
   }
 }
+
+variable "permissions_boundary" {
+  description = "Policy that bounds the roles made here, by its ARN. Null: none."
+  type        = string
+  default     = null
+}

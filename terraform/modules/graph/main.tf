@@ -120,8 +120,9 @@ data "aws_region" "current" {}
 resource "aws_iam_role" "load" {
   count = var.load_bucket == null ? 0 : 1
 
-  name        = "${var.name}-graph-load"
-  description = "Lets Neptune's bulk loader read the files of headwater-pipeline"
+  name                 = "${var.name}-graph-load"
+  description          = "Lets Neptune's bulk loader read the files of headwater-pipeline"
+  permissions_boundary = var.permissions_boundary
 
   assume_role_policy = jsonencode({
     Version = "2012-10-17"

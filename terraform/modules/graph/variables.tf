@@ -83,3 +83,9 @@ variable "load_bucket" {
   type        = object({ arn = string, key_arn = string })
   default     = null
 }
+
+variable "permissions_boundary" {
+  description = "Policy that bounds the roles made here, by its ARN. Null: none."
+  type        = string
+  default     = null
+}

@@ -169,8 +169,9 @@ resource "aws_secretsmanager_secret_rotation" "this" {
 # --- enhanced monitoring -----------------------------------------------------------------------------
 
 resource "aws_iam_role" "monitoring" {
-  name        = "${var.name}-journal-monitoring"
-  description = "Lets RDS write the operating system's metrics of Aurora to CloudWatch Logs"
+  name                 = "${var.name}-journal-monitoring"
+  description          = "Lets RDS write the operating system's metrics of Aurora to CloudWatch Logs"
+  permissions_boundary = var.permissions_boundary
 
   assume_role_policy = jsonencode({
     Version = "2012-10-17"

@@ -68,8 +68,9 @@ resource "aws_cloudwatch_log_group" "emr" {
 resource "aws_iam_role" "emr" {
   count = var.emr == null ? 0 : 1
 
-  name        = "${var.name}-emr"
-  description = "What job runs of the example on EMR Serverless may do"
+  name                 = "${var.name}-emr"
+  description          = "What job runs of the example on EMR Serverless may do"
+  permissions_boundary = var.permissions_boundary
 
   assume_role_policy = jsonencode({
     Version = "2012-10-17"

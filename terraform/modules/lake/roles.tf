@@ -21,8 +21,9 @@ locals {
 }
 
 resource "aws_iam_role" "this" {
-  name        = "${var.name}-glue"
-  description = "What the example's Glue jobs may do"
+  name                 = "${var.name}-glue"
+  description          = "What the example's Glue jobs may do"
+  permissions_boundary = var.permissions_boundary
 
   assume_role_policy = jsonencode({
     Version = "2012-10-17"
@@ -85,9 +86,15 @@ resource "aws_iam_role_policy" "this" {
         Effect = "Allow"
         Action = [
           "ec2:DescribeVpcEndpoints", "ec2:DescribeRouteTables", "ec2:DescribeSubnets", "ec2:DescribeSecurityGroups",
-          "ec2:DescribeVpcAttribute", "ec2:DescribeNetworkInterfaces",
+          "ec2:DescribeNetworkInterfaces",
         ]
         Resource = "*"
+      },
+      {
+        Sid      = "LookAtItsNetwork"
+        Effect   = "Allow"
+        Action   = "ec2:DescribeVpcAttribute"
+        Resource = "${local.ec2}:vpc/${var.vpc_id}"
       },
       {
         Sid    = "InterfacesOfWorkers"

@@ -139,8 +139,9 @@ resource "aws_flow_log" "this" {
 }
 
 resource "aws_iam_role" "flow" {
-  name        = "${var.name}-flow-logs"
-  description = "Lets the flow logs of ${var.name} write to their log group"
+  name                 = "${var.name}-flow-logs"
+  description          = "Lets the flow logs of ${var.name} write to their log group"
+  permissions_boundary = var.permissions_boundary
 
   assume_role_policy = jsonencode({
     Version = "2012-10-17"

@@ -56,3 +56,9 @@ variable "log_days" {
   type        = number
   nullable    = false
 }
+
+variable "permissions_boundary" {
+  description = "Policy that bounds the roles made here, by its ARN. Null: none."
+  type        = string
+  default     = null
+}

@@ -82,8 +82,9 @@ resource "aws_s3_object" "recipe" {
 # --- what it may do --------------------------------------------------------------------------------------
 
 resource "aws_iam_role" "this" {
-  name        = "${var.name}-notebook"
-  description = "What the notebook instance may do: read the graph, and its own packages"
+  name                 = "${var.name}-notebook"
+  description          = "What the notebook instance may do: read the graph, and its own packages"
+  permissions_boundary = var.permissions_boundary
 
   assume_role_policy = jsonencode({
     Version = "2012-10-17"

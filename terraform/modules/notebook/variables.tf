@@ -55,3 +55,9 @@ variable "code" {
   type        = object({ bucket = string, bucket_arn = string })
   nullable    = false
 }
+
+variable "permissions_boundary" {
+  description = "Policy that bounds the roles made here, by its ARN. Null: none."
+  type        = string
+  default     = null
+}

@@ -12,7 +12,7 @@ variable "vpc_id" {
 }
 
 variable "subnet_ids" {
-  description = "Private subnets of the endpoint, in zones that Headwater has, too."
+  description = "Private subnets of the endpoint, in zones that Headwater has, too: compare their ids (euw1-az1), since each account has names of its own. In another region: any."
   type        = list(string)
   nullable    = false
 }
@@ -29,7 +29,7 @@ variable "endpoint_service_name" {
 }
 
 variable "service_region" {
-  description = "Region of Headwater, where it is another one. Null: this region."
+  description = "Region of Headwater, where it is another one; producers there then names this region. Null: this region."
   type        = string
   default     = null
 }

@@ -16,9 +16,10 @@ locals {
 }
 
 resource "aws_iam_role" "execution" {
-  name               = "${var.name}-execution"
-  description        = "Lets ECS pull the image, read the API key of the collector and write logs"
-  assume_role_policy = local.trust_of_tasks
+  name                 = "${var.name}-execution"
+  description          = "Lets ECS pull the image, read the API key of the collector and write logs"
+  permissions_boundary = var.permissions_boundary
+  assume_role_policy   = local.trust_of_tasks
 }
 
 resource "aws_iam_role_policy" "execution" {
@@ -71,9 +72,10 @@ resource "aws_iam_role_policy" "execution" {
 }
 
 resource "aws_iam_role" "service" {
-  name               = "${var.name}-service"
-  description        = "What Headwater itself may do: graph, journal, large bodies"
-  assume_role_policy = local.trust_of_tasks
+  name                 = "${var.name}-service"
+  description          = "What Headwater itself may do: graph, journal, large bodies"
+  permissions_boundary = var.permissions_boundary
+  assume_role_policy   = local.trust_of_tasks
 }
 
 resource "aws_iam_role_policy" "service" {

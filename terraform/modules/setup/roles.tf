@@ -16,9 +16,10 @@ locals {
 }
 
 resource "aws_iam_role" "execution" {
-  name               = "${var.name}-setup-execution"
-  description        = "Lets ECS pull the image, read the login of the database's owner and write logs"
-  assume_role_policy = local.trust_of_tasks
+  name                 = "${var.name}-setup-execution"
+  description          = "Lets ECS pull the image, read the login of the database's owner and write logs"
+  permissions_boundary = var.permissions_boundary
+  assume_role_policy   = local.trust_of_tasks
 }
 
 resource "aws_iam_role_policy" "execution" {
@@ -65,9 +66,10 @@ resource "aws_iam_role_policy" "execution" {
 }
 
 resource "aws_iam_role" "task" {
-  name               = "${var.name}-setup"
-  description        = "Lets the task make API keys and put them into their secrets; it can read none"
-  assume_role_policy = local.trust_of_tasks
+  name                 = "${var.name}-setup"
+  description          = "Lets the task make API keys and put them into their secrets; it can read none"
+  permissions_boundary = var.permissions_boundary
+  assume_role_policy   = local.trust_of_tasks
 }
 
 resource "aws_iam_role_policy" "task" {

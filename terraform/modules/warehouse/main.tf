@@ -54,8 +54,9 @@ resource "aws_redshiftserverless_usage_limit" "this" {
 }
 
 resource "aws_iam_role" "this" {
-  name        = "${var.name}-warehouse"
-  description = "Lets COPY of the warehouse read the raw files"
+  name                 = "${var.name}-warehouse"
+  description          = "Lets COPY of the warehouse read the raw files"
+  permissions_boundary = var.permissions_boundary
 
   assume_role_policy = jsonencode({
     Version = "2012-10-17"

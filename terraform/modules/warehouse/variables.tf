@@ -54,3 +54,9 @@ variable "raw" {
   type        = object({ bucket = string, bucket_arn = string })
   nullable    = false
 }
+
+variable "permissions_boundary" {
+  description = "Policy that bounds the roles made here, by its ARN. Null: none."
+  type        = string
+  default     = null
+}

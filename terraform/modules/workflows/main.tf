@@ -151,17 +151,18 @@ resource "aws_s3_object" "plugins" {
 resource "aws_s3_object" "dag" {
   for_each = fileset("${path.module}/dags", "*.py")
 
-  bucket      = var.code.bucket
-  key         = "airflow/dags/${each.key}"
-  source      = "${path.module}/dags/${each.key}"
-  source_hash = filesha256("${path.module}/dags/${each.key}")
+  bucket       = var.code.bucket
+  key          = "airflow/dags/${each.key}"
+  content      = templatefile("${path.module}/dags/${each.key}", { name = var.name })
+  content_type = "text/x-python"
 }
 
 # --- what it may do ----------------------------------------------------------------------------------------
 
 resource "aws_iam_role" "this" {
-  name        = "${var.name}-airflow"
-  description = "What Airflow and its tasks may do"
+  name                 = "${var.name}-airflow"
+  description          = "What Airflow and its tasks may do"
+  permissions_boundary = var.permissions_boundary
 
   assume_role_policy = jsonencode({
     Version = "2012-10-17"

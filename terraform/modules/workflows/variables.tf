@@ -97,3 +97,9 @@ variable "job_arns" {
   default     = []
   nullable    = false
 }
+
+variable "permissions_boundary" {
+  description = "Policy that bounds the roles made here, by its ARN. Null: none."
+  type        = string
+  default     = null
+}

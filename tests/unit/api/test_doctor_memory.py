@@ -9,6 +9,7 @@ import pytest
 
 from api.service.readiness import ask
 from api.serving import doctor
+from api.serving.storage import open_storage
 from api.settings import read_settings
 from graph_model.stores.gremlin.engine.checkpoints import MARK_KEY, Mark, write_mark
 from graph_model.stores.gremlin.engine.supervisor import Memory
@@ -17,7 +18,7 @@ from tests.e2e.producer_service import headwater
 
 
 def after_a_checkpoint(folder: Path, vertices: int, edges: int) -> None:
-    database = doctor.open_storage(read_settings({"HEADWATER_DATA": str(folder)}), make=True)
+    database = open_storage(read_settings({"HEADWATER_DATA": str(folder)}), make=True)
     mark = Mark("checkpoint-x.kryo", "e", 1, vertices, edges, 1, "")
     SqlJournal(database).set_meta(MARK_KEY, write_mark(mark))
     database.dispose()

@@ -9,7 +9,7 @@ from pathlib import Path
 from api.service.room import MEASURES_KEY
 from api.serving import doctor
 from api.serving.machine import Finding
-from api.serving.storage import DATABASE_FILE, claim
+from api.serving.storage import DATABASE_FILE, claim, open_storage
 from api.settings import Settings, read_settings
 from graph_model.retention.forecast import DAY_MS, Measure, write_measures
 from graph_model.stores.journal import SqlJournal
@@ -20,7 +20,7 @@ def settings_of(folder: Path) -> Settings:
 
 
 def keep(folder: Path, *measures: Measure) -> None:
-    database = doctor.open_storage(settings_of(folder), make=True)
+    database = open_storage(settings_of(folder), make=True)
     SqlJournal(database).set_meta(MEASURES_KEY, write_measures(measures))
     database.dispose()
 
@@ -55,7 +55,7 @@ def test_the_forecast_is_told_while_a_service_holds_the_folder(tmp_path: Path) -
 
 def test_looking_makes_no_table_and_records_no_version(tmp_path: Path) -> None:
     settings = settings_of(tmp_path)
-    doctor.open_storage(settings, make=True).dispose()
+    open_storage(settings, make=True).dispose()
     with closing(sqlite3.connect(tmp_path / DATABASE_FILE)) as database:
         database.execute("CREATE TABLE another (name TEXT)")
         assert "not measured yet" in storage(tmp_path).text

@@ -6,7 +6,7 @@ import logging
 
 import pytest
 
-from api.http.exchange import Exchange, tell
+from api.http.exchange import Exchange, log_exchange
 from api.http.metrics import Arrivals, Metrics
 from api.logs import set_up_logging, tells_every_request
 from api.serving.summary import Summary, summarise
@@ -72,10 +72,10 @@ def test_people_are_told_of_trouble_and_machines_of_every_request(
     kept = (root.level, root.handlers[:], logging.getLogger("headwater.access").level)
     try:
         set_up_logging("info", form, access)
-        tell(Exchange("GET", "/fine", "/fine", 200, 0.1, 1, 0, "me"))
-        tell(Exchange("GET", "/refused", "/refused", 404, 0.1, 1, 0, "me"))
-        tell(Exchange("GET", "/broken", "/broken", 503, 0.1, 1, 0, "me"))
-        tell(Exchange("GET", "/health/ready", "/health/ready", 503, 0.1, 1, 0, "me"))
+        log_exchange(Exchange("GET", "/fine", "/fine", 200, 0.1, 1, 0, "me"))
+        log_exchange(Exchange("GET", "/refused", "/refused", 404, 0.1, 1, 0, "me"))
+        log_exchange(Exchange("GET", "/broken", "/broken", 503, 0.1, 1, 0, "me"))
+        log_exchange(Exchange("GET", "/health/ready", "/health/ready", 503, 0.1, 1, 0, "me"))
         for handler in root.handlers:
             handler.flush()
     finally:

@@ -9,8 +9,8 @@ import sys
 import pytest
 
 from bench.overhead.measurement import AGAIN, OFF, ON, Clocks, Sample
-from bench.overhead.processes import cpu_seconds, tree
 from bench.overhead.report import TOTAL, as_json, lines, ratio, table
+from bench.processes import cpu_of, tree
 
 
 def samples(query: str, *rounds: tuple[float, float, float]) -> list[Sample]:
@@ -65,6 +65,6 @@ def test_the_cpu_time_of_a_process_is_found_with_what_it_started() -> None:
         assert found[0] == process.pid
         assert found[1] in tree(os.getpid())
         assert process.pid not in tree(os.getpid(), without=[process.pid])
-        assert cpu_seconds(found) >= 0
+        assert cpu_of(*found) >= 0
         process.communicate(b"\n")
-    assert cpu_seconds([process.pid]) == 0
+    assert cpu_of(process.pid) == 0

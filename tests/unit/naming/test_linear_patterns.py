@@ -171,7 +171,6 @@ READERS: Final[dict[str, Callable[[str], object]]] = {
     "mask_text": masking.mask_text,
     "mask_uri": masking.mask_uri,
     "mask_secrets": _mask_values,
-    "are_harmless": lambda text: masking.are_harmless([text]),
     "is_secret_key": lambda text: masking.is_secret_key(text[:300]),
     "logs": logs.masked,
     "normalise": lambda text: uris._normalise(text, "", DEFAULT_RULES),

@@ -10,7 +10,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from graph_model.naming import normalise
-from spark_agent_config import masking
 from spark_agent_config.masking import documents, mask_secrets, mask_text, names
 
 M = "*****"
@@ -396,51 +395,3 @@ def test_more_texts_than_are_remembered_are_masked_like_the_first():
     document = {"texts": texts, "again": [*texts, "s3://u:secret@h/x"], "password": texts[-1]}
     masked = mask_secrets(document)
     assert masked == {"texts": texts, "again": [*texts, f"s3://{M}@h/x"], "password": M}
-
-
-def texts_of(value: object) -> list[str]:
-    """Keys and values."""
-    if isinstance(value, str):
-        return [value]
-    if isinstance(value, dict):
-        return [text for pair in value.items() for one in pair for text in texts_of(one)]
-    return [text for one in value for text in texts_of(one)] if isinstance(value, list) else []
-
-
-ODD = st.sampled_from(
-    [
-        "password", "value", "key", "name", "option", "_1", "_2", "pin", "outputSource", "--token",
-        "--x", "spark.a.secret", "a b", "s3://bucket/x", "jdbc:h2:/x?key=y", "Bearer " + "b" * 20,
-        "x" * 300, "fs.s3a.access.key" + " " * 300, "Kelvin to\u212aen", "u:p@h",
-    ]
-)  # fmt: skip
-ARRANGED = st.recursive(
-    LEAVES | BLAND | ODD | st.none() | st.booleans() | st.integers(),
-    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(BLAND | ODD, inner, max_size=3),
-    max_leaves=12,
-)
-
-
-@settings(deadline=None, max_examples=500)
-@given(ARRANGED)
-def test_harmless_texts_are_left_as_they_are_however_they_are_arranged(document):
-    if masking.are_harmless(texts_of(document)):
-        assert mask_secrets(document) is document
-
-
-def test_what_documents_repeat_is_harmless_again_and_a_secret_never_becomes_so():
-    said = ["schema", "orders", "s3://lake/orders", "decimal(18,2)", "a.id = b.customer_id"]
-    assert masking.are_harmless(said)
-    assert masking.are_harmless(said)
-    for secret in ("password", "pin", "jdbc:mysql://h/d?password=x", "s3a://k:s@b/x"):
-        for _ in range(2):
-            assert not masking.are_harmless([*said, secret])
-
-
-def test_only_so_many_harmless_texts_are_remembered():
-    for batch in range(5):
-        masking.are_harmless([f"made up {batch} {number}" for number in range(10_000)])
-    masking.are_harmless(["x" * 10_000, "x" * 256])
-    kept = documents._HARMLESS_TEXTS
-    assert len(kept) <= 20_000
-    assert max(map(len, kept)) == 256

@@ -64,7 +64,7 @@ DOORS: Final = (
 WITHOUT_ROUTE: Final = ("modules/page", "aws_internet_gateway")
 #: Actions that know no resource: a statement that allows them alone may name every resource.
 UNBOUND: Final = re.compile(
-    r"ecr:GetAuthorizationToken|ec2:Describe\w+|cloudwatch:PutMetricData|logs:DescribeLogGroups"
+    r"ecr:GetAuthorizationToken|ec2:Describe(?!VpcAttribute)\w+|cloudwatch:PutMetricData|logs:DescribeLogGroups"
     r"|s3:GetAccountPublicAccessBlock"
 )
 #: Roles that use the key directly: jobs of Glue encrypt bookmarks, the clock opens its schedule.
@@ -287,6 +287,16 @@ def bounded_keys(blocks: Sequence[Block]) -> list[str]:
     ]
 
 
+def bounded_roles(blocks: Sequence[Block]) -> list[str]:
+    """Where an account lets roles be made with a boundary only, each one takes it."""
+    return [
+        f"{block.place} takes no boundary"
+        for block in _resources(blocks)
+        if block.type == "aws_iam_role"
+        and block.body.get("permissions_boundary") != "${var.permissions_boundary}"
+    ]
+
+
 def no_secrets(blocks: Sequence[Block]) -> list[str]:
     """No value of a secret passes through a state: none is written, none is read."""
     faults = [
@@ -315,6 +325,7 @@ RULES: Final[tuple[Rule, ...]] = (
     named_actions,
     named_resources,
     bounded_keys,
+    bounded_roles,
     no_secrets,
 )
 

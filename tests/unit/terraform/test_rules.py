@@ -114,6 +114,10 @@ FAULTS = {
         }
         """,
     ),
+    "a role without a boundary": (
+        rules.bounded_roles,
+        'resource "aws_iam_role" "x" {\n  name = "x"\n}',
+    ),
     "a key for anything": (
         rules.bounded_keys,
         """

@@ -46,14 +46,14 @@ def define_column(name: str, sources: Iterable[Source]) -> str:
 
 def _value(own: Sequence[Source]) -> str:
     texts = sorted({one.expression for one in own if one.expression})
-    phrases = [words for text in texts if (words := _said(text, own)) is not None]
+    phrases = [words for text in texts if (words := _wording(text, own)) is not None]
     named = {one.column for one in own}
     if texts and len(phrases) == len(texts) and not named.issuperset(texts):
         return f"{listed(phrases, 'or')} from {_tables(own)}{_unchanged(own)}"
     return f"{_computed(own)}{_unchanged(own)}"
 
 
-def _said(text: str, own: Sequence[Source]) -> str | None:
+def _wording(text: str, own: Sequence[Source]) -> str | None:
     """The expression in words, or as written where it is the name of the one source column."""
     return text if text in {one.column for one in own} else phrase(text)
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import lru_cache, partial
+from operator import itemgetter
 from threading import Lock
 from typing import Any, Final, TypeVar
 
@@ -42,8 +43,6 @@ _SPREAD: Final = 4
 _LONGEST_RUN_ID: Final = 500  # keys of a database index, which bounds their length
 _LONGEST_FACET_NAME: Final = 200
 _SHORT: Final = 100
-
-"""The most kinds and names under which one facet is cached; a client may invent any number."""
 _ENVELOPE: Final = frozenset({"_producer", "_schemaURL", "_deleted"})
 _Value = TypeVar("_Value")
 
@@ -256,22 +255,17 @@ def _read_lineage_source(fields: JsonObject, path: str) -> LineageSource:
     )
 
 
-def _read_lineage_field(fields: JsonObject, path: str) -> tuple[LineageSource, ...]:
+def _read_inputs(fields: JsonObject, path: str) -> tuple[LineageSource, ...]:
     return read_items(fields, "inputs", path, _read_lineage_source)
 
 
-def _read_sources(fields: JsonObject, path: str) -> tuple[LineageSource, ...] | None:
-    if fields.get("inputs") is None:
-        return None
-    return read_items(fields, "inputs", path, _read_lineage_source)
+def _read_target(node: tuple[str, str, str], fields: JsonObject, path: str) -> LineageEntry:
+    inputs = None if fields.get("inputs") is None else _read_inputs(fields, path)
+    return LineageEntry(*node, inputs, read_members(fields, "fields", path, _read_inputs))
 
 
 def _read_entry(fields: JsonObject, path: str) -> LineageEntry:
-    return LineageEntry(
-        *_read_node(fields, path),
-        _read_sources(fields, path),
-        read_members(fields, "fields", path, _read_lineage_field),
-    )
+    return _read_target(_read_node(fields, path), fields, path)
 
 
 def read_job_lineage(body: JsonObject, path: str) -> tuple[LineageEntry, ...]:
@@ -280,13 +274,7 @@ def read_job_lineage(body: JsonObject, path: str) -> tuple[LineageEntry, ...]:
 
 def read_dataset_lineage(body: JsonObject, path: str) -> LineageEntry:
     """The target is the dataset that carries the facet."""
-    return LineageEntry(
-        "DATASET",
-        "",
-        "",
-        _read_sources(body, path),
-        read_members(body, "fields", path, _read_lineage_field),
-    )
+    return _read_target(("DATASET", "", ""), body, path)
 
 
 def _read_schema_field(fields: JsonObject, path: str) -> SchemaField:
@@ -294,27 +282,18 @@ def _read_schema_field(fields: JsonObject, path: str) -> SchemaField:
         read_text(fields, "name", path, empty=True),
         optional_text(fields, "type", path) or None,
         optional_text(fields, "description", path),
-        _in_place(fields, path),
+        read_schema(fields, path),
     )
 
 
-def _in_place(fields: JsonObject, path: str) -> tuple[SchemaField, ...]:
+def read_schema(fields: JsonObject, path: str) -> tuple[SchemaField, ...]:
     """Ordered by ``ordinal_position`` where every field has a distinct one."""
     listed = read_items(fields, "fields", path, _read_schema_field)
     places = [item.get("ordinal_position") for item in fields.get("fields") or ()]
-    if any(isinstance(place, bool) or not isinstance(place, int) for place in places):
+    numbered = all(isinstance(place, int) and not isinstance(place, bool) for place in places)
+    if not numbered or len(set(places)) != len(places):
         return listed
-    if len(set(places)) != len(places):
-        return listed
-    return tuple(field for _, field in sorted(zip(places, listed, strict=True), key=_first))
-
-
-def _first(pair: tuple[int, SchemaField]) -> int:
-    return pair[0]
-
-
-def read_schema(body: JsonObject, path: str) -> tuple[SchemaField, ...]:
-    return _in_place(body, path)
+    return tuple(field for _, field in sorted(zip(places, listed, strict=True), key=itemgetter(0)))
 
 
 def _read_symlink(fields: JsonObject, path: str) -> Symlink:

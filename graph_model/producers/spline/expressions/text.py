@@ -101,9 +101,9 @@ class Renderer:
 
     def text(self, reference: Reference, *, inline: bool) -> str:
         """The reference as SQL, at most ``limit`` characters; an alias is its expression."""
-        return self._said(reference, inline).replace(FRAME, " ").strip()
+        return self._sql(reference, inline).replace(FRAME, " ").strip()
 
-    def _said(self, reference: Reference, inline: bool) -> str:
+    def _sql(self, reference: Reference, inline: bool) -> str:
         if not inline:
             return self._by_name(reference).text
         found = evaluate(reference, self._inline_inputs, self._inline, self._inlined)

@@ -25,6 +25,7 @@ from graph_model.stores.catalogue.past.conditions import BEFORE_EVERYTHING, unti
 from graph_model.stores.catalogue.past.newest import newest_id
 from graph_model.stores.catalogue.reading import CatalogueReader
 from graph_model.stores.catalogue.tables import STORAGE_OF, datasets, executions, jobs
+from graph_model.stores.database import count_rows
 from graph_model.stores.protocols import Estate, FailedJob
 
 _CATALOG_NAME: Final = "name"
@@ -55,9 +56,8 @@ def _count(
     hidden: Collection[str],
     chosen: Sequence[sa.ColumnElement[bool]],
 ) -> int:
-    counted = sa.select(sa.func.count()).select_from(table)
-    counted = counted.where(sa.not_(is_asked(table.c.id)), *chosen)
-    return int(connection.execute(counted, at_values(hidden)).scalar_one())
+    shown = (sa.not_(is_asked(table.c.id)), *chosen)
+    return count_rows(connection, table, shown, at_values(hidden))
 
 
 def _failed(

@@ -35,7 +35,7 @@ from graph_model.stores.catalogue.tables import (
     names,
     schema_uses,
 )
-from graph_model.stores.database import chunks, none_of
+from graph_model.stores.database import chunks, count_rows, none_of
 from graph_model.stores.protocols.events import (
     EventFilter,
     EventRecord,
@@ -103,7 +103,7 @@ class SqlEvents(CatalogueReader):
     def count_executions(self, asked: EventFilter) -> int:
         """How many there are, page or not."""
         with self._read() as connection:
-            return _count(connection, sa.select(executions.c.id).where(*_chosen(asked)))
+            return count_rows(connection, executions, _chosen(asked))
 
     def repeated_writes(self, asked: EventFilter, most: int) -> tuple[tuple[str, str], ...]:
         """By their newest execution."""
@@ -168,9 +168,8 @@ class SqlEvents(CatalogueReader):
     def count_data_sources(self, asked: EventFilter) -> int:
         """How many there are, page or not."""
         joined, conditions = _written(asked)
-        chosen = sa.select(datasets.c.id).select_from(joined).where(*conditions)
         with self._read() as connection:
-            return _count(connection, chosen)
+            return count_rows(connection, joined, conditions)
 
     def data_source_times(self, asked: EventFilter) -> tuple[int, int] | None:
         """First and last of the last writes."""
@@ -258,7 +257,7 @@ class SqlEvents(CatalogueReader):
         listed = known.order_by(ran.c.at.desc(), ran.c.plan_id).offset(offset).limit(limit)
         with self._read() as connection:
             found = tuple(connection.execute(listed).scalars())
-            return found, _count(connection, known)
+            return found, count_rows(connection, known.subquery())
 
     def plans(self, ids: Collection[str]) -> tuple[ExecutionPlanRow, ...]:
         """By id."""
@@ -285,12 +284,6 @@ class SqlEvents(CatalogueReader):
         asked = sa.select(column).where(*chosen).distinct().order_by(column).limit(_MOST_DISTINCT)
         with self._read() as connection:
             return tuple(connection.execute(asked).scalars())
-
-
-def _count(connection: Connection, listed: sa.Select[Any]) -> int:
-    return int(
-        connection.execute(sa.select(sa.func.count()).select_from(listed.subquery())).scalar_one()
-    )
 
 
 # --- conditions ----------------------------------------------------------------------------------

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
-from typing import Any, Final, TypeVar
+from collections.abc import Collection, Sequence
+from typing import Any, Final
 
 import sqlalchemy as sa
 from sqlalchemy.engine import Connection
@@ -32,7 +32,8 @@ from graph_model.stores.catalogue.tables import (
     jobs,
     names,
 )
-from graph_model.stores.cursors import checked_limit, read_cursor, write_cursor
+from graph_model.stores.cursors import checked_limit
+from graph_model.stores.database import behind, count_rows
 from graph_model.stores.protocols import (
     ColumnOrder,
     DatasetOrder,
@@ -45,8 +46,6 @@ from graph_model.stores.protocols import (
 _NANOSECONDS: Final = 1_000_000  # in a millisecond
 _ERROR_LENGTH: Final = 300
 _ERROR_READ: Final = 4_000  # of an error that may be a stack trace of a megabyte
-
-_Item = TypeVar("_Item")
 
 
 class SqlCatalogueLists(CatalogueReader):
@@ -64,11 +63,11 @@ class SqlCatalogueLists(CatalogueReader):
     ) -> Page[DatasetRow]:
         """Equal names and URIs by id. By name an index is read, else all datasets are sorted."""
         chosen = _datasets_like(query, at) + _apart_from(hidden, datasets.c.id)
-        keys = ListKeys("datasets", order, _dataset_keys(order, at))
+        keys = ListKeys(f"datasets by {order}", order.falls, _dataset_keys(order, at))
         asked = sa.select(*STORAGE_OF[DatasetRow].fields).where(*chosen)
         with self._read() as connection:
             rows, following = keys.read(connection, asked, cursor, limit, at_values(hidden))
-            total = _count(connection, datasets, chosen, at_values(hidden))
+            total = count_rows(connection, datasets, chosen, at_values(hidden))
         return Page(tuple(DatasetRow(*row) for row in rows), total, following)
 
     def walk_datasets(
@@ -83,7 +82,7 @@ class SqlCatalogueLists(CatalogueReader):
         own = datasets.c
         asked = sa.select(*STORAGE_OF[DatasetRow].fields).where(*_datasets_like(query, at))
         last = None if after is None else (after.name, after.uri, after.id)
-        asked = _behind(asked, (own.name, own.uri, own.id), last)
+        asked = _walked(asked, (own.name, own.uri, own.id), last)
         with self._read() as connection:
             rows = connection.execute(asked.limit(checked_limit(limit)))
             return tuple(DatasetRow(*row) for row in rows)
@@ -100,7 +99,7 @@ class SqlCatalogueLists(CatalogueReader):
         own = jobs.c
         asked = sa.select(*STORAGE_OF[JobRow].fields).where(*_jobs_like(query, namespace, at))
         last = None if after is None else (after.namespace, after.name, after.id)
-        asked = _behind(asked, (own.namespace, own.name, own.id), last)
+        asked = _walked(asked, (own.namespace, own.name, own.id), last)
         with self._read() as connection:
             rows = connection.execute(asked.limit(checked_limit(limit)))
             return tuple(JobRow(*row) for row in rows)
@@ -121,7 +120,7 @@ class SqlCatalogueLists(CatalogueReader):
         chosen = _jobs_like(query, namespace, at) + _apart_from(hidden, jobs.c.id)
         if state is not None:
             chosen.append(_of_last_run("state", at) == state)
-        keys = ListKeys("jobs", order, _job_keys(order, at))
+        keys = ListKeys(f"jobs by {order}", order.falls, _job_keys(order, at))
         asked = sa.select(*STORAGE_OF[JobRow].fields).where(*chosen)
         with self._read() as connection:
             rows, following = keys.read(connection, asked, cursor, limit, at_values(hidden))
@@ -129,7 +128,7 @@ class SqlCatalogueLists(CatalogueReader):
             ids = [row.id for row in listed]
             runs = _run_counts(connection, ids, at)
             newest = newest_executions(connection, "job", ids, at, only="any")
-            total = _count(connection, jobs, chosen, at_values(hidden))
+            total = count_rows(connection, jobs, chosen, at_values(hidden))
         items = (_job_summary(row, runs.get(row.id, 0), newest.get(row.id)) for row in listed)
         return Page(tuple(items), total, following)
 
@@ -145,12 +144,12 @@ class SqlCatalogueLists(CatalogueReader):
         """Columns of datasets that have a row; equal ones by id. All columns are sorted."""
         chosen = [holds(columns.c.search_text, fold(query))] if query else []
         chosen += _apart_from(hidden, columns.c.dataset)
-        keys = ListKeys("columns", order, _column_keys(order))
+        keys = ListKeys(f"columns by {order}", order.falls, _column_keys(order))
         placed = columns.join(datasets, datasets.c.id == columns.c.dataset)
         asked = sa.select(*STORAGE_OF[ColumnRow].fields).select_from(placed).where(*chosen)
         with self._read() as connection:
             rows, following = keys.read(connection, asked, cursor, limit, at_values(hidden))
-            total = _count(connection, placed, chosen, at_values(hidden))
+            total = count_rows(connection, placed, chosen, at_values(hidden))
         return Page(tuple(ColumnRow(*row) for row in rows), total, following)
 
     def list_runs(
@@ -168,16 +167,14 @@ class SqlCatalogueLists(CatalogueReader):
             one = () if run is None else (columns.run.in_(names_of_runs(connection, (run,))),)
             chosen = (columns.job == job, *one, *until(columns.at, at))
             ended = _runs(connection, *chosen).c
-            page = _page_of_runs(ended, cursor).limit(checked_limit(limit) + 1)
-            runs = list(connection.execute(page).scalars())
+            newest = sa.select(ended.run, sa.func.max(ended.ended).label("ended"))
+            listed = newest.group_by(ended.run).subquery()
+            keys = ListKeys("runs", True, (listed.c.ended, listed.c.run))
+            rows, following = keys.read(connection, sa.select(listed.c.run), cursor, limit)
+            runs = [run for (run,) in rows]
             folded = {summary.run: summary for summary in _folded(connection, chosen, runs)}
-            counted = sa.select(sa.func.count(ended.run.distinct()))
-            return _page(
-                [folded[key] for key in runs],
-                limit,
-                connection.execute(counted).scalar_one(),
-                lambda item: write_cursor("runs", item.ended_at, item.run),
-            )
+            total = count_rows(connection, listed)
+        return Page(tuple(folded[run] for run in runs), total, following)
 
 
 # --- datasets ------------------------------------------------------------------------------------
@@ -321,18 +318,6 @@ def _column_keys(order: ColumnOrder) -> tuple[sa.ColumnElement[Any], ...]:
 # --- runs ----------------------------------------------------------------------------------------
 
 
-def _page_of_runs(runs: Any, cursor: str | None) -> sa.Select[Any]:
-    """The runs of a list behind the cursor, newest first by (end, run)."""
-    ended = sa.func.max(runs.ended)
-    asked = sa.select(runs.run).group_by(runs.run)
-    if cursor is not None:
-        last_end, last_run = read_cursor(cursor, "runs", int, str)
-        asked = asked.having(
-            sa.or_(ended < last_end, sa.and_(ended == last_end, runs.run < last_run))
-        )
-    return asked.order_by(ended.desc(), runs.run.desc())
-
-
 def _folded(
     connection: Connection, chosen: Sequence[sa.ColumnElement[bool]], runs: Sequence[str]
 ) -> list[RunSummary]:
@@ -419,29 +404,8 @@ def first_line(error: str) -> str:
 # --- pages ---------------------------------------------------------------------------------------
 
 
-def _behind(
+def _walked(
     asked: sa.Select[Any], key: Sequence[sa.ColumnElement[Any]], last: Sequence[str] | None
 ) -> sa.Select[Any]:
     """In the order of the key, the rows behind the one with these values."""
-    if last is not None:
-        values = (sa.literal(value, column.type) for column, value in zip(key, last, strict=True))
-        asked = asked.where(sa.tuple_(*key) > sa.tuple_(*values))
-    return asked.order_by(*key)
-
-
-def _count(
-    connection: Connection,
-    table: sa.FromClause,
-    chosen: Sequence[sa.ColumnElement[bool]],
-    values: Mapping[str, Any],
-) -> int:
-    counted = sa.select(sa.func.count()).select_from(table).where(*chosen)
-    return int(connection.execute(counted, values).scalar_one())
-
-
-def _page(
-    items: Sequence[_Item], limit: int, total: int, cursor: Callable[[_Item], str]
-) -> Page[_Item]:
-    """``items`` hold one more than the limit where another page follows."""
-    more = len(items) > limit
-    return Page(tuple(items[:limit]), total, cursor(items[limit - 1]) if more else None)
+    return (asked if last is None else asked.where(behind(key, last))).order_by(*key)

@@ -16,6 +16,7 @@ from sqlalchemy.engine import Connection
 
 from graph_model.stores.catalogue.past.conditions import BEFORE_EVERYTHING
 from graph_model.stores.cursors import checked_limit, read_cursor, write_cursor
+from graph_model.stores.database import behind
 from graph_model.stores.protocols import ListOrder
 
 _AFTER_EVERYTHING: Final = 2**63 - 1
@@ -23,13 +24,13 @@ _AFTER_EVERYTHING: Final = 2**63 - 1
 
 @dataclass(frozen=True, slots=True)
 class ListKeys:
-    """``listed``, the name of the list, and ``order`` are part of its cursors: those of another one
-    are refused. ``keys`` are columns or expressions of integers and texts, never null.
+    """``name``, that of the list and its order, is part of the cursors: those of another one are
+    refused. ``keys`` are columns or expressions of integers and texts, never null.
     """
 
-    listed: str
-    order: ListOrder
-    keys: tuple[sa.ColumnElement[Any], ...]
+    name: str
+    falls: bool
+    keys: Sequence[sa.ColumnElement[Any]]
 
     def read(
         self,
@@ -43,27 +44,19 @@ class ListKeys:
         parameters of ``asked``.
         """
         if cursor is not None:
-            asked = asked.where(self._behind(read_cursor(cursor, self._name, *self._types)))
-        ways = [key.desc() if self.order.falls else key.asc() for key in self.keys]
+            last = read_cursor(cursor, self.name, *self._types)
+            asked = asked.where(behind(self.keys, last, falls=self.falls))
+        ways = [key.desc() if self.falls else key.asc() for key in self.keys]
         page = asked.add_columns(*self.keys).order_by(*ways).limit(checked_limit(limit) + 1)
         rows = connection.execute(page, values or {}).all()
         shown = [tuple(row)[: -len(self.keys)] for row in rows[:limit]]
         if len(rows) <= limit:
             return shown, None
-        return shown, write_cursor(self._name, *tuple(rows[limit - 1])[-len(self.keys) :])
-
-    @property
-    def _name(self) -> str:
-        return f"{self.listed} by {self.order}"
+        return shown, write_cursor(self.name, *tuple(rows[limit - 1])[-len(self.keys) :])
 
     @property
     def _types(self) -> list[type]:
         return [int if isinstance(key.type, sa.Integer) else str for key in self.keys]
-
-    def _behind(self, last: Sequence[str | int]) -> sa.ColumnElement[bool]:
-        values = (sa.literal(value, key.type) for key, value in zip(self.keys, last, strict=True))
-        own, shown = sa.tuple_(*self.keys), sa.tuple_(*values)
-        return own < shown if self.order.falls else own > shown
 
 
 def unknown_last(number: sa.ColumnElement[Any], order: ListOrder) -> sa.ColumnElement[Any]:

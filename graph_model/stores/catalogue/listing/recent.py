@@ -17,6 +17,7 @@ from graph_model.stores.catalogue.openlineage.applications import run_of
 from graph_model.stores.catalogue.past.conditions import until
 from graph_model.stores.catalogue.reading import CatalogueReader
 from graph_model.stores.catalogue.tables import executions
+from graph_model.stores.database import count_rows
 from graph_model.stores.protocols import ExecutionOrder, Page, RecentExecution
 
 _NANOSECONDS: Final = 1_000_000
@@ -59,13 +60,12 @@ class SqlRecentExecutions(CatalogueReader):
             sa.func.substr(columns.error, 1, _ERROR_READ).label("error"),
             columns.metrics,
         ).where(*chosen)
-        keys = ListKeys("recent", order, _keys(order))
-        total = sa.select(sa.func.count()).select_from(executions).where(*chosen)
+        keys = ListKeys(f"recent by {order}", order.falls, _keys(order))
         values = at_values(hidden)
         with self._read() as connection:
             rows, next_page = keys.read(connection, asked, cursor, limit, values)
-            number = int(connection.execute(total, values).scalar_one()) if counted else 0
-        return Page(tuple(RecentExecution(*row) for row in rows), number, next_page)
+            total = count_rows(connection, executions, chosen, values) if counted else 0
+        return Page(tuple(RecentExecution(*row) for row in rows), total, next_page)
 
 
 def _keys(order: ExecutionOrder) -> tuple[sa.ColumnElement[Any], ...]:

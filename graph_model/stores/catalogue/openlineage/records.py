@@ -19,15 +19,16 @@ from graph_model.stores.catalogue.asked import (
     prepared,
     until_asked,
 )
+from graph_model.stores.catalogue.listing.orders import ListKeys
 from graph_model.stores.catalogue.openlineage.applications import names_of_runs, under_applications
 from graph_model.stores.catalogue.past.conditions import pairs_from, until
 from graph_model.stores.catalogue.reading import CatalogueReader
 from graph_model.stores.catalogue.tables import facet_bodies, facets, runs
-from graph_model.stores.cursors import checked_limit, read_cursor, write_cursor
-from graph_model.stores.database import StoredText, chunks
-from graph_model.stores.protocols.records import FacetPage, Rows
+from graph_model.stores.cursors import checked_limit
+from graph_model.stores.database import StoredText, chunks, count_rows
+from graph_model.stores.protocols import Page
+from graph_model.stores.protocols.records import Rows
 
-_CURSOR: Final = "facets"
 _BODIES: Final = prepared(sa.select(facet_bodies).where(is_asked(facet_bodies.c.id)))
 
 
@@ -35,11 +36,9 @@ class SqlRunRecords(CatalogueReader):
     """See ``protocols.records.RunRecords``."""
 
     def of_subjects(self, subjects: Collection[str]) -> tuple[RunRow, ...]:
-        """By id."""
         return self._every(runs.c.subject, subjects)
 
     def called(self, run_ids: Collection[str], scope: str | None = None) -> tuple[RunRow, ...]:
-        """By id."""
         return self._every(runs.c.run_id, run_ids, *_within(scope))
 
     def first_of_runs(self, of: Collection[str]) -> tuple[RunRow, ...]:
@@ -54,11 +53,9 @@ class SqlRunRecords(CatalogueReader):
         return tuple(sorted(first.values(), key=_by_id))
 
     def below(self, run_ids: Collection[str], scope: str | None, limit: int) -> Rows[RunRow]:
-        """By start."""
         return self._first(runs.c.parent_run, run_ids, limit, *_within(scope))
 
     def of_job(self, job: str, at: int | None, limit: int) -> Rows[RunRow]:
-        """Newest first."""
         order = (runs.c.started_at.desc(), runs.c.id.desc())
         asked = sa.select(runs).where(runs.c.job == job, *until(runs.c.started_at, at))
         with self._read() as connection:
@@ -126,7 +123,6 @@ class SqlFacetRecords(CatalogueReader):
     """See ``protocols.records.FacetRecords``."""
 
     def newest(self, entities: Collection[str], kind: str, at: int | None) -> tuple[FacetRow, ...]:
-        """One an entity and name."""
         found: dict[tuple[str, str], FacetRow] = {}
         for row in self._newest(entities, kind, at):
             key = (row.entity, row.name)
@@ -173,8 +169,7 @@ class SqlFacetRecords(CatalogueReader):
         at: int | None = None,
         limit: int = 100,
         cursor: str | None = None,
-    ) -> FacetPage:
-        """Newest first."""
+    ) -> Page[FacetRow]:
         columns = facets.c
         chosen = [columns.entity == entity, *until(columns.at, at)]
         chosen.append(
@@ -182,18 +177,11 @@ class SqlFacetRecords(CatalogueReader):
         )
         chosen += [] if name is None else [columns.name == name]
         names = ("at", "kind", "name", "subject", "digest", "job")
-        key = [columns[one] for one in names]
-        asked = sa.select(facets).where(*chosen).order_by(*(column.desc() for column in key))
-        if cursor is not None:
-            last = read_cursor(cursor, _CURSOR, int, *(str,) * 5)
-            values = (sa.literal(v, c.type) for v, c in zip(last, key, strict=True))
-            asked = asked.where(sa.tuple_(*key) < sa.tuple_(*values))
-        counted = sa.select(sa.func.count()).select_from(facets).where(*chosen)
+        keys = ListKeys("facets", True, [columns[one] for one in names])
         with self._read() as connection:
-            page = connection.execute(asked.limit(checked_limit(limit) + 1))
-            rows = [FacetRow(*row) for row in page]
-            total = int(connection.execute(counted).scalar_one())
-        return FacetPage(tuple(rows[:limit]), total, _next(rows, limit))
+            rows, following = keys.read(connection, sa.select(facets).where(*chosen), cursor, limit)
+            total = count_rows(connection, facets, chosen)
+        return Page(tuple(FacetRow(*row) for row in rows), total, following)
 
     def bodies(self, digests: Collection[str]) -> dict[str, str]:
         return dict(self._rows_for(_BODIES, digests))
@@ -223,13 +211,6 @@ def _newest_of_kind() -> sa.Select[Any]:
     own = facets.c
     same = (own.entity == newest.c.first, own.kind == kind, own.name == newest.c.second)
     return sa.select(facets).join_from(newest, facets, sa.and_(*same, own.at == newest.c.at))
-
-
-def _next(rows: list[FacetRow], limit: int) -> str | None:
-    if len(rows) <= limit:
-        return None
-    last = rows[limit - 1]
-    return write_cursor(_CURSOR, last.at, last.kind, last.name, last.subject, last.digest, last.job)
 
 
 def _preference(row: FacetRow) -> tuple[str, str]:

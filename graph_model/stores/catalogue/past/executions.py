@@ -34,7 +34,7 @@ from graph_model.stores.catalogue.past.newest import newest_executions, newest_i
 from graph_model.stores.catalogue.reading import CatalogueReader
 from graph_model.stores.catalogue.tables import datasets, executions, partitions
 from graph_model.stores.cursors import EXECUTIONS, checked_limit, read_cursor, write_cursor
-from graph_model.stores.database import StoredId, StoredText, chunks
+from graph_model.stores.database import StoredId, StoredText, chunks, count_rows
 from graph_model.stores.protocols import Page, PlanSpan, Writer
 
 _RUNS_A_STATEMENT: Final = 20
@@ -66,8 +66,7 @@ class SqlExecutionHistory(CatalogueReader):
             asked = _page(chosen, checked_limit(limit) + 1, cursor)
             listed = [ExecutionRow(*row) for row in connection.execute(asked)]
             rows = under_applications(connection, listed)
-            counted = sa.select(sa.func.count()).select_from(executions).where(*chosen)
-            total = connection.execute(counted).scalar_one()
+            total = count_rows(connection, executions, chosen)
         last = rows[limit - 1] if len(rows) > limit else None
         following = None if last is None else write_cursor(EXECUTIONS, last.at, last.id)
         return Page(tuple(rows[:limit]), total, following)

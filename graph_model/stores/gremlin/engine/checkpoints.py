@@ -148,7 +148,6 @@ class EngineCheckpoints:
             self._saved = None
 
     def projected(self, documents: int) -> None:
-        """So many documents were projected."""
         self._written += documents
 
     @property

@@ -9,7 +9,7 @@ from typing import Final
 import sqlalchemy as sa
 
 from graph_model.stores.cursors import checked_limit, read_cursor, write_cursor
-from graph_model.stores.database import database_bytes
+from graph_model.stores.database import count_rows, database_bytes
 from graph_model.stores.journal.questions.connection import JournalConnection
 from graph_model.stores.journal.questions.rows import described, without_body
 from graph_model.stores.journal.statistics import (
@@ -47,7 +47,6 @@ class SqlJournalContents(JournalConnection):
         limit: int = 100,
         cursor: str | None = None,
     ) -> Page[StoredDocument]:
-        """See ``protocols.Journal``."""
         chosen: list[sa.ColumnElement[bool]] = []
         if state is not None:
             chosen.append(documents.c.state == state.value)
@@ -57,16 +56,14 @@ class SqlJournalContents(JournalConnection):
         if cursor is not None:
             (before,) = read_cursor(cursor, _CURSOR, int)
             asked = asked.where(documents.c.position < before)
-        counted = sa.select(sa.func.count()).select_from(documents).where(*chosen)
         with self._read() as connection:
             rows = connection.execute(asked.limit(checked_limit(limit) + 1)).all()
-            total = connection.execute(counted).scalar_one()
+            total = count_rows(connection, documents, chosen)
         items = tuple(map(without_body, rows[:limit]))
         more = len(rows) > limit
         return Page(items, total, write_cursor(_CURSOR, items[-1].position) if more else None)
 
     def summary(self) -> JournalSummary:
-        """See ``protocols.Journal``."""
         with self._read() as connection:
             counts: Counter[DocumentState] = Counter()
             for (_, state), number in count_documents(connection).items():
@@ -80,17 +77,15 @@ class SqlJournalContents(JournalConnection):
         )
 
     def backlog(self) -> Backlog:
-        """See ``protocols.Journal``."""
         with self._read() as connection:
             return read_backlog(connection)
 
     def statistics(self) -> JournalStatistics:
-        """See ``protocols.Journal``."""
         with self._read() as connection:
             return read_statistics(connection)
 
     def size(self) -> JournalSize:
-        """See ``protocols.Journal``; on SQLite the file holds the catalogue as well."""
+        """On SQLite the file holds the catalogue as well."""
         first, last = (
             sa.select(documents.c.received_at).order_by(order).limit(1).scalar_subquery()
             for order in (documents.c.position, documents.c.position.desc())

@@ -39,14 +39,10 @@ class SqlJournalDocuments(JournalConnection):
     """See ``protocols.journal.JournalDocuments``."""
 
     def plan(self, plan_id: str) -> tuple[StoredDocument, ...]:
-        """See ``protocols.Journal``."""
         return self.plans((plan_id,)).get(plan_id, ())
 
     def plans(self, plan_ids: Collection[str]) -> dict[str, tuple[StoredDocument, ...]]:
-        """See ``protocols.Journal``.
-
-        Sorted here: asked for an order, a planner prefers an index that has it to the plan's own.
-        """
+        """Sorted here: for an order, a planner prefers an index that has it to the plan's own."""
         with self._read() as connection:
             rows = [
                 row
@@ -56,7 +52,7 @@ class SqlJournalDocuments(JournalConnection):
             return _by_plan_id(with_bodies(connection, rows))
 
     def newest_documents(self, plan_id: str, scope: str, limit: int) -> tuple[StoredDocument, ...]:
-        """See ``protocols.Journal``. Bodies are read of those alone."""
+        """Bodies are read of those alone."""
         asked = (
             sa.select(documents.c.position)
             .where(documents.c.plan_id == plan_id, documents.c.scope == scope)
@@ -73,7 +69,7 @@ class SqlJournalDocuments(JournalConnection):
         kinds: Collection[DocumentKind],
         hashes: Collection[str] | None = None,
     ) -> tuple[int, ...]:
-        """See ``protocols.Journal``. Sorted here, for the same reason as in ``plans``."""
+        """Sorted here, for the same reason as in ``plans``."""
         asked = sa.select(documents.c.position).where(
             documents.c.plan_id == plan_id,
             documents.c.kind.in_(sorted(kinds)),
@@ -87,7 +83,6 @@ class SqlJournalDocuments(JournalConnection):
             return tuple(sorted(at for part in parts for at in connection.execute(part).scalars()))
 
     def documents(self, positions: Collection[int]) -> tuple[StoredDocument, ...]:
-        """See ``protocols.Journal``."""
         found: list[StoredDocument] = []
         with self._read() as connection:
             for chunk in chunks(sorted(set(positions))):
@@ -96,7 +91,6 @@ class SqlJournalDocuments(JournalConnection):
         return tuple(sorted(found, key=position_of))
 
     def content_hashes(self, plan_id: str) -> tuple[str, ...]:
-        """See ``protocols.Journal``."""
         asked = sa.select(documents.c.content_hash).where(documents.c.plan_id == plan_id)
         with self._read() as connection:
             return tuple(connection.execute(asked.order_by(documents.c.position)).scalars())
@@ -104,7 +98,6 @@ class SqlJournalDocuments(JournalConnection):
     def outline(
         self, plan_ids: Collection[str], kinds: Collection[DocumentKind]
     ) -> dict[str, tuple[StoredDocument, ...]]:
-        """See ``protocols.Journal``."""
         asked = {"plan_ids": sorted(set(plan_ids)), "kinds": sorted(kinds)}
         with self._read() as connection:
             return _by_plan_id(
@@ -114,19 +107,16 @@ class SqlJournalDocuments(JournalConnection):
             )
 
     def bodies(self, positions: Collection[int]) -> dict[int, Body]:
-        """See ``protocols.Journal``."""
         with self._read() as connection:
             return read_bodies(connection, positions)
 
     def document(self, position: int) -> StoredDocument | None:
-        """See ``protocols.Journal``."""
         found = self.documents([position])
         if found and found[0].damage:
             raise DamagedDocument(position, found[0].damage)
         return found[0] if found else None
 
     def document_of(self, plan_id: str, content_hash: str) -> StoredDocument | None:
-        """See ``protocols.Journal``."""
         asked = sa.select(documents.c.position, documents.c.plan_id).where(
             documents.c.content_hash == content_hash
         )

@@ -66,7 +66,7 @@ class SqlJournalIntake(SqlJournalSettings):
     def accept(
         self, submissions: Sequence[Submission], receipt: Receipt, *, remember: bool = True
     ) -> tuple[int, ...]:
-        """See ``protocols.Journal``. A document given twice in one call has one position.
+        """A document given twice in one call has one position.
 
         Calls of several threads at one time share a transaction and its fsync (GroupCommit).
 
@@ -104,7 +104,6 @@ class SqlJournalIntake(SqlJournalSettings):
         return positions
 
     def ensure_taking(self) -> None:
-        """See ``protocols.Journal``."""
         self._trial.check()
 
     def _attempt(self, attempt: WriteTrial) -> None:
@@ -115,7 +114,7 @@ class SqlJournalIntake(SqlJournalSettings):
         self.set_meta(_ROOM, "")  # a reader of all settings shall not read this
 
     def recall(self, raw_hash: str, scope: str) -> tuple[StoredDocument, ...]:
-        """See ``protocols.Journal``. A bounded number of projected documents is kept in memory."""
+        """A bounded number of projected documents is kept in memory."""
         known = self._recalled.get((raw_hash, scope))
         if known is not None:
             return known
@@ -146,7 +145,7 @@ class SqlJournalIntake(SqlJournalSettings):
         return found
 
     def acknowledge(self, raw_hash: str, scope: str, receipt: Receipt) -> bool:
-        """See ``protocols.Journal``; durable on return."""
+        """Durable on return."""
         known = bool(self._take(Repeat(scope, replace(receipt, raw_hash=raw_hash))))
         if not known:
             self._recalled.pop((raw_hash, scope), None)

@@ -22,16 +22,14 @@ class SqlJournalSettings(JournalConnection):
     """See ``protocols.journal.JournalSettings``."""
 
     def get_every_meta(self) -> dict[str, str]:
-        """See ``protocols.Journal``."""
         with self._read() as connection:
             return {row.key: row.value for row in connection.execute(_EVERY_META)}
 
     def get_meta(self, key: str) -> str | None:
-        """See ``protocols.Journal``."""
         with self._read() as connection:
             found = _META.rows(connection, {"asked": key})
         return str(found[0][0]) if found else None
 
     def set_meta(self, key: str, value: str) -> None:
-        """See ``protocols.Journal``; durable on return."""
+        """Durable on return."""
         write(self._engine, lambda c: set_value(c, key, value), JournalUnavailable)

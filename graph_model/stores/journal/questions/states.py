@@ -26,7 +26,7 @@ class SqlJournalStates(JournalConnection):
     def settle(
         self, positions: Collection[int], state: DocumentState, reason: str | None = None
     ) -> None:
-        """See ``protocols.Journal``. The reason replaces the one before; None removes it."""
+        """The reason replaces the one before; None removes it."""
         self.conclude([(positions, state, reason)])
 
     def reopen(
@@ -36,7 +36,7 @@ class SqlJournalStates(JournalConnection):
         subject: str | None = None,
         first: int = 1,
     ) -> int:
-        """See ``protocols.Journal``. Other reasons are removed; those already PENDING do not count.
+        """Other reasons are removed; those already PENDING do not count.
 
         Works through the journal in bounded transactions, so that documents are accepted
         meanwhile: one that is interrupted has reopened the older documents; run it again.
@@ -58,13 +58,11 @@ class SqlJournalStates(JournalConnection):
         )
 
     def newest(self) -> int:
-        """See ``protocols.Journal``."""
         asked = sa.select(sa.func.coalesce(sa.func.max(documents.c.position), 0))
         with self._read() as connection:
             return int(connection.execute(asked).scalar_one())
 
     def first_unprojected(self) -> int:
-        """See ``protocols.Journal``."""
         columns = documents.c
         pending = sa.select(sa.func.min(columns.position)).where(
             columns.state == DocumentState.PENDING.value
@@ -80,7 +78,6 @@ class SqlJournalStates(JournalConnection):
             return int(connection.execute(asked).scalar_one())
 
     def projecting(self) -> AbstractContextManager[None]:
-        """See ``protocols.Journal``."""
         return alone(self._engine, Lock.PROJECTION, JournalUnavailable)
 
     def conclude(
@@ -89,7 +86,7 @@ class SqlJournalStates(JournalConnection):
         dropped: Collection[int] = (),
         settings: Mapping[str, str] = NO_SETTINGS,
     ) -> None:
-        """See ``protocols.Journal``; durable on return."""
+        """Durable on return."""
         if dropped or settings or any(positions for positions, _, _ in settlements):
             self._taking.run(Conclusion(tuple(settlements), tuple(dropped), settings))
         if dropped:

@@ -28,9 +28,7 @@ class SqlJournalSubjects(JournalConnection):
     """See ``protocols.journal.JournalSubjects``."""
 
     def pending(self, limit: int, first: DocumentKind) -> tuple[str, ...]:
-        """See ``protocols.Journal``. The cost depends on the returned documents, not on those
-        behind.
-        """
+        """The cost depends on the returned documents, not on those behind."""
         found: dict[str, None] = {}
         with self._read() as connection:
             for plan_id in _pending_plans(connection, first, max(limit, 100)):
@@ -40,7 +38,6 @@ class SqlJournalSubjects(JournalConnection):
         return tuple(found)
 
     def plan_ids(self, after: str, limit: int) -> tuple[str, ...]:
-        """See ``protocols.Journal``."""
         asked = (
             sa.select(documents.c.plan_id)
             .where(documents.c.plan_id > after)
@@ -52,7 +49,6 @@ class SqlJournalSubjects(JournalConnection):
             return tuple(connection.execute(asked).scalars())
 
     def plan_ids_of(self, subjects: Collection[str]) -> frozenset[str]:
-        """See ``protocols.Journal``."""
         found: set[str] = set()
         with self._read() as connection:
             for chunk in chunks(sorted(set(subjects))):
@@ -61,7 +57,6 @@ class SqlJournalSubjects(JournalConnection):
         return frozenset(found)
 
     def count_plan_ids(self) -> int:
-        """See ``protocols.Journal``."""
         asked = sa.select(sa.func.count(documents.c.plan_id.distinct()))
         with self._read() as connection:
             return int(connection.execute(asked).scalar_one())

@@ -3,10 +3,9 @@
 from datetime import datetime
 
 from airflow import DAG
-from airflow.models import Variable
 from airflow.providers.amazon.aws.operators.glue import GlueJobOperator
 
-PREFIX = Variable.get("headwater_name", default_var="headwater")
+PREFIX = "${name}"  # Terraform puts the deployment's name here
 
 with DAG(
     "employees",
