@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection, Iterator, Sequence
 from pathlib import Path
 from typing import Final
 from urllib.parse import urlsplit
 
 from graph_model.errors import ConfigurationError
+from graph_model.facts import Edge, Facts, Vertex
 from graph_model.stores.gremlin import traversals
 from graph_model.stores.gremlin.connection import Connections, Headers, Limits
 from graph_model.stores.gremlin.dialect import DIALECTS, Dialect
-from graph_model.stores.gremlin.reader import GremlinReader
+from graph_model.stores.gremlin.reader import Reader
 from graph_model.stores.gremlin.writer import GremlinWriter
+from graph_model.stores.protocols import Direction, EdgePage, Neighbours
 
 _CHECKPOINT_SECONDS: Final = 900.0
 
@@ -41,8 +43,50 @@ def open_graph(
     return GremlinGraph(Connections(url, dialect, limits=limits, headers=headers, explain=explain))
 
 
-class GremlinGraph(GremlinReader, GremlinWriter):
+class GremlinGraph:
     """``protocols.Graph`` on a Gremlin server; safe to use from several threads."""
+
+    def __init__(self, connections: Connections) -> None:
+        self._connections = connections
+        self._reader = Reader(connections)
+        self._writer = GremlinWriter(connections)
+
+    def vertices(self, ids: Collection[str]) -> tuple[Vertex, ...]:
+        return self._reader.vertices(ids)
+
+    def edges(
+        self,
+        ids: Collection[str],
+        direction: Direction,
+        labels: Sequence[str],
+        limit: int,
+    ) -> EdgePage:
+        return self._reader.edges(ids, direction, labels, limit)
+
+    def neighbours(
+        self,
+        ids: Collection[str],
+        direction: Direction,
+        label: str,
+        limit: int,
+        kind: str | None = None,
+    ) -> Neighbours:
+        return self._reader.neighbours(ids, direction, label, limit, kind)
+
+    def scan(self) -> Iterator[Vertex | Edge]:
+        return self._reader.scan()
+
+    def count(self) -> tuple[int, int]:
+        return self._reader.count()
+
+    def write(self, facts: Facts) -> None:
+        self._writer.write(facts)
+
+    def remove(self, vertex_ids: Collection[str], edge_ids: Collection[str]) -> None:
+        self._writer.remove(vertex_ids, edge_ids)
+
+    def clear(self) -> None:
+        self._writer.clear()
 
     def ping(self) -> None:
         self._connections.submit(traversals.ping(), seconds=5.0)

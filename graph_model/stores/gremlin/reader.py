@@ -16,14 +16,15 @@ from graph_model.stores.protocols import Direction, EdgePage, Neighbours
 _IDS_AT_ONCE: Final = 500
 
 
-class GremlinReader:
-    """``protocols.GraphReader``; safe to use from several threads."""
+class Reader:
+    """The reading half of a graph; safe to use from several threads."""
 
     def __init__(self, connections: Connections) -> None:
         self._connections = connections
         self._dialect = connections.dialect
 
     def vertices(self, ids: Collection[str]) -> tuple[Vertex, ...]:
+        """See ``protocols.GraphReader.vertices``."""
         found = [
             _vertex(row)
             for some in batched(sorted(set(ids)), _IDS_AT_ONCE)
@@ -38,6 +39,7 @@ class GremlinReader:
         labels: Sequence[str],
         limit: int,
     ) -> EdgePage:
+        """See ``protocols.GraphReader.edges``."""
         check_asked(direction, limit)
         if not labels:
             return EdgePage(())
@@ -60,6 +62,7 @@ class GremlinReader:
         limit: int,
         kind: str | None = None,
     ) -> Neighbours:
+        """See ``protocols.GraphReader.neighbours``."""
         check_asked(direction, limit)
         pairs = [
             (out_id, in_id)
@@ -71,13 +74,14 @@ class GremlinReader:
         return neighbours_of(pairs, direction, limit)
 
     def scan(self) -> Iterator[Vertex | Edge]:
-        """Two streamed requests, one part in memory."""
+        """See ``protocols.GraphReader.scan``. Two streamed requests, one part in memory."""
         for part in self._connections.stream(traversals.all_vertices(self._dialect)):
             yield from map(_vertex, part)
         for part in self._connections.stream(traversals.all_edges(self._dialect)):
             yield from map(_edge, part)
 
     def count(self) -> tuple[int, int]:
+        """See ``protocols.GraphReader.count``."""
         (vertices,) = self._connections.submit(traversals.count_vertices(self._dialect))
         (edges,) = self._connections.submit(traversals.count_edges(self._dialect))
         return int(vertices), int(edges)

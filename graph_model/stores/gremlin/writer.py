@@ -74,7 +74,7 @@ def _ordered(elements: Sequence[Element]) -> list[Element]:
 
 
 class GremlinWriter:
-    """``protocols.GraphWriter``. Several threads may write; the dialect limits their number."""
+    """The writing half of a graph. Several threads may write; the dialect limits their number."""
 
     def __init__(self, connections: Connections) -> None:
         self._connections = connections
@@ -82,6 +82,7 @@ class GremlinWriter:
         self._turn = threading.BoundedSemaphore(self._dialect.parallel_writes)
 
     def write(self, facts: Facts) -> None:
+        """See ``protocols.GraphWriter.write``."""
         staged = stages(facts)
         try:
             self._stages(staged)
@@ -119,6 +120,7 @@ class GremlinWriter:
         return True
 
     def remove(self, vertex_ids: Collection[str], edge_ids: Collection[str]) -> None:
+        """See ``protocols.GraphWriter.remove``."""
         at_once = self._dialect.remove_elements
         for ids in batched(sorted(set(edge_ids)), at_once):
             self._in_parts(ids, traversals.remove_edges)
@@ -126,7 +128,7 @@ class GremlinWriter:
             self._in_parts(ids, traversals.remove_vertices)
 
     def clear(self) -> None:
-        """Edges first: a hub goes slowly with its edges."""
+        """See ``protocols.GraphWriter.clear``. Edges first: a hub goes slowly with its edges."""
         self._empty(traversals.is_there_an_edge(), traversals.remove_some_edges)
         self._empty(traversals.is_there_a_vertex(), traversals.remove_some_vertices)
 

@@ -9,7 +9,7 @@ from gremlin_python.process.traversal import Bytecode
 from graph_model import labels
 from graph_model.stores.gremlin.connection import Connections
 from graph_model.stores.gremlin.dialect import EMBEDDED, Dialect
-from graph_model.stores.gremlin.reader import GremlinReader
+from graph_model.stores.gremlin.reader import Reader
 from graph_model.stores.protocols import Direction
 
 
@@ -38,7 +38,7 @@ def edge_labels(request: Bytecode) -> list[str]:
 
 def test_edges_are_asked_in_the_order_of_ids_and_labels_that_was_given() -> None:
     asked = Asked()
-    reader = GremlinReader(cast(Connections, asked))
+    reader = Reader(cast(Connections, asked))
     ids = [f"lp_{number}" for number in range(900)] + ["col_1", "lp_0"]
     wanted = (labels.HAS, labels.FEEDS, labels.DERIVES)
     reader.edges(ids, Direction.UPSTREAM, wanted, 5)
@@ -51,5 +51,5 @@ def test_edges_are_asked_in_the_order_of_ids_and_labels_that_was_given() -> None
 def test_edges_of_a_set_of_ids_are_asked_by_id() -> None:
     asked = Asked()
     ids = {f"lp_{number}" for number in range(20)}
-    GremlinReader(cast(Connections, asked)).edges(ids, Direction.UPSTREAM, (labels.HAS,), 5)
+    Reader(cast(Connections, asked)).edges(ids, Direction.UPSTREAM, (labels.HAS,), 5)
     assert list(asked.requests[0].step_instructions[0][1:]) == sorted(ids)
