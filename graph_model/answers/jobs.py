@@ -9,7 +9,7 @@ from typing import Any
 
 from graph_model import labels
 from graph_model.answers.facets import JobFacets, job_facets
-from graph_model.answers.nodes import dataset_references, job_row, plans_of_job
+from graph_model.answers.nodes import dataset_references, job_row
 from graph_model.answers.sources import Sources, of_one_state
 from graph_model.answers.visibility import open_node
 from graph_model.facts import (
@@ -102,7 +102,7 @@ def job(sources: Sources, job: str, at: int | None) -> JobPage:
     """
     sources = open_node(sources, labels.JOB, job)
     row = job_row(sources, job)
-    plans = sorted(plans_of_job(sources, job))[:_PLANS_SHOWN]
+    plans = sorted(sources.lineage.plans_of_job(job))[:_PLANS_SHOWN]
     last = _last_runs_of_plans(sources, job, plans, at)
     if at is not None:
         plans = [plan for plan in plans if plan in last]

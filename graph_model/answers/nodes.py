@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 
-from graph_model import identity, labels
+from graph_model import identity
 from graph_model.answers.sources import Sources
 from graph_model.errors import NotFound
 from graph_model.facts import (
@@ -12,7 +12,6 @@ from graph_model.facts import (
     JobRow,
     NameRow,
 )
-from graph_model.lineage import HUB_LIMIT
 from graph_model.lineage.history.past import Past
 from graph_model.lineage.history.versions import END
 from graph_model.picture.view import (
@@ -21,7 +20,6 @@ from graph_model.picture.view import (
     dataset_reference,
     job_reference,
 )
-from graph_model.stores.protocols import Direction
 from graph_model.stores.protocols.nodes import CatalogNames
 
 
@@ -30,12 +28,6 @@ def job_row(sources: Sources, job: str) -> JobRow:
     if not rows:
         raise NotFound("job", job)
     return rows[0]
-
-
-def plans_of_job(sources: Sources, job: str) -> set[str]:
-    """The ids of its complete logical plans, at most HUB_LIMIT."""
-    page = sources.graph.edges((job,), Direction.DOWNSTREAM, (labels.HAS,), HUB_LIMIT)
-    return {e.in_id for e in page.edges if identity.kind_of(e.in_id) == labels.LOGICAL_PLAN}
 
 
 def dataset_row(sources: Sources, dataset: str) -> DatasetRow:

@@ -33,7 +33,7 @@ from graph_model.lineage.questions import (
 from graph_model.lineage.structure import Structure
 from graph_model.lineage.tables import TableFindings, TableWalks, uses_of
 from graph_model.lineage.traces import Trace
-from graph_model.lineage.walk import Step, Walk
+from graph_model.lineage.walk import Step, Walk, plans_of_job
 from graph_model.stores.protocols import Catalogue, Direction, GraphReader
 
 
@@ -134,6 +134,11 @@ class Lineage:
         answer = self._answer(Question("", depth=0, at=at, limit=found.limit), found, past)
         attempts = self._attempts(found, at)
         return replace(answer, plans=tuple(sorted((*answer.plans, *attempts))))
+
+    def plans_of_job(self, job: str) -> set[str]:
+        """The ids of its complete logical plans, at most HUB_LIMIT."""
+        _, bounds = self._begin()
+        return plans_of_job(self._graph, job, bounds)
 
     def flows_into(self, datasets: Collection[str]) -> tuple[tuple[PlanUse, ...], Partial | None]:
         """The plans by which data is in these datasets now, for a map: see ``flows``."""

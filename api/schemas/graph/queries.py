@@ -7,6 +7,7 @@ from typing import Any
 from marshmallow import ValidationError, validates_schema
 
 from api.schemas.query import Choice, Choices, Flag, Instant, OptionalText, Query, Text, Whole
+from graph_model import labels
 from graph_model.picture.layout import Flow
 from graph_model.stores.protocols import (
     ColumnOrder,
@@ -17,7 +18,6 @@ from graph_model.stores.protocols import (
 )
 
 _SEARCH_KINDS = ("dataset", "job", "column")
-_END_STATES = ("completed", "failed")
 MAX_DEPTH = 50
 #: Of a walk around one node, which ends by its limit and its time as well.
 MAX_STEPS = 500
@@ -88,7 +88,7 @@ class ListQuery(Query):
 
 class JobsQuery(ListQuery):
     namespace = Text(load_default=None)
-    state = Choice(_END_STATES, load_default=None)
+    state = Choice(labels.STATES, load_default=None)
     order = Choice(JobOrder, load_default=JobOrder.NAMESPACE, data_key="sort")
 
 
@@ -112,7 +112,7 @@ class HistoryQuery(Query):
 
 
 class RunsQuery(HistoryQuery):
-    state = Choice(_END_STATES, load_default=None)
+    state = Choice(labels.STATES, load_default=None)
     order = Choice(ExecutionOrder, load_default=ExecutionOrder.AT_FALLING, data_key="sort")
 
 

@@ -25,7 +25,7 @@ from graph_model.answers.difference.times import (
     evidence_by_plan,
     found_evidence,
 )
-from graph_model.answers.nodes import dataset_references, plans_of_job
+from graph_model.answers.nodes import dataset_references
 from graph_model.answers.sources import Sources
 from graph_model.answers.visibility import open_known
 from graph_model.lineage import Partial
@@ -113,7 +113,7 @@ def job_versions(
     changes.
     """
     sources = open_known(sources, labels.JOB, job)
-    plans = plans_of_job(sources, job)
+    plans = sources.lineage.plans_of_job(job)
     rows = sources.catalogue.logical_plans(plans)
     shown_rows = [row for row in rows if row.target not in sources.hidden]
     versions = plan_versions(shown_rows, sources.catalogue.plan_spans(plans, at))

@@ -8,7 +8,7 @@ from typing import Final
 from graph_model.facts import ExecutionRow, FactCollector, Facts
 from graph_model.producers.elements.executions import run_elements
 from graph_model.projection.runs.window import RunWindow
-from graph_model.stores.protocols import NodeLookup
+from graph_model.stores.protocols import NodeLookup, walk_rows
 from graph_model.stores.protocols.history import ExecutionHistory
 
 _JOBS_READ: Final = 1_000
@@ -55,10 +55,7 @@ def _newest_runs(catalogue: ExecutionHistory, job: str, window: RunWindow) -> li
 
 def all_jobs(catalogue: NodeLookup) -> Iterator[str]:
     """The ids of all jobs, read some at a time."""
-    after = ""
-    while page := catalogue.job_ids(after, _JOBS_READ):
-        yield from page
-        after = page[-1]
+    return walk_rows(lambda after: catalogue.job_ids(after or "", _JOBS_READ))
 
 
 def row_pages(

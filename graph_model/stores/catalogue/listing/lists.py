@@ -10,7 +10,7 @@ from sqlalchemy.engine import Connection
 
 from graph_model import labels
 from graph_model.facts import ColumnRow, DatasetRow, ExecutionRow, JobRow
-from graph_model.stores.catalogue.asked import asked_column, at_values
+from graph_model.stores.catalogue.asked import at_values, is_asked
 from graph_model.stores.catalogue.listing.orders import ListKeys, unknown_last
 from graph_model.stores.catalogue.listing.search import holds
 from graph_model.stores.catalogue.listing.search_text import fold
@@ -65,9 +65,10 @@ class SqlCatalogueLists(CatalogueReader):
         chosen = _datasets_like(query, at) + _apart_from(hidden, datasets.c.id)
         keys = ListKeys(f"datasets by {order}", order.falls, _dataset_keys(order, at))
         asked = sa.select(*STORAGE_OF[DatasetRow].fields).where(*chosen)
+        values = at_values(hidden)
         with self._read() as connection:
-            rows, following = keys.read(connection, asked, cursor, limit, at_values(hidden))
-            total = count_rows(connection, datasets, chosen, at_values(hidden))
+            rows, following = keys.read(connection, asked, cursor, limit, values)
+            total = count_rows(connection, datasets, chosen, values)
         return Page(tuple(DatasetRow(*row) for row in rows), total, following)
 
     def walk_datasets(
@@ -122,13 +123,14 @@ class SqlCatalogueLists(CatalogueReader):
             chosen.append(_of_last_run("state", at) == state)
         keys = ListKeys(f"jobs by {order}", order.falls, _job_keys(order, at))
         asked = sa.select(*STORAGE_OF[JobRow].fields).where(*chosen)
+        values = at_values(hidden)
         with self._read() as connection:
-            rows, following = keys.read(connection, asked, cursor, limit, at_values(hidden))
+            rows, following = keys.read(connection, asked, cursor, limit, values)
             listed = [JobRow(*row) for row in rows]
             ids = [row.id for row in listed]
             runs = _run_counts(connection, ids, at)
             newest = newest_executions(connection, "job", ids, at, only="any")
-            total = count_rows(connection, jobs, chosen, at_values(hidden))
+            total = count_rows(connection, jobs, chosen, values)
         items = (_job_summary(row, runs.get(row.id, 0), newest.get(row.id)) for row in listed)
         return Page(tuple(items), total, following)
 
@@ -147,9 +149,10 @@ class SqlCatalogueLists(CatalogueReader):
         keys = ListKeys(f"columns by {order}", order.falls, _column_keys(order))
         placed = columns.join(datasets, datasets.c.id == columns.c.dataset)
         asked = sa.select(*STORAGE_OF[ColumnRow].fields).select_from(placed).where(*chosen)
+        values = at_values(hidden)
         with self._read() as connection:
-            rows, following = keys.read(connection, asked, cursor, limit, at_values(hidden))
-            total = count_rows(connection, placed, chosen, at_values(hidden))
+            rows, following = keys.read(connection, asked, cursor, limit, values)
+            total = count_rows(connection, placed, chosen, values)
         return Page(tuple(ColumnRow(*row) for row in rows), total, following)
 
     def list_runs(
@@ -184,7 +187,7 @@ def _apart_from(
     hidden: Collection[str], column: sa.ColumnElement[str]
 ) -> list[sa.ColumnElement[bool]]:
     """The ids are ``at_values`` of the statement."""
-    return [column.not_in(sa.select(asked_column().c.value))] if hidden else []
+    return [sa.not_(is_asked(column))] if hidden else []
 
 
 def _datasets_like(query: str, at: int | None) -> list[sa.ColumnElement[bool]]:
