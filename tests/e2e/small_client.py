@@ -6,11 +6,13 @@ import io
 import shlex
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
+from typing import TYPE_CHECKING
 
 from flask.testing import FlaskClient
 from werkzeug.serving import make_server
+from werkzeug.test import run_wsgi_app
 
 from api import command_line
 from api.application import create_app
@@ -21,6 +23,9 @@ from api.settings import read_settings
 from graph_model.errors import HeadwaterError
 from tests.projections import SmallHeadwater
 from tests.waiting import eventually
+
+if TYPE_CHECKING:
+    from _typeshed.wsgi import StartResponse, WSGIEnvironment
 
 
 @contextmanager
@@ -61,7 +66,15 @@ def serving(headwater: SmallHeadwater, now: int | None) -> Iterator[str]:
 @contextmanager
 def serving_client(client: FlaskClient) -> Iterator[str]:
     """The address of a server of this client's app."""
-    server = make_server("127.0.0.1", 0, client.application, threaded=True)
+    application = client.application
+
+    def answer(environ: WSGIEnvironment, start_response: StartResponse) -> Iterable[bytes]:
+        # Werkzeug's server leaves a file open when the browser hangs up before its end.
+        parts, status, headers = run_wsgi_app(application, environ, buffered=True)
+        start_response(status, headers.to_wsgi_list())
+        return parts
+
+    server = make_server("127.0.0.1", 0, answer, threaded=True)
     thread = threading.Thread(target=server.serve_forever, daemon=True)
     thread.start()
     try:
