@@ -5,58 +5,40 @@ from __future__ import annotations
 import argparse
 import logging
 import statistics
-import subprocess
 import sys
-import tempfile
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
 
-import requests
-
-from bench.ingest.service import free_port
 from bench.queue_road.cold import cold_starts
-from bench.queue_road.road import simulate
+from bench.queue_road.road import Outcome
+from bench.queue_road.roads import moto_process, simulate
 from tests.aws import Aws, environment_of
-
-
-@contextmanager
-def moto_process() -> Iterator[Aws]:
-    """moto's server as a process: it does not take this one's time."""
-    port = free_port()
-    program = f"from moto.server import main; main(['-H', '127.0.0.1', '-p', '{port}'])"
-    process = subprocess.Popen(
-        [sys.executable, "-c", program], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
-    )
-    try:
-        for _ in range(600):
-            try:
-                requests.get(f"http://127.0.0.1:{port}/moto-api", timeout=5)
-                break
-            except requests.ConnectionError:
-                time.sleep(0.1)
-        yield Aws(f"http://127.0.0.1:{port}")
-    finally:
-        process.terminate()
-        process.wait()
 
 
 def main() -> int:
     parser = argparse.ArgumentParser(description="The queue road in a simulation")
     parser.add_argument("--messages", type=int, default=10_000)
+    parser.add_argument("--roads", type=int, default=1, help="so many beside each other")
     parser.add_argument("--minutes", type=float, default=60.0, help="end early after so many")
     parser.add_argument("--cold", type=int, default=0, help="cold starts of each function instead")
     options = parser.parse_args()
     logging.disable(logging.WARNING)
-    with moto_process() as aws, environment_of(aws), tempfile.TemporaryDirectory() as folder:
-        if options.cold:
+    if options.cold:
+        with moto_process() as (aws, _), environment_of(aws):
             return tell_cold(aws, options.cold)
-        began = time.monotonic()
-        found = simulate(aws, folder, options.messages, options.minutes)
-        seconds = time.monotonic() - began
+    began = time.monotonic()
+    found = simulate(options.roads, options.messages, options.minutes)
+    return tell(found, time.monotonic() - began)
+
+
+def tell(found: Outcome, seconds: float) -> int:
     print(f"{found.sent:,} messages sent, {found.poison:,} of them poison, in {seconds:,.0f} s")
+    if not found.sent:
+        return 1
+    print(f"  {found.sent / seconds:,.0f} messages/s by all roads, the comparison included")
     print(f"  enqueue {found.sent / found.send_seconds:,.0f} messages/s (requests of ten)")
     print(f"  take    {found.delivered / found.take_seconds:,.0f} messages/s (batches of ten)")
+    functions, moto = (1_000 * cpu / found.sent for cpu in (found.cpu, found.moto_cpu))
+    print(f"  CPU for each message: functions {functions:.1f} ms, moto {moto:.1f} ms")
     print(
         f"  {found.delivered:,} deliveries; {found.crashes:,} batches delivered again after the"
         " journal had them"
