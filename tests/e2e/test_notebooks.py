@@ -18,7 +18,7 @@ from tests import impact_lake
 from tests.conftest import needs_java
 
 _ROOT: Final = Path(__file__).parents[2]
-_PYTHON: Final = (
+NOTEBOOK_PYTHON: Final = (
     Path(os.environ.get("HEADWATER_TEST_NOTEBOOKS", _ROOT / "build" / "notebooks"))
     / "bin"
     / "python"
@@ -29,10 +29,10 @@ _STORED: Final = (
     "profile",
 )  # fmt: skip
 
-pytestmark = [
-    pytest.mark.engine,
-    pytest.mark.skipif(not _PYTHON.exists(), reason="graph-notebook is not installed (make test)"),
-]
+needs_notebooks: Final = pytest.mark.skipif(
+    not NOTEBOOK_PYTHON.exists(), reason="graph-notebook is not installed (make test)"
+)
+pytestmark = [pytest.mark.engine, needs_notebooks]
 
 
 @pytest.fixture(scope="module")
@@ -69,7 +69,12 @@ def executed(read_port: int) -> dict[str, Any]:
         f"print(json.dumps({{name: globals().get(name) for name in {_STORED!r}}}, default=str))"
     )
     done = subprocess.run(
-        [_PYTHON, "tests/e2e/notebook_worker.py", "notebooks/lineage.ipynb", json.dumps(told)],
+        [
+            NOTEBOOK_PYTHON,
+            "tests/e2e/notebook_worker.py",
+            "notebooks/lineage.ipynb",
+            json.dumps(told),
+        ],
         cwd=_ROOT,
         input=last,
         capture_output=True,
