@@ -1,4 +1,4 @@
-"""Behind a reverse proxy: the nginx example as a process, and whose headers count."""
+"""Behind a reverse proxy: its examples as processes, and whose headers count."""
 
 from __future__ import annotations
 
@@ -26,15 +26,12 @@ from graph_model.stores.keys import Role
 from tests.e2e.producer_service import SPLINE_1_2, Headwater, a_plan
 from tests.e2e.service import free_port
 
-EXAMPLE = Path(__file__).resolve().parents[2] / "deploy" / "proxy" / "nginx.conf"
-NGINX = shutil.which("nginx", path=f"{os.environ.get('PATH', '')}:/usr/sbin:/usr/local/sbin")
+EXAMPLES = Path(__file__).resolve().parents[2] / "deploy" / "proxy"
+_PATH = f"{os.environ.get('PATH', '')}:/usr/sbin:/usr/local/sbin"
+PROGRAMS = {name: shutil.which(name, path=_PATH) for name in ("nginx", "caddy")}
 OPENSSL = shutil.which("openssl")
 NAME = "lineage.example.org"
 SPOOFED = "203.0.113.9"
-
-needs_nginx = pytest.mark.skipif(
-    NGINX is None or OPENSSL is None, reason="no nginx or no openssl on this machine"
-)
 
 
 @dataclass
@@ -112,13 +109,14 @@ def test_a_forwarded_host_makes_no_page_our_own_unless_the_proxy_is_trusted() ->
     assert status["127.0.0.1"] != 403
 
 
-# --- the nginx example ---------------------------------------------------------------------------
+# --- the examples ---------------------------------------------------------------------------
 
 
 @dataclass
 class Proxy:
-    """nginx over a Headwater, by its example."""
+    """A proxy over a Headwater, by its example."""
 
+    program: str
     headwater: Served
     plain: int
     secure: int
@@ -141,18 +139,23 @@ class Proxy:
             connection.close()
 
 
-@pytest.fixture(scope="module")
-def proxy(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Proxy]:
-    folder = tmp_path_factory.mktemp("nginx")
+@pytest.fixture(scope="module", params=PROGRAMS)
+def proxy(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Proxy]:
+    if PROGRAMS[request.param] is None or OPENSSL is None:
+        pytest.skip(f"no {request.param} or no openssl on this machine")
+    place, command = {"nginx": (placed_nginx, nginx), "caddy": (placed_caddy, caddy)}[request.param]
+    folder = tmp_path_factory.mktemp(request.param)
     make_certificate(folder)
     with served("127.0.0.1") as headwater:
         plain, secure = free_port(), free_port()
-        configuration = folder / "nginx.conf"
-        configuration.write_text(placed(folder, headwater.port, plain, secure), "utf-8")
-        with running(configuration, folder, secure):
+        configuration = folder / "configuration"
+        configuration.write_text(place(folder, headwater.port, plain, secure), "utf-8")
+        with running(command(configuration, folder), folder, secure):
             trust = ssl.create_default_context(cafile=str(folder / "certificate.pem"))
             trust.check_hostname = False  # the tests connect by address
-            yield Proxy(headwater, plain, secure, trust)
+            yield Proxy(request.param, headwater, plain, secure, trust)
 
 
 def make_certificate(folder: Path) -> None:
@@ -166,9 +169,20 @@ def make_certificate(folder: Path) -> None:
     )  # fmt: skip
 
 
-def placed(folder: Path, upstream: int, plain: int, secure: int) -> str:
+def placed(example: str, changes: Mapping[str, str]) -> str:
     """The example with the ports and folders of a test; each must be in it once or more."""
-    text = EXAMPLE.read_text("utf-8")
+    text = (EXAMPLES / example).read_text("utf-8")
+    for old, new in changes.items():
+        assert old in text
+        text = text.replace(old, new)
+    return text
+
+
+def placed_nginx(folder: Path, upstream: int, plain: int, secure: int) -> str:
+    places = "".join(
+        f"    {kind}_temp_path {folder}/{kind};\n"
+        for kind in ("client_body", "proxy", "fastcgi", "uwsgi", "scgi")
+    )
     changes = {
         "user nobody;\n": "",
         "worker_processes auto": "worker_processes 1",
@@ -178,22 +192,38 @@ def placed(folder: Path, upstream: int, plain: int, secure: int) -> str:
         "127.0.0.1:8080": f"127.0.0.1:{upstream}",
         "listen 80;": f"listen 127.0.0.1:{plain};",
         "listen 443 ": f"listen 127.0.0.1:{secure} ",
+        "http {\n": f"http {{\n{places}",
     }
-    for old, new in changes.items():
-        assert old in text
-        text = text.replace(old, new)
-    places = "".join(
-        f"    {kind}_temp_path {folder}/{kind};\n"
-        for kind in ("client_body", "proxy", "fastcgi", "uwsgi", "scgi")
-    )
-    return text.replace("http {\n", f"http {{\n{places}", 1)
+    return placed("nginx.conf", changes)
+
+
+def placed_caddy(folder: Path, upstream: int, plain: int, secure: int) -> str:
+    """With a certificate of the test's, for none can be obtained; the tests send no name in TLS."""
+    ports = f"\thttp_port {plain}\n\thttps_port {secure}\n\tdefault_bind 127.0.0.1\n"
+    certificate = f"\ttls {folder}/certificate.pem {folder}/key.pem\n"
+    changes = {
+        "\n{\n": f"\n{{\n{ports}\tadmin off\n\tdefault_sni {NAME}\n",
+        f"\n{NAME} {{\n": f"\n{NAME} {{\n{certificate}",
+        "127.0.0.1:8080": f"127.0.0.1:{upstream}",
+    }
+    return placed("Caddyfile", changes)
+
+
+def nginx(configuration: Path, folder: Path) -> list[str]:
+    log = str(folder / "error.log")
+    where = ["-c", str(configuration), "-p", str(folder), "-e", log]
+    return [str(PROGRAMS["nginx"]), *where, "-g", "daemon off;"]
+
+
+def caddy(configuration: Path, _: Path) -> list[str]:
+    return [str(PROGRAMS["caddy"]), "run", "--adapter", "caddyfile", "--config", str(configuration)]
 
 
 @contextmanager
-def running(configuration: Path, folder: Path, port: int) -> Iterator[None]:
-    command = [str(NGINX), "-c", str(configuration), "-p", str(folder), "-g", "daemon off;"]
+def running(command: list[str], folder: Path, port: int) -> Iterator[None]:
     with (folder / "output.log").open("wb") as output:
-        process = subprocess.Popen([*command, "-e", str(folder / "error.log")], stderr=output)
+        environment = {**os.environ, "HOME": str(folder)}
+        process = subprocess.Popen(command, stderr=output, env=environment)
     try:
         await_port(port, process, folder / "output.log")
         yield
@@ -213,32 +243,29 @@ def await_port(port: int, process: subprocess.Popen[bytes], output: Path) -> Non
             time.sleep(0.05)
         finally:
             connection.close()
-    raise AssertionError(f"nginx did not start: {output.read_text('utf-8', 'replace')}")
+    raise AssertionError(f"the proxy did not start: {output.read_text('utf-8', 'replace')}")
 
 
-@needs_nginx
 def test_the_page_and_the_api_are_served_over_tls_alone(proxy: Proxy) -> None:
     status, headers = proxy.ask("/js/main.js")
     assert status == 200
     assert headers["Strict-Transport-Security"] == "max-age=31536000"
-    assert headers["Server"] == "nginx"
+    assert "nginx/" not in str(headers.get_all("Server"))
     assert "frame-ancestors" in headers["Content-Security-Policy"]
     plain = http.client.HTTPConnection("127.0.0.1", proxy.plain, timeout=30)
     plain.request("GET", "/graph/overview?limit=1", headers={"Host": NAME})
     answer = plain.getresponse()
-    assert answer.status == 301
+    assert answer.status in {301, 308}
     assert answer.headers["Location"] == f"https://{NAME}/graph/overview?limit=1"
     plain.close()
 
 
-@needs_nginx
 def test_the_log_names_the_client_and_not_what_the_client_says_it_is(proxy: Proxy) -> None:
     before = len(proxy.headwater.clients)
     proxy.ask("/health/live", headers={"X-Forwarded-For": SPOOFED})
     assert proxy.headwater.clients[before:] == ["127.0.0.1"]
 
 
-@needs_nginx
 def test_a_compressed_plan_arrives_with_its_version(proxy: Proxy) -> None:
     headers = {"Content-Type": SPLINE_1_2, "Content-Encoding": "gzip"}
     body = gzip.compress(json.dumps(a_plan()).encode())
@@ -247,7 +274,6 @@ def test_a_compressed_plan_arrives_with_its_version(proxy: Proxy) -> None:
     assert proxy.headwater.made.bodies()[0]["id"] == a_plan()["id"]
 
 
-@needs_nginx
 def test_a_page_of_this_name_may_change_things_and_another_may_not(proxy: Proxy) -> None:
     headers = {"Content-Type": "application/json"}
     own = {**headers, "Origin": f"https://{NAME}:{proxy.secure}"}
@@ -258,8 +284,16 @@ def test_a_page_of_this_name_may_change_things_and_another_may_not(proxy: Proxy)
     assert proxy.ask("/journal/replay", body, {**other, **key})[0] == 403
 
 
-@needs_nginx
+def test_caddy_bounds_no_body_in_time_for_it_would_answer_200() -> None:
+    """Seen with Caddy 2.6: a body that came too late had an empty 200, and was in no journal."""
+    settings = [line.split()[0] for line in placed("Caddyfile", {}).splitlines() if line.strip()]
+    assert "read_header" in settings
+    assert "read_body" not in settings
+
+
 def test_a_body_that_is_too_large_ends_at_the_proxy(proxy: Proxy) -> None:
+    if proxy.program == "caddy":
+        pytest.skip("the example leaves the length to Headwater")
     before = len(proxy.headwater.clients)
     headers = {"Content-Type": SPLINE_1_2, "Content-Length": str(65 * 1024 * 1024)}
     connection = http.client.HTTPSConnection(
