@@ -50,6 +50,8 @@ BUNDLES: Final[Mapping[str, tuple[str, ...]]] = {
     "3.5": ("2.12",),
 }
 
+_FILTER: Final = "spark.spline.postProcessingFilter"
+"""One that is set takes the place of ``default``, which masks passwords, unless it names it."""
 _DISPATCHER: Final = "spark.spline.lineageDispatcher"
 #: Stands for a bucket of the reader's own.
 BUCKET: Final = "s3://YOUR-BUCKET/jars"
@@ -85,8 +87,9 @@ def spline_properties(
         properties[f"{_DISPATCHER}.http.header.{API_KEY_HEADER}"] = api_key
         properties["spark.redaction.regex"] = REDACTION
     if labels:
-        properties["spark.spline.postProcessingFilter"] = "userExtraMeta"
-        properties["spark.spline.postProcessingFilter.userExtraMeta.rules"] = _label_rules(labels)
+        properties[_FILTER] = "composite"
+        properties[f"{_FILTER}.composite.filters"] = "userExtraMeta,default"
+        properties[f"{_FILTER}.userExtraMeta.rules"] = _label_rules(labels)
     return properties
 
 

@@ -36,7 +36,8 @@ locals {
     "spark.spline.mode"                                      = "ENABLED"
     "spark.driver.extraJavaOptions"                          = "--add-opens=java.base/sun.net.www.protocol.jar=ALL-UNNAMED"
     "spark.redaction.regex"                                  = "(?i)secret|password|token|access[.]?key|api-?key"
-    "spark.spline.postProcessingFilter"                      = "userExtraMeta"
+    "spark.spline.postProcessingFilter"                      = "composite"
+    "spark.spline.postProcessingFilter.composite.filters"    = "userExtraMeta,default"
     "spark.spline.postProcessingFilter.userExtraMeta.rules"  = "{\"executionPlan\":{\"labels\":{\"namespace\":[\"${var.namespace}\"]\\,\"account\":[\"${local.account}\"]}}}"
   }
 

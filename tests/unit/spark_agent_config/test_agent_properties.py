@@ -79,7 +79,10 @@ def test_labels_are_rules_with_escaped_commas() -> None:
     properties = spline_properties(URL, labels={"job": "curate", "namespace": "hr"})
     rules = properties["spark.spline.postProcessingFilter.userExtraMeta.rules"]
 
-    assert properties["spark.spline.postProcessingFilter"] == "userExtraMeta"
+    # "default" masks passwords, and a filter that is set replaces it
+    assert properties["spark.spline.postProcessingFilter"] == "composite"
+    filters = properties["spark.spline.postProcessingFilter.composite.filters"]
+    assert filters == "userExtraMeta,default"
     assert re.search(r"(?<!\\),", rules) is None
     assert json.loads(rules.replace("\\,", ",")) == {
         "executionPlan": {"labels": {"job": ["curate"], "namespace": ["hr"]}}
