@@ -60,6 +60,13 @@ def test_the_sample_is_loaded_looked_at_and_removed(page: Page) -> None:
     expect(page.get_by_test_id("map")).to_contain_text("curated")
     assert "within=" in page.url
 
+    page.set_viewport_size({"width": 390, "height": 844})
+    region = page.get_by_role("region", name="Map of the estate")
+    assert region.evaluate("map => map.scrollWidth <= map.clientWidth")
+    tops = [area.bounding_box() for area in page.get_by_test_id("map").locator("a").all()]
+    assert len({top["y"] for top in tops if top}) == len(tops)
+    page.set_viewport_size({"width": 1280, "height": 800})
+
     page.get_by_role("link", name="Tables", exact=True).click()
     page.get_by_role("link", name="Last write").click()
     rows = page.get_by_test_id("tables-table").locator("tbody tr")
