@@ -7,7 +7,7 @@ import { CHANGES, swatch, titleHeight } from '../data/model.js';
 import { paintGlyph } from './glyphs.js';
 import { lookOf, shadeOf } from './looks.js';
 
-const FAMILY = 'system-ui, -apple-system, "Segoe UI", Roboto, "Helvetica Neue", Arial, sans-serif';
+export const FAMILY = 'system-ui, -apple-system, "Segoe UI", Roboto, "Helvetica Neue", Arial, sans-serif';
 const MONO = 'ui-monospace, SFMono-Regular, Menlo, Consolas, "Liberation Mono", monospace';
 /** How much is left of what is not emphasised, while something is selected or the pointer rests. */
 export const FADED = Object.freeze({ selected: 0.22, hovered: 0.5 });
