@@ -6,7 +6,7 @@ import { canvasTools, createControls, formSwitch } from './controls/controls.js'
 import { byId, data, element, focusFirst, replace } from './page/dom.js';
 import { errorFace, keyFace, loadingFace, rebuildingFace } from './page/faces.js';
 import { formatNumber, plain, shorten } from './data/format.js';
-import { savePng, shareMenu } from './export/share.js';
+import { attempt, savePng, shareMenu } from './export/share.js';
 import { openAll, toggled } from './drawing/growth.js';
 import { foldFans } from './data/fans.js';
 import { foldColumns, tableOfRest, tenMore } from './data/rows.js';
@@ -29,7 +29,6 @@ import { createPanel } from './panel/panel.js';
 import { createSearch } from './controls/search.js';
 import { createShortcuts } from './page/shortcuts.js';
 import { createTooltip } from './page/tooltip.js';
-import { createTour } from './start/tour.js';
 import { change, depthOf, keeps, link, parse, sameQuestion, write } from './data/url.js';
 
 /**
@@ -181,7 +180,7 @@ const panel = createPanel(places.panel, {
 const divider = createDivider(at('divider'), places.below, (split) => go({ split }, { replace: true }));
 const showKeys = createShortcuts(byId('shortcuts', HTMLDialogElement));
 at('help').addEventListener('click', showKeys);
-const tour = createTour(at('tour'), follow);
+const tour = { begin: async () => (await import('./start/tour.js')).createTour(at('tour'), follow).begin() };
 const form = formSwitch(go);
 const search = createSearch({ input: byId('search', HTMLInputElement), results: at('results') }, api, {
   hrefOf: resultHref,
@@ -707,7 +706,7 @@ function drawMinimap(seen) {
 
 async function saveImage() {
   const found = shared();
-  if (found) await savePng(found);
+  if (found) await attempt(() => savePng(found), announce);
 }
 
 /** What the picture is, for whoever takes it away. */

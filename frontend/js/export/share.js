@@ -17,6 +17,19 @@ import { closeWhenLeft } from '../controls/menu.js';
  */
 
 /**
+ * What cannot be saved is said: the picture is too large, or its painting did not come from the server.
+ * @param {() => unknown} act
+ * @param {(text: string) => void} announce
+ */
+export async function attempt(act, announce) {
+  try {
+    await act();
+  } catch (failure) {
+    announce(failure instanceof TypeError ? 'The server did not answer; nothing was saved.' : String(failure instanceof Error ? failure.message : failure));
+  }
+}
+
+/**
  * The painting of a saved picture is loaded when one is saved.
  * @param {Shared} shared
  */
@@ -48,7 +61,7 @@ export function shareMenu(current, announce) {
         onclick: async () => {
           const shared = current();
           menu.removeAttribute('open');
-          if (shared) await act(shared);
+          if (shared) await attempt(() => act(shared), announce);
         },
       },
       words,
