@@ -10,8 +10,9 @@ from graph_model.errors import GraphRejected, GraphUnavailable
 from graph_model.facts import CommandRow, ExecutionRow, ForgottenRow, JobRow
 from graph_model.producers.commands.documents import Command, Cutoff, Forget, Order, Prune
 from graph_model.producers.commands.submissions import submit
+from graph_model.projection.projector import commands
 from graph_model.stores.catalogue import SqlCatalogue
-from graph_model.stores.protocols import DocumentState, Submission
+from graph_model.stores.protocols import ROUND_KEY, DocumentState, Submission
 from tests.projections import SmallHeadwater, elements_of, project
 from tests.unit.projection.test_projector import PLAN_ID, a_plan, an_event, event, plan
 
@@ -104,7 +105,10 @@ def test_what_a_command_had_half_taken_away_stands_again() -> None:
     headwater.close()
 
 
-def test_a_forget_command_that_is_set_aside_leaves_what_the_journal_still_has() -> None:
+def test_a_forget_command_that_is_set_aside_leaves_what_the_journal_still_has(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(commands, "PLANS_AT_ONCE", 1)
     headwater = stubborn(1_000)
     named = (MINE[1], OTHERS[1])
     order = submitted(
@@ -126,6 +130,21 @@ def test_a_command_that_fails_once_is_tried_again() -> None:
     assert state_of(headwater, order) == (DocumentState.PROJECTED, None)
     assert headwater.elements() == elements_of([*MINE, *OTHERS, order], stepwise=False)
     headwater.close()
+
+
+def test_the_plan_ids_of_a_command_go_in_one_round() -> None:
+    headwater = project([*MINE, *OTHERS], stepwise=False)
+    headwater.project_through()
+    before = rounds(headwater)
+    headwater.accept(prune_both())
+    headwater.project()
+    assert rounds(headwater) == before + 1
+    assert [row.at for row in headwater.catalogue.executions(limit=9).items] == [_SECOND, _SECOND]
+    headwater.close()
+
+
+def rounds(headwater: SmallHeadwater) -> int:
+    return int(headwater.journal.get_meta(ROUND_KEY) or 0)
 
 
 def test_a_command_waits_for_a_graph_that_is_away() -> None:
