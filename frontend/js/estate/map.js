@@ -12,7 +12,7 @@ import { draw, routeLinks } from '../drawing/routes.js';
 
 const RIM = 10;
 /** Letters of the size of a title that fit into an area. */
-const LETTERS = Object.freeze({ beside: 18, column: 21 });
+const LETTERS = Object.freeze({ beside: 17, column: 21 });
 /** Wider a drawing is shrunk to its place no further than this. */
 const WIDE = 620;
 const NARROW = '(max-width: 700px)';
