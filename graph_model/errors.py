@@ -128,6 +128,10 @@ class Unavailable(HeadwaterError):
         self.reason = reason
 
 
+class AnswerTimeout(Unavailable):
+    """A server took a request and has not answered it in time: the work may be done or not."""
+
+
 class JournalUnavailable(Unavailable):
     """A document could not be made durable (disk full, database away): it was not accepted."""
 

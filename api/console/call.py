@@ -13,7 +13,7 @@ from urllib.parse import quote, urlencode
 
 from api.settings import ROWS, Settings, read_settings
 from graph_model import console
-from graph_model.errors import ConfigurationError, HeadwaterError, Unavailable
+from graph_model.errors import AnswerTimeout, ConfigurationError, HeadwaterError, Unavailable
 
 if TYPE_CHECKING:
     from api.http.client import ServerAnswer
@@ -64,11 +64,14 @@ class Call(console.ProgramCall):
         """The key for a running server. No option: other users of this computer see those."""
         return self.environment.get("HEADWATER_API_KEY") or None
 
-    def ask(self, method: str, path: str, body: object = None) -> dict[str, Any]:
+    def ask(
+        self, method: str, path: str, body: object = None, *, seconds: int = _ANSWER_SECONDS
+    ) -> dict[str, Any]:
         """One request to the running server; its JSON answer. Raises HeadwaterError in one line."""
         sent = None if body is None else json.dumps(body).encode()
         try:
-            answered: dict[str, Any] = json.loads(self.fetch(method, path, sent).text)
+            text = self.fetch(method, path, sent, seconds=seconds).text
+            answered: dict[str, Any] = json.loads(text)
         except ValueError as error:
             raise HeadwaterError(f"the server at {self.url()} is not a Headwater") from error
         return answered
@@ -79,15 +82,23 @@ class Call(console.ProgramCall):
         path: str,
         body: bytes | None = None,
         content_type: str = "application/json",
+        *,
+        seconds: int = _ANSWER_SECONDS,
     ) -> Answered:
         """As ``ask``, in any format of the server's answer; raises HeadwaterError in one line, and
-        ConfigurationError where the server refuses the call as wrong.
+        ConfigurationError where the server refuses the call as wrong. ``seconds`` is how long the
+        server may be silent.
         """
         from api.http.client import send  # requests: offline commands do without it
 
         url, key = self.url(), self.api_key()
         try:
-            answer = send(method, url, path, body, content_type, key, seconds=_ANSWER_SECONDS)
+            answer = send(method, url, path, body, content_type, key, seconds=seconds)
+        except AnswerTimeout as error:
+            raise HeadwaterError(
+                f"{error}: it is at work or overloaded, and may still do what it was asked for; "
+                f"{url}/health/ready tells its state"
+            ) from error
         except Unavailable as error:
             raise HeadwaterError(
                 f"{error}: start it with make run (headwater serve), or name another with --url"

@@ -9,7 +9,7 @@ from typing import Final
 
 import requests
 
-from graph_model.errors import ConfigurationError, Unavailable
+from graph_model.errors import AnswerTimeout, ConfigurationError, Unavailable
 
 _KEY_HEADER: Final = "X-API-Key"  # as in ``access``, which loads Flask
 _SENDABLE: Final = re.compile(r"[!-~\x80-\xff][\t -~\x80-\xff]*")
@@ -45,8 +45,8 @@ def send(
     """The answer of the server at ``url`` to a request for ``path``; ``seconds`` is how long it may
     be silent.
 
-    Raises ConfigurationError for an address or a key that no request can have, and Unavailable
-    where nobody answers.
+    Raises ConfigurationError for an address or a key that no request can have, AnswerTimeout where
+    a server was silent for too long, and Unavailable where nobody answers.
     """
     check_address(url)
     headers = {"Content-Type": content_type, **_key_header(api_key)}
@@ -61,6 +61,8 @@ def send(
         )
     except requests.exceptions.InvalidURL as error:
         raise ConfigurationError(f"--url {url!r}: {error}") from error
+    except requests.ReadTimeout as error:
+        raise AnswerTimeout(f"{url} was silent for {seconds} s after {method} {path}") from error
     except requests.RequestException as error:
         raise Unavailable(f"no Headwater answers at {url}") from error
     return ServerAnswer(answer.status_code, answer.reason, answer.headers, answer.content)

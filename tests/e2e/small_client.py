@@ -96,6 +96,7 @@ class CallOn(Call):
         path: str,
         body: bytes | None = None,
         content_type: str = "application/json",
+        **_: object,
     ) -> Answered:
         answer = self.client.open(path, method=method, data=body, content_type=content_type)
         if answer.status_code >= 300:

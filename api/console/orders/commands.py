@@ -3,10 +3,15 @@
 from __future__ import annotations
 
 import argparse
-from typing import Any
+from functools import partial
+from typing import Any, Final
 
 from api.console.call import Call, add_command, add_url
 from graph_model.errors import ConfigurationError
+
+_SECONDS: Final = 1_800
+"""How long the server may look for what a command covers: half a minute on an estate of a million
+runs."""
 
 
 def forget(call: Call) -> int:
@@ -21,13 +26,15 @@ def prune(call: Call) -> int:
         raise ConfigurationError("prune needs --before, --keep or both")
     given = {"before": options.before, "keep": options.keep}
     wish = {name: value for name, value in given.items() if value is not None}
+    call.say("looking for the executions that today's lineage does not rest on …")
     return _order(call, {"command": "prune", "dropBodies": options.drop_bodies, **wish})
 
 
 def _order(call: Call, wish: dict[str, Any]) -> int:
     from api.console.orders.coverage import order
 
-    return order(call.ask, call.say, {**wish, "note": call.options.note}, agreed=call.options.yes)
+    ask = partial(call.ask, seconds=_SECONDS)
+    return order(ask, call.say, {**wish, "note": call.options.note}, agreed=call.options.yes)
 
 
 def add_forget(commands: Any) -> None:

@@ -1,7 +1,8 @@
 """Carries out forget and prune commands: a command's rows first, then its documents.
 
-A command comes before the documents that wait beside it, and each alone; a crash repeats it from
-the start. A command that fails is set aside with its reason: its removals are projected again, but
+A command comes before the documents that wait beside it, and each alone. A long one gives way to
+them now and then, since it is in force for them from its beginning. A crash repeats it from the
+start. A command that fails is set aside with its reason: its removals are projected again, but
 for documents that it had already dropped from the journal, and the documents behind it go on.
 """
 
@@ -10,14 +11,16 @@ from __future__ import annotations
 import json
 import logging
 import uuid
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import replace
-from functools import partial
 from typing import Final
 
+from graph_model.batches import batched
 from graph_model.errors import HeadwaterError, Unavailable
 from graph_model.facts import Facts
 from graph_model.producers.commands.documents import (
+    COMMAND_KIND,
+    KEY_PREFIX,
     Command,
     Forget,
     Statement,
@@ -26,7 +29,7 @@ from graph_model.producers.commands.documents import (
 )
 from graph_model.producers.outcome import damage_of, reason_of
 from graph_model.producers.projections import Projection
-from graph_model.projection.attempts import attempt_of
+from graph_model.projection.attempts import Outline, attempt_of
 from graph_model.projection.projector.attempting import Attempting, is_new
 from graph_model.projection.projector.commits import Commits
 from graph_model.projection.projector.orders import ORDERS_KEY, OrdersInForce
@@ -34,11 +37,13 @@ from graph_model.projection.projector.rebuilds import Rebuilds
 from graph_model.projection.projector.stores import ProjectionStores
 from graph_model.projection.revision import EVENTS_A_STEP, revise
 from graph_model.retention.coverage import affected_plan_ids
-from graph_model.stores.protocols import DocumentState, StoredDocument
+from graph_model.stores.protocols import DocumentState
 
 log = logging.getLogger(__name__)
 
 _MOST_ATTEMPTS: Final = 3
+PLANS_AT_ONCE: Final = 100
+_WAITING_AT_ONCE: Final = 100
 
 
 class CommandRunner:
@@ -114,9 +119,20 @@ class CommandRunner:
             self._commits.rebuild.add(facts)
         self._tell_everyone(command)
         touched.update(self._touched_by(command))
-        for plan_id in sorted(touched):
-            self._project_again(plan_id, _named_by(command))
+        for place, plan_ids in enumerate(batched(sorted(touched), PLANS_AT_ONCE)):
+            if place:
+                self._give_way()
+            self._project_again(plan_ids, _named_by(command))
         self._commits.settle([position], DocumentState.PROJECTED)
+
+    def _give_way(self) -> None:
+        """Project documents that wait behind a long command; none while another command waits:
+        it may remove them.
+        """
+        pending = self._stores.journal.pending(_WAITING_AT_ONCE, COMMAND_KIND)
+        others = [key for key in pending if not key.startswith(KEY_PREFIX)]
+        if others and len(pending) - len(others) == 1:
+            self._attempting.begin(others)
 
     def _set_aside(
         self, position: int, command: Command, facts: Facts, touched: Collection[str]
@@ -163,32 +179,55 @@ class CommandRunner:
         interrupted = self._attempting.interrupted
         return affected.union(interrupted.keys if interrupted else ())
 
-    def _project_again(self, plan_id: str, named: Collection[str] | None) -> None:
-        """A command changed the facts of a plan id: new documents come first."""
+    def _project_again(self, plan_ids: Sequence[str], named: Collection[str] | None) -> None:
+        """A command changed the facts of these plan ids: new documents come first."""
+        outline = self._without_new_documents(plan_ids)
+        bases = self._stores.producers.bases
+        plans = {one: [d for d in outline.get(one, ()) if d.kind in bases] for one in plan_ids}
+        self._rebuilds.revisit(plan_ids)
+        with self._attempting.noted(attempt_of(plan_ids, plans)):
+            for revised in self._revisions(plans, named):
+                self._commits.commit(revised)
+
+    def _without_new_documents(self, plan_ids: Sequence[str]) -> Outline:
+        """The outline of these plan ids, once their new documents are projected."""
         while True:
-            outline = self._stores.outline([plan_id]).get(plan_id, ())
-            if not any(map(is_new, outline)):
-                break
-            self._attempting.begin([plan_id])
-        plans = [one for one in outline if one.kind in self._stores.producers.bases]
-        attempt = attempt_of([plan_id], {plan_id: plans})
-        self._rebuilds.revisit([plan_id])
-        with self._attempting.noted(attempt):
-            for revised in self._revisions(plan_id, plans, named):
-                self._commits.commit([revised])
+            outline = self._stores.outline(plan_ids)
+            new = [one for one in plan_ids if any(map(is_new, outline.get(one, ())))]
+            if not new:
+                return outline
+            self._attempting.begin(new)
 
     def _revisions(
-        self, plan_id: str, plans: Sequence[StoredDocument], named: Collection[str] | None
-    ) -> Iterable[Projection]:
-        """The commits: all at once if they are few, or cannot be divided."""
-        journal = self._stores.journal
-        positions = partial(journal.settled_positions, plan_id, self._stores.producers.additions)
-        events = positions()
-        if plans and len(events) > EVENTS_A_STEP:
-            read = journal.documents([one.position for one in plans])
-            covered = events if named is None else positions(named)
-            return revise(journal, read, events, covered, self._orders.revise)
-        documents = [one for one in journal.plan(plan_id) if not is_new(one)]
+        self, plans: Outline, named: Collection[str] | None
+    ) -> Iterator[Sequence[Projection]]:
+        """The commits: a plan id with many events in steps, the others together."""
+        together: list[Projection] = []
+        documents = 0
+        for plan_id, bases in plans.items():
+            events = self._events(plan_id)
+            if bases and len(events) > EVENTS_A_STEP:
+                covered = events if named is None else self._events(plan_id, named)
+                read = self._stores.journal.documents([one.position for one in bases])
+                steps = revise(self._stores.journal, read, events, covered, self._orders.revise)
+                yield from ([step] for step in steps)
+                continue
+            together += self._revision(plan_id)
+            documents += len(events)
+            if documents > EVENTS_A_STEP:
+                yield together
+                together, documents = [], 0
+        if together:
+            yield together
+
+    def _events(self, plan_id: str, named: Collection[str] | None = None) -> Sequence[int]:
+        """The positions of its settled events, or of these among them (content hashes)."""
+        additions = self._stores.producers.additions
+        return self._stores.journal.settled_positions(plan_id, additions, named)
+
+    def _revision(self, plan_id: str) -> Sequence[Projection]:
+        """Of all documents of a plan id at once; empty where none is left."""
+        documents = [one for one in self._stores.journal.plan(plan_id) if not is_new(one)]
         if not documents:
             return ()
         revised = self._orders.revise(documents)

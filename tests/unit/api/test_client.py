@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import socket
 import subprocess
 import sys
 from pathlib import Path
@@ -11,7 +12,7 @@ import pytest
 from api.http.access import API_KEY_HEADER
 from api.http.client import send
 from collectors.destinations import ServerDestination
-from graph_model.errors import ConfigurationError, Unavailable
+from graph_model.errors import AnswerTimeout, ConfigurationError, Unavailable
 from tests.recording_server import recording_server
 
 NOBODY = "http://127.0.0.1:9"
@@ -37,6 +38,13 @@ def test_a_key_goes_along_as_the_server_reads_it(key: str) -> None:
 def test_who_does_not_answer_is_unavailable() -> None:
     with pytest.raises(Unavailable, match=f"no Headwater answers at {NOBODY}"):
         send("GET", NOBODY, "/", None, "application/json", "hw_1", seconds=1)
+
+
+def test_a_server_that_is_silent_for_too_long_may_still_be_at_work() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        url = f"http://127.0.0.1:{silent.getsockname()[1]}"
+        with pytest.raises(AnswerTimeout, match=rf"{url} was silent for 1 s after POST /commands"):
+            send("POST", url, "/commands", b"{}", "application/json", None, seconds=1)
 
 
 @pytest.mark.parametrize("url", ["127.0.0.1:8080", "file:///etc/passwd", "http://[", "http://"])
