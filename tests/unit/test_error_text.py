@@ -7,9 +7,7 @@ import pytest
 from graph_model.error_text import cause_line
 from tests.captures import load
 
-SPARK = (
-    "org.apache.spark.SparkException: Job aborted: Task 0 (TID 1)\n\tat o.S.x"
-)
+SPARK = "org.apache.spark.SparkException: Job aborted: Task 0 (TID 1)\n\tat o.S.x"
 WORKER = """Caused by: o.a.s.PythonException: Traceback (most recent call last):
   File "mail.py", line 7, in address
     raise ValueError(f"no mail address for {name}")
