@@ -69,10 +69,11 @@ class AmbiguousReference(InvalidInput):
 
 
 class NotFound(HeadwaterError):
-    """Nothing of this kind is known under this id or name."""
+    """Nothing of this kind is known: under this id or name, or at all, with the ``reason``."""
 
-    def __init__(self, kind: str, asked: str) -> None:
-        super().__init__(f"no {kind} {asked!r} is known")
+    def __init__(self, kind: str, asked: str = "", reason: str = "") -> None:
+        named = f" {asked!r}" if asked else ""
+        super().__init__(f"no {kind}{named} is known{reason and ': '}{reason}")
         self.kind = kind
         self.asked = asked
 
