@@ -8,6 +8,6 @@ In reading order:
 ``summary``      one log line for all documents that arrived in an interval
 ``doctor``       a check of each requirement of a start; each finding has its remedy
 ``own_service``  the service that already runs with the same settings, if one does
-``machine``      a check for Python, Java, Node and Chromium, before anything is installed
+``machine``      a check for Python, Java, Node, Chromium and a server, before anything is installed
 ``page``         the page's library, fetched by the integrity hash of its lock
 """
