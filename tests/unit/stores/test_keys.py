@@ -205,7 +205,7 @@ def test_a_wrong_key_is_not_taken_for_none_where_none_would_do() -> None:
 
 def test_a_missing_key_is_asked_for_by_its_header_and_by_the_setting_of_the_console() -> None:
     keeper = Guard(OneKey(a_key()), frozenset(), Rates(Clock()))
-    with pytest.raises(NotAuthenticated, match="X-API-Key.*HEADWATER_API_KEY"):
+    with pytest.raises(NotAuthenticated, match=r"X-API-Key.*HEADWATER_API_KEY"):
         keeper.admitted(None, frozenset({READER}))
 
 
