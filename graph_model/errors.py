@@ -12,6 +12,7 @@
     │   ├── OtherOrigin         a page of another origin would change something: 403
     │   └── TooManyRequests     more requests than the key's rate: 429
     ├── Unavailable             try again later: 503
+    │   ├── AnswerTimeout       a server has a request and does not answer it in time
     │   ├── JournalUnavailable  a document cannot be made durable now
     │   ├── GraphUnavailable    the graph database does not answer
     │   │   └── GraphTimeout    ... within the time it was given
