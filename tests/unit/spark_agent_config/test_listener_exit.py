@@ -71,7 +71,10 @@ def test_a_driver_that_ends_while_nobody_answers_keeps_what_waits(tmp_path: Path
 
     assert (done.returncode, done.stdout) == (code, "done\n"), done.stderr
     told = [line for line in done.stderr.splitlines() if line.startswith("Lineage")]
-    assert told == [f"Lineage of queries at the end: 3 kept in {tmp_path} for the next run"]
+    assert told == [
+        f"Lineage at the end of the run: 3 queries are kept in {tmp_path}, from where the next run "
+        "that reaches the server delivers them"
+    ]
     (path,) = tmp_path.iterdir()
     kinds = [json.loads(line)["kind"] for line in path.read_text().splitlines()]
     assert kinds == ["plan", "event"] * 3
