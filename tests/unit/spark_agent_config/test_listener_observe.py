@@ -196,6 +196,26 @@ def test_a_jvm_that_is_gone_has_nothing_more_to_report(
     assert caplog.records == []
 
 
+@pytest.mark.parametrize("is_emptied", [True, False])
+def test_an_interpreter_that_starts_no_thread_any_more_waits_for_spark_too(
+    tmp_path: Path, is_emptied: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    waits: list[int] = []
+
+    def drain(milliseconds: int) -> bool:
+        waits.append(milliseconds)
+        return is_emptied
+
+    def refuse(_: threading.Thread) -> None:
+        raise RuntimeError("can't create new thread at interpreter shutdown")
+
+    observation = Observation(outbox_of({"url": f"file:{tmp_path}/l.ndjson"}, {}, convert), drain)
+    monkeypatch.setattr("threading.Thread.start", refuse)
+
+    assert observation.close(60) is is_emptied
+    assert waits == [60_000]
+
+
 def test_a_query_that_spark_reports_too_late_for_the_time_of_closing_is_delivered_or_kept(
     tmp_path: Path,
 ) -> None:
