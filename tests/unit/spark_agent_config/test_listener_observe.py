@@ -16,6 +16,7 @@ from typing import Any
 import pytest
 
 from spark_agent_config.capture.captured import Application, CapturedQuery, Target
+from spark_agent_config.delivery.outbox import Outbox
 from spark_agent_config.listener import (
     Observation,
     QueryListener,
@@ -181,6 +182,22 @@ def test_spark_gets_all_the_time_and_its_answer_counts(
     assert ["may be lost" in record.getMessage() for record in caplog.records] == (
         [] if is_emptied else [True]
     )
+
+
+def test_the_delivery_has_a_second_where_spark_took_all_the_time() -> None:
+    class TimedOutbox(Outbox[CapturedQuery]):
+        def close(self, timeout: float) -> bool:
+            closed_within.append(timeout)
+            return super().close(timeout)
+
+    closed_within: list[float] = []
+    never = threading.Event()
+    box = TimedOutbox(convert, lambda _: None)
+
+    Observation(box, lambda _: never.wait(60)).close(0.05)
+
+    assert closed_within == [1.0]
+    never.set()
 
 
 def test_a_jvm_that_is_gone_has_nothing_more_to_report(
