@@ -1,7 +1,8 @@
 """Carries out forget and prune commands: a command's rows first, then its documents.
 
-A command comes before the documents that wait beside it, and each alone; a crash repeats it from
-the start. A command that fails is set aside with its reason: its removals are projected again, but
+A command comes before the documents that wait beside it, and each alone. A long one gives way to
+them now and then, since it is in force for them from its beginning. A crash repeats it from the
+start. A command that fails is set aside with its reason: its removals are projected again, but
 for documents that it had already dropped from the journal, and the documents behind it go on.
 """
 
@@ -18,6 +19,8 @@ from graph_model.batches import batched
 from graph_model.errors import HeadwaterError, Unavailable
 from graph_model.facts import Facts
 from graph_model.producers.commands.documents import (
+    COMMAND_KIND,
+    KEY_PREFIX,
     Command,
     Forget,
     Statement,
@@ -40,6 +43,7 @@ log = logging.getLogger(__name__)
 
 _MOST_ATTEMPTS: Final = 3
 PLANS_AT_ONCE: Final = 100
+_WAITING_AT_ONCE: Final = 100
 
 
 class CommandRunner:
@@ -115,9 +119,20 @@ class CommandRunner:
             self._commits.rebuild.add(facts)
         self._tell_everyone(command)
         touched.update(self._touched_by(command))
-        for plan_ids in batched(sorted(touched), PLANS_AT_ONCE):
+        for place, plan_ids in enumerate(batched(sorted(touched), PLANS_AT_ONCE)):
+            if place:
+                self._give_way()
             self._project_again(plan_ids, _named_by(command))
         self._commits.settle([position], DocumentState.PROJECTED)
+
+    def _give_way(self) -> None:
+        """Project documents that wait behind a long command; none while another command waits:
+        it may remove them.
+        """
+        pending = self._stores.journal.pending(_WAITING_AT_ONCE, COMMAND_KIND)
+        others = [key for key in pending if not key.startswith(KEY_PREFIX)]
+        if others and len(pending) - len(others) == 1:
+            self._attempting.begin(others)
 
     def _set_aside(
         self, position: int, command: Command, facts: Facts, touched: Collection[str]

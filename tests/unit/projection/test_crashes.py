@@ -335,16 +335,20 @@ class Deployment:
             pass
 
 
-def what_comes_of(meetings: Iterable[Meeting], batch: int = 2) -> tuple[object, object]:
+def what_comes_of(
+    meetings: Iterable[Meeting], batch: int = 2, of_command: int = 1
+) -> tuple[object, object]:
     """All elements and rows, when a new process has done what was left to do.
 
-    A round takes up ``batch`` plan ids, so that others wait while it works.
+    A round takes up ``batch`` plan ids, so that others wait while it works; a command gives way to
+    them after each ``of_command`` of its own.
     """
     with tempfile.TemporaryDirectory() as folder, pytest.MonkeyPatch.context() as patched:
         patched.setattr("graph_model.projection.projector.rounds._PLANS_A_BATCH", batch)
         patched.setattr(
             "graph_model.projection.projector.rebuilds._SILENT_SECONDS", 0
         )  # the killed one is gone
+        patched.setattr("graph_model.projection.projector.commands.PLANS_AT_ONCE", of_command)
         patched.setattr("graph_model.projection.projector.commands.EVENTS_A_STEP", 1)
         patched.setattr("graph_model.projection.revision.EVENTS_A_STEP", 1)
         deployment = Deployment(Path(folder))
@@ -383,11 +387,13 @@ def histories(draw: st.DrawFn) -> list[Meeting]:
     return meetings
 
 
-@given(histories())
+@given(histories(), st.sampled_from([1, 100]))
 @settings(deadline=None, max_examples=25)
-def test_a_crash_at_any_step_leaves_what_a_fresh_projection_gives(meetings: list[Meeting]) -> None:
+def test_a_crash_at_any_step_leaves_what_a_fresh_projection_gives(
+    meetings: list[Meeting], of_command: int
+) -> None:
     documents = [one for meeting in meetings for one in meeting.documents]
-    assert what_comes_of(meetings) == fresh(documents)
+    assert what_comes_of(meetings, of_command=of_command) == fresh(documents)
 
 
 def test_a_checkpoint_taken_while_others_wait_does_not_bring_back_what_was_withdrawn() -> None:

@@ -19,6 +19,7 @@ from tests.unit.projection.test_projector import PLAN_ID, a_plan, an_event, even
 _FIRST: Final = 1_600_000_000_000
 _SECOND: Final = 1_700_000_000_000
 _OTHER_ID: Final = "f1111111-2222-5333-8444-555555555555"
+_THIRD_ID: Final = "e1111111-2222-5333-8444-555555555555"
 _OTHER: Final = a_plan(id=_OTHER_ID, name="other")
 MINE: Final = [plan(a_plan()), event(an_event(_FIRST)), event(an_event(_SECOND))]
 OTHERS: Final = [
@@ -140,6 +141,43 @@ def test_the_plan_ids_of_a_command_go_in_one_round() -> None:
     headwater.project()
     assert rounds(headwater) == before + 1
     assert [row.at for row in headwater.catalogue.executions(limit=9).items] == [_SECOND, _SECOND]
+    headwater.close()
+
+
+class GraphThatListens:
+    """Notes which of these executions it has, each time that it removes something."""
+
+    def __init__(self, headwater: SmallHeadwater) -> None:
+        self._headwater = headwater
+        self._inner = headwater.graph
+        self.seen: list[list[int]] = []
+
+    def remove(self, vertices: Any, edges: Any) -> None:
+        rows = self._headwater.catalogue.executions(limit=9).items
+        self.seen.append(sorted(row.at for row in rows))
+        self._inner.remove(vertices, edges)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._inner, name)
+
+
+@pytest.mark.parametrize("removed", [False, True])
+def test_a_long_command_gives_way_to_documents_unless_another_command_may_remove_them(
+    removed: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(commands, "PLANS_AT_ONCE", 1)
+    headwater = project([*MINE, *OTHERS], stepwise=False)
+    graph = GraphThatListens(headwater)
+    headwater.project_through(graph)
+    headwater.accept(*BEHIND)
+    headwater.project()  # what an earlier projector had begun is done
+    body = a_plan(id=_THIRD_ID, name="third")
+    run = event(an_event(_SECOND + 2, planId=_THIRD_ID))
+    headwater.accept(prune_both(), plan(body), run)
+    if removed:
+        headwater.accept(submitted(Forget((_THIRD_ID,), (run.content_hash,))))
+    headwater.project()
+    assert any(_SECOND + 2 in seen for seen in graph.seen) != removed
     headwater.close()
 
 
