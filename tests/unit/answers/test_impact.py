@@ -382,6 +382,22 @@ def test_a_dropped_column_that_nobody_uses_breaks_nothing(headwater: SmallHeadwa
     assert (report.effect, report.impact.items) == (Effect.NONE, ())
 
 
+def test_a_reader_whose_only_run_failed_does_not_count() -> None:
+    failed = {**lake.run_of(lake.audit(), 9), "error": "out of memory"}
+    made = small_headwater()
+    try:
+        lake.fill(made, [lake.load()])
+        made.accept(submission(PLAN_KIND, lake.audit()), submission(EVENT_KIND, failed))
+        made.project()
+        assert check(made, lake.load(WITHOUT_AMOUNT, renamed={"id": "key"})).impact.items == ()
+        made.accept(submission(EVENT_KIND, lake.run_of(lake.audit(), 10)))
+        made.project()
+        found = verdicts(check(made, lake.load(WITHOUT_AMOUNT, renamed={"id": "key"})))
+        assert found["job audit"][0] == "breaks"
+    finally:
+        made.close()
+
+
 def test_readers_of_a_target_that_moved_may_break(headwater: SmallHeadwater) -> None:
     found = verdicts(check(headwater, lake.load(target="s3://lake/orders2")))
     reason = "audit reads orders, which is written to s3://lake/orders2 instead"
