@@ -228,6 +228,7 @@ def plan_reply(page: PlanPage, lack: Partial | None) -> dict[str, Any]:
 
 def _operation(operation: OperationView[Any]) -> dict[str, Any]:
     reply: dict[str, Any] = to_json(operation)
+    reply["properties"] = [{"name": one.name, "text": one.text} for one in operation.properties]
     point = reply.pop("point")
     if point is None:
         del reply["width"], reply["height"]

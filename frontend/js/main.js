@@ -3,10 +3,10 @@
  */
 import { createApi } from './data/api.js';
 import { canvasTools, createControls, formSwitch } from './controls/controls.js';
-import { byId, data, download, element, focusFirst, replace } from './page/dom.js';
+import { byId, data, element, focusFirst, replace } from './page/dom.js';
 import { errorFace, keyFace, loadingFace, rebuildingFace } from './page/faces.js';
-import { formatNumber, shorten } from './data/format.js';
-import { shareMenu } from './export/share.js';
+import { formatNumber, plain, shorten } from './data/format.js';
+import { attempt, savePng, shareMenu } from './export/share.js';
 import { openAll, toggled } from './drawing/growth.js';
 import { foldFans } from './data/fans.js';
 import { foldColumns, tableOfRest, tenMore } from './data/rows.js';
@@ -29,7 +29,6 @@ import { createPanel } from './panel/panel.js';
 import { createSearch } from './controls/search.js';
 import { createShortcuts } from './page/shortcuts.js';
 import { createTooltip } from './page/tooltip.js';
-import { createTour } from './start/tour.js';
 import { change, depthOf, keeps, link, parse, sameQuestion, write } from './data/url.js';
 
 /**
@@ -181,7 +180,7 @@ const panel = createPanel(places.panel, {
 const divider = createDivider(at('divider'), places.below, (split) => go({ split }, { replace: true }));
 const showKeys = createShortcuts(byId('shortcuts', HTMLDialogElement));
 at('help').addEventListener('click', showKeys);
-const tour = createTour(at('tour'), follow);
+const tour = { begin: async () => (await import('./start/tour.js')).createTour(at('tour'), follow).begin() };
 const form = formSwitch(go);
 const search = createSearch({ input: byId('search', HTMLInputElement), results: at('results') }, api, {
   hrefOf: resultHref,
@@ -205,7 +204,7 @@ function repaint() {
 }
 
 function showKey(model) {
-  showLegend(model, hues, shades, keeps(state.view, 'hue'));
+  showLegend(model, hues, keeps(state.view, 'hue'));
 }
 
 function announce(text) {
@@ -707,19 +706,19 @@ function drawMinimap(seen) {
 
 async function saveImage() {
   const found = shared();
-  if (found) download(await found.image(), `${found.name}.png`);
+  if (found) await attempt(() => savePng(found), announce);
 }
 
 /** What the picture is, for whoever takes it away. */
 function shared() {
   if (!page || !graph || !drawn) return null;
-  const canvas = graph;
   const name =
     shorten(page.heading, 60)
       .replace(/[^\p{L}\p{N}._-]+/gu, '-')
       .replace(/^-+|-+$/g, '') || 'lineage';
-  const { reply, asked = '' } = page;
-  return { model: drawn, reply: reply ?? {}, name, asked, state, depth: depthOf(state), palette: shades, hues, keyed: key.get() !== '', image: () => canvas.toImage() };
+  const { reply, asked = '', heading, subtitle } = page;
+  const sheet = { model: drawn, palette: shades, hues, heading: plain(heading), subtitle };
+  return { sheet, reply: reply ?? {}, name, asked, state, depth: depthOf(state), keyed: key.get() !== '' };
 }
 
 /* Header */

@@ -15,7 +15,8 @@ from typing import Final
 
 class StepRole(StrEnum):
     """``NAMING`` passes rows on under a name, ``DEFINING`` is a common table expression,
-    ``REFERRING`` reads one, ``GATHERING`` holds the definitions and, as last child, their user.
+    ``REFERRING`` reads one, ``GATHERING`` holds the definitions and their user, which stands
+    behind them or, in some plans, before.
     """
 
     WORKING = "working"
@@ -65,7 +66,7 @@ def fold_chains(steps: Sequence[ChainStep]) -> tuple[FoldedStep, ...]:
     for step in steps:
         if homes[step.id] != step.id:
             inside.setdefault(homes[step.id], []).append(step)
-    return tuple(
+    kept = (
         FoldedStep(
             step.id,
             tuple(dict.fromkeys(homes.get(child, child) for child in step.children)),
@@ -75,6 +76,25 @@ def fold_chains(steps: Sequence[ChainStep]) -> tuple[FoldedStep, ...]:
         for step in steps
         if homes[step.id] == step.id
     )
+    return tuple(_inputs_first(list(kept)))
+
+
+def _inputs_first(steps: Sequence[FoldedStep]) -> list[FoldedStep]:
+    """In the given order, except that a definition comes before what refers to it."""
+    known = {step.id: step for step in steps}
+    placed: dict[str, FoldedStep] = {}
+    opened: set[str] = set()
+    for step in steps:
+        waiting = [step]
+        while waiting:
+            at = waiting[-1]
+            opened.add(at.id)
+            before = next((c for c in at.children if c in known and c not in opened), None)
+            if before is not None:
+                waiting.append(known[before])
+            else:
+                placed.setdefault(at.id, waiting.pop())
+    return list(placed.values())
 
 
 def _target(
@@ -85,9 +105,16 @@ def _target(
         return step.children[0]
     if step.role == StepRole.REFERRING:
         return definitions.get(step.definition)
-    if step.role == StepRole.GATHERING and step.children and step.children[-1] in known:
-        return step.children[-1]
+    if step.role == StepRole.GATHERING:
+        return _user_of(step, known)
     return None
+
+
+def _user_of(step: ChainStep, known: Mapping[str, ChainStep]) -> str | None:
+    """The last child that is no definition; of definitions alone the last."""
+    children = [child for child in step.children if child in known]
+    users = [child for child in children if known[child].role != StepRole.DEFINING]
+    return next(reversed(users or children), None)
 
 
 def _homes(targets: Mapping[str, str | None]) -> dict[str, str]:

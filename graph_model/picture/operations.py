@@ -25,8 +25,11 @@ class OutputColumn:
 
 @dataclass(frozen=True, slots=True)
 class Property:
+    """``measured``: in the run that is shown, so it says nothing of the plan."""
+
     name: str
     text: str
+    measured: bool = False
 
 
 @dataclass(frozen=True, slots=True)

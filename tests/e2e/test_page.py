@@ -7,6 +7,7 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qs, quote, urlsplit
+from xml.etree import ElementTree
 
 import pytest
 from playwright.sync_api import Browser, ConsoleMessage, Page, Route, expect
@@ -305,6 +306,14 @@ def test_the_picture_can_be_saved(page: Page, tmp_path: Path) -> None:
     assert download.value.suggested_filename == "employees.png"
     download.value.save_as(tmp_path / "picture.png")
     assert (tmp_path / "picture.png").read_bytes().startswith(b"\x89PNG")
+
+    page.get_by_test_id("share").locator("summary").click()
+    with page.expect_download() as download:
+        page.get_by_test_id("save-svg").click()
+    download.value.save_as(tmp_path / "picture.svg")
+    drawing = ElementTree.parse(tmp_path / "picture.svg").getroot()
+    words = {one.text for one in drawing.iter("{http://www.w3.org/2000/svg}text")}
+    assert {"employees", "Nodes", "Table", "Job", "Edges", "Data flow", "Platforms"} <= words
 
 
 # --- keyboard and screen readers ---------------------------------------------------------------

@@ -60,6 +60,13 @@ def test_the_sample_is_loaded_looked_at_and_removed(page: Page) -> None:
     expect(page.get_by_test_id("map")).to_contain_text("curated")
     assert "within=" in page.url
 
+    page.set_viewport_size({"width": 390, "height": 844})
+    region = page.get_by_role("region", name="Map of the estate")
+    assert region.evaluate("map => map.scrollWidth <= map.clientWidth")
+    tops = [area.bounding_box() for area in page.get_by_test_id("map").locator("a").all()]
+    assert len({top["y"] for top in tops if top}) == len(tops)
+    page.set_viewport_size({"width": 1280, "height": 800})
+
     page.get_by_role("link", name="Tables", exact=True).click()
     page.get_by_role("link", name="Last write").click()
     rows = page.get_by_test_id("tables-table").locator("tbody tr")
@@ -92,6 +99,18 @@ def test_the_sample_is_loaded_looked_at_and_removed(page: Page) -> None:
     page.get_by_test_id("tour-next").click()
     wait_for(page)
     expect(page.get_by_test_id("heading")).to_have_text("mart.daily_revenue")
+    page.set_viewport_size({"width": 390, "height": 844})
+    for heading in ("mart.daily_revenue", "mart.daily_revenue.margin_eur", "conversion"):
+        page.get_by_test_id("tour-next").click()
+        expect(page.get_by_test_id("heading")).to_have_text(heading)
+        wait_for(page)
+    cause = page.get_by_test_id("panel-part").get_by_text("column bought was boolean").first
+    expect(cause).to_be_in_viewport()
+    card, told = page.get_by_test_id("tour-card").bounding_box(), cause.bounding_box()
+    assert card is not None
+    assert told is not None
+    assert told["y"] + told["height"] <= card["y"]
+    page.set_viewport_size({"width": 1280, "height": 800})
     page.get_by_test_id("tour-end").click()
     expect(page.get_by_test_id("tour-card")).to_be_hidden()
 

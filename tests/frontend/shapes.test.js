@@ -4,7 +4,7 @@ import { test } from 'node:test';
 import { toModel } from '../../frontend/js/data/model.js';
 import { huesOf } from '../../frontend/js/drawing/looks.js';
 import { NAMES } from '../../frontend/js/drawing/palette.js';
-import { LEGIBLE, paint } from '../../frontend/js/drawing/shapes.js';
+import { handlesOf, LEGIBLE, paint } from '../../frontend/js/drawing/shapes.js';
 
 globalThis.Path2D ??= class {};
 const palette = Object.fromEntries(Object.keys(NAMES).map((name) => [name, `colour of ${name}`]));
@@ -79,4 +79,20 @@ test('letters of columns are at least 12 pixels high down to the zoom at which p
 test('the class of a column is its letter', () => {
   const column = { id: 'c', kind: 'column', label: 'mail', dataset: 's3://lake/staff', datasetId: 'a', classifications: ['PII'] };
   assert.ok(painted([table, column], 'namespace').filter(({ text }) => text === 'P').length === 1);
+});
+
+test('handles cover no name: they lie beside their box and stay in the gap, at every zoom and in both directions', () => {
+  const more = { upstream: 3, downstream: 120 };
+  const [box] = toModel({ nodes: [{ ...table, more }] }).boxes.values();
+  for (const scale of [0.45, 0.69, 1, 1.2])
+    for (const flow of /** @type {const} */ (['', 'down'])) {
+      const handles = handlesOf(box, scale, flow);
+      assert.deepEqual(handles.map(({ text }) => text), ['+3', '+120']);
+      for (const { x, y, width, height, size } of handles) {
+        const [from, long, half] = flow === 'down' ? [Math.abs(y), height, box.height / 2] : [Math.abs(x), width, box.width / 2];
+        const within = half - (from - long / 2);
+        assert.ok(within > 0 && within <= 7 * size + 1e-9, `${within} of ${long} within the box`);
+        if (flow === 'down') assert.ok(x - width / 2 >= box.x - box.width / 2 - 1e-9, 'it does not reach the box to its left');
+      }
+    }
 });

@@ -10,9 +10,9 @@
 const LARGEST = 1.2;
 export const SMALLEST = 0.02;
 /** In a close-up most names have room for all of their letters. */
-const CLOSE_UP = Object.freeze({ least: 0.7, most: 0.75 });
+const CLOSE_UP = Object.freeze({ least: 0.85, most: 0.9 });
 /** Room around what is fitted, for badges and handles; the same on all sides. */
-const PADDING = 24;
+const PADDING = 30;
 
 /**
  * Everything, whatever it takes.

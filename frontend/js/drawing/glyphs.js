@@ -87,6 +87,23 @@ export function producerOf({ producer }) {
   return PRODUCERS.find(([, pattern]) => pattern.test(words))?.[0] ?? 'job';
 }
 
+/** @type {WeakMap<Path2D, string>} */
+const texts = new WeakMap();
+
+function pathFrom(text) {
+  const path = new Path2D(text);
+  texts.set(path, text);
+  return path;
+}
+
+/**
+ * @param {Path2D} path of a glyph
+ * @returns {string} as SVG has it: a path cannot be read back
+ */
+export function textOf(path) {
+  return texts.get(path) ?? '';
+}
+
 /** @type {Map<string, {lines: Path2D, fills: Path2D|null}>} */
 const paths = new Map();
 
@@ -94,7 +111,7 @@ function pathsOf(name) {
   const known = paths.get(name);
   if (known) return known;
   const { lines, fills } = GLYPHS[name] ?? GLYPHS.table;
-  const made = { lines: new Path2D(lines), fills: fills ? new Path2D(fills) : null };
+  const made = { lines: pathFrom(lines), fills: fills ? pathFrom(fills) : null };
   paths.set(name, made);
   return made;
 }

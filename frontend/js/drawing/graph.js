@@ -7,7 +7,7 @@ import { DataSet, Network } from '/vendor/vis-network/vis-network.min.js';
 import { bounds, findNode, hit, homeOf, titleHeight } from '../data/model.js';
 import { emphasis, neighbourhood } from '../data/walk.js';
 import { isLegible, openingOf, SMALLEST, wholeOf } from './framing.js';
-import { createLinks } from './links.js';
+import { createLinks, portsOf } from './links.js';
 import { NO_HUES } from './looks.js';
 import { routeLinks } from './routes.js';
 import { FADED, handleAt, LEGIBLE, paint, paintLane } from './shapes.js';
@@ -16,9 +16,6 @@ import { FADED, handleAt, LEGIBLE, paint, paintLane } from './shapes.js';
 const HOVER_WAIT = 140;
 /** What sticks out of a box, in pixels: handles, badges, halos. */
 const RIM = 40;
-/** What browsers still make a picture of. */
-const LONGEST_SIDE = 12_000;
-const MOST_PIXELS = 64_000_000;
 const SLOP = 4;
 
 const OPTIONS = Object.freeze({
@@ -130,7 +127,7 @@ export function createGraph(container, palette, listener) {
       lit: emphasis(model, selected) ?? state.found,
       faded: FADED.selected,
       hovered: '',
-      linked: rowsWithLinks(model),
+      linked: portsOf(model),
       links: createLinks(model, ways),
     });
     Object.assign(container.dataset, {
@@ -250,34 +247,6 @@ export function createGraph(container, palette, listener) {
     if (state.model) network.redraw();
   }
 
-  /**
-   * The whole picture on its ground colour, whatever the window shows; smaller where it would be too large
-   * for a browser.
-   * @returns {Promise<Blob>}
-   */
-  function toImage() {
-    const { model } = state;
-    const around = model && bounds(model);
-    const copy = document.createElement('canvas');
-    const context = copy.getContext('2d');
-    if (!model || !around || !context) throw new Error('There is no picture to save.');
-    const [wide, high] = [around.right - around.left + 2 * RIM, around.bottom - around.top + 2 * RIM];
-    const scale = Math.min(2, LONGEST_SIDE / wide, LONGEST_SIDE / high, Math.sqrt(MOST_PIXELS / (wide * high)));
-    [copy.width, copy.height] = [Math.ceil(wide * scale), Math.ceil(high * scale)];
-    context.fillStyle = state.palette.canvas;
-    context.fillRect(0, 0, copy.width, copy.height);
-    context.scale(scale, scale);
-    context.translate(RIM - around.left, RIM - around.top);
-    const look = { ...state, focus: model.focus, flow: model.flow, scale: Math.max(scale, 0.5) };
-    for (const lane of model.lanes ?? []) paintLane(context, lane, around, state.palette);
-    state.links?.paint(context, look);
-    for (const box of model.boxes.values()) paint(context, box, look);
-    return new Promise((resolve, reject) => {
-      const settle = (blob) => (blob ? resolve(blob) : reject(new Error('The picture is too large.')));
-      copy.toBlob(settle, 'image/png');
-    });
-  }
-
   network.on('click', ({ pointer, event }) => {
     const handle = pressed(pointer.DOM);
     if (handle) listener.onHandle(handle.id, handle.side, Boolean(event.srcEvent?.shiftKey));
@@ -339,7 +308,7 @@ export function createGraph(container, palette, listener) {
     return !around || isLegible(around, sizeOf(container), legible(model));
   }
 
-  return { show, select, light, fits, reveal, zoom, moveTo, fit: fitAll, repaint, toImage };
+  return { show, select, light, fits, reveal, zoom, moveTo, fit: fitAll, repaint };
 }
 
 /**
@@ -363,18 +332,6 @@ function centreOf(model, item) {
 
 function sizeOf({ clientWidth, clientHeight }) {
   return { width: clientWidth, height: clientHeight };
-}
-
-const SIDES = Object.freeze({ forward: ['right', 'left'], back: ['left', 'right'], beside: ['right', 'right'] });
-
-function rowsWithLinks(model) {
-  const sides = { left: new Set(), right: new Set() };
-  for (const link of model.links.values()) {
-    const [leaving, arriving] = SIDES[link.way];
-    sides[leaving].add(link.from);
-    sides[arriving].add(link.to);
-  }
-  return sides;
 }
 
 function sameSet(one, other) {

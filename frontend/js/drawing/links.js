@@ -128,8 +128,13 @@ function numberOf(value) {
   return numbers.get(value);
 }
 
-/** A link ends level; its head points along its last piece. */
-function arrowhead({ xs, ys, beside, turned }, heads, size) {
+/**
+ * A link ends level; its head points along its last piece.
+ * @param {import('./routes.js').Way} way
+ * @param {import('./routes.js').Path & {closePath: () => void}} heads
+ * @param {number} size
+ */
+export function arrowhead({ xs, ys, beside, turned }, heads, size) {
   const path = turned ? onItsSide(heads) : heads;
   const [x, y] = [xs[xs.length - 1], ys[ys.length - 1]];
   const before = xs.findLast((one) => one !== x) ?? x;
@@ -151,4 +156,21 @@ function toPiece([x0, y0], [x1, y1], x, y) {
   const length = dx * dx + dy * dy;
   const t = length === 0 ? 0 : Math.min(1, Math.max(0, ((x - x0) * dx + (y - y0) * dy) / length));
   return Math.hypot(x - x0 - t * dx, y - y0 - t * dy);
+}
+
+const SIDES = Object.freeze({ forward: ['right', 'left'], back: ['left', 'right'], beside: ['right', 'right'] });
+
+/**
+ * The rows at whose sides links end.
+ * @param {import('../data/model.js').Model} model
+ * @returns {{left: Set<string>, right: Set<string>}}
+ */
+export function portsOf(model) {
+  const sides = { left: new Set(), right: new Set() };
+  for (const link of model.links.values()) {
+    const [leaving, arriving] = SIDES[link.way];
+    sides[leaving].add(link.from);
+    sides[arriving].add(link.to);
+  }
+  return sides;
 }

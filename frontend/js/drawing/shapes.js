@@ -7,7 +7,7 @@ import { CHANGES, swatch, titleHeight } from '../data/model.js';
 import { paintGlyph } from './glyphs.js';
 import { lookOf, shadeOf } from './looks.js';
 
-const FAMILY = 'system-ui, -apple-system, "Segoe UI", Roboto, "Helvetica Neue", Arial, sans-serif';
+export const FAMILY = 'system-ui, -apple-system, "Segoe UI", Roboto, "Helvetica Neue", Arial, sans-serif';
 const MONO = 'ui-monospace, SFMono-Regular, Menlo, Consolas, "Liberation Mono", monospace';
 /** How much is left of what is not emphasised, while something is selected or the pointer rests. */
 export const FADED = Object.freeze({ selected: 0.22, hovered: 0.5 });
@@ -290,12 +290,13 @@ function paintBadge(context, x, y, sign, colour, { palette }) {
   context.textAlign = 'left';
 }
 
-/** A handle, in pixels of the drawing; it grows against the zoom so that it can be hit. */
-const HANDLE = Object.freeze({ height: 20, least: 26, letter: 7.5, most: 2 });
+/** A handle, in pixels of the drawing; it grows against the zoom so that it can be hit, and hooks into its box. */
+const HANDLE = Object.freeze({ height: 20, least: 26, letter: 7.5, most: 2, hook: 7 });
 
 /**
- * The handles of a box, where there is more than is drawn, or where it was opened: pills on its lower
- * corners, top down on its left ones, `+3` or `−`.
+ * The handles of a box, where there is more than is drawn, or where it was opened: pills at its lower
+ * corners, top down at its left ones, `+3` or `−`. They lie beside the box, in the gap before the next
+ * rank, where they cover no name.
  * @param {import('../data/model.js').Box} box
  * @param {number} scale of the canvas
  * @param {''|'down'} [flow]
@@ -310,10 +311,14 @@ export function handlesOf(box, scale, flow = '') {
     const text = number > 0 ? `+${formatNumber(number)}` : open?.[side] ? '−' : '';
     if (!text || box.kind === 'group') continue;
     const width = Math.max(HANDLE.least, text.length * HANDLE.letter + 12) * size;
+    const height = HANDLE.height * size;
     const by = side === 'upstream' ? -1 : 1;
-    const x = box.x + (flow === 'down' ? -1 : by) * (box.width / 2);
-    const y = box.y + (flow === 'down' ? by : 1) * (box.height / 2);
-    found.push({ side, text, x, y, width, height: HANDLE.height * size, size });
+    const beyond = (flow === 'down' ? height : width) / 2 - HANDLE.hook * size;
+    const [x, y] =
+      flow === 'down'
+        ? [box.x - box.width / 2 + width / 2, box.y + by * (box.height / 2 + beyond)]
+        : [box.x + by * (box.width / 2 + beyond), box.y + box.height / 2];
+    found.push({ side, text, x, y, width, height, size });
   }
   return found;
 }

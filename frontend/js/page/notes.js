@@ -79,7 +79,7 @@ export function outageBanner(since, again) {
 export function footnote(reply) {
   const { asOf, depth, partial } = reply ?? {};
   const tried = reply?.edges?.some((edge) => edge.attempted) ?? false;
-  const ended = depth && depth.reached < depth.asked && !partial && !tried;
+  const ended = depth && depth.reached > 0 && depth.reached < depth.asked && !partial && !tried;
   return [
     asOf && element('span', {}, 'Newest event: ', time(asOf)),
     ended && element('span', {}, `${what(reply?.nodes ?? [], reply?.edges ?? [])} beyond ${count(depth.reached, 'step')}`),

@@ -8,32 +8,37 @@ import { write } from '../data/url.js';
 const REVENUE = 'dataset:jdbc:redshift://warehouse.example.org/analytics:mart.daily_revenue';
 const COLUMN = 'column:jdbc:redshift://warehouse.example.org/analytics:mart.daily_revenue#margin_eur';
 
-/** What each step shows, and where. */
+/** What each step shows, and where; `part` is the part of the page that it is about, by its id. */
 export const STEPS = Object.freeze([
   {
     title: 'What needs a look',
     words: 'The home page names what failed in the last day, which jobs are late and what was written. The map below opens area by area, down to tables.',
     href: write({ view: 'home' }),
+    part: '',
   },
   {
     title: 'Where a table comes from',
     words: 'The lineage of the daily revenue: jobs between tables, left to right. Choose a box and its whole way lights up.',
     href: write({ view: 'lineage', node: REVENUE, depth: 3, direction: 'upstream' }),
+    part: 'stage',
   },
   {
     title: 'Which columns',
     words: 'The same table with columns: every line is a value that flows from one column into another.',
     href: write({ view: 'lineage', node: REVENUE, columns: true }),
+    part: 'stage',
   },
   {
     title: 'How one column is made',
     words: 'The margin across all jobs, back to the operational databases, with what each job did on the way.',
     href: write({ view: 'columns', node: COLUMN, direction: 'upstream' }),
+    part: 'stage',
   },
   {
     title: 'Why a run failed',
     words: 'The conversion failed this morning. Its page says what changed upstream since the last good run.',
     href: write({ view: 'job', node: 'job:sample/conversion' }),
+    part: 'panel',
   },
 ]);
 
@@ -43,9 +48,13 @@ export const STEPS = Object.freeze([
  * @returns {{begin: () => void, end: () => void}}
  */
 export function createTour(place, follow) {
+  /** @type {MutationObserver|undefined} */
+  let waiting;
+
   function show(number) {
-    const { title, words, href } = STEPS[number];
+    const { title, words, href, part } = STEPS[number];
     follow(href);
+    bring(part);
     place.hidden = false;
     replace(
       place,
@@ -67,6 +76,21 @@ export function createTour(place, follow) {
   function end() {
     place.hidden = true;
     replace(place);
+  }
+
+  /** In one column what a step is about may lie below the window, or behind the card. */
+  function bring(part) {
+    waiting?.disconnect();
+    waiting = new MutationObserver(scroll);
+    waiting.observe(document.body, { attributeFilter: ['data-state'] });
+
+    function scroll() {
+      if (document.body.dataset.state !== 'ready') return;
+      waiting?.disconnect();
+      if (document.documentElement.scrollHeight <= innerHeight) return;
+      if (part) document.getElementById(part)?.scrollIntoView();
+      else scrollTo(0, 0);
+    }
   }
 
   return { begin: () => show(0), end };

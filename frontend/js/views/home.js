@@ -5,11 +5,14 @@
 import { getAll } from '../data/api.js';
 import { count, formatDuration, formatNumber, shorten } from '../data/format.js';
 import { lineageOf, write } from '../data/url.js';
-import { drawMap } from '../drawing/map.js';
+import { drawMap } from '../estate/map.js';
 import { anchor, button, data, element, time } from '../page/dom.js';
 import { firstVisit } from '../start/first.js';
 import { removeSample, SAMPLE } from '../start/sample.js';
 import { datasetLink, jobLink } from '../panel/links.js';
+
+/** So many entries stand on a card: with more the map would not be on the first screen. */
+const ENTRIES = 4;
 
 export const home = {
   controls: [],
@@ -32,6 +35,8 @@ export const home = {
     );
     if (!known.ok) return known;
     if (!map.ok) return map;
+    const opened = await openOnly(api, map, asked);
+    if (!opened.ok) return opened;
     const { totals } = known.data;
     const nothing = totals.jobs === 0 && totals.datasets === 0;
     return {
@@ -43,11 +48,18 @@ export const home = {
         model: null,
         empty: null,
         notes: sample.ok && sample.data.total > 0 ? [sampleNote(context)] : [],
-        document: () => (nothing ? firstVisit(context) : draw(context, known.data, map.data)),
+        document: () => (nothing ? firstVisit(context) : draw(context, known.data, opened.data)),
       },
     };
   },
 };
+
+/** A map of one area says nothing: it opens by itself, a step. */
+function openOnly(api, map, asked) {
+  const [only, other] = map.data.areas;
+  if (asked.within || other || only?.kind !== 'area') return map;
+  return api.get('/graph/map', { ...asked, within: only.path.join('\n') }, 'home/opened');
+}
 
 function draw({ state, go }, known, map) {
   return element(
@@ -55,8 +67,9 @@ function draw({ state, go }, known, map) {
     { class: 'document home', 'data-testid': 'home' },
     element(
       'div',
-      { class: 'cards' },
-      element('div', { class: 'card-pile' }, failedCard(state, known), lateCard(state, known)),
+      { class: 'summaries' },
+      failedCard(state, known),
+      lateCard(state, known),
       writtenCard(state, known),
     ),
     mapCard(state, map, go),
@@ -74,7 +87,7 @@ function card({ tone = '', heading, number, none, href, more }, items) {
       number === null ? null : element('span', { class: 'card-number' }, formatNumber(number)),
       heading,
     ),
-    items.length > 0 ? element('ul', { class: 'lines' }, items.map((item) => element('li', {}, item))) : element('p', { class: 'muted' }, none),
+    items.length > 0 ? element('ul', { class: 'lines' }, items.slice(0, ENTRIES).map((item) => element('li', {}, item))) : element('p', { class: 'muted' }, none),
     href ? element('p', { class: 'card-more' }, anchor(href, more)) : null,
   );
 }
@@ -116,7 +129,7 @@ function lateCard(state, { late, lateJobs }) {
 }
 
 function writtenCard(state, { written }) {
-  const items = written.slice(0, 5).map(({ dataset, at, job }) => [
+  const items = written.map(({ dataset, at, job }) => [
     element('div', { class: 'entry' }, datasetLink(state, dataset), element('span', { class: 'muted' }, time(at))),
     job ? element('span', { class: 'small muted block' }, 'by ', jobLink(state, job)) : null,
   ]);

@@ -221,7 +221,9 @@ def _without_columns(operations: Iterable[_Operation]) -> tuple[_Operation, ...]
 
 
 def _step(operation: _Operation) -> PlanStep:
-    content = {("parameter", f"{one.name}={one.text}") for one in operation.properties}
+    content = {
+        ("parameter", f"{one.name}={one.text}") for one in operation.properties if not one.measured
+    }
     for place, column in enumerate(operation.schema or ()):
         content.add(("column", f"{column.name} {column.type} {column.expression}"))
         content.add(("place", f"{place} {column.name}"))
@@ -292,7 +294,7 @@ def _on_both_sides(
 
 
 def _parameters(operation: _Operation) -> dict[str, Any]:
-    listed = {one.name: one.text for one in operation.properties}
+    listed = {one.name: one.text for one in operation.properties if not one.measured}
     return {
         "name": stable(operation.name),
         **listed,

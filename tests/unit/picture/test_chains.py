@@ -43,7 +43,7 @@ def test_a_reference_without_its_definition_stays_a_leaf() -> None:
 
 def test_a_damaged_plan_that_leads_in_a_circle_keeps_its_steps() -> None:
     circle = [naming("a", "b", "a"), naming("b", "a", "b")]
-    assert [step.id for step in fold_chains(circle)] == ["a", "b"]
+    assert sorted(step.id for step in fold_chains(circle)) == ["a", "b"]
 
 
 def test_an_alias_with_a_child_that_is_not_shown_stays() -> None:

@@ -179,10 +179,13 @@ def _schema(
 
 
 def _properties(one: EventDataset) -> tuple[Property, ...]:
-    listed = [("namespace", one.namespace), ("name", one.name), ("origin", one.origin)]
-    for name in ("inputStatistics", "outputStatistics"):
-        listed += [(key, str(value)) for key, value in sorted(one.usage.get(name, {}).items())]
-    return tuple(Property(name, text) for name, text in listed if text)
+    named = [("namespace", one.namespace), ("name", one.name), ("origin", one.origin)]
+    measured = [
+        Property(key, str(value), measured=True)
+        for name in ("inputStatistics", "outputStatistics")
+        for key, value in sorted(one.usage.get(name, {}).items())
+    ]
+    return (*(Property(name, text) for name, text in named if text), *measured)
 
 
 def _places(names: Mapping[str, str], edges: Sequence[tuple[str, str]]) -> dict[str, Point]:
