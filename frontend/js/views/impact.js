@@ -199,12 +199,13 @@ function row(state, columns, item) {
   return element(
     'tr',
     { 'data-id': item.id, class: `row-${item.kind}` },
-    columns.map((column) => element(column.key === 'name' ? 'th' : 'td', scopeOf(column), column.cell(state, item))),
+    columns.map((column) => element(column.key === 'name' ? 'th' : 'td', attributesOf(column), column.cell(state, item))),
   );
 }
 
-function scopeOf(column) {
-  return column.key === 'name' ? { scope: 'row' } : {};
+/** The name heads its row; a narrow screen shows each other cell beside its heading. */
+function attributesOf(column) {
+  return column.key === 'name' ? { scope: 'row' } : { 'data-heading': column.heading };
 }
 
 /** The colour of a verdict, beside its words. */
