@@ -47,6 +47,16 @@ def test_everything_downstream_is_a_row(page: Page, api: FakeApi) -> None:
     assert asked(api, "/graph/impact") == [{"node": "ds_1", "columns": "true"}]
 
 
+def test_on_a_narrow_screen_each_cell_stands_beside_its_heading(page: Page) -> None:
+    page.set_viewport_size({"width": 390, "height": 844})
+    opened(page, TABLE)
+    cells = rows(page).first.locator("td").all()
+    headings = [cell.get_attribute("data-heading") for cell in cells]
+    assert headings == [
+        "Kind", "Depth", "How", "Read by", "Last run", "Owner", "Layer and classes",
+    ]  # fmt: skip
+
+
 def test_a_row_that_rests_on_a_declaration_says_so_and_is_found_by_it(
     page: Page, api: FakeApi
 ) -> None:

@@ -37,9 +37,9 @@ test('durations are told in the unit that fits', () => {
 });
 
 test('sizes are told in the unit that fits', () => {
-  assert.equal(formatSize(612, 'en'), '612 byte');
+  assert.equal(formatSize(612, 'en'), '612 bytes');
   assert.equal(formatSize(18_233, 'en'), '18.2 kB');
-  assert.equal(formatSize(0, 'en'), '0 byte');
+  assert.equal(formatSize(0, 'en'), '0 bytes');
   assert.equal(formatSize(null), '');
 });
 

@@ -58,7 +58,7 @@ test('values that mean nothing fall back to the default, so that the page still 
   const state = parse('?view=nosuch&direction=sideways&depth=many&limit=-3&as=poem&state=lost&columns=maybe');
   assert.deepEqual(
     [state.view, state.direction, state.depth, state.limit, state.as, state.state, state.columns],
-    ['home', 'both', null, null, 'graph', 'failed', false],
+    ['home', 'both', null, null, 'graph', 'all', false],
   );
 });
 

@@ -58,7 +58,7 @@ export function formatSize(bytes, locale) {
   const options = {
     style: 'unit',
     unit: units[step],
-    unitDisplay: 'short',
+    unitDisplay: step === 0 ? 'long' : 'short',
     maximumFractionDigits: step === 0 ? 0 : 1,
   };
   return new Intl.NumberFormat(locale, options).format(bytes / 1000 ** step);

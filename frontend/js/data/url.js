@@ -178,7 +178,7 @@ const DEFAULTS = Object.freeze({
   fromPlan: '',
   toPlan: '',
   limit: null,
-  state: 'failed',
+  state: 'all',
   by: 'job',
   within: '',
   sort: '',

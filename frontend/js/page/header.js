@@ -19,7 +19,7 @@ export async function showDocuments(indicator, api) {
   indicator.hidden = !result.ok;
   if (!result.ok) return null;
   const { received, projected, pending = 0, waiting = 0, failed = 0 } = result.data;
-  const first = failed === 0 && waiting > 0 ? 'waiting' : 'failed';
+  const first = failed > 0 ? 'failed' : waiting > 0 ? 'waiting' : 'all';
   indicator.href = write({ view: 'journal', state: first });
   replace(
     indicator,
