@@ -148,6 +148,7 @@ def check_reply(report: CheckReport) -> dict[str, Any]:
     return {
         "plans": [_plan_check(plan) for plan in report.plans],
         "missing": list(report.missing),
+        "unmet": list(report.unmet),
         **impact_reply(report.impact),
     }
 

@@ -7,7 +7,7 @@ import subprocess
 from collections.abc import Iterator
 
 import pytest
-from playwright.sync_api import Browser, Page, expect
+from playwright.sync_api import Browser, Page, Route, expect
 
 from tests.e2e.browser import open_page, wait_for
 from tests.e2e.small_client import running, serving
@@ -35,6 +35,17 @@ def test_the_command_of_an_empty_page_is_answered_and_its_document_appears(page:
     sent = subprocess.run(["sh", "-c", str(command)], capture_output=True, text=True, check=True)
     assert " 201 " in sent.stdout.splitlines()[0]
     expect(page.get_by_role("link", name="first_job")).to_be_visible(timeout=20_000)
+
+
+def test_an_estate_with_more_executions_than_are_looked_at_is_told_so(page: Page) -> None:
+    def many(route: Route) -> None:
+        route.fulfill(json={**route.fetch().json(), "executions": 10_000})
+
+    page.route("**/graph/home", many)
+    page.goto("/")
+    page.get_by_test_id("load-sample").click()
+    late = page.get_by_test_id("card-late")
+    expect(late).to_contain_text("Of the newest 10,000 executions", timeout=30_000)
 
 
 def test_the_sample_is_loaded_looked_at_and_removed(page: Page) -> None:
