@@ -56,7 +56,7 @@ run: ready-serve $(SERVE) $(PAGE) $(JARS) java-engine ## Start Headwater (the fi
 	  exec $(BIN)/headwater serve
 
 .PHONY: demo
-demo: ready-demo $(SERVE) $(SPARK) java-spark ## Run a small PySpark pipeline against a running Headwater (URL=)
+demo: ready-demo answering $(SERVE) $(SPARK) java-spark ## Run a small PySpark pipeline against a running Headwater (PORT=, URL=)
 	@exec $(BIN)/headwater demo --url "$(URL)"
 
 # --- working on it ---------------------------------------------------------------------------------
@@ -166,6 +166,11 @@ interpreter:
 	@test ! -e "$(BIN)/python" || "$(BIN)/python" -c pass 2>/dev/null || { \
 	  echo "headwater: the Python of $(VENV) has gone: make clean, then try again" >&2; \
 	  exit 1; }
+
+# Asked before PySpark is installed.
+.PHONY: answering
+answering: interpreter
+	@URL="$(URL)" "$(PYTHON)" -m api.serving.machine server
 
 # --- what is installed -----------------------------------------------------------------------------
 

@@ -23,9 +23,11 @@ PREFIX: Final = "HEADWATER_"
 PAGE: Final = Path(__file__).resolve().parent / "frontend"
 """The page's files; in a checkout a link to the folder ``frontend``."""
 _MEBIBYTE: Final = 1024 * 1024
-#: Read by others in the same shell: the listener in Spark jobs, and the project's own tests.
+URL_VARIABLE: Final = "HEADWATER_URL"
+#: Read by others in the same shell: the listener in Spark jobs, commands that call a server, and
+#: the project's own tests.
 OF_OTHERS: Final = (
-    "HEADWATER_URL",
+    URL_VARIABLE,
     "HEADWATER_API_KEY",
     "HEADWATER_SPILL",
     "HEADWATER_CHROMIUM",

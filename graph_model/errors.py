@@ -12,6 +12,7 @@
     │   ├── OtherOrigin         a page of another origin would change something: 403
     │   └── TooManyRequests     more requests than the key's rate: 429
     ├── Unavailable             try again later: 503
+    │   ├── AnswerTimeout       a server has a request and does not answer it in time
     │   ├── JournalUnavailable  a document cannot be made durable now
     │   ├── GraphUnavailable    the graph database does not answer
     │   │   └── GraphTimeout    ... within the time it was given
@@ -69,10 +70,11 @@ class AmbiguousReference(InvalidInput):
 
 
 class NotFound(HeadwaterError):
-    """Nothing of this kind is known under this id or name."""
+    """Nothing of this kind is known: under this id or name, or at all, with the ``reason``."""
 
-    def __init__(self, kind: str, asked: str) -> None:
-        super().__init__(f"no {kind} {asked!r} is known")
+    def __init__(self, kind: str, asked: str = "", reason: str = "") -> None:
+        named = f" {asked!r}" if asked else ""
+        super().__init__(f"no {kind}{named} is known{reason and ': '}{reason}")
         self.kind = kind
         self.asked = asked
 

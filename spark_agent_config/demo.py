@@ -101,7 +101,7 @@ def run_pipeline(url: str, workdir: Path, progress: Progress = print) -> Pipelin
 def links(url: str, jobs: Sequence[str], main_table: str) -> list[tuple[str, str]]:
     """Addresses for a browser: (title, address). No other function knows addresses."""
     base = url.rstrip("/")
-    pages = [("all jobs and tables", f"{base}/")]
+    pages = [("all jobs and tables", f"{base}/?view=overview")]
     for job in jobs:
         node = quote(f"job:{NAMESPACE}/{job}", safe="")
         pages.append((f"job {job}", f"{base}/?view=job&node={node}"))
@@ -124,7 +124,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     )
     given = parser.parse_args(arguments)
     if (reason := _unreachable(given.url)) is not None:
-        print(f"No Headwater answers at {given.url} ({reason}): start it with: make run")
+        print(
+            f"No Headwater answers at {given.url} ({reason}): start it with make run, "
+            "or name another with --url"
+        )
         return 1
     result = run_pipeline(given.url, given.workdir, print)
     lost = [job.name for job in result.jobs if job.reported == 0]

@@ -43,6 +43,7 @@ import time
 import urllib.parse
 import urllib.request
 from collections.abc import Callable, Mapping
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any, Final
 
@@ -63,12 +64,19 @@ _PREFIX: Final = "spark.headwater."
 _LABEL_PREFIX: Final = "spark.headwater.label."
 _LOG: Final = logging.getLogger(__name__)
 _EXIT_SECONDS: Final = 5.0
+#: For the delivery at the end, also where Spark took all the time to report its last queries.
+_LEAST_DELIVERY_SECONDS: Final = 1.0
 _LOOK_SECONDS: Final = 5.0
 _CONNECT: Final = "pyspark.sql.connect"
 _NO_PLANS_HERE: Final = (
     "Lineage is not reported, the job goes on: a Spark Connect client cannot see the plans of its "
     "queries, so set the stock agent or OpenLineage's client on the Connect server "
     "(`headwater config spark` and `headwater config openlineage-spark` print its settings)"
+)
+_NOT_REPORTED: Final = (
+    "Lineage of the last queries may be lost: Spark had not reported them when the observation "
+    "was closed, after a wait of %.1f s; to wait longer, call flush(60) on the observation before "
+    "the job ends"
 )
 _observed: dict[str, Observation] = {}
 _observing = threading.Lock()
@@ -110,20 +118,23 @@ def observe(
 class Observation:
     """A running observation. Closed at exit, within a few seconds.
 
-    ``drain`` makes Spark deliver its waiting events, within so many ms; ``leave`` takes the
-    listeners out of Spark. ``settings`` are those that the observation began with.
+    ``drain`` makes Spark deliver its waiting events and returns whether it had within so many ms;
+    ``leave`` takes the listeners out of Spark; ``end`` queues the writes that are held.
+    ``settings`` are those that the observation began with.
     """
 
     def __init__(
         self,
         outbox: Outbox[CapturedQuery] | None,
-        drain: Callable[[int], None] | None = None,
+        drain: Callable[[int], bool] | None = None,
         leave: Callable[[], None] | None = None,
+        end: Callable[[], None] | None = None,
         settings: Mapping[str, str] | None = None,
     ) -> None:
         self._outbox = outbox
         self._drain = drain
         self._leave = leave
+        self._end = end
         self._settings = settings or {}
         self._ignored: set[str] = set()
         self._closed = outbox is None
@@ -137,22 +148,29 @@ class Observation:
         """Wait until all that happened so far is reported; False if it took too long."""
         if self._outbox is None:
             return True
-        _within(timeout, lambda: self._wait_for_spark(timeout))
-        return self._outbox.flush(timeout)
+        deadline = time.monotonic() + timeout
+        is_reported = _within(timeout, lambda: self._wait_for_spark(timeout))
+        return self._outbox.flush(_left(deadline)) and is_reported
 
     def close(self, timeout: float = _EXIT_SECONDS) -> bool:
-        """Report the rest within ``timeout`` seconds, leave Spark, and take nothing more.
+        """Report the rest within ``timeout`` seconds, leave Spark, and observe nothing more.
 
-        A second caller waits until the first is done.
+        The time goes to Spark first, and what is left of it, at least one second, to the delivery.
+        False, with a warning, if one of them took too long. A second caller waits until the first
+        is done. An interrupt cuts the waiting short, not the delivery.
         """
         with self._closing:
             if self._outbox is None or self._closed:
                 return True
-            deadline = time.monotonic() + timeout
-            _within(timeout / 2, lambda: self._leave_spark(timeout / 2))
-            self._closed = True
-            atexit.unregister(self.close)
-            return self._outbox.close(max(0.0, deadline - time.monotonic()))
+            began = time.monotonic()
+            is_reported = False
+            try:
+                is_reported = _within(timeout, lambda: self._leave_spark(timeout))
+            finally:
+                if not is_reported:
+                    _LOG.warning(_NOT_REPORTED, time.monotonic() - began)
+                is_delivered = self._deliver_rest(self._outbox, began + timeout)
+            return is_reported and is_delivered
 
     def counts(self) -> Counts:
         return Counts(0, 0, 0) if self._outbox is None else self._outbox.counts()
@@ -165,16 +183,28 @@ class Observation:
             _LOG.warning("This session is observed already; %s is ignored", names)
             self._ignored |= differing
 
-    def _wait_for_spark(self, timeout: float) -> None:
-        """Let Spark deliver its waiting events: its callbacks run behind the job."""
-        if self._drain is not None:
-            _quietly(self._drain, int(timeout * 1000))
+    def _wait_for_spark(self, timeout: float) -> bool:
+        """Whether Spark has delivered its waiting events: its callbacks run behind the job."""
+        try:
+            return self._drain is None or self._drain(int(timeout * 1000))
+        except Exception as error:  # the JVM is gone: it has nothing more to report
+            _LOG.debug("Spark did not answer: %s", first_line(error))
+            return True
 
-    def _leave_spark(self, timeout: float) -> None:
-        self._wait_for_spark(timeout)
+    def _leave_spark(self, timeout: float) -> bool:
+        is_reported = self._wait_for_spark(timeout)
         if self._leave is not None:
             leave, self._leave, self._drain = self._leave, None, None
             leave()
+        return is_reported
+
+    def _deliver_rest(self, outbox: Outbox[CapturedQuery], deadline: float) -> bool:
+        self._closed = True
+        if self._end is not None:
+            self._end()
+        is_delivered = outbox.close(max(_LEAST_DELIVERY_SECONDS, _left(deadline)))
+        _forget(self)
+        return is_delivered
 
 
 class QueryListener:
@@ -185,9 +215,8 @@ class QueryListener:
         self._outbox = outbox
         self._failed: set[str] = set()
         self._nested = NestedWrites()
-        self._waiting = False
+        self._waiting = self._ended = False
         self._lock = threading.Lock()
-        self.observation: Observation | None = None
 
     def onSuccess(self, function: str, execution: Any, duration_ns: int) -> None:
         self._report(execution, duration_ns=duration_ns, function=function)
@@ -212,10 +241,13 @@ class QueryListener:
         with self._lock:
             self._offer(self._nested.release(staged=staged))
 
+    def end(self) -> None:
+        """Queue the held writes. One that Spark reports later is queued too, and held no more."""
+        self._ended = True
+        self.release(staged=True)
+
     def _report(self, execution: Any, **how: Any) -> None:
         """Copy the query out of the JVM and queue it; trouble is logged once per kind."""
-        if self.observation is not None and not self.observation.active:
-            return
         try:
             captured = self._capture(execution, timestamp=_now(), **how)
             with self._lock:
@@ -233,6 +265,9 @@ class QueryListener:
 
     def _wait(self) -> None:
         """Make sure that held writes are reported in time: one timer for any number of them."""
+        if self._ended:
+            self.release(staged=True)
+            return
         with self._lock:
             due = self._nested.next_due
             if due is None or self._waiting:
@@ -357,23 +392,41 @@ def _observe(spark: Any, given: Mapping[str, str]) -> Observation:
     leave_streams = _follow_streams(spark, inspector, outbox)
     bus = context._jsc.sc().listenerBus()
 
-    def drain(milliseconds: int) -> None:
+    def drain(milliseconds: int) -> bool:
         try:
-            bus.waitUntilEmpty(milliseconds)
+            return _is_emptied(bus, milliseconds)
         finally:
             listener.release()
 
     def leave() -> None:
-        _observed.pop(key, None)
         _quietly(leave_queries)
         _quietly(leave_streams)
-        listener.release(staged=True)
 
-    observation = Observation(outbox, drain, leave, settings)
-    listener.observation = observation
+    observation = Observation(outbox, drain, leave, listener.end, settings)
     _observed[key] = observation
-    atexit.register(observation.close)
+    atexit.unregister(close_all)  # the last one that is registered runs first
+    atexit.register(close_all)
     return observation
+
+
+def _is_emptied(bus: Any, milliseconds: int) -> bool:
+    """Whether Spark's listener bus has no event left, or had none within that time."""
+    from py4j.protocol import Py4JJavaError
+
+    try:
+        bus.waitUntilEmpty(milliseconds)
+    except Py4JJavaError as error:  # a TimeoutException; without a JVM it is another error
+        _LOG.debug("Spark's listener bus is not empty: %s", first_line(error))
+        return False
+    return True
+
+
+def close_all(timeout: float = _EXIT_SECONDS) -> None:
+    """Close all observations, also after an interrupt. They share the time."""
+    deadline = time.monotonic() + timeout
+    with ExitStack() as closing:
+        for observation in list(_observed.values()):
+            closing.callback(lambda each: each.close(_left(deadline)), observation)
 
 
 def _close_those_of_stopped(application: str) -> None:
@@ -383,8 +436,13 @@ def _close_those_of_stopped(application: str) -> None:
     """
     for key, observation in list(_observed.items()):
         if not key.startswith(f"{application} "):
-            del _observed[key]
             threading.Thread(target=observation.close, name="headwater-close", daemon=True).start()
+
+
+def _forget(closed: Observation) -> None:
+    for key, observation in list(_observed.items()):
+        if observation is closed:
+            del _observed[key]
 
 
 def _register(spark: Any, listener: QueryListener) -> Callable[[], object]:
@@ -457,18 +515,29 @@ def _spark_settings(spark: Any) -> dict[str, str]:
     return settings
 
 
-def _within(timeout: float, act: Callable[[], None]) -> None:
-    """Do it in a thread that is waited for so many seconds: the JVM may be gone, or not answer."""
-    thread = threading.Thread(target=act, name="headwater-spark", daemon=True)
+def _within(timeout: float, ask: Callable[[], bool]) -> bool:
+    """The answer, which is waited for so many seconds: the JVM may not answer. False without one.
+
+    An interpreter that shuts down may start no thread any more: then only Spark bounds the time.
+    """
+    answers: list[bool] = []
+    thread = threading.Thread(
+        target=lambda: answers.append(ask()), name="headwater-spark", daemon=True
+    )
     try:
         thread.start()
-    except RuntimeError:  # the interpreter shuts down: reports that Spark still has are lost
-        return
+    except RuntimeError:
+        return ask()
     thread.join(timeout)
+    return any(answers)
 
 
-def _quietly(call: Callable[..., object], *arguments: int) -> None:
+def _left(deadline: float) -> float:
+    return max(0.0, deadline - time.monotonic())
+
+
+def _quietly(call: Callable[[], object]) -> None:
     try:
-        call(*arguments)
-    except Exception as error:  # the JVM is gone, or had not finished in time
+        call()
+    except Exception as error:  # the JVM is gone
         _LOG.debug("Spark did not answer: %s", first_line(error))

@@ -11,7 +11,7 @@ from http import HTTPStatus
 from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import quote, urlencode
 
-from api.settings import ROWS, Settings, read_settings
+from api.settings import ROWS, URL_VARIABLE, Settings, read_settings
 from graph_model import console
 from graph_model.errors import AnswerTimeout, ConfigurationError, HeadwaterError, Unavailable
 
@@ -55,9 +55,11 @@ class Call(console.ProgramCall):
         return read_settings({**self.environment, **given})
 
     def url(self) -> str:
-        """``--url``, else the server's address from the settings."""
+        """``--url``, else ``HEADWATER_URL``, else the server's address from the settings."""
         if self.options.url:
             return str(self.options.url).rstrip("/")
+        if url := self.environment.get(URL_VARIABLE):
+            return _read_url(url)
         return self.settings().address
 
     def api_key(self) -> str | None:
@@ -111,6 +113,16 @@ class Call(console.ProgramCall):
 
 
 Command = Callable[[Call], int]
+
+
+def _read_url(text: str) -> str:
+    """The listener's variable: its ``file:`` mode names no server."""
+    if not text.startswith(("http://", "https://")):
+        raise ConfigurationError(
+            f"{URL_VARIABLE}={text!r}: expected the http:// or https:// address of a running "
+            "Headwater; name one with --url"
+        )
+    return text.rstrip("/")
 
 
 def _message(answer: ServerAnswer) -> str:
@@ -204,7 +216,8 @@ def add_url(command: argparse._ActionsContainer) -> None:
     command.add_argument(
         "--url",
         default=argparse.SUPPRESS,  # one given before an action is not undone by it
-        help="the running Headwater (default: http://127.0.0.1:8080, from the settings)",
+        help=f"the running Headwater (default: ${URL_VARIABLE}, else its address by "
+        "HEADWATER_HOST and HEADWATER_PORT: http://127.0.0.1:8080)",
     )
 
 

@@ -23,6 +23,7 @@ _VERDICTS: Final = {
     "may-break": "something may break",
     "none": "nothing breaks",
 }
+_EFFECTS: Final = {"breaks": "breaks", "may-break": "may break", "none": ""}
 _TEXT: Final = """\
 Asks a running Headwater. Name one thing:
 
@@ -33,8 +34,9 @@ Asks a running Headwater. Name one thing:
 A captured plan is a file that the listener wrote with url=file:/path, or any file that headwater
 journal import accepts. It is compared with the plan that its job runs now, and is not stored.
 
-Exit codes: 0 nothing breaks, 1 the server gave no or an incomplete answer, 2 the call is wrong,
-3 something breaks (--fail-on selects which effects count).
+Exit codes: 0 nothing breaks, 1 the server gave no or an incomplete answer, or no captured plan
+writes an output of its job (--map is missing?), 2 the call is wrong, 3 something breaks (--fail-on
+selects which effects count).
 """
 
 
@@ -73,6 +75,11 @@ def _exit_code(headers: Mapping[str, str], fail_on: str) -> int:
         return 0
     if verdict in _FAILING[fail_on]:
         return BREAKS
+    if headers.get("Headwater-Unmet", "0") != "0":
+        raise HeadwaterError(
+            "no captured plan writes an output of the job's last run, so the result is uncertain: "
+            "map the places of the check to those of production with --map FROM=TO"
+        )
     partial = headers.get("Headwater-Partial", "none")
     if partial != "none":
         raise HeadwaterError(f"the answer is incomplete ({partial}): more may break than is listed")
@@ -135,7 +142,7 @@ def _bounds(options: argparse.Namespace) -> dict[str, object]:
 
 def _lines(reply: Mapping[str, Any]) -> Iterator[str]:
     for plan in reply.get("plans", ()):
-        yield from _plan_lines(plan)
+        yield from _plan_lines(plan, _no_readers(reply))
     for uri in reply.get("missing", ()):
         yield f"written by the last run, not captured: {uri}"
     for item in reply["items"]:
@@ -143,16 +150,23 @@ def _lines(reply: Mapping[str, Any]) -> Iterator[str]:
     yield _summary(reply)
 
 
-def _plan_lines(plan: Mapping[str, Any]) -> Iterator[str]:
+def _no_readers(reply: Mapping[str, Any]) -> str:
+    """The end of a change's effect: an answer that may lack readers does not deny them."""
+    sure = reply["verdict"] == "none" and not reply["partial"] and not reply["hidden"]
+    return "; none are known" if sure else ""
+
+
+def _plan_lines(plan: Mapping[str, Any], no_readers: str) -> Iterator[str]:
     known = "" if plan["plan"] else "  (new: nothing to compare with)"
     unchanged = "  (as before)" if plan["plan"] and not plan["changes"] else ""
     yield f"{plan['job']} writes {plan['target']}{known}{unchanged}"
     for change in plan["changes"]:
         ends = " => ".join(
-            str(change[end]) for end in ("before", "after") if change[end] is not None
+            str(change[end]) or "(none)" for end in ("before", "after") if change[end] is not None
         )
-        effect = "" if change["effect"] == "none" else f"  ({change['effect']})"
-        yield f"  {change['kind']}: {change['subject']}  {ends}{effect}"
+        effect = _EFFECTS[change["effect"]]
+        shown = f"  ({effect} its readers{no_readers})" if effect else ""
+        yield f"  {change['kind']}: {change['subject']}  {ends}{shown}"
 
 
 def _item_line(item: Mapping[str, Any]) -> str:
@@ -182,7 +196,8 @@ def _way(path: list[Mapping[str, Any]]) -> str:
 def _summary(reply: Mapping[str, Any]) -> str:
     parts = [f"{reply['total']:,} downstream", f"as of {reply['asOf']}"]
     if reply["verdict"]:
-        parts.insert(0, _VERDICTS[reply["verdict"]])
+        uncertain = reply["verdict"] == "none" and reply.get("unmet")
+        parts.insert(0, "uncertain" if uncertain else _VERDICTS[reply["verdict"]])
     if reply["partial"]:
         parts.append(f"NOT WHOLE: {reply['partial']['reason']}")
     if reply["folded"]:

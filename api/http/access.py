@@ -131,7 +131,8 @@ class Guard:
         if self._anonymous.may(needed):
             return self._anonymous
         raise NotAuthenticated(
-            f"an API key is needed: send it as {API_KEY_HEADER}, or as Authorization: Bearer"
+            f"an API key is needed: send it as {API_KEY_HEADER}, or as Authorization: Bearer; "
+            "the headwater command sends that in HEADWATER_API_KEY"
         )
 
 

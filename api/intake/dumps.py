@@ -378,8 +378,9 @@ def _recognised(document: Mapping[str, Any], where: str, producers: Producers) -
                 Piece(one.kind, one.api_version, one.document, where + one.where) for one in found
             )
             return
-    known = ", ".join(list(document)[:5])[:100] or "nothing"
-    yield Refusal(where, f"expected a plan or an event, not an object with {known}")
+    names = ", ".join(list(document)[:5])[:100]
+    given = f"an object with the fields {names}" if names else "an empty object"
+    yield Refusal(where, f"expected a plan or an event, not {given}")
 
 
 def _exported(line: Mapping[str, Any], where: str, producers: Producers) -> Found:

@@ -148,6 +148,7 @@ def check_reply(report: CheckReport) -> dict[str, Any]:
     return {
         "plans": [_plan_check(plan) for plan in report.plans],
         "missing": list(report.missing),
+        "unmet": list(report.unmet),
         **impact_reply(report.impact),
     }
 
@@ -263,7 +264,7 @@ def _reported_reply(found: ReportedRun) -> dict[str, Any]:
         **whole, **state, "runId": None, "run": whole["id"], "known": True, "folded": False,
         "endless": False, "job": to_json(found.job), "producer": found.producer,
         "lastEventAt": whole["endedAt"], "children": [], "parent": None, "root": None,
-        "ancestors": [], "history": [], "facets": {},
+        "ancestors": [], "history": [], "facets": {}, "cut": [],
     }  # fmt: skip
 
 
@@ -276,6 +277,7 @@ def _tree_reply(tree: RunTree, listed: Mapping[str, Any]) -> dict[str, Any]:
         "ancestors": to_json(tree.ancestors),
         "history": to_json(tree.history),
         "facets": tree.facets,
+        "cut": list(tree.cut),
         "items": listed["items"],
         "partial": to_json(tree.partial) or listed["partial"],
     }

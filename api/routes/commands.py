@@ -20,6 +20,7 @@ from api.schemas.commands import (
     CommandsReply,
     Ordered,
 )
+from api.schemas.query import NoQuery
 from api.service import Service, current_service
 from api.service.sources import is_rebuilding
 from graph_model import labels
@@ -43,14 +44,16 @@ _PENDING: Final = (
 
 
 @blueprint.route("/commands", methods=["POST"])
+@blueprint.arguments(NoQuery)
 @blueprint.arguments(CommandRequest, location="json")
 @blueprint.response(202, CommandReply)
-def order(body: Mapping[str, Any]) -> dict[str, Any]:
+def order(query: Mapping[str, Any], body: Mapping[str, Any]) -> dict[str, Any]:
     """Give a command; with ``dryRun`` only return the documents that it would cover.
 
     Forget and prune need the journal and the catalogue alone: while the graph is down the command
     is journalled, and ``pending`` describes the work that follows when it is back.
     """
+    del query
     service = current_service()
     if body["command"] in {Ordered.HIDE, Ordered.SHOW}:
         return _hide(body, service)

@@ -1,7 +1,8 @@
-"""Liveness, readiness and metrics."""
+"""Liveness, readiness and metrics. Probes may carry a query of a load balancer: it is ignored."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import asdict
 from typing import Any
 
@@ -11,6 +12,7 @@ from api.http import metrics as measured
 from api.http.blueprint import Blueprint
 from api.http.errors import RETRY_AFTER_SECONDS
 from api.schemas.health import LiveReply, ReadyReply
+from api.schemas.query import NoQuery
 from api.schemas.security import OPEN
 from api.service import current_service
 from api.service.readiness import ask
@@ -43,10 +45,12 @@ def ready() -> Response:
 
 
 @blueprint.route("/metrics")
+@blueprint.arguments(NoQuery)
 @blueprint.doc(
     summary="Metrics, for Prometheus",
     responses={200: {"description": "The text format", "content": {"text/plain": {}}}},
 )
-def metrics() -> Response:
+def metrics(query: Mapping[str, Any]) -> Response:
     """Counters of this process, and the present content of the journal."""
+    del query
     return Response(current_service().metrics.text(), content_type=measured.CONTENT_TYPE)

@@ -15,6 +15,7 @@ from api.http.blueprint import Blueprint
 from api.http.errors import InvalidRequest
 from api.http.principals import current_principal
 from api.intake.uploads import Announced, Uploads
+from api.schemas.query import NoQuery
 from api.schemas.uploads import UploadReply, UploadRequest
 from api.settings import Settings
 from graph_model.errors import NotFound
@@ -22,16 +23,26 @@ from graph_model.errors import NotFound
 blueprint = Blueprint("uploads", __name__, description="Large documents, by way of a bucket")
 
 
+def require_place() -> None:
+    """Before the body is looked at: a client need not mend a body that no place takes."""
+    settings: Settings = current_app.config["HEADWATER"]
+    if not settings.uploads:
+        raise NotFound("place for uploads", reason="HEADWATER_UPLOADS is not set here")
+
+
+blueprint.before_request(require_place)
+
+
 @blueprint.route("/uploads", methods=["POST"])
+@blueprint.arguments(NoQuery)
 @blueprint.arguments(UploadRequest, location="json")
 @blueprint.response(201, UploadReply)
-def announce(body: Mapping[str, Any]) -> dict[str, Any]:
+def announce(query: Mapping[str, Any], body: Mapping[str, Any]) -> dict[str, Any]:
     """A URL, signed for one document, this client and fifteen minutes. 404 without
     HEADWATER_UPLOADS.
     """
+    del query
     settings: Settings = current_app.config["HEADWATER"]
-    if not settings.uploads:
-        raise NotFound("place for uploads", "HEADWATER_UPLOADS")
     if body["size"] > settings.max_body_bytes:
         raise InvalidRequest({"size": [f"at most {settings.max_body_bytes:,} bytes"]}, "too-large")
     principal = current_principal()

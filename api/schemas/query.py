@@ -35,7 +35,9 @@ class Query(Schema):
     def __init__(self, **options: Any) -> None:
         super().__init__(**options)
         names = ", ".join(sorted(f.data_key or name for name, f in self.load_fields.items()))
-        self.error_messages["unknown"] = f"one of the parameters {names}"
+        self.error_messages["unknown"] = (
+            f"one of the parameters {names}" if names else "no parameter"
+        )
 
 
 class NoQuery(Query):

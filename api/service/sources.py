@@ -20,7 +20,7 @@ from graph_model.stores.keys import Role
 
 #: How long a walk may take before it answers with the part that it has found.
 TIME_LIMIT_MS: Final = 20_000
-_NEVER_HELD: Final = frozenset({"document", "key"})
+_NEVER_HELD: Final = frozenset({"document", "key", "layer", "place for uploads", "rebuild"})
 _MAKE_ROOM: Final = (
     "the requested node may be in one of them. A larger heap (HEADWATER_GREMLIN_HEAP) or a prune"
     " command makes room (docs/graph.md)"

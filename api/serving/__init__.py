@@ -2,11 +2,12 @@
 
 In reading order:
 
-``server``   start of all parts, serving, stop of all parts
-``storage``  the databases of journal and catalogue, and the locks on them
-``upkeep``   work beside requests: retention at night, measurements of disk space
-``summary``  one log line for all documents that arrived in an interval
-``doctor``   a check of each requirement of a start; each finding has its remedy
-``machine``  a check for Python, Java, Node and Chromium, before anything is installed
-``page``     the page's library, fetched by the integrity hash of its lock
+``server``       start of all parts, serving, stop of all parts
+``storage``      the databases of journal and catalogue, and the locks on them
+``upkeep``       work beside requests: retention at night, measurements of disk space
+``summary``      one log line for all documents that arrived in an interval
+``doctor``       a check of each requirement of a start; each finding has its remedy
+``own_service``  the service that already runs with the same settings, if one does
+``machine``      a check for Python, Java, Node, Chromium and a server, before anything is installed
+``page``         the page's library, fetched by the integrity hash of its lock
 """

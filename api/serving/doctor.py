@@ -13,6 +13,7 @@ from typing import Final
 from api.routes.pages import missing_parts
 from api.service.room import MEASURES_KEY
 from api.serving.machine import Finding, check_java, check_python
+from api.serving.own_service import OwnService, find_service
 from api.serving.server import check_free, check_read_port
 from api.serving.storage import DATABASE_FILE, claim, opened_storage
 from api.settings import Settings
@@ -30,35 +31,58 @@ _LEAST_FREE: Final = 1_000_000_000
 
 
 def examine(settings: Settings, environment: Mapping[str, str]) -> tuple[Finding, ...]:
-    """The findings, in the order in which a start would meet them."""
+    """The findings, in the order in which a start would meet them. What a service with these
+    settings holds, it may hold.
+    """
     version = (sys.version_info.major, sys.version_info.minor)
+    own = find_service(settings)
     return (
+        *_service(own),
         check_python(version, spark=False),
         check_java(environment, spark=False),
-        _port("port", settings.host, settings.port, "PORT", "--port"),
-        _port("Gremlin port", "127.0.0.1", settings.gremlin_port, "GREMLIN_PORT", "--gremlin-port"),
-        *_read_port(settings),
-        _data(settings.data),
+        _port("port", settings.host, settings.port, "PORT", "--port", own=own),
+        _port(
+            "Gremlin port",
+            "127.0.0.1",
+            settings.gremlin_port,
+            "GREMLIN_PORT",
+            "--gremlin-port",
+            own=None if settings.gremlin_url else own,
+        ),
+        *_read_port(settings, own),
+        _data(settings.data, own),
         *_database(settings),
         *_stores(settings),
         *_storage(settings),
         _disk(settings.data),
-        *_memory(settings),
+        *_memory(settings, own),
         _jars(environment),
         _page(settings.frontend),
         _pyspark(),
     )
 
 
-def _port(name: str, host: str, port: int, setting: str, option: str) -> Finding:
+def _service(own: OwnService | None) -> tuple[Finding, ...]:
+    """Only where one runs."""
+    if own is None:
+        return ()
+    text = f"this Headwater runs at {own.address} and is {own.state}"
+    return (Finding("service", own.state != "unavailable", text),)
+
+
+def _port(
+    name: str, host: str, port: int, setting: str, option: str, *, own: OwnService | None
+) -> Finding:
     try:
         check_free(host, port, setting, option)
     except ConfigurationError as error:
+        if own is not None:
+            return Finding(name, True, f"{port} on {host} is held by this Headwater")
         return Finding(name, False, f"{error} (a running Headwater holds it, too)")
     return Finding(name, True, f"{port} on {host} is free")
 
 
-def _read_port(settings: Settings) -> tuple[Finding, ...]:
+def _read_port(settings: Settings, own: OwnService | None) -> tuple[Finding, ...]:
     """Only where one is set."""
     port = settings.gremlin_read_port
     if port is None:
@@ -66,12 +90,17 @@ def _read_port(settings: Settings) -> tuple[Finding, ...]:
     try:
         check_read_port(settings)
     except ConfigurationError as error:
+        if own is not None:
+            text = f"{port} on 127.0.0.1 is held by this Headwater"
+            return (Finding("read port", True, text),)
         return (Finding("read port", False, str(error)),)
     return (Finding("read port", True, f"{port} on 127.0.0.1 is free"),)
 
 
-def _data(folder: Path) -> Finding:
+def _data(folder: Path, own: OwnService | None) -> Finding:
     """Holding the folder for a moment shows that it is writable, and not in use."""
+    if own is not None:
+        return Finding("data folder", True, f"{folder.resolve()} is held by this Headwater")
     there = folder.is_dir()
     if not there:
         parent = _nearest(folder)
@@ -171,8 +200,10 @@ def _nearest(folder: Path) -> Path:
     return next(place for place in (resolved, *resolved.parents) if place.exists())
 
 
-def _memory(settings: Settings) -> tuple[Finding, ...]:
-    """Whether the graph of the last checkpoint fits the engine, and the engine this machine."""
+def _memory(settings: Settings, own: OwnService | None) -> tuple[Finding, ...]:
+    """Whether the graph fits the engine, and the engine this machine: the graph of the last
+    checkpoint, while a service runs that in its engine.
+    """
     if settings.gremlin_url:
         return ()
     memory = Memory(_elements_saved(settings), settings.gremlin_heap_mb)
@@ -180,6 +211,9 @@ def _memory(settings: Settings) -> tuple[Finding, ...]:
     if machine < settings.gremlin_heap_mb:
         text = f"this machine has {machine:,} MB: {HEAP_SETTING}={settings.gremlin_heap_mb} is more"
         return (Finding("memory", False, text),)
+    if own is not None:
+        text = own.memory or "the service has not counted its elements yet"
+        return (Finding("memory", HEAP_SETTING not in text, text),)  # it names the remedy
     return (Finding("memory", not memory.is_nearly_full, str(memory)),)
 
 

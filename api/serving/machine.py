@@ -1,9 +1,10 @@
-"""A check for Python, Java, Node and Chromium, before anything is installed.
+"""A check for Python, Java, Node, Chromium and a server, before anything is installed.
 
 Standard library only, and modules of ours that need no more: ``make`` runs it before the virtual
 environment exists.
 
     python3 -m api.serving.machine serve|demo|engine|spark|test|check|fuzz
+    URL=http://127.0.0.1:8080 python3 -m api.serving.machine server
 
 prints one line for each missing program, with the package to install, and ends with 1; prints
 nothing when all are there.
@@ -16,6 +17,7 @@ import re
 import shutil
 import subprocess
 import sys
+import urllib.request
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final, TextIO
@@ -33,6 +35,7 @@ NEWEST_SPARK_JAVA: Final = 22
 OLDEST_NODE: Final = 20
 BROWSERS: Final = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 _ANSWER_SECONDS: Final = 30
+_SERVER_SECONDS: Final = 10
 
 Run = Callable[[Sequence[str]], str]
 
@@ -111,15 +114,34 @@ def check_browser(environment: Mapping[str, str]) -> Finding:
     return Finding("Chromium", True, found)
 
 
+def check_server(url: str) -> Finding:
+    """A running Headwater, which the demo reports to."""
+    try:
+        if not url.startswith(("http://", "https://")):
+            raise ValueError("expected http://host:port")
+        address = f"{url.rstrip('/')}/health/live"
+        with urllib.request.urlopen(address, timeout=_SERVER_SECONDS):  # noqa: S310 (checked above)
+            return Finding("server", True, url)
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "reason", error)
+        text = (
+            f"no Headwater answers at {url} ({reason}): start it with make run in another "
+            "terminal, or name another with PORT= or URL="
+        )
+        return Finding("server", False, text)
+
+
 def check_for(purpose: str, environment: Mapping[str, str]) -> tuple[Finding, ...]:
     """The programs that a purpose needs here.
 
     ``serve`` and ``demo`` need Python alone. ``engine`` and ``spark`` look for a Java runtime;
-    where there is none, ``make run`` and ``make demo`` install one.
+    where there is none, ``make run`` and ``make demo`` install one. ``server`` asks the one at URL.
     """
     spark = purpose not in {"serve", "engine"}  # the tools of development include PySpark
     version = (sys.version_info.major, sys.version_info.minor)
     findings = [check_python(version, spark=spark)]
+    if purpose == "server":
+        findings.append(check_server(environment.get("URL", "")))
     if purpose in {"engine", "spark", "test"}:
         findings.append(check_java(environment, spark=spark))
     if purpose in {"test", "check"}:

@@ -129,6 +129,18 @@ def claim(data: Path) -> Iterator[None]:
         yield
 
 
+def is_held(data: Path) -> bool:
+    """Whether a process holds the data folder."""
+    try:
+        with (data / LOCK_FILE).open(encoding="utf-8") as lock:
+            fcntl.flock(lock, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return True
+    except OSError:
+        return False
+    return False
+
+
 @contextmanager
 def hold_for_service(database: Database, *, own_graph: bool) -> Iterator[None]:
     """Hold a shared database while a service runs; a data folder is held by ``claim``.

@@ -28,6 +28,7 @@ from graph_model.producers.openlineage.pages.descriptions import (
     describe_job,
 )
 from graph_model.producers.openlineage.pages.quality import Check, Quality, State, judge, read_check
+from graph_model.producers.spelling import spell
 from graph_model.stores.protocols import Page
 
 #: A page leaves out a facet's body with more characters; the facet's history returns it whole.
@@ -199,6 +200,15 @@ def _quality_page(sources: Sources, dataset: str, at: int | None) -> QualityPage
     return QualityPage(quality.state, iso(quality.at) or "", views)
 
 
+# --- runs ----------------------------------------------------------------------------------------
+
+
+def cut_bodies(bodies: Mapping[str, Any]) -> tuple[dict[str, Any], tuple[str, ...]]:
+    """The bodies of a run's facets for its page: None in place of the cut ones, which are named."""
+    cut = tuple(name for name, body in bodies.items() if is_cut(spell(body)))
+    return {**bodies, **dict.fromkeys(cut)}, cut
+
+
 # --- shared --------------------------------------------------------------------------------------
 
 
@@ -236,7 +246,7 @@ def _facet_view(
     *,
     whole: bool,
 ) -> FacetView:
-    cut = not whole and len(text) > LONGEST_BODY
+    cut = not whole and is_cut(text)
     run = runs.get(row.subject)
     return FacetView(
         row.name,
@@ -248,6 +258,11 @@ def _facet_view(
         jobs.get(row.job),
         None if run is None else FacetRun(run.subject, run.run_id),
     )
+
+
+def is_cut(text: str) -> bool:
+    """Whether a page leaves out the body with this text."""
+    return len(text) > LONGEST_BODY
 
 
 def _in_force(views: Iterable[FacetView]) -> dict[str, Mapping[str, Any]]:

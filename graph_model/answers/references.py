@@ -136,7 +136,10 @@ class References:
         uri, separator, path = rest.rpartition("#")
         if not separator or not uri or not path:
             raise InvalidReference(reference, "column:<uri>#<path>")
-        dataset = self.dataset(uri, at, asked=reference)
+        try:
+            dataset = self.dataset(uri, at, asked=reference)
+        except NotFound:
+            raise NotFound("dataset", f"{labels.DATASET}:{uri}") from None
         for spelling in _spellings(path):
             try:
                 return self.column(dataset, spelling)

@@ -163,7 +163,7 @@ class Selection:
 
 
 def filter_of(sources: Sources, selection: Selection, at: int | None) -> Filter:
-    """Raises NotFound for an unknown job, InvalidReference for a node that is no job."""
+    """Raises NotFound for an unknown job or layer, InvalidReference for a node that is no job."""
     job = find_job(sources, selection.job, at)
     keep = dataset_filter(sources, selection.layer, selection.classification)
     return Filter(selection.namespace, job, keep)
@@ -172,12 +172,15 @@ def filter_of(sources: Sources, selection: Selection, at: int | None) -> Filter:
 def dataset_filter(
     sources: Sources, layer: str | None, tag: str | None
 ) -> Callable[[DatasetRow], bool] | None:
-    """Whether a dataset is in a layer, and it or one of its columns carries a
-    tag; None: no filter.
+    """Whether a dataset is in a layer, and it or one of its columns carries a tag; None: no filter.
+
+    Raises NotFound for a layer that nobody declared. A tag is declared nowhere.
     """
     if layer is None and tag is None:
         return None
     governance, hidden = sources.governance, sources.hidden
+    if layer is not None and governance.layers.find(layer) is None:
+        raise NotFound("layer", layer)
     tagged = _tagged(tag, governance, sources.catalogue) if tag is not None else frozenset()
     return lambda row: (
         row.id not in hidden

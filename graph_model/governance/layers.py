@@ -26,6 +26,8 @@ _MOST_ORDER: Final = 1_000_000
 _MOST_KNOWN: Final = 20_000  # URIs whose layer is remembered: 200 patterns take a millisecond
 _UNKNOWN: Final = "?"  # no name of a layer
 _COLOUR: Final = re.compile(r"#[0-9a-f]{6}")
+COLOUR: Final = "#rrggbb, such as #0b6a84"
+"""The expected colour, for error messages."""
 _FIELDS: Final = frozenset({"match", "pattern", "order", "colour", "note"})
 
 
@@ -146,7 +148,7 @@ def _read_order(value: Any) -> int:
 
 def _read_colour(value: Any) -> str:
     if not isinstance(value, str) or not _COLOUR.fullmatch(value.lower()):
-        raise InvalidDocument("colour", "a colour such as #0b6a84")
+        raise InvalidDocument("colour", COLOUR)
     return value.lower()
 
 

@@ -21,6 +21,12 @@ from spark_agent_config.delivery.post import Away, DocumentRejected, Misconfigur
 
 Item = TypeVar("Item")
 _LOG: Final = logging.getLogger(__name__)
+_FULL: Final = "Lineage is dropped: the queue already holds %d documents"
+_LATE: Final = "Spark reported a query after the observation was closed: its lineage %s"
+_UNKEPT: Final = (
+    "Lineage of queries may be lost (%d at most): %s had not taken them when the time for "
+    "closing was over"
+)
 #: Of the time for closing, the part that goes to the server; files get the rest.
 _NETWORK_SHARE: Final = 0.7
 #: A server that asks for a longer pause (Retry-After, in seconds) gets this one.
@@ -136,7 +142,10 @@ class Outbox(Generic[Item]):
         self._thread: threading.Thread | None = None
 
     def offer(self, item: Item) -> bool:
-        """Queue the item without waiting; False when there is no room or the outbox is closed."""
+        """Queue the item without waiting; False when there is no room and no keeper.
+
+        The keeper gets an item that is offered after closing.
+        """
         with self._changed:
             if self._closing.is_set() or not self._has_room(item):
                 return self._offer_to_keeper(item)
@@ -215,7 +224,8 @@ class Outbox(Generic[Item]):
             self._changed.notify_all()
             rest = self._take_all()
         if rest and self._keeper is not None:
-            _run_bounded(lambda: self._keep_all(rest), deadline)
+            if not _run_bounded(lambda: self._keep_all(rest), deadline):
+                self._warn("unkept", _UNKEPT, len(rest), self._keeper)
         elif rest:
             self._count(_Outcome.DROPPED, len(rest))
             self._warn(
@@ -242,12 +252,17 @@ class Outbox(Generic[Item]):
             return
         parts = (
             (counts.delivered, "delivered"),
-            (kept, f"kept in {self._keeper} for the next run"),
-            (counts.refused, f"refused and set aside in {self._keeper}"),
-            (counts.dropped, "dropped"),
+            (kept, f"kept in {self._keeper}, {self._next_step()}"),
+            (counts.refused, f"refused by the server and set aside in {self._keeper}"),
+            (counts.dropped, "lost"),
         )
-        summary = ", ".join(f"{number} {what}" for number, what in parts if number)
-        self._warn("summary", "Lineage of queries at the end: %s", summary)
+        summary = "; ".join(f"{_queries(number)} {fate}" for number, fate in parts if number)
+        self._warn("summary", "Lineage at the end of the run: %s", summary)
+
+    def _next_step(self) -> str:
+        if self._stopped is not None:
+            return "from where `headwater journal import` takes them"
+        return "from where the next run that reaches the server delivers them"
 
     # --- the thread ----------------------------------------------------------------------------
 
@@ -374,16 +389,14 @@ class Outbox(Generic[Item]):
 
     def _offer_to_keeper(self, item: Item) -> bool:
         """With the lock held: the queue is full, or closed. Another thread does the writing."""
-        if self._abandoned or self._keeper is None or len(self._overflow) >= self._capacity:
+        has_room = self._keeper is not None and len(self._overflow) < self._capacity
+        if self._closing.is_set():
+            fate = f"is kept in {self._keeper}" if has_room else "is lost"
+            self._warn("late", _LATE, fate)
+        elif not has_room:
+            self._warn("full", _FULL, self._capacity)
+        if not has_room:
             self._counts[_Outcome.DROPPED] += 1
-            if self._closing.is_set():
-                self._warn("late", "Lineage is dropped: a query ended after reporting was closed")
-            else:
-                self._warn(
-                    "full",
-                    "Lineage is dropped: the queue already holds %d documents",
-                    self._capacity,
-                )
             return False
         self._overflow.append(item)
         if not self._overflowing:
@@ -473,8 +486,12 @@ def _daemon(target: Callable[[], None], name: str) -> threading.Thread:
     return threading.Thread(target=target, name=name, daemon=True)
 
 
-def _run_bounded(work: Callable[[], None], deadline: float) -> None:
-    """Run it in a thread that is waited for until ``deadline``: a folder may hang as a server may.
+def _queries(number: int) -> str:
+    return "1 query is" if number == 1 else f"{number} queries are"
+
+
+def _run_bounded(work: Callable[[], None], deadline: float) -> bool:
+    """Whether it was done until ``deadline``, in a thread: a folder may hang as a server may.
 
     An interpreter that shuts down starts no threads any more: then it is done here.
     """
@@ -483,5 +500,6 @@ def _run_bounded(work: Callable[[], None], deadline: float) -> None:
         thread.start()
     except RuntimeError:
         work()
-        return
+        return True
     thread.join(max(0.0, deadline - time.monotonic()))
+    return not thread.is_alive()

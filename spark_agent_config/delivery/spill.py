@@ -70,7 +70,8 @@ class Spill:
         with self._one_at_a_time:
             lines = self._writer.lines(post)
             self._make_room(len(lines))
-            if _size(self._path()) + len(lines) > self._most_bytes // _PARTS:
+            is_full = _size(self._path()) + len(lines) > self._most_bytes // _PARTS
+            if is_full or _named(self._path(), _CLAIMED).exists():
                 self._number += 1
             append(self._path(), lines)
 
@@ -184,7 +185,7 @@ def server_digest(url: str, api_key: str | None) -> str:
 def _claim(path: Path) -> Iterator[Path | None]:
     """The file under a name that nobody appends to, locked; None when it is another's.
 
-    A claim that broke off keeps its name, and a later run takes it.
+    A claim keeps its name when the process ends in the middle of it, and a later run takes it.
     """
     claimed = _named(path, _CLAIMED)
     try:
@@ -214,14 +215,29 @@ def _rename(path: Path, claimed: Path) -> Path | None:
 
 
 def _put_back(path: Path, lines: list[bytes]) -> None:
-    """Leave only undelivered documents; if even that fails, all of them stay."""
+    """Leave only undelivered documents, unclaimed; if even that fails, all of them stay claimed."""
     fresh = path.with_name(path.name + ".new")
     with suppress(OSError):
         if lines:
             append(fresh, joined(lines))
-            fresh.replace(path)
+            _unclaim(fresh, path)
         else:
             path.unlink(missing_ok=True)
+
+
+def _unclaim(fresh: Path, claimed: Path) -> None:
+    """Replace the claimed file by ``fresh``, under the name that it had before the claim.
+
+    Unless a file has that name (its process began it anew), or the folder makes no hard links:
+    a link, other than a renaming, never replaces the file of another process.
+    """
+    try:
+        _named(claimed, "").hardlink_to(fresh)
+    except OSError:
+        fresh.replace(claimed)
+        return
+    claimed.unlink(missing_ok=True)
+    fresh.unlink(missing_ok=True)
 
 
 def _behind(lines: list[bytes]) -> list[bytes]:

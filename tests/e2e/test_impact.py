@@ -22,6 +22,7 @@ from graph_model.answers.impact.relocation import relocate
 from graph_model.errors import ConfigurationError, HeadwaterError
 from graph_model.stores.keys import Key, Role
 from tests import impact_lake as lake
+from tests.builders import PlanBuilder
 from tests.e2e.small_client import CallOn, client_of, command, running
 from tests.projections import SmallHeadwater, lineage_event
 from tests.waiting import eventually
@@ -81,8 +82,8 @@ def test_everything_downstream_of_a_dataset_is_a_table(client: FlaskClient) -> N
         (
             {"columns": "true", "jobs": "false", "depth": "1"},
             [
-                "dataset audit 1", "dataset daily 1", "column customer 1", "column id 1",
-                "column status 1", "column total 1",
+                "dataset audit 1", "dataset daily 1", "column id 1", "column status 1",
+                "column customer 1", "column total 1",
             ],
         ),
     ],
@@ -157,7 +158,7 @@ def test_a_column_a_job_and_a_prefix_can_be_asked_about(client: FlaskClient) -> 
         "column total 1", "column rounded 2",
     ]  # fmt: skip
     by_filter = ask(client, f"column:{lake.ORDERS}#status", jobs="false", indirect="true")
-    assert labels_of(by_filter)[:3] == ["column customer 1", "column status 1", "column total 1"]
+    assert labels_of(by_filter)[:3] == ["column status 1", "column customer 1", "column total 1"]
     assert labels_of(ask(client, "job:default/daily", jobs="false")) == [
         "dataset daily 1", "dataset report 2",
     ]  # fmt: skip
@@ -454,7 +455,7 @@ def test_a_captured_plan_on_the_command_line(client: FlaskClient, captured: Path
     assert code == 3
     assert said.splitlines()[:2] == [
         "default/load writes s3://lake/orders",
-        "  column-dropped: amount  int  (breaks)",
+        "  column-dropped: amount  int  (breaks its readers)",
     ]
     assert "daily aggregates orders.amount, which is dropped" in said
     assert said.splitlines()[-1].startswith("something breaks, 4 downstream")
@@ -468,10 +469,45 @@ def test_a_plan_captured_elsewhere_is_put_where_the_job_runs(
     body = {**relocate(lake.load(WITHOUT_AMOUNT), moves), "name": "branch"}
     file = tmp_path / "elsewhere.json"
     file.write_text(json.dumps(body), encoding="utf-8")
-    assert "target-moved" in run(client, f"--plan {file} --as-job default/load")[1]
     mapped = " ".join(f"--map {old}={new}" for new, old in moves)
     code, said = run(client, f"--plan {file} --as-job default/load {mapped}")
     assert (code, "target-moved" in said) == (3, False)
+
+
+@pytest.mark.parametrize("form", ["table", "json", "csv", "markdown"])
+def test_a_forgotten_map_is_no_all_clear(client: FlaskClient, tmp_path: Path, form: str) -> None:
+    moves = [("s3://", "file:/tmp/check/")]
+    bodies = [relocate(body, moves) for body in (lake.load(), {**lake.audit(), "name": "load"})]
+    file = tmp_path / "elsewhere.json"
+    file.write_text(json.dumps(bodies), encoding="utf-8")
+    line = f"--plan {file} --format {form}"
+    with pytest.raises(HeadwaterError, match="--map FROM=TO"):
+        run(client, line)
+    code, said = run(client, f"{line} --fail-on never")
+    assert code == 0
+    if form == "table":
+        assert said.splitlines()[-1].startswith("uncertain, 0 downstream")
+    if form == "markdown":
+        assert said.startswith("### Uncertain")
+        assert "**default/load**" in said
+    if form == "json":
+        assert json.loads(said)["unmet"] == ["default/load"]
+
+
+def test_a_dropped_column_without_readers_breaks_nothing_in_every_line(
+    client: FlaskClient, tmp_path: Path
+) -> None:
+    plan = PlanBuilder()
+    rows = plan.read(lake.DAILY, "customer: string", "total: bigint")
+    plan.write(plan.project(rows, "customer"), lake.REPORT)
+    file = tmp_path / "unread.json"
+    file.write_text(json.dumps(lake.named(plan, "report")), encoding="utf-8")
+    code, said = run(client, f"--plan {file}")
+    lines = said.splitlines()
+    assert code == 0
+    assert lines[1].startswith("  column-dropped: rounded")
+    assert lines[1].endswith("(breaks its readers; none are known)")
+    assert lines[-1].startswith("nothing breaks, ")
 
 
 def test_an_answer_that_is_not_whole_is_no_all_clear(client: FlaskClient) -> None:

@@ -77,8 +77,8 @@ def test_a_renamed_and_a_retyped_column_are_found_with_all_that_breaks(
     assert (code, errors) == (3, "")
     lines = said.splitlines()
     assert lines[0] == "default/load writes s3://lake/orders"
-    assert "  column-renamed: status  status => state  (breaks)" in lines
-    assert "  column-retyped: id  int => bigint  (may-break)" in lines
+    assert "  column-renamed: status  status => state  (breaks its readers)" in lines
+    assert "  column-retyped: id  int => bigint  (may break its readers)" in lines
     assert any("daily filters by orders.status, which is renamed to state" in li for li in lines)
     assert lines[-1].startswith("something breaks, ")
 

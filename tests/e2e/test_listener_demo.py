@@ -134,6 +134,11 @@ def test_it_ends_with_links(demo: Demo) -> None:
         assert address in demo.output
 
 
+def test_all_jobs_and_tables_are_in_the_overview_and_not_on_the_home() -> None:
+    pages = dict(links("http://h:9000/", [], "t"))
+    assert pages["all jobs and tables"] == "http://h:9000/?view=overview"
+
+
 def test_without_a_server_it_says_what_to_run(tmp_path: Path) -> None:
     done = subprocess.run(
         [sys.executable, "-m", "spark_agent_config.demo", "--url", "http://127.0.0.1:9"],

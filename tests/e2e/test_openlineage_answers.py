@@ -10,7 +10,9 @@ import pytest
 from flask.testing import FlaskClient
 
 from api.intake.documents import prepare_events
+from graph_model.answers.facets import LONGEST_BODY
 from graph_model.producers.openlineage.submissions import event_submission
+from graph_model.producers.spelling import spell
 from graph_model.producers.spline.reports.submissions import plan_submission
 from tests import captures
 from tests.e2e.small_client import client_of
@@ -115,6 +117,33 @@ def test_a_run_that_only_reads_has_no_target(
     (plan,) = get(client, f"/graph/jobs/{job['id']}")["plans"]
     assert plan["target"] is None
     assert plan["sources"]
+
+
+def test_a_facet_too_long_for_a_page_is_named_and_cut_for_a_job_and_a_run_alike(
+    headwater: SmallHeadwater, client: FlaskClient
+) -> None:
+    path = _FOLDER.parent / "scenarios" / "only_inputs.json"
+    events = json.loads(path.read_text(encoding="utf-8"))["events"]
+    fits, exceeds = facet_of(LONGEST_BODY - 200), facet_of(LONGEST_BODY + 200)
+    for event in events:
+        for part in (event["run"], event["job"]):
+            part.setdefault("facets", {}).update(acme_fits=fits, acme_exceeds=exceeds)
+    take(headwater, events)
+    (job,) = get(client, "/graph/jobs")["items"]
+    of_job = {
+        one["name"]: one for one in get(client, f"/graph/jobs/{job['id']}")["about"]["facets"]
+    }
+    run = get(client, f"/graph/runs/{events[0]['run']['runId']}")
+    assert [of_job[name]["cut"] for name in ("acme_fits", "acme_exceeds")] == [False, True]
+    assert run["cut"] == ["acme_exceeds"]
+    assert run["facets"]["acme_fits"]["text"] == of_job["acme_fits"]["body"]["text"] == fits["text"]
+    assert run["facets"]["acme_exceeds"] is of_job["acme_exceeds"]["body"] is None
+
+
+def facet_of(characters: int) -> dict[str, str]:
+    """A facet of a client's own whose text has that length, with what every facet carries."""
+    facet = {"_producer": "p", "_schemaURL": "s", "text": ""}
+    return facet | {"text": "x" * (characters - len(spell(facet)))}
 
 
 @pytest.mark.parametrize("name", ["a3_agg", "c_ctas_cte", "c_union"])

@@ -99,5 +99,5 @@ def test_the_body_of_a_question_is_not_looked_at(client: FlaskClient) -> None:
 def test_a_captured_plan_that_is_none_is_refused_in_one_plain_sentence(client: FlaskClient) -> None:
     answer = client.post("/graph/impact/plan", json={})
     assert answer.status_code == 400
-    said = "body:1: expected a plan or an event, not an object with nothing"
+    said = "body:1: expected a plan or an event, not an empty object"
     assert answer.get_json()["message"] == said

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
-import { filtered, fullName, nextOrder, pathWords, sorted, tallyWords } from '../../frontend/js/data/impacts.js';
+import { filtered, fullName, nextOrder, pathWords, shortName, sorted, tallyWords } from '../../frontend/js/data/impacts.js';
 
 const read = (name) => JSON.parse(readFileSync(new URL(`fixtures/${name}.json`, import.meta.url), 'utf-8'));
 const { items } = read('impact');
@@ -13,6 +13,12 @@ test('a name tells its item from all others', () => {
   assert.equal(new Set(names).size, names.length);
   assert.ok(names.includes('s3://lake/daily#total'));
   assert.ok(names.includes('default/report'));
+});
+
+test('a column is named with its table, a table and a job by their own names', () => {
+  const path = [{ kind: 'column', id: 'col_1', label: 'daily.total' }];
+  assert.equal(shortName({ kind: 'column', label: 'total', path }), 'daily.total');
+  assert.equal(shortName({ kind: 'job', label: 'daily', path: [] }), 'daily');
 });
 
 test('a path has its jobs in brackets, and marks that turn writing round are shown', () => {

@@ -105,6 +105,17 @@ def test_an_old_python_is_named_in_one_line(tmp_path: Path) -> None:
     assert "is older" in one_line(make("run", f"PYTHON={old}"))
 
 
+def test_the_demo_asks_for_a_server_before_anything_is_installed(bare: Path) -> None:
+    said = one_line(make("demo", "PORT=9", path=str(bare)))
+    assert "no Headwater answers at http://127.0.0.1:9 " in said
+    assert "PORT= or URL=" in said
+
+
+def test_the_demo_reports_to_the_port_or_the_url_that_make_is_given() -> None:
+    assert '--url "http://127.0.0.1:9000"' in make("--dry-run", "demo", "PORT=9000").stdout
+    assert '--url "http://h:1"' in make("--dry-run", "demo", "URL=http://h:1").stdout
+
+
 def test_a_missing_java_is_named_in_one_line(bare: Path) -> None:
     assert "Java 17 to 22 is needed, none is found" in one_line(make("truth", path=str(bare)))
 

@@ -20,5 +20,6 @@ def destination_of_documents(
     if not direct:
         yield ServerDestination(call.url(), call.api_key())
         return
-    with claimed_journal(call.settings(), call.url(), now, route, principal) as journal:
+    settings = call.settings()
+    with claimed_journal(settings, settings.address, now, route, principal) as journal:
         yield journal

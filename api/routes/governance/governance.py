@@ -191,10 +191,12 @@ def declassify(query: Mapping[str, Any], tag: str) -> Response:
 
 
 @blueprint.route("/classifications/<tag>/blocks", methods=["PUT"])
+@blueprint.arguments(NoQuery)
 @blueprint.arguments(BlockRequest, location="json")
 @blueprint.describes(AssignmentsReply)
-def put_block(body: Mapping[str, Any], tag: str) -> Response:
+def put_block(query: Mapping[str, Any], body: Mapping[str, Any], tag: str) -> Response:
     """A tag does not follow the edge between these two columns."""
+    del query
     check_tag(tag)
     service = current_service()
     (source, from_), (target, to) = (

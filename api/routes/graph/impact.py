@@ -116,7 +116,9 @@ def plan(query: Mapping[str, Any]) -> Response:
     with whole_or_later():
         report = check_plans(current_sources(), captured, query["job"], scope)
     report = replace(report, impact=_marked(report.impact, lack))
-    return _with_state(_CHECK_WRITERS[form](report), report.impact)
+    response = _with_state(_CHECK_WRITERS[form](report), report.impact)
+    response.headers["Headwater-Unmet"] = str(len(report.unmet))
+    return response
 
 
 def _captured(rules: Rules, producers: Producers) -> tuple[PlanOutline, ...]:

@@ -8,7 +8,7 @@ from marshmallow import Schema, fields
 from api.schemas.fields import RequestBody, expecting
 from api.schemas.query import Choice, Flag, Instant, OptionalText, Query, Text, Whole
 from graph_model.governance.classifications import MOST_NOTE, MOST_OWNER
-from graph_model.governance.layers import MatchKind
+from graph_model.governance.layers import COLOUR, MatchKind
 
 
 class GovernanceReply(Schema):
@@ -36,7 +36,7 @@ class LayerRequest(RequestBody):
     order = fields.Integer(
         required=True, strict=True, error_messages=expecting("a whole number from 0 to 1,000,000")
     )
-    colour = Text(most=7, required=True)
+    colour = fields.String(required=True, error_messages=expecting(COLOUR))
     note = OptionalText(most=500, load_default="")
 
 

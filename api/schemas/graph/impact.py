@@ -93,3 +93,4 @@ class PlanChangesReply(Reply):
 class PlanCheckReply(ImpactReply):
     plans = fields.List(fields.Nested(PlanChangesReply), required=True)
     missing = fields.List(fields.String(), required=True)
+    unmet = fields.List(fields.String(), required=True)

@@ -36,7 +36,7 @@ class PictureQuery(Query):
         if data["flow"] is Flow.DOWN and not (
             data["layout"] and data["group"] is None and not data.get("columns", False)
         ):
-            expected = "expected right, or layout=true without group and without columns"
+            expected = "right, or layout=true without group and without columns"
             raise ValidationError(expected, "flow")
 
 

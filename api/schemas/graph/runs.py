@@ -39,4 +39,5 @@ class RunTreeReply(RunReply):
     children = fields.List(fields.Nested(RunReply), required=True)
     history = fields.List(fields.Dict(), required=True)
     facets = fields.Dict(required=True)
+    cut = fields.List(fields.String(), required=True)
     items = fields.List(fields.Nested(ItemReply), required=True)

@@ -38,6 +38,15 @@ export function fullName({ kind, label, uri, namespace }) {
 }
 
 /**
+ * The name in a row: `table.column` for a column, since rows of several tables stand below each other.
+ * @param {Item} item
+ * @returns {string}
+ */
+export function shortName({ kind, label, path }) {
+  return kind === 'column' ? (path.at(-1)?.label ?? label) : label;
+}
+
+/**
  * `orders → (daily) → daily`: jobs in brackets.
  * @param {Item['path']} path
  * @returns {string}

@@ -58,9 +58,10 @@ function leaf(name, text) {
  * Facets by name, each a tree.
  * @param {string} heading
  * @param {Record<string, unknown>} facets
+ * @param {string[]} [cut] those that the server left out
  * @returns {HTMLElement|null}
  */
-export function facetTrees(heading, facets) {
+export function facetTrees(heading, facets, cut = []) {
   const names = Object.keys(facets ?? {});
   if (names.length === 0) return null;
   return section(
@@ -68,7 +69,7 @@ export function facetTrees(heading, facets) {
     element(
       'div',
       { class: 'trees', 'data-testid': 'facets' },
-      names.map((name) => valueTree(name, facets[name])),
+      names.map((name) => (cut.includes(name) ? tooLong(name) : valueTree(name, facets[name]))),
     ),
   );
 }
@@ -90,14 +91,16 @@ export function facetsInForce(state, facets) {
         element(
           'div',
           {},
-          facet.cut
-            ? element('p', { class: 'muted' }, data(facet.name), ' is too long to be shown here')
-            : valueTree(facet.name, facet.body),
+          facet.cut ? tooLong(facet.name) : valueTree(facet.name, facet.body),
           element('span', { class: 'small muted' }, `${facet.kind} · `, time(facet.at), said(state, facet)),
         ),
       ),
     ),
   );
+}
+
+function tooLong(name) {
+  return element('p', { class: 'muted' }, data(name), ' is too long to be shown here');
 }
 
 function said(state, facet) {

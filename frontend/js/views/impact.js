@@ -5,7 +5,7 @@
 import { tagChip } from '../panel/classifications.js';
 import { anchor, button, chain, data, download, element, icon, replace, time } from '../page/dom.js';
 import { count, formatNumber, howWord, shorten } from '../data/format.js';
-import { filtered, fullName, nextOrder, pathWords, sorted, tallyWords, VERDICTS } from '../data/impacts.js';
+import { filtered, fullName, nextOrder, pathWords, shortName, sorted, tallyWords, VERDICTS } from '../data/impacts.js';
 import { jobLink } from '../panel/links.js';
 import { KIND_NAMES } from '../page/list.js';
 import { separated, stateChip } from '../panel/panel.js';
@@ -248,7 +248,7 @@ function nameCell(state, item) {
   const to = { dataset: { view: 'lineage' }, column: { view: 'columns' }, job: { view: 'job' } }[item.kind];
   const aside = item.kind === 'job' ? item.namespace : item.uri;
   return [
-    anchor(link(state, { ...to, node: item.id }), data(shorten(item.label, 120))),
+    anchor(link(state, { ...to, node: item.id }), data(shorten(shortName(item), 120))),
     element('span', { class: 'muted block mono', title: shorten(fullName(item), 400) }, data(shorten(aside ?? '', 120))),
   ];
 }

@@ -69,7 +69,7 @@ function draw(context, known) {
     tree(state, known),
     history(known),
     wrote(state, known),
-    facetTrees('Facets of the run', known.facets),
+    facetTrees('Facets of the run', known.facets, known.cut),
     Object.keys(known.facets ?? {}).length > 0 && aboutRules(state, known.facets),
   );
 }

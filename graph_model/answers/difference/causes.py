@@ -18,6 +18,7 @@ from typing import Final
 
 from graph_model.answers.difference.graph import PLANS, SCHEMA, ElementChange, GraphDifference
 from graph_model.answers.difference.schema import ADDED, CHANGED, describe
+from graph_model.error_text import cause_line
 from graph_model.picture.view import (
     ColumnEdgeView,
     ColumnNodeView,
@@ -222,7 +223,7 @@ def _failed(one: JobActivity, job: JobNode, distance: int) -> Cause:
     last = one.failures[0]
     number = f"{len(one.failures)}{' or more' if one.more_failures else ''}"
     times = "once" if number == "1" else f"{number} times"
-    error = " ".join((last.error or "").split())
+    error = " ".join((cause_line(last.error) or "").split())
     message = f": {error[:_ERROR_SHOWN]}" if error else ""
     reason = f"job {job.label} failed {times}, last at {iso(last.at)}{message}"
     return Cause(FAILED_RUN, cause_node(job), distance, last.at, reason, execution=last.execution)

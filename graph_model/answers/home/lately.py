@@ -16,6 +16,7 @@ from graph_model.answers.home.rhythm import is_late, rhythm_of
 from graph_model.answers.nodes import dataset_references, job_references
 from graph_model.answers.overview import Totals
 from graph_model.answers.sources import Sources, of_one_state
+from graph_model.error_text import cause_line
 from graph_model.picture.view import DatasetReference, JobReference, iso
 from graph_model.stores.protocols import RecentExecution
 
@@ -27,7 +28,7 @@ _MOST_NAMED: Final = 12
 
 @dataclass(frozen=True, slots=True)
 class FailedRun:
-    """A job whose newest run failed; ``error`` is its first line."""
+    """A job whose newest run failed; ``error`` is the line that names the cause."""
 
     job: JobReference
     at: str
@@ -142,16 +143,10 @@ def _failures(
     failed: Sequence[RecentExecution], jobs: Mapping[str, JobReference]
 ) -> tuple[FailedRun, ...]:
     return tuple(
-        FailedRun(jobs[one.job], iso(one.at) or "", first_line(one.error))
+        FailedRun(jobs[one.job], iso(one.at) or "", cause_line(one.error))
         for one in failed[:_MOST_NAMED]
         if one.job in jobs
     )
-
-
-def first_line(error: str | None) -> str | None:
-    """The first line of an error, at most 300 characters."""
-    lines = (error or "").strip().splitlines()
-    return lines[0].rstrip()[:300] if lines else None
 
 
 def _late_jobs(

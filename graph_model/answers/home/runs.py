@@ -6,9 +6,9 @@ import json
 from dataclasses import dataclass
 from typing import Any
 
-from graph_model.answers.home.lately import first_line
 from graph_model.answers.nodes import dataset_references, job_references
 from graph_model.answers.sources import Sources, of_one_state
+from graph_model.error_text import cause_line
 from graph_model.picture.view import DatasetReference, JobReference, iso
 from graph_model.stores.protocols import ExecutionOrder, Page
 
@@ -54,7 +54,7 @@ def all_runs(
             state=one.state,
             kind=one.kind,
             duration_ms=one.duration_ms,
-            error=first_line(one.error),
+            error=cause_line(one.error),
             metrics=json.loads(one.metrics) if one.metrics else {},
         )
         for one in page.items

@@ -37,10 +37,15 @@ class PlanCheck:
 
 @dataclass(frozen=True, slots=True)
 class CheckReport:
-    """``missing``: URIs that the job's last run wrote and that no captured plan writes."""
+    """``missing``: URIs that the job's last run wrote and that no captured plan writes.
+
+    ``unmet``: known jobs of which no captured plan writes an output, or reads an input where an
+    output has moved. Their places were probably not mapped, so a verdict says nothing about them.
+    """
 
     plans: tuple[PlanCheck, ...]
     missing: tuple[str, ...]
+    unmet: tuple[str, ...]
     effect: Effect
     impact: ImpactReport
 
@@ -73,6 +78,7 @@ class ImpactCheck:
         """The impact of replacing the plans that their jobs run now by these plans."""
         pairs: list[tuple[PlanOutline, PlanOutline | None]] = []
         missing: list[str] = []
+        unmet: list[str] = []
         for job in sorted({plan.job for plan in captured}):
             new = [self._shown(plan) for plan in captured if plan.job == job]
             current = self._current(job, new, scope.at)
@@ -80,6 +86,8 @@ class ImpactCheck:
             pairs += found
             taken = {old.logical_plan for _, old in found if old is not None}
             missing += [old.target_uri for old in current if old.logical_plan not in taken]
+            if current and not any(old and _meets(one, old) for one, old in found):
+                unmet.append("/".join(new[0].job_name))
         checks = [(new, old, compare(old, new) if old else ()) for new, old in pairs]
         impact = self._impact_of([(old, changes) for _, old, changes in checks if old], scope)
         return CheckReport(
@@ -91,6 +99,7 @@ class ImpactCheck:
                 for new, old, changes in checks
             ),
             missing=tuple(sorted(set(missing))),
+            unmet=tuple(sorted(unmet)),
             effect=Effect(impact.verdict or Effect.NONE),
             impact=impact,
         )  # fmt: skip
@@ -180,6 +189,12 @@ class ImpactCheck:
         held = self._graph.edges(datasets, Direction.DOWNSTREAM, (labels.HAS,), HUB_LIMIT)
         inside = _inside(self._graph.vertices({edge.in_id for edge in held.edges}))
         return {top.id: frozenset({top.id, *inside.get(_name(top), ())}) for top in tops}
+
+
+def _meets(captured: PlanOutline, known: PlanOutline) -> bool:
+    """Whether the two have a place in common: the target, else (it has moved) an input."""
+    same_target = captured.target == known.target
+    return same_target or not captured.inputs.keys().isdisjoint(known.inputs)
 
 
 def _of_columns(changes: Iterable[Change], effect: Effect) -> list[Change]:

@@ -6,13 +6,13 @@ the same expression counts as renamed; that is a guess, and is marked as one.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence, Set
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final
 
 from graph_model import labels
-from graph_model.answers.impact.outline import ColumnOutline, PlanOutline
+from graph_model.answers.impact.outline import ColumnOutline, PlanOutline, RowDecider
 from graph_model.naming.schemas import same_type
 
 
@@ -31,6 +31,7 @@ class ChangeKind(StrEnum):
     PARTITIONING_CHANGED = "partitioning-changed"
     TARGET_MOVED = "target-moved"
     SCHEMA_UNKNOWN = "schema-unknown"
+    PLAN_CHANGED = "plan-changed"
 
 
 class Effect(StrEnum):
@@ -48,6 +49,7 @@ EFFECTS: Final = {
     ChangeKind.TARGET_MOVED: Effect.MAY_BREAK,
 }
 """Other changes break nothing: names and types stay, though values may differ."""
+_SHOWN_DIGITS: Final = 8
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,8 +76,17 @@ def compare(before: PlanOutline, after: PlanOutline) -> tuple[Change, ...]:
         *_inputs(before, after),
         *_writes(before, after),
     ]
+    if not found:
+        found += _remaining(before, after)
     order = list(ChangeKind)
     return tuple(sorted(found, key=lambda change: order.index(change.kind)))
+
+
+def _remaining(before: PlanOutline, after: PlanOutline) -> Iterator[Change]:
+    """A difference that outlines do not show: a limit, the order of the columns, another step."""
+    if before.fingerprint != after.fingerprint:
+        ends = before.fingerprint[:_SHOWN_DIGITS], after.fingerprint[:_SHOWN_DIGITS]
+        yield Change(ChangeKind.PLAN_CHANGED, "fingerprint", *ends)
 
 
 # --- columns -------------------------------------------------------------------------------------
@@ -161,16 +172,30 @@ _DECIDING: Final = {
 
 def _rows(before: PlanOutline, after: PlanOutline) -> Iterator[Change]:
     """Changes to the set of rows: filters, joins, groupings and sort orders."""
-    for how in sorted({how for _, _, how in before.deciders | after.deciders}):
-        old = {(dataset, path) for dataset, path, found in before.deciders if found == how}
-        new = {(dataset, path) for dataset, path, found in after.deciders if found == how}
-        if old != new:
+    for how in sorted({one.how for one in before.deciders | after.deciders}):
+        old = {one for one in before.deciders if one.how == how}
+        new = {one for one in after.deciders if one.how == how}
+        if _decide_otherwise(old, new):
             subject = _DECIDING.get(how, how)
-            yield Change(ChangeKind.ROWS_CHANGED, subject, _paths(old), _paths(new))
+            yield Change(ChangeKind.ROWS_CHANGED, subject, _conditions(old), _conditions(new))
+    if before.joins is not None and after.joins is not None and before.joins != after.joins:
+        ends = ", ".join(before.joins), ", ".join(after.joins)
+        yield Change(ChangeKind.ROWS_CHANGED, "join types", *ends)
 
 
-def _paths(names: Iterable[tuple[str, str]]) -> str:
-    return ", ".join(sorted({path for _, path in names}))
+def _decide_otherwise(old: Set[RowDecider], new: Set[RowDecider]) -> bool:
+    """Columns alone are compared where a producer does not report its conditions."""
+    if all(one.expression for one in old | new):
+        return old != new
+    return {(one.dataset, one.path) for one in old} != {(one.dataset, one.path) for one in new}
+
+
+def _conditions(deciders: Iterable[RowDecider]) -> str:
+    """The conditions, or the columns without one, each once: a condition stands at each of its
+    columns.
+    """
+    texts = {text for one in deciders for text in (one.expression or one.path).split(" | ")}
+    return ", ".join(sorted(texts))
 
 
 def _inputs(before: PlanOutline, after: PlanOutline) -> Iterator[Change]:

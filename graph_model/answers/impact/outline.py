@@ -12,7 +12,7 @@ from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 
 from graph_model import identity, labels
-from graph_model.facts import DatasetRow, Edge, Facts, JobRow, LogicalPlanRow
+from graph_model.facts import DatasetRow, Edge, Facts, JobRow, LogicalPlanRow, Vertex
 from graph_model.lineage import HUB_LIMIT
 from graph_model.stores.protocols import Direction, GraphReader, NodeLookup
 
@@ -28,6 +28,19 @@ class DerivationSource:
     path: str
     kind: str
     how: str
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class RowDecider:
+    """A column that decides over all rows: ``how`` is FILTER, JOIN, GROUP_BY or SORT.
+
+    ``expression`` holds its conditions (``a > 1 | a = b``), "" where the producer reports none.
+    """
+
+    dataset: str
+    path: str
+    how: str
+    expression: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,8 +59,8 @@ class PlanOutline:
     """The inputs and outputs of a logical plan. ``columns`` None: the plan reports no output
     schema.
 
-    ``inputs`` maps ids of datasets read to URIs; ``deciders`` are (dataset id, path, how) of the
-    columns that decide over all rows (FILTER, JOIN, GROUP_BY, SORT).
+    ``inputs`` maps ids of datasets read to URIs. ``joins`` are the types of the joins (INNER,
+    LEFTOUTER) in the order of the operations; None: the plan reports no operations.
     """
 
     logical_plan: str
@@ -60,7 +73,8 @@ class PlanOutline:
     partition_keys: tuple[str, ...]
     columns: tuple[ColumnOutline, ...] | None
     inputs: Mapping[str, str]
-    deciders: frozenset[tuple[str, str, str]]
+    deciders: frozenset[RowDecider]
+    joins: tuple[str, ...] | None
 
 
 def outlines(facts: Facts) -> tuple[PlanOutline, ...]:
@@ -84,12 +98,15 @@ class _Reading:
         }
         self._columns: dict[str, ColumnName] = {}
         self._schemas: dict[str, str] = {}
+        self._operations: dict[str, Vertex] = {}
         for vertex in facts.vertices:
             if vertex.label == labels.COLUMN:
                 name = str(vertex.value("dataset_id")), str(vertex.value("path"))
                 self._columns[vertex.id] = name
             elif vertex.label == labels.SCHEMA:
                 self._schemas[vertex.id] = str(vertex.value("columns"))
+            elif vertex.label == labels.OPERATION:
+                self._operations[vertex.id] = vertex
         self._at: defaultdict[str, list[Edge]] = defaultdict(list)
         for edge in facts.edges:
             self._at[_plan_of(edge)].append(edge)
@@ -98,7 +115,11 @@ class _Reading:
         edges = self._at[row.id]
         sources = [e.out_id for e in edges if e.label == labels.FEEDS and e.in_id == row.id]
         deciders = {
-            (*self._columns[edge.out_id], str(edge.value("how")))
+            RowDecider(
+                *self._columns[edge.out_id],
+                str(edge.value("how")),
+                str(edge.value("expression") or ""),
+            )
             for edge in edges
             if edge.label == labels.INFLUENCES and edge.out_id in self._columns
         }
@@ -114,7 +135,20 @@ class _Reading:
             columns=self._written(row, edges),
             inputs={source: self._uris.get(source, "") for source in sorted(sources)},
             deciders=frozenset(deciders),
+            joins=self._joins(edges),
         )
+
+    def _joins(self, edges: Iterable[Edge]) -> tuple[str, ...] | None:
+        operations = [
+            self._operations[edge.in_id]
+            for edge in edges
+            if edge.label == labels.HAS and edge.in_id in self._operations
+        ]
+        if not operations:
+            return None
+        operations.sort(key=lambda operation: int(str(operation.value("position"))))
+        parameters = [json.loads(str(operation.value("parameters"))) for operation in operations]
+        return tuple(_join_type(one["joinType"]) for one in parameters if "joinType" in one)
 
     def _written(
         self, row: LogicalPlanRow, edges: Iterable[Edge]
@@ -147,11 +181,16 @@ class _Reading:
         )
 
 
+def _join_type(text: str) -> str:
+    """``Left Outer`` => ``LEFTOUTER``: producers spell one type differently."""
+    return "".join(text.split()).upper()
+
+
 def _plan_of(edge: Edge) -> str:
-    """The logical plan that an edge belongs to; "" for none."""
+    """The logical plan that an edge belongs to; another id where it belongs to none."""
     if edge.label == labels.DERIVES:
         return str(edge.value("logical_plan"))
-    return edge.out_id if edge.label == labels.WRITES else edge.in_id
+    return edge.out_id if edge.label in (labels.WRITES, labels.HAS) else edge.in_id
 
 
 # --- from the graph ------------------------------------------------------------------------------
@@ -168,15 +207,15 @@ def _known_facts(plans: Collection[str], graph: GraphReader, catalogue: NodeLook
     """The facts of these plans that an outline needs."""
     rows = catalogue.logical_plans(plans)
     above = graph.edges(plans, Direction.UPSTREAM, (labels.FEEDS, labels.INFLUENCES), HUB_LIMIT)
-    written = graph.edges(plans, Direction.DOWNSTREAM, (labels.WRITES,), HUB_LIMIT)
+    below = graph.edges(plans, Direction.DOWNSTREAM, (labels.WRITES, labels.HAS), HUB_LIMIT)
     targets = {row.target for row in rows}
     held = graph.edges(targets, Direction.DOWNSTREAM, (labels.HAS,), HUB_LIMIT)
     columns = {edge.in_id for edge in held.edges}
     derived = graph.edges(columns, Direction.UPSTREAM, (labels.DERIVES,), HUB_LIMIT)
     computed = [edge for edge in derived.edges if edge.value("logical_plan") in set(plans)]
-    edges = (*above.edges, *written.edges, *computed)
+    edges = (*above.edges, *below.edges, *computed)
     ends = {end for edge in edges for end in (edge.out_id, edge.in_id)}
-    kinds = (labels.COLUMN, labels.SCHEMA)
+    kinds = (labels.COLUMN, labels.SCHEMA, labels.OPERATION)
     datasets = targets | {end for end in ends if identity.kind_of(end) == labels.DATASET}
     return Facts(
         vertices=graph.vertices({end for end in ends if identity.kind_of(end) in kinds}),

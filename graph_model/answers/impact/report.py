@@ -217,9 +217,10 @@ class Impact:
         )
 
 
-def order_of(item: ImpactItem) -> tuple[int, int, str, str]:
-    """Nearest first; at one depth tables, then columns, then jobs, by name."""
-    return (item.depth, _KINDS.index(item.kind), item.label, item.id)
+def order_of(item: ImpactItem) -> tuple[int, int, str, str, str]:
+    """Nearest first; at one depth tables, then columns (by table), then jobs, by name."""
+    table = (item.uri or "") if item.kind == labels.COLUMN else ""
+    return (item.depth, _KINDS.index(item.kind), table, item.label, item.id)
 
 
 def canonical_prefix(prefix: str, rules: Rules) -> str:

@@ -119,7 +119,9 @@ def _items_table(report: ImpactReport) -> list[str]:
 
 def write_check_markdown(report: CheckReport) -> str:
     """The changes in the captured plans, and their impact."""
-    lines = [f"### {_VERDICTS[report.effect]}", ""]
+    uncertain = report.unmet and report.effect == Effect.NONE
+    lines = [f"### {_UNCERTAIN if uncertain else _VERDICTS[report.effect]}", ""]
+    lines += [line for job in report.unmet for line in (_unmet_line(job), "")]
     for plan in report.plans:
         lines += [*_plan_lines(plan), ""]
     if report.missing:
@@ -134,6 +136,16 @@ _VERDICTS: Final = {
     Effect.MAY_BREAK: "Something may break",
     Effect.NONE: "Nothing breaks",
 }
+
+
+_UNCERTAIN: Final = "Uncertain: nothing to compare with"
+
+
+def _unmet_line(job: str) -> str:
+    return (
+        f"No captured plan writes an output of **{escape(job)}**: places of the check are mapped "
+        "to production with `--map FROM=TO`."
+    )
 
 
 def _plan_lines(plan: PlanCheck) -> list[str]:

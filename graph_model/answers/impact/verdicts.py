@@ -91,5 +91,5 @@ def join_reports(reports: Sequence[ImpactReport]) -> ImpactReport:
     )
 
 
-def _order(item: ImpactItem) -> tuple[int, tuple[int, int, str, str]]:
+def _order(item: ImpactItem) -> tuple[int, tuple[int, int, str, str, str]]:
     return _WORST_FIRST.index(Effect(item.verdict or Effect.NONE)), order_of(item)

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from graph_model import identity, labels
+from graph_model.answers.facets import cut_bodies
 from graph_model.answers.nodes import job_references
 from graph_model.answers.sources import Sources
 from graph_model.answers.visibility import open_plan
@@ -86,7 +87,8 @@ class EventView:
 @dataclass(frozen=True, slots=True)
 class RunTree:
     """One run: ``ancestors`` nearest first, ``root`` the last of them or the one it names,
-    ``history`` its events by time, ``facets`` those of its newest events.
+    ``history`` its events by time, ``facets`` those of its newest events:
+    None in place of the ``cut`` ones, which are too long for a page.
     """
 
     branch: RunBranch
@@ -95,6 +97,7 @@ class RunTree:
     ancestors: tuple[RunBrief, ...]
     history: tuple[EventView, ...]
     facets: dict[str, Any]
+    cut: tuple[str, ...]
     partial: Partial | None
 
 
@@ -127,7 +130,8 @@ class RunTrees:
         listed = tuple(
             briefs.of_row(one, above[place + 1 :], at) for place, one in enumerate(above)
         )
-        history, facets = self._history(row)
+        history, run_facets = self._history(row)
+        facets, cut = cut_bodies(run_facets)
         return RunTree(
             briefs.branch(node),
             _called(row.parent_run, listed) or briefs.named(row.parent_run, row.parent_job),
@@ -137,6 +141,7 @@ class RunTrees:
             listed,
             history,
             facets,
+            cut,
             partial or (Partial("events", MOST_EVENTS) if len(history) == MOST_EVENTS else None),
         )
 
@@ -189,7 +194,7 @@ class RunTrees:
         ]
         node = unknown_node(run_id, named[0].parent_job, children)
         briefs = self._known(list(below.values()), node)
-        return RunTree(briefs.branch(node), None, None, (), (), {}, partial)
+        return RunTree(briefs.branch(node), None, None, (), (), {}, (), partial)
 
     def _above(self, rows: Sequence[RunRow]) -> list[tuple[RunRow, ...]]:
         """For each row the ancestors that sent events, nearest first.

@@ -63,7 +63,6 @@ WITHOUT_AMOUNT = tuple(text for text in ALL if not text.startswith("amount"))
     ("after", "expected"),
     [
         (lake.load(), []),
-        (lake.load(tuple(reversed(ALL))), []),
         (lake.load(WITHOUT_AMOUNT), ["column dropped: amount (int)"]),
         (
             lake.load(renamed={"amount": "total"}),
@@ -123,7 +122,8 @@ def test_a_type_is_the_same_however_it_is_spelled(before: str, after: str, same:
         plan.write(plan.read("s3://lake/t", text), "s3://lake/u")
         return lake.named(plan, "copy")
 
-    assert (changes(writing(before), writing(after)) == []) is same
+    found = compare(outline_of(writing(before)), outline_of(writing(after)))
+    assert (ChangeKind.COLUMN_RETYPED not in {change.kind for change in found}) is same
 
 
 def test_a_new_column_is_added_and_the_way_back_drops_it() -> None:
@@ -165,9 +165,70 @@ def filtered(*names: str) -> dict[str, Any]:
 def test_another_filter_changes_the_rows_and_breaks_nobody() -> None:
     found = compare(outline_of(filtered("status")), outline_of(filtered("amount", "status")))
     assert [change_text(change) for change in found] == [
-        "rows changed: filtered by: status => amount, status"
+        "rows changed: filtered by: status IS NOT NULL => amount IS NOT NULL, status IS NOT NULL"
     ]
     assert {change.effect for change in found} == {Effect.NONE}
+
+
+def joined(
+    *,
+    least: int = 1,
+    kind: str = "INNER",
+    swapped: bool = False,
+    first: int = 0,
+    limit: bool = False,
+) -> dict[str, Any]:
+    """Orders of known customers; ``first`` shifts the ids of the document."""
+    plan = PlanBuilder(first)
+    orders = plan.read(lake.ORDERS, *ALL)
+    people = plan.read("s3://lake/customers", "name: string")
+    same = plan.call("=", orders["customer"], people["name"], symbol="=")
+    rows = plan.join(orders, people, same, kind)
+    large = plan.call(">", rows["amount"], plan.literal(least), symbol=">")
+    paid = plan.call("=", rows["status"], plan.literal("paid"), symbol="=")
+    both = (paid, large) if swapped else (large, paid)
+    kept = plan.filter(rows, plan.call("and", *both, symbol="&&"))
+    if limit:
+        kept = plan.operation("GlobalLimit", kept, output=kept.output)
+    plan.write(plan.project(kept, "id"), "s3://lake/ids")
+    return lake.named(plan, "ids")
+
+
+@pytest.mark.parametrize(
+    ("after", "expected"),
+    [
+        (
+            joined(least=5000),
+            [
+                "rows changed: filtered by: amount > 1, status = 'paid' => "
+                "amount > 5000, status = 'paid'"
+            ],
+        ),
+        (joined(kind="LEFT OUTER"), ["rows changed: join types: INNER => LEFTOUTER"]),
+        (joined(first=100), []),
+        (joined(kind="Inner"), ["plan changed"]),
+        (joined(swapped=True), ["plan changed"]),
+        (joined(limit=True), ["plan changed"]),
+    ],
+)
+def test_conditions_and_join_types_are_compared_and_spellings_are_not(
+    after: dict[str, Any], expected: list[str]
+) -> None:
+    found = changes(joined(), after)
+    assert [text.partition(": fingerprint")[0] for text in found] == expected
+
+
+def test_only_plans_with_one_fingerprint_are_as_before() -> None:
+    (found,) = compare(outline_of(lake.load()), outline_of(lake.load(tuple(reversed(ALL)))))
+    assert (found.kind, found.effect) == (ChangeKind.PLAN_CHANGED, Effect.NONE)
+    assert found.before != found.after
+
+
+def test_columns_alone_are_compared_where_a_producer_reports_no_conditions() -> None:
+    known, captured = outline_of(joined()), outline_of(joined(least=5000))
+    silent = frozenset(replace(one, expression="") for one in known.deciders)
+    other = replace(known, deciders=silent, joins=None)
+    assert {change.kind for change in compare(other, captured)} == {ChangeKind.PLAN_CHANGED}
 
 
 def test_a_plan_that_does_not_say_what_it_writes_is_told_so() -> None:
@@ -195,6 +256,19 @@ def test_a_plan_reads_the_same_from_its_document_and_from_the_graph(
     captured = outline_of(body)
     (known,) = known_outlines((captured.logical_plan,), headwater.graph, headwater.catalogue)
     assert known == captured
+
+
+def test_joins_read_the_same_from_the_graph() -> None:
+    captured = outline_of(joined(kind="LEFT OUTER"))
+    made = small_headwater()
+    try:
+        lake.fill(made, [joined(kind="LEFT OUTER")])
+        (known,) = known_outlines((captured.logical_plan,), made.graph, made.catalogue)
+        assert known == captured
+        assert known.joins == ("LEFTOUTER",)
+        assert check(made, joined(kind="LEFT OUTER")).plans[0].changes == ()
+    finally:
+        made.close()
 
 
 def test_unknown_plans_have_no_outline(headwater: SmallHeadwater) -> None:
@@ -308,6 +382,22 @@ def test_a_dropped_column_that_nobody_uses_breaks_nothing(headwater: SmallHeadwa
     assert (report.effect, report.impact.items) == (Effect.NONE, ())
 
 
+def test_a_reader_whose_only_run_failed_does_not_count() -> None:
+    failed = {**lake.run_of(lake.audit(), 9), "error": "out of memory"}
+    made = small_headwater()
+    try:
+        lake.fill(made, [lake.load()])
+        made.accept(submission(PLAN_KIND, lake.audit()), submission(EVENT_KIND, failed))
+        made.project()
+        assert check(made, lake.load(WITHOUT_AMOUNT, renamed={"id": "key"})).impact.items == ()
+        made.accept(submission(EVENT_KIND, lake.run_of(lake.audit(), 10)))
+        made.project()
+        found = verdicts(check(made, lake.load(WITHOUT_AMOUNT, renamed={"id": "key"})))
+        assert found["job audit"][0] == "breaks"
+    finally:
+        made.close()
+
+
 def test_readers_of_a_target_that_moved_may_break(headwater: SmallHeadwater) -> None:
     found = verdicts(check(headwater, lake.load(target="s3://lake/orders2")))
     reason = "audit reads orders, which is written to s3://lake/orders2 instead"
@@ -341,6 +431,21 @@ def test_what_the_last_run_wrote_and_nothing_captured_writes_is_missing() -> Non
         }  # fmt: skip
     finally:
         made.close()
+
+
+def elsewhere(**arguments: Any) -> dict[str, Any]:
+    """``load`` where a check runs it."""
+    return lake.load(target="file:/tmp/check/orders", **arguments)
+
+
+def test_a_job_of_which_no_place_is_met_is_named(headwater: SmallHeadwater) -> None:
+    lost = check(headwater, elsewhere(sources=("file:/tmp/check/landing",)))
+    assert lost.unmet == ("default/load",)
+    assert check(headwater, elsewhere()).unmet == ()  # one input in common: the target has moved
+    assert check(headwater, lake.load()).unmet == ()
+    assert check(headwater, {**elsewhere(), "name": "newcomer"}).unmet == ()
+    hidden = frozenset({identity.dataset_id("", lake.ORDERS)})
+    assert check(headwater, lake.load(), hidden=hidden).unmet == ()
 
 
 def test_a_plan_is_held_against_the_newest_one_and_not_against_an_older_version() -> None:

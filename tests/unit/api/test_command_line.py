@@ -382,6 +382,18 @@ def test_the_server_is_looked_for_where_the_settings_say(server: Any) -> None:
     assert Told("replay", HEADWATER_PORT=str(server.server_port)).code == 0
 
 
+def test_the_listener_s_variable_names_the_server_too(server: Any) -> None:
+    free = "http://127.0.0.1:9"
+    assert Told("replay", HEADWATER_URL=f"{url_of(server)}/", HEADWATER_PORT="9").code == 0
+    assert Told("replay", "--url", url_of(server), HEADWATER_URL=free).code == 0
+    assert free in Told("replay", HEADWATER_URL=free, HEADWATER_PORT=str(server.server_port)).errors
+
+
+def test_a_file_of_the_listener_is_no_server() -> None:
+    told = Told("replay", HEADWATER_URL="file:/tmp/plans.ndjson")
+    assert (told.code, "HEADWATER_URL" in told.errors, "--url" in told.errors) == (2, True, True)
+
+
 def test_rebuild_tells_the_hashes_before_and_after(server: Any) -> None:
     done = {"phase": "done", "plansDone": 3, "plans": 3, "removed": 0, "before": "a", "after": "a"}
     server.answer = (202, json.dumps(done).encode())

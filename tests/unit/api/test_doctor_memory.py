@@ -33,21 +33,21 @@ def test_the_doctor_holds_the_last_checkpoint_against_the_heap(
 ) -> None:
     after_a_checkpoint(tmp_path, elements // 4, elements - elements // 4)
     settings = read_settings({"HEADWATER_DATA": str(tmp_path), "HEADWATER_GREMLIN_HEAP": "1024"})
-    (finding,) = doctor._memory(settings)
+    (finding,) = doctor._memory(settings, None)
     assert finding.right is right
     assert words in finding.text
 
 
 def test_the_doctor_says_when_the_heap_is_larger_than_the_machine(tmp_path: Path) -> None:
     settings = read_settings({"HEADWATER_DATA": str(tmp_path)})
-    (finding,) = doctor._memory(replace(settings, gremlin_heap_mb=1_000_000_000))
+    (finding,) = doctor._memory(replace(settings, gremlin_heap_mb=1_000_000_000), None)
     assert not finding.right
     assert "this machine has" in finding.text
 
 
 def test_the_doctor_is_silent_about_a_server_of_ones_own(tmp_path: Path) -> None:
     settings = read_settings({"HEADWATER_GREMLIN_URL": "ws://neptune.example:8182/gremlin"})
-    assert doctor._memory(settings) == ()
+    assert doctor._memory(settings, None) == ()
 
 
 @dataclass

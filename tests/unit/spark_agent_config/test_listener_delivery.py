@@ -420,7 +420,10 @@ def test_after_a_mistake_in_the_settings_nothing_is_sent_and_everything_kept(
         "Lineage is not sent any more in this run, the job goes on: 401: set the key "
         "(kept in a list); after the correction `headwater journal import` imports the files"
     )
-    assert last == "Lineage of queries at the end: 3 kept in a list for the next run"
+    assert last == (
+        "Lineage at the end of the run: 3 queries are kept in a list, from where "
+        "`headwater journal import` takes them"
+    )
 
 
 def test_a_mistake_in_the_settings_that_redelivery_meets_stops_sending() -> None:
@@ -450,7 +453,7 @@ def test_a_mistake_in_the_settings_without_a_file_is_told_and_what_it_costs_at_t
 
     assert (sender.calls, box.counts().dropped) == (1, 2)
     assert "not sent any more" in caplog.records[0].getMessage()
-    assert caplog.records[1].getMessage() == "Lineage of queries at the end: 2 dropped"
+    assert caplog.records[1].getMessage() == "Lineage at the end of the run: 2 queries are lost"
 
 
 def test_a_full_disk_costs_the_item_and_no_second_warning(
@@ -468,7 +471,7 @@ def test_a_full_disk_costs_the_item_and_no_second_warning(
     assert (box.counts().dropped, box.counts().delivered) == (2, 1)
     first, last = (record.getMessage() for record in caplog.records)
     assert "No space left" in first
-    assert last == "Lineage of queries at the end: 1 delivered, 2 dropped"
+    assert last == "Lineage at the end of the run: 1 query is delivered; 2 queries are lost"
 
 
 def test_the_rest_of_an_item_is_kept_from_the_document_that_failed() -> None:
@@ -572,8 +575,63 @@ def test_what_ends_while_closing_waits_is_kept() -> None:
     box.close(5)
 
     assert sorted([*sender.sent, *keeper.kept]) == ["in hand", "late"]
-    assert box.offer("too late") is False
-    assert box.counts().dropped == 1
+
+
+def test_an_item_that_comes_after_the_end_is_kept_with_one_warning(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    keeper = ListKeeper()
+    box = keeping_outbox(ScriptedSender(), keeper)
+    box.close(5)
+
+    for item in ("a", "b"):
+        assert box.offer(item)
+        assert box.flush(10)
+
+    assert keeper.kept == ["a", "b"]
+    assert (box.counts().kept, box.counts().dropped) == (2, 0)
+    assert [record.getMessage() for record in caplog.records] == [
+        "Spark reported a query after the observation was closed: its lineage is kept in a list"
+    ]
+
+
+def test_an_item_that_comes_after_the_end_and_cannot_be_kept_is_counted_with_a_warning(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    box = outbox(ScriptedSender())
+    box.close(5)
+
+    for item in ("a", "b"):
+        assert box.offer(item) is False
+
+    assert box.counts().dropped == 2
+    assert [record.getMessage() for record in caplog.records] == [
+        "Spark reported a query after the observation was closed: its lineage is lost"
+    ]
+
+
+def test_a_folder_that_hangs_at_the_end_is_named_in_a_warning(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    class HangingKeeper(ListKeeper):
+        go = threading.Event()
+
+        def keep(self, post: Post) -> None:
+            self.go.wait(60)
+
+    sender, keeper = HeldSender(), HangingKeeper()
+    box = keeping_outbox(sender, keeper)
+    box.offer("in hand")
+    assert sender.entered.wait(10)
+
+    assert box.close(0.1) is False
+
+    assert [record.getMessage() for record in caplog.records] == [
+        "Lineage of queries may be lost (1 at most): a list had not taken them when the time for "
+        "closing was over"
+    ]
+    keeper.go.set()
+    sender.let_go.set()
 
 
 def test_an_interrupt_while_closing_waits_keeps_what_is_left() -> None:

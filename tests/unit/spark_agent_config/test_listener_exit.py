@@ -24,6 +24,7 @@ for _ in range(3):
     box.offer(QUERY)
 print("done", flush=True)
 """
+_HANGING = "hanging = Observation(box, lambda _: threading.Event().wait(60))\n"
 _ENDINGS = {
     "returns": ("", 0),
     "raises": ("raise ValueError('the job')", 1),
@@ -39,9 +40,9 @@ _ENDINGS = {
 }
 
 
-def run(url: str, folder: Path, ending: str) -> subprocess.CompletedProcess[str]:
+def run(url: str, folder: Path, ending: str, job: str = _JOB) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
-        [sys.executable, "-c", _JOB + ending, url, str(folder)],
+        [sys.executable, "-c", job + ending, url, str(folder)],
         capture_output=True,
         text=True,
         timeout=60,
@@ -71,7 +72,29 @@ def test_a_driver_that_ends_while_nobody_answers_keeps_what_waits(tmp_path: Path
 
     assert (done.returncode, done.stdout) == (code, "done\n"), done.stderr
     told = [line for line in done.stderr.splitlines() if line.startswith("Lineage")]
-    assert told == [f"Lineage of queries at the end: 3 kept in {tmp_path} for the next run"]
+    assert told == [
+        f"Lineage at the end of the run: 3 queries are kept in {tmp_path}, from where the next run "
+        "that reaches the server delivers them"
+    ]
+    (path,) = tmp_path.iterdir()
+    kinds = [json.loads(line)["kind"] for line in path.read_text().splitlines()]
+    assert kinds == ["plan", "event"] * 3
+
+
+def test_a_driver_whose_spark_takes_all_the_time_still_keeps_the_queries_that_wait(
+    tmp_path: Path,
+) -> None:
+    hanging = _JOB.replace("Observation(box, None).close, 2.0", "hanging.close, 0.5")
+    hanging = hanging.replace("atexit.register", _HANGING + "atexit.register")
+    with socket.socket() as silent:
+        silent.bind(("127.0.0.1", 0))
+        silent.listen()
+        done = run(f"http://127.0.0.1:{silent.getsockname()[1]}", tmp_path, "", hanging)
+
+    assert (done.returncode, done.stdout) == (0, "done\n"), done.stderr
+    first, last = (line for line in done.stderr.splitlines() if line.startswith("Lineage"))
+    assert "Spark had not reported them" in first
+    assert "3 queries are kept in" in last
     (path,) = tmp_path.iterdir()
     kinds = [json.loads(line)["kind"] for line in path.read_text().splitlines()]
     assert kinds == ["plan", "event"] * 3

@@ -9,15 +9,18 @@ import subprocess
 import sys
 import threading
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from spark_agent_config.capture.captured import Application, CapturedQuery, Target
+from spark_agent_config.delivery.outbox import Outbox
 from spark_agent_config.listener import (
     Observation,
     QueryListener,
+    close_all,
     documents,
     labels_of,
     observe,
@@ -123,9 +126,9 @@ def test_a_second_close_waits_for_the_first(tmp_path: Path) -> None:
     began, go = threading.Event(), threading.Event()
     left: list[str] = []
 
-    def drain(_: int) -> None:
+    def drain(_: int) -> bool:
         began.set()
-        assert go.wait(30)
+        return go.wait(30)
 
     observation = Observation(box, drain, lambda: left.append("left"))
     first = threading.Thread(target=observation.close, args=(60,))
@@ -141,30 +144,170 @@ def test_a_second_close_waits_for_the_first(tmp_path: Path) -> None:
     assert (observation.active, left) == (False, ["left"])
 
 
-def test_a_jvm_that_does_not_answer_holds_a_close_up_for_its_time_alone(tmp_path: Path) -> None:
+def test_a_jvm_that_does_not_answer_holds_a_close_up_for_its_time_alone(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
     box = outbox_of({"url": f"file:{tmp_path}/l.ndjson"}, {}, convert)
     never = threading.Event()
-    observation = Observation(box, lambda _: never.wait(60) and None)
+    observation = Observation(box, lambda _: never.wait(60))
 
-    assert observation.close(0.05)
+    assert observation.flush(0.05) is False
+    assert observation.close(0.05) is False
     assert observation.active is False
+    (record,) = caplog.records
+    assert record.levelname == "WARNING"
+    assert record.getMessage().startswith("Lineage of the last queries may be lost: Spark had not")
+    assert "flush(60)" in record.getMessage()
     never.set()
 
 
-def test_a_closed_observation_asks_the_jvm_nothing_more() -> None:
-    asked: list[Any] = []
+@pytest.mark.parametrize("is_emptied", [True, False])
+def test_spark_gets_all_the_time_and_its_answer_counts(
+    tmp_path: Path, is_emptied: bool, caplog: pytest.LogCaptureFixture
+) -> None:
+    box = outbox_of({"url": f"file:{tmp_path}/l.ndjson"}, {}, convert)
+    waits: list[int] = []
 
-    def capture(execution: Any, **_: Any) -> list[Any]:
-        asked.append(execution)
-        return []
+    def drain(milliseconds: int) -> bool:
+        waits.append(milliseconds)
+        box.offer(QUERY)
+        return is_emptied
 
-    listener = QueryListener(capture, None)  # type: ignore[arg-type]
-    listener.onSuccess("command", "first", 1)
-    listener.observation = Observation(None, None)
-    listener.onSuccess("command", "second", 1)
-    listener.onFailure("command", "third", None)
+    observation = Observation(box, drain)
 
-    assert asked == ["first"]
+    assert observation.flush(40) is is_emptied
+    assert observation.close(60) is is_emptied
+    assert waits == [40_000, 60_000]
+    assert box.counts().delivered == 2
+    assert ["may be lost" in record.getMessage() for record in caplog.records] == (
+        [] if is_emptied else [True]
+    )
+
+
+def test_the_delivery_has_a_second_where_spark_took_all_the_time() -> None:
+    class TimedOutbox(Outbox[CapturedQuery]):
+        def close(self, timeout: float) -> bool:
+            closed_within.append(timeout)
+            return super().close(timeout)
+
+    closed_within: list[float] = []
+    never = threading.Event()
+    box = TimedOutbox(convert, lambda _: None)
+
+    Observation(box, lambda _: never.wait(60)).close(0.05)
+
+    assert closed_within == [1.0]
+    never.set()
+
+
+def test_a_jvm_that_is_gone_has_nothing_more_to_report(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    def drain(_: int) -> bool:
+        raise ConnectionRefusedError("Answer from Java side is empty")
+
+    observation = Observation(outbox_of({"url": f"file:{tmp_path}/l.ndjson"}, {}, convert), drain)
+
+    assert observation.flush(30)
+    assert observation.close(30)
+    assert caplog.records == []
+
+
+@pytest.mark.parametrize("is_emptied", [True, False])
+def test_an_interpreter_that_starts_no_thread_any_more_waits_for_spark_too(
+    tmp_path: Path, is_emptied: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    waits: list[int] = []
+
+    def drain(milliseconds: int) -> bool:
+        waits.append(milliseconds)
+        return is_emptied
+
+    def refuse(_: threading.Thread) -> None:
+        raise RuntimeError("can't create new thread at interpreter shutdown")
+
+    observation = Observation(outbox_of({"url": f"file:{tmp_path}/l.ndjson"}, {}, convert), drain)
+    monkeypatch.setattr("threading.Thread.start", refuse)
+
+    assert observation.close(60) is is_emptied
+    assert waits == [60_000]
+
+
+def test_a_query_that_spark_reports_too_late_for_the_time_of_closing_is_delivered_or_kept(
+    tmp_path: Path,
+) -> None:
+    with recording_server() as server:
+        box = outbox_of({"url": server.url, "spill": str(tmp_path)}, {}, convert)
+        listener = QueryListener(lambda *_, **__: [QUERY], box)
+        observation = Observation(box, lambda _: False, end=listener.end)
+        observation.close(30)
+
+        listener.onSuccess("command", "late", 1)
+        assert box.flush(30)
+
+    (path,) = tmp_path.iterdir()
+    assert [line["kind"] for line in lines_of(path)] == ["plan", "event"]
+    assert (box.counts().kept, server.received) == (1, [])
+
+
+def test_a_late_query_that_might_be_part_of_another_is_not_held(tmp_path: Path) -> None:
+    box = outbox_of({"url": f"file:{tmp_path}/l.ndjson"}, {}, convert)
+    inner = replace(QUERY, command="SaveIntoDataSourceCommand", staged=None)
+    listener = QueryListener(lambda *_, **__: [inner], box)
+    listener.end()
+
+    listener.onSuccess("save", "inner", 1)
+
+    assert box.flush(30)
+    assert box.counts().delivered == 1
+
+
+def test_an_interrupt_while_spark_is_waited_for_cuts_the_waiting_short_not_the_delivery(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    box = outbox_of({"url": f"file:{tmp_path}/l.ndjson"}, {}, convert)
+    box.offer(QUERY)
+    observation = Observation(box)
+
+    def interrupted(*_: Any) -> bool:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("spark_agent_config.listener._within", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        observation.close(30)
+
+    assert (observation.active, box.counts().delivered) == (False, 1)
+    assert observation.close(30)
+
+
+def test_the_sessions_of_a_process_share_the_time_at_its_end(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    never, asked = threading.Event(), threading.Event()
+    waits: list[int] = []
+
+    def hang(_: int) -> bool:
+        return never.wait(60)
+
+    def answer(milliseconds: int) -> bool:
+        waits.append(milliseconds)
+        asked.set()
+        return True
+
+    boxes = [outbox_of({"url": f"file:{tmp_path}/l.ndjson"}, {}, convert) for _ in range(2)]
+    observed = {
+        str(n): Observation(box, drain)
+        for n, (box, drain) in enumerate(zip(boxes, (answer, hang), strict=True))
+    }
+    monkeypatch.setattr("spark_agent_config.listener._observed", observed)
+    both = list(observed.values())
+
+    close_all(0.2)
+
+    assert asked.wait(30)
+    assert waits == [0], "the last session took all the time"
+    assert ([each.active for each in both], observed) == ([False, False], {})
+    never.set()
 
 
 def test_a_listener_is_equal_to_itself_alone() -> None:
@@ -288,7 +431,7 @@ def test_what_a_login_page_answered_is_kept_said_once_and_delivered_by_the_next_
         assert (box.counts().kept, box.counts().delivered) == (5, 0)
         said = [record.getMessage() for record in caplog.records]
         assert ["answered 200 (text/html)" in line for line in said] == [True, False]
-        assert "5 kept in" in said[1], "the line at the end, which says how many"
+        assert "5 queries are kept in" in said[1], "the line at the end, which says how many"
         server.received.clear()
         server.answer, server.said = lambda _: (201, {}), b""
 

@@ -193,7 +193,7 @@ def test_a_file_instead_of_a_server_that_cannot_be_written_is_told_once_and_coun
     assert first == (
         f"Lineage is not delivered, the job goes on: {tmp_path}/a.ndjson: {error.strerror}"
     )
-    assert last == "Lineage of queries at the end: 3 dropped"
+    assert last == "Lineage at the end of the run: 3 queries are lost"
 
 
 # --- the folder --------------------------------------------------------------------------------
@@ -246,6 +246,69 @@ def test_a_delivery_that_is_stopped_keeps_the_rest(tmp_path: Path) -> None:
     deliver(spill(tmp_path, "later"), second)
 
     assert first.taken + second.taken == [plan("a"), plan("b"), plan("c")]
+
+
+def is_claimed(folder: Path) -> list[bool]:
+    return [name.endswith(".claimed") for name in names(folder)]
+
+
+def test_a_delivery_that_ends_early_leaves_no_claim(tmp_path: Path) -> None:
+    kept = spill(tmp_path)
+    for name in "abc":
+        kept.keep(plan(name))
+    (before,) = names(tmp_path)
+
+    steps = kept.redelivery(Taker())
+    next(steps)
+    assert is_claimed(tmp_path) == [True]
+    steps.close()
+
+    assert names(tmp_path) == [before]
+
+
+def test_a_process_leaves_its_file_alone_while_it_is_delivered(tmp_path: Path) -> None:
+    kept, taker = spill(tmp_path), Taker()
+    for name in "abc":
+        kept.keep(plan(name))
+
+    steps = kept.redelivery(taker)
+    next(steps)
+    kept.keep(plan("d"))
+    steps.close()
+
+    assert is_claimed(tmp_path) == [False, False]
+    deliver(spill(tmp_path, "later"), taker)
+    assert sorted(post.document["id"] for post in taker.taken) == ["a", "b", "c", "d"]
+
+
+@pytest.mark.parametrize("trouble", ["the name is taken", "the folder makes no links"])
+def test_a_file_that_cannot_get_its_name_back_stays_claimed_and_is_delivered_later(
+    tmp_path: Path, trouble: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    kept, taker = spill(tmp_path), Taker()
+    kept.keep(plan("a"))
+    kept.keep(plan("b"))
+    (path,) = tmp_path.iterdir()
+    steps = kept.redelivery(taker)
+    next(steps)
+    if trouble == "the name is taken":
+        path.write_bytes(LineWriter().lines(plan("c")))
+    else:
+        monkeypatch.setattr("os.link", FailingLink())
+
+    steps.close()
+
+    assert True in is_claimed(tmp_path)
+    deliver(spill(tmp_path, "later"), taker)
+    deliver(spill(tmp_path, "latest"), taker)
+    assert taker.taken[:2] == [plan("a"), plan("b")]
+    assert taker.taken[2:] == [plan("c")] * (trouble == "the name is taken")
+    assert names(tmp_path) == []
+
+
+class FailingLink:
+    def __call__(self, *_: object, **__: object) -> None:
+        raise PermissionError(1, "Operation not permitted")
 
 
 def test_a_delivery_that_is_stopped_at_its_end_leaves_nothing(tmp_path: Path) -> None:

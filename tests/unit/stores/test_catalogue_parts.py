@@ -1,4 +1,4 @@
-"""The pure parts of the catalogue: its tables against the facts, folding, first lines."""
+"""The pure parts of the catalogue: its tables against the facts, folding."""
 
 from __future__ import annotations
 
@@ -11,7 +11,6 @@ import sqlalchemy as sa
 from graph_model import facts
 from graph_model.facts import ColumnRow, DatasetRow, JobRow, row_key
 from graph_model.stores.catalogue.asked import asked_values
-from graph_model.stores.catalogue.listing.lists import first_line
 from graph_model.stores.catalogue.listing.search_text import (
     column_text,
     dataset_text,
@@ -68,21 +67,6 @@ def test_what_a_search_compares() -> None:
     assert column_text(ColumnRow("c", "d", "address.Street")) == ("street", "address.street")
     assert column_text(ColumnRow("c", "d", "id")) == ("id", "id")
     assert column_text(ColumnRow("c", "d", "odd.")) == ("odd.", "odd.")
-
-
-@pytest.mark.parametrize(
-    ("error", "line"),
-    [
-        ("boom", "boom"),
-        ("\n\n  boom  \n at x", "boom"),
-        ("boom\r\nat x", "boom"),
-        ("", ""),
-        (" \n ", ""),
-        ("x" * 400, "x" * 300),
-    ],
-)
-def test_the_first_line_of_an_error(error: str, line: str) -> None:
-    assert first_line(error) == line
 
 
 def test_an_execution_row_stays_within_64_bits() -> None:

@@ -203,6 +203,12 @@ def test_a_wrong_key_is_not_taken_for_none_where_none_would_do() -> None:
         keeper.admitted("hw_wrong", frozenset({READER}))
 
 
+def test_a_missing_key_is_asked_for_by_its_header_and_by_the_setting_of_the_console() -> None:
+    keeper = Guard(OneKey(a_key()), frozenset(), Rates(Clock()))
+    with pytest.raises(NotAuthenticated, match=r"X-API-Key.*HEADWATER_API_KEY"):
+        keeper.admitted(None, frozenset({READER}))
+
+
 # --- the address ---------------------------------------------------------------------------------
 
 

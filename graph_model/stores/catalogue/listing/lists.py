@@ -9,6 +9,7 @@ import sqlalchemy as sa
 from sqlalchemy.engine import Connection
 
 from graph_model import labels
+from graph_model.error_text import cause_line
 from graph_model.facts import ColumnRow, DatasetRow, ExecutionRow, JobRow
 from graph_model.stores.catalogue.asked import at_values, is_asked
 from graph_model.stores.catalogue.listing.orders import ListKeys, unknown_last
@@ -44,7 +45,6 @@ from graph_model.stores.protocols import (
 )
 
 _NANOSECONDS: Final = 1_000_000  # in a millisecond
-_ERROR_LENGTH: Final = 300
 _ERROR_READ: Final = 4_000  # of an error that may be a stack trace of a megabyte
 
 
@@ -374,8 +374,8 @@ def _summed(chosen: Sequence[sa.ColumnElement[bool]]) -> sa.Select[Any]:
 
 def _newest_errors(
     connection: Connection, chosen: Sequence[sa.ColumnElement[bool]], runs: Sequence[str]
-) -> dict[str, str]:
-    """Per run the first line of the error of its newest failed execution that has one.
+) -> dict[str, str | None]:
+    """Per run the cause of its newest failed execution that has an error.
 
     ``runs`` are those of which something failed: mostly none.
     """
@@ -396,12 +396,7 @@ def _newest_errors(
         .join_from(failures, executions, columns.id == failures.c.id)
         .where(failures.c.place == 1)
     )
-    return {row.run: first_line(row.text) for row in connection.execute(asked)}
-
-
-def first_line(error: str) -> str:
-    """The first line with a text, at most 300 characters."""
-    return next(iter(error.strip().splitlines()), "").rstrip()[:_ERROR_LENGTH]
+    return {row.run: cause_line(row.text) for row in connection.execute(asked)}
 
 
 # --- pages ---------------------------------------------------------------------------------------

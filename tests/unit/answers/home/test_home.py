@@ -78,7 +78,7 @@ def test_the_areas_of_a_dataset_come_from_its_uri(uri: str, areas: tuple[str, ..
     assert areas_of(uri) == areas
 
 
-def test_failures_of_the_last_day_are_named_with_their_first_line_and_older_ones_are_not(
+def test_failures_of_the_last_day_are_named_with_their_cause_and_older_ones_are_not(
     estate: SmallHeadwater,
 ) -> None:
     found = home(estate.sources, now=at(7, 12))

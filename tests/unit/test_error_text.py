@@ -1,0 +1,82 @@
+"""The line of a failure's text that names its cause."""
+
+from __future__ import annotations
+
+import pytest
+
+from graph_model.error_text import cause_line
+from tests.captures import load
+
+SPARK = "org.apache.spark.SparkException: Job aborted: Task 0 (TID 1)\n\tat o.S.x"
+WORKER = """Caused by: o.a.s.PythonException: Traceback (most recent call last):
+  File "mail.py", line 7, in address
+    raise ValueError(f"no mail address for {name}")
+    ^^^^^
+ValueError: no mail address for ann
+
+\tat org.apache.spark.api.python.BasePythonRunner.read(PythonRunner.scala:572)
+\t... 17 more"""
+DRIVER = """Traceback (most recent call last):
+  File "job.py", line 2, in <module>
+    frame.write.parquet(out)
+py4j.protocol.Py4JJavaError: An error occurred while calling o44.parquet.
+: org.apache.spark.SparkException: Job aborted.
+\tat org.apache.spark.x"""
+MISSING = "Caused by: java.io.FileNotFoundException: /lake/in\n\tat java.io.y"
+CHAINED = """Traceback (most recent call last):
+  File "a.py", line 1, in <module>
+KeyError: 'ann'
+
+During handling of the above exception, another exception occurred:
+
+Traceback (most recent call last):
+  File "a.py", line 3, in <module>
+LookupError: nobody is called ann
+and this is the rest of the message"""
+SUPPRESSED = "a.B: first\n\tSuppressed: c.D: closing\n\tCaused by: e.F: inner\nCaused by: g.H: real"
+
+
+@pytest.mark.parametrize(
+    ("error", "line"),
+    [
+        pytest.param("boom", "boom", id="one line"),
+        pytest.param("\n\n  boom  \n at x", "boom", id="the first line with a text"),
+        pytest.param("boom\r\nat x", "boom", id="lines of Windows"),
+        pytest.param("x" * 400, "x" * 300, id="a long line"),
+        pytest.param("", None, id="empty"),
+        pytest.param(" \n ", None, id="blank"),
+        pytest.param(None, None, id="none"),
+        pytest.param(f"{SPARK}\n{WORKER}", "ValueError: no mail address for ann", id="a worker's"),
+        pytest.param(
+            f"{SPARK}\n{WORKER}\nCaused by: java.io.EOFException\n\tat x",
+            "ValueError: no mail address for ann",
+            id="a worker's, then Java's",
+        ),
+        pytest.param(CHAINED, "LookupError: nobody is called ann", id="the last of a chain"),
+        pytest.param(f"{SPARK}\n{MISSING}", "java.io.FileNotFoundException: /lake/in", id="Java's"),
+        pytest.param(DRIVER, "org.apache.spark.SparkException: Job aborted.", id="py4j's"),
+        pytest.param(
+            f"{DRIVER}\n{MISSING}", "java.io.FileNotFoundException: /lake/in", id="below py4j's"
+        ),
+        pytest.param(SUPPRESSED, "g.H: real", id="no cause of a suppressed exception"),
+        pytest.param(
+            f"{SPARK}\n{MISSING}\n{WORKER[:120]}",
+            "java.io.FileNotFoundException: /lake/in",
+            id="a traceback that was cut before its exception",
+        ),
+        pytest.param("Errors: 3\nsee the log", "Errors: 3", id="no trace at all"),
+    ],
+)
+def test_the_line_that_names_the_cause(error: str | None, line: str | None) -> None:
+    assert cause_line(error) == line
+
+
+def test_blank_and_indented_lines_without_end_take_no_second_look() -> None:
+    error = "Traceback (most recent call last):\n" * 200 + "  \n \n\n" * 20_000
+    assert cause_line(error) == "Traceback (most recent call last):"
+
+
+def test_the_cause_of_a_failed_function_of_python_as_spark_reports_it() -> None:
+    (event,) = next(one for one in load("c_fail_udf") if one.kind == "event").document
+    stored = event["error"][:4_000]
+    assert cause_line(stored) == "ZeroDivisionError: integer division or modulo by zero"
