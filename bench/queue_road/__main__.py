@@ -35,8 +35,9 @@ def tell(found: Outcome, seconds: float) -> int:
     if not found.sent:
         return 1
     print(f"  {found.sent / seconds:,.0f} messages/s by all roads, the comparison included")
-    print(f"  enqueue {found.sent / found.send_seconds:,.0f} messages/s on a road (requests of ten)")
-    print(f"  take    {found.delivered / found.take_seconds:,.0f} messages/s on a road (batches of ten)")
+    enqueue, take = found.sent / found.send_seconds, found.delivered / found.take_seconds
+    print(f"  on a road: enqueue {enqueue:,.0f} messages/s (requests of ten)")
+    print(f"             take    {take:,.0f} messages/s (batches of ten)")
     functions, moto = (1_000 * cpu / found.sent for cpu in (found.cpu, found.moto_cpu))
     print(f"  CPU for each message: functions {functions:.1f} ms, moto {moto:.1f} ms")
     print(
