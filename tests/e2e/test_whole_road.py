@@ -133,4 +133,5 @@ def test_the_failed_run_is_shown_with_its_error(
     page.goto("/?view=job&node=job%3Ademo%2Fexport-payroll")
     wait_for(page)
     expect(page.get_by_test_id("below")).to_contain_text("failed")
-    expect(page.get_by_test_id("below")).to_contain_text("SparkException")
+    cause = "LookupError: no bank account is known for employee 102"
+    expect(page.get_by_test_id("below")).to_contain_text(cause)
