@@ -122,6 +122,22 @@ def python_of(version: str) -> Path:
     return _PYTHONS[version]
 
 
+def run_driver(
+    version: str, script: str, url: str, folder: Path, *, seconds: int = 240
+) -> subprocess.CompletedProcess[str]:
+    """Run the text of a driver in ``folder``; its arguments are the server's address and that."""
+    python = python_of(version)
+    return subprocess.run(
+        [python, "-c", script, url, str(folder)],
+        capture_output=True,
+        text=True,
+        timeout=seconds,
+        cwd=folder,
+        env={**os.environ, "PYTHONPATH": str(_ROOT), "PYSPARK_PYTHON": str(python)},
+        check=False,
+    )
+
+
 def run_worker(python: Path, module: str, root: Path, *arguments: str) -> str:
     """Run a module of the tests in ``root``, its first argument; what it said, kept beside."""
     said = root / "said"

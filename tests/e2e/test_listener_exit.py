@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 import json
-import os
-import subprocess
 from pathlib import Path
 
 import pytest
 
-from tests.e2e.test_listener import python_of
+from tests.e2e.test_listener import run_driver
 from tests.recording_server import recording_server
 
 pytestmark = [pytest.mark.spark, pytest.mark.timeout(300)]
 
-ROOT = Path(__file__).parents[2]
 _JOB = """
 import signal, sys
 from pyspark.sql import SparkSession
@@ -69,24 +66,11 @@ _ENDINGS = {
 }
 
 
-def run_job(version: str, job: str, url: str, folder: Path) -> subprocess.CompletedProcess[str]:
-    python = python_of(version)
-    return subprocess.run(
-        [python, "-c", job, url, str(folder)],
-        capture_output=True,
-        text=True,
-        timeout=240,
-        cwd=folder,
-        env={**os.environ, "PYTHONPATH": str(ROOT), "PYSPARK_PYTHON": str(python)},
-        check=False,
-    )
-
-
 @pytest.mark.parametrize("how", _ENDINGS)
 def test_a_driver_that_ends_has_reported_its_write(tmp_path: Path, how: str) -> None:
     ending, code = _ENDINGS[how]
     with recording_server() as server:
-        done = run_job("3.5", _JOB + _WRITE + ending, server.url, tmp_path)
+        done = run_driver("3.5", _JOB + _WRITE + ending, server.url, tmp_path)
 
     assert done.returncode == code, done.stderr
     assert (len(server.plans()), len(server.events())) == (1, 1), done.stderr
@@ -100,7 +84,7 @@ def test_a_driver_that_ends_waits_for_a_slow_listener_of_another(tmp_path: Path,
     opening = "threading.Timer(1, gate.set).start()" if how == "stops Spark" else ""
     with recording_server() as server:
         job = _SLOW + _JOB + "atexit.register(gate.set)\n" + _WRITE + opening + "\n" + ending
-        done = run_job("3.5", job, server.url, tmp_path)
+        done = run_driver("3.5", job, server.url, tmp_path)
 
     assert done.returncode == code, done.stderr
     assert (len(server.plans()), len(server.events())) == (1, 1), done.stderr
@@ -111,7 +95,7 @@ def test_a_job_that_fails_is_reported_as_failed_also_over_a_slow_bus(tmp_path: P
     failing = "spark.sql(\"select raise_error('no')\").write.parquet(sys.argv[2] + '/out')\n"
     with recording_server() as server:
         job = _SLOW + _JOB + "atexit.register(gate.set)\n" + failing
-        done = run_job("3.5", job, server.url, tmp_path)
+        done = run_driver("3.5", job, server.url, tmp_path)
 
     assert done.returncode == 1
     (event,) = server.events()
@@ -123,7 +107,7 @@ def test_a_bus_that_is_not_empty_in_time_is_warned_about_and_the_exit_code_is_th
     version: str, tmp_path: Path
 ) -> None:
     with recording_server() as server:
-        done = run_job(version, _SLOW + _JOB + _WRITE + "sys.exit(3)", server.url, tmp_path)
+        done = run_driver(version, _SLOW + _JOB + _WRITE + "sys.exit(3)", server.url, tmp_path)
 
     assert done.returncode == 3, done.stderr
     (warning,) = [line for line in done.stderr.splitlines() if line.startswith("Lineage")]
@@ -136,7 +120,7 @@ def test_a_query_that_spark_reports_after_closing_is_in_the_spill_folder(
     version: str, tmp_path: Path
 ) -> None:
     with recording_server() as server:
-        done = run_job(version, _SLOW + _JOB + _WRITE + _LATE, server.url, tmp_path)
+        done = run_driver(version, _SLOW + _JOB + _WRITE + _LATE, server.url, tmp_path)
 
     assert (done.returncode, done.stdout) == (0, "False False 1\n"), done.stderr
     assert "Spark reported a query after the observation was closed" in done.stderr

@@ -3,19 +3,16 @@
 from __future__ import annotations
 
 import json
-import os
-import subprocess
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from tests.e2e.test_listener import python_of
+from tests.e2e.test_listener import run_driver
 from tests.recording_server import recording_server
 
 pytestmark = [pytest.mark.spark, pytest.mark.timeout(400)]
 
-_ROOT = Path(__file__).parents[2]
 _SCRIPT = """
 import gc, json, logging, sys, time
 from pyspark.sql import SparkSession
@@ -103,17 +100,8 @@ _EXPECTED: dict[str, Any] = {
 def test_a_session_is_observed_once_and_a_closed_observation_leaves_nothing(
     version: str, tmp_path: Path
 ) -> None:
-    python = python_of(version)
     with recording_server() as server:
-        done = subprocess.run(
-            [python, "-c", _SCRIPT, server.url, str(tmp_path)],
-            capture_output=True,
-            text=True,
-            timeout=350,
-            cwd=tmp_path,
-            env={**os.environ, "PYTHONPATH": str(_ROOT), "PYSPARK_PYTHON": str(python)},
-            check=False,
-        )
+        done = run_driver(version, _SCRIPT, server.url, tmp_path, seconds=350)
 
     assert done.returncode == 0, done.stderr
     assert json.loads(done.stdout) == _EXPECTED
