@@ -221,9 +221,7 @@ def _without_columns(operations: Iterable[_Operation]) -> tuple[_Operation, ...]
 
 
 def _step(operation: _Operation) -> PlanStep:
-    content = {
-        ("parameter", f"{one.name}={one.text}") for one in operation.properties if not one.measured
-    }
+    content = {("parameter", f"{name}={text}") for name, text in _stated(operation)}
     for place, column in enumerate(operation.schema or ()):
         content.add(("column", f"{column.name} {column.type} {column.expression}"))
         content.add(("place", f"{place} {column.name}"))
@@ -293,11 +291,15 @@ def _on_both_sides(
     )
 
 
+def _stated(operation: _Operation) -> Iterator[tuple[str, str]]:
+    """The properties of the plan itself: no counts of the run that is shown."""
+    return ((one.name, one.text) for one in operation.properties if not one.measured)
+
+
 def _parameters(operation: _Operation) -> dict[str, Any]:
-    listed = {one.name: one.text for one in operation.properties if not one.measured}
     return {
         "name": stable(operation.name),
-        **listed,
+        **dict(_stated(operation)),
         "datasets": tuple(sorted(dataset.uri for dataset in operation.datasets)),
     }
 
