@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
-
 from flask import Response, current_app, jsonify
 
 from api.consumer.queries import SpringParser
 from api.http.blueprint import Blueprint
 from api.http.errors import RETRY_AFTER_SECONDS
-from api.schemas.query import NoQuery
 from api.schemas.security import OPEN
 from api.service import current_service
 from api.service.readiness import ask
@@ -20,11 +16,10 @@ blueprint.ARGUMENTS_PARSER = SpringParser()
 
 
 @blueprint.route("/version")
-@blueprint.arguments(NoQuery)
+@blueprint.no_parameters
 @blueprint.doc(responses={200: {"description": "Version of the build"}})
-def version(query: Mapping[str, Any]) -> Response:
+def version() -> Response:
     """The version; the time and the source of its build are not recorded."""
-    del query
     number = current_app.config["API_VERSION"]
     return jsonify({"build": {"version": number, "timestamp": "", "revision": ""}})
 

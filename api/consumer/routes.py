@@ -34,7 +34,6 @@ from api.consumer.shapes import (
     PlansShape,
 )
 from api.http.blueprint import Blueprint
-from api.schemas.query import NoQuery
 from api.service import current_service
 from api.service.sources import current_sources, lacking
 from graph_model.answers.consumer import executions, lists, one_plan
@@ -134,20 +133,18 @@ def execution_plans(query: Mapping[str, Any]) -> Response:
 
 
 @blueprint.route("/execution-plans/<plan_id>")
-@blueprint.arguments(NoQuery)
+@blueprint.no_parameters
 @blueprint.describes(DetailedShape)
-def execution_plan(query: Mapping[str, Any], plan_id: str) -> Response:
+def execution_plan(plan_id: str) -> Response:
     """As /lineage-detailed."""
-    del query
     return jsonify(replies.detailed_reply(one_plan.plan(current_sources(), plan_id)))
 
 
 @blueprint.route("/execution-plans/<plan_id>/write-op")
-@blueprint.arguments(NoQuery)
+@blueprint.no_parameters
 @blueprint.doc(responses={302: {"description": "To the operation that writes"}})
-def write_operation(query: Mapping[str, Any], plan_id: str) -> Response:
+def write_operation(plan_id: str) -> Response:
     """A redirect to the operation that writes."""
-    del query
     location = url_for(
         ".operation", operation_id=one_plan.write_operation(current_sources(), plan_id)
     )
@@ -167,11 +164,10 @@ def plan_sources(query: Mapping[str, Any], plan_id: str) -> Response:
 
 
 @blueprint.route("/operations/<path:operation_id>")
-@blueprint.arguments(NoQuery)
+@blueprint.no_parameters
 @blueprint.describes(OperationShape)
-def operation(query: Mapping[str, Any], operation_id: str) -> Response:
+def operation(operation_id: str) -> Response:
     """One operation: its properties with expressions as trees, and the schemas around it."""
-    del query
     return jsonify(replies.operation_reply(one_plan.operation(current_sources(), operation_id)))
 
 

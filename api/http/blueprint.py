@@ -9,12 +9,13 @@
 
 ``arguments`` reads the query string unless ``location`` names another place; an unknown, repeated
 or malformed parameter is a 400 that names it (flask-smorest's own habit is 422, and to ignore the
-unknown).
+unknown). A route without a query has ``no_parameters`` in place of ``arguments``.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from functools import wraps
 from typing import Any, Final, NoReturn, TypeVar, cast
 
 import flask_smorest  # type: ignore[import-untyped]
@@ -80,6 +81,10 @@ class StrictParser(FlaskParser):
         raise InvalidRequest(flatten(next(iter(by_location.values()), {}))) from error
 
 
+class _NoParameters(marshmallow.Schema):
+    error_messages = {"unknown": "no parameter"}  # noqa: RUF012 - marshmallow's own name
+
+
 class Blueprint(flask_smorest.Blueprint):  # type: ignore[misc]
     """flask-smorest's blueprint with types; see the module's docstring."""
 
@@ -98,6 +103,15 @@ class Blueprint(flask_smorest.Blueprint):  # type: ignore[misc]
         return cast(
             "Callable[[View], View]", super().arguments(schema, location=location, **options)
         )
+
+    def no_parameters(self, view: View) -> View:
+        """The route has no parameters, its view gets none; the parser refuses or ignores any."""
+
+        @wraps(view)
+        def checked(_: object, *arguments: Any, **options: Any) -> Any:
+            return view(*arguments, **options)
+
+        return self.arguments(_NoParameters)(cast("View", checked))
 
     def response(
         self, status_code: int, schema: SchemaType | None = None, **options: Any

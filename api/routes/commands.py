@@ -20,7 +20,6 @@ from api.schemas.commands import (
     CommandsReply,
     Ordered,
 )
-from api.schemas.query import NoQuery
 from api.service import Service, current_service
 from api.service.sources import is_rebuilding
 from graph_model import labels
@@ -37,23 +36,22 @@ blueprint = Blueprint(
 _HIDDEN_KINDS = (labels.DATASET, labels.JOB)
 _AWAY_SECONDS: Final = 1.0
 _PENDING: Final = (
-    "the graph is away or behind: it is changed when it answers again, before anything else is "
-    "projected. Nothing that the command covers is projected again. Until then pages may still "
-    "show it, and the journal still holds the documents that are to leave it"
+    "the graph is away or behind: it is changed when it answers again, and new documents are "
+    "projected in between. Nothing that the command covers is projected again. Until then pages "
+    "may still show it, and the journal still holds the documents that are to leave it"
 )
 
 
 @blueprint.route("/commands", methods=["POST"])
-@blueprint.arguments(NoQuery)
+@blueprint.no_parameters
 @blueprint.arguments(CommandRequest, location="json")
 @blueprint.response(202, CommandReply)
-def order(query: Mapping[str, Any], body: Mapping[str, Any]) -> dict[str, Any]:
+def order(body: Mapping[str, Any]) -> dict[str, Any]:
     """Give a command; with ``dryRun`` only return the documents that it would cover.
 
     Forget and prune need the journal and the catalogue alone: while the graph is down the command
     is journalled, and ``pending`` describes the work that follows when it is back.
     """
-    del query
     service = current_service()
     if body["command"] in {Ordered.HIDE, Ordered.SHOW}:
         return _hide(body, service)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import asdict
 from typing import Any
 
@@ -12,7 +11,6 @@ from api.http import metrics as measured
 from api.http.blueprint import Blueprint
 from api.http.errors import RETRY_AFTER_SECONDS
 from api.schemas.health import LiveReply, ReadyReply
-from api.schemas.query import NoQuery
 from api.schemas.security import OPEN
 from api.service import current_service
 from api.service.readiness import ask
@@ -45,12 +43,11 @@ def ready() -> Response:
 
 
 @blueprint.route("/metrics")
-@blueprint.arguments(NoQuery)
+@blueprint.no_parameters
 @blueprint.doc(
     summary="Metrics, for Prometheus",
     responses={200: {"description": "The text format", "content": {"text/plain": {}}}},
 )
-def metrics(query: Mapping[str, Any]) -> Response:
+def metrics() -> Response:
     """Counters of this process, and the present content of the journal."""
-    del query
     return Response(current_service().metrics.text(), content_type=measured.CONTENT_TYPE)

@@ -20,7 +20,6 @@ from api.schemas.journal import (
     ReplayRequest,
     StorageReply,
 )
-from api.schemas.query import NoQuery
 from api.service import current_service
 from api.service.room import Report, RunsInGraph
 from graph_model import identity
@@ -63,30 +62,27 @@ def known_kind(kind: str | None, producers: Producers) -> DocumentKind | None:
 
 
 @blueprint.route("/journal/replay", methods=["POST"])
-@blueprint.arguments(NoQuery)
+@blueprint.no_parameters
 @blueprint.arguments(ReplayRequest, location="json")
 @blueprint.response(202, ReplayReply)
-def replay(query: Mapping[str, Any], body: Mapping[str, Any]) -> dict[str, int]:
+def replay(body: Mapping[str, Any]) -> dict[str, int]:
     """Try documents again: failed ones after a fix, projected ones to rebuild the graph."""
-    del query
     return {"reopened": current_service().projector.replay((body["state"],))}
 
 
 @blueprint.route("/journal/rebuild", methods=["POST"])
-@blueprint.arguments(NoQuery)
+@blueprint.no_parameters
 @blueprint.response(202, RebuildReply)
-def start_rebuild(query: Mapping[str, Any]) -> dict[str, Any]:
+def start_rebuild() -> dict[str, Any]:
     """Project everything anew beside the projection in force; a running rebuild continues."""
-    del query
     return describe_rebuild(current_service().projector.request_rebuild())
 
 
 @blueprint.route("/journal/rebuild")
-@blueprint.arguments(NoQuery)
+@blueprint.no_parameters
 @blueprint.response(200, RebuildReply)
-def rebuild_progress(query: Mapping[str, Any]) -> dict[str, Any]:
+def rebuild_progress() -> dict[str, Any]:
     """How far the rebuild is that runs, or ran last in this process."""
-    del query
     progress = current_service().projector.progress
     if progress is None:
         raise NotFound("rebuild", reason="none was started since this process began")
@@ -94,14 +90,13 @@ def rebuild_progress(query: Mapping[str, Any]) -> dict[str, Any]:
 
 
 @blueprint.route("/storage")
-@blueprint.arguments(NoQuery)
+@blueprint.no_parameters
 @blueprint.response(200, StorageReply)
-def storage(query: Mapping[str, Any]) -> dict[str, Any]:
+def storage() -> dict[str, Any]:
     """Disk space and memory: their use, growth, the date when they are full, possible savings.
 
     Bounded for any size of the journal: a sample of 1,000 documents, once a minute.
     """
-    del query
     service = current_service()
     if service.room is None:
         raise NotFound("measure of storage")

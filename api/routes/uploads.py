@@ -15,7 +15,6 @@ from api.http.blueprint import Blueprint
 from api.http.errors import InvalidRequest
 from api.http.principals import current_principal
 from api.intake.uploads import Announced, Uploads
-from api.schemas.query import NoQuery
 from api.schemas.uploads import UploadReply, UploadRequest
 from api.settings import Settings
 from graph_model.errors import NotFound
@@ -34,14 +33,13 @@ blueprint.before_request(require_place)
 
 
 @blueprint.route("/uploads", methods=["POST"])
-@blueprint.arguments(NoQuery)
+@blueprint.no_parameters
 @blueprint.arguments(UploadRequest, location="json")
 @blueprint.response(201, UploadReply)
-def announce(query: Mapping[str, Any], body: Mapping[str, Any]) -> dict[str, Any]:
+def announce(body: Mapping[str, Any]) -> dict[str, Any]:
     """A URL, signed for one document, this client and fifteen minutes. 404 without
     HEADWATER_UPLOADS.
     """
-    del query
     settings: Settings = current_app.config["HEADWATER"]
     if body["size"] > settings.max_body_bytes:
         raise InvalidRequest({"size": [f"at most {settings.max_body_bytes:,} bytes"]}, "too-large")

@@ -35,13 +35,7 @@ class Query(Schema):
     def __init__(self, **options: Any) -> None:
         super().__init__(**options)
         names = ", ".join(sorted(f.data_key or name for name, f in self.load_fields.items()))
-        self.error_messages["unknown"] = (
-            f"one of the parameters {names}" if names else "no parameter"
-        )
-
-
-class NoQuery(Query):
-    """No parameter is taken."""
+        self.error_messages["unknown"] = f"one of the parameters {names}"
 
 
 class Whole(Checked):
@@ -151,7 +145,6 @@ __all__ = [
     "Choices",
     "Flag",
     "Instant",
-    "NoQuery",
     "OptionalText",
     "Query",
     "Text",

@@ -29,7 +29,6 @@ from api.schemas.governance.declarations import (
     DeclareRequest,
     RetractQuery,
 )
-from api.schemas.query import NoQuery
 from api.service import Service, current_service
 from api.service.sources import current_sources, is_rebuilding
 from graph_model import labels
@@ -84,14 +83,13 @@ def _node(reference: str, service: Service) -> str:
 
 
 @blueprint.route("/declarations", methods=["POST"])
-@blueprint.arguments(NoQuery)
+@blueprint.no_parameters
 @blueprint.arguments(DeclareRequest, location="json")
 @blueprint.response(201, DeclareReply)
-def post_declarations(query: Mapping[str, Any], body: Mapping[str, Any]) -> Response:
+def post_declarations(body: Mapping[str, Any]) -> Response:
     """Declare lineage: all declarations of the list, or none where one of them is wrong. Those that
     the same person has made before are known; without a new one the status is 200.
     """
-    del query
     service = current_service()
     _refuse_while_rebuilding()
     caller = current_principal()

@@ -31,7 +31,6 @@ from api.schemas.governance.governance import (
     NodeQuery,
     TagsReply,
 )
-from api.schemas.query import NoQuery
 from api.service import Service, current_service
 from api.service.sources import current_sources, lacking
 from graph_model import labels
@@ -125,21 +124,19 @@ def _preview(before: Layers, after: Layers, service: Service) -> Response:
 
 
 @blueprint.route("/classifications")
-@blueprint.arguments(NoQuery)
+@blueprint.no_parameters
 @blueprint.describes(TagsReply)
-def classifications(query: Mapping[str, Any]) -> Response:
+def classifications() -> Response:
     """The tags in use, with how many datasets and columns carry each."""
-    del query
     found = tag_answers.tags(current_sources())
     return jsonify({"items": to_json(found), "total": len(found)})
 
 
 @blueprint.route("/classifications/<tag>")
-@blueprint.arguments(NoQuery)
+@blueprint.no_parameters
 @blueprint.describes(AssignmentsReply)
-def classification(query: Mapping[str, Any], tag: str) -> Response:
+def classification(tag: str) -> Response:
     """The nodes with a tag, their authors, and the edges that it does not follow."""
-    del query
     return jsonify(tagged_reply(tag_answers.tagged_nodes(current_sources(), tag)))
 
 
@@ -191,12 +188,11 @@ def declassify(query: Mapping[str, Any], tag: str) -> Response:
 
 
 @blueprint.route("/classifications/<tag>/blocks", methods=["PUT"])
-@blueprint.arguments(NoQuery)
+@blueprint.no_parameters
 @blueprint.arguments(BlockRequest, location="json")
 @blueprint.describes(AssignmentsReply)
-def put_block(query: Mapping[str, Any], body: Mapping[str, Any], tag: str) -> Response:
+def put_block(body: Mapping[str, Any], tag: str) -> Response:
     """A tag does not follow the edge between these two columns."""
-    del query
     check_tag(tag)
     service = current_service()
     (source, from_), (target, to) = (

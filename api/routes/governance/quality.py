@@ -12,7 +12,6 @@ from api.intake.statements import declare
 from api.replies.graph import to_json
 from api.schemas.governance.governance import ChangeQuery
 from api.schemas.governance.quality import QualityRuleReply, QualityRuleRequest, QualityRulesReply
-from api.schemas.query import NoQuery
 from api.service import current_service
 from api.service.sources import current_sources
 from graph_model.errors import InvalidDocument, NotFound
@@ -34,11 +33,10 @@ blueprint = Blueprint(
 
 
 @blueprint.route("/quality-rules")
-@blueprint.arguments(NoQuery)
+@blueprint.no_parameters
 @blueprint.describes(QualityRulesReply)
-def quality_rules(query: Mapping[str, Any]) -> Response:
+def quality_rules() -> Response:
     """The rules, by name."""
-    del query
     items = [_reply(rule) for rule in current_service().governance.quality_rules]
     return jsonify({"items": items, "total": len(items)})
 

@@ -18,7 +18,6 @@ from api.schemas.governance.governance import (
     RulesReply,
     RulesRequest,
 )
-from api.schemas.query import NoQuery
 from api.service import Service, current_service
 from graph_model.errors import NotFound
 from graph_model.governance.previews import preview_rules
@@ -68,11 +67,10 @@ def delete_rules(query: Mapping[str, Any]) -> Response:
 
 
 @blueprint.route("/rules/defaults")
-@blueprint.arguments(NoQuery)
+@blueprint.no_parameters
 @blueprint.describes(RulesReply)
-def defaults(query: Mapping[str, Any]) -> Response:
+def defaults() -> Response:
     """The rules of the program."""
-    del query
     return jsonify(_reply(DEFAULT_RULES, current_service()))
 
 

@@ -29,7 +29,6 @@ from api.schemas.graph.reply import (
     OverviewReply,
     PlanReply,
 )
-from api.schemas.query import NoQuery
 from api.service import current_service
 from api.service.sources import current_sources, lacking, whole_or_later
 from graph_model.answers import column_lineage as column_answer
@@ -151,11 +150,10 @@ def runs(query: Mapping[str, Any], job_id: str) -> Response:
 
 
 @blueprint.route("/jobs/<job_id>/runs/<run_id>")
-@blueprint.arguments(NoQuery)
+@blueprint.no_parameters
 @blueprint.describes(ItemReply)
-def run(query: Mapping[str, Any], job_id: str, run_id: str) -> Response:
+def run(job_id: str, run_id: str) -> Response:
     """One run with its executions."""
-    del query
     return jsonify(to_json(run_answers.run(current_sources(), job_id, run_id)))
 
 

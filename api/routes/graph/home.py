@@ -11,7 +11,6 @@ from api.http.blueprint import Blueprint
 from api.replies.graph import page_reply, to_json
 from api.schemas.graph.queries import MapQuery, RunsQuery
 from api.schemas.graph.reply import HomeReply, ListReply, MapReply
-from api.schemas.query import NoQuery
 from api.service import current_service
 from api.service.sources import current_sources
 from graph_model.answers.home import lately, runs
@@ -21,11 +20,10 @@ blueprint = Blueprint("home", __name__, url_prefix="/graph", description="The wh
 
 
 @blueprint.route("/home")
-@blueprint.arguments(NoQuery)
+@blueprint.no_parameters
 @blueprint.describes(HomeReply)
-def home(query: Mapping[str, Any]) -> Response:
+def home() -> Response:
     """Failures of the last day, late jobs, and the last writes."""
-    del query
     return jsonify(to_json(lately.home(current_sources(), now=current_service().clock())))
 
 
