@@ -15,7 +15,7 @@ import threading
 import zlib
 from collections.abc import Callable, Collection, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
-from typing import Any, Final, NoReturn, Protocol
+from typing import IO, Any, Final, NoReturn
 
 import msgspec
 from werkzeug.exceptions import RequestEntityTooLarge, UnsupportedMediaType
@@ -89,13 +89,7 @@ ROOM: Final = UnpackingRoom(64 * 1024 * 1024)
 """One for all routes: it is the process's memory that they share."""
 
 
-class Stream(Protocol):
-    """WSGI's stream of a request's body."""
-
-    def read(self, size: int, /) -> bytes: ...
-
-
-def read_bounded(stream: Stream, limit: int) -> bytes:
+def read_bounded(stream: IO[bytes], limit: int) -> bytes:
     """Everything up to the end, which may be at most ``limit`` bytes away; else 413."""
     parts: list[bytes] = []
     left = limit + 1
