@@ -10,14 +10,7 @@ from typing import Any
 
 from gremlin_python.process.anonymous_traversal import traversal
 from gremlin_python.process.graph_traversal import GraphTraversal, GraphTraversalSource, __
-from gremlin_python.process.traversal import (
-    Bytecode,
-    CardinalityValue,
-    Column,
-    Direction,
-    Merge,
-    T,
-)
+from gremlin_python.process.traversal import Bytecode, CardinalityValue, Column, Direction, Merge, T
 from gremlin_python.statics import long
 from gremlin_python.structure.graph import Graph
 
