@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property, lru_cache
+from functools import cached_property
 from threading import Lock
 from typing import Any, Final
 
@@ -25,8 +25,6 @@ Column = tuple[str, str]  # (dataset id, path)
 #: Spark's agent's name for the element of an array, which is no step of a path.
 _ELEMENT: Final = "_element"
 _MAX_TYPE_CHARACTERS: Final = 10_000
-_LONGEST_NAME_KEPT: Final = 1_000
-_NAMES_KEPT: Final = 4_096
 _MOST_SCHEMA_BYTES: Final = 16_000_000
 _SCHEMA_BYTES: Final = 1_000
 _SPREAD: Final = 5
@@ -246,34 +244,12 @@ class DatasetNamer:
         uri = naming.openlineage_symlink(link.namespace, link.name, link.type, self.rules)
         return _whole(naming.normalise(uri, self.scope, self.rules)[0])
 
-    def _named(self, namespace: str, name: str) -> _Named:
+    def _named(self, namespace: str, name: str) -> tuple[tuple[DatasetName, DatasetUse], ...]:
+        """The names for a pair, each with its dataset without partitions."""
         pattern = self.patterns.get((namespace, name))
-        if pattern is not None:
-            return _of_uri(pattern, self.scope, self.rules)
-        return _named(namespace, name, self.scope, self.rules)
-
-
-_Named = tuple[tuple[DatasetName, DatasetUse], ...]
-
-
-def _named(namespace: str, name: str, scope: str, rules: Rules) -> _Named:
-    """The names for a pair, each with its dataset without partitions; equal
-    pairs give equal names.
-    """
-    short = len(namespace) + len(name) <= _LONGEST_NAME_KEPT
-    return (_named_before if short else _name)(namespace, name, scope, rules)
-
-
-def _name(namespace: str, name: str, scope: str, rules: Rules) -> _Named:
-    return _of_uri(naming.openlineage_uri(namespace, name, rules), scope, rules)
-
-
-def _of_uri(uri: str, scope: str, rules: Rules) -> _Named:
-    found = naming.normalise(uri, scope, rules)
-    return tuple((one, DatasetUse(_whole(one))) for one in found)
-
-
-_named_before = lru_cache(maxsize=_NAMES_KEPT)(_name)
+        uri = pattern or naming.openlineage_uri(namespace, name, self.rules)
+        found = naming.normalise(uri, self.scope, self.rules)
+        return tuple((one, DatasetUse(_whole(one))) for one in found)
 
 
 def _whole(name: DatasetName) -> DatasetName:

@@ -14,10 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Container, Iterable, Mapping
 from dataclasses import dataclass, field, replace
-from threading import Lock
 from typing import Final
-
-from cachetools import LRUCache, cached
 
 from graph_model import identity, labels, naming
 from graph_model.errors import InvalidDocument
@@ -94,8 +91,6 @@ from graph_model.producers.spelling import spell
 from graph_model.producers.weight import excess_of, weigh
 
 _MAX_ERROR_CHARACTERS: Final = 4_000
-_MOST_BODY_BYTES: Final = 4 << 20
-_BODY_OVERHEAD: Final = 400
 _KINDS: Final = {labels.LIFECYCLE: labels.LIFECYCLE_KIND, labels.NO_WRITE: labels.READ_KIND}
 
 
@@ -665,17 +660,7 @@ def _add_row(
     if facet.deleted:
         collector.add(row)
     else:
-        collector.add(row, _body_row(facet))
-
-
-@cached(
-    LRUCache(_MOST_BODY_BYTES, lambda row: len(row.body) + _BODY_OVERHEAD),
-    key=lambda facet: facet.digest,
-    lock=Lock(),
-)
-def _body_row(facet: Facet) -> FacetBodyRow:
-    """The content of a facet, which its digest covers: stored once for all runs that repeat it."""
-    return FacetBodyRow(facet.digest, spell(facet.body))
+        collector.add(row, FacetBodyRow(facet.digest, spell(facet.body)))
 
 
 # --- declarations --------------------------------------------------------------------------------
