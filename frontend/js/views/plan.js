@@ -183,7 +183,7 @@ function goesBy(state, links) {
 
 /** What the events of an OpenLineage run say beside the graph: code, facets, the events themselves. */
 function told({ state, api }, known) {
-  const { runId, runFacets, jobFacets, datasets, events, cut, namespace, name } = known.openlineage;
+  const { runId, runFacets, jobFacets, cutRunFacets, cutJobFacets, datasets, events, cut, namespace, name } = known.openlineage;
   const sql = jobFacets.sql ?? {};
   const source = jobFacets.sourceCode ?? {};
   return [
@@ -200,10 +200,10 @@ function told({ state, api }, known) {
       ]),
       rawEvents(api, known),
     ),
-    facetTrees('Facets of the job', jobFacets),
-    facetTrees('Facets of the run', runFacets),
+    facetTrees('Facets of the job', jobFacets, cutJobFacets),
+    facetTrees('Facets of the run', runFacets, cutRunFacets),
     datasets.map((one) =>
-      facetTrees(`Facets of ${plain(one.dataset.label)} (${one.role})`, { ...one.facets, ...one.usage }),
+      facetTrees(`Facets of ${plain(one.dataset.label)} (${one.role})`, { ...one.facets, ...one.usage }, one.cut),
     ),
   ];
 }
