@@ -250,7 +250,7 @@ export function rowFilter(grid, words) {
 }
 
 /**
- * An error of a run: scrollable, of fixed height, exactly as it was reported.
+ * An error of a run as it was reported: its lines are broken, what is higher than its box is scrolled to.
  * @param {string|null|undefined} text
  * @returns {HTMLElement|null}
  */
@@ -258,9 +258,14 @@ export function errorText(text) {
   if (!text) return null;
   const shown = typeof text === 'string' ? text : JSON.stringify(text, null, 2);
   return element(
-    'pre',
-    { class: 'error-text', tabindex: 0, role: 'region', 'aria-label': 'Error', 'data-testid': 'error-text' },
-    shown,
+    'div',
+    { class: 'error-box' },
+    element(
+      'pre',
+      { class: 'error-text', tabindex: 0, role: 'region', 'aria-label': 'Error', 'data-testid': 'error-text' },
+      shown,
+    ),
+    copyButton(shown, 'Copy the error'),
   );
 }
 
