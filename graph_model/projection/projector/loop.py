@@ -275,16 +275,11 @@ class Projector:
             self._thread.join(timeout)
             if self._thread.is_alive():
                 return  # it may still write: no moment for a checkpoint
+        self._rounds.give_way()
         if self._stores.checkpoints.worth_taking:
             self._take_checkpoint()
 
     def _run(self) -> None:
-        try:
-            self._work_on()
-        finally:
-            self._rounds.give_way()
-
-    def _work_on(self) -> None:
         pause = _FIRST_PAUSE_SECONDS
         while not self._stopping.is_set():
             try:
