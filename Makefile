@@ -56,7 +56,7 @@ run: ready-serve $(SERVE) $(PAGE) $(JARS) java-engine ## Start Headwater (the fi
 	  exec $(BIN)/headwater serve
 
 .PHONY: demo
-demo: ready-demo answering $(SERVE) $(SPARK) java-spark ## Run a small PySpark pipeline against a running Headwater (PORT=, URL=)
+demo: ready-demo $(if $(wildcard $(SPARK)),,answering) $(SERVE) $(SPARK) java-spark ## Run a small PySpark pipeline against a running Headwater (PORT=, URL=)
 	@exec $(BIN)/headwater demo --url "$(URL)"
 
 # --- working on it ---------------------------------------------------------------------------------
@@ -167,7 +167,7 @@ interpreter:
 	  echo "headwater: the Python of $(VENV) has gone: make clean, then try again" >&2; \
 	  exit 1; }
 
-# Asked before PySpark is installed.
+# Asked before PySpark is installed; the demo itself asks before it starts.
 .PHONY: answering
 answering: interpreter
 	@URL="$(URL)" "$(PYTHON)" -m api.serving.machine server

@@ -126,7 +126,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if (reason := _unreachable(given.url)) is not None:
         print(
             f"No Headwater answers at {given.url} ({reason}): start it with make run, "
-            "or name another with --url"
+            "or name another with --url (make demo: PORT= or URL=)",
+            file=sys.stderr,
         )
         return 1
     result = run_pipeline(given.url, given.workdir, print)

@@ -55,6 +55,7 @@ from spark_agent_config.capture.questions import first_line
 from spark_agent_config.capture.streams import Streams, streaming_listener
 from spark_agent_config.configuration.properties import API_KEY_HEADER
 from spark_agent_config.delivery.document_file import FileSender, file_of
+from spark_agent_config.delivery.ending import Ending
 from spark_agent_config.delivery.outbox import Counts, Outbox
 from spark_agent_config.delivery.post import HttpSender, Post
 from spark_agent_config.delivery.spill import Spill, default_folder, server_digest
@@ -72,11 +73,6 @@ _NO_PLANS_HERE: Final = (
     "Lineage is not reported, the job goes on: a Spark Connect client cannot see the plans of its "
     "queries, so set the stock agent or OpenLineage's client on the Connect server "
     "(`headwater config spark` and `headwater config openlineage-spark` print its settings)"
-)
-_NOT_REPORTED: Final = (
-    "Lineage of the last queries may be lost: Spark had not reported them when the observation "
-    "was closed, after a wait of %.1f s; to wait longer, call flush(60) on the observation before "
-    "the job ends"
 )
 _observed: dict[str, Observation] = {}
 _observing = threading.Lock()
@@ -159,6 +155,16 @@ class Observation:
         False, with a warning, if one of them took too long. A second caller waits until the first
         is done. An interrupt cuts the waiting short, not the delivery.
         """
+        ending = Ending()
+        try:
+            return self.close_beside(timeout, ending)
+        finally:
+            ending.log()
+
+    def close_beside(self, timeout: float, ending: Ending) -> bool:
+        """As ``close``, with other observations: the last lines of the log are left to
+        ``ending``.
+        """
         with self._closing:
             if self._outbox is None or self._closed:
                 return True
@@ -168,8 +174,8 @@ class Observation:
                 is_reported = _within(timeout, lambda: self._leave_spark(timeout))
             finally:
                 if not is_reported:
-                    _LOG.warning(_NOT_REPORTED, time.monotonic() - began)
-                is_delivered = self._deliver_rest(self._outbox, began + timeout)
+                    ending.add_wait(time.monotonic() - began)
+                is_delivered = self._deliver_rest(self._outbox, began + timeout, ending)
             return is_reported and is_delivered
 
     def counts(self) -> Counts:
@@ -198,11 +204,11 @@ class Observation:
             leave()
         return is_reported
 
-    def _deliver_rest(self, outbox: Outbox[CapturedQuery], deadline: float) -> bool:
+    def _deliver_rest(self, outbox: Outbox[CapturedQuery], deadline: float, ending: Ending) -> bool:
         self._closed = True
         if self._end is not None:
             self._end()
-        is_delivered = outbox.close(max(_LEAST_DELIVERY_SECONDS, _left(deadline)))
+        is_delivered = outbox.close(max(_LEAST_DELIVERY_SECONDS, _left(deadline)), ending)
         _forget(self)
         return is_delivered
 
@@ -422,11 +428,15 @@ def _is_emptied(bus: Any, milliseconds: int) -> bool:
 
 
 def close_all(timeout: float = _EXIT_SECONDS) -> None:
-    """Close all observations, also after an interrupt. They share the time."""
+    """Close all observations, also after an interrupt. They share the time and the last lines of
+    the log.
+    """
     deadline = time.monotonic() + timeout
+    ending = Ending()
     with ExitStack() as closing:
+        closing.callback(ending.log)  # the first callback is called last
         for observation in list(_observed.values()):
-            closing.callback(lambda each: each.close(_left(deadline)), observation)
+            closing.callback(lambda each: each.close_beside(_left(deadline), ending), observation)
 
 
 def _close_those_of_stopped(application: str) -> None:

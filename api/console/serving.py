@@ -27,7 +27,6 @@ def demo(call: Call) -> int:
             "the demo needs PySpark, which is not installed here: run make demo, or "
             "pip install 'pyspark>=3.5,<3.6'"
         )
-    call.ask("GET", "/health/live")
     command = [sys.executable, "-m", "spark_agent_config.demo", "--url", call.url()]
     # Spark's workers would take the first python3 in PATH, whatever its version
     environment = {**call.environment, "PYSPARK_PYTHON": sys.executable}

@@ -200,11 +200,11 @@ def _quality_page(sources: Sources, dataset: str, at: int | None) -> QualityPage
     return QualityPage(quality.state, iso(quality.at) or "", views)
 
 
-# --- runs ----------------------------------------------------------------------------------------
+# --- runs and plans ------------------------------------------------------------------------------
 
 
 def cut_bodies(bodies: Mapping[str, Any]) -> tuple[dict[str, Any], tuple[str, ...]]:
-    """The bodies of a run's facets for its page: None in place of the cut ones, which are named."""
+    """Facets of events for a page: None in place of the bodies that are cut, which are named."""
     cut = tuple(name for name, body in bodies.items() if is_cut(spell(body)))
     return {**bodies, **dict.fromkeys(cut)}, cut
 

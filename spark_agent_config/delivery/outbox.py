@@ -17,6 +17,7 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import Final, Generic, Protocol, TypeVar
 
+from spark_agent_config.delivery.ending import Ending
 from spark_agent_config.delivery.post import Away, DocumentRejected, Misconfigured, Post
 
 Item = TypeVar("Item")
@@ -161,11 +162,12 @@ class Outbox(Generic[Item]):
         """Wait until all queued items are posted, kept or dropped; False after ``timeout`` s."""
         return self._wait_until(lambda: not self._is_busy(), time.monotonic() + timeout)
 
-    def close(self, timeout: float) -> bool:
+    def close(self, timeout: float, ending: Ending | None = None) -> bool:
         """Take nothing more; try the rest once, without pauses, for ``timeout`` seconds.
 
         After most of that time the undelivered rest goes to the keeper. False when a post was still
-        on its way then. An interrupt cuts the waiting short, not the keeping.
+        on its way then. An interrupt cuts the waiting short, not the keeping. The results are added
+        to ``ending``, which the caller logs; without one they are logged here.
         """
         deadline = time.monotonic() + timeout
         network = deadline - timeout * (1 - _NETWORK_SHARE) * (self._keeper is not None)
@@ -180,6 +182,7 @@ class Outbox(Generic[Item]):
             self._wait_until(lambda: self._redelivery is None, network)
         finally:
             self._abandon(deadline)
+            self._add_results(ending)
         return in_time
 
     def counts(self) -> Counts:
@@ -218,7 +221,7 @@ class Outbox(Generic[Item]):
     # --- the end -------------------------------------------------------------------------------
 
     def _abandon(self, deadline: float) -> None:
-        """Take the rest from the thread, keep it, and log the undelivered items."""
+        """Take the rest from the thread and keep it."""
         with self._changed:
             self._abandoned = True
             self._changed.notify_all()
@@ -232,7 +235,6 @@ class Outbox(Generic[Item]):
                 "away", "Lineage of %d queries is dropped: the time for closing is over", len(rest)
             )
         self._wait_until(lambda: not self._is_busy(), deadline)
-        self._log_undelivered()
 
     def _take_all(self) -> list[_InHand[Item]]:
         """With the lock held: all unfinished items, in their order."""
@@ -243,21 +245,22 @@ class Outbox(Generic[Item]):
         self._overflow.clear()
         return rest
 
-    def _log_undelivered(self) -> None:
-        """One line, unless every undelivered query was logged already."""
+    def _add_results(self, ending: Ending | None) -> None:
         counts = self.counts()
         is_kept = self._redelivery_is_due or self._redelivery is not None
         kept = counts.kept if is_kept else 0  # else the server was back, and has it
-        if kept + counts.refused + counts.dropped <= self._logged:
-            return
-        parts = (
-            (counts.delivered, "delivered"),
-            (kept, f"kept in {self._keeper}, {self._next_step()}"),
-            (counts.refused, f"refused by the server and set aside in {self._keeper}"),
-            (counts.dropped, "lost"),
-        )
-        summary = "; ".join(f"{_queries(number)} {fate}" for number, fate in parts if number)
-        self._warn("summary", "Lineage at the end of the run: %s", summary)
+        fates = {
+            "delivered": counts.delivered,
+            f"kept in {self._keeper}, {self._next_step()}": kept,
+            f"refused by the server and set aside in {self._keeper}": counts.refused,
+            "lost": counts.dropped,
+        }
+        undelivered = kept + counts.refused + counts.dropped
+        shared = ending or Ending()
+        shared.add(fates, unlogged=undelivered > self._logged)
+        self._logged = max(undelivered, self._logged)
+        if ending is None:
+            shared.log()
 
     def _next_step(self) -> str:
         if self._stopped is not None:
@@ -484,10 +487,6 @@ class Outbox(Generic[Item]):
 
 def _daemon(target: Callable[[], None], name: str) -> threading.Thread:
     return threading.Thread(target=target, name=name, daemon=True)
-
-
-def _queries(number: int) -> str:
-    return "1 query is" if number == 1 else f"{number} queries are"
 
 
 def _run_bounded(work: Callable[[], None], deadline: float) -> bool:

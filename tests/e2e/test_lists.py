@@ -7,9 +7,10 @@ from collections.abc import Iterator
 import pytest
 from flask.testing import FlaskClient
 
-from tests.e2e.small_client import client_of, running
+from tests.e2e.small_client import client_of, command, running
 from tests.e2e.test_answers import START, job, ran
-from tests.projections import small_headwater
+from tests.e2e.test_reading_jobs import get, run
+from tests.projections import SmallHeadwater, lineage_event, small_headwater
 
 SORTED = {
     "/graph/datasets": ["name", "uri", "type", "lastWrite"],
@@ -114,3 +115,45 @@ def test_a_column_is_listed_with_its_table_and_classes(client: FlaskClient) -> N
     listed = client.get("/graph/columns", query_string={"q": first["name"].upper()}).get_json()
     [marked] = [item for item in listed["items"] if item["id"] == first["id"]]
     assert marked["classifications"] == ["PII"]
+
+
+TABLE = {
+    "namespace": "s3://lake",
+    "name": "staff",
+    "facets": {
+        "symlinks": {
+            "identifiers": [{"namespace": "hive://meta", "name": "hr.staff", "type": "TABLE"}]
+        }
+    },
+}
+UNPLACED = {"namespace": "hive://meta", "name": "hr.pay"}
+
+
+def test_totals_are_the_lengths_of_the_lists_also_of_names_hidden_tables_and_layers(
+    headwater: SmallHeadwater,
+) -> None:
+    """``hr.staff`` has a known location and ``hr.pay`` has none."""
+    told = [run("load", "10:00:00", UNPLACED, outputs=[TABLE]), run("read", "11:00:00", TABLE)]
+    headwater.accept(*map(lineage_event, told))
+    headwater.project()
+    client = client_of(headwater, START)
+    layer = {"match": "glob", "pattern": "hive://**", "order": 1, "colour": "#112233"}
+    assert client.put("/layers/named", json=layer).status_code == 200
+    headwater.project()
+
+    def lengths() -> tuple[int, int]:
+        listed = [len(get(client, f"/graph/{kind}")["items"]) for kind in ("jobs", "datasets")]
+        for path in ("/graph/home", "/graph/overview"):
+            totals = get(client, path)["totals"]
+            assert [totals["jobs"], totals["datasets"]] == listed, path
+        layers = get(client, "/layers", counts="true")
+        named = get(client, "/graph/datasets", layer="named")["items"]
+        assert layers["items"][0]["datasets"] == len(named)
+        assert layers["items"][0]["datasets"] + layers["without"] == listed[1]
+        return listed[0], listed[1]
+
+    assert lengths() == (2, 3)
+    assert command(client, "hide dataset:hive://meta/hr.pay")[0] == 0
+    assert command(client, "hide job:bi/read")[0] == 0
+    headwater.project()
+    assert lengths() == (1, 2)

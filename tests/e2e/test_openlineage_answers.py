@@ -140,6 +140,35 @@ def test_a_facet_too_long_for_a_page_is_named_and_cut_for_a_job_and_a_run_alike(
     assert run["facets"]["acme_exceeds"] is of_job["acme_exceeds"]["body"] is None
 
 
+def test_the_plan_of_a_run_cuts_the_same_facets_and_its_document_has_them_whole(
+    headwater: SmallHeadwater, client: FlaskClient
+) -> None:
+    path = _FOLDER.parent / "scenarios" / "only_inputs.json"
+    events = json.loads(path.read_text(encoding="utf-8"))["events"]
+    fits, exceeds = facet_of(LONGEST_BODY - 200), facet_of(LONGEST_BODY + 200)
+    for event in events:
+        [read] = event["inputs"]
+        for owner, key in (
+            (event["run"], "facets"), (event["job"], "facets"),
+            (read, "facets"), (read, "inputFacets"),
+        ):  # fmt: skip
+            owner.setdefault(key, {}).update({f"acme_{key}": fits, f"acme_long_{key}": exceeds})
+    take(headwater, events)
+    plan = get(client, f"/graph/plans/{events[0]['run']['runId']}", document="true")
+    told = plan["openlineage"]
+    assert told["cutJobFacets"] == told["cutRunFacets"] == ["acme_long_facets"]
+    [dataset] = told["datasets"]
+    assert dataset["cut"] == ["acme_long_facets", "acme_long_inputFacets"]
+    for facets, key in (
+        (told["jobFacets"], "facets"), (told["runFacets"], "facets"),
+        (dataset["facets"], "facets"), (dataset["usage"], "inputFacets"),
+    ):  # fmt: skip
+        assert facets[f"acme_{key}"]["text"] == fits["text"]
+        assert facets[f"acme_long_{key}"] is None
+    newest = plan["document"][-1]
+    assert newest["job"]["facets"]["acme_long_facets"]["text"] == exceeds["text"]
+
+
 def facet_of(characters: int) -> dict[str, str]:
     """A facet of a client's own whose text has that length, with what every facet carries."""
     facet = {"_producer": "p", "_schemaURL": "s", "text": ""}

@@ -39,13 +39,14 @@ def test_the_command_of_an_empty_page_is_answered_and_its_document_appears(page:
 
 def test_an_estate_with_more_executions_than_are_looked_at_is_told_so(page: Page) -> None:
     def many(route: Route) -> None:
-        route.fulfill(json={**route.fetch().json(), "executions": 10_000})
+        partial = {"reason": "executions", "limit": 12_345}
+        route.fulfill(json={**route.fetch().json(), "partial": partial})
 
     page.route("**/graph/home", many)
     page.goto("/")
     page.get_by_test_id("load-sample").click()
     late = page.get_by_test_id("card-late")
-    expect(late).to_contain_text("Of the newest 10,000 executions", timeout=30_000)
+    expect(late).to_contain_text("Of the newest 12,345 executions", timeout=30_000)
 
 
 def test_the_sample_is_loaded_looked_at_and_removed(page: Page) -> None:

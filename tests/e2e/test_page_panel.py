@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from urllib.parse import parse_qs, quote, urlsplit
 
 import pytest
-from playwright.sync_api import Browser, Page, expect
+from playwright.sync_api import Browser, Page, Route, expect
 
 from tests.e2e import fake_api
 from tests.e2e.browser import open_browser, open_page, wait_for
@@ -112,3 +112,31 @@ def test_all_results_of_a_search_are_narrowed_by_what_they_are_and_where(page: P
     expect(items.locator(".chip", has_text="table")).to_have_count(0)
     expect(items.locator(".chip", has_text="job").first).to_be_visible()
     assert state_of(page)["kind"] == "job"
+
+
+@pytest.mark.parametrize("width", [390, 1280])
+def test_a_long_error_is_broken_into_lines_keeps_its_height_and_is_copied_whole(
+    browser: Browser, api: FakeApi, width: int
+) -> None:
+    error = (
+        "Task 3 failed writing s3a://lake/" + "x" * 2_000 + "\n" + "\tat org.acme.Job.run\n" * 80
+    )
+
+    def failing(route: Route) -> None:
+        reply = route.fetch().json()
+        route.fulfill(json={**reply, "items": [{**reply["items"][0], "error": error}], "total": 1})
+
+    granted = ["clipboard-read", "clipboard-write"]
+    with open_page(browser, api.url, permissions=granted) as page:
+        page.set_viewport_size({"width": width, "height": 844})
+        page.route("**/runs?*", failing)
+        page.goto("/?view=job&node=job%3Adefault%2Fattendance")
+        wait_for(page)
+        shown = page.get_by_test_id("panel").get_by_test_id("error-text")
+        expect(shown).to_contain_text("Task 3 failed")
+        assert shown.evaluate("(one) => one.scrollWidth <= one.clientWidth"), "it scrolls sideways"
+        height, whole = shown.evaluate("(one) => [one.clientHeight, one.scrollHeight]")
+        assert height <= 220 < whole, "bounded, the rest below"
+        page.get_by_test_id("panel").get_by_role("button", name="Copy the error").click()
+        expect(page.get_by_title("Copied")).to_be_visible()
+        assert page.evaluate("() => navigator.clipboard.readText()") == error

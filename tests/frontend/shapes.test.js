@@ -96,3 +96,27 @@ test('handles cover no name: they lie beside their box and stay in the gap, at e
       }
     }
 });
+
+test('a title with no room for the glyph begins within its box, and the glyph stands on the upper edge', () => {
+  const columns = [1, 2, 3].map((number) => ({ id: `c${number}`, kind: 'column', label: `c${number}`, dataset: 's3://lake/staff', datasetId: 'a', x: 0, y: 30 * number, width: 120, height: 22 }));
+  const narrow = { ...table, label: 'employees', width: 150, height: 200 };
+  const seen = [LEGIBLE.titles, LEGIBLE.rows, 1].map((scale) => glyphsAndTitle([narrow, ...columns], scale));
+  for (const { glyphs, title } of seen) {
+    assert.equal(glyphs.length, 1, 'one glyph, at every zoom');
+    assert.ok(title.x - -75 >= 9, `the title begins ${title.x + 75} within the box`);
+  }
+  const [far, , near] = seen;
+  assert.ok(far.glyphs[0].y < -100 && far.title.text === 'employees', 'the name has all the room');
+  assert.ok(near.glyphs[0].y > -100 && near.glyphs[0].x < near.title.x, 'near enough both stand side by side');
+});
+
+/** Where a picture has glyphs (their left upper corners) and its first title. */
+function glyphsAndTitle(nodes, scale) {
+  const { context, words } = recorder();
+  const glyphs = [];
+  context.translate = (x, y) => glyphs.push({ x, y });
+  const model = toModel({ nodes });
+  const look = { palette, hues: huesOf(model, ''), lit: null, faded: 1, selected: '', focus: '', scale, linked: { left: new Set(), right: new Set() } };
+  for (const box of model.boxes.values()) paint(context, box, look);
+  return { glyphs, title: words.find(({ text }) => text.startsWith('emp')) };
+}

@@ -106,9 +106,18 @@ def test_an_old_python_is_named_in_one_line(tmp_path: Path) -> None:
 
 
 def test_the_demo_asks_for_a_server_before_anything_is_installed(bare: Path) -> None:
-    said = one_line(make("demo", "PORT=9", path=str(bare)))
+    new = bare / "venv"
+    said = one_line(make("demo", "PORT=9", f"VENV={new}", path=str(bare)))
     assert "no Headwater answers at http://127.0.0.1:9 " in said
     assert "PORT= or URL=" in said
+    assert not new.exists()
+
+
+def test_make_leaves_the_question_to_the_demo_that_is_installed(tmp_path: Path) -> None:
+    (tmp_path / ".spark-installed").touch()
+    installed = make("--dry-run", "demo", f"VENV={tmp_path}").stdout
+    assert "machine server" not in installed
+    assert "headwater demo" in installed
 
 
 def test_the_demo_reports_to_the_port_or_the_url_that_make_is_given() -> None:

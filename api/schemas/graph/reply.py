@@ -90,6 +90,7 @@ class HomeReply(Reply):
     late_jobs = fields.List(fields.Dict(), required=True, data_key="lateJobs")
     written = fields.List(fields.Dict(), required=True)
     executions = fields.Integer(required=True)
+    cut = fields.Nested(PartialReply, required=True, allow_none=True, data_key="partial")
     as_of = fields.String(required=True, allow_none=True, data_key="asOf")
 
 

@@ -54,7 +54,7 @@ export function paint(context, box, look) {
   if (box.node.more || box.node.open) paintHandles(context, box, look);
   if (box.change) paintChange(context, box, frame, look);
   if (box.node.quality) paintQuality(context, box, frame, look.palette);
-  if (look.scale >= ROWS) paintMarks(context, box, frame, look);
+  if (look.scale >= ROWS) paintMarks(context, box, frame, colours, look);
   context.globalAlpha = 1;
 }
 
@@ -150,12 +150,8 @@ function paintBand(context, frame, colours) {
 /** One line, one size in the whole picture; what does not fit loses its middle. */
 function paintTitle(context, box, frame, colours, look) {
   const { palette, scale } = look;
-  const height = titleHeight(box);
+  const { height, size, left, right, glyph } = titleOf(context, box, frame, colours, scale);
   const middle = frame.y + height / 2;
-  const size = Math.min(TITLE.most, height * TITLE.share, Math.max(TITLE.size, grown(TITLE.screen, scale)));
-  const rim = (size > TITLE.far ? 6 : 9) + (box.kind === 'job' ? 4 : 0);
-  const [left, right] = [frame.x + rim, frame.x + frame.width - rim];
-  const glyph = glyphWithin(context, box, right - left, size, colours);
   if (box.kind === 'group') paintPlus(context, left, middle, colours.mark);
   else if (glyph > 0) paintGlyph(context, colours.glyph, { x: left, y: middle, size: glyph, colour: colours.mark });
   const start = left + (glyph > 0 ? glyph + 7 : 0);
@@ -169,7 +165,16 @@ function paintTitle(context, box, frame, colours, look) {
   write(context, box.detail, start, middle + 9, room, below, colour, box.kind === 'dataset' ? 'start' : 'end');
 }
 
-/** From afar a name that does not fit is worth more than the glyph beside it. */
+/** The size of a title's letters and of its glyph, and where it begins and ends. */
+function titleOf(context, box, frame, colours, scale) {
+  const height = titleHeight(box);
+  const size = Math.min(TITLE.most, height * TITLE.share, Math.max(TITLE.size, grown(TITLE.screen, scale)));
+  const rim = box.kind !== 'job' ? 9 : size > TITLE.far ? 10 : 13;
+  const [left, right] = [frame.x + rim, frame.x + frame.width - rim];
+  return { height, size, left, right, glyph: glyphWithin(context, box, right - left, size, colours) };
+}
+
+/** From afar a name that does not fit has the room of the glyph; that of a table stands among its marks then. */
 function glyphWithin(context, box, width, size, colours) {
   const glyph = colours.glyph || box.kind === 'group' ? Math.min(20, Math.max(16, size)) : 0;
   if (size <= TITLE.far || box.kind === 'group') return glyph;
@@ -400,16 +405,20 @@ function paintTick(context, failed, x, y) {
 const MARK = Object.freeze({ height: 15, letter: 10, near: 0.85, most: 1.7, gap: 4 });
 
 /**
- * The letter of what tints a box, then its classes by their names, as far as there is room.
+ * The glyph that has no room in the title, the letter of what tints a box, then its classes by their names,
+ * as far as there is room.
  * @param {CanvasRenderingContext2D} context
  * @param {import('../data/model.js').Box} box
- * @param {{x: number, y: number, width: number}} frame
+ * @param {{x: number, y: number, width: number, height: number}} frame
+ * @param {import('./looks.js').LookOfBox} colours
  * @param {Look} look
  */
-function paintMarks(context, box, frame, { palette, hues, scale }) {
+function paintMarks(context, box, frame, colours, { palette, hues, scale }) {
   const size = Math.min(MARK.most, Math.max(1, MARK.near / scale));
   const end = frame.x + frame.width - 24;
   let x = frame.x + (box.kind === 'job' ? 20 : 10) + (box.change ? 8 : 0);
+  if (box.kind === 'dataset' && colours.glyph && titleOf(context, box, frame, colours, scale).glyph === 0)
+    x += MARK.gap + paintGlyphMark(context, x, frame.y, colours, size, palette);
   const tint = hues.by === 'class' ? undefined : hues.tints.get(box.id);
   if (tint) x += MARK.gap + paintLetter(context, x, frame.y, tint, size, palette);
   for (const tag of box.node.classifications ?? []) {
@@ -418,15 +427,27 @@ function paintMarks(context, box, frame, { palette, hues, scale }) {
   }
 }
 
-/** A square with a frame in the hue; its width. */
-function paintLetter(context, x, y, { letter, colour }, size, palette) {
+/** A square with a frame in the colour; its width. */
+function paintSquare(context, x, y, colour, size, palette) {
   const side = MARK.height * size;
   outline(context, { x, y: y - side / 2, width: side, height: side }, 3 * size);
   context.fillStyle = palette.canvas;
   context.fill();
-  context.strokeStyle = shadeOf(colour, palette);
+  context.strokeStyle = colour;
   context.lineWidth = 2;
   context.stroke();
+  return side;
+}
+
+function paintGlyphMark(context, x, y, { glyph, edge, mark }, size, palette) {
+  const side = paintSquare(context, x, y, edge, size, palette);
+  const inner = 0.8 * side;
+  paintGlyph(context, glyph, { x: x + (side - inner) / 2, y, size: inner, colour: mark });
+  return side;
+}
+
+function paintLetter(context, x, y, { letter, colour }, size, palette) {
+  const side = paintSquare(context, x, y, shadeOf(colour, palette), size, palette);
   writeMiddle(context, letter, x + side / 2, y + 0.5, MARK.letter * size, palette.ink);
   return side;
 }

@@ -8,6 +8,8 @@ import { createTabs } from './tabs.js';
 
 /** What has more characters than three lines of the panel is cut. */
 const LONG_TITLE = 100;
+/** So many entries of a list are shown; `more` counts the rest. */
+export const MOST_LISTED = 12;
 
 /**
  * @typedef {object} Description
@@ -250,7 +252,7 @@ export function rowFilter(grid, words) {
 }
 
 /**
- * An error of a run: scrollable, of fixed height, exactly as it was reported.
+ * An error of a run as it was reported: its lines are broken, what is higher than its box is scrolled to.
  * @param {string|null|undefined} text
  * @returns {HTMLElement|null}
  */
@@ -258,9 +260,14 @@ export function errorText(text) {
   if (!text) return null;
   const shown = typeof text === 'string' ? text : JSON.stringify(text, null, 2);
   return element(
-    'pre',
-    { class: 'error-text', tabindex: 0, role: 'region', 'aria-label': 'Error', 'data-testid': 'error-text' },
-    shown,
+    'div',
+    { class: 'error-box' },
+    element(
+      'pre',
+      { class: 'error-text', tabindex: 0, role: 'region', 'aria-label': 'Error', 'data-testid': 'error-text' },
+      shown,
+    ),
+    copyButton(shown, 'Copy the error'),
   );
 }
 
@@ -308,4 +315,27 @@ export function modeChip(mode) {
     mark ? element('span', { 'aria-hidden': 'true' }, mark) : null,
     data(mode ?? 'mode unknown'),
   );
+}
+
+/** A part that may have nothing to show says so. */
+export function orNone(part, words) {
+  return part ?? element('p', { class: 'muted' }, words);
+}
+
+/**
+ * @param {number} total of a list of which MOST_LISTED are shown
+ * @returns {HTMLElement|null}
+ */
+export function more(total) {
+  return total > MOST_LISTED
+    ? element('p', { class: 'muted' }, `and ${formatNumber(total - MOST_LISTED)} more`)
+    : null;
+}
+
+/**
+ * @param {...import('../page/dom.js').Child} links
+ * @returns {HTMLElement}
+ */
+export function actions(...links) {
+  return element('div', { class: 'actions' }, links);
 }

@@ -14,14 +14,11 @@ import { datasetLink, jobLink } from '../panel/links.js';
 /** So many entries stand on a card: with more the map would not be on the first screen. */
 const ENTRIES = 4;
 
-/** The server looks at so many executions at most (docs/http.md). */
-const LOOKED_AT = 10_000;
-
 export const home = {
   controls: [],
 
   /**
-   * @param {import('../panel/details.js').Context} context
+   * @param {import('../items/details.js').Context} context
    * @returns {Promise<import('../data/api.js').Result>} data is a Page (main.js) with a document of its own
    */
   async load(context) {
@@ -80,7 +77,7 @@ function draw({ state, go }, known, map) {
 }
 
 /** A heading with its number, a list, and the way to all of it. */
-function card({ tone = '', heading, number, none, href, more, bound = '' }, items) {
+function card({ tone = '', heading, number, none, href, more, bound = null }, items) {
   return element(
     'section',
     { class: `card ${number > 0 ? tone : ''}`, 'data-testid': `card-${heading.split(' ')[0].toLowerCase()}` },
@@ -114,7 +111,7 @@ function failedCard(state, { failed, failures }) {
   );
 }
 
-function lateCard(state, { late, lateJobs, executions }) {
+function lateCard(state, { late, lateJobs, partial }) {
   const items = lateJobs.map(({ job, last, everyMs }) => [
     element('div', { class: 'entry' }, jobLink(state, job), element('span', { class: 'muted' }, 'last run ', time(last))),
     element('span', { class: 'small muted block' }, `usually every ${formatDuration(everyMs)}`),
@@ -127,7 +124,7 @@ function lateCard(state, { late, lateJobs, executions }) {
       none: 'Every job with a rhythm has run when it usually runs.',
       href: write({ view: 'jobs', sort: 'last' }),
       more: 'All jobs',
-      bound: executions < LOOKED_AT ? '' : `Of the newest ${formatNumber(executions)} executions: a job with fewer than four of them has no rhythm here.`,
+      bound: partial && `Of the newest ${formatNumber(partial.limit)} executions: a job with fewer than four of them has no rhythm here.`,
     },
     items,
   );

@@ -2,7 +2,8 @@
  * One plan, seen from near: its operations, their schemas and expressions, where each output column
  * comes from, and how its executions went.
  */
-import { execution, howChip } from '../panel/details.js';
+import { howChip } from '../items/column.js';
+import { execution } from '../panel/execution.js';
 import { planVersions } from '../panel/differences.js';
 import { button, data, element, icon } from '../page/dom.js';
 import { emptyFace } from '../page/faces.js';
@@ -20,7 +21,7 @@ export const plan = {
   controls: ['find', 'steps'],
 
   /**
-   * @param {import('../panel/details.js').Context} context
+   * @param {import('../items/details.js').Context} context
    * @returns {Promise<import('../data/api.js').Result>} data is a Page (main.js)
    */
   async load(context) {
@@ -183,7 +184,7 @@ function goesBy(state, links) {
 
 /** What the events of an OpenLineage run say beside the graph: code, facets, the events themselves. */
 function told({ state, api }, known) {
-  const { runId, runFacets, jobFacets, datasets, events, cut, namespace, name } = known.openlineage;
+  const { runId, runFacets, jobFacets, cutRunFacets, cutJobFacets, datasets, events, cut, namespace, name } = known.openlineage;
   const sql = jobFacets.sql ?? {};
   const source = jobFacets.sourceCode ?? {};
   return [
@@ -200,10 +201,10 @@ function told({ state, api }, known) {
       ]),
       rawEvents(api, known),
     ),
-    facetTrees('Facets of the job', jobFacets),
-    facetTrees('Facets of the run', runFacets),
+    facetTrees('Facets of the job', jobFacets, cutJobFacets),
+    facetTrees('Facets of the run', runFacets, cutRunFacets),
     datasets.map((one) =>
-      facetTrees(`Facets of ${plain(one.dataset.label)} (${one.role})`, { ...one.facets, ...one.usage }),
+      facetTrees(`Facets of ${plain(one.dataset.label)} (${one.role})`, { ...one.facets, ...one.usage }, one.cut),
     ),
   ];
 }

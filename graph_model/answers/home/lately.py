@@ -17,6 +17,7 @@ from graph_model.answers.nodes import dataset_references, job_references
 from graph_model.answers.overview import Totals
 from graph_model.answers.sources import Sources, of_one_state
 from graph_model.error_text import cause_line
+from graph_model.lineage import Partial
 from graph_model.picture.view import DatasetReference, JobReference, iso
 from graph_model.stores.protocols import RecentExecution
 
@@ -54,7 +55,8 @@ class WrittenDataset:
 @dataclass(frozen=True, slots=True)
 class Home:
     """``failed`` and ``late`` count all, their lists name the newest; ``executions``: how many
-    were looked at for them; ``as_of``: the newest event.
+    were looked at for them; ``partial``: the bound, where there are more; ``as_of``: the newest
+    event.
     """
 
     totals: Totals
@@ -64,13 +66,14 @@ class Home:
     late_jobs: tuple[LateJob, ...]
     written: tuple[WrittenDataset, ...]
     executions: int
+    partial: Partial | None
     as_of: str | None
 
 
 @of_one_state
 def home(sources: Sources, *, now: int) -> Home:
     """``now``: epoch ms by the server's clock."""
-    recent = _recent(sources)
+    recent, partial = _recent(sources)
     failed, late = _failed(recent, now), _late(recent, now)
     written = _written(recent)
     named = [*failed[:_MOST_NAMED], *(one for one, _ in late[:_MOST_NAMED]), *written]
@@ -89,11 +92,13 @@ def home(sources: Sources, *, now: int) -> Home:
             if one.target in datasets
         ),
         executions=len(recent),
+        partial=partial,
         as_of=iso(recent[0].at) if recent else None,
     )
 
 
-def _recent(sources: Sources) -> list[RecentExecution]:
+def _recent(sources: Sources) -> tuple[list[RecentExecution], Partial | None]:
+    """The newest executions, newest first, and the bound where there are more."""
     found: list[RecentExecution] = []
     cursor = None
     while len(found) < EXECUTIONS_READ:
@@ -103,8 +108,8 @@ def _recent(sources: Sources) -> list[RecentExecution]:
         found += page.items
         cursor = page.next
         if cursor is None:
-            break
-    return found
+            return found, None
+    return found, Partial("executions", EXECUTIONS_READ)
 
 
 def _failed(recent: Iterable[RecentExecution], now: int) -> list[RecentExecution]:

@@ -10,6 +10,7 @@ from typing import Any
 
 from graph_model import identity, labels, naming
 from graph_model.answers.executions import ExecutionView, execution_views
+from graph_model.answers.facets import cut_bodies
 from graph_model.answers.nodes import dataset_references, job_references
 from graph_model.answers.plans.column_steps import (
     PLAN,
@@ -26,7 +27,7 @@ from graph_model.lineage import HUB_LIMIT
 from graph_model.picture.operations import PlanInspection
 from graph_model.picture.view import DatasetReference, JobReference, known_mode
 from graph_model.producers.notes import gaps_of
-from graph_model.producers.openlineage.pages.inspection import Use, draw_datasets
+from graph_model.producers.openlineage.pages.inspection import EventDataset, Use, draw_datasets
 from graph_model.producers.openlineage.pages.plans import (
     EventPlan,
     EventPlans,
@@ -197,9 +198,29 @@ def _event_page(
         document=raw_events(documents) if document else None,
         origin=origin,
         links=_job_links(sources, plan, job.id, columns) if event_plan.explicit else (),
-        openlineage=event_plan,
+        openlineage=_cut_facets(event_plan),
     )
     return _without(page, unseen)
+
+
+def _cut_facets(event_plan: EventPlan) -> EventPlan:
+    """Without the facets that are too long for a page; they are named."""
+    job_facets, of_job = cut_bodies(event_plan.job_facets)
+    run_facets, of_run = cut_bodies(event_plan.run_facets)
+    return replace(
+        event_plan,
+        job_facets=job_facets,
+        run_facets=run_facets,
+        datasets=tuple(map(_cut_dataset_facets, event_plan.datasets)),
+        cut_job_facets=of_job,
+        cut_run_facets=of_run,
+    )
+
+
+def _cut_dataset_facets(dataset: EventDataset) -> EventDataset:
+    facets, cut = cut_bodies(dataset.facets)
+    usage, cut_usage = cut_bodies(dataset.usage)
+    return replace(dataset, facets=facets, usage=usage, cut=tuple(dict.fromkeys(cut + cut_usage)))
 
 
 def _without(page: PlanPage, unseen: Collection[str]) -> PlanPage:

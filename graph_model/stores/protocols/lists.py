@@ -48,8 +48,8 @@ class FailedJob:
 
 @dataclass(frozen=True, slots=True)
 class Estate:
-    """How many jobs and datasets there are (catalog names aside, which are no places), how many
-    jobs' newest execution failed, and the newest of these failures, newest first.
+    """How many jobs and datasets there are (as many as are listed), how many jobs' newest execution
+    failed, and the newest of these failures, newest first.
     """
 
     jobs: int

@@ -16,6 +16,7 @@ from typing import Any
 import pytest
 
 from spark_agent_config.capture.captured import Application, CapturedQuery, Target
+from spark_agent_config.delivery.ending import Ending
 from spark_agent_config.delivery.outbox import Outbox
 from spark_agent_config.listener import (
     Observation,
@@ -186,9 +187,9 @@ def test_spark_gets_all_the_time_and_its_answer_counts(
 
 def test_the_delivery_has_a_second_where_spark_took_all_the_time() -> None:
     class TimedOutbox(Outbox[CapturedQuery]):
-        def close(self, timeout: float) -> bool:
+        def close(self, timeout: float, ending: Ending | None = None) -> bool:
             closed_within.append(timeout)
-            return super().close(timeout)
+            return super().close(timeout, ending)
 
     closed_within: list[float] = []
     never = threading.Event()
@@ -307,6 +308,36 @@ def test_the_sessions_of_a_process_share_the_time_at_its_end(
     assert asked.wait(30)
     assert waits == [0], "the last session took all the time"
     assert ([each.active for each in both], observed) == ([False, False], {})
+    never.set()
+
+
+def test_sessions_that_end_together_are_one_warning_each_of_the_wait_and_of_the_sum(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    never = threading.Event()
+    with socket.socket() as silent:
+        silent.bind(("127.0.0.1", 0))
+        silent.listen()
+        url = f"http://127.0.0.1:{silent.getsockname()[1]}"
+        boxes = [outbox_of({"url": url, "spill": str(tmp_path)}, {}, convert) for _ in range(3)]
+        drains = [lambda _: never.wait(60), lambda _: never.wait(60), lambda _: True]
+        observed = {
+            str(n): Observation(box, drain)
+            for n, (box, drain) in enumerate(zip(boxes, drains, strict=True))
+        }
+        monkeypatch.setattr("spark_agent_config.listener._observed", observed)
+        for box in boxes:
+            box.offer(QUERY)
+            box.offer(QUERY)
+
+        close_all(0.2)
+
+    wait, total = (record.getMessage() for record in caplog.records)
+    assert wait.startswith("Lineage of the last queries may be lost: Spark had not reported them")
+    assert total == (
+        f"Lineage at the end of the run: 6 queries are kept in {tmp_path}, from where the next run "
+        "that reaches the server delivers them"
+    )
     never.set()
 
 

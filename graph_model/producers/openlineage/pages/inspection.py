@@ -44,7 +44,7 @@ class EventColumn:
 class EventDataset:
     """A dataset of a plan. ``namespace`` and ``name`` are the client's, "" for a dataset that only
     column lineage names; ``columns`` None: no schema reported. ``usage`` are the inputFacets or
-    outputFacets.
+    outputFacets; ``cut`` names the facets of both without a body, as ``EventPlan`` does.
     """
 
     role: str
@@ -55,6 +55,7 @@ class EventDataset:
     columns: tuple[EventColumn, ...] | None
     facets: Mapping[str, Any]
     usage: Mapping[str, Any]
+    cut: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -38,7 +38,8 @@ _PLANS_LOOKED_AT: Final = 1_000
 class EventPlan:
     """The content of the events of a run or declaration that is not in the graph. ``run_id`` "" for
     a declaration; facets are as the client wrote them; ``events`` counts those read, ``cut``: there
-    are more; ``explicit``: one of them has a lineage facet.
+    are more; ``explicit``: one of them has a lineage facet. ``cut_job_facets`` and
+    ``cut_run_facets`` name those without a body because a page has no room for it.
     """
 
     system: str
@@ -52,12 +53,21 @@ class EventPlan:
     events: int
     cut: bool
     explicit: bool
+    cut_job_facets: tuple[str, ...] = ()
+    cut_run_facets: tuple[str, ...] = ()
 
 
 def without_facets(event_plan: EventPlan) -> EventPlan:
     """Without the parts that are shown as the client wrote them."""
-    datasets = tuple(replace(one, facets={}, usage={}) for one in event_plan.datasets)
-    return replace(event_plan, job_facets={}, run_facets={}, datasets=datasets)
+    datasets = tuple(replace(one, facets={}, usage={}, cut=()) for one in event_plan.datasets)
+    return replace(
+        event_plan,
+        job_facets={},
+        run_facets={},
+        datasets=datasets,
+        cut_job_facets=(),
+        cut_run_facets=(),
+    )
 
 
 @dataclass(frozen=True, slots=True)

@@ -28,7 +28,6 @@ from graph_model.stores.catalogue.tables import STORAGE_OF, datasets, executions
 from graph_model.stores.database import count_rows
 from graph_model.stores.protocols import Estate, FailedJob
 
-_CATALOG_NAME: Final = "name"
 _EXECUTIONS_LOOKED_AT: Final = 100
 
 
@@ -36,12 +35,11 @@ class SqlEstate(CatalogueReader):
     """The whole of ``protocols.CatalogueLists``."""
 
     def estate(self, hidden: Collection[str], *, failures: int, at: int | None) -> Estate:
-        places = (datasets.c.kind != _CATALOG_NAME, *dataset_born(at))
         with self._read() as connection:
             failed, named = _failed(connection, hidden, failures, at)
             return Estate(
                 jobs=_count(connection, jobs, hidden, job_born(at)),
-                datasets=_count(connection, datasets, hidden, places),
+                datasets=_count(connection, datasets, hidden, dataset_born(at)),
                 failed=failed,
                 failures=named,
             )

@@ -8,11 +8,13 @@ from typing import Any
 
 import pytest
 
+from graph_model.answers.home import lately
 from graph_model.answers.home.areas import areas_of
 from graph_model.answers.home.lately import home
 from graph_model.answers.home.map import estate_map
 from graph_model.answers.home.rhythm import is_late, rhythm_of
 from graph_model.answers.home.runs import all_runs
+from graph_model.lineage import Partial
 from tests.projections import SmallHeadwater, lineage_event, small_headwater
 
 MINUTE = 60_000
@@ -97,6 +99,19 @@ def test_a_job_that_missed_its_time_is_late_and_one_that_stopped_long_ago_is_not
         ("stopped", DAY), ("daily", DAY), ("broken", DAY),
     ]  # fmt: skip
     assert home(estate.sources, now=at(28, 0)).late == 0
+
+
+def test_the_bound_of_the_executions_is_reported_where_there_are_more(
+    estate: SmallHeadwater, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    whole = home(estate.sources, now=at(7, 12))
+    assert (whole.executions, whole.partial) == (20, None)
+    monkeypatch.setattr(lately, "EXECUTIONS_READ", 5)
+    monkeypatch.setattr(lately, "_PAGE", 5)
+    cut = home(estate.sources, now=at(7, 12))
+    assert (cut.executions, cut.partial) == (5, Partial("executions", 5))
+    monkeypatch.setattr(lately, "EXECUTIONS_READ", 20)
+    assert home(estate.sources, now=at(7, 12)).partial is None, "there are no more than these"
 
 
 def test_what_was_written_is_listed_once_newest_first(estate: SmallHeadwater) -> None:
