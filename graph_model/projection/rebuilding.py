@@ -28,7 +28,7 @@ from enum import StrEnum
 from itertools import islice
 from typing import Final
 
-from graph_model.facts import Edge, Facts, Row, Vertex, merge
+from graph_model.facts import Edge, ExecutionRow, Facts, Row, Vertex, merge
 from graph_model.identity import digest
 from graph_model.producers.commands.documents import KEY_PREFIX
 from graph_model.producers.projections import Projection, settlements
@@ -184,10 +184,11 @@ class Rebuild:
     def note_withdrawal(self, gone: Facts) -> None:
         """Facts were withdrawn: notes about them are void.
 
-        Rows alone (an unfinished run has ended) are withdrawn here as well: a rebuild that started
-        over with every run would never end.
+        Rows of a run alone (an unfinished one has ended) are withdrawn here as well: a rebuild that
+        started over with every run would never end.
         """
-        if not gone.vertices and not gone.edges:
+        executions = any(isinstance(row, ExecutionRow) for row in gone.rows)
+        if not gone.vertices and not gone.edges and not executions:
             if self._is_before_switch():
                 rows = [row for row in gone.rows if isinstance(row, OWN_ROWS)]
                 self._catalogue.withdraw(rows)

@@ -9,7 +9,7 @@ to that. The new facts are written before this runs, so nothing shared disappear
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Mapping
 from typing import Final
 
 from graph_model import identity, labels
@@ -85,23 +85,22 @@ def difference(former: Facts, current: Iterable[Facts]) -> Facts:
     )
 
 
-def withdraw(former: Facts, current: Iterable[Facts], graph: Graph, catalogue: Catalogue) -> Facts:
-    """Remove facts in ``former`` that none of ``current`` has and no other subject supports.
+def withdraw_runs(gone: Facts, graph: Graph, catalogue: Catalogue) -> None:
+    """The first half of a removal: rows of this subject alone, and its executions."""
+    _withdraw_own(gone.rows, catalogue)
+    _withdraw_executions(gone, graph, catalogue)
 
-    Returns the difference of the two, some of which others may support.
+
+def withdraw_structure(gone: Facts, graph: Graph, catalogue: Catalogue) -> None:
+    """The second half: what no other subject supports, once runs that go are in the graph no
+    more.
     """
-    gone = difference(former, current)
-    vertices, edges, rows = gone.vertices, gone.edges, gone.rows
-    if not (vertices or edges or rows):
-        return gone
-    _withdraw_own(rows, catalogue)
-    _withdraw_executions(vertices, edges, rows, graph, catalogue)
-    gone_plans = _withdraw_plans(vertices, edges, rows, graph, catalogue)
-    _withdraw_trees(edges, graph, catalogue)
-    _withdraw_applications(rows, catalogue)
+    gone_plans = _withdraw_plans(gone.vertices, gone.edges, gone.rows, graph, catalogue)
+    _withdraw_trees(gone.edges, graph, catalogue)
+    _withdraw_applications(gone.rows, catalogue)
     removed = _withdraw_shared(gone, graph, catalogue, gone_plans)
-    catalogue.withdraw([row for row in rows if isinstance(row, _SHARED_ROWS) and row.id in removed])
-    return gone
+    shared = [row for row in gone.rows if isinstance(row, _SHARED_ROWS) and row.id in removed]
+    catalogue.withdraw(shared)
 
 
 def _withdraw_own(rows: Iterable[Row], catalogue: Catalogue) -> None:
@@ -132,48 +131,41 @@ def _withdraw_applications(rows: Iterable[Row], catalogue: Catalogue) -> None:
     catalogue.withdraw([row for row in applications if not catalogue.supporters(row.id, 1)])
 
 
-def _withdraw_executions(
-    vertices: Iterable[Vertex],
-    edges: Iterable[Edge],
-    rows: Iterable[Row],
-    graph: Graph,
-    catalogue: Catalogue,
-) -> None:
+def _withdraw_executions(gone: Facts, graph: Graph, catalogue: Catalogue) -> None:
     """Executions with their rows; then days' edges that no remaining execution supports."""
-    executions = {vertex.id for vertex in vertices if vertex.label == labels.EXECUTION}
+    executions = {row.id: row for row in gone.rows if isinstance(row, ExecutionRow)}
     own = [
         row
-        for row in rows
+        for row in gone.rows
         if isinstance(row, NameRow | RenameRow)  # of a declaration too, which is no execution
         or getattr(row, "execution", getattr(row, "id", None)) in executions
     ]
     catalogue.withdraw(own)
-    graph.remove(executions, ())
-    gone = [row for row in own if isinstance(row, ExecutionRow)]
+    graph.remove([one.id for one in gone.vertices if one.label == labels.EXECUTION], ())
+    days = {day_id(row.job, row.at): row for row in executions.values()}
     stale = [
         edge.id
-        for edge in edges
-        if _is_stale_day_edge(edge, gone, catalogue) or _is_stale_name(edge, catalogue)
+        for edge in gone.edges
+        if _is_stale_day_edge(edge, days, catalogue) or _is_stale_name(edge, catalogue)
     ]
     graph.remove((), stale)
 
 
 def _is_stale_day_edge(
-    edge: Edge, gone: Iterable[ExecutionRow], catalogue: ExecutionHistory
+    edge: Edge, days: Mapping[str, ExecutionRow], catalogue: ExecutionHistory
 ) -> bool:
-    """Whether ``job -> day``, ``day -> run`` or ``day -> logical plan`` has no execution left."""
-    kinds = (identity.kind_of(edge.out_id), identity.kind_of(edge.in_id))
-    if labels.DAY not in kinds:
+    """Whether ``job -> day``, ``day -> run`` or ``day -> logical plan`` has no execution left.
+
+    ``days`` are those of the executions that go, each with one of its rows.
+    """
+    if edge.in_id in days:
+        return not _any_on_day(catalogue, days[edge.in_id])
+    if edge.out_id not in days:
         return False
-    for row in gone:
-        day = day_id(row.job, row.at)
-        if edge.out_id == day and edge.in_id == row.run:
-            return not _any_on_day(catalogue, row, run=row.run)
-        if edge.out_id == day and edge.in_id == row.logical_plan:
-            return not _any_on_day(catalogue, row, logical_plan=row.logical_plan)
-        if edge.out_id == row.job and edge.in_id == day:
-            return not _any_on_day(catalogue, row)
-    return False
+    row, kind = days[edge.out_id], identity.kind_of(edge.in_id)
+    if kind == labels.RUN:
+        return not _any_on_day(catalogue, row, run=edge.in_id)
+    return not _any_on_day(catalogue, row, logical_plan=edge.in_id)
 
 
 def _is_stale_name(edge: Edge, catalogue: CatalogNames) -> bool:

@@ -20,7 +20,7 @@ from graph_model.projection.projector.witness import Witness
 from graph_model.projection.rebuilding import Rebuild
 from graph_model.projection.runs.graph_runs import GraphRuns
 from graph_model.projection.waiting import Waiting
-from graph_model.projection.withdrawal import withdraw
+from graph_model.projection.withdrawal import difference, withdraw_runs, withdraw_structure
 from graph_model.stores.protocols import ROUND_KEY, Catalogue, DocumentState, Origin
 
 #: The projector that wrote last; only that one may trust its memory of known elements.
@@ -93,12 +93,14 @@ class Commits:
         origin = self.origin(*set(concluded).difference(dropped))
         checkpoints = self._stores.checkpoints
         try:
-            new, gone = self._write(parts, origin), Facts()
+            new = self._write(parts, origin)
             former = [one.former for one in projections if one.former is not None]
             if former:  # together: facts that another of them reports now stay
                 checkpoints.void_overtaken(at for one in projections for at in one.earlier)
-                gone = self._withdraw(merge(former), parts)
-            self._keep_runs(new, gone)
+                gone = difference(merge(former), parts)
+                self._withdraw(self._runs.to_withdraw(gone), new)
+            else:
+                self._keep_runs(new, Facts())
         except BaseException:
             self.forget()
             raise
@@ -159,12 +161,14 @@ class Commits:
         if self.rebuild is not None and self._rules.settled:
             self.rebuild.add(wanted)
 
-    def _withdraw(self, former: Facts, current: Sequence[Facts]) -> Facts:
+    def _withdraw(self, gone: Facts, new: Facts) -> None:
+        """Runs first: what they touch goes only once they are in the graph no more."""
         graph, catalogue = self._stores.graph, self._stores.generations.current
-        gone = withdraw(former, current, graph, catalogue)
+        withdraw_runs(gone, graph, catalogue)
+        self._keep_runs(new, gone)
+        withdraw_structure(gone, graph, catalogue)
         self._stores.wrote(len(gone.vertices) + len(gone.edges))
         self._known.unlearn(gone)
         self._witness.lose(gone)
         if self.rebuild is not None:
             self.rebuild.note_withdrawal(gone)
-        return gone

@@ -6,7 +6,7 @@ import logging
 from collections.abc import Callable, Collection, Iterable, Iterator
 from typing import Final
 
-from graph_model.facts import ExecutionRow, Facts, Row
+from graph_model.facts import ExecutionRow, Facts, Row, merge
 from graph_model.projection.fullness import LEAVING, ROOM_AGAIN, Fullness
 from graph_model.projection.runs.estimate import estimate_elements
 from graph_model.projection.runs.keeping import (
@@ -115,13 +115,13 @@ class GraphRuns:
         catalogue, and the rows now gone are about.
         """
         new = {row.id: row for row in written if isinstance(row, ExecutionRow)}
-        touched = [*new.values(), *(row for row in gone if isinstance(row, ExecutionRow))]
-        if not touched or self.window.kind in {"all", "none"}:
+        lost = [row for row in gone if isinstance(row, ExecutionRow)]
+        if not (new or lost) or self.window.kind in {"all", "none"}:
             return Facts()
         catalogue = self._generations.current
         if self.window.kind == "newest":
-            jobs = {row.job for row in touched}
-            kept = keep_newest(self._graph, catalogue, self.window, jobs, new.keys())
+            jobs = {row.job for row in (*new.values(), *lost)}
+            kept = keep_newest(self._graph, catalogue, self.window, jobs, new.keys(), lost)
         else:
             kept = self._keep_days(catalogue, new.values())
         self.wrote(kept.changed)
@@ -133,6 +133,19 @@ class GraphRuns:
         wanted = elements_of(row for row in new if row.at >= since)
         self._graph.write(wanted)
         return Kept(wanted, changed + len(wanted.vertices) + len(wanted.edges))
+
+    def to_withdraw(self, former: Facts) -> Facts:
+        """The facts to withdraw, without elements of runs that the graph does not carry, or that
+        ``keep`` removes by itself.
+        """
+        if self.is_other or self.window.kind == "all":
+            return former
+        structure = self.window.structure(former)
+        if self.window.kind != "days":
+            return structure
+        since = int((self._journal.get_meta(RUNS_KEY) or "").split()[-1])
+        rows = (row for row in former.rows if isinstance(row, ExecutionRow) and row.at >= since)
+        return merge((structure, elements_of(rows)))
 
     def _move(self, catalogue: Catalogue, since: int) -> int:
         """The newest event is of another day than before: how many elements that changes."""

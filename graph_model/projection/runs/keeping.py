@@ -51,14 +51,16 @@ def keep_newest(
     window: RunWindow,
     jobs: Collection[str],
     written: Collection[str] = (),
+    gone: Collection[ExecutionRow] = (),
 ) -> Kept:
     """Have the graph carry the newest runs of these jobs, and no other of theirs.
 
-    ``written``: executions whose logical plans are known to be in the graph.
+    ``written``: executions whose logical plans are known to be in the graph. ``gone``: those that
+    the catalogue has no more.
     """
     at_once = max(1, _EXECUTIONS_AT_ONCE // max(1, window.executions))
     kept = [
-        _keep_newest(graph, catalogue, window, some, written)
+        _keep_newest(graph, catalogue, window, some, written, gone)
         for some in batched(sorted(jobs), at_once)
     ]
     return Kept(merge(one.wanted for one in kept), sum(one.changed for one in kept))
@@ -70,6 +72,7 @@ def _keep_newest(
     window: RunWindow,
     jobs: Collection[str],
     written: Collection[str],
+    gone: Collection[ExecutionRow],
 ) -> Kept:
     wanted = _newest(graph, catalogue, window, jobs, written)
     present = read_runs(graph, jobs)
@@ -77,9 +80,11 @@ def _keep_newest(
     if missing != _NOTHING:
         graph.write(missing)
     if present.cut:
-        removed = sum(_remove_history(graph, catalogue, jobs, wanted))
+        lost = [row for row in gone if row.job in jobs]
+        removed = _remove_rows_beyond(graph, lost, wanted)
+        removed += sum(_remove_history(graph, catalogue, jobs, wanted))
     else:
-        removed = _remove_beyond(graph, catalogue, jobs, _ids(wanted), present)
+        removed = _remove_beyond(graph, catalogue, jobs, _ids(wanted), present, gone)
     return Kept(wanted, removed + _size(missing))
 
 
@@ -129,14 +134,16 @@ def _remove_beyond(
     jobs: Collection[str],
     wanted: Collection[str],
     present: PresentRuns,
+    gone: Collection[ExecutionRow],
 ) -> int:
     """Remove the unwanted elements of these jobs; how many."""
-    executions = {
+    unwanted = present.executions.difference(wanted)
+    executions = unwanted.intersection(row.id for row in gone).union(
         row.id
-        for chunk in batched(sorted(present.executions.difference(wanted)), _LOOKED_UP)
+        for chunk in batched(sorted(unwanted), _LOOKED_UP)
         for row in catalogue.executions_of(chunk)
         if row.job in jobs  # the same application may have run others
-    }
+    )
     runs = {
         run
         for run, performed in present.performed.items()
@@ -147,12 +154,14 @@ def _remove_beyond(
     ordered = [*executions, *runs, *days]
     for some in batched(ordered, _REMOVED_AT_ONCE):
         graph.remove(some, ())
-    gone = set(ordered)
+    removed = set(ordered)
     edges = {
-        edge for edge, ends in present.edges.items() if edge not in wanted and gone.isdisjoint(ends)
+        edge
+        for edge, ends in present.edges.items()
+        if edge not in wanted and removed.isdisjoint(ends)
     }
     _remove(graph, (), edges)
-    return len(gone) + len(edges)
+    return len(removed) + len(edges)
 
 
 def _remove_history(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from contextlib import suppress
 from typing import Any
 
@@ -214,6 +214,24 @@ def test_a_stream_is_one_run_and_is_bounded(headwater: SmallHeadwater) -> None:
     )
     headwater.project()
     assert count_of(headwater, labels.EXECUTION) == 300
+
+
+@pytest.mark.parametrize("setting", ["none", "newest:3", "days:2"])
+def test_a_prune_of_runs_that_the_graph_does_not_carry_removes_nothing_there(setting: str) -> None:
+    headwater = small_headwater(read_run_window(setting))
+    headwater.accept(*plans(), *(run(0, number, 3 * number) for number in range(20)))
+    headwater.project()
+    removed: list[str] = []
+
+    def remove(vertices: Collection[str], edges: Collection[str]) -> None:
+        removed.extend((*vertices, *edges))
+
+    headwater.graph.remove = remove  # type: ignore[method-assign]
+    headwater.accept(prune(0, 45))
+    headwater.project()
+    assert len(headwater.catalogue.executions(limit=20).items) == 5
+    assert not removed
+    headwater.close()
 
 
 def test_another_setting_is_taken_up_without_projecting_anything_anew(
