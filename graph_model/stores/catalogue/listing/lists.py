@@ -13,6 +13,7 @@ from graph_model.error_text import cause_line
 from graph_model.facts import ColumnRow, DatasetRow, ExecutionRow, JobRow
 from graph_model.stores.catalogue.asked import at_values, is_asked
 from graph_model.stores.catalogue.listing.orders import ListKeys, unknown_last
+from graph_model.stores.catalogue.listing.recent import ERROR_READ
 from graph_model.stores.catalogue.listing.search import holds
 from graph_model.stores.catalogue.listing.search_text import fold
 from graph_model.stores.catalogue.openlineage.applications import (
@@ -45,7 +46,6 @@ from graph_model.stores.protocols import (
 )
 
 _NANOSECONDS: Final = 1_000_000  # in a millisecond
-_ERROR_READ: Final = 4_000  # of an error that may be a stack trace of a megabyte
 
 
 class SqlCatalogueLists(CatalogueReader):
@@ -390,7 +390,7 @@ def _newest_errors(
         .where(*chosen, columns.state == labels.FAILED, columns.error.is_not(None))
         .subquery()
     )
-    text = sa.func.substr(columns.error, 1, _ERROR_READ)
+    text = sa.func.substr(columns.error, 1, ERROR_READ)
     asked = (
         sa.select(failures.c.run, text.label("text"))
         .join_from(failures, executions, columns.id == failures.c.id)

@@ -21,7 +21,9 @@ from graph_model.stores.database import count_rows
 from graph_model.stores.protocols import ExecutionOrder, Page, RecentExecution
 
 _NANOSECONDS: Final = 1_000_000
-_ERROR_READ: Final = 4_000
+ERROR_READ: Final = 4_000
+"""Of an error, which may be a stack trace of a megabyte: so many characters."""
+
 _KINDS: Final = (labels.WRITE_KIND, labels.READ_KIND)
 
 
@@ -57,7 +59,7 @@ class SqlRecentExecutions(CatalogueReader):
             columns.state,
             columns.kind,
             (columns.duration_ns // _NANOSECONDS).label("duration_ms"),
-            sa.func.substr(columns.error, 1, _ERROR_READ).label("error"),
+            sa.func.substr(columns.error, 1, ERROR_READ).label("error"),
             columns.metrics,
         ).where(*chosen)
         keys = ListKeys(f"recent by {order}", order.falls, _keys(order))
