@@ -61,6 +61,8 @@ COLUMN_INDIRECT_HOWS: Final = (WINDOW, CONDITIONAL)
 PLAN_INDIRECT_HOWS: Final = (FILTER, JOIN, GROUP_BY, SORT)
 # An influence whose kind a document leaves open. Other words are a client's own, kept as they are.
 UNSPECIFIED: Final = "UNSPECIFIED"
+# Between several expressions in the one ``expression`` of an edge, which are sorted.
+BETWEEN_EXPRESSIONS: Final = " | "
 
 # The effect of a write on the former content.
 OVERWRITE: Final = "overwrite"

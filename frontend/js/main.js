@@ -10,7 +10,7 @@ import { attempt, savePng, shareMenu } from './export/share.js';
 import { openAll, toggled } from './drawing/growth.js';
 import { foldFans } from './data/fans.js';
 import { foldColumns, tableOfRest, tenMore } from './data/rows.js';
-import { describeBundle, describeGroup, opening } from './panel/groups.js';
+import { describeBundle, describeGroup, opening } from './items/groups.js';
 import { createThemeSwitch, showDocuments } from './page/header.js';
 import { createKey, sessionStore } from './data/key.js';
 import { announcement, createList } from './page/list.js';
@@ -53,7 +53,7 @@ import { change, depthOf, keeps, link, parse, sameQuestion, write } from './data
 /**
  * @typedef {object} View
  * @property {string[]} controls
- * @property {(context: import('./panel/details.js').Context) => Promise<import('./data/api.js').Result>} load
+ * @property {(context: import('./items/details.js').Context) => Promise<import('./data/api.js').Result>} load
  */
 
 /** @type {Record<string, () => Promise<View>>} each is fetched when it is first looked at */

@@ -650,6 +650,10 @@ def fold_column_edges(edges: Iterable[Edge]) -> list[ColumnEdge]:
         plans.setdefault(key, set()).add(str(values["logical_plan"]))
         texts.setdefault(key, set()).add(str(values.get("expression", "")))
     return [
-        ColumnEdge(*key, " | ".join(sorted(filter(None, texts[key]))), tuple(sorted(plans[key])))
+        ColumnEdge(
+            *key,
+            labels.BETWEEN_EXPRESSIONS.join(sorted(filter(None, texts[key]))),
+            tuple(sorted(plans[key])),
+        )
         for key in sorted(plans)
     ]

@@ -4,7 +4,7 @@
 import { button, data, element, icon, replace } from './dom.js';
 
 /**
- * @param {import('../panel/details.js').Context} context
+ * @param {import('../items/details.js').Context} context
  * @param {object} what
  * @param {string} what.name
  * @param {(preview: boolean) => string} what.address

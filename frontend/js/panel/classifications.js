@@ -6,7 +6,7 @@ import { button, data, element, icon, replace } from '../page/dom.js';
 import { section } from './panel.js';
 
 /**
- * @param {import('./details.js').Context} context
+ * @param {import('../items/details.js').Context} context
  * @param {{id: string, classifications?: string[]}} node a table or a column of a reply
  * @returns {HTMLElement}
  */

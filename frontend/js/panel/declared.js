@@ -10,7 +10,7 @@ const MOST = 12;
 
 /**
  * Nothing where nothing is declared.
- * @param {import('./details.js').Context} context
+ * @param {import('../items/details.js').Context} context
  * @param {string} id of a table or a job
  * @returns {HTMLElement}
  */

@@ -110,7 +110,7 @@ export function sentenceList(sentences) {
 
 /**
  * The schemas of a table: newest first, each with what changed and who wrote it.
- * @param {import('./details.js').Context} context
+ * @param {import('../items/details.js').Context} context
  * @param {string} dataset id
  * @returns {HTMLElement}
  */
@@ -173,7 +173,7 @@ export function justBefore(iso) {
 
 /**
  * The logical plans of a job over time.
- * @param {import('./details.js').Context} context
+ * @param {import('../items/details.js').Context} context
  * @param {string} job id
  * @param {string} [besides] a plan that is left out: the one that is shown
  * @returns {HTMLElement}
@@ -217,7 +217,7 @@ function planVersion(state, one, besides) {
 
 /**
  * What changed upstream since the last good run; asked at once where the last run failed.
- * @param {import('./details.js').Context} context
+ * @param {import('../items/details.js').Context} context
  * @param {'jobs'|'datasets'} kind
  * @param {string} id
  * @param {boolean} failed

@@ -6,7 +6,7 @@ import { trouble } from '../page/removal.js';
 
 /**
  * A button that says what hiding does before it is done, and takes it back where it was done.
- * @param {import('./details.js').Context} context
+ * @param {import('../items/details.js').Context} context
  * @param {{id: string}} node
  * @returns {HTMLElement}
  */
@@ -41,7 +41,7 @@ export function hiding({ api, announce }, { id }) {
 
 /**
  * The button of a row of the list of what is hidden.
- * @param {import('./details.js').Context} context
+ * @param {import('../items/details.js').Context} context
  * @param {{node: string, target: string}} item
  * @returns {HTMLElement}
  */

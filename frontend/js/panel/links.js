@@ -5,6 +5,11 @@ import { anchor, data, icon } from '../page/dom.js';
 import { plain, shorten } from '../data/format.js';
 import { jobReference, link } from '../data/url.js';
 
+const LONGEST_REFERENCE = 2000;
+
+/** Names of jobs that a reply mentions by id alone; a name belongs to its id for ever. */
+const jobNames = new Map();
+
 /**
  * @param {import('../data/url.js').State} state
  * @param {{namespace: string, name: string}|null} job
@@ -47,4 +52,32 @@ export function planLink(state, id, words) {
  */
 export function impactLink(state, node) {
   return anchor(link(state, { view: 'impact', node }), icon('right'), 'Impact');
+}
+
+/**
+ * The words that a column view asks with: the URI where it is enough, else the id.
+ * @param {{id: string, uri?: string, scope?: string}} dataset
+ * @returns {string}
+ */
+export function datasetReference({ id, uri, scope }) {
+  return uri && scope === '' && uri.length <= LONGEST_REFERENCE ? uri : id;
+}
+
+/**
+ * A job that may not be in the picture: its id stands until its name has come.
+ * @param {import('../items/details.js').Context} context
+ * @param {import('../data/model.js').Model} model
+ * @param {string} id
+ * @returns {HTMLElement|string}
+ */
+export function jobById({ state, api }, model, id) {
+  const box = model.boxes.get(id);
+  if (box) return jobLink(state, box.node);
+  const made = anchor(link(state, { view: 'job', node: id }), data(shorten(id, 18), 'mono'));
+  if (!jobNames.has(id)) jobNames.set(id, api.get(`/graph/jobs/${encodeURIComponent(id)}`));
+  jobNames.get(id).then((result) => {
+    if (result.ok) made.replaceChildren(data(shorten(plain(result.data.name), 120)));
+    else jobNames.delete(id);
+  });
+  return made;
 }

@@ -8,6 +8,8 @@ import { createTabs } from './tabs.js';
 
 /** What has more characters than three lines of the panel is cut. */
 const LONG_TITLE = 100;
+/** So many entries of a list are shown; `more` counts the rest. */
+export const MOST_LISTED = 12;
 
 /**
  * @typedef {object} Description
@@ -313,4 +315,27 @@ export function modeChip(mode) {
     mark ? element('span', { 'aria-hidden': 'true' }, mark) : null,
     data(mode ?? 'mode unknown'),
   );
+}
+
+/** A part that may have nothing to show says so. */
+export function orNone(part, words) {
+  return part ?? element('p', { class: 'muted' }, words);
+}
+
+/**
+ * @param {number} total of a list of which MOST_LISTED are shown
+ * @returns {HTMLElement|null}
+ */
+export function more(total) {
+  return total > MOST_LISTED
+    ? element('p', { class: 'muted' }, `and ${formatNumber(total - MOST_LISTED)} more`)
+    : null;
+}
+
+/**
+ * @param {...import('../page/dom.js').Child} links
+ * @returns {HTMLElement}
+ */
+export function actions(...links) {
+  return element('div', { class: 'actions' }, links);
 }

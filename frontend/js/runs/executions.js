@@ -2,7 +2,7 @@
  * Two runs and two executions on the page: side by side, with the links that compare them.
  */
 import { compareExecutions, sentenceList } from '../panel/differences.js';
-import { durationOf } from '../panel/details.js';
+import { durationOf } from '../panel/execution.js';
 import { anchor, data, element, time } from '../page/dom.js';
 import { count, formatNumber, shorten } from '../data/format.js';
 import { datasetLink, jobLink, planLink } from '../panel/links.js';

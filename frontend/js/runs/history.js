@@ -17,7 +17,7 @@ const MODES = new Set(['overwrite', 'append', 'overwrite-partitions', 'lifecycle
 
 /**
  * What happened to a table, whatever time is looked at: whoever went back wants to come forward again.
- * @param {import('../panel/details.js').Context} context
+ * @param {import('../items/details.js').Context} context
  * @param {string} id
  * @returns {Promise<import('../data/api.js').Result>} data: moments, and the writes behind them
  */
@@ -33,7 +33,7 @@ export async function tableMoments({ api }, id) {
 }
 
 /**
- * @param {import('../panel/details.js').Context} context
+ * @param {import('../items/details.js').Context} context
  * @param {string} id
  * @returns {Promise<import('../data/api.js').Result>}
  */

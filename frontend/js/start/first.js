@@ -63,7 +63,7 @@ export function snippets(origin, time) {
 }
 
 /**
- * @param {import('../panel/details.js').Context} context
+ * @param {import('../items/details.js').Context} context
  * @returns {HTMLElement}
  */
 export function firstVisit(context) {

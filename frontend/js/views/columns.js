@@ -1,7 +1,9 @@
 /**
  * Columns across jobs: the picture, and every hop with its expression.
  */
-import { columnCell, datasetReference, describe, howChip, jobById } from '../panel/details.js';
+import { columnCell, howChip } from '../items/column.js';
+import { describe } from '../items/details.js';
+import { datasetReference, jobById } from '../panel/links.js';
 import { element } from '../page/dom.js';
 import { emptyFace } from '../page/faces.js';
 import { count, influenceWords, plain, shorten } from '../data/format.js';
@@ -16,7 +18,7 @@ export const columns = {
   controls: ['direction', 'depth', 'indirect', 'ends', 'at'],
 
   /**
-   * @param {import('../panel/details.js').Context} context
+   * @param {import('../items/details.js').Context} context
    * @returns {Promise<import('../data/api.js').Result>} data is a Page (main.js)
    */
   async load(context) {

@@ -16,7 +16,7 @@ export const declare = {
   controls: [],
 
   /**
-   * @param {import('../panel/details.js').Context} context
+   * @param {import('../items/details.js').Context} context
    * @returns {Promise<import('../data/api.js').Result>} data is a Page (main.js) with a document of its own
    */
   async load(context) {

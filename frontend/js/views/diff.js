@@ -2,7 +2,7 @@
  * What changed in the lineage of a node between two times: one picture of both, and a list.
  */
 import { getAll } from '../data/api.js';
-import { describe } from '../panel/details.js';
+import { describe } from '../items/details.js';
 import {
   changeRows,
   evidenceLines,
@@ -28,7 +28,7 @@ export const diff = {
   controls: ['from', 'to', 'direction', 'depth', 'columns', 'indirect'],
 
   /**
-   * @param {import('../panel/details.js').Context} context
+   * @param {import('../items/details.js').Context} context
    * @returns {Promise<import('../data/api.js').Result>} data is a Page (main.js)
    */
   async load(context) {

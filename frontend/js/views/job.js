@@ -2,7 +2,9 @@
  * One job: its tables, its plans, its runs.
  */
 import { getAll } from '../data/api.js';
-import { barsOfRuns, describe, durationOf, execution, jobTabs } from '../panel/details.js';
+import { describe } from '../items/details.js';
+import { durationOf, execution } from '../panel/execution.js';
+import { barsOfRuns, jobTabs } from '../items/job.js';
 import { compareRuns, planVersions } from '../panel/differences.js';
 import { button, data, element, replace, time } from '../page/dom.js';
 import { emptyFace } from '../page/faces.js';
@@ -24,7 +26,7 @@ export const job = {
   controls: ['flow', 'at', 'moments'],
 
   /**
-   * @param {import('../panel/details.js').Context} context
+   * @param {import('../items/details.js').Context} context
    * @returns {Promise<import('../data/api.js').Result>} data is a Page (main.js)
    */
   async load(context) {

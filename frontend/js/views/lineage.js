@@ -1,7 +1,7 @@
 /**
  * The neighbourhood of a table, a job or a column.
  */
-import { describe } from '../panel/details.js';
+import { describe } from '../items/details.js';
 import { jobMoments, momentList, tableMoments } from '../runs/history.js';
 import { later } from '../panel/panel.js';
 import { address } from '../data/api.js';
@@ -14,7 +14,7 @@ export const lineage = {
   controls: ['direction', 'depth', 'columns', 'indirect', 'tables', 'group', 'flow', 'at', 'moments', 'find'],
 
   /**
-   * @param {import('../panel/details.js').Context} context
+   * @param {import('../items/details.js').Context} context
    * @returns {Promise<import('../data/api.js').Result>} data is a Page (main.js)
    */
   async load(context) {

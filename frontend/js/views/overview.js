@@ -2,7 +2,7 @@
  * All jobs and tables.
  */
 import { address } from '../data/api.js';
-import { describe } from '../panel/details.js';
+import { describe } from '../items/details.js';
 import { element, icon, time } from '../page/dom.js';
 import { emptyFace, firstFace } from '../page/faces.js';
 import { count, formatNumber } from '../data/format.js';
@@ -17,7 +17,7 @@ export const overview = {
   controls: ['q', 'namespace', 'layer', 'classification', 'group', 'flow', 'at'],
 
   /**
-   * @param {import('../panel/details.js').Context} context
+   * @param {import('../items/details.js').Context} context
    * @returns {Promise<import('../data/api.js').Result>} data is a Page (main.js)
    */
   async load(context) {

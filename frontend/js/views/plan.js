@@ -2,7 +2,8 @@
  * One plan, seen from near: its operations, their schemas and expressions, where each output column
  * comes from, and how its executions went.
  */
-import { execution, howChip } from '../panel/details.js';
+import { howChip } from '../items/column.js';
+import { execution } from '../panel/execution.js';
 import { planVersions } from '../panel/differences.js';
 import { button, data, element, icon } from '../page/dom.js';
 import { emptyFace } from '../page/faces.js';
@@ -20,7 +21,7 @@ export const plan = {
   controls: ['find', 'steps'],
 
   /**
-   * @param {import('../panel/details.js').Context} context
+   * @param {import('../items/details.js').Context} context
    * @returns {Promise<import('../data/api.js').Result>} data is a Page (main.js)
    */
   async load(context) {

@@ -16,7 +16,7 @@ export const quality = {
   controls: [],
 
   /**
-   * @param {import('../panel/details.js').Context & {reload: () => void, announce: (text: string) => void}} context
+   * @param {import('../items/details.js').Context & {reload: () => void, announce: (text: string) => void}} context
    * @returns {Promise<import('../data/api.js').Result>} data is a Page (main.js) with a document of its own
    */
   async load(context) {

@@ -3,7 +3,7 @@
  */
 import { errorText, facts, later, section, separated, stateChip, table } from '../panel/panel.js';
 import { anchor, data, element, icon, time } from '../page/dom.js';
-import { durationOf, execution } from '../panel/details.js';
+import { durationOf, execution } from '../panel/execution.js';
 import { compareRuns } from '../panel/differences.js';
 import { emptyFace } from '../page/faces.js';
 import { facetTrees, runLink } from '../panel/facets.js';
@@ -22,7 +22,7 @@ export const run = {
   controls: ['at'],
 
   /**
-   * @param {import('../panel/details.js').Context} context
+   * @param {import('../items/details.js').Context} context
    * @returns {Promise<import('../data/api.js').Result>} data is a Page (main.js) with a document of its own
    */
   async load(context) {

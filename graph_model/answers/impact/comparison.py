@@ -124,8 +124,8 @@ def _column(before: ColumnOutline, after: ColumnOutline) -> Iterator[Change]:
         yield Change(
             ChangeKind.COLUMN_RECOMPUTED,
             before.path,
-            " | ".join(before.expressions),
-            " | ".join(after.expressions),
+            labels.BETWEEN_EXPRESSIONS.join(before.expressions),
+            labels.BETWEEN_EXPRESSIONS.join(after.expressions),
         )
 
 
@@ -192,9 +192,13 @@ def _decide_otherwise(old: Set[RowDecider], new: Set[RowDecider]) -> bool:
 
 def _conditions(deciders: Iterable[RowDecider]) -> str:
     """The conditions, or the columns without one, each once: a condition stands at each of its
-    columns.
+    columns. One that holds the separator itself (``flags | 4 > 0``) stands in two parts.
     """
-    texts = {text for one in deciders for text in (one.expression or one.path).split(" | ")}
+    texts = {
+        text
+        for one in deciders
+        for text in (one.expression or one.path).split(labels.BETWEEN_EXPRESSIONS)
+    }
     return ", ".join(sorted(texts))
 
 

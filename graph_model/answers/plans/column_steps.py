@@ -124,7 +124,7 @@ def _expression(path: str, steps: Sequence[ColumnStep]) -> str:
     if [(step.how, step.source.name) for step in steps] == [(labels.IDENTITY, path)]:
         return ""
     if expressions := sorted({step.expression for step in steps if step.expression}):
-        return " | ".join(expressions)
+        return labels.BETWEEN_EXPRESSIONS.join(expressions)
     sources: dict[str, list[str]] = {}
     for step in steps:
         sources.setdefault(step.how, []).append(step.source.name)

@@ -61,7 +61,8 @@ class _Texts:
 
     @property
     def expression(self) -> str:
-        return " | ".join(sorted(self.descriptions))[:_MAX_EXPRESSION_CHARACTERS]
+        joined = labels.BETWEEN_EXPRESSIONS.join(sorted(self.descriptions))
+        return joined[:_MAX_EXPRESSION_CHARACTERS]
 
 
 _UNREPORTED: Final = Transformation(labels.DIRECT, labels.TRANSFORMATION, "", masking=False)

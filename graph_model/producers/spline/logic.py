@@ -552,7 +552,9 @@ def _flow(number: int, text: str, ends: Sequence[tuple[str, str]]) -> ColumnFlow
 
 def _alternatives(texts: Collection[str], limit: int) -> str:
     """``a | b``, at most ``limit`` characters."""
-    return next(iter(texts)) if len(texts) == 1 else shortened(" | ".join(sorted(texts)), limit)
+    if len(texts) == 1:
+        return next(iter(texts))
+    return shortened(labels.BETWEEN_EXPRESSIONS.join(sorted(texts)), limit)
 
 
 def _path_below(top: str, below: Sequence[str]) -> str:

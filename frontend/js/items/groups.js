@@ -5,7 +5,7 @@ import { anchor, button, data, element } from '../page/dom.js';
 import { opened } from '../data/fans.js';
 import { formatNumber, shorten } from '../data/format.js';
 import { nodeOf } from '../data/model.js';
-import { section } from './panel.js';
+import { section } from '../panel/panel.js';
 import { lineageOf } from '../data/url.js';
 
 const MOST_LISTED = 200;
@@ -15,7 +15,7 @@ const MOST_LISTED = 200;
  * @param {import('../data/model.js').Model} whole the picture before it was folded
  * @param {import('../data/model.js').Box} item
  * @param {(all: boolean) => void} open
- * @returns {import('./panel.js').Description}
+ * @returns {import('../panel/panel.js').Description}
  */
 export function describeGroup(state, whole, item, open) {
   const { fold } = item.node;
@@ -60,7 +60,7 @@ export function describeGroup(state, whole, item, open) {
  * The links to or from what is folded, drawn as one.
  * @param {import('../data/model.js').Model} drawn
  * @param {import('../data/model.js').Link} item
- * @returns {import('./panel.js').Description}
+ * @returns {import('../panel/panel.js').Description}
  */
 export function describeBundle(drawn, item) {
   const ends = [item.from, item.to].map((id) => shorten(nodeOf(drawn, id).label, 60));
