@@ -4,8 +4,8 @@
              -> a wake-up for the rest
 
 A message means no more than that there is work; the journal knows which. So a
-message that is lost, repeated or late changes nothing. The lease is the lock that services in
-containers take for each round, too: both may run beside each other.
+message that is lost, repeated or late changes nothing. The lease is that of services in containers,
+too: both may run beside each other, and one waits while the other has it.
 """
 
 from __future__ import annotations

@@ -33,14 +33,7 @@ from pipeline.journal.orders import WorkerOrders, read_standing
 from pipeline.journal.sources import Source
 from pipeline.neptune.csv import EDGES, VERTICES, header, record
 from pipeline.output.manifest import FILE, FileGroup, JournalCounts, Manifest, write_manifest
-from pipeline.output.records import (
-    CONTENT_PARTS,
-    COUNTS,
-    ROWS,
-    SET_ASIDE,
-    Record,
-    read_element,
-)
+from pipeline.output.records import CONTENT_PARTS, COUNTS, ROWS, SET_ASIDE, Record, read_element
 from pipeline.output.writing import OutputFolder
 from pipeline.runs import executions_of, run_records, wanted_executions
 from pipeline.translating import ORDER, RANK, PartitionTranslation, problems_of, sum_counts

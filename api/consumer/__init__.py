@@ -5,7 +5,6 @@ In reading order:
 ``routes``   the routes, for Spline's UI and for scripts written against it
 ``queries``  query strings with Spline's names and defaults, read as Spring reads them
 ``replies``  values of the consumer API -> JSON in Spline's spelling
-``shapes``   shapes of the answers, for the OpenAPI document
 ``errors``   errors in the form that Spline's viewers expect
 ``about``    Spline's version and its deployment probes
 """

@@ -25,14 +25,6 @@ from api.consumer.queries import (
     PlansQuery,
     SpringParser,
 )
-from api.consumer.shapes import (
-    AttributeGraphs,
-    DetailedShape,
-    EventsShape,
-    OperationShape,
-    OverviewShape,
-    PlansShape,
-)
 from api.http.blueprint import Blueprint
 from api.service import current_service
 from api.service.sources import current_sources, lacking
@@ -78,7 +70,7 @@ def _asked(query: Mapping[str, Any]) -> ListQuestion:
 
 @blueprint.route("/execution-events")
 @blueprint.arguments(ExecutionEventsQuery)
-@blueprint.describes(EventsShape)
+@blueprint.doc(responses={200: {"description": "A page of executions"}})
 def execution_events(query: Mapping[str, Any]) -> Response:
     """Executions, the newest first."""
     page = lists.execution_events(current_sources(), _asked(query))
@@ -87,7 +79,7 @@ def execution_events(query: Mapping[str, Any]) -> Response:
 
 @blueprint.route("/data-sources")
 @blueprint.arguments(DataSourcesQuery)
-@blueprint.describes(EventsShape)
+@blueprint.doc(responses={200: {"description": "A page of data sources"}})
 def data_sources(query: Mapping[str, Any]) -> Response:
     """Data sources, each with its last write."""
     page = lists.data_sources(current_sources(), _asked(query))
@@ -96,7 +88,7 @@ def data_sources(query: Mapping[str, Any]) -> Response:
 
 @blueprint.route("/lineage-overview")
 @blueprint.arguments(LineageOverviewQuery)
-@blueprint.describes(OverviewShape)
+@blueprint.doc(responses={200: {"description": "Executions and data sources, as a graph"}})
 def lineage_overview(query: Mapping[str, Any]) -> Response:
     """The origins of an execution's output."""
     overview = executions.lineage_overview(current_sources(), query["eventId"], query["maxDepth"])
@@ -105,7 +97,7 @@ def lineage_overview(query: Mapping[str, Any]) -> Response:
 
 @blueprint.route("/impact-overview")
 @blueprint.arguments(LineageOverviewQuery)
-@blueprint.describes(OverviewShape)
+@blueprint.doc(responses={200: {"description": "Executions and data sources, as a graph"}})
 def impact_overview(query: Mapping[str, Any]) -> Response:
     """The uses of an execution's output."""
     overview = executions.impact_overview(current_sources(), query["eventId"], query["maxDepth"])
@@ -114,7 +106,7 @@ def impact_overview(query: Mapping[str, Any]) -> Response:
 
 @blueprint.route("/lineage-detailed")
 @blueprint.arguments(LineageDetailedQuery)
-@blueprint.describes(DetailedShape)
+@blueprint.doc(responses={200: {"description": "The plan and the graph of its operations"}})
 def lineage_detailed(query: Mapping[str, Any]) -> Response:
     """One plan: its operations, schemas and types."""
     return jsonify(replies.detailed_reply(one_plan.plan(current_sources(), query["execId"])))
@@ -122,7 +114,7 @@ def lineage_detailed(query: Mapping[str, Any]) -> Response:
 
 @blueprint.route("/execution-plans")
 @blueprint.arguments(PlansQuery)
-@blueprint.describes(PlansShape)
+@blueprint.doc(responses={200: {"description": "A page of plans"}})
 def execution_plans(query: Mapping[str, Any]) -> Response:
     """Plans that have run, the last that ran first."""
     number, size = query["pageNum"], query["pageSize"]
@@ -134,7 +126,7 @@ def execution_plans(query: Mapping[str, Any]) -> Response:
 
 @blueprint.route("/execution-plans/<plan_id>")
 @blueprint.no_parameters
-@blueprint.describes(DetailedShape)
+@blueprint.doc(responses={200: {"description": "The plan and the graph of its operations"}})
 def execution_plan(plan_id: str) -> Response:
     """As /lineage-detailed."""
     return jsonify(replies.detailed_reply(one_plan.plan(current_sources(), plan_id)))
@@ -165,7 +157,7 @@ def plan_sources(query: Mapping[str, Any], plan_id: str) -> Response:
 
 @blueprint.route("/operations/<path:operation_id>")
 @blueprint.no_parameters
-@blueprint.describes(OperationShape)
+@blueprint.doc(responses={200: {"description": "The operation, its schemas and data types"}})
 def operation(operation_id: str) -> Response:
     """One operation: its properties with expressions as trees, and the schemas around it."""
     return jsonify(replies.operation_reply(one_plan.operation(current_sources(), operation_id)))
@@ -173,7 +165,7 @@ def operation(operation_id: str) -> Response:
 
 @blueprint.route("/attribute-lineage-and-impact")
 @blueprint.arguments(AttributeQuery)
-@blueprint.describes(AttributeGraphs)
+@blueprint.doc(responses={200: {"description": "Two graphs of columns"}})
 def attribute_lineage_and_impact(query: Mapping[str, Any]) -> Response:
     """The origins and the uses of a plan's column, inside that plan."""
     plan_id, lineage, impact = one_plan.attribute(current_sources(), query["attributeId"])

@@ -6,11 +6,7 @@ from dataclasses import replace
 from typing import Any, Final
 
 from api.replies.graph import graph_reply, to_json
-from graph_model.answers.difference.graph import (
-    SCHEMA,
-    ElementChange,
-    FieldChange,
-)
+from graph_model.answers.difference.graph import SCHEMA, ElementChange, FieldChange
 from graph_model.answers.difference.plan import OperationChange, PlanDifference
 from graph_model.answers.difference.schema import ADDED, CHANGED, REMOVED
 from graph_model.answers.difference.times import Sides, TimeDifference

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection
 from dataclasses import dataclass, field, replace
-from typing import Final, Protocol, cast
+from typing import TYPE_CHECKING, Final, Protocol, cast
 
 from flask import Flask, current_app, has_request_context, request
 
@@ -24,6 +24,9 @@ from graph_model.naming import Rules
 from graph_model.producers.registry import PRODUCERS, Producers
 from graph_model.projection.rebuilding import Progress
 from graph_model.stores.protocols import Catalogue, DocumentState, Generations, Graph, Journal
+
+if TYPE_CHECKING:
+    from graph_model.stores.gremlin.engine.supervisor import Memory
 
 _EXTENSION: Final = "headwater"
 _SERVICE: Final = "headwater.service"
@@ -73,25 +76,13 @@ class ProjectionService(Protocol):
         """Project everything anew, beside the projection in force; a rebuild under way goes on."""
 
 
-class EngineService(Protocol):
-    """Keeps the embedded engine running (``graph_model.stores.gremlin.engine.supervisor``)."""
-
-    @property
-    def trouble(self) -> str | None:
-        """Why there is no engine, and the remedy; None while it runs."""
-
-    @property
-    def memory(self) -> object | None:
-        """How full it is, as text; None when that is not known."""
-
-
 @dataclass(frozen=True, slots=True)
 class Service:
     """``clock`` gives epoch milliseconds. Every part is safe from several threads.
 
-    ``metrics`` are of this service alone, with a registry of their own. ``engine`` is None where
-    the graph is a server of its own. ``room`` measures the room of the stores, where the database
-    can.
+    ``metrics`` are of this service alone, with a registry of their own. ``engine_memory``
+    returns how full the embedded engine is; None where that is not known, and where the graph is a
+    server of its own. ``room`` measures the room of the stores, where the database can.
     """
 
     journal: Journal
@@ -101,7 +92,7 @@ class Service:
     clock: Callable[[], int]
     keys: Keys = field(default_factory=NoKeys)
     metrics: Metrics = field(default_factory=Metrics)
-    engine: EngineService | None = None
+    engine_memory: Callable[[], Memory | None] = lambda: None
     governance_source: GovernanceSource = field(default_factory=GovernanceCache)
     refusals: Refusals = field(default_factory=Refusals)
     room: Room | None = None

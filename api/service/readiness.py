@@ -52,7 +52,7 @@ def ask(service: Service) -> ServiceReadiness:
         checks["projection"] = masked(trouble)
     if (doubt := service.projector.doubt) is not None:
         checks["catalogue"] = masked(doubt)
-    if service.engine is not None and (memory := service.engine.memory) is not None:
+    if (memory := service.engine_memory()) is not None:
         checks["memory"] = str(memory)
     status = _status(checks, service.projector.state)
     if (full := service.projector.full) is not None:

@@ -12,7 +12,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, Protocol
+from typing import TYPE_CHECKING, Final
 from urllib.parse import quote
 
 from graph_model.errors import Unavailable
@@ -34,6 +34,7 @@ from graph_model.retention.keeping import Keep
 if TYPE_CHECKING:
     from graph_model.stores.catalogue import SqlGenerations
     from graph_model.stores.catalogue.plan_origins import PlanOrigin
+    from graph_model.stores.gremlin.engine.supervisor import Memory
     from graph_model.stores.journal import SqlJournal
     from graph_model.stores.journal.statistics import Sampled
 
@@ -43,19 +44,6 @@ LARGEST: Final = 10
 KEPT_DAYS: Final = (30, 90, 400)
 KEPT_RUNS: Final = 100
 _BELIEVED_MS: Final = 60_000
-
-
-class Filled(Protocol):
-    """How full the embedded engine is (``supervisor.Memory``)."""
-
-    @property
-    def elements(self) -> int: ...
-
-    @property
-    def capacity(self) -> int: ...
-
-    @property
-    def element_bytes(self) -> int: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,7 +98,7 @@ class Room:
         clock: Callable[[], int],
         *,
         folder: Path | None = None,
-        memory: Callable[[], Filled | None] = lambda: None,
+        memory: Callable[[], Memory | None] = lambda: None,
         runs: RunWindow = EMBEDDED,
         keep: Keep | None = None,
     ) -> None:
@@ -147,7 +135,7 @@ class Room:
             if kept is not None:
                 self._journal.set_meta(MEASURES_KEY, write_measures(kept))
 
-    def _measure(self, memory: Filled | None) -> Measure:
+    def _measure(self, memory: Memory | None) -> Measure:
         return Measure(
             self._clock(),
             self._journal.newest(),

@@ -46,7 +46,7 @@ from graph_model.stores.catalogue import SqlGenerations
 from graph_model.stores.database import shown
 from graph_model.stores.gremlin.engine.checkpoints import EngineCheckpoints
 from graph_model.stores.gremlin.engine.server import READ_PORT_SETTING, EmbeddedServer
-from graph_model.stores.gremlin.engine.supervisor import Supervisor
+from graph_model.stores.gremlin.engine.supervisor import Memory, Supervisor
 from graph_model.stores.gremlin.graph import GremlinGraph, open_graph
 from graph_model.stores.gremlin.signing import signed_headers
 from graph_model.stores.journal import SqlJournal
@@ -135,21 +135,27 @@ def _serve(stack: ExitStack, settings: Settings, environment: Mapping[str, str],
         capacity=lambda: engine.capacity if engine else None,
     )
     if engine:
-        engine.watch(graph, lambda: projector.state == "ready")
+        engine.watch(graph.count, lambda: projector.state == "ready")
         stack.callback(engine.stop)
     projector.start()
     stack.callback(projector.stop, _STOP_SECONDS)
     stack.callback(_say_saving, checkpoints, say)
+
+    def engine_memory() -> Memory | None:
+        return engine.memory if engine else None
+
     room = Room(
         journal,
         generations,
         now,
         folder=None if settings.database else settings.data,
-        memory=lambda: engine.memory if engine else None,
+        memory=engine_memory,
         runs=settings.run_window,
         keep=settings.keep,
     )
-    service = Service(journal, projector, graph, generations, now, keys, metrics, engine, room=room)
+    service = Service(
+        journal, projector, graph, generations, now, keys, metrics, engine_memory, room=room
+    )
     upkeep = Upkeep(service, settings.keep)
     stack.callback(upkeep.stop)
     http = stack.enter_context(listening(create_app(settings, service), settings, listener))

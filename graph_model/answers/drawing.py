@@ -8,23 +8,11 @@ from dataclasses import replace
 from graph_model.answers.facets import quality_marks
 from graph_model.answers.nodes import catalog_names
 from graph_model.answers.sources import Sources
-from graph_model.lineage import (
-    Answer,
-    ColumnNode,
-)
+from graph_model.lineage import Answer, ColumnNode
 from graph_model.lineage.history.past import Past
 from graph_model.naming.schemas import ColumnSpelling, read_spellings, spell_column
-from graph_model.picture.filtering import (
-    Filter,
-    keep_datasets,
-    keep_derivations,
-    keep_jobs,
-)
-from graph_model.picture.view import (
-    GraphView,
-    Names,
-    draw,
-)
+from graph_model.picture.filtering import Filter, keep_datasets, keep_derivations, keep_jobs
+from graph_model.picture.view import GraphView, Names, draw
 
 
 def draw_answer(

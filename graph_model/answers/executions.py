@@ -10,17 +10,10 @@ from typing import Any
 from graph_model import labels
 from graph_model.answers.nodes import dataset_references, job_references
 from graph_model.answers.sources import Sources
-from graph_model.facts import (
-    ExecutionRow,
-)
+from graph_model.facts import ExecutionRow
 from graph_model.gaps import PARTITIONS_UNKNOWN
 from graph_model.lineage.history.writes import Reports
-from graph_model.picture.view import (
-    DatasetReference,
-    JobReference,
-    iso,
-    known_mode,
-)
+from graph_model.picture.view import DatasetReference, JobReference, iso, known_mode
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,26 +12,10 @@ from graph_model.answers.facets import JobFacets, job_facets
 from graph_model.answers.nodes import dataset_references, job_row
 from graph_model.answers.sources import Sources, of_one_state
 from graph_model.answers.visibility import open_node
-from graph_model.facts import (
-    ExecutionRow,
-    LogicalPlanRow,
-)
-from graph_model.lineage import (
-    HUB_LIMIT,
-)
-from graph_model.picture.view import (
-    DatasetReference,
-    LastRun,
-    iso,
-    known_mode,
-    last_run,
-)
-from graph_model.stores.protocols import (
-    Direction,
-    JobOrder,
-    JobSummary,
-    Page,
-)
+from graph_model.facts import ExecutionRow, LogicalPlanRow
+from graph_model.lineage import HUB_LIMIT
+from graph_model.picture.view import DatasetReference, LastRun, iso, known_mode, last_run
+from graph_model.stores.protocols import Direction, JobOrder, JobSummary, Page
 
 _PLANS_SHOWN = 200
 _RECENT = 1_000

@@ -7,11 +7,7 @@ from collections.abc import Collection, Sequence
 from graph_model import identity
 from graph_model.answers.sources import Sources
 from graph_model.errors import NotFound
-from graph_model.facts import (
-    DatasetRow,
-    JobRow,
-    NameRow,
-)
+from graph_model.facts import DatasetRow, JobRow, NameRow
 from graph_model.lineage.history.past import Past
 from graph_model.lineage.history.versions import END
 from graph_model.picture.view import (

@@ -9,27 +9,12 @@ from itertools import islice
 from graph_model.answers.drawing import draw_answer, filter_answer
 from graph_model.answers.sources import Sources, of_one_state
 from graph_model.answers.visibility import Selection, filter_of, show_view
-from graph_model.facts import (
-    DatasetRow,
-)
+from graph_model.facts import DatasetRow
 from graph_model.governance.previews import walk_datasets
-from graph_model.lineage import (
-    HUB_LIMIT,
-    Answer,
-    Partial,
-)
-from graph_model.picture.filtering import (
-    Filter,
-    keep_nodes,
-    limit_nodes,
-)
+from graph_model.lineage import HUB_LIMIT, Answer, Partial
+from graph_model.picture.filtering import Filter, keep_nodes, limit_nodes
 from graph_model.picture.layout import Flow
-from graph_model.picture.view import (
-    GraphView,
-    JobReference,
-    iso,
-    job_reference,
-)
+from graph_model.picture.view import GraphView, JobReference, iso, job_reference
 from graph_model.stores.protocols import walk_rows
 
 #: Number of failures that an overview lists.

@@ -23,13 +23,7 @@ Secrets are masked by ``spark_agent_config.masking``, the listener's own masker.
 from __future__ import annotations
 
 from graph_model.naming.catalogs import catalog_table
-from graph_model.naming.columns import (
-    SchemaColumn,
-    column_path,
-    fold,
-    schema_columns,
-    split_path,
-)
+from graph_model.naming.columns import SchemaColumn, column_path, fold, schema_columns, split_path
 from graph_model.naming.files.file_lists import fold_files, folder_of, patterns_of
 from graph_model.naming.files.partitions import partition_pairs, partition_text
 from graph_model.naming.jdbc.urls import query_lineage, without_query

@@ -1,6 +1,6 @@
 """JanusGraph in memory behind a Gremlin Server: an engine that is not TinkerGraph.
 
-    python -m tests.contract.janusgraph --relock       resolve again, write janusgraph.lock
+    python -m tests.contract.janusgraph    resolve again, write janusgraph.lock
 
 It makes the ids of edges itself, so that :class:`JanusGraphConnections` keeps ours as a property.
 All other differences are in docs/limits.md, "Gremlin engines".
@@ -17,6 +17,7 @@ from typing import Any, Final
 
 from gremlin_python.process.traversal import Bytecode, Direction, P, T
 
+from deploy import engine_archives
 from graph_model.stores.gremlin.connection import Connections
 from graph_model.stores.gremlin.dialect import NEPTUNE
 from graph_model.stores.gremlin.engine import jars
@@ -33,7 +34,7 @@ ROOTS: Final = (
     "org.slf4j:slf4j-api:1.7.36",
 )
 UNUSED: Final = (
-    *(rule for rule in jars.UNUSED if not rule.startswith("commons-io")),
+    *(rule for rule in engine_archives.UNUSED if not rule.startswith("commons-io")),
     "com.google.code.findbugs:*",
     "com.google.errorprone:*",
     "com.google.guava:listenablefuture",
@@ -157,4 +158,5 @@ def open_janusgraph(url: str) -> GremlinGraph:
 
 
 if __name__ == "__main__":
-    LOCK.write_text(jars.lock_text(jars.relock(None, ROOTS, UNUSED)), "utf-8")
+    archives = engine_archives.resolve(None, ROOTS, UNUSED)
+    LOCK.write_text(engine_archives.lock_text(archives), "utf-8")

@@ -14,13 +14,7 @@ from graph_model.facts import ArrivalRow, EventLabelRow, EventRow, ExecutionRow,
 from graph_model.folded_text import plain
 from graph_model.stores.catalogue import SqlCatalogue
 from graph_model.stores.database import open_database
-from graph_model.stores.protocols.events import (
-    EventFilter,
-    Events,
-    ListPage,
-    SortField,
-    SortOrder,
-)
+from graph_model.stores.protocols.events import EventFilter, Events, ListPage, SortField, SortOrder
 from tests.contract.databases import EVERY, empty_database, recorded_plans
 from tests.contract.rows import a_dataset, an_execution, an_execution_plan
 

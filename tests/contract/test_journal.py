@@ -28,21 +28,9 @@ from graph_model.stores.database import claim_database, locks, open_database, op
 from graph_model.stores.journal import SqlJournal, read_meta
 from graph_model.stores.journal.arrivals import Repeat, packed, record
 from graph_model.stores.journal.tables import bodies, documents
-from graph_model.stores.protocols import (
-    Backlog,
-    DocumentState,
-    Journal,
-    JournalSummary,
-    Submission,
-)
+from graph_model.stores.protocols import Backlog, DocumentState, Journal, JournalSummary, Submission
 from graph_model.stores.submissions import content_hash
-from tests.contract.databases import (
-    SHARED,
-    empty_database,
-    full_scans,
-    recorded_plans,
-    schema_on,
-)
+from tests.contract.databases import SHARED, empty_database, full_scans, recorded_plans, schema_on
 from tests.contract.postgresql import postgresql
 from tests.contract.submissions import a_receipt, a_submission, an_event
 

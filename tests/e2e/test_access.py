@@ -23,14 +23,7 @@ from graph_model.producers.spline.documents import PLAN_KIND
 from graph_model.stores.keys import Role
 from spark_agent_config.configuration.properties import API_KEY_HEADER, spline_properties
 from spark_agent_config.delivery.post import HttpSender, Post
-from tests.e2e.producer_service import (
-    SPLINE_1_2,
-    Headwater,
-    a_plan,
-    an_event,
-    errors_of,
-    headwater,
-)
+from tests.e2e.producer_service import SPLINE_1_2, Headwater, a_plan, an_event, errors_of, headwater
 
 READER, PRODUCER, ADMIN = Role.READER, Role.PRODUCER, Role.ADMIN
 LINEAGE = "/graph/overview"

@@ -13,7 +13,6 @@ import pytest
 from flask.testing import FlaskClient
 from marshmallow import Schema
 
-from api.consumer import shapes
 from graph_model.producers.spline.documents import EVENT_KIND, PLAN_KIND
 from graph_model.stores.database import open_database
 from graph_model.stores.keys import KeyRequest, Role, SqlKeys, make_key
@@ -23,6 +22,7 @@ from spark_agent_config.capture.plans.plan_document import execution_plan
 from tests import captures
 from tests.builders import PlanBuilder
 from tests.captured_queries import APPLICATION, load_query, recorded_queries
+from tests.e2e import consumer_shapes as shapes
 from tests.e2e.small_client import client_of
 from tests.projections import SmallHeadwater, lineage_event, small_headwater, submission
 from tests.unit.projection.test_projector import a_plan, an_event, event, plan

@@ -155,9 +155,7 @@ def test_another_program_on_the_port_is_not_taken_for_the_engine(gremlin_url: st
 def test_a_port_taken_while_the_engine_starts_is_said_plainly(
     engine: EmbeddedServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(
-        "graph_model.stores.gremlin.engine.server.check_port", lambda host, port: None
-    )
+    monkeypatch.setattr("graph_model.stores.gremlin.engine.server.check_port", lambda port: None)
     with socket.socket() as other:
         other.bind(("127.0.0.1", 0))
         other.listen()

@@ -20,13 +20,7 @@ from graph_model.producers.spline.documents import EVENT_KIND, PLAN_KIND
 from graph_model.stores.protocols import Submission
 from tests.builders import PLAN_ID, PlanBuilder, a_document
 from tests.e2e.small_client import client_of, running
-from tests.projections import (
-    SmallHeadwater,
-    elements_of,
-    lineage_event,
-    project,
-    submission,
-)
+from tests.projections import SmallHeadwater, elements_of, lineage_event, project, submission
 
 NOW: Final = 1_772_400_000_000  # 2026-03-01T21:20:00Z
 TEN: Final = 1_772_359_200_000  # 2026-03-01T10:00:00Z

@@ -11,14 +11,7 @@ from typing import Any
 
 import pytest
 from openlineage.client import OpenLineageClient
-from openlineage.client.event_v2 import (
-    InputDataset,
-    Job,
-    OutputDataset,
-    Run,
-    RunEvent,
-    RunState,
-)
+from openlineage.client.event_v2 import InputDataset, Job, OutputDataset, Run, RunEvent, RunState
 from openlineage.client.transport.http import HttpCompression, HttpConfig, HttpTransport
 
 from tests.e2e.producer_process import producer_port

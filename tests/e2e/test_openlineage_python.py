@@ -12,14 +12,7 @@ from typing import Any, Final
 
 import pytest
 from openlineage.client import OpenLineageClient
-from openlineage.client.event_v2 import (
-    InputDataset,
-    Job,
-    OutputDataset,
-    Run,
-    RunEvent,
-    RunState,
-)
+from openlineage.client.event_v2 import InputDataset, Job, OutputDataset, Run, RunEvent, RunState
 
 from spark_agent_config.configuration.openlineage import (
     ClientTarget,

@@ -20,13 +20,7 @@ from graph_model.retention.coverage import Retention, resolve_prune
 from graph_model.retention.recorded import Recorded
 from tests.oracle.comparison import Witness, key_of, projected, told
 from tests.oracle.documents import START
-from tests.oracle.generation import (
-    SECOND,
-    new_history,
-    some_question,
-    times_of,
-    with_versions,
-)
+from tests.oracle.generation import SECOND, new_history, some_question, times_of, with_versions
 from tests.oracle.histories import Execution, History
 from tests.projections import SmallHeadwater
 

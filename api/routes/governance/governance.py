@@ -9,12 +9,7 @@ from flask import Response, jsonify
 
 from api.http.blueprint import Blueprint
 from api.intake.statements import declare, resolve_node
-from api.replies.classifications import (
-    assignment_reply,
-    block_reply,
-    columns_reply,
-    tagged_reply,
-)
+from api.replies.classifications import assignment_reply, block_reply, columns_reply, tagged_reply
 from api.replies.graph import to_json
 from api.schemas.governance.governance import (
     AssignmentsReply,

@@ -14,22 +14,13 @@ from graph_model.answers.plans.pages import _EXECUTIONS_SHOWN
 from graph_model.answers.sources import Sources, of_one_state
 from graph_model.answers.visibility import open_node
 from graph_model.errors import InvalidReference
-from graph_model.facts import (
-    MAIN_BRANCH,
-    ExecutionRow,
-    RenameRow,
-)
-from graph_model.lineage import (
-    Partial,
-)
+from graph_model.facts import MAIN_BRANCH, ExecutionRow, RenameRow
+from graph_model.lineage import Partial
 from graph_model.lineage.history.merging import Part, Write, part_of
 from graph_model.lineage.history.past import Past
 from graph_model.lineage.history.visibility import maybe_touched, surely_touched
 from graph_model.lineage.history.writes import Reports
-from graph_model.stores.protocols import (
-    Page,
-    walk_pages,
-)
+from graph_model.stores.protocols import Page, walk_pages
 
 _CANDIDATES_SHOWN = 100
 

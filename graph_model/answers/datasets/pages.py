@@ -12,40 +12,17 @@ from graph_model.answers.drawing import spellings_of
 from graph_model.answers.facets import DatasetFacets, dataset_facets, described_columns
 from graph_model.answers.nodes import catalog_names, dataset_row, job_references
 from graph_model.answers.sources import Sources, of_one_state
-from graph_model.answers.visibility import (
-    TagView,
-    dataset_filter,
-    open_node,
-    tags_of,
-)
-from graph_model.facts import (
-    DatasetRow,
-    LogicalPlanRow,
-)
+from graph_model.answers.visibility import TagView, dataset_filter, open_node, tags_of
+from graph_model.facts import DatasetRow, LogicalPlanRow
 from graph_model.governance.previews import walk_datasets
-from graph_model.lineage import (
-    HUB_LIMIT,
-    ColumnNode,
-    holders,
-)
+from graph_model.lineage import HUB_LIMIT, ColumnNode, holders
 from graph_model.lineage.history.past import Past
 from graph_model.lineage.history.sights import moment_of
 from graph_model.naming.schemas import ColumnSpelling
-from graph_model.picture.view import (
-    LINEAGE,
-    SCHEMA,
-    JobReference,
-    in_schema_order,
-    iso,
-    known_mode,
-)
+from graph_model.picture.view import LINEAGE, SCHEMA, JobReference, in_schema_order, iso, known_mode
 from graph_model.producers.openlineage.pages.descriptions import ColumnDescription, Tag
 from graph_model.stores.cursors import read_cursor, write_cursor
-from graph_model.stores.protocols import (
-    DatasetOrder,
-    Direction,
-    Page,
-)
+from graph_model.stores.protocols import DatasetOrder, Direction, Page
 
 _KEPT = "datasets-kept"
 

@@ -13,9 +13,7 @@ from graph_model.answers.difference.graph import (
     compare_graphs,
     focus_on_changes,
 )
-from graph_model.answers.difference.schema import (
-    read_schema,
-)
+from graph_model.answers.difference.schema import read_schema
 from graph_model.answers.lineage import draw_around
 from graph_model.answers.nodes import job_references
 from graph_model.answers.sources import Sources
@@ -23,13 +21,7 @@ from graph_model.answers.visibility import find_node, show_view
 from graph_model.facts import ExecutionRow
 from graph_model.governance.graph_view import hide_nodes
 from graph_model.lineage import Question
-from graph_model.picture.view import (
-    DatasetNode,
-    GraphView,
-    JobNode,
-    JobReference,
-    iso,
-)
+from graph_model.picture.view import DatasetNode, GraphView, JobNode, JobReference, iso
 
 #: Plans listed as evidence for one side of a change.
 EVIDENCE: Final = 3

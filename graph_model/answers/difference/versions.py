@@ -14,11 +14,7 @@ from graph_model.answers.difference.history import (
     schema_versions,
 )
 from graph_model.answers.difference.plan_pairs import PlanPairs
-from graph_model.answers.difference.schema import (
-    ColumnChange,
-    ComparedColumn,
-    describe,
-)
+from graph_model.answers.difference.schema import ColumnChange, ComparedColumn, describe
 from graph_model.answers.difference.times import (
     EVIDENCE,
     Evidence,
@@ -30,11 +26,7 @@ from graph_model.answers.sources import Sources
 from graph_model.answers.visibility import open_known
 from graph_model.lineage import Partial
 from graph_model.lineage.history.past import Past
-from graph_model.picture.view import (
-    DatasetReference,
-    iso,
-    known_mode,
-)
+from graph_model.picture.view import DatasetReference, iso, known_mode
 from graph_model.stores.cursors import read_cursor, write_cursor
 from graph_model.stores.protocols import Page
 

@@ -89,8 +89,8 @@ def estate_map(sources: Sources, *, by: str, within: Sequence[str]) -> EstateMap
 
 
 def _visible(sources: Sources) -> Iterable[DatasetRow]:
-    rows = walk_datasets(sources.catalogue, "", None)
-    return (row for row in rows if row.kind != "name" and row.id not in sources.hidden)
+    rows = walk_datasets(sources.catalogue, hidden=sources.hidden)
+    return (row for row in rows if row.kind != "name")
 
 
 def _path_reader(sources: Sources, by: str) -> Callable[[DatasetRow], tuple[str, ...]]:

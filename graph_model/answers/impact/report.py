@@ -182,13 +182,10 @@ class Impact:
 
     def _datasets_below(self, prefix: str) -> tuple[list[str], bool]:
         """The ids of the datasets, and whether more exist than are followed."""
-        rows = walk_datasets(self._catalogue, prefix)
-        below = (row.id for row in rows if self._is_below(row, prefix))
+        rows = walk_datasets(self._catalogue, prefix, hidden=self._sources.hidden)
+        below = (row.id for row in rows if row.uri.startswith(prefix))
         found = list(islice(below, MOST_STARTS + 1))
         return found[:MOST_STARTS], len(found) > MOST_STARTS
-
-    def _is_below(self, row: DatasetRow, prefix: str) -> bool:
-        return row.uri.startswith(prefix) and row.id not in self._sources.hidden
 
     def _columns_of(self, datasets: Collection[str], scope: Scope) -> Answer:
         return self._lineage.ask_columns_of(datasets, scope.question())

@@ -22,18 +22,10 @@ from graph_model.answers.plans.column_steps import (
 from graph_model.answers.sources import Sources, of_one_state
 from graph_model.answers.visibility import open_plan
 from graph_model.errors import NotFound
-from graph_model.facts import (
-    ExecutionPlanRow,
-)
-from graph_model.lineage import (
-    HUB_LIMIT,
-)
+from graph_model.facts import ExecutionPlanRow
+from graph_model.lineage import HUB_LIMIT
 from graph_model.picture.operations import PlanInspection
-from graph_model.picture.view import (
-    DatasetReference,
-    JobReference,
-    known_mode,
-)
+from graph_model.picture.view import DatasetReference, JobReference, known_mode
 from graph_model.producers.notes import gaps_of
 from graph_model.producers.openlineage.pages.inspection import EventDataset, Use, draw_datasets
 from graph_model.producers.openlineage.pages.plans import (

@@ -12,18 +12,11 @@ from graph_model.answers.runs.trees import RunBrief, RunTrees
 from graph_model.answers.sources import Sources, of_one_state
 from graph_model.answers.visibility import open_node
 from graph_model.errors import NotFound
-from graph_model.lineage import (
-    Partial,
-)
+from graph_model.lineage import Partial
 from graph_model.lineage.history.past import Past
 from graph_model.lineage.history.writes import Reports
-from graph_model.picture.view import (
-    iso,
-)
-from graph_model.stores.protocols import (
-    Page,
-    RunSummary,
-)
+from graph_model.picture.view import iso
+from graph_model.stores.protocols import Page, RunSummary
 
 _RECENT = 1_000
 

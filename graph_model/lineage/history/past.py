@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from graph_model.facts import LogicalPlanRow
 from graph_model.lineage.history.columns import SchemaColumns
 from graph_model.lineage.history.declared import DeclaredFlows
 from graph_model.lineage.history.names import DatasetNames
 from graph_model.lineage.history.parts import ReportedParts
-from graph_model.lineage.history.plans import KnownPlans, PlanRows
+from graph_model.lineage.history.plans import PlanRows
 from graph_model.lineage.history.reads import ReadStates
 from graph_model.lineage.history.sights import Sights
 from graph_model.lineage.history.writes import ReportedWrites
+from graph_model.lineage.structure import StructureCache
 from graph_model.stores.protocols import Catalogue
 
 
@@ -19,7 +21,9 @@ class Past:
     ``known`` keeps rows of logical plans for later questions.
     """
 
-    def __init__(self, catalogue: Catalogue, known: KnownPlans | None = None) -> None:
+    def __init__(
+        self, catalogue: Catalogue, known: StructureCache[str, LogicalPlanRow] | None = None
+    ) -> None:
         parts = ReportedParts(catalogue)
         self.names = DatasetNames(catalogue)
         self.plans = PlanRows(catalogue, known)

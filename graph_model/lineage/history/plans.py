@@ -3,20 +3,12 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Iterable, Mapping
-from typing import Protocol
+from collections.abc import Collection, Iterable
 
 from graph_model.facts import LogicalPlanRow
 from graph_model.gaps import SUBQUERY
+from graph_model.lineage.structure import StructureCache
 from graph_model.stores.protocols import Catalogue, SuccessfulWrite
-
-
-class KnownPlans(Protocol):
-    """Rows of logical plans that earlier questions have read (``lineage.structure``)."""
-
-    def find(self, keys: Iterable[str]) -> Mapping[str, LogicalPlanRow]: ...
-
-    def keep(self, values: Mapping[str, LogicalPlanRow]) -> None: ...
 
 
 class PlanRows:
@@ -25,7 +17,9 @@ class PlanRows:
     ``known`` keeps them for later questions; a plan's id determines its row.
     """
 
-    def __init__(self, catalogue: Catalogue, known: KnownPlans | None = None) -> None:
+    def __init__(
+        self, catalogue: Catalogue, known: StructureCache[str, LogicalPlanRow] | None = None
+    ) -> None:
         self._catalogue = catalogue
         self._known = known
         self._rows: dict[str, LogicalPlanRow] = {}

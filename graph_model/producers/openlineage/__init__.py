@@ -30,11 +30,7 @@ from graph_model.producers.openlineage.events.documents import (
     read_event,
     subject_key,
 )
-from graph_model.producers.openlineage.events.runs import (
-    ancestors,
-    newest,
-    status,
-)
+from graph_model.producers.openlineage.events.runs import ancestors, newest, status
 from graph_model.producers.openlineage.translate import (
     SubjectTranslation,
     read_declaration,

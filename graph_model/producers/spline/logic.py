@@ -12,12 +12,7 @@ from functools import cached_property
 from typing import Any, Final, NamedTuple
 
 from graph_model import identity, labels, naming
-from graph_model.gaps import (
-    OPERATIONS_TOO_LARGE,
-    PARTITIONS_UNKNOWN,
-    SCHEMAS_TOO_LARGE,
-    TOO_LARGE,
-)
+from graph_model.gaps import OPERATIONS_TOO_LARGE, PARTITIONS_UNKNOWN, SCHEMAS_TOO_LARGE, TOO_LARGE
 from graph_model.naming import DatasetName, Rules, SchemaColumn
 from graph_model.producers.elements.spark_commands import LIFECYCLE_COMMANDS, ROW_LEVEL_COMMANDS
 from graph_model.producers.spelling import spell, spell_text, spell_texts
@@ -40,18 +35,10 @@ from graph_model.producers.spline.columns.queries import (
     read_query,
 )
 from graph_model.producers.spline.columns.values import HOWS
-from graph_model.producers.spline.documents import (
-    Constant,
-    ExecutionPlan,
-    Operation,
-    type_text,
-)
+from graph_model.producers.spline.documents import Constant, ExecutionPlan, Operation, type_text
 from graph_model.producers.spline.expressions import Definitions, Renderer, operation_properties
 from graph_model.producers.spline.expressions.text import shortened
-from graph_model.producers.spline.partitions import (
-    may_leave_some,
-    partition_columns,
-)
+from graph_model.producers.spline.partitions import may_leave_some, partition_columns
 from graph_model.producers.spline.renames import is_in_place
 from graph_model.producers.weight import ELEMENTS_OF_A_COLUMN, MOST_ELEMENTS
 

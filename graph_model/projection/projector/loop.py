@@ -46,7 +46,8 @@ _NOTICE_SECONDS: Final = 0.1
 _CALM_SECONDS: Final = 5.0
 _LINGER_SECONDS: Final = 0.2
 """Between two rounds, while no request waits for it: a round costs some 4 ms whatever it takes
-up. A request that waits ends the pause, and there is none while more waits than a round takes."""
+up. A request that waits ends the pause, and there is none while more waits than a round takes. Also
+between two looks at documents that another process is to project."""
 
 
 class Projector:
@@ -232,7 +233,8 @@ class Projector:
     def work_until(self, enough: Callable[[], bool]) -> bool:
         """Rounds and steps of a rebuild until nothing is left, or ``enough`` says so between two.
 
-        Whether nothing was left. Raises Unavailable; the next call begins anew.
+        Whether nothing was left, here or to another process that projects now. Raises Unavailable;
+        the next call begins anew.
         """
         try:
             while not enough():
@@ -242,11 +244,15 @@ class Projector:
                 if not self._is_whole():
                     self._prepared = False
                 elif not self._advance():
-                    return True
+                    if not self._rounds.elsewhere:
+                        return True
+                    self._sleep(_LINGER_SECONDS)
         except Unavailable as error:
             self._fail(error)
             self._prepared = False
             raise
+        finally:
+            self._rounds.give_way()
         return False
 
     def follow(self) -> None:
@@ -269,6 +275,7 @@ class Projector:
             self._thread.join(timeout)
             if self._thread.is_alive():
                 return  # it may still write: no moment for a checkpoint
+        self._rounds.give_way()
         if self._stores.checkpoints.worth_taking:
             self._take_checkpoint()
 
@@ -292,6 +299,7 @@ class Projector:
                     self._prepared = False
             except Exception:
                 log.exception("unexpected error in the projector; it continues")
+                self._rounds.give_way()
                 self._sleep(_LONGEST_PAUSE_SECONDS)
 
     def _work(self) -> bool:
@@ -301,7 +309,10 @@ class Projector:
         """
         if not self._is_whole():
             return False
-        if not self._advance():
+        advanced = self._advance()
+        if self._rounds.elsewhere:
+            self._sleep(_LINGER_SECONDS)
+        elif not advanced and not self._rounds.keeps_lease:
             self._activity.wait(self._stopping.is_set)
         if self._rounds.caught_up and self._commits.rebuild is None:
             self._waiting.pause(_LINGER_SECONDS)
@@ -332,6 +343,7 @@ class Projector:
         self._readiness.fail(error.reason)
         self._commits.forget()
         self._witness.look_soon()
+        self._rounds.give_way()
 
     def _become_ready(self) -> None:
         """Where all is projected; no question sees the rest of a rebuild."""

@@ -19,10 +19,16 @@ from graph_model.projection.waiting import Waiting
 from graph_model.stores.protocols import ROUND_KEY, DocumentState
 
 _PLANS_A_BATCH: Final = 100
+_MANY_PLANS: Final = 5
+_KEPT_SECONDS: Final = 5.0
+"""So long after a round of so many a projector keeps the lease, for what it knows of the graph is
+valid until another one has written. While documents come one by one the lease is free after each
+round, so that none waits for the pause of a projector in another process."""
 
 
 class Rounds:
-    """``caught_up``: whether the last round completed everything that was there when it began.
+    """``caught_up``: whether the last round completed everything that was there when it began;
+    ``elsewhere``: whether it left everything to another process, which has the lease.
 
     ``observe`` is called after every round with the number of its plan ids and its seconds.
     """
@@ -39,6 +45,7 @@ class Rounds:
         observe: Callable[[int, float], None] | None,
     ) -> None:
         self._journal = stores.journal
+        self._lease = stores.journal.lease()
         self._orders = orders
         self._commits = commits
         self._rebuilds = rebuilds
@@ -48,20 +55,42 @@ class Rounds:
         self._commands = CommandRunner(stores, orders, commits, rebuilds, attempting)
         self._observe = observe
         self.caught_up = False
+        self.elsewhere = False
+        self._kept_until = float("-inf")
 
     def project_pending(self) -> int:
         """Project up to a batch of plan ids; how many.
 
-        One projector at a time, in all processes; while another process rebuilds, this one also
-        projects new documents.
+        One projector at a time, in all processes: the one that has the lease.
         """
-        self.caught_up = True
         self._activity.look()
         keys = self._pending()
         self._activity.begin(projecting=bool(keys))
-        if not keys:
+        self.elsewhere = bool(keys) and not self._lease.take()
+        self.caught_up = not self.elsewhere
+        taken = 0
+        if keys and not self.elsewhere:
+            taken = self._project(keys)
+        else:
             self._look_around()
-            return 0
+        if taken >= _MANY_PLANS and self._lease.is_shared:
+            self._kept_until = time.monotonic() + _KEPT_SECONDS
+        if not self.keeps_lease:
+            self.give_way()
+        return taken
+
+    @property
+    def keeps_lease(self) -> bool:
+        """Whether documents that other processes take are to be looked for here, and soon."""
+        return time.monotonic() < self._kept_until
+
+    def give_way(self) -> None:
+        """Another process may project the next documents."""
+        self._kept_until = float("-inf")
+        self._lease.give_up()
+
+    def _project(self, keys: Sequence[str]) -> int:
+        """A round of the process that has the lease; how many were taken up."""
         began = time.monotonic()
         with self._journal.projecting():
             noted = self._journal.get_every_meta()
@@ -69,6 +98,7 @@ class Rounds:
             if self._commits.rebuild is None and self._rebuilds.is_elsewhere(
                 noted.get(REBUILD_KEY)
             ):
+                self.give_way()
                 return 0
             if not self._commits.take_turn(noted.get(WRITER_KEY)):
                 keys = self._pending()  # another may have projected some

@@ -27,7 +27,7 @@ In reading order:
 
 from graph_model.stores.database.columns import StoredId, StoredText, serial
 from graph_model.stores.database.failures import is_busy, noted_damage, tells_damage
-from graph_model.stores.database.locks import Lock, alone, claim_database, keep_order
+from graph_model.stores.database.locks import Lease, Lock, alone, claim_database, keep_order
 from graph_model.stores.database.opening import (
     Credentials,
     Database,
@@ -61,6 +61,7 @@ __all__ = [
     "Database",
     "JsonCell",
     "JsonRows",
+    "Lease",
     "Lock",
     "PackedId",
     "PreparedStatement",

@@ -29,6 +29,7 @@ class Lock(IntEnum):
     PROJECTION = 7_238_145_003  # one projector at a time
     SERVICE = 7_238_145_004  # shared by services, held alone by a task that tolerates no other
     COUNTS = 7_238_145_005  # counted rows are looked up and written by one at a time
+    LEASE = 7_238_145_006  # the projector that goes on with the next round, while many come
 
 
 def keep_order(connection: Connection, lock: Lock) -> None:
@@ -77,6 +78,54 @@ def _let_go(connection: Connection, lock: Lock) -> None:
         connection.invalidate()
     finally:
         connection.close()
+
+
+class Lease:
+    """A lock between processes that one of them keeps from one piece of work to the next.
+
+    For one thread. A process that dies gives it up. On SQLite nothing is held: one process serves
+    one folder.
+    """
+
+    def __init__(self, engine: Engine, lock: Lock, unavailable: type[Unavailable]) -> None:
+        self._engine = engine
+        self._lock = lock
+        self._unavailable = unavailable
+        self._session: Connection | None = None
+
+    @property
+    def is_shared(self) -> bool:
+        """Whether another process may ask for it."""
+        return self._engine.dialect.name == POSTGRESQL
+
+    def take(self) -> bool:
+        """Whether this process has the lock, still or from now on; False while another has it.
+
+        Asked even of a session that has it: a session that was lost has nothing.
+        """
+        if not self.is_shared:
+            return True
+        if self._session is None:
+            self._session = autocommitting(self._engine, self._unavailable)
+        asked = sa.select(sa.func.pg_try_advisory_lock(int(self._lock)))
+        try:
+            return bool(self._session.execute(asked).scalar())
+        except exc.SQLAlchemyError as error:
+            self.give_up()
+            raise translated(error, self._unavailable) from error
+
+    def give_up(self) -> None:
+        """Another process may have it from now on; without effect where this one has it not."""
+        session, self._session = self._session, None
+        if session is None:
+            return
+        try:
+            # however often it was taken
+            session.execute(sa.select(sa.func.pg_advisory_unlock_all()))
+        except exc.SQLAlchemyError:
+            session.invalidate()
+        finally:
+            session.close()
 
 
 @contextmanager

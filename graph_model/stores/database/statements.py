@@ -17,7 +17,7 @@ from sqlalchemy.types import TypeDecorator
 
 from graph_model.batches import batched
 from graph_model.storable_text import storable_value
-from graph_model.stores.database.columns import PACKED_ID, StoredId, packed_id
+from graph_model.stores.database.columns import PACKED_ID, StoredId
 from graph_model.stores.database.failures import POSTGRESQL
 
 CHUNK: Final = 500
@@ -121,31 +121,15 @@ class _JsonList(TypeDecorator[Sequence[Any]]):
         return json.dumps([[storable_value(one)] for one in value or ()], ensure_ascii=False)
 
 
-def insert_rows(connection: Connection, table: sa.Table, rows: Collection[tuple[Any, ...]]) -> int:
-    """``insert_new`` by the driver itself; how many were new. Of each row the values of all columns
-    in their order: texts are storable already.
-    """
-    schemas = connection.get_execution_options().get("schema_translate_map") or {}
-    text = _insertion(connection.dialect.name, table, schemas.get(None))
-    packed = rows if connection.dialect.name == POSTGRESQL else _with_packed_ids(table, rows)
-    return connection.exec_driver_sql(text, list(packed)).rowcount
-
-
-def _with_packed_ids(table: sa.Table, rows: Iterable[tuple[Any, ...]]) -> Iterator[tuple[Any, ...]]:
-    places = [n for n, column in enumerate(table.columns) if isinstance(column.type, StoredId)]
-    for row in rows:
-        values = list(row)
-        for place in places:
-            values[place] = packed_id(values[place])
-        yield tuple(values)
-
-
-@lru_cache
-def _insertion(dialect: str, table: sa.Table, schema: str | None) -> str:
-    own = table.to_metadata(sa.MetaData(schema=schema))
-    by_place: Any = postgresql.psycopg if dialect == POSTGRESQL else sqlite
-    style = "format" if dialect == POSTGRESQL else "qmark"
-    return str(_insert_new(dialect, own).compile(dialect=by_place.dialect(paramstyle=style)))
+def insert_rows(connection: Connection, table: sa.Table, rows: Iterable[tuple[Any, ...]]) -> int:
+    """``insert_new`` of rows with the values of all columns in their order; how many were new."""
+    names = table.columns.keys()
+    inserted = connection.execute(
+        insert_new(connection, table),
+        [dict(zip(names, row, strict=True)) for row in rows],
+        execution_options={"preserve_rowcount": True},
+    )
+    return inserted.rowcount
 
 
 class PreparedStatement:

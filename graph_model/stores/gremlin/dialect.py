@@ -60,7 +60,7 @@ class Dialect:
     most that the server takes at all, so that one huge element is rejected instead of ending the
     connection each time. ``remove_elements`` and ``clear_elements`` bound a removal by id and of
     everything. ``parallel_writes`` is the number of writes of one process at a time.
-    ``checkpoints``: ``io().write()`` is allowed. ``hints`` go with every read as side effects.
+    ``checkpoints``: ``io().write()`` is allowed.
     """
 
     name: str
@@ -74,7 +74,6 @@ class Dialect:
     parallel_writes: int
     checkpoints: bool
     retries: Mapping[FailureAction, Retry]
-    hints: tuple[tuple[str, str], ...] = ()
 
     def retry(self, verdict: FailureAction) -> Retry:
         return self.retries.get(verdict, NO_RETRY)
@@ -179,8 +178,8 @@ EMBEDDED: Final = Dialect(
 )
 
 # Neptune locks ranges, so unrelated writers may conflict: 3-4 % of writes fail under load and are
-# simply tried again. Its documentation advises about 200 records a request. No hints: they
-# steer repeat() and the planner's order, and our reads go by id, one level a request.
+# simply tried again. Its documentation advises about 200 records a request. Reads carry no
+# query hints: those steer repeat() and the planner's order, and ours go by id, one level a request.
 NEPTUNE: Final = Dialect(
     name="neptune",
     upsert=Upsert.CHAIN,

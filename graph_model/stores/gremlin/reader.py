@@ -21,14 +21,13 @@ class Reader:
 
     def __init__(self, connections: Connections) -> None:
         self._connections = connections
-        self._dialect = connections.dialect
 
     def vertices(self, ids: Collection[str]) -> tuple[Vertex, ...]:
         """See ``protocols.GraphReader.vertices``."""
         found = [
             _vertex(row)
             for some in batched(sorted(set(ids)), _IDS_AT_ONCE)
-            for row in self._connections.submit(traversals.vertices(some, self._dialect))
+            for row in self._connections.submit(traversals.vertices(some))
         ]
         return tuple(sorted(found, key=lambda vertex: vertex.id))
 
@@ -49,7 +48,7 @@ class Reader:
             for some in batched(dict.fromkeys(in_order), _IDS_AT_ONCE)
             for row in self._connections.submit(
                 # one more than the limit shows whether there are more
-                traversals.edges(some, direction, labels, limit + 1, self._dialect)
+                traversals.edges(some, direction, labels, limit + 1)
             )
         ]
         return page_of(found, direction, limit)
@@ -68,22 +67,22 @@ class Reader:
             (out_id, in_id)
             for some in batched(sorted(set(ids)), _IDS_AT_ONCE)
             for out_id, in_id in self._connections.submit(
-                traversals.neighbours(some, direction, label, limit + 1, self._dialect, kind)
+                traversals.neighbours(some, direction, label, limit + 1, kind)
             )
         ]
         return neighbours_of(pairs, direction, limit)
 
     def scan(self) -> Iterator[Vertex | Edge]:
         """See ``protocols.GraphReader.scan``. Two streamed requests, one part in memory."""
-        for part in self._connections.stream(traversals.all_vertices(self._dialect)):
+        for part in self._connections.stream(traversals.all_vertices()):
             yield from map(_vertex, part)
-        for part in self._connections.stream(traversals.all_edges(self._dialect)):
+        for part in self._connections.stream(traversals.all_edges()):
             yield from map(_edge, part)
 
     def count(self) -> tuple[int, int]:
         """See ``protocols.GraphReader.count``."""
-        (vertices,) = self._connections.submit(traversals.count_vertices(self._dialect))
-        (edges,) = self._connections.submit(traversals.count_edges(self._dialect))
+        (vertices,) = self._connections.submit(traversals.count_vertices())
+        (edges,) = self._connections.submit(traversals.count_edges())
         return int(vertices), int(edges)
 
 

@@ -10,28 +10,17 @@ from typing import Any
 
 from gremlin_python.process.anonymous_traversal import traversal
 from gremlin_python.process.graph_traversal import GraphTraversal, GraphTraversalSource, __
-from gremlin_python.process.traversal import (
-    Bytecode,
-    CardinalityValue,
-    Column,
-    Direction,
-    Merge,
-    T,
-)
+from gremlin_python.process.traversal import Bytecode, CardinalityValue, Column, Direction, Merge, T
 from gremlin_python.statics import long
 from gremlin_python.structure.graph import Graph
 
 from graph_model.facts import Edge, Scalar, Vertex
 from graph_model.stores import protocols as store
 from graph_model.stores.gremlin import encoding
-from graph_model.stores.gremlin.dialect import Dialect
 
 
-def _start(dialect: Dialect | None = None) -> GraphTraversalSource:
-    source = traversal().with_graph(Graph())
-    for key, value in dialect.hints if dialect else ():
-        source = source.with_side_effect(key, value)
-    return source
+def _start() -> GraphTraversalSource:
+    return traversal().with_graph(Graph())
 
 
 # --- writing -------------------------------------------------------------------------------------
@@ -137,8 +126,8 @@ def is_there_a_vertex() -> Bytecode:
 #     edge    [id, label, id of out, id of in, {key: value}]
 
 
-def vertices(ids: Collection[str], dialect: Dialect) -> Bytecode:
-    return _bytecode(_listed_vertex(_start(dialect).V(*_given(ids))))
+def vertices(ids: Collection[str]) -> Bytecode:
+    return _bytecode(_listed_vertex(_start().V(*_given(ids))))
 
 
 def edges(
@@ -146,13 +135,12 @@ def edges(
     direction: store.Direction,
     labels: Sequence[str],
     limit: int,
-    dialect: Dialect,
 ) -> Bytecode:
     """At most ``limit`` edges per vertex and label, on one side."""
     step = __.out_e if direction is store.Direction.DOWNSTREAM else __.in_e
     branches = [step(label).limit(limit) for label in dict.fromkeys(labels)]
     each = branches[0] if len(branches) == 1 else __.union(*branches)
-    return _bytecode(_listed_edge(_start(dialect).V(*_given(ids)).local(each)))
+    return _bytecode(_listed_edge(_start().V(*_given(ids)).local(each)))
 
 
 def neighbours(
@@ -160,7 +148,6 @@ def neighbours(
     direction: store.Direction,
     label: str,
     limit: int,
-    dialect: Dialect,
     kind: str | None = None,
 ) -> Bytecode:
     """As ``edges`` with one label, but of each no more than ``[id of out, id of in]``.
@@ -172,25 +159,25 @@ def neighbours(
     if kind is not None:
         end = __.in_v() if is_down else __.out_v()
         each = each.where(end.has_label(kind))
-    found = _start(dialect).V(*_given(ids)).local(each.limit(limit))
+    found = _start().V(*_given(ids)).local(each.limit(limit))
     row = found.project("o", "n").by(__.out_v().id_()).by(__.in_v().id_())
     return _bytecode(row.select(Column.values))
 
 
-def all_vertices(dialect: Dialect) -> Bytecode:
-    return _bytecode(_listed_vertex(_start(dialect).V()))
+def all_vertices() -> Bytecode:
+    return _bytecode(_listed_vertex(_start().V()))
 
 
-def all_edges(dialect: Dialect) -> Bytecode:
-    return _bytecode(_listed_edge(_start(dialect).E()))
+def all_edges() -> Bytecode:
+    return _bytecode(_listed_edge(_start().E()))
 
 
-def count_vertices(dialect: Dialect) -> Bytecode:
-    return _bytecode(_start(dialect).V().count())
+def count_vertices() -> Bytecode:
+    return _bytecode(_start().V().count())
 
 
-def count_edges(dialect: Dialect) -> Bytecode:
-    return _bytecode(_start(dialect).E().count())
+def count_edges() -> Bytecode:
+    return _bytecode(_start().E().count())
 
 
 def _listed_vertex(found: GraphTraversal) -> GraphTraversal:

@@ -11,12 +11,7 @@ from sqlalchemy.engine import Connection
 
 from graph_model.stores.database import database_bytes
 from graph_model.stores.journal.tables import bodies, documents
-from graph_model.stores.protocols import (
-    Backlog,
-    DocumentKind,
-    DocumentState,
-    JournalStatistics,
-)
+from graph_model.stores.protocols import Backlog, DocumentKind, DocumentState, JournalStatistics
 
 _STATES: Final = {state.value: state for state in DocumentState}
 _PROJECTED: Final = DocumentState.PROJECTED.value

@@ -7,9 +7,7 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from typing import Final, Protocol
 
-from graph_model.facts import (
-    Row,
-)
+from graph_model.facts import Row
 from graph_model.stores.protocols.events import Events
 from graph_model.stores.protocols.history import ExecutionHistory, SchemaHistory, SeenWrites
 from graph_model.stores.protocols.lists import CatalogueLists

@@ -8,11 +8,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Protocol
 
-from graph_model.facts import (
-    Edge,
-    Facts,
-    Vertex,
-)
+from graph_model.facts import Edge, Facts, Vertex
 
 
 class Direction(StrEnum):

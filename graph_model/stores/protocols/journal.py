@@ -155,6 +155,26 @@ class JournalSubjects(Protocol):
     def count_plan_ids(self) -> int: ...
 
 
+class ProjectionLease(Protocol):
+    """The right of one process to go on projecting from round to round. For one thread.
+
+    What a projector remembers of the graph is valid until another one has written. The lease
+    protects nothing: whoever writes also holds ``JournalStates.projecting``.
+    """
+
+    @property
+    def is_shared(self) -> bool:
+        """Whether another process may ask for it."""
+
+    def take(self) -> bool:
+        """Whether this process has it, still or from now on; False while another has it. A process
+        that dies gives it up. Raises JournalUnavailable.
+        """
+
+    def give_up(self) -> None:
+        """Another process may have it from now on."""
+
+
 class JournalStates(Protocol):
     """The states of documents, and the positions that the projector has come to."""
 
@@ -203,6 +223,9 @@ class JournalStates(Protocol):
         A fact that one withdraws, another may be about to support. Blocks while another holds it,
         for a bounded time (JournalUnavailable); a process that dies releases it.
         """
+
+    def lease(self) -> ProjectionLease:
+        """A lease that is not taken yet."""
 
 
 class JournalSettings(Protocol):

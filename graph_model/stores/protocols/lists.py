@@ -6,11 +6,7 @@ from collections.abc import Collection
 from dataclasses import dataclass
 from typing import Protocol
 
-from graph_model.facts import (
-    ColumnRow,
-    DatasetRow,
-    JobRow,
-)
+from graph_model.facts import ColumnRow, DatasetRow, JobRow
 from graph_model.stores.protocols.pages import (
     ColumnOrder,
     DatasetOrder,

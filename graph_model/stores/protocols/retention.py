@@ -5,9 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection
 from typing import Protocol
 
-from graph_model.facts import (
-    SchemaUseRow,
-)
+from graph_model.facts import SchemaUseRow
 
 
 class SupportLookup(Protocol):

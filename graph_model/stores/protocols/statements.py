@@ -6,10 +6,7 @@ from collections.abc import Collection
 from dataclasses import dataclass
 from typing import Protocol
 
-from graph_model.facts import (
-    CommandRow,
-    DeclarationRow,
-)
+from graph_model.facts import CommandRow, DeclarationRow
 
 
 @dataclass(frozen=True, slots=True, order=True)

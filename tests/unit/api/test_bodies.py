@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import api.http.bodies
-from api.http.bodies import parse_json, parse_order, parse_plain
+from api.http.bodies import parse_json, parse_order
 from api.http.errors import InvalidRequest
 from graph_model.producers.notes import repeated_keys
 from graph_model.stores.submissions import compact_json
@@ -81,41 +81,6 @@ def test_the_journaled_spelling_is_that_of_the_standard_library(value: Any) -> N
     plain = json.dumps(value, ensure_ascii=False, separators=(",", ":"))
     assert compact_json(value) == plain.encode()
     assert compact_json(parse_json(compact_json(value))) == compact_json(value)
-
-
-def has_fraction(value: Any) -> bool:
-    inside = value.values() if isinstance(value, dict) else value
-    return isinstance(value, float) or (
-        isinstance(value, dict | list) and any(map(has_fraction, inside))
-    )
-
-
-@settings(deadline=None)
-@given(VALUES.filter(lambda value: not has_fraction(value)))
-def test_what_is_spelled_as_it_is_journaled_needs_no_second_look(value: Any) -> None:
-    read = parse_plain(compact_json(value))
-    assert repr(read) == repr(value)
-
-
-@settings(deadline=None)
-@given(VALUES, SPELLINGS)
-def test_what_is_read_at_a_glance_is_spelled_as_it_came(
-    value: Any, spelling: dict[str, Any]
-) -> None:
-    body = json.dumps(value, **spelling).encode()
-    read = parse_plain(body)
-    assert read is None or compact_json(read) == body
-
-
-@pytest.mark.parametrize(
-    "body",
-    [
-        b'{"a":1,"a":1}', b'{"a": 1}', b"[1e16]", b"[0.5]", b"-0", b"[NaN]", b'"\\u00e9"', b"[1",
-        b"[01]", b'"\xff"', b'"\xed\xa0\x80"', b'"\x01"', b'"\\/"', b"[" * 2_000 + b"]" * 2_000,
-    ],
-)  # fmt: skip
-def test_whatever_could_be_spelled_otherwise_is_not_read_at_a_glance(body: bytes) -> None:
-    assert parse_plain(body) is None
 
 
 DUPLICATES = st.tuples(TEXTS, SCALARS, SCALARS, st.booleans()).map(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -50,20 +50,14 @@ def test_the_doctor_is_silent_about_a_server_of_ones_own(tmp_path: Path) -> None
     assert doctor._memory(settings, None) == ()
 
 
-@dataclass
-class Engine:
-    trouble: str | None = None
-    memory: Memory | None = None
-
-
 def test_readiness_tells_how_full_the_engine_is() -> None:
     with headwater() as running:
         running.projector.state = "ready"
-        service = replace(running.service, engine=Engine(memory=Memory(390_000, 1024)))
+        service = replace(running.service, engine_memory=lambda: Memory(390_000, 1024))
         readiness = ask(service)
         assert "HEADWATER_GREMLIN_HEAP" in readiness.checks["memory"]
         assert readiness.status == "ready", "nearly full is no reason to take it out of service"
         running.projector.full = "the graph is full"
         assert (ask(service).status, ask(service).checks["room"]) == ("ready", "the graph is full")
-        assert "memory" not in ask(replace(service, engine=Engine())).checks
+        assert "memory" not in ask(replace(service, engine_memory=lambda: None)).checks
         assert "memory" not in ask(running.service).checks

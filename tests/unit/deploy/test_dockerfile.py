@@ -13,12 +13,7 @@ import pytest
 
 pytest.importorskip("dockerfile_parse")
 
-from deploy.container.instructions import (
-    Instruction,
-    Stage,
-    context_files,
-    read_stages,
-)
+from deploy.container.instructions import Instruction, Stage, context_files, read_stages
 
 ROOT = Path(__file__).resolve().parents[3]
 IMAGES = ("aws", "service")

@@ -6,12 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from graph_model.naming import (
-    catalog_table,
-    normalise,
-    openlineage_symlink,
-    openlineage_uri,
-)
+from graph_model.naming import catalog_table, normalise, openlineage_symlink, openlineage_uri
 
 
 @pytest.mark.parametrize(

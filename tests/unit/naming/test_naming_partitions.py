@@ -8,12 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from graph_model.naming import (
-    DEFAULT_RULES,
-    normalise,
-    partition_pairs,
-    partition_text,
-)
+from graph_model.naming import DEFAULT_RULES, normalise, partition_pairs, partition_text
 
 ID = "c618a9fa-f5eb-4af9-9746-ae1035b36bc7"
 YMD = ("year", "month", "day")

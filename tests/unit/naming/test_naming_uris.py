@@ -10,11 +10,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from graph_model.naming import (
-    DEFAULT_RULES,
-    normalise,
-    rules_digest,
-)
+from graph_model.naming import DEFAULT_RULES, normalise, rules_digest
 from spark_agent_config.masking import mask_secrets
 
 SCOPE = "laptop"

@@ -22,13 +22,7 @@ from graph_model.facts import (
     merge,
 )
 from graph_model.naming import Rules
-from graph_model.producers.openlineage import (
-    ancestors,
-    newest,
-    read_event,
-    status,
-    translate_run,
-)
+from graph_model.producers.openlineage import ancestors, newest, read_event, status, translate_run
 from graph_model.producers.openlineage.events.accumulate import accumulate
 
 HOUR = 3_600_000

@@ -13,14 +13,7 @@ from spark_agent_config.capture.captured import CapturedQuery, Relation, Target
 from spark_agent_config.capture.commands.nested import NestedWrites
 from spark_agent_config.capture.inspection import STREAMING_COMMAND, Inspector
 from spark_agent_config.capture.streams import Streams, with_progress
-from tests.unit.spark_agent_config.fake_jvm import (
-    Fuse,
-    Node,
-    identifier,
-    option,
-    sequence,
-    text,
-)
+from tests.unit.spark_agent_config.fake_jvm import Fuse, Node, identifier, option, sequence, text
 
 WRITE = CapturedQuery(STREAMING_COMMAND, "[]", Target("file:/lake/out", mode="Append"))
 PROGRESS = {

@@ -66,6 +66,9 @@ class Marks:
     kept: dict[str, str] = field(default_factory=dict)
     full: bool = False
 
+    def get_every_meta(self) -> dict[str, str]:
+        return self.kept
+
     def get_meta(self, key: str) -> str | None:
         return self.kept.get(key)
 

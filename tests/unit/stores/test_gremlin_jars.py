@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pytest
 
+from deploy import engine_archives
 from graph_model.errors import ConfigurationError
 from graph_model.stores.gremlin.engine import jars
 from graph_model.stores.gremlin.engine.jars import Jar
@@ -118,12 +119,12 @@ def test_every_line_of_the_lock_is_whole_and_used() -> None:
     for each in locked:
         assert len(each.sha256) == 64
         assert each.size > 1000
-        assert jars.is_used(each.coordinate)
+        assert engine_archives.is_used(each.coordinate)
 
 
 def test_the_lock_survives_being_written_and_read() -> None:
-    assert jars.locked(jars.lock_text(jars.locked())) == tuple(sorted(jars.locked()))
-    assert jars.lock_text(jars.locked()) == jars.LOCK.read_text("utf-8")
+    assert jars.locked(engine_archives.lock_text(jars.locked())) == tuple(sorted(jars.locked()))
+    assert engine_archives.lock_text(jars.locked()) == jars.LOCK.read_text("utf-8")
 
 
 @pytest.mark.parametrize(
@@ -139,7 +140,7 @@ def test_the_lock_survives_being_written_and_read() -> None:
     ],
 )
 def test_parts_that_the_engine_never_loads_are_left_out(coordinate: str, used: bool) -> None:
-    assert jars.is_used(coordinate) is used
+    assert engine_archives.is_used(coordinate) is used
 
 
 def test_a_classifier_is_part_of_the_file_name() -> None:
@@ -188,7 +189,7 @@ def test_a_warm_cache_is_not_hashed_again(tmp_path: Path, monkeypatch: pytest.Mo
     with serving(CONTENT) as repository:
         fetched(repository.url, tmp_path)
     hashed: list[Path] = []
-    monkeypatch.setattr(jars, "_checksum", hashed.append)
+    monkeypatch.setattr(jars, "checksum", hashed.append)
     jars.fetch(environment(tmp_path, "/nowhere"), jars=ALL)
     assert hashed == []
 

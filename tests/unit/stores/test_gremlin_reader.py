@@ -8,7 +8,6 @@ from gremlin_python.process.traversal import Bytecode
 
 from graph_model import labels
 from graph_model.stores.gremlin.connection import Connections
-from graph_model.stores.gremlin.dialect import EMBEDDED, Dialect
 from graph_model.stores.gremlin.reader import Reader
 from graph_model.stores.protocols import Direction
 
@@ -17,7 +16,6 @@ class Asked:
     """Connections to nobody, which remember what was sent."""
 
     def __init__(self) -> None:
-        self.dialect: Dialect = EMBEDDED
         self.requests: list[Bytecode] = []
 
     def submit(self, request: Bytecode) -> list[Any]:

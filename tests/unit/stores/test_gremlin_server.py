@@ -26,7 +26,7 @@ def test_a_taken_port_is_named_with_its_setting() -> None:
         other.listen()
         port = other.getsockname()[1]
         with pytest.raises(ConfigurationError, match=f"port {port} .*GREMLIN_PORT"):
-            server.check_port("127.0.0.1", port)
+            server.check_port(port)
 
 
 def test_a_port_that_all_interfaces_have_taken_is_taken() -> None:
@@ -34,19 +34,13 @@ def test_a_port_that_all_interfaces_have_taken_is_taken() -> None:
         other.bind(("", 0))
         other.listen()
         with pytest.raises(ConfigurationError, match="GREMLIN_PORT"):
-            server.check_port("127.0.0.1", other.getsockname()[1])
+            server.check_port(other.getsockname()[1])
 
 
 @pytest.mark.parametrize("port", [65536, -1, 10**9])
 def test_a_port_that_is_none_is_refused(port: int) -> None:
     with pytest.raises(ConfigurationError, match="GREMLIN_PORT"):
-        server.check_port("127.0.0.1", port)
-
-
-@pytest.mark.parametrize("host", ["192.0.2.7", "no.such.host.invalid"])
-def test_a_host_that_is_not_here_is_named(host: str) -> None:
-    with pytest.raises(ConfigurationError, match=host):
-        server.check_port(host, 0)
+        server.check_port(port)
 
 
 # --- what the JVM is given -----------------------------------------------------------------------
@@ -83,16 +77,8 @@ def test_ids_are_ours_and_there_is_no_index() -> None:
     ]
 
 
-@pytest.mark.parametrize(
-    ("host", "url"),
-    [
-        ("127.0.0.1", "ws://127.0.0.1:8182/gremlin"),
-        ("::1", "ws://[::1]:8182/gremlin"),
-        ("localhost", "ws://localhost:8182/gremlin"),
-    ],
-)
-def test_the_address_is_the_one_that_notebooks_use(tmp_path: Path, host: str, url: str) -> None:
-    assert EmbeddedServer(tmp_path, environment={}, host=host).url == url
+def test_the_address_is_the_one_that_notebooks_use(tmp_path: Path) -> None:
+    assert EmbeddedServer(tmp_path, environment={}).url == "ws://127.0.0.1:8182/gremlin"
 
 
 # --- opening a graph -----------------------------------------------------------------------------

@@ -172,12 +172,11 @@ def test_it_is_logged_once_that_the_engine_is_nearly_full(
 def test_a_watched_graph_is_counted_until_the_end(watched: Watched) -> None:
     counted = threading.Event()
 
-    class Graph:
-        def count(self) -> tuple[int, int]:
-            counted.set()
-            return 3, 4
+    def count() -> tuple[int, int]:
+        counted.set()
+        return 3, 4
 
-    watched.supervisor.watch(Graph())
+    watched.supervisor.watch(count)
     assert counted.wait(10)
     watched.supervisor.stop()
     watched.supervisor.stop()
@@ -187,12 +186,11 @@ def test_a_watched_graph_is_counted_until_the_end(watched: Watched) -> None:
 def test_a_graph_that_is_away_is_counted_another_time(watched: Watched) -> None:
     asked = threading.Event()
 
-    class Away:
-        def count(self) -> tuple[int, int]:
-            asked.set()
-            raise GraphUnavailable("away")
+    def count() -> tuple[int, int]:
+        asked.set()
+        raise GraphUnavailable("away")
 
-    watched.supervisor.watch(Away())
+    watched.supervisor.watch(count)
     assert asked.wait(10)
     watched.supervisor.stop()
     assert watched.supervisor.memory is None
@@ -216,7 +214,7 @@ def test_what_was_counted_while_the_graph_was_filled_is_not_told_for_the_whole(
     """The first look after a start finds an engine that its checkpoint is still to fill."""
     monkeypatch.setattr(supervisor, "_TICK_SECONDS", 0.001)
     graph, filled = Growing(), threading.Event()
-    watched.supervisor.watch(graph, filled.is_set)
+    watched.supervisor.watch(graph.count, filled.is_set)
     assert graph.asked.wait(10)
     assert watched.supervisor.memory is None
     graph.elements = 1234

@@ -21,7 +21,7 @@ from graph_model import labels
 from graph_model.errors import GraphRejected
 from graph_model.facts import Edge, Vertex, properties
 from graph_model.stores.gremlin import decoding, encoding, traversals
-from graph_model.stores.gremlin.dialect import EMBEDDED, NEPTUNE
+from graph_model.stores.gremlin.dialect import EMBEDDED
 from graph_model.stores.gremlin.writer import batches
 from graph_model.stores.protocols import Direction as Way
 from tests.contract.facts_to_write import fact_sets, vertex
@@ -167,8 +167,8 @@ def test_rows_of_any_number_are_one_plan() -> None:
     [
         traversals.remove_vertices,
         traversals.remove_edges,
-        lambda ids: traversals.vertices(ids, EMBEDDED),
-        lambda ids: traversals.edges(ids, Way.UPSTREAM, {"has": None}, 5, EMBEDDED),
+        traversals.vertices,
+        lambda ids: traversals.edges(ids, Way.UPSTREAM, {"has": None}, 5),
     ],
 )
 def test_no_ids_never_become_all_ids(request_for: Any) -> None:
@@ -182,18 +182,11 @@ def test_no_request_ends_in_iterate() -> None:
         traversals.upsert_edge_chain([Edge("e", "has", "a", "b")]),
         traversals.remove_edges(["e"]),
         traversals.remove_some_vertices(5),
-        traversals.vertices(["v"], NEPTUNE),
-        traversals.all_edges(NEPTUNE),
+        traversals.vertices(["v"]),
+        traversals.all_edges(),
     ]
     for request in requests:
         assert request.step_instructions[-1][0] not in ("none", "discard")
-
-
-def test_hints_of_a_dialect_go_with_reads() -> None:
-    hinted = replace(NEPTUNE, hints=(("Neptune#repeatMode", "BFS"),))
-    request = traversals.vertices(["v"], hinted)
-    assert request.source_instructions == [["withSideEffect", "Neptune#repeatMode", "BFS"]]
-    assert traversals.vertices(["v"], EMBEDDED).source_instructions == []
 
 
 # --- answers -------------------------------------------------------------------------------------

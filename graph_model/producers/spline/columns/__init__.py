@@ -43,9 +43,6 @@ In reading order:
 
 from __future__ import annotations
 
-from graph_model.producers.spline.columns.derivation import (
-    PlanColumns,
-    derive,
-)
+from graph_model.producers.spline.columns.derivation import PlanColumns, derive
 
 __all__ = ["PlanColumns", "derive"]

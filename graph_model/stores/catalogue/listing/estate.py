@@ -20,7 +20,7 @@ from graph_model.stores.catalogue.asked import (
     is_asked,
     made_once,
 )
-from graph_model.stores.catalogue.listing.recent import ERROR_READ
+from graph_model.stores.catalogue.listing.recent import ERROR_START
 from graph_model.stores.catalogue.past.births import dataset_born, job_born
 from graph_model.stores.catalogue.past.conditions import BEFORE_EVERYTHING, until
 from graph_model.stores.catalogue.past.newest import newest_id
@@ -70,7 +70,7 @@ def _failed(
     since: int | None,
 ) -> tuple[int, int, tuple[FailedJob, ...]]:
     """How many, how many of them since a time, and the newest of them."""
-    seen, last = executions.alias("seen").c, executions.alias("last")
+    seen, last = executions.alias("seen").c, executions.c
     newest = (
         sa.select(seen.id)
         .where(seen.job == jobs.c.id, *until(seen.at, at))
@@ -79,14 +79,13 @@ def _failed(
         .scalar_subquery()
     )
     fields = STORAGE_OF[JobRow].fields
-    lately = last.c.at > (BEFORE_EVERYTHING if since is None else since)
+    lately = last.at > (BEFORE_EVERYTHING if since is None else since)
     number, number_since = sa.func.count(), sa.func.sum(sa.case((lately, 1), else_=0))
-    error = sa.func.substr(last.c.error, 1, ERROR_READ)
     asked = (
-        sa.select(number.over(), number_since.over(), last.c.at, error, *fields)
-        .join_from(jobs, last, last.c.id == newest)
-        .where(last.c.state == labels.FAILED, sa.not_(is_asked(jobs.c.id)))
-        .order_by(last.c.at.desc(), jobs.c.id)
+        sa.select(number.over(), number_since.over(), last.at, ERROR_START, *fields)
+        .join_from(jobs, executions, last.id == newest)
+        .where(last.state == labels.FAILED, sa.not_(is_asked(jobs.c.id)))
+        .order_by(last.at.desc(), jobs.c.id)
         .limit(failures)
     )
     rows = connection.execute(asked, at_values(hidden)).all()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from typing import Any, Final
+from typing import Any
 
 import sqlalchemy as sa
 from sqlalchemy.engine import Connection
@@ -13,7 +13,7 @@ from graph_model.error_text import cause_line
 from graph_model.facts import ColumnRow, DatasetRow, ExecutionRow, JobRow
 from graph_model.stores.catalogue.asked import at_values, is_asked
 from graph_model.stores.catalogue.listing.orders import ListKeys, unknown_last
-from graph_model.stores.catalogue.listing.recent import ERROR_READ
+from graph_model.stores.catalogue.listing.recent import DURATION_MS, ERROR_START
 from graph_model.stores.catalogue.listing.search import holds
 from graph_model.stores.catalogue.listing.search_text import fold
 from graph_model.stores.catalogue.openlineage.applications import (
@@ -44,8 +44,6 @@ from graph_model.stores.protocols import (
     Page,
     RunSummary,
 )
-
-_NANOSECONDS: Final = 1_000_000  # in a millisecond
 
 
 class SqlCatalogueLists(CatalogueReader):
@@ -348,12 +346,11 @@ def _start(known: int | None, first_end: int) -> int | None:
 
 def _summed(chosen: Sequence[sa.ColumnElement[bool]]) -> sa.Select[Any]:
     columns = executions.c
-    duration = columns.duration_ns // _NANOSECONDS
     rows = (
         sa.select(
             run_of(columns).label("run"),
             application_of(columns).label("application_id"),
-            (columns.at - duration).label("started_at"),
+            (columns.at - DURATION_MS).label("started_at"),
             columns.at.label("ended_at"),
             sa.case((columns.state == labels.FAILED, 1), else_=0).label("failed"),
         )
@@ -390,9 +387,8 @@ def _newest_errors(
         .where(*chosen, columns.state == labels.FAILED, columns.error.is_not(None))
         .subquery()
     )
-    text = sa.func.substr(columns.error, 1, ERROR_READ)
     asked = (
-        sa.select(failures.c.run, text.label("text"))
+        sa.select(failures.c.run, ERROR_START.label("text"))
         .join_from(failures, executions, columns.id == failures.c.id)
         .where(failures.c.place == 1)
     )

@@ -20,10 +20,9 @@ from graph_model.stores.catalogue.tables import executions
 from graph_model.stores.database import count_rows
 from graph_model.stores.protocols import ExecutionOrder, Page, RecentExecution
 
-_NANOSECONDS: Final = 1_000_000
-ERROR_READ: Final = 4_000
-"""Of an error, which may be a stack trace of a megabyte: so many characters."""
-
+DURATION_MS: Final = executions.c.duration_ns // 1_000_000
+ERROR_START: Final = sa.func.substr(executions.c.error, 1, 4_000)
+"""Of an error that may be a stack trace of a megabyte."""
 _KINDS: Final = (labels.WRITE_KIND, labels.READ_KIND)
 
 
@@ -58,8 +57,8 @@ class SqlRecentExecutions(CatalogueReader):
             columns.at,
             columns.state,
             columns.kind,
-            (columns.duration_ns // _NANOSECONDS).label("duration_ms"),
-            sa.func.substr(columns.error, 1, ERROR_READ).label("error"),
+            DURATION_MS.label("duration_ms"),
+            ERROR_START.label("error"),
             columns.metrics,
         ).where(*chosen)
         keys = ListKeys(f"recent by {order}", order.falls, _keys(order))

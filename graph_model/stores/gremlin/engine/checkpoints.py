@@ -32,6 +32,7 @@ from typing import Final, Protocol
 
 from graph_model.errors import GraphRejected, GraphTimeout, HeadwaterError
 from graph_model.stores.durability import make_durable
+from graph_model.stores.protocols.journal import JournalSettings
 
 MARK_KEY: Final = "engine_checkpoint"
 _PREFIX: Final = "checkpoint-"
@@ -54,14 +55,6 @@ class SavedGraph(Protocol):
     def save(self, path: Path) -> None: ...
 
     def load(self, path: Path) -> None: ...
-
-
-class Marks(Protocol):
-    """Where the mark is kept (``protocols.Journal``)."""
-
-    def get_meta(self, key: str) -> str | None: ...
-
-    def set_meta(self, key: str, value: str) -> None: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,7 +112,7 @@ class EngineCheckpoints:
         self,
         folder: Path,
         graph: SavedGraph,
-        marks: Marks,
+        marks: JournalSettings,
         *,
         every: int = 100_000,
         capacity: Callable[[], int | None] = lambda: None,

@@ -74,13 +74,9 @@ import org.apache.tinkerpop.gremlin.util.iterator.IteratorUtils
 /** Puts a HandshakeGuard in front of every connection that the server accepts. */
 @Sharable
 class ConnectionGuard extends ChannelInboundHandlerAdapter {
-    final boolean loopback
-
-    ConnectionGuard(boolean loopback) { this.loopback = loopback }
-
     @Override
     void channelRead(ChannelHandlerContext context, Object connection) {
-        connection.pipeline().addFirst(new HandshakeGuard(loopback))
+        connection.pipeline().addFirst(new HandshakeGuard())
         context.fireChannelRead(connection)
     }
 }
@@ -91,9 +87,6 @@ class HandshakeGuard extends ByteToMessageDecoder {
     static final String FORBIDDEN = 'HTTP/1.1 403 Forbidden\r\n'
     static final String NO_HTTP = 'HTTP/1.1 426 Upgrade Required\r\nUpgrade: websocket\r\n'
     static final Set<String> LOCAL = ['localhost', '127.0.0.1', '[::1]']
-    final boolean loopback
-
-    HandshakeGuard(boolean loopback) { this.loopback = loopback }
 
     @Override
     protected void decode(ChannelHandlerContext context, ByteBuf input, List<Object> output) {
@@ -135,17 +128,12 @@ class HandshakeGuard extends ByteToMessageDecoder {
 
     /**
      * Programs send no Origin, or the address that they connect to; browsers always send that of
-     * the page. On the loopback interface the address must be a local one: any other name that
-     * leads here was made to (DNS rebinding).
+     * the page. The server listens on the loopback interface, so the address must be a local one:
+     * any other name that leads here was made to (DNS rebinding).
      */
-    boolean allows(String head) {
-        def lines = head.split('\r\n')
-        def origins = lines.findAll { it.toLowerCase(Locale.ROOT).startsWith('origin:') }
-        def asked = lines.find { it.toLowerCase(Locale.ROOT).startsWith('host:') }
-        return origins.every { origin ->
-            String host = hostOf(origin.substring(7).trim())
-            LOCAL.contains(host) || (!loopback && asked && host == hostOf("http://${asked.substring(5).trim()}"))
-        }
+    static boolean allows(String head) {
+        def origins = head.split('\r\n').findAll { it.toLowerCase(Locale.ROOT).startsWith('origin:') }
+        return origins.every { LOCAL.contains(hostOf(it.substring(7).trim())) }
     }
 
     static String hostOf(String address) {
@@ -535,10 +523,9 @@ int serve(GremlinServer server, Graph graph, TraversalStrategy... lasting) {
         System.err.println(failure.cause.message)
         Runtime.runtime.halt(98) // server.py knows this as: the port is taken
     }
-    def address = server.serverSocketChannel.localAddress()
-    server.serverSocketChannel.pipeline().addFirst(new ConnectionGuard(address.address.loopbackAddress))
+    server.serverSocketChannel.pipeline().addFirst(new ConnectionGuard())
     executor.channels.close() // whoever came in before the guard stood there
-    return address.port
+    return server.serverSocketChannel.localAddress().port
 }
 
 try {

@@ -5,8 +5,9 @@ from the repository that jgo knows (no Maven is needed), checked, and moved into
 whole, so that an interrupted download leaves nothing behind. The cache is addressed by checksum
 and can be shared between versions and users.
 
-    python -m graph_model.stores.gremlin.engine.jars           download missing archives
-    python -m graph_model.stores.gremlin.engine.jars --relock  resolve again, write jars.lock
+    python -m graph_model.stores.gremlin.engine.jars    download missing archives
+
+``deploy.engine_archives`` writes ``jars.lock``.
 """
 
 from __future__ import annotations
@@ -18,12 +19,12 @@ import shutil
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, BinaryIO, Final
+from typing import BinaryIO, Final
 
 from graph_model.errors import ConfigurationError
 
@@ -33,54 +34,6 @@ Progress = Callable[[int, int, str], None]
 LOCK: Final = Path(__file__).with_name("jars.lock")
 CACHE_SETTING: Final = "HEADWATER_CACHE"
 REPOSITORY_SETTING: Final = "HEADWATER_MAVEN_REPOSITORY"
-
-# The parts of the engine; everything else follows from these. slf4j-api is named because the
-# server asks for an older one than the log backend needs.
-ROOTS: Final = (
-    "org.apache.tinkerpop:gremlin-server:3.7.5",
-    "org.apache.tinkerpop:tinkergraph-gremlin:3.7.5",
-    "org.slf4j:slf4j-simple:1.7.36",
-    "org.slf4j:slf4j-api:1.7.36",
-)
-
-# Parts of the closure that the engine never loads: consoles, other protocols, natives, tools of
-# its build. A trailing * stands for any rest. Fewer archives are also fewer advisories to read.
-UNUSED: Final = (
-    "ch.qos.logback:*",
-    "com.github.javaparser:*",
-    "com.squareup:javapoet",
-    "commons-io:*",
-    "commons-logging:*",  # jcl-over-slf4j stands in for it
-    "io.github.hakky54:ayza-for-netty",
-    "io.github.hakky54:logcaptor",
-    "io.netty:netty-all",
-    "io.netty:netty-codec-*",  # but see KEPT
-    "io.netty:netty-handler-proxy",
-    "io.netty:netty-handler-ssl-ocsp",
-    "io.netty:netty-resolver-dns*",
-    "io.netty:netty-transport-classes-kqueue",
-    "io.netty:netty-transport-native-epoll",
-    "io.netty:netty-transport-native-kqueue",
-    "io.netty:netty-transport-rxtx",
-    "io.netty:netty-transport-sctp",
-    "io.netty:netty-transport-udt",
-    "jline:*",
-    "net.bytebuddy:*",
-    "org.abego.treelayout:*",
-    "org.apache.groovy:groovy-console",
-    "org.apache.groovy:groovy-groovysh",
-    "org.apache.groovy:groovy-json",
-    "org.apache.groovy:groovy-swing",
-    "org.apache.groovy:groovy-templates",
-    "org.apache.groovy:groovy-xml",
-    "org.apache.ivy:*",
-    "org.apache.logging.log4j:*",
-    "org.mindrot:*",
-    "org.mockito:*",
-    "org.objenesis:*",
-    "org.slf4j:jul-to-slf4j",
-)
-KEPT: Final = ("io.netty:netty-codec-http",)
 
 _DOWNLOADS: Final = 8
 _ATTEMPTS: Final = 3
@@ -165,7 +118,7 @@ def _is_checked(jar: Jar, place: Path) -> bool:
         return False
     if int(found.st_mtime) == jar.stamp:
         return True
-    if _checksum(place) != jar.sha256:
+    if checksum(place) != jar.sha256:
         return False
     with suppress(OSError):  # on a read-only root it is hashed at each start
         os.utime(place, (jar.stamp, jar.stamp))
@@ -181,7 +134,7 @@ def _download(
 ) -> None:
     total = sum(jar.size for jar in missing)
     done = 0
-    source = _source(repository)
+    source = source_of(repository)
     with _drafts(folder) as drafts, ThreadPoolExecutor(_DOWNLOADS) as pool:
         running = {pool.submit(_place, source, jar, drafts, places[jar]): jar for jar in missing}
         try:
@@ -195,7 +148,7 @@ def _download(
             raise
 
 
-def _source(repository: str | None) -> str | Path:
+def source_of(repository: str | None) -> str | Path:
     """Where archives come from: an address or a folder, both laid out as Maven does."""
     if not repository:
         from jgo.maven import MavenContext  # 0.2 s to import, and only needed to download
@@ -242,7 +195,7 @@ def _place(source: str | Path, jar: Jar, drafts: Path, place: Path) -> None:
         raise ConfigurationError(
             f"cannot write {jar.filename} to {drafts.parent}: {failure.strerror}"
         ) from failure
-    actual = _checksum(draft)
+    actual = checksum(draft)
     if actual != jar.sha256:
         raise ConfigurationError(
             f"{jar.filename} ({jar.coordinate}) is not the archive that jars.lock names: "
@@ -301,7 +254,7 @@ def _without_address(failure: Exception) -> str:
     return f"HTTP {response.status_code}" if response is not None else type(failure).__name__
 
 
-def _checksum(path: Path) -> str:
+def checksum(path: Path) -> str:
     digest = hashlib.sha256()
     with path.open("rb") as file:
         while chunk := file.read(_CHUNK):
@@ -309,74 +262,15 @@ def _checksum(path: Path) -> str:
     return digest.hexdigest()
 
 
-# --- maintaining the lock ------------------------------------------------------------------------
-
-
-def is_used(coordinate: str, *, unused: Collection[str] = UNUSED) -> bool:
-    """Whether the engine needs this ``group:artifact:…``, by the lists above."""
-    name = ":".join(coordinate.split(":")[:2])
-    if name in KEPT:
-        return True
-    return not any(
-        name.startswith(rule[:-1]) if rule.endswith("*") else name == rule for rule in unused
-    )
-
-
-def relock(
-    repository: str | None, asked: Sequence[str] = ROOTS, unused: Collection[str] = UNUSED
-) -> tuple[Jar, ...]:
-    """Resolve all that these coordinates need anew; download and measure the used files."""
-    from jgo.maven import MavenContext
-
-    source = _source(repository)
-    if isinstance(source, Path):
-        raise ConfigurationError("--relock resolves against an http(s) repository")
-    with tempfile.TemporaryDirectory() as folder:
-        context = MavenContext(
-            repo_cache=Path(folder), remote_repos={"maven": source}, timeout=_REQUEST_SECONDS
-        )
-        roots = [context.create_dependency(root) for root in asked]
-        resolved, transitive = context.resolver.resolve(roots)
-        coordinates = sorted({_coordinate(each) for each in [*resolved, *transitive]})
-        return tuple(
-            _measure(context, each) for each in coordinates if is_used(each, unused=unused)
-        )
-
-
-def _coordinate(dependency: Any) -> str:
-    parts = [dependency.groupId, dependency.artifactId, dependency.version, dependency.classifier]
-    return ":".join(part for part in parts if part)
-
-
-def _measure(context: Any, coordinate: str) -> Jar:
-    path: Path = context.create_dependency(coordinate).artifact.resolve()
-    return Jar(coordinate, _checksum(path), path.stat().st_size)
-
-
-def lock_text(jars: Sequence[Jar]) -> str:
-    """The content of ``jars.lock`` for these archives."""
-    head = (
-        "# The Java archives of the embedded engine: coordinate, SHA-256, size in bytes.\n"
-        "# Written by: python -m graph_model.stores.gremlin.engine.jars --relock\n"
-    )
-    return head + "".join(f"{jar.coordinate} {jar.sha256} {jar.size}\n" for jar in sorted(jars))
-
-
 def main(arguments: Sequence[str], environment: Mapping[str, str]) -> int:
     parser = argparse.ArgumentParser(
         prog="python -m graph_model.stores.gremlin.engine.jars",
         description="Download the Java archives of the embedded engine.",
     )
-    parser.add_argument("--relock", action="store_true", help="resolve again and write jars.lock")
-    options = parser.parse_args(arguments)
+    parser.parse_args(arguments)
     try:
-        if options.relock:
-            jars = relock(environment.get(REPOSITORY_SETTING))
-            LOCK.write_text(lock_text(jars), "utf-8")
-            _say(f"{LOCK}: {len(jars)} archives, {sum(jar.size for jar in jars):,} bytes")
-        else:
-            paths = fetch(environment, progress=_tell)
-            _say(f"{len(paths)} archives in {cache_folder(environment)}")
+        paths = fetch(environment, progress=_tell)
+        _say(f"{len(paths)} archives in {cache_folder(environment)}")
     except ConfigurationError as failure:
         _say(str(failure))
         return 1

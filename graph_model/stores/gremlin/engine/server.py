@@ -15,7 +15,6 @@ from __future__ import annotations
 
 import errno
 import json
-import logging
 import os
 import socket
 import subprocess
@@ -37,14 +36,12 @@ DEFAULT_PORT: Final = 8182
 PORT_SETTING: Final = "GREMLIN_PORT"
 READ_PORT_SETTING: Final = "HEADWATER_GREMLIN_READ_PORT"
 
-_LOOPBACK: Final = ("127.0.0.1", "::1", "localhost")
+_HOST: Final = "127.0.0.1"  # the graph has no authentication: only this machine reaches it
 _PORT_TAKEN: Final = 98  # engine.groovy ends with it
 _POLL_SECONDS: Final = 0.02
 _STOP_SECONDS: Final = 5.0
 _LOG_LINES: Final = 20
 _EVALUATION_MS: Final = 30_000  # for requests that bring no limit: people's
-
-_log = logging.getLogger(__name__)
 
 
 class EmbeddedServer:
@@ -63,13 +60,11 @@ class EmbeddedServer:
         environment: Mapping[str, str],
         port: int = DEFAULT_PORT,
         read_port: int | None = None,
-        host: str = "127.0.0.1",
         heap_mb: int = 1024,
         start_seconds: float = 60.0,
         progress: jars.Progress | None = None,
     ) -> None:
         self.folder = folder.resolve()
-        self.host = host
         self.port = port
         self.read_port = read_port
         self.heap_mb = heap_mb
@@ -82,16 +77,12 @@ class EmbeddedServer:
     @property
     def url(self) -> str:
         """``ws://127.0.0.1:8182/gremlin``; with port 0 it has the real port after start."""
-        return self._url(self.port)
+        return _url(self.port)
 
     @property
     def read_url(self) -> str | None:
         """Where the graph can be read and not changed; None where no such port was asked for."""
-        return None if self.read_port is None else self._url(self.read_port)
-
-    def _url(self, port: int) -> str:
-        host = f"[{self.host}]" if ":" in self.host else self.host
-        return f"ws://{host}:{port}/gremlin"
+        return None if self.read_port is None else _url(self.read_port)
 
     @property
     def pid(self) -> int | None:
@@ -113,9 +104,9 @@ class EmbeddedServer:
                 return
             runtime = java.find_java(self._environment).program
             archives = jars.fetch(self._environment, progress=self._progress)
-            check_port(self.host, self.port)
+            check_port(self.port)
             if self.read_port is not None:
-                check_port(self.host, self.read_port, READ_PORT_SETTING)
+                check_port(self.read_port, READ_PORT_SETTING)
             self._clean_up()
             self._prepare()
             compiled = script.find_classes(runtime, archives, self._environment)
@@ -164,22 +155,15 @@ class EmbeddedServer:
     # --- starting ---------------------------------------------------------------------------
 
     def _prepare(self) -> None:
-        if self.host not in _LOOPBACK:
-            _log.warning(
-                "the embedded engine listens on %s: all that reaches port %s can read and change "
-                "the graph",
-                self.host,
-                self.port,
-            )
         properties = self.folder / "graph.properties"
         try:
             self.folder.mkdir(parents=True, exist_ok=True)
             self._ready_file.unlink(missing_ok=True)
             properties.write_text(graph_properties(), "utf-8")
-            settings = server_settings(self.host, self.port, properties)
+            settings = server_settings(_HOST, self.port, properties)
             self._settings_file.write_text(settings, "utf-8")
             if self.read_port is not None:
-                settings = server_settings(self.host, self.read_port, None)
+                settings = server_settings(_HOST, self.read_port, None)
                 self._read_settings_file.write_text(settings, "utf-8")
         except OSError as failure:
             raise ConfigurationError(
@@ -246,10 +230,10 @@ class EmbeddedServer:
         """Which of both ports another program has taken meanwhile."""
         if self.read_port is not None:
             try:
-                check_port(self.host, self.read_port, READ_PORT_SETTING)
+                check_port(self.read_port, READ_PORT_SETTING)
             except ConfigurationError as taken:
                 return taken
-        return port_taken(self.host, self.port)
+        return port_taken(self.port)
 
     def _await_answer(self, deadline: float) -> None:
         graph = open_graph(self.url, limits=Limits(connections=1))
@@ -393,26 +377,29 @@ def server_settings(host: str, port: int, properties: Path | None) -> str:
 # --- requirements of this machine ---------------------------------------------------------------
 
 
-def check_port(host: str, port: int, setting: str = PORT_SETTING) -> None:
+def check_port(port: int, setting: str = PORT_SETTING) -> None:
     """Raises ConfigurationError, naming the port and its setting, when it cannot be listened on."""
-    family = socket.AF_INET6 if ":" in host else socket.AF_INET
-    with socket.socket(family, socket.SOCK_STREAM) as probe:
+    with socket.socket() as probe:
         probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
-            probe.bind((host, port))
+            probe.bind((_HOST, port))
             probe.listen(1)
         except OSError as failure:
             if failure.errno == errno.EADDRINUSE:
-                raise port_taken(host, port, setting) from failure
+                raise port_taken(port, setting) from failure
             raise ConfigurationError(
-                f"the embedded engine cannot listen on {host}:{port}: {failure.strerror}"
+                f"the embedded engine cannot listen on {_HOST}:{port}: {failure.strerror}"
             ) from failure
         except OverflowError as failure:
             raise ConfigurationError(f"{setting}={port} is no port (0 to 65535)") from failure
 
 
-def port_taken(host: str, port: int, setting: str = PORT_SETTING) -> ConfigurationError:
+def port_taken(port: int, setting: str = PORT_SETTING) -> ConfigurationError:
     return ConfigurationError(
-        f"port {port} on {host} is taken by another program: end it, or choose another port with "
+        f"port {port} on {_HOST} is taken by another program: end it, or choose another port with "
         f"{setting}"
     )
+
+
+def _url(port: int) -> str:
+    return f"ws://{_HOST}:{port}/gremlin"

@@ -39,6 +39,8 @@ _LONGEST_PAUSE_SECONDS: Final = 1800.0
 _WATCH_SECONDS: Final = 60.0
 _TICK_SECONDS: Final = 1.0
 
+Count = Callable[[], tuple[int, int]]
+
 _log = logging.getLogger(__name__)
 
 
@@ -56,12 +58,6 @@ class Engine(Protocol):
     def alive(self) -> bool: ...
 
     def last_words(self, lines: int = ...) -> str: ...
-
-
-class Counted(Protocol):
-    """A graph whose elements can be counted (``protocols.GraphReader``)."""
-
-    def count(self) -> tuple[int, int]: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -230,28 +226,29 @@ class Supervisor:
         if self._memory.is_nearly_full and not (before and before.is_nearly_full):
             _log.warning("%s", self._memory)
 
-    def watch(self, graph: Counted, whole: Callable[[], bool] = lambda: True) -> None:
+    def watch(self, count: Count, whole: Callable[[], bool] = lambda: True) -> None:
         """Count the graph's elements at intervals, on a thread of its own, until ``stop``.
 
-        ``whole`` returns whether the graph is complete; it is counted again as soon as it is.
+        ``count`` returns the numbers of vertices and of edges, ``whole`` whether the graph is
+        complete; it is counted again as soon as it is.
         """
         self._whole = whole
 
         def look() -> None:
-            counted_at = self._count(graph)
+            counted_at = self._count(count)
             while not self._stopping.wait(_TICK_SECONDS):
                 filled = not self._counted_whole and whole()
                 if filled or self._clock() - counted_at >= _WATCH_SECONDS:
-                    counted_at = self._count(graph)
+                    counted_at = self._count(count)
 
         self._thread = threading.Thread(target=look, name="engine-watch", daemon=True)
         self._thread.start()
 
-    def _count(self, graph: Counted) -> float:
+    def _count(self, count: Count) -> float:
         """The time when it ended."""
         whole = self._whole()
         try:
-            self.observe(sum(graph.count()), whole=whole)
+            self.observe(sum(count()), whole=whole)
         except GraphUnavailable as failure:
             _log.debug("the elements cannot be counted now: %s", failure)
         return self._clock()

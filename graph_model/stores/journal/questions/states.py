@@ -9,7 +9,7 @@ from typing import Final
 import sqlalchemy as sa
 
 from graph_model.errors import JournalUnavailable
-from graph_model.stores.database import Lock, alone, chunks, write
+from graph_model.stores.database import Lease, Lock, alone, chunks, write
 from graph_model.stores.journal.arrivals import Conclusion
 from graph_model.stores.journal.questions.connection import JournalConnection
 from graph_model.stores.journal.questions.rows import STATES
@@ -79,6 +79,9 @@ class SqlJournalStates(JournalConnection):
 
     def projecting(self) -> AbstractContextManager[None]:
         return alone(self._engine, Lock.PROJECTION, JournalUnavailable)
+
+    def lease(self) -> Lease:
+        return Lease(self._engine, Lock.LEASE, JournalUnavailable)
 
     def conclude(
         self,

@@ -1,9 +1,4 @@
-# ruff: noqa: N815 - fields are spelled as on the wire
-"""Shapes of the consumer API's answers, for the OpenAPI document.
-
-``replies`` builds the answers; a test loads real ones through these, unknown fields refused, so
-that neither can drift.
-"""
+"""Shapes of the consumer API's answers, as Spline's viewers expect them; unknown fields refused."""
 
 from __future__ import annotations
 

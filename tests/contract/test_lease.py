@@ -1,0 +1,284 @@
+"""Several processes on one PostgreSQL: the projector that wrote last goes on while many come."""
+
+from __future__ import annotations
+
+import random
+import uuid
+from collections.abc import Iterable, Iterator
+from contextlib import suppress
+from dataclasses import dataclass
+from itertools import count
+from pathlib import Path
+
+import pytest
+import sqlalchemy as sa
+
+from graph_model.errors import GraphUnavailable, JournalUnavailable
+from graph_model.facts import Facts
+from graph_model.producers.spline.documents import EVENT_KIND, PLAN_KIND
+from graph_model.projection.projector import Projector, rounds
+from graph_model.projection.runs.window import NONE
+from graph_model.stores.catalogue import SqlGenerations
+from graph_model.stores.database import Database, Lease, Lock, open_database
+from graph_model.stores.journal import SqlJournal
+from graph_model.stores.protocols import Graph, Receipt, Submission
+from tests.contract.databases import schema_on
+from tests.memory_graph import MemoryGraph
+from tests.projections import project, submission
+from tests.unit.projection.test_projector import a_plan, an_event
+
+MANY = 6
+PATIENCE_SECONDS = 30
+
+
+def documents_of(plans: Iterable[int], run: int) -> list[Submission]:
+    """A plan document and an event of each."""
+    found = []
+    for number in plans:
+        body = a_plan(id=str(uuid.UUID(int=number + 1)), name=f"job {number}")
+        ran = an_event(1_700_000_000_000 + run, planId=body["id"])
+        found += [submission(PLAN_KIND, body), submission(EVENT_KIND, ran)]
+    return found
+
+
+@dataclass
+class Process:
+    """What one process has of its own; the graph and the database are shared."""
+
+    database: Database
+    journal: SqlJournal
+    generations: SqlGenerations
+    projector: Projector
+
+    def take(self, *plans: int, run: int = 0) -> tuple[int, ...]:
+        """Make a plan document and an event of each durable; their positions."""
+        return self.journal.accept(documents_of(plans, run), Receipt(0, "", "test", "raw"))
+
+    def look(self) -> int:
+        """One look of its projector: how many plan ids it took up."""
+        return self.projector.project_pending()
+
+    def close(self) -> None:
+        self.projector.stop()
+        self.generations.close()
+        self.journal.close()
+
+
+class WatchedGraph(MemoryGraph):
+    """Tells how many elements it was asked to write; does not answer while ``away``."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.written = 0
+        self.away = False
+
+    def write(self, facts: Facts) -> None:
+        if self.away:
+            raise GraphUnavailable("away")
+        self.written += len(facts.vertices) + len(facts.edges)
+        super().write(facts)
+
+
+def process_on(url: str, graph: Graph) -> Process:
+    database = open_database(url)
+    journal = SqlJournal(database)
+    generations = SqlGenerations(database, journal)
+    projector = Projector(journal, graph, generations, runs=NONE)
+    projector.prepare()
+    return Process(database, journal, generations, projector)
+
+
+@dataclass
+class Shared:
+    graph: WatchedGraph
+    first: Process
+    second: Process
+
+
+@pytest.fixture
+def shared(server_url: str) -> Iterator[Shared]:
+    graph = WatchedGraph()
+    with schema_on(server_url) as url:
+        made = Shared(graph, process_on(url, graph), process_on(url, graph))
+        yield made
+        made.first.close()
+        made.second.close()
+
+
+# --- the lease -----------------------------------------------------------------------------------
+
+
+def lease_of(process: Process) -> Lease:
+    return process.journal.lease()
+
+
+def test_a_lease_is_one_process_s_until_that_gives_it_up(shared: Shared) -> None:
+    one, other = lease_of(shared.first), lease_of(shared.second)
+    assert one.take()
+    assert one.take()
+    assert not other.take()
+    one.give_up()
+    assert other.take()
+    assert not one.take()
+    for each in (one, other):
+        each.give_up()
+        each.give_up()
+
+
+def test_a_lease_whose_session_has_ended_is_another_s(shared: Shared) -> None:
+    one, other = lease_of(shared.first), lease_of(shared.second)
+    assert one.take()
+    end_session_of_lease(shared.second.database)
+    while not other.take():
+        pass
+    with pytest.raises(JournalUnavailable):
+        one.take()
+    assert not one.take()
+    one.give_up()
+    other.give_up()
+
+
+def test_nobody_else_asks_for_the_lease_of_a_file(tmp_path: Path) -> None:
+    journal = SqlJournal(open_database(tmp_path / "headwater.db"))
+    assert not journal.lease().is_shared
+    assert journal.lease().take()
+    assert journal.lease().take()
+    journal.close()
+
+
+def end_session_of_lease(database: Database) -> None:
+    """As if the process that holds the lease had been killed, if one does."""
+    ended = sa.text(
+        "SELECT pg_terminate_backend(pid) FROM pg_locks WHERE locktype = 'advisory'"
+        " AND granted AND (classid::bigint << 32) | objid::bigint = :lock"
+    )
+    with database.connect().execution_options(isolation_level="AUTOCOMMIT") as connection:
+        connection.execute(ended, {"lock": int(Lock.LEASE)})
+
+
+# --- projectors that share it --------------------------------------------------------------------
+
+
+def test_while_many_come_one_projector_goes_on_and_writes_nothing_twice(shared: Shared) -> None:
+    shared.first.take(*range(MANY))
+    assert shared.first.look() == MANY
+    written = shared.graph.written
+    shared.second.take(*range(MANY), run=1)
+    assert shared.second.look() == 0
+    assert shared.first.look() == MANY
+    assert shared.graph.written - written == 0
+
+
+def test_documents_that_come_one_by_one_are_projected_by_the_process_that_takes_them(
+    shared: Shared,
+) -> None:
+    for number, process in enumerate([shared.first, shared.second, shared.first]):
+        process.take(number)
+        assert process.look() == 1
+
+
+def test_a_lease_is_kept_for_some_time_after_the_last_round_of_many(
+    shared: Shared, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shared.first.take(*range(MANY))
+    assert shared.first.look() == MANY
+    assert shared.first.look() == 0
+    shared.second.take(0, run=1)
+    assert shared.second.look() == 0
+    monkeypatch.setattr(rounds, "_KEPT_SECONDS", 0.0)
+    shared.first.take(*range(MANY), run=2)
+    assert shared.first.look() == MANY
+    shared.second.take(0, run=3)
+    assert shared.second.look() == 1
+
+
+def test_a_projector_that_stops_gives_over_at_once(shared: Shared) -> None:
+    shared.first.projector.start()
+    positions = shared.first.take(*range(MANY))
+    shared.first.projector.notify()
+    assert shared.first.projector.wait(positions, PATIENCE_SECONDS)
+    shared.second.take(*range(MANY), run=1)
+    shared.first.projector.stop()
+    while shared.second.look():
+        pass
+    assert shared.second.journal.summary().pending == 0
+
+
+def test_the_process_of_a_killed_projector_is_followed_by_another(shared: Shared) -> None:
+    shared.first.take(*range(MANY))
+    assert shared.first.look() == MANY
+    shared.second.take(*range(MANY), run=1)
+    end_session_of_lease(shared.second.database)
+    while not shared.second.look():
+        pass
+    assert shared.second.journal.summary().pending == 0
+
+
+def test_a_projector_whose_graph_does_not_answer_gives_way(shared: Shared) -> None:
+    shared.first.take(*range(MANY))
+    assert shared.first.look() == MANY
+    shared.first.take(MANY)
+    shared.graph.away = True
+    with pytest.raises(GraphUnavailable):
+        shared.first.projector.work_until(lambda: False)
+    shared.graph.away = False
+    assert shared.second.look() == 1
+
+
+def test_a_request_hears_that_the_projector_of_another_process_is_done(shared: Shared) -> None:
+    for process in (shared.first, shared.second):
+        process.projector.start()
+    positions = shared.first.take(*range(MANY))
+    shared.first.projector.notify()
+    assert shared.first.projector.wait(positions, PATIENCE_SECONDS)
+    positions = shared.second.take(0, MANY, run=1)
+    shared.second.projector.notify()
+    assert shared.second.projector.wait(positions, PATIENCE_SECONDS)
+
+
+def test_a_process_that_rebuilds_gets_the_lease(shared: Shared) -> None:
+    shared.first.take(*range(MANY))
+    assert shared.first.look() == MANY
+    shared.second.projector.request_rebuild()
+    assert shared.second.projector.rebuild_step()
+    shared.second.take(MANY)
+    assert shared.second.look() == 0
+    assert shared.first.look() == 0
+    assert shared.second.look() == 1
+
+
+def test_work_for_a_limited_time_waits_for_the_process_that_has_the_lease(shared: Shared) -> None:
+    other = lease_of(shared.second)
+    assert other.take()
+    shared.first.take(0)
+    looks = count()
+    assert not shared.first.projector.work_until(lambda: next(looks) > 1)
+    assert shared.first.journal.summary().pending == 2
+    other.give_up()
+    assert shared.first.projector.work_until(lambda: False)
+    assert shared.first.journal.summary().pending == 0
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_however_the_lease_changes_hands_the_projection_is_that_of_one_process(
+    shared: Shared, seed: int
+) -> None:
+    chance, taken = random.Random(seed), list[Submission]()
+    for run in range(12):
+        process = chance.choice((shared.first, shared.second))
+        plans = chance.sample(range(2 * MANY), chance.choice((1, MANY)))
+        taken += documents_of(plans, run)
+        process.take(*plans, run=run)
+        if chance.random() < 0.3:
+            end_session_of_lease(process.database)
+        with suppress(JournalUnavailable):  # the session was another's
+            chance.choice((shared.first, shared.second)).look()
+    while shared.first.journal.summary().pending:
+        for process in (shared.first, shared.second):
+            with suppress(JournalUnavailable):
+                process.look()
+    expected = project(taken, stepwise=False, runs=NONE)
+    found = shared.first.generations.current.scan()
+    assert {one.id for one in shared.graph.scan()} == {one.id for one in expected.graph.scan()}
+    assert set(found) == set(expected.catalogue.scan())
+    expected.close()
