@@ -29,6 +29,7 @@ def newest(rows: list[ExecutionRow], job: str, at: int | None) -> ExecutionRow |
     hidden=st.sets(st.sampled_from([row.id for row in (*_JOBS, *_DATASETS)])),
     failures=st.integers(1, 4),
     at=st.none() | TIMES,
+    since=st.none() | TIMES,
 )
 def test_the_estate_is_what_is_there_and_its_failures_are_the_newest(
     catalogue: SqlCatalogue,
@@ -36,17 +37,20 @@ def test_the_estate_is_what_is_there_and_its_failures_are_the_newest(
     hidden: set[str],
     failures: int,
     at: int | None,
+    since: int | None,
 ) -> None:
     catalogue.clear()
     catalogue.record([*_JOBS, *_DATASETS, *rows])
-    found = catalogue.estate(hidden, failures=failures, at=at)
+    found = catalogue.estate(hidden, failures=failures, at=at, since=since)
     jobs = {item.job.id for item in catalogue.list_jobs(hidden=hidden, at=at).items}
     listed = catalogue.list_datasets(hidden=hidden, at=at)
     assert (found.jobs, found.datasets) == (len(jobs), len(listed.items))
     last = [row for job in jobs if (row := newest(rows, job, at)) is not None]
-    failed = sorted((-row.at, row.job) for row in last if row.state == "failed")
+    failed = sorted((-row.at, row.job, row.error or "") for row in last if row.state == "failed")
     assert found.failed == len(failed)
-    assert [(-one.at, one.job.id) for one in found.failures] == failed[:failures]
+    assert found.failed_since == sum(since is None or -one[0] > since for one in failed)
+    named = [(-one.at, one.job.id, one.error or "") for one in found.failures]
+    assert named == failed[:failures]
 
 
 @property_test

@@ -111,7 +111,7 @@ function failedCard(state, { failed, failures }) {
   );
 }
 
-function lateCard(state, { late, lateJobs, partial }) {
+function lateCard(state, { late, lateJobs }) {
   const items = lateJobs.map(({ job, last, everyMs }) => [
     element('div', { class: 'entry' }, jobLink(state, job), element('span', { class: 'muted' }, 'last run ', time(last))),
     element('span', { class: 'small muted block' }, `usually every ${formatDuration(everyMs)}`),
@@ -124,13 +124,12 @@ function lateCard(state, { late, lateJobs, partial }) {
       none: 'Every job with a rhythm has run when it usually runs.',
       href: write({ view: 'jobs', sort: 'last' }),
       more: 'All jobs',
-      bound: partial && `Of the newest ${formatNumber(partial.limit)} executions: a job with fewer than four of them has no rhythm here.`,
     },
     items,
   );
 }
 
-function writtenCard(state, { written }) {
+function writtenCard(state, { written, partial }) {
   const items = written.map(({ dataset, at, job }) => [
     element('div', { class: 'entry' }, datasetLink(state, dataset), element('span', { class: 'muted' }, time(at))),
     job ? element('span', { class: 'small muted block' }, 'by ', jobLink(state, job)) : null,
@@ -142,6 +141,7 @@ function writtenCard(state, { written }) {
       none: 'No run has written a table yet.',
       href: write({ view: 'tables', sort: '-written' }),
       more: 'All tables',
+      bound: partial && `Of the newest ${formatNumber(partial.limit)} executions.`,
     },
     items,
   );

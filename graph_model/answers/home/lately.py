@@ -1,28 +1,26 @@
 """``/graph/home``: failures of the last day, late jobs, the last writes.
 
-All of it comes from the newest executions of the catalogue, at most ``EXECUTIONS_READ``; totals are
-counted over everything.
+Failures and late jobs are counted over all jobs. The tables written last are found among the newest
+executions of the catalogue, at most ``EXECUTIONS_READ``.
 """
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Final
 
 from graph_model import labels
-from graph_model.answers.home.rhythm import is_late, rhythm_of
+from graph_model.answers.home.rhythm import RUNS_COMPARED, is_late, rhythm_of
 from graph_model.answers.nodes import dataset_references, job_references
 from graph_model.answers.overview import Totals
 from graph_model.answers.sources import Sources, of_one_state
 from graph_model.error_text import cause_line
 from graph_model.lineage import Partial
-from graph_model.picture.view import DatasetReference, JobReference, iso
-from graph_model.stores.protocols import RecentExecution
+from graph_model.picture.view import DatasetReference, JobReference, iso, job_reference
+from graph_model.stores.protocols import FailedJob, RecentExecution
 
-EXECUTIONS_READ: Final = 10_000
-_PAGE: Final = 1_000
+EXECUTIONS_READ: Final = 1_000
 _DAY_MS: Final = 24 * 3_600_000
 _MOST_NAMED: Final = 12
 
@@ -54,9 +52,9 @@ class WrittenDataset:
 
 @dataclass(frozen=True, slots=True)
 class Home:
-    """``failed`` and ``late`` count all, their lists name the newest; ``executions``: how many
-    were looked at for them; ``partial``: the bound, where there are more; ``as_of``: the newest
-    event.
+    """``failed`` and ``late`` count all, their lists name the newest. ``executions``: how many were
+    looked at for ``written``; ``partial``: the bound, where more might name more tables. ``as_of``:
+    the newest event.
     """
 
     totals: Totals
@@ -70,69 +68,64 @@ class Home:
     as_of: str | None
 
 
+@dataclass(frozen=True, slots=True)
+class _Late:
+    job: str
+    last: int
+    rhythm: int
+
+
 @of_one_state
 def home(sources: Sources, *, now: int) -> Home:
     """``now``: epoch ms by the server's clock."""
-    recent, partial = _recent(sources)
-    failed, late = _failed(recent, now), _late(recent, now)
-    written = _written(recent)
-    named = [*failed[:_MOST_NAMED], *(one for one, _ in late[:_MOST_NAMED]), *written]
-    jobs = job_references(sources, {one.job for one in named})
+    since = now - _DAY_MS
+    estate = sources.catalogue.estate(sources.hidden, failures=_MOST_NAMED, at=None, since=since)
+    late = _late(sources, now)
+    recent = sources.catalogue.recent_executions(
+        sources.hidden, counted=False, limit=EXECUTIONS_READ
+    )
+    written = _written(recent.items)
+    cut = recent.next is not None and len(written) < _MOST_NAMED
+    named = late[:_MOST_NAMED]
+    jobs = job_references(sources, {one.job for one in named} | {one.job for one in written})
     datasets = dataset_references(sources, {one.target for one in written})
-    estate = sources.catalogue.estate(sources.hidden, failures=1, at=None)
     return Home(
         totals=Totals(estate.jobs, estate.datasets, estate.failed),
-        failed=len(failed),
-        failures=_failures(failed, jobs),
+        failed=estate.failed_since,
+        failures=tuple(_failure(one) for one in estate.failures if one.at > since),
         late=len(late),
-        late_jobs=_late_jobs(late, jobs),
+        late_jobs=tuple(
+            LateJob(jobs[one.job], iso(one.last) or "", one.rhythm)
+            for one in named
+            if one.job in jobs
+        ),
         written=tuple(
             WrittenDataset(datasets[one.target], iso(one.at) or "", jobs.get(one.job))
             for one in written
             if one.target in datasets
         ),
-        executions=len(recent),
-        partial=partial,
-        as_of=iso(recent[0].at) if recent else None,
+        executions=len(recent.items),
+        partial=Partial("executions", EXECUTIONS_READ) if cut else None,
+        as_of=iso(recent.items[0].at) if recent.items else None,
     )
 
 
-def _recent(sources: Sources) -> tuple[list[RecentExecution], Partial | None]:
-    """The newest executions, newest first, and the bound where there are more."""
-    found: list[RecentExecution] = []
-    cursor = None
-    while len(found) < EXECUTIONS_READ:
-        page = sources.catalogue.recent_executions(
-            sources.hidden, counted=False, limit=_PAGE, cursor=cursor
-        )
-        found += page.items
-        cursor = page.next
-        if cursor is None:
-            return found, None
-    return found, Partial("executions", EXECUTIONS_READ)
+def _failure(failed: FailedJob) -> FailedRun:
+    return FailedRun(job_reference(failed.job), iso(failed.at) or "", cause_line(failed.error))
 
 
-def _failed(recent: Iterable[RecentExecution], now: int) -> list[RecentExecution]:
-    """Of each job whose newest execution failed in the last day that one, newest first."""
-    newest: dict[str, RecentExecution] = {}
-    for one in recent:
-        newest.setdefault(one.job, one)
-    return [one for one in newest.values() if one.state == labels.FAILED and one.at > now - _DAY_MS]
+def _late(sources: Sources, now: int) -> list[_Late]:
+    """The late jobs, the one that is longest late first.
 
-
-def _late(recent: Iterable[RecentExecution], now: int) -> list[tuple[RecentExecution, int]]:
-    """The last execution of each late job with its rhythm, the one that is longest late first."""
-    last: dict[str, RecentExecution] = {}
-    ends: defaultdict[str, dict[str, int]] = defaultdict(dict)
-    for one in recent:
-        last.setdefault(one.job, one)
-        ends[one.job].setdefault(one.run, one.at)
-    late = []
-    for job, runs in ends.items():
-        rhythm = rhythm_of(runs.values())
-        if rhythm is not None and is_late(last[job].at, rhythm, now):
-            late.append((last[job], rhythm))
-    return sorted(late, key=lambda one: (one[0].at + one[1], one[0].job))
+    A job that is late waits longer than its rhythm, which is: than it mostly did.
+    """
+    waiting = sources.catalogue.waiting_jobs(sources.hidden, now=now, most=RUNS_COMPARED)
+    late = [
+        _Late(job, times[0], rhythm)
+        for job, times in waiting.items()
+        if (rhythm := rhythm_of(times)) is not None and is_late(times[0], rhythm, now)
+    ]
+    return sorted(late, key=lambda one: (one.last + one.rhythm, one.job))
 
 
 def _written(recent: Iterable[RecentExecution]) -> list[RecentExecution]:
@@ -142,23 +135,3 @@ def _written(recent: Iterable[RecentExecution]) -> list[RecentExecution]:
         if one.kind == labels.WRITE_KIND and one.state == labels.COMPLETED and one.target:
             newest.setdefault(one.target, one)
     return list(newest.values())[:_MOST_NAMED]
-
-
-def _failures(
-    failed: Sequence[RecentExecution], jobs: Mapping[str, JobReference]
-) -> tuple[FailedRun, ...]:
-    return tuple(
-        FailedRun(jobs[one.job], iso(one.at) or "", cause_line(one.error))
-        for one in failed[:_MOST_NAMED]
-        if one.job in jobs
-    )
-
-
-def _late_jobs(
-    late: Sequence[tuple[RecentExecution, int]], jobs: Mapping[str, JobReference]
-) -> tuple[LateJob, ...]:
-    return tuple(
-        LateJob(jobs[one.job], iso(one.at) or "", rhythm)
-        for one, rhythm in late[:_MOST_NAMED]
-        if one.job in jobs
-    )

@@ -1,7 +1,8 @@
-"""How often a job runs, from the times of its runs, and whether it is late.
+"""How often a job runs, from the times of its newest runs, and whether it is late.
 
-A job that has run at least four times has a rhythm: the median time between two of its runs. It is
-late when one and a half times that, and five minutes, have passed since its last run. After ten
+A job that has run at least four times has a rhythm: the median time between two of its newest runs.
+``RUNS_COMPARED`` of them are enough: a failed run with three repetitions changes no rhythm. The job
+is late when one and a half times that, and five minutes, have passed since its last run. After ten
 times that it is no longer late but at rest: somebody has stopped it.
 """
 
@@ -12,6 +13,7 @@ from itertools import pairwise
 from statistics import median_high
 from typing import Final
 
+RUNS_COMPARED: Final = 7
 _LEAST_RUNS: Final = 4
 _PATIENCE_MS: Final = 5 * 60_000
 _AT_REST: Final = 10

@@ -11,6 +11,7 @@ from graph_model.stores.catalogue.listing.events import SqlEvents
 from graph_model.stores.catalogue.listing.lists import SqlCatalogueLists
 from graph_model.stores.catalogue.listing.recent import SqlRecentExecutions
 from graph_model.stores.catalogue.listing.search import SqlSearch
+from graph_model.stores.catalogue.listing.waiting import SqlWaitingJobs
 from graph_model.stores.catalogue.openlineage.records import SqlFacetRecords, SqlRunRecords
 from graph_model.stores.catalogue.origin import read_origin
 from graph_model.stores.catalogue.past.companions import SqlCompanions
@@ -43,6 +44,7 @@ class SqlCatalogue(
     SqlSearch,
     SqlEstate,
     SqlRecentExecutions,
+    SqlWaitingJobs,
     SqlSupportLookup,
     SqlStatementLookup,
     SqlPlanOrigins,

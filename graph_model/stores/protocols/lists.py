@@ -40,21 +40,25 @@ class JobSummary:
 
 @dataclass(frozen=True, slots=True)
 class FailedJob:
-    """A job whose newest execution failed, and when that ended (epoch ms)."""
+    """A job whose newest execution failed, when that ended (epoch ms), and its error, of which the
+    beginning is enough.
+    """
 
     job: JobRow
     at: int
+    error: str | None
 
 
 @dataclass(frozen=True, slots=True)
 class Estate:
     """How many jobs and datasets there are (as many as are listed), how many jobs' newest execution
-    failed, and the newest of these failures, newest first.
+    failed, at any time and since the given one, and the newest of these failures, newest first.
     """
 
     jobs: int
     datasets: int
     failed: int
+    failed_since: int
     failures: tuple[FailedJob, ...]
 
 
@@ -175,9 +179,23 @@ class CatalogueLists(Protocol):
     ) -> Page[RunSummary]:
         """Runs of a job, newest first; with ``run`` that one alone."""
 
-    def estate(self, hidden: Collection[str], *, failures: int, at: int | None) -> Estate:
+    def estate(
+        self, hidden: Collection[str], *, failures: int, at: int | None, since: int | None = None
+    ) -> Estate:
         """Totals of all nodes that existed at the time, without hidden ones (ids), and so many
-        failures.
+        failures. ``failed_since`` counts those after ``since`` (epoch ms), by default all.
+        """
+
+    def waiting_jobs(
+        self, hidden: Collection[str], *, now: int, most: int
+    ) -> dict[str, tuple[int, ...]]:
+        """The jobs that have waited longer than they mostly do, each with the ends of its newest
+        ``most`` runs, newest first: of all jobs but those that at least ``most // 2`` times waited
+        as long between two of these runs as they do ``now`` (epoch ms), and those that never ran.
+
+        The ends are those of the newest execution, of the newest one before the first of its run,
+        and so on: a run that lies within a newer one does not count. A run is the one that the
+        events of the execution name.
         """
 
     def recent_executions(

@@ -9,5 +9,6 @@ In reading order:
 ``search_text``  the text that a search compares
 ``estate``       totals of the whole catalogue, and the jobs that failed last
 ``recent``       the newest executions of all jobs
+``waiting``      the jobs that have waited for their next run longer than they mostly do
 ``uses``         the number of rows with a value, where no index knows it
 """

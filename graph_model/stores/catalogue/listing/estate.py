@@ -20,6 +20,7 @@ from graph_model.stores.catalogue.asked import (
     is_asked,
     made_once,
 )
+from graph_model.stores.catalogue.listing.recent import ERROR_START
 from graph_model.stores.catalogue.past.births import dataset_born, job_born
 from graph_model.stores.catalogue.past.conditions import BEFORE_EVERYTHING, until
 from graph_model.stores.catalogue.past.newest import newest_id
@@ -34,13 +35,16 @@ _EXECUTIONS_LOOKED_AT: Final = 100
 class SqlEstate(CatalogueReader):
     """The whole of ``protocols.CatalogueLists``."""
 
-    def estate(self, hidden: Collection[str], *, failures: int, at: int | None) -> Estate:
+    def estate(
+        self, hidden: Collection[str], *, failures: int, at: int | None, since: int | None = None
+    ) -> Estate:
         with self._read() as connection:
-            failed, named = _failed(connection, hidden, failures, at)
+            failed, failed_since, named = _failed(connection, hidden, failures, at, since)
             return Estate(
                 jobs=_count(connection, jobs, hidden, job_born(at)),
                 datasets=_count(connection, datasets, hidden, dataset_born(at)),
                 failed=failed,
+                failed_since=failed_since,
                 failures=named,
             )
 
@@ -59,10 +63,14 @@ def _count(
 
 
 def _failed(
-    connection: Connection, hidden: Collection[str], failures: int, at: int | None
-) -> tuple[int, tuple[FailedJob, ...]]:
-    """How many, and the newest of them."""
-    seen, last = executions.alias("seen").c, executions.alias("last")
+    connection: Connection,
+    hidden: Collection[str],
+    failures: int,
+    at: int | None,
+    since: int | None,
+) -> tuple[int, int, tuple[FailedJob, ...]]:
+    """How many, how many of them since a time, and the newest of them."""
+    seen, last = executions.alias("seen").c, executions.c
     newest = (
         sa.select(seen.id)
         .where(seen.job == jobs.c.id, *until(seen.at, at))
@@ -71,16 +79,19 @@ def _failed(
         .scalar_subquery()
     )
     fields = STORAGE_OF[JobRow].fields
+    lately = last.at > (BEFORE_EVERYTHING if since is None else since)
+    number, number_since = sa.func.count(), sa.func.sum(sa.case((lately, 1), else_=0))
     asked = (
-        sa.select(sa.func.count().over(), last.c.at, *fields)
-        .join_from(jobs, last, last.c.id == newest)
-        .where(last.c.state == labels.FAILED, sa.not_(is_asked(jobs.c.id)))
-        .order_by(last.c.at.desc(), jobs.c.id)
+        sa.select(number.over(), number_since.over(), last.at, ERROR_START, *fields)
+        .join_from(jobs, executions, last.id == newest)
+        .where(last.state == labels.FAILED, sa.not_(is_asked(jobs.c.id)))
+        .order_by(last.at.desc(), jobs.c.id)
         .limit(failures)
     )
     rows = connection.execute(asked, at_values(hidden)).all()
-    named = tuple(FailedJob(JobRow(*row[2:]), row[1]) for row in rows)
-    return (rows[0][0] if rows else 0), named
+    failed, failed_since = rows[0][:2] if rows else (0, 0)
+    named = tuple(FailedJob(JobRow(*row[4:]), row[2], row[3]) for row in rows)
+    return failed, int(failed_since), named
 
 
 @made_once

@@ -58,6 +58,11 @@ def test_a_rhythm_is_the_median_between_runs_and_needs_four() -> None:
     assert rhythm_of([0, HOUR, 2 * HOUR, 3 * HOUR, 30 * HOUR]) == HOUR
 
 
+def test_a_failed_run_and_its_three_repetitions_change_no_rhythm() -> None:
+    attempts = [6 * DAY + minutes * MINUTE for minutes in (0, 5, 10, 15)]
+    assert rhythm_of([3 * DAY, 4 * DAY, 5 * DAY, *attempts]) == DAY
+
+
 def test_late_begins_after_one_and_a_half_times_and_ends_when_the_job_has_stopped() -> None:
     assert not is_late(0, HOUR, 90 * MINUTE)
     assert is_late(0, HOUR, 96 * MINUTE)
@@ -101,17 +106,36 @@ def test_a_job_that_missed_its_time_is_late_and_one_that_stopped_long_ago_is_not
     assert home(estate.sources, now=at(28, 0)).late == 0
 
 
-def test_the_bound_of_the_executions_is_reported_where_there_are_more(
+def test_the_bound_of_the_executions_is_reported_where_more_might_name_more_tables(
     estate: SmallHeadwater, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     whole = home(estate.sources, now=at(7, 12))
     assert (whole.executions, whole.partial) == (20, None)
     monkeypatch.setattr(lately, "EXECUTIONS_READ", 5)
-    monkeypatch.setattr(lately, "_PAGE", 5)
     cut = home(estate.sources, now=at(7, 12))
     assert (cut.executions, cut.partial) == (5, Partial("executions", 5))
     monkeypatch.setattr(lately, "EXECUTIONS_READ", 20)
     assert home(estate.sources, now=at(7, 12)).partial is None, "there are no more than these"
+    monkeypatch.setattr(lately, "EXECUTIONS_READ", 5)
+    monkeypatch.setattr(lately, "_MOST_NAMED", 1)
+    assert home(estate.sources, now=at(7, 12)).partial is None, "all that are named were found"
+
+
+def test_failures_are_those_that_the_totals_and_the_list_of_jobs_count() -> None:
+    headwater = small_headwater()
+    headwater.accept(
+        event("of a hidden table", 6, 2, "curated/orders", failed=True),
+        event("repaired", 6, 3, "curated/sales", failed=True),
+        event("repaired", 6, 4, "curated/orders"),
+    )
+    headwater.project()
+    [hidden] = headwater.catalogue.datasets_by_uri("s3://lake/curated/orders")
+    sources = replace(headwater.sources, hidden=frozenset({hidden.id}))
+    found = home(sources, now=at(6, 12))
+    listed = headwater.catalogue.list_jobs(hidden=sources.hidden, state="failed").items
+    assert [one.job.name for one in found.failures] == [one.job.name for one in listed]
+    assert (found.failed, found.totals.failed) == (1, 1)
+    headwater.close()
 
 
 def test_what_was_written_is_listed_once_newest_first(estate: SmallHeadwater) -> None:

@@ -1,0 +1,100 @@
+"""The jobs that have waited for their next run longer than they mostly do.
+
+For each job a walk over its newest runs, a few seeks in indexes for each of them, however long the
+history of the job is and however many executions a run has. Most jobs have run when they usually
+do: their walk ends after half of these runs, and none of their times are read.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection
+from typing import Any
+
+import sqlalchemy as sa
+
+from graph_model.stores.catalogue.asked import WORKED_OUT, at_values, is_asked, made_once
+from graph_model.stores.catalogue.reading import CatalogueReader
+from graph_model.stores.catalogue.tables import executions, jobs
+
+
+class SqlWaitingJobs(CatalogueReader):
+    """Of ``protocols.CatalogueLists`` the jobs that wait."""
+
+    def waiting_jobs(
+        self, hidden: Collection[str], *, now: int, most: int
+    ) -> dict[str, tuple[int, ...]]:
+        with self._read() as connection:
+            rows = _waiting_jobs(most).rows(connection, at_values(hidden) | {"now": now})
+        return {job: tuple(sorted(map(int, times.split()), reverse=True)) for job, times in rows}
+
+
+@made_once
+def _waiting_jobs(most: int) -> sa.Select[Any]:
+    """A walk is a statement within that of its job: so it stays on the pages of the job."""
+    lasts = _lasts()
+    walk = _walk(lasts, most)
+    times = (
+        sa.select(sa.func.aggregate_strings(sa.cast(walk.c.at, sa.Text()), " "))
+        .having(sa.func.max(_as_long(walk, lasts)) < most // 2)
+        .scalar_subquery()
+    )
+    found = sa.select(lasts.c.job, times.label("times")).cte("found").prefix_with(WORKED_OUT)
+    return sa.select(found).where(found.c.times.is_not(None))
+
+
+def _lasts() -> sa.CTE:
+    """Each job that is shown with the time of its newest execution."""
+    seen = executions.alias("seen").c
+    newest = sa.select(sa.func.max(seen.at)).where(seen.job == jobs.c.id).scalar_subquery()
+    shown = sa.select(jobs.c.id.label("job"), newest.label("newest"))
+    shown = shown.where(sa.not_(is_asked(jobs.c.id)))
+    return shown.cte("lasts").prefix_with(WORKED_OUT)
+
+
+def _walk(lasts: sa.CTE, most: int) -> sa.CTE:
+    """The ends of the newest runs of a job, ``at``, each with that of the run ``later``; the last
+    may be null. ``as_long``: how many of the waits until ``later`` were as long as the present one.
+    """
+    nothing = sa.null().cast(sa.BigInteger())
+    walk = (
+        sa.select(
+            lasts.c.newest.label("at"),
+            nothing.label("later"),
+            sa.literal(0).label("as_long"),
+            sa.literal(1).label("number"),
+        )
+        .correlate(lasts)
+        .cte("walk", recursive=True, nesting=True)
+    )
+    as_long = _as_long(walk, lasts)
+    return walk.union_all(
+        sa.select(_older(walk, lasts), walk.c.at, as_long, walk.c.number + 1)
+        .where(walk.c.at.is_not(None), walk.c.number < most, as_long < most // 2)
+        .correlate(lasts)
+    )
+
+
+def _as_long(walk: sa.CTE, lasts: sa.CTE) -> sa.ColumnElement[int]:
+    """The same with the wait that ended with the run ``later``."""
+    now = sa.bindparam("now", type_=sa.BigInteger(), required=True)
+    is_as_long = walk.c.later - walk.c.at >= now - lasts.c.newest
+    return walk.c.as_long + sa.case((is_as_long, 1), else_=0)
+
+
+def _older(walk: sa.CTE, lasts: sa.CTE) -> sa.ScalarSelect[Any]:
+    """The time of the newest execution before the first one of the run that ended at ``at``."""
+    run = _of_job(lasts, sa.func.min, "run", lambda of: of.at == walk.c.at)
+    begin = _of_job(lasts, sa.func.min, "at", lambda of: of.run == run)
+    return _of_job(lasts, sa.func.max, "at", lambda of: of.at < begin)
+
+
+def _of_job(
+    lasts: sa.CTE,
+    extreme: Callable[[Any], sa.ColumnElement[Any]],
+    column: str,
+    condition: Callable[[Any], sa.ColumnElement[bool]],
+) -> sa.ScalarSelect[Any]:
+    """The least or the greatest value of a column among executions of the job: one seek."""
+    own = executions.alias("seen")
+    chosen = (own.c.job == lasts.c.job, condition(own.c))
+    return sa.select(extreme(own.c[column])).where(*chosen).correlate_except(own).scalar_subquery()
