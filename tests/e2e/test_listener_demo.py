@@ -151,6 +151,7 @@ def test_without_a_server_it_says_what_to_run(tmp_path: Path) -> None:
     )
 
     assert done.returncode == 1
-    assert len(done.stdout.splitlines()) == 1
-    assert "make run" in done.stdout
+    assert done.stdout == ""
+    assert len(done.stderr.splitlines()) == 1
+    assert "make run" in done.stderr
     assert list(tmp_path.iterdir()) == []

@@ -145,11 +145,11 @@ def _remove_beyond(
         if run not in wanted and executions.issuperset(performed)
     }
     days = present.days.difference(wanted)
-    # the lowest level first, in bounded requests: after a crash the rest is found
-    ordered = [*executions, *runs, *days]
-    for some in batched(ordered, _REMOVED_AT_ONCE):
-        graph.remove(some, ())
-    removed = set(ordered)
+    # days last and in requests of their own: the rest is found by them after a crash in between
+    for level in ([*executions, *runs], sorted(days)):
+        for some in batched(level, _REMOVED_AT_ONCE):
+            graph.remove(some, ())
+    removed = executions.union(runs, days)
     edges = {
         edge
         for edge, ends in present.edges.items()
