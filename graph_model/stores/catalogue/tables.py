@@ -44,7 +44,7 @@ from graph_model.facts import (
 from graph_model.stores.catalogue.listing.search_text import column_text, dataset_text, job_text
 from graph_model.stores.database import StoredId, StoredText
 
-VERSION: Final = 18
+VERSION: Final = 17
 """Tables of an older version are emptied: the catalogue is made from the journal anyway."""
 
 metadata = sa.MetaData()
@@ -198,7 +198,7 @@ executions = _table(
     # Histories, newest first; the columns after the time serve filters and counts.
     sa.Index("catalogue_executions_by_target", "target", "at", "state", "kind", "branch"),
     sa.Index("catalogue_executions_by_logical_plan", "logical_plan", "at", "state", "kind"),
-    sa.Index("catalogue_executions_by_job", "job", "at", "run"),
+    sa.Index("catalogue_executions_by_job", "job", "at"),
     sa.Index("catalogue_executions_by_job_and_run", "job", "run", "at", "application_id"),
     sa.Index("catalogue_executions_by_run", "run", "at"),
     sa.Index("catalogue_executions_by_plan", "plan_id", "at", "execution_plan"),

@@ -82,8 +82,18 @@ def _as_long(walk: sa.CTE, lasts: sa.CTE) -> sa.ColumnElement[int]:
 
 
 def _older(walk: sa.CTE, lasts: sa.CTE) -> sa.ScalarSelect[Any]:
-    """The time of the newest execution before the first one of the run that ended at ``at``."""
-    run = _of_job(lasts, sa.func.min, "run", lambda of: of.at == walk.c.at)
+    """The time of the newest execution before the first one of the run that ended at ``at``: of
+    several that ended then, the one of the first execution by id.
+    """
+    ended = executions.alias("seen").c
+    run = (
+        sa.select(ended.run)
+        .where(ended.job == lasts.c.job, ended.at == walk.c.at)
+        .order_by(ended.id)
+        .limit(1)
+        .correlate(lasts, walk)
+        .scalar_subquery()
+    )
     begin = _of_job(lasts, sa.func.min, "at", lambda of: of.run == run)
     return _of_job(lasts, sa.func.max, "at", lambda of: of.at < begin)
 
