@@ -120,6 +120,16 @@ def test_the_server_looks_whether_a_client_is_still_there(database_url: str) -> 
     }
 
 
+def test_the_server_compiles_no_expressions_of_statements_that_are_many_seeks(
+    database_url: str,
+) -> None:
+    database = open_database(database_url)
+    with database.connect() as connection:
+        connection.rollback()
+        assert connection.execute(sa.text("SHOW jit")).scalar() == "off"
+    database.dispose()
+
+
 def test_a_second_service_with_a_graph_of_its_own_is_refused(
     tmp_path: Path, database_url: str
 ) -> None:

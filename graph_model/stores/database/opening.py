@@ -47,6 +47,13 @@ _PROBED_BY_SERVER: Final = {
     "tcp_user_timeout": _SILENT_MILLISECONDS,
 }
 
+_SET_FOR_SESSION: Final = {
+    **_PROBED_BY_SERVER,
+    # The many seeks of one statement look expensive to the planner, and the compiler of expressions
+    # would cost more than they do, with each execution.
+    "jit": "off",
+}
+
 Database = Engine
 """The result of ``open_database``, for callers that pass it on without knowing SQLAlchemy."""
 
@@ -109,14 +116,16 @@ def _open_server(url: URL) -> Engine:
         execution_options={DAMAGE: Damage()},
     )
     if known:
-        event.listen(engine, "connect", _ask_for_probes)
+        event.listen(engine, "connect", _set_up_session)
     return engine
 
 
-def _ask_for_probes(connection: Any, _record: object) -> None:
-    """The session's own settings: the server looks whether this client is still there."""
+def _set_up_session(connection: Any, _record: object) -> None:
+    """The session's own settings: the server looks whether this client is still there, and runs
+    statements as planned.
+    """
     asked = ", ".join(
-        f"set_config('{name}', '{n}', false)" for name, n in _PROBED_BY_SERVER.items()
+        f"set_config('{name}', '{value}', false)" for name, value in _SET_FOR_SESSION.items()
     )
     with connection.cursor() as cursor:
         cursor.execute(f"SELECT {asked}")
