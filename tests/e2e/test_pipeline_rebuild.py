@@ -251,6 +251,7 @@ def test_from_a_postgresql_journal_to_a_service_that_goes_on_from_there(known: K
             pass
         assert elements_digest(graph.scan()) == elements
         assert generations.current.digest() == known.catalogue
+        service.stop()
         headwater.close()
         database.dispose()
 
