@@ -111,8 +111,7 @@ def test_whatever_events_tell_can_be_asked_for(
 def test_a_run_that_only_reads_has_no_target(
     headwater: SmallHeadwater, client: FlaskClient
 ) -> None:
-    path = _FOLDER.parent / "scenarios" / "only_inputs.json"
-    take(headwater, json.loads(path.read_text(encoding="utf-8"))["events"])
+    take(headwater, events_that_only_read())
     (job,) = get(client, "/graph/jobs")["items"]
     (plan,) = get(client, f"/graph/jobs/{job['id']}")["plans"]
     assert plan["target"] is None
@@ -122,8 +121,7 @@ def test_a_run_that_only_reads_has_no_target(
 def test_a_facet_too_long_for_a_page_is_named_and_cut_for_a_job_and_a_run_alike(
     headwater: SmallHeadwater, client: FlaskClient
 ) -> None:
-    path = _FOLDER.parent / "scenarios" / "only_inputs.json"
-    events = json.loads(path.read_text(encoding="utf-8"))["events"]
+    events = events_that_only_read()
     fits, exceeds = facet_of(LONGEST_BODY - 200), facet_of(LONGEST_BODY + 200)
     for event in events:
         for part in (event["run"], event["job"]):
@@ -143,8 +141,7 @@ def test_a_facet_too_long_for_a_page_is_named_and_cut_for_a_job_and_a_run_alike(
 def test_the_plan_of_a_run_cuts_the_same_facets_and_its_document_has_them_whole(
     headwater: SmallHeadwater, client: FlaskClient
 ) -> None:
-    path = _FOLDER.parent / "scenarios" / "only_inputs.json"
-    events = json.loads(path.read_text(encoding="utf-8"))["events"]
+    events = events_that_only_read()
     fits, exceeds = facet_of(LONGEST_BODY - 200), facet_of(LONGEST_BODY + 200)
     for event in events:
         [read] = event["inputs"]
@@ -167,6 +164,13 @@ def test_the_plan_of_a_run_cuts_the_same_facets_and_its_document_has_them_whole(
         assert facets[f"acme_long_{key}"] is None
     newest = plan["document"][-1]
     assert newest["job"]["facets"]["acme_long_facets"]["text"] == exceeds["text"]
+
+
+def events_that_only_read() -> list[dict[str, Any]]:
+    """The events of one run, as a client wrote them."""
+    path = _FOLDER.parent / "scenarios" / "only_inputs.json"
+    events: list[dict[str, Any]] = json.loads(path.read_text(encoding="utf-8"))["events"]
+    return events
 
 
 def facet_of(characters: int) -> dict[str, str]:
