@@ -31,7 +31,6 @@ from graph_model.facts import (
     RunRow,
     SchemaRow,
     SupportRow,
-    Vertex,
     row_key,
 )
 from graph_model.producers.elements.executions import day_id
@@ -95,7 +94,7 @@ def withdraw_structure(gone: Facts, graph: Graph, catalogue: Catalogue) -> None:
     """The second half: what no other subject supports, once runs that go are in the graph no
     more.
     """
-    gone_plans = _withdraw_plans(gone.vertices, gone.edges, gone.rows, graph, catalogue)
+    gone_plans = _withdraw_plans(gone, graph, catalogue)
     _withdraw_trees(gone.edges, graph, catalogue)
     _withdraw_applications(gone.rows, catalogue)
     removed = _withdraw_shared(gone, graph, catalogue, gone_plans)
@@ -190,42 +189,36 @@ def _any_on_day(
     )
 
 
-def _withdraw_plans(
-    vertices: Iterable[Vertex],
-    edges: Collection[Edge],
-    rows: Iterable[Row],
-    graph: Graph,
-    catalogue: Catalogue,
-) -> frozenset[str]:
+def _withdraw_plans(gone: Facts, graph: Graph, catalogue: Catalogue) -> frozenset[str]:
     """Support first; then the logical plans without any, marker before structure."""
     by_type: dict[str, list[Row]] = {}
-    for row in rows:
+    for row in gone.rows:
         by_type.setdefault(type(row).__name__, []).append(row)
     support = [row for row in by_type.get("SupportRow", []) if not _is_of_schema(row)]
     catalogue.withdraw(support + by_type.get("ExecutionPlanRow", []))
-    graph.remove({v.id for v in vertices if v.label == labels.EXECUTION_PLAN}, ())
-    gone = frozenset(
+    graph.remove({v.id for v in gone.vertices if v.label == labels.EXECUTION_PLAN}, ())
+    plans = frozenset(
         vertex.id
-        for vertex in vertices
+        for vertex in gone.vertices
         if vertex.label == labels.LOGICAL_PLAN and not catalogue.supporters(vertex.id, 1)
     )
     catalogue.withdraw(
-        [row for row in by_type.get("LogicalPlanRow", []) if getattr(row, "id", "") in gone]
+        [row for row in by_type.get("LogicalPlanRow", []) if getattr(row, "id", "") in plans]
         + [
             row
             for row in by_type.get("SchemaUseRow", [])
-            if getattr(row, "logical_plan", "") in gone
+            if getattr(row, "logical_plan", "") in plans
         ]
     )
-    owned_edges = {edge.id for edge in edges if _plan_of(edge) in gone}
+    owned_edges = {edge.id for edge in gone.edges if _plan_of(edge) in plans}
     operations = {
         vertex.id
-        for vertex in vertices
-        if vertex.label == labels.OPERATION and vertex.value("logical_plan") in gone
+        for vertex in gone.vertices
+        if vertex.label == labels.OPERATION and vertex.value("logical_plan") in plans
     }
     graph.remove((), owned_edges)
-    graph.remove(gone | operations, ())
-    return gone
+    graph.remove(plans | operations, ())
+    return plans
 
 
 def _plan_of(edge: Edge) -> str | None:

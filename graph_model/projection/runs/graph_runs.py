@@ -134,17 +134,17 @@ class GraphRuns:
         self._graph.write(wanted)
         return Kept(wanted, changed + len(wanted.vertices) + len(wanted.edges))
 
-    def to_withdraw(self, former: Facts) -> Facts:
-        """The facts to withdraw, without elements of runs that the graph does not carry, or that
+    def to_withdraw(self, gone: Facts) -> Facts:
+        """The facts that go, without elements of runs that the graph does not carry, or that
         ``keep`` removes by itself.
         """
         if self.is_other or self.window.kind == "all":
-            return former
-        structure = self.window.structure(former)
+            return gone
+        structure = self.window.structure(gone)
         if self.window.kind != "days":
             return structure
         since = int((self._journal.get_meta(RUNS_KEY) or "").split()[-1])
-        rows = (row for row in former.rows if isinstance(row, ExecutionRow) and row.at >= since)
+        rows = (row for row in gone.rows if isinstance(row, ExecutionRow) and row.at >= since)
         return merge((structure, elements_of(rows)))
 
     def _move(self, catalogue: Catalogue, since: int) -> int:
