@@ -20,8 +20,9 @@ const MOST = 12;
 export function createLegend(place, onTint) {
   const choice = tintChoice(onTint);
   const groups = element('div', { class: 'legend-groups' });
-  const frame = element('details', { class: 'legend', open: !remembered() }, element('summary', {}, 'Key'), choice.node, groups);
-  frame.addEventListener('toggle', () => remember(!frame.hasAttribute('open')));
+  // At the press: the event `toggle` comes only after it, and a page that is left at once never gets it.
+  const press = element('summary', { onclick: () => remember(frame.hasAttribute('open')) }, 'Key');
+  const frame = element('details', { class: 'legend', open: !remembered() }, press, choice.node, groups);
   replace(place, frame);
   return (model, hues, chosen) => {
     choice.follow(hues.by, chosen && [...model.boxes.values()].some((box) => box.kind !== 'operation'));
