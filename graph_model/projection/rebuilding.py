@@ -1,7 +1,8 @@
 """A projection of everything beside the one in force: after an upgrade, a new rule, or on request.
 
-    1. all documents that are not PENDING are translated again, plan id by plan id; their facts are
-       merged into the graph, their rows recorded in a fresh catalogue, the ids of all facts noted
+    1. all documents that are not PENDING are translated again, plan id by plan id, one with many
+       events in pieces (``long_plans``); their facts are merged into the graph, their rows recorded
+       in a fresh catalogue, the ids of all facts noted
     2. the fresh catalogue takes the place of the old one: from here on answers are the new ones
     3. the runs that the graph is to carry are written, and noted (``projection.runs``)
     4. elements of the graph that were not noted are removed, page by page
@@ -21,28 +22,46 @@ in force and superfluous elements in the graph; the next pass starts anew and re
 from __future__ import annotations
 
 import logging
-import pickle
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from dataclasses import astuple, dataclass
 from enum import StrEnum
 from itertools import islice
 from typing import Final
 
-from graph_model.facts import Edge, ExecutionRow, Facts, Row, Vertex, merge
+from graph_model.facts import Edge, ExecutionRow, Facts, Vertex, merge
 from graph_model.identity import digest
 from graph_model.producers.commands.documents import KEY_PREFIX
 from graph_model.producers.projections import Projection, settlements
+from graph_model.producers.registry import Producers
 from graph_model.projection.attempts import project_apart
+from graph_model.projection.contributions import (
+    Contribution,
+    Contributions,
+    contribution_of,
+    ids_of,
+)
 from graph_model.projection.fullness import is_held
+from graph_model.projection.long_plans import LongPlan
+from graph_model.projection.revision import BYTES_A_STEP, is_long, pieces
 from graph_model.projection.runs.graph_runs import GraphRuns
-from graph_model.projection.withdrawal import OWN_ROWS
+from graph_model.projection.withdrawal import OWN_ROWS, difference
 from graph_model.stores.digests import ElementSum
-from graph_model.stores.protocols import DocumentState, Generations, Graph, Journal, StoredDocument
-from graph_model.stores.temporary import KeptContents, NotedIds
+from graph_model.stores.protocols import (
+    DocumentKind,
+    DocumentsSize,
+    DocumentState,
+    Generations,
+    Graph,
+    Journal,
+    StoredDocument,
+)
+from graph_model.stores.temporary import NotedIds
 
 log = logging.getLogger(__name__)
 
 _PLANS_A_STEP: Final = 20
+_DOCUMENTS_A_STEP: Final = 1_000
+_NOTHING: Final = DocumentsSize(0, 0)
 _ELEMENTS_A_STEP: Final = 2_000
 
 
@@ -72,51 +91,13 @@ class Progress:
     after: str | None
 
 
-@dataclass(frozen=True, slots=True)
-class Contribution:
-    """The contribution of one plan id: ids of elements, and the rows that its subject alone
-    supports.
-    """
-
-    ids: frozenset[str] = frozenset()
-    rows: frozenset[Row] = frozenset()
-
-    def without(self, other: Contribution) -> Contribution:
-        """The part that the other lacks."""
-        return Contribution(self.ids - other.ids, self.rows - other.rows)
-
-
-class Contributions:
-    """The contributions of each plan id in a pass."""
-
-    def __init__(self) -> None:
-        self._kept = KeptContents()
-
-    def clear(self) -> None:
-        """Forget everything."""
-        self._kept.clear()
-
-    def find(self, plan_id: str) -> Contribution:
-        """The kept contribution of a plan id; none if the pass has not come to it."""
-        content = self._kept.find(plan_id)
-        return Contribution(*pickle.loads(content)) if content else Contribution()  # noqa: S301 - written below
-
-    def keep(self, plan_id: str, added: Contribution) -> None:
-        """Keep this in place of the former one."""
-        self._kept.keep(plan_id, pickle.dumps((added.ids, added.rows)))
-
-    def close(self) -> None:
-        """Drop all of it; safe to call twice."""
-        self._kept.close()
-
-
 class Rebuild:
     """One re-projection of everything, in steps that a projector takes between its rounds.
 
     ``project_all`` translates all documents of a plan id as if they had just come. Everything
     runs on the projector's thread. With ``compare`` the hash over all elements and
     rows is taken before and after. ``settled``: the rules are those in force, so that nothing is
-    revisited.
+    revisited. ``producers`` are those of ``project_all``.
     """
 
     def __init__(
@@ -126,6 +107,7 @@ class Rebuild:
         generations: Generations,
         project_all: Callable[[Sequence[StoredDocument]], Projection],
         runs: GraphRuns,
+        producers: Producers,
         *,
         compare: bool = False,
         settled: bool = False,
@@ -135,6 +117,7 @@ class Rebuild:
         self._generations = generations
         self._translate_all = project_all
         self._runs = runs
+        self._producers = producers
         self._sweeps = True
         self._compare = compare
         self._settled = settled
@@ -157,6 +140,8 @@ class Rebuild:
         self._noted.clear()
         self._contributions.clear()
         self._overtaken = False
+        self._long: LongPlan | None = None  # under way
+        self._long_plans: dict[str, LongPlan] = {}
         self._last = ""
         self._plans_done = 0
         self._plans = self._journal.count_plan_ids()
@@ -179,7 +164,7 @@ class Rebuild:
         """Documents were projected during this rebuild: they belong to it as well."""
         if self._is_before_switch():
             self._catalogue.record(facts.rows)
-        self._noted.add(_ids(facts))
+        self._noted.add(ids_of(facts))
 
     def note_withdrawal(self, gone: Facts) -> None:
         """Facts were withdrawn: notes about them are void.
@@ -253,43 +238,54 @@ class Rebuild:
             self._after, self._phase = whole, Phase.DONE
 
     def _translate(self) -> None:
-        plan_ids = self._journal.plan_ids(self._last, _PLANS_A_STEP)
-        if plan_ids:
-            self._project_several(plan_ids)
-            self._last = plan_ids[-1]
-            self._plans_done += len(plan_ids)
+        if self._overtaken:
+            log.info("a document changed facts that the rebuild had written; the rebuild restarts")
+            self._begin()
+        elif self._long is not None:
+            project_apart([self._long.plan_id], self._go_on, self._set_aside)
+        elif plan_ids := self._journal.plan_ids(self._last, _PLANS_A_STEP):
+            visited = self._visit(plan_ids)
+            self._last = visited[-1]
+            self._plans_done += len(visited)
         elif self._revisited:
-            again = sorted(self._revisited)[:_PLANS_A_STEP]
-            self._project_several(again)
-            self._revisited.difference_update(again)
-            if self._overtaken:
-                log.info(
-                    "a document changed facts that the rebuild had written; the rebuild restarts"
-                )
-                self._begin()
+            self._revisited.difference_update(self._visit(sorted(self._revisited)[:_PLANS_A_STEP]))
         else:
             self._generations.switch()
             self._runs.begin_writing()
             self._phase = Phase.KEEPING
 
+    def _visit(self, plan_ids: Sequence[str]) -> Sequence[str]:
+        """Translate as many of the first as are a step, or begin with a long one; which."""
+        first, *others = plan_ids
+        if self._is_long(first):
+            self._begin_long(first)
+            return [first]
+        sizes = self._journal.sizes(plan_ids)
+        visited, documents, size = [first], *astuple(sizes.get(first, _NOTHING))
+        for plan_id in others:
+            documents += sizes.get(plan_id, _NOTHING).documents
+            size += sizes.get(plan_id, _NOTHING).bytes
+            if documents > _DOCUMENTS_A_STEP or size > BYTES_A_STEP or plan_id in self._long_plans:
+                break
+            visited.append(plan_id)
+        project_apart(visited, self._project, self._set_aside)
+        return visited
+
     def _keep_runs(self) -> None:
         written = self._runs.write()
         if written is not None:
-            self._noted.add(_ids(written))
+            self._noted.add(ids_of(written))
         elif self._sweeps:
             self._start_scan(Phase.SWEEPING)
         else:
             self._phase = Phase.DONE
-
-    def _project_several(self, plan_ids: Sequence[str]) -> None:
-        project_apart(plan_ids, self._project, self._set_aside)
 
     def _project(self, plan_ids: Sequence[str]) -> None:
         projections = [self._translate_all(one) for one in self._taken_up(plan_ids)]
         self._take(merge(part for one in projections for part in one.parts))
         if not self._settled:
             for plan_id, projection in zip(plan_ids, projections, strict=True):
-                self._replace(plan_id, _contribution_of(projection))
+                self._replace(plan_id, contribution_of(projection.parts))
         dropped = [position for one in projections for position in one.dropped]
         self._journal.conclude(settlements(projections), dropped)
 
@@ -298,26 +294,90 @@ class Rebuild:
 
         As with ``note_withdrawal`` that is rows alone, as a rule; else the pass starts over.
         """
-        gone = self._contributions.find(plan_id).without(added)
-        self._overtaken = self._overtaken or bool(gone.ids)
-        self._catalogue.withdraw(list(gone.rows))
+        self._withdraw(self._contributions.find(plan_id).without(added))
         self._contributions.keep(plan_id, added)
 
+    def _withdraw(self, gone: Contribution) -> None:
+        self._overtaken = self._overtaken or bool(gone.ids)
+        self._catalogue.withdraw(list(gone.rows))
+
     def _set_aside(self, plan_id: str, reason: str) -> None:
-        (documents,) = self._taken_up([plan_id])
-        positions = [document.position for document in documents]
-        self._journal.settle(positions, DocumentState.FAILED, reason)
+        self._long_plans.pop(plan_id, None)
+        self._long = None
+        settled = self._settled_positions(plan_id)
+        for piece in pieces(self._journal.documents, settled):
+            positions = [document.position for document in filter(_is_taken_up, piece)]
+            self._journal.settle(positions, DocumentState.FAILED, reason)
+
+    # a plan id with many events
+
+    def _is_long(self, plan_id: str) -> bool:
+        sizes = self._journal.sizes([plan_id], self._producers.additions)
+        return plan_id in self._long_plans or is_long(sizes.get(plan_id))
+
+    def _begin_long(self, plan_id: str) -> None:
+        plans = self._settled_positions(plan_id, self._producers.bases)
+        events = self._settled_positions(plan_id, self._producers.additions)
+        visit = self._long_plans.get(plan_id)
+        if visit is None:
+            visit = LongPlan(plan_id, plans, self._contributions.find(plan_id))
+        if visit.resume(plans, events):
+            self._long = self._long_plans[plan_id] = visit
+        else:
+            self._overtaken = True
+
+    def _go_on(self, _: Sequence[str]) -> None:
+        """The next piece of the long plan id; after all of them, the decision about its plans."""
+        visit = self._long
+        if visit is None:
+            return
+        if self._settled_positions(visit.plan_id, self._producers.bases) != visit.plans:
+            self._overtaken = True
+            return
+        plans = list(filter(_is_taken_up, self._journal.documents(visit.plans)))
+        if visit.plan_facts is None:
+            visit.plan_facts = self._translate_all(plans).facts
+            # Runs need them; noted is what the end decides, and the sweep removes all others.
+            self._write(visit.plan_facts)
+        piece = visit.piece(self._journal.documents)
+        if not piece:
+            self._end_long(visit, plans)
+            return
+        events = list(filter(_is_taken_up, piece))
+        projection = self._translate_all([*plans, *events])
+        added = difference(projection.facts, (visit.plan_facts,))
+        self._take(added)
+        decided = visit.take(projection, added, piece, events)
+        self._journal.conclude(settlements([decided]), decided.dropped)
+
+    def _end_long(self, visit: LongPlan, plans: Sequence[StoredDocument]) -> None:
+        projection = self._translate_all([*plans, *visit.deciding])
+        self._take(projection.facts)
+        self._journal.conclude(settlements([projection]), projection.dropped)
+        self._withdraw(visit.end(projection.facts))
+        self._long = None
+
+    def _settled_positions(
+        self, plan_id: str, kinds: Collection[DocumentKind] | None = None
+    ) -> tuple[int, ...]:
+        """Of all documents, or of those of these kinds."""
+        chosen = self._producers.kinds if kinds is None else kinds
+        return self._journal.settled_positions(plan_id, chosen)
 
     def _taken_up(self, plan_ids: Sequence[str]) -> list[list[StoredDocument]]:
         found = self._journal.plans(plan_ids)
         return [list(filter(_is_taken_up, found.get(plan_id, ()))) for plan_id in plan_ids]
 
     def _take(self, translated: Facts) -> None:
+        facts = self._write(translated)
+        self._catalogue.record(facts.rows)
+        self._noted.add(ids_of(facts))
+
+    def _write(self, translated: Facts) -> Facts:
         facts = self._runs.window.structure(translated)
         self._runs.wrote(len(facts.vertices) + len(facts.edges))
         self._graph.write(facts)
-        self._catalogue.record(facts.rows)
-        self._noted.add(_ids(facts))
+        return facts
 
     def _sweep(self) -> None:
         page = list(islice(self._scan, _ELEMENTS_A_STEP))
@@ -341,16 +401,3 @@ def _is_taken_up(document: StoredDocument) -> bool:
     is_command = document.plan_id.startswith(KEY_PREFIX)
     left = {DocumentState.PENDING, *([DocumentState.FAILED] if is_command else [])}
     return document.state not in left and not is_held(document)
-
-
-def _contribution_of(projection: Projection) -> Contribution:
-    ids = frozenset(one for part in projection.parts for one in _ids(part))
-    rows = (row for part in projection.parts for row in part.rows)
-    return Contribution(ids, frozenset(row for row in rows if isinstance(row, OWN_ROWS)))
-
-
-def _ids(facts: Facts) -> Iterator[str]:
-    for vertex in facts.vertices:
-        yield vertex.id
-    for edge in facts.edges:
-        yield edge.id

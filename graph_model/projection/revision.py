@@ -1,8 +1,8 @@
-"""A plan id under a command, a bounded number of its events at a time.
+"""A plan id with many events, a bounded number of them at a time.
 
-The facts of events add up, so the events of a command are withdrawn piece by piece. Whether the
-plan keeps its facts depends on the states of all its events: a few *witnesses*, one of every state,
-represent them.
+The facts of events add up, so those of new events are written, and those that a command covers
+withdrawn, piece by piece. Whether the plan keeps its facts depends on the states of all its events:
+a few *witnesses*, one of every state, represent them.
 """
 
 from __future__ import annotations
@@ -16,12 +16,15 @@ from graph_model.facts import Facts
 from graph_model.producers.outcome import PRUNED
 from graph_model.producers.projections import Projection
 from graph_model.projection.withdrawal import difference
-from graph_model.stores.protocols import DocumentState, StoredDocument
-from graph_model.stores.protocols.journal import JournalDocuments
+from graph_model.stores.protocols import DocumentsSize, DocumentState, StoredDocument
 
 EVENTS_A_STEP: Final = 1_000
+BYTES_A_STEP: Final = 16 << 20
+_READ_AT_ONCE: Final = 100
 
 Project = Callable[[Sequence[StoredDocument]], Projection]
+Read = Callable[[Collection[int]], Sequence[StoredDocument]]
+"""The documents at these positions, with bodies."""
 
 
 @dataclass(slots=True)
@@ -61,28 +64,39 @@ def _fate(state: DocumentState, reason: str | None, *, dropped: bool) -> str:
     return _SHOWN if state != DocumentState.WAITING else "waiting"
 
 
+def is_long(size: DocumentsSize | None) -> bool:
+    """Whether a plan id has too many events, or too large ones, for one step."""
+    return size is not None and (size.documents > EVENTS_A_STEP or size.bytes > BYTES_A_STEP)
+
+
 def revise(
-    journal: JournalDocuments,
+    read: Read,
     plans: Sequence[StoredDocument],
     events: Sequence[int],
     covered: Sequence[int],
     project: Project,
+    *,
+    plans_first: bool = False,
 ) -> Iterator[Projection]:
     """The projections to commit, one after the other; the last one decides about the plans.
 
-    ``events`` are the positions of all events of the plan id, ``covered`` of those that the command
-    may cover. ``project`` translates under the commands in force, with the former facts as
-    ``former``.
+    ``events`` are the positions of all events of the plan id, ``covered`` of those whose facts may
+    have changed: the new ones, or those of a command. ``project`` translates under the commands in
+    force, with the former facts as ``former``. ``plans_first``: the facts of the plans may be new,
+    and those of events build on them.
     """
     witnesses, kept = Witnesses(), {one.position for one in plans}
-    plan_facts = project(plans).former or Facts()
+    alone = project(plans)
+    if plans_first:
+        yield Projection(alone.parts, None, ())
+    plan_facts = alone.former or Facts()
     shown = False
-    for piece in _pieces(journal, covered):
+    for piece in pieces(read, covered):
         revised = project([*plans, *piece])
         shown = witnesses.see(revised, piece)
         yield _of_events(revised, plan_facts, kept | witnesses.positions)
     others = sorted(set(events) - set(covered))
-    for piece in _pieces(journal, others):
+    for piece in pieces(read, others):
         if shown:
             break
         shown = witnesses.see(project([*plans, *piece]), piece)
@@ -90,18 +104,31 @@ def revise(
     yield replace(last, dropped=(*last.dropped, *last.silenced()))
 
 
-def _pieces(
-    journal: JournalDocuments, positions: Sequence[int]
-) -> Iterator[tuple[StoredDocument, ...]]:
-    return map(journal.documents, batched(positions, EVENTS_A_STEP))
+def pieces(read: Read, positions: Sequence[int]) -> Iterator[list[StoredDocument]]:
+    """The documents at these positions, as many at a time as are a step; none of them is empty."""
+    piece: list[StoredDocument] = []
+    for some in batched(positions, min(_READ_AT_ONCE, EVENTS_A_STEP)):
+        piece += read(some)
+        if len(piece) >= EVENTS_A_STEP or sum(one.size for one in piece) >= BYTES_A_STEP:
+            yield piece
+            piece = []
+    if piece:
+        yield piece
+
+
+def without_states(projection: Projection, kept: Collection[int]) -> Projection:
+    """Nothing is decided about these documents yet."""
+    return replace(
+        projection,
+        states=tuple(state for state in projection.states if state[0] not in kept),
+        dropped=tuple(position for position in projection.dropped if position not in kept),
+    )
 
 
 def _of_events(revised: Projection, plan_facts: Facts, kept: Collection[int]) -> Projection:
     """The facts of the events alone, without plans and witnesses, which stay for now."""
     return replace(
-        revised,
+        without_states(revised, kept),
         parts=(difference(revised.facts, (plan_facts,)),),
         former=difference(revised.former or Facts(), (plan_facts,)),
-        states=tuple(state for state in revised.states if state[0] not in kept),
-        dropped=tuple(position for position in revised.dropped if position not in kept),
     )

@@ -1,6 +1,8 @@
 """Projects the new documents of some plan ids together.
 
-Where ``projection.attempts`` requires it, the journal notes the attempt first.
+Where ``projection.attempts`` requires it, the journal notes the attempt first. Of a plan id that
+has more new events than a round takes, the others stay PENDING for the next rounds; one whose plan
+changes while it has many events is projected in steps (``projection.revision``).
 """
 
 from __future__ import annotations
@@ -28,16 +30,21 @@ from graph_model.projection.projector.orders import OrdersInForce
 from graph_model.projection.projector.rebuilds import Rebuilds
 from graph_model.projection.projector.rules import RulesInForce
 from graph_model.projection.projector.stores import ProjectionStores
+from graph_model.projection.revision import is_long, revise
 from graph_model.stores.protocols import Body, DocumentState, StoredDocument
 
 log = logging.getLogger(__name__)
 
+NEW_A_ROUND: Final = 2_000
+"""Documents; more of those that a producer translates together, as all events of a run."""
 _BYTES_A_BATCH: Final = 16 << 20
 _NOT_SHOWN: Final = frozenset({DocumentState.PENDING, DocumentState.FAILED})
 
 
 class Attempting:
-    """``interrupted`` is an attempt that broke off, until commands have been carried out, too."""
+    """``interrupted`` is an attempt that broke off, until commands have been carried out, too.
+    ``left_some``: the last attempt left new documents of its plan ids to the next one.
+    """
 
     def __init__(
         self,
@@ -56,6 +63,7 @@ class Attempting:
         self._noted: Attempt | None = None  # the journal's note
         self._finished: Attempt | None = None  # the same, once all of it is done
         self.interrupted: Attempt | None = None
+        self.left_some = False
 
     def take_up(self, noted: Attempt | None) -> None:
         """A round begins with the journal's note, of this process or another."""
@@ -67,10 +75,13 @@ class Attempting:
         if self.interrupted is None:
             return
         attempt = self.interrupted
-        found = self._stores.outline(attempt.keys)
-        outline = {key: attempt.among(documents) for key, documents in found.items()}
-        begun = [key for key in attempt.keys if any(map(is_new, outline.get(key, ())))]
-        self._carry_out(replace(attempt, keys=tuple(begun)), outline)
+        rest = attempt.keys
+        while rest:
+            keys, found = self._outline(rest)
+            outline = {key: attempt.among(documents) for key, documents in found.items()}
+            begun = [key for key in keys if any(map(is_new, outline.get(key, ())))]
+            self._carry_out(replace(attempt, keys=tuple(begun)), outline)
+            rest = rest[len(keys) :]
 
     def conclude(self) -> None:
         """The interrupted attempt is complete, in the documents and for commands."""
@@ -79,14 +90,55 @@ class Attempting:
 
     def begin(self, plan_ids: Sequence[str]) -> int:
         """Begin with the new documents of as many of these as fit into memory; how many."""
-        outline = self._stores.outline(plan_ids)
-        attempt = attempt_of(_within_bounds(plan_ids, outline), outline)
+        keys, outline = self._outline(plan_ids)
+        attempt = attempt_of(keys, outline)
         changes = (d for key in attempt.keys for d in outline.get(key, ()) if is_new(d))
         # a new event of a known plan only adds: repeating it takes nothing back
         only_adds = not any(map(self._rules.translation.needs_all, changes))
         with nullcontext() if only_adds else self.noted(attempt):
             self._carry_out(attempt, outline)
         return len(attempt.keys)
+
+    def _outline(self, plan_ids: Sequence[str]) -> tuple[Sequence[str], Outline]:
+        """As many of the first as fit into memory together, at least one; of one with many new
+        events some of them.
+        """
+        outline = self._stores.outline(plan_ids, NEW_A_ROUND)
+        while len(plan_ids) > 1 and self._is_full(outline):
+            plan_ids = plan_ids[: len(plan_ids) // 2]
+            outline = self._stores.outline(plan_ids, NEW_A_ROUND)
+        keys = _within_bounds(plan_ids, outline)
+        self.left_some = False
+        if len(keys) == 1 and (documents := outline.get(keys[0])):
+            kept = self._first_events(documents)
+            self.left_some = self._is_full(outline) or len(kept) < len(documents)
+            if self.left_some and any(map(self._is_translated_with_all, documents)):
+                self.left_some = False
+                return keys, self._stores.outline(keys)
+            outline = {keys[0]: kept}
+        return keys, outline
+
+    def _is_full(self, outline: Outline) -> bool:
+        """Whether there may be more new documents than these."""
+        bases = self._stores.producers.bases
+        found = (one.kind not in bases for documents in outline.values() for one in documents)
+        return sum(found) >= NEW_A_ROUND
+
+    def _is_translated_with_all(self, document: StoredDocument) -> bool:
+        is_base = document.kind in self._stores.producers.bases
+        return not is_base and self._rules.translation.needs_all(document)
+
+    def _first_events(self, documents: Sequence[StoredDocument]) -> Sequence[StoredDocument]:
+        """Without the new events that are too large together; at least one."""
+        found: list[StoredDocument] = []
+        left = _BYTES_A_BATCH
+        for document in documents:
+            if not self._rules.translation.needs_all(document):
+                if left < 0:
+                    continue
+                left -= document.size
+            found.append(document)
+        return found
 
     @contextmanager
     def noted(self, attempt: Attempt) -> Iterator[None]:
@@ -113,16 +165,55 @@ class Attempting:
     def _project(self, plan_ids: Sequence[str], outline: Outline, attempt: Attempt) -> None:
         self._rebuilds.revisit(plan_ids)
         asked = {plan_id: outline.get(plan_id, ()) for plan_id in plan_ids}
-        gathered = [attempt.among(one) for one in self._documents(asked)]
+        read = self._documents(asked)
+        gathered = [attempt.among(one) for one in read.values()]
         orders = self._orders.among(document for one in gathered for document in one)
         projections = [self._rules.translation.project(one, orders) for one in gathered]
-        for place, plan_id in enumerate(plan_ids):
+        in_steps = [plan_id for plan_id in plan_ids if plan_id not in read]
+        for place, plan_id in enumerate(read):
             # a broken attempt may have written documents that a command has named since
             broken_off = self.interrupted is not None and plan_id in self.interrupted.keys
             if projections[place].unsettled or (broken_off and projections[place].dropped):
-                everything = attempt.among(self._journal.plan(plan_id))
-                projections[place] = self._orders.revise(everything)
-        self._commits.commit(self._held_back(gathered, projections))
+                if self._long([plan_id]):
+                    projections[place] = Projection((), None, ())
+                    in_steps.append(plan_id)
+                else:
+                    everything = attempt.among(self._journal.plan(plan_id))
+                    projections[place] = self._orders.revise(everything)
+        if read:
+            self._commits.commit(self._held_back(gathered, projections))
+        for plan_id in in_steps:
+            self._project_in_steps(plan_id, asked[plan_id], attempt)
+
+    def _long(self, plan_ids: Sequence[str]) -> set[str]:
+        """Those with more events than are projected at once."""
+        sizes = self._journal.sizes(plan_ids, self._stores.producers.additions) if plan_ids else {}
+        return {plan_id for plan_id, size in sizes.items() if is_long(size)}
+
+    def _project_in_steps(
+        self, plan_id: str, documents: Sequence[StoredDocument], attempt: Attempt
+    ) -> None:
+        """The plans, then the events: all of them if a plan is new, else the new ones. A crash in
+        between leaves a document PENDING that causes all of it again.
+        """
+        kinds = self._stores.producers.additions
+        plans = self._journal.documents([d.position for d in documents if d.kind not in kinds])
+        plans_changed = any(is_new(plan) for plan in plans)
+        events = self._journal.positions(plan_id, kinds)
+        new = [d.position for d in documents if d.kind in kinds and is_new(d)]
+        steps = revise(
+            lambda positions: attempt.among(self._journal.documents(positions)),
+            attempt.among(plans),
+            events,
+            events if plans_changed else new,
+            self._orders.revise,
+            plans_first=plans_changed,
+        )
+        for step in steps:
+            (fitting,) = self._held_back([documents], [step])
+            self._commits.commit([fitting])
+            if fitting is not step:
+                return
 
     def _held_back(
         self, gathered: Sequence[Sequence[StoredDocument]], projections: Sequence[Projection]
@@ -140,7 +231,17 @@ class Attempting:
         return found
 
     def _set_aside(self, plan_id: str, reason: str, attempt: Attempt) -> None:
-        tried = attempt.among(self._journal.plan(plan_id))
+        if self._long([plan_id]):
+            tried = attempt.among(self._stores.outline([plan_id], NEW_A_ROUND).get(plan_id, ()))
+            log.error("%s is perhaps written in part; a rebuild is needed", plan_id)
+            self._rebuilds.request()
+        else:
+            tried = attempt.among(self._journal.plan(plan_id))
+            self._take_back_or_rebuild(plan_id, tried)
+        pending = [one.position for one in tried if is_new(one)]
+        self._commits.settle(pending, DocumentState.FAILED, reason)
+
+    def _take_back_or_rebuild(self, plan_id: str, tried: Sequence[StoredDocument]) -> None:
         try:
             self.take_back(tried)
         except (Unavailable, MemoryError):
@@ -148,8 +249,6 @@ class Attempting:
         except Exception:
             log.exception("%s is written in part; a rebuild is needed", plan_id)
             self._rebuilds.request()
-        pending = [one.position for one in tried if is_new(one)]
-        self._commits.settle(pending, DocumentState.FAILED, reason)
 
     def take_back(self, tried: Sequence[StoredDocument], forgotten: Collection[str] = ()) -> None:
         """Restore the former facts, and withdraw all others of these documents: the attempt may
@@ -166,8 +265,9 @@ class Attempting:
 
     # reading no more than a round needs
 
-    def _documents(self, outline: Outline) -> list[Sequence[StoredDocument]]:
-        """Per plan id all documents if the plan is new; else its plans and its new events.
+    def _documents(self, outline: Outline) -> dict[str, Sequence[StoredDocument]]:
+        """Per plan id all documents if the plan is new; else its plans and its new events. Without
+        those that have too many events to be read as a whole.
 
         A known plan needs no body: of its run only the event is read.
         """
@@ -178,9 +278,10 @@ class Attempting:
             for plan_id, listed in outline.items()
         }
         as_wholes = [key for key in found if not self._suffice(found[key])]
-        read = self._journal.plans(as_wholes)
+        long = self._long(as_wholes)
+        read = self._journal.plans([key for key in as_wholes if key not in long])
         found |= {key: read.get(key, ()) for key in as_wholes}
-        return list(found.values())
+        return {key: documents for key, documents in found.items() if key not in long}
 
     def _to_read(self, documents: Sequence[StoredDocument]) -> list[StoredDocument]:
         """The documents whose bodies a round needs; none of a plan id that is read as a whole."""

@@ -30,7 +30,7 @@ from graph_model.producers.commands.documents import (
 from graph_model.producers.outcome import damage_of, reason_of
 from graph_model.producers.projections import Projection
 from graph_model.projection.attempts import Outline, attempt_of
-from graph_model.projection.projector.attempting import Attempting, is_new
+from graph_model.projection.projector.attempting import NEW_A_ROUND, Attempting, is_new
 from graph_model.projection.projector.commits import Commits
 from graph_model.projection.projector.orders import ORDERS_KEY, OrdersInForce
 from graph_model.projection.projector.rebuilds import Rebuilds
@@ -192,7 +192,7 @@ class CommandRunner:
     def _without_new_documents(self, plan_ids: Sequence[str]) -> Outline:
         """The outline of these plan ids, once their new documents are projected."""
         while True:
-            outline = self._stores.outline(plan_ids)
+            outline = self._stores.outline(plan_ids, NEW_A_ROUND)
             new = [one for one in plan_ids if any(map(is_new, outline.get(one, ())))]
             if not new:
                 return outline
@@ -202,14 +202,14 @@ class CommandRunner:
         self, plans: Outline, named: Collection[str] | None
     ) -> Iterator[Sequence[Projection]]:
         """The commits: a plan id with many events in steps, the others together."""
+        journal, documents = self._stores.journal, 0
         together: list[Projection] = []
-        documents = 0
         for plan_id, bases in plans.items():
             events = self._events(plan_id)
             if bases and len(events) > EVENTS_A_STEP:
                 covered = events if named is None else self._events(plan_id, named)
-                read = self._stores.journal.documents([one.position for one in bases])
-                steps = revise(self._stores.journal, read, events, covered, self._orders.revise)
+                read = journal.documents([one.position for one in bases])
+                steps = revise(journal.documents, read, events, covered, self._orders.revise)
                 yield from ([step] for step in steps)
                 continue
             together += self._revision(plan_id)

@@ -166,6 +166,7 @@ class Rebuilds:
             self._stores.generations,
             self._project_anew(Translation(self._rules.wanted, self._rules.producers)),
             self._runs,
+            self._rules.producers,
             compare=self._stores.journal.get_meta(EPOCH_KEY) == self._rules.epoch,
             settled=self._rules.settled,
         )

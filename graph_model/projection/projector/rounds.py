@@ -104,7 +104,8 @@ class Rounds:
                 keys = self._pending()  # another may have projected some
             self._rebuilds.load_orders(noted.get(ORDERS_KEY))
             taken = self._project_batch(keys, read_attempt(noted.get(ATTEMPT_KEY)))
-            self.caught_up = taken == len(keys) < _PLANS_A_BATCH
+            is_rest = self._attempting.left_some or taken < len(keys)
+            self.caught_up = not is_rest and taken < _PLANS_A_BATCH
         if self._observe is not None and taken:
             self._observe(taken, time.monotonic() - began)
         return taken

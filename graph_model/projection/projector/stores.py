@@ -22,9 +22,9 @@ class ProjectionStores:
     producers: Producers
     fullness: Fullness
 
-    def outline(self, plan_ids: Collection[str]) -> Outline:
-        """Of each the documents that its additions build on, and the new ones."""
-        return self.journal.outline(plan_ids, self.producers.bases) if plan_ids else {}
+    def outline(self, plan_ids: Collection[str], most: int | None = None) -> Outline:
+        """Of each the documents that its additions build on, and the new ones: at most so many."""
+        return self.journal.outline(plan_ids, self.producers.bases, most) if plan_ids else {}
 
     def wrote(self, elements: int) -> None:
         """So many elements are to be written, or were removed."""

@@ -57,6 +57,7 @@ from graph_model.stores.protocols.history import (
 from graph_model.stores.protocols.journal import (
     NO_SETTINGS,
     Backlog,
+    DocumentsSize,
     Journal,
     JournalSize,
     JournalStatistics,
@@ -100,6 +101,7 @@ __all__ = [
     "Direction",
     "DocumentKind",
     "DocumentState",
+    "DocumentsSize",
     "EdgePage",
     "Estate",
     "ExecutionOrder",

@@ -60,6 +60,14 @@ class JournalSize:
     newest: int | None
 
 
+@dataclass(frozen=True, slots=True)
+class DocumentsSize:
+    """Of some documents together: how many, and the bytes of their bodies."""
+
+    documents: int
+    bytes: int
+
+
 class JournalIntake(Protocol):
     """Takes documents: durable before anyone is answered."""
 
@@ -110,6 +118,16 @@ class JournalDocuments(Protocol):
         With ``hashes`` of those alone that have one of these contents.
         """
 
+    def positions(self, plan_id: str, kinds: Collection[DocumentKind]) -> tuple[int, ...]:
+        """In order, those of a plan id's documents of these kinds: as many as there are."""
+
+    def sizes(
+        self, plan_ids: Collection[str], kinds: Collection[DocumentKind] | None = None
+    ) -> dict[str, DocumentsSize]:
+        """Of all documents of each of these plan ids, or of those of these kinds alone. No body is
+        read; a plan id without documents is left out.
+        """
+
     def documents(self, positions: Collection[int]) -> tuple[StoredDocument, ...]:
         """The documents known among these, by position, with bodies."""
 
@@ -117,10 +135,10 @@ class JournalDocuments(Protocol):
         """Of all documents of a plan id, by position; several scopes may share one."""
 
     def outline(
-        self, plan_ids: Collection[str], kinds: Collection[DocumentKind]
+        self, plan_ids: Collection[str], kinds: Collection[DocumentKind], most: int | None = None
     ) -> dict[str, tuple[StoredDocument, ...]]:
         """Per plan id its documents of these kinds and its PENDING ones, by position, without
-        bodies.
+        bodies; of the PENDING ones of other kinds at most so many in all, whichever they are.
 
         Two requests, whatever the number of plan ids; an unknown one is left out.
         """

@@ -19,8 +19,14 @@ from graph_model.stores.journal.questions.rows import (
     with_bodies,
     without_body,
 )
-from graph_model.stores.journal.tables import documents
-from graph_model.stores.protocols import Body, DocumentKind, DocumentState, StoredDocument
+from graph_model.stores.journal.tables import bodies, documents
+from graph_model.stores.protocols import (
+    Body,
+    DocumentKind,
+    DocumentsSize,
+    DocumentState,
+    StoredDocument,
+)
 
 # Made once: to put these together anew takes longer than the database does.
 _OUTLINED: Final = described.where(among(documents.c.plan_id, "plan_ids"))
@@ -33,6 +39,18 @@ _OUTLINED_NEW: Final = described.where(
     documents.c.kind.not_in(sa.bindparam("kinds", expanding=True)),
     documents.c.state == DocumentState.PENDING.value,
 )
+_OUTLINED_SOME: Final = _OUTLINED_NEW.limit(sa.bindparam("most"))
+_SIZES: Final = (
+    sa.select(
+        documents.c.plan_id,
+        sa.func.count(),
+        sa.func.coalesce(sa.cast(sa.func.sum(bodies.c.size), sa.BigInteger), 0),
+    )
+    .outerjoin_from(documents, bodies, documents.c.content_hash == bodies.c.content_hash)
+    .where(among(documents.c.plan_id, "plan_ids"))
+    .group_by(documents.c.plan_id)
+)
+_SIZES_OF_KINDS: Final = _SIZES.where(among(documents.c.kind, "kinds"))
 
 
 class SqlJournalDocuments(JournalConnection):
@@ -82,6 +100,24 @@ class SqlJournalDocuments(JournalConnection):
         with self._read() as connection:
             return tuple(sorted(at for part in parts for at in connection.execute(part).scalars()))
 
+    def positions(self, plan_id: str, kinds: Collection[DocumentKind]) -> tuple[int, ...]:
+        asked = sa.select(documents.c.position).where(
+            documents.c.plan_id == plan_id, documents.c.kind.in_(sorted(kinds))
+        )
+        with self._read() as connection:
+            return tuple(sorted(connection.execute(asked).scalars()))
+
+    def sizes(
+        self, plan_ids: Collection[str], kinds: Collection[DocumentKind] | None = None
+    ) -> dict[str, DocumentsSize]:
+        asked = _SIZES if kinds is None else _SIZES_OF_KINDS
+        found: dict[str, DocumentsSize] = {}
+        with self._read() as connection:
+            for chunk in chunks(sorted(set(plan_ids))):
+                rows = connection.execute(asked, {"plan_ids": chunk, "kinds": sorted(kinds or ())})
+                found |= {plan_id: DocumentsSize(*size) for plan_id, *size in rows}
+        return found
+
     def documents(self, positions: Collection[int]) -> tuple[StoredDocument, ...]:
         found: list[StoredDocument] = []
         with self._read() as connection:
@@ -96,13 +132,14 @@ class SqlJournalDocuments(JournalConnection):
             return tuple(connection.execute(asked.order_by(documents.c.position)).scalars())
 
     def outline(
-        self, plan_ids: Collection[str], kinds: Collection[DocumentKind]
+        self, plan_ids: Collection[str], kinds: Collection[DocumentKind], most: int | None = None
     ) -> dict[str, tuple[StoredDocument, ...]]:
-        asked = {"plan_ids": sorted(set(plan_ids)), "kinds": sorted(kinds)}
+        asked = {"plan_ids": sorted(set(plan_ids)), "kinds": sorted(kinds), "most": most}
+        new = _OUTLINED_NEW if most is None else _OUTLINED_SOME
         with self._read() as connection:
             return _by_plan_id(
                 without_body(row)
-                for part in (_OUTLINED_KINDS, _OUTLINED_NEW)
+                for part in (_OUTLINED_KINDS, new)
                 for row in connection.execute(part, asked)
             )
 

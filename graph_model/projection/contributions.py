@@ -1,0 +1,66 @@
+"""The facts that each plan id has contributed to a rebuild, in a temporary database.
+
+A plan id that is visited again may have lost some of them; these are then withdrawn.
+"""
+
+from __future__ import annotations
+
+import pickle
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from graph_model.facts import Facts, Row
+from graph_model.projection.withdrawal import OWN_ROWS
+from graph_model.stores.temporary import KeptContents
+
+
+@dataclass(frozen=True, slots=True)
+class Contribution:
+    """The contribution of one plan id: ids of elements, and the rows that its subject alone
+    supports.
+    """
+
+    ids: frozenset[str] = frozenset()
+    rows: frozenset[Row] = frozenset()
+
+    def without(self, other: Contribution) -> Contribution:
+        """The part that the other lacks."""
+        return Contribution(self.ids - other.ids, self.rows - other.rows)
+
+
+class Contributions:
+    """The contributions of each plan id in a pass."""
+
+    def __init__(self) -> None:
+        self._kept = KeptContents()
+
+    def clear(self) -> None:
+        """Forget everything."""
+        self._kept.clear()
+
+    def find(self, plan_id: str) -> Contribution:
+        """The kept contribution of a plan id; none if the pass has not come to it."""
+        content = self._kept.find(plan_id)
+        return Contribution(*pickle.loads(content)) if content else Contribution()  # noqa: S301 - written below
+
+    def keep(self, plan_id: str, added: Contribution) -> None:
+        """Keep this in place of the former one."""
+        self._kept.keep(plan_id, pickle.dumps((added.ids, added.rows)))
+
+    def close(self) -> None:
+        """Drop all of it; safe to call twice."""
+        self._kept.close()
+
+
+def contribution_of(parts: Sequence[Facts]) -> Contribution:
+    ids = frozenset(one for part in parts for one in ids_of(part))
+    rows = (row for part in parts for row in part.rows)
+    return Contribution(ids, frozenset(row for row in rows if isinstance(row, OWN_ROWS)))
+
+
+def ids_of(facts: Facts) -> Iterator[str]:
+    """Of all vertices and edges."""
+    for vertex in facts.vertices:
+        yield vertex.id
+    for edge in facts.edges:
+        yield edge.id

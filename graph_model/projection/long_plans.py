@@ -1,0 +1,78 @@
+"""A plan id with more events than a step of a rebuild takes: its visit, a piece of events a step.
+
+The facts of events add up, so a later visit has only the events that came since. That does not hold
+where its plans have changed, or events have gone: the pass starts over (``resume``).
+"""
+
+from __future__ import annotations
+
+from array import array
+from bisect import bisect_right
+from collections.abc import Collection, Sequence
+
+from graph_model.facts import Facts
+from graph_model.producers.projections import Projection
+from graph_model.projection.contributions import Contribution, contribution_of
+from graph_model.projection.revision import EVENTS_A_STEP, Read, Witnesses, pieces, without_states
+from graph_model.stores.protocols import StoredDocument
+
+
+class LongPlan:
+    """``plans`` are the positions of its plan documents, ``plan_facts`` the facts of these alone.
+    ``former`` is its contribution from a visit when it had few events.
+    """
+
+    def __init__(self, plan_id: str, plans: Collection[int], former: Contribution) -> None:
+        self.plan_id = plan_id
+        self.plans = tuple(plans)
+        self.plan_facts: Facts | None = None
+        self._lost = former
+        self._witnesses = Witnesses()
+        self._taken = array("q")  # the events of all visits; of a million a set is too large
+        self._events: Sequence[int] = ()
+        self._next = 0
+
+    def resume(self, plans: Collection[int], events: Collection[int]) -> bool:
+        """Begin a visit with the events that are not taken yet; False where the former one is void:
+        its plans have changed, or its events have gone.
+        """
+        taken = set(self._taken)
+        if tuple(plans) != self.plans or not taken.issubset(events):
+            return False
+        self._events, self._next = sorted(set(events) - taken), 0
+        return True
+
+    def piece(self, read: Read) -> list[StoredDocument]:
+        """The next events; empty once there are none left."""
+        while self._next < len(self._events):
+            some = self._events[self._next : self._next + EVENTS_A_STEP]
+            for piece in pieces(read, some):
+                return piece
+            self._next += len(some)  # they have gone meanwhile
+        return []
+
+    @property
+    def deciding(self) -> tuple[StoredDocument, ...]:
+        """The events that decide about the plans, and about which nothing is decided before."""
+        return self._witnesses.documents
+
+    def take(
+        self,
+        projection: Projection,
+        added: Facts,
+        piece: Sequence[StoredDocument],
+        events: Sequence[StoredDocument],
+    ) -> Projection:
+        """A piece is written, of which ``events`` were translated and ``added`` these facts; the
+        part of the projection that is decided now.
+        """
+        self._witnesses.see(projection, events)
+        self._taken.extend(one.position for one in events)
+        self._next = bisect_right(self._events, piece[-1].position)
+        self._lost = self._lost.without(contribution_of([added]))
+        return without_states(projection, {*self.plans, *self._witnesses.positions})
+
+    def end(self, added: Facts) -> Contribution:
+        """The visit is over; the part of the earlier contribution that it has not found again."""
+        gone, self._lost = self._lost.without(contribution_of([added])), Contribution()
+        return gone
