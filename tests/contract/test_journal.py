@@ -28,7 +28,14 @@ from graph_model.stores.database import claim_database, locks, open_database, op
 from graph_model.stores.journal import SqlJournal, read_meta
 from graph_model.stores.journal.arrivals import Repeat, packed, record
 from graph_model.stores.journal.tables import bodies, documents
-from graph_model.stores.protocols import Backlog, DocumentState, Journal, JournalSummary, Submission
+from graph_model.stores.protocols import (
+    Backlog,
+    DocumentsSize,
+    DocumentState,
+    Journal,
+    JournalSummary,
+    Submission,
+)
 from graph_model.stores.submissions import content_hash
 from tests.contract.databases import SHARED, empty_database, full_scans, recorded_plans, schema_on
 from tests.contract.postgresql import postgresql
@@ -312,6 +319,45 @@ def test_an_outline_has_the_kinds_asked_for_and_what_is_pending(journal: SqlJour
         assert {key: [one.position for one in found] for key, found in outline.items()} == {
             "plan-1": positions
         }
+
+
+def test_an_outline_has_at_most_so_many_pending_documents_of_other_kinds(
+    journal: SqlJournal,
+) -> None:
+    events = [an_event(str(number)) for number in range(5)]
+    journal.accept([a_submission("p"), *events, an_event("other", plan_id="q")], a_receipt())
+    journal.settle([2], PROJECTED)
+    for most, found in ((0, 0), (3, 3), (100, 5)):
+        outline = journal.outline(["plan-1", "q"], [PLAN], most)
+        documents = [one for some in outline.values() for one in some]
+        assert [one.position for one in documents if one.kind == PLAN] == [1]
+        assert sum(one.kind == EVENT and one.state == PENDING for one in documents) == found
+        assert len(documents) == found + 1
+
+
+def test_sizes_count_documents_and_bytes_by_plan_id(journal: SqlJournal) -> None:
+    journal.accept([a_submission("plan"), an_event("123"), an_event("45678")], a_receipt())
+    journal.accept([an_event("other", plan_id="q")], a_receipt())
+    asked = ["plan-1", "q", "unknown"]
+    assert journal.sizes(asked) == {"plan-1": DocumentsSize(3, 12), "q": DocumentsSize(1, 5)}
+    assert journal.sizes(asked, [EVENT]) == {
+        "plan-1": DocumentsSize(2, 8),
+        "q": DocumentsSize(1, 5),
+    }
+    assert journal.sizes(["q"], [PLAN]) == {}
+    assert journal.sizes([]) == {}
+
+
+def test_positions_are_told_without_what_came_after_a_moment(journal: SqlJournal) -> None:
+    journal.accept([a_submission("plan"), *(an_event(str(n)) for n in range(5))], a_receipt())
+    journal.settle([4, 5], PROJECTED)
+    journal.settle([3], WAITING)
+    assert journal.positions_to("plan-1", [EVENT], 2) == (2, 3, 4, 5)
+    journal.reopen(states=[PROJECTED, WAITING])
+    assert journal.positions_to("plan-1", [EVENT], 2) == (2, 4, 5)
+    assert journal.positions_to("plan-1", [EVENT], 3) == (2, 3, 4, 5)
+    assert journal.positions_to("plan-1", [PLAN, EVENT], 6) == (1, 2, 3, 4, 5, 6)
+    assert journal.positions_to("another", [EVENT], 6) == ()
 
 
 def test_pending_plans_come_oldest_first_and_once(journal: SqlJournal) -> None:
@@ -1050,6 +1096,13 @@ def test_no_question_walks_the_whole_journal(file_url: str) -> None:
             "by_plan (plan_id=? AND kind=?)",
         ),
         (lambda journal: journal.outline(["p"], [PLAN]), "by_plan (plan_id=? AND kind=?)"),
+        (lambda journal: journal.outline(["p"], [PLAN], 5), "by_plan (plan_id=?"),
+        (lambda journal: journal.sizes(["p"]), "by_plan (plan_id=?)"),
+        (lambda journal: journal.sizes(["p"], [EVENT]), "by_plan (plan_id=? AND kind=?)"),
+        (
+            lambda journal: journal.positions_to("p", [EVENT], 1),
+            "by_plan (plan_id=? AND kind=?)",
+        ),
         (
             lambda journal: journal.reopen(states=[FAILED, WAITING], subject="s"),
             "by_subject (subject=? AND state=?",

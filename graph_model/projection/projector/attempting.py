@@ -199,10 +199,10 @@ class Attempting:
         kinds = self._stores.producers.additions
         plans = self._journal.documents([d.position for d in documents if d.kind not in kinds])
         plans_changed = any(is_new(plan) for plan in plans)
-        events = self._journal.positions(plan_id, kinds)
+        events = self._journal.positions_to(plan_id, kinds, attempt.last)
         new = [d.position for d in documents if d.kind in kinds and is_new(d)]
         steps = revise(
-            lambda positions: attempt.among(self._journal.documents(positions)),
+            self._journal.documents,
             attempt.among(plans),
             events,
             events if plans_changed else new,

@@ -118,8 +118,12 @@ class JournalDocuments(Protocol):
         With ``hashes`` of those alone that have one of these contents.
         """
 
-    def positions(self, plan_id: str, kinds: Collection[DocumentKind]) -> tuple[int, ...]:
-        """In order, those of a plan id's documents of these kinds: as many as there are."""
+    def positions_to(
+        self, plan_id: str, kinds: Collection[DocumentKind], last: int
+    ) -> tuple[int, ...]:
+        """In order, those of a plan id's documents of these kinds, without fresh ones beyond
+        ``last``: as many as there are.
+        """
 
     def sizes(
         self, plan_ids: Collection[str], kinds: Collection[DocumentKind] | None = None

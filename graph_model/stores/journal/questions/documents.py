@@ -21,6 +21,7 @@ from graph_model.stores.journal.questions.rows import (
 )
 from graph_model.stores.journal.tables import bodies, documents
 from graph_model.stores.protocols import (
+    REOPENED,
     Body,
     DocumentKind,
     DocumentsSize,
@@ -100,9 +101,18 @@ class SqlJournalDocuments(JournalConnection):
         with self._read() as connection:
             return tuple(sorted(at for part in parts for at in connection.execute(part).scalars()))
 
-    def positions(self, plan_id: str, kinds: Collection[DocumentKind]) -> tuple[int, ...]:
-        asked = sa.select(documents.c.position).where(
-            documents.c.plan_id == plan_id, documents.c.kind.in_(sorted(kinds))
+    def positions_to(
+        self, plan_id: str, kinds: Collection[DocumentKind], last: int
+    ) -> tuple[int, ...]:
+        columns = documents.c
+        asked = sa.select(columns.position).where(
+            columns.plan_id == plan_id,
+            columns.kind.in_(sorted(kinds)),
+            sa.or_(
+                columns.position <= last,
+                columns.state != DocumentState.PENDING.value,
+                columns.reason == REOPENED,
+            ),
         )
         with self._read() as connection:
             return tuple(sorted(connection.execute(asked).scalars()))
