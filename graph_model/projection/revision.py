@@ -95,11 +95,11 @@ def revise(
         revised = project([*plans, *piece])
         shown = witnesses.see(revised, piece)
         yield _of_events(revised, plan_facts, kept | witnesses.positions)
-    others = sorted(set(events) - set(covered))
+    others = () if shown else sorted(set(events) - set(covered))
     for piece in pieces(read, others):
+        shown = witnesses.see(project([*plans, *piece]), piece)
         if shown:
             break
-        shown = witnesses.see(project([*plans, *piece]), piece)
     last = project([*plans, *witnesses.documents])
     yield replace(last, dropped=(*last.dropped, *last.silenced()))
 

@@ -37,6 +37,10 @@ log = logging.getLogger(__name__)
 
 NEW_A_ROUND: Final = 2_000
 """Documents; more of those that a producer translates together, as all events of a run."""
+MANY_TOGETHER: Final = 1_000
+"""Of documents that are translated together the log warns at so many, and at each further such
+number.
+"""
 _BYTES_A_BATCH: Final = 16 << 20
 _NOT_SHOWN: Final = frozenset({DocumentState.PENDING, DocumentState.FAILED})
 
@@ -180,10 +184,10 @@ class Attempting:
                 else:
                     everything = attempt.among(self._journal.plan(plan_id))
                     projections[place] = self._orders.revise(everything)
-        if read:
-            self._commits.commit(self._held_back(gathered, projections))
         for plan_id in in_steps:
             self._project_in_steps(plan_id, asked[plan_id], attempt)
+        if read:
+            self._commits.commit(self._held_back(gathered, projections))
 
     def _long(self, plan_ids: Sequence[str]) -> set[str]:
         """Those with more events than are projected at once."""
@@ -281,6 +285,9 @@ class Attempting:
         long = self._long(as_wholes)
         read = self._journal.plans([key for key in as_wholes if key not in long])
         found |= {key: read.get(key, ()) for key in as_wholes}
+        for key, documents in read.items():
+            if self._is_translated_with_all(documents[0]):
+                _warn_of_many(key, documents)
         return {key: documents for key, documents in found.items() if key not in long}
 
     def _to_read(self, documents: Sequence[StoredDocument]) -> list[StoredDocument]:
@@ -307,6 +314,17 @@ def _within_bounds(plan_ids: Sequence[str], outline: Outline) -> Sequence[str]:
         if total > _BYTES_A_BATCH and place:
             return plan_ids[:place]
     return plan_ids
+
+
+def _warn_of_many(plan_id: str, documents: Sequence[StoredDocument]) -> None:
+    """At each further thousand, not at each document."""
+    new = sum(map(is_new, documents))
+    if len(documents) // MANY_TOGETHER > (len(documents) - new) // MANY_TOGETHER:
+        log.warning(
+            "%s has %d documents, which are translated together with each new one; a run that does"
+            " not end becomes slower with each (docs/limits.md)",
+            plan_id, len(documents),
+        )  # fmt: skip
 
 
 def _with_body(document: StoredDocument, bodies: Mapping[int, Body]) -> StoredDocument:

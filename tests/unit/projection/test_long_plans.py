@@ -20,8 +20,9 @@ from graph_model.producers.registry import Producers
 from graph_model.producers.spline.producer import Spline, SplineTranslator
 from graph_model.projection.projector import EPOCH_KEY, Projector
 from graph_model.stores.protocols import DocumentState, StoredDocument, Submission
-from tests.projections import SmallHeadwater, project, small_headwater
+from tests.projections import SmallHeadwater, lineage_event, project, small_headwater
 from tests.unit.producers.test_commands import command
+from tests.unit.producers.test_openlineage_projection import run_event
 from tests.unit.projection.test_projector import a_plan, an_event, event, plan, writing_to
 
 STEP: Final = 10
@@ -352,4 +353,15 @@ def test_documents_set_aside_stay_what_they_are() -> None:
     (failed,) = headwater.journal.entries(state=DocumentState.FAILED).items
     assert failed.position == len(submissions)
     assert headwater.elements() == at_once(submissions)
+    headwater.close()
+
+
+def test_the_log_warns_of_a_run_at_each_further_number_of_events(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setattr("graph_model.projection.projector.attempting.MANY_TOGETHER", 3)
+    events = [lineage_event(run_event("r", "RUNNING", minute)) for minute in range(7)]
+    headwater = project(events, stepwise=True)
+    warnings = [one.args for one in caplog.records if "translated together" in one.msg]
+    assert [arguments[1] for arguments in warnings if isinstance(arguments, tuple)] == [3, 6]
     headwater.close()
