@@ -321,6 +321,18 @@ def test_an_outline_has_the_kinds_asked_for_and_what_is_pending(journal: SqlJour
         }
 
 
+def test_a_plan_id_with_many_pending_documents_does_not_hide_the_others(
+    journal: SqlJournal,
+) -> None:
+    many = [an_event(str(number), plan_id="many") for number in range(250)]
+    journal.accept([an_event("a", plan_id="a"), *many, an_event("b", plan_id="b")], a_receipt())
+    journal.accept(
+        [an_event(f"again {number}", plan_id="many") for number in range(5)], a_receipt()
+    )
+    assert journal.pending(10, COMMAND) == ("a", "many", "b")
+    assert journal.pending(2, COMMAND) == ("a", "many")
+
+
 def test_an_outline_has_at_most_so_many_pending_documents_of_other_kinds(
     journal: SqlJournal,
 ) -> None:

@@ -9,7 +9,7 @@ import sqlalchemy as sa
 from sqlalchemy.engine import Connection
 
 from graph_model.stores.cursors import checked_limit
-from graph_model.stores.database import chunks
+from graph_model.stores.database import chunks, none_of
 from graph_model.stores.journal.questions.connection import JournalConnection
 from graph_model.stores.journal.tables import documents
 from graph_model.stores.protocols import DocumentKind, DocumentState
@@ -31,7 +31,7 @@ class SqlJournalSubjects(JournalConnection):
         """The cost depends on the returned documents, not on those behind."""
         found: dict[str, None] = {}
         with self._read() as connection:
-            for plan_id in _pending_plans(connection, first, max(limit, 100)):
+            for plan_id in _pending_plans(connection, first, max(limit, 100), found):
                 if len(found) >= limit:
                     break
                 found.setdefault(plan_id)
@@ -62,17 +62,21 @@ class SqlJournalSubjects(JournalConnection):
             return int(connection.execute(asked).scalar_one())
 
 
-def _pending_plans(connection: Connection, first: DocumentKind, page: int) -> Iterator[str]:
-    """The plan ids of the documents PENDING, by position; one comes once per document.
+def _pending_plans(
+    connection: Connection, first: DocumentKind, page: int, found: Collection[str]
+) -> Iterator[str]:
+    """The plan ids of the documents PENDING, by position; one may come for each document.
 
-    Those of the kind ``first`` come before all others, as many as a page holds.
+    Those of the kind ``first`` come before all others, as many as a page holds. From the second
+    page on the database leaves out what the caller has ``found``: one may have very many.
     """
     for row in connection.execute(_PENDING_FIRST, {"page": page, "first": first}):
         yield row.plan_id
-    last = 0
+    last, asked = 0, _PENDING_AFTER
     while True:
-        rows = connection.execute(_PENDING_AFTER, {"page": page, "last": last}).all()
+        rows = connection.execute(asked, {"page": page, "last": last}).all()
         yield from (row.plan_id for row in rows)
         if len(rows) < page:
             return
         last = rows[-1].position
+        asked = _PENDING_AFTER.where(none_of(documents.c.plan_id, found))
