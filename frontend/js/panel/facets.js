@@ -292,7 +292,7 @@ export function facetHistory(heading, state, facets, draw) {
     data(shorten(draw(facet.body), 300)),
     facet.run ? runLink(state, facet.run, 'run') : '–',
   ]);
-  return section(heading, table(heading, ['When', 'What', 'Run'], rows));
+  return section(heading, table(heading, ['Time', 'Value', 'Run'], rows));
 }
 
 /**

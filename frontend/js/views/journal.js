@@ -50,7 +50,7 @@ function draw(context, summary, list) {
     'div',
     { class: 'document', 'data-testid': 'journal' },
     figures(summary),
-    element('p', { class: 'way' }, anchor(write({ view: 'storage' }), 'What takes room, and when it is full')),
+    element('p', { class: 'way' }, anchor(write({ view: 'storage' }), 'Disk and memory in use')),
     summary.failed > 0 &&
       context.state.state === 'failed' &&
       element('div', { class: 'replay' }, replayButton(context)),
