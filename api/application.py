@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 DISTRIBUTION: Final = "headwater-lineage"
 DESCRIPTION: Final = (
-    "Data lineage of Spark jobs: what was reported, the graph of jobs, tables and columns."
+    "Data lineage of Spark jobs: the reports, the graph of jobs, tables and columns."
 )
 
 
