@@ -1,6 +1,6 @@
 /**
- * Changes, in words and lists: fields that differ, versions of a table or a job, and what
- * changed upstream since the last good run.
+ * Changes, in words and lists: fields that differ, versions of a table or a job, and the
+ * changes upstream since the last good run.
  */
 import { anchor, button, data, element, icon, time } from '../page/dom.js';
 import { count, formatNumber, howWord, partialSentence, shorten } from '../data/format.js';

@@ -1,5 +1,5 @@
 /**
- * What changed in the lineage of a node between two times: one picture of both, and a list.
+ * The changes in the lineage of a node between two times: one picture of both, and a list.
  */
 import { getAll } from '../data/api.js';
 import { describe } from '../items/details.js';

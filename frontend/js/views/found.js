@@ -1,5 +1,5 @@
 /**
- * Everything that a search finds, with the choices that narrow it: what it is, and where.
+ * Everything that a search finds, with the choices that narrow it: kind and place.
  */
 import { getAll } from '../data/api.js';
 import { count, formatNumber, shorten, storeOf } from '../data/format.js';

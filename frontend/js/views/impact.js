@@ -47,7 +47,7 @@ export const impact = {
 
 function questionOf(state) {
   const { node, at, limit, change, columns, indirect } = state;
-  // A change counts influences by itself: who filters by a column breaks too.
+  // A change counts influences by itself: a filter by a column breaks too.
   return {
     node,
     at,

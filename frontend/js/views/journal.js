@@ -91,7 +91,7 @@ function figures(summary) {
   );
 }
 
-/** What the last command did; it outlives the page that is drawn anew after it. */
+/** The effect of the last command; it outlives the page that is drawn anew after it. */
 let news = '';
 
 function replayButton({ api, reload, announce }) {
@@ -118,7 +118,7 @@ function lastNews() {
   return words && element('p', { class: 'muted', 'data-testid': 'news' }, data(words));
 }
 
-/** The newest document that was on the page before: what came after it is new. */
+/** The newest document that was on the page before: later ones are new. */
 let looked = -1;
 
 function documents(state, items) {

@@ -132,7 +132,7 @@ function details(model, item) {
   };
 }
 
-/** A column without an expression passes through: it is what it is called. */
+/** A column without an expression passes through: its name is its value. */
 function outputs(changed) {
   const rows = changed.map((one) => [
     changeChip(one.change),
