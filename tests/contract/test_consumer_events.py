@@ -123,7 +123,7 @@ def test_every_order_is_that_of_the_values_with_the_unknown_least(
 
 
 @pytest.mark.parametrize(
-    ("asked", "found"),
+    ("event_filter", "found"),
     [
         (EventFilter(since=40), ["ex-3", "ex-0", "ex-2"]),
         (EventFilter(until=40), ["ex-2", "ex-1"]),
@@ -189,7 +189,7 @@ def test_a_frozen_list_holds_what_had_come_by_then(events: Events) -> None:
 
 
 @pytest.mark.parametrize(
-    ("asked", "found"),
+    ("event_filter", "found"),
     [
         (EVERYTHING, ["ds-2", "ds-0", "ds-1"]),
         (EventFilter(since=41), ["ds-1"]),

@@ -26,7 +26,7 @@ from graph_model.facts import ExecutionPlanRow
 from graph_model.lineage import HUB_LIMIT
 from graph_model.picture.operations import PlanInspection
 from graph_model.picture.view import DatasetReference, JobReference, known_mode
-from graph_model.producers.notes import gaps_of
+from graph_model.producers.document_notes import gaps_of
 from graph_model.producers.openlineage.pages.inspection import EventDataset, Use, draw_datasets
 from graph_model.producers.openlineage.pages.plans import (
     EventPlan,
