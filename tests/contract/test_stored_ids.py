@@ -10,7 +10,7 @@ from graph_model.facts import PartitionRow
 from graph_model.identity import dataset_id
 from graph_model.stores.catalogue import SqlCatalogue
 from graph_model.stores.catalogue.value_tables import at_values, is_input, made_once, prepared
-from graph_model.stores.database import StoredId, among, insert_rows, none_of, read, write
+from graph_model.stores.database import StoredId, in_list, insert_rows, none_of, read, write
 from tests.contract.rows import an_execution
 
 ID = dataset_id("", "s3://lake/a")
@@ -40,7 +40,7 @@ def found(engine: sa.Engine, *conditions: sa.ColumnElement[bool], **values: obje
 def test_a_row_is_found_by_its_id_however_it_is_asked_for(filled: sa.Engine, value: str) -> None:
     assert found(filled, _TABLE.c.id == value) == [value]
     assert found(filled, _TABLE.c.id.in_((value, "unknown"))) == [value]
-    assert found(filled, among(_TABLE.c.id, "ids"), ids=[value, "unknown"]) == [value]
+    assert found(filled, in_list(_TABLE.c.id, "ids"), ids=[value, "unknown"]) == [value]
     assert found(filled, none_of(_TABLE.c.id, [one for one in VALUES if one != value])) == [value]
     with read(filled, Unavailable) as connection:
         assert _ASKED.rows(connection, at_values([value, "unknown"])) == [(value,)]

@@ -19,7 +19,7 @@ from graph_model.stores.catalogue.origin import stamp
 from graph_model.stores.catalogue.reading import CatalogueReader
 from graph_model.stores.catalogue.tables import STORAGE_OF, STORAGES, Storage, metadata
 from graph_model.stores.catalogue.value_tables import AT_ONCE, input_table, input_values, is_input
-from graph_model.stores.database import behind, chunks, insert_rows, read, write
+from graph_model.stores.database import after_keys, chunks, insert_rows, read, write
 from graph_model.stores.digests import HashSum
 from graph_model.stores.protocols import Origin
 
@@ -215,7 +215,7 @@ def _delete(storage: Storage) -> sa.Delete:
 def _page_after(storage: Storage, last: Values | None) -> sa.Select[Any]:
     key = [storage.table.c[name] for name in storage.order]
     asked = sa.select(*storage.fields).order_by(*key).limit(_PAGE)
-    return asked if last is None else asked.where(behind(key, last))
+    return asked if last is None else asked.where(after_keys(key, last))
 
 
 def _line(storage: Storage, values: Values) -> bytes:

@@ -35,7 +35,7 @@ from graph_model.stores.catalogue.tables import (
 )
 from graph_model.stores.catalogue.value_tables import at_values, is_input
 from graph_model.stores.cursors import checked_limit
-from graph_model.stores.database import behind, count_rows
+from graph_model.stores.database import after_keys, count_rows
 from graph_model.stores.protocols import (
     ColumnOrder,
     DatasetOrder,
@@ -402,4 +402,4 @@ def _walked(
     asked: sa.Select[Any], key: Sequence[sa.ColumnElement[Any]], last: Sequence[str] | None
 ) -> sa.Select[Any]:
     """In the order of the key, the rows behind the one with these values."""
-    return (asked if last is None else asked.where(behind(key, last))).order_by(*key)
+    return (asked if last is None else asked.where(after_keys(key, last))).order_by(*key)
