@@ -97,7 +97,7 @@ def in_list(column: sa.Column[Any], name: str) -> sa.ColumnElement[bool]:
 
 
 def none_of(column: sa.Column[Any], values: Collection[Any]) -> sa.ColumnElement[bool]:
-    """``column NOT IN (…)`` for these texts or whole numbers: one parameter, as in ``among``."""
+    """``column NOT IN (…)`` for these texts or whole numbers: one parameter, as in ``in_list``."""
     return column.not_in(_cells(sa.bindparam(None, [*values], type_=_JsonList()), column))
 
 
