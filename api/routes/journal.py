@@ -21,7 +21,7 @@ from api.schemas.journal import (
     StorageReply,
 )
 from api.service import current_service
-from api.service.room import Report, RunsInGraph
+from api.service.room import SAVED_NOTE, Report, RunsInGraph
 from graph_model import identity
 from graph_model.errors import NotFound
 from graph_model.producers.registry import Producers
@@ -116,6 +116,8 @@ def describe_room(report: Report, hidden: Collection[str]) -> dict[str, Any]:
         "stored": {
             "journal": now.journal_bytes,
             "catalogue": now.catalogue_bytes,
+            "checkpoint": now.checkpoint_bytes,
+            "log": report.log_bytes,
             "elements": now.elements,
             "heap": _heap(report.runs, now.elements),
         },
@@ -124,6 +126,7 @@ def describe_room(report: Report, hidden: Collection[str]) -> dict[str, Any]:
             "bytes": found.growth.disk_bytes,
             "elements": found.growth.elements,
         },
+        "tooEarly": found.too_early,
         "full": {
             "disk": _describe_full(found.free_bytes, found.disk_days),
             "heap": _describe_full(found.free_elements, found.heap_days),
@@ -132,6 +135,7 @@ def describe_room(report: Report, hidden: Collection[str]) -> dict[str, Any]:
         "by": shares,
         "keep": None if report.keep is None else str(report.keep),
         "saved": dict(report.saved),
+        "savedNote": SAVED_NOTE,
         "runs": _describe_runs(report.runs),
         "warning": found.warning,
     }

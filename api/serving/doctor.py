@@ -20,8 +20,15 @@ from api.serving.server import ENGINE_FOLDER, check_free, check_read_port
 from api.serving.storage import DATABASE_FILE, claim, opened_storage
 from api.settings import Settings
 from graph_model.errors import ConfigurationError, HeadwaterError
+from graph_model.projection.fullness import HELD_KEY
 from graph_model.projection.runs.graph_runs import RUNS_KEY, left_by, setting_of
-from graph_model.retention.forecast import Forecast, Measure, growth, read_measures
+from graph_model.retention.forecast import (
+    Forecast,
+    Measure,
+    describe_full,
+    growth,
+    read_measures,
+)
 from graph_model.stores.catalogue.generations import examine_file
 from graph_model.stores.database import claim_database, shown
 from graph_model.stores.gremlin.engine import jars
@@ -173,22 +180,27 @@ def _storage(settings: Settings) -> tuple[Finding, ...]:
     which another finding reports.
     """
     try:
-        kept = read_measures(_note(settings, MEASURES_KEY))
+        with opened_storage(settings) as database:
+            kept = read_measures(read_meta(database, MEASURES_KEY))
+            holds = bool(read_meta(database, HELD_KEY))
     except HeadwaterError:
         return ()
-    return (_forecast(settings, kept),)
+    return (_forecast(settings, kept, holds=holds),)
 
 
-def _forecast(settings: Settings, kept: Sequence[Measure]) -> Finding:
+def _forecast(settings: Settings, kept: Sequence[Measure], *, holds: bool) -> Finding:
     """The date when disk and heap are full at the measured rate; the disk only of a data folder."""
     if not kept:
         return Finding("storage", True, "not measured yet: a service does it once an hour")
     free = None if settings.database else shutil.disk_usage(_nearest(settings.data)).free
-    held = None if settings.gremlin_url else _engine(settings, 0).capacity
-    found = Forecast(kept[-1], growth(kept, kept[-1]), free, held)
+    own_graph = not settings.gremlin_url
+    room = _engine(settings, 0).capacity if own_graph else None
+    found = Forecast(kept[-1], growth(kept, kept[-1]), free, room, holds=holds and own_graph)
     text = f"{found.measured.disk_bytes / 1e6:,.1f} MB in use"
-    for room, days in (("disk", found.disk_days), ("engine's heap", found.heap_days)):
-        text += "" if days is None else f", the {room} is full in {days:,.0f} days at this rate"
+    for name, days in (("disk", found.disk_days), ("engine's heap", found.heap_days)):
+        text += "" if days is None else f", {describe_full(name, days)}"
+    if found.too_early:
+        text += f"; too early to say when it is full: {found.too_early}"
     return Finding("storage", found.warning is None, found.warning or text)
 
 

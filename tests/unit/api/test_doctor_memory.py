@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from api.service.readiness import ask
+from api.service.room import Room
 from api.serving import doctor
 from api.serving.server import ENGINE_FOLDER
 from api.serving.storage import open_storage
@@ -88,3 +89,12 @@ def test_readiness_tells_how_full_the_engine_is() -> None:
         assert (ask(service).status, ask(service).checks["room"]) == ("ready", "the graph is full")
         assert "memory" not in ask(replace(service, engine_memory=lambda: None)).checks
         assert "memory" not in ask(running.service).checks
+
+
+def test_readiness_warns_of_a_full_heap_while_the_graph_is_filled_too() -> None:
+    with headwater() as running:
+        room = Room(running.journal, running.service.generations, lambda: 0, holds=lambda: True)
+        running.projector.state = "rebuilding"
+        readiness = ask(replace(running.service, room=room))
+        assert readiness.status == "rebuilding"
+        assert "heap is full now" in readiness.checks["storage"]
