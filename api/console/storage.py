@@ -12,10 +12,10 @@ from graph_model.retention.forecast import describe_full
 _SHOWN: Final = 5
 _TEXT: Final = """\
 Asks a running Headwater. Sizes are the databases' own statistics; growth is that of the last week's
-days, measured once an hour, so the first figure exists a day after the first start; the shares of
-the journal are estimated from a sample of 1,000 documents. \"At most\": the runs behind today's
-lineage stay under any HEADWATER_KEEP, all runs of an append-only table among them; headwater prune
-counts exactly what a setting would remove, and removes nothing without --yes.
+days, measured once an hour: the first figure exists ten minutes after the first start, and warns
+after a day. The shares of the journal are estimated from a sample of 1,000 documents. \"At most\":
+the runs behind today's lineage stay under any HEADWATER_KEEP, all runs of an append-only table
+among them; headwater prune counts exactly, and removes nothing without --yes.
 
   headwater storage
   headwater storage --json | jq .full.disk.days"""
@@ -39,7 +39,7 @@ def describe(found: Mapping[str, Any]) -> Iterator[str]:
     if growth["bytes"] is None:
         since = found["measuredSince"]
         period = "" if since is None else f", since {since}"
-        yield f"too early to say: growth is known after a day of measurements{period}"
+        yield f"growth is known after ten minutes of measurements{period}"
     else:
         more = "" if growth["elements"] is None else f", {growth['elements']:,.0f} elements"
         yield f"a day: {growth['documents']:,.0f} documents, {_bytes(growth['bytes'])}{more}"
@@ -62,6 +62,8 @@ def describe(found: Mapping[str, Any]) -> Iterator[str]:
     for setting, one in runs["saved"].items():
         if one["elements"]:
             yield f"{setting} would save about {_elements(one)}"
+    if found["tooEarly"] is not None:
+        yield found["tooEarly"]
     if found["warning"]:
         yield f"warning: {found['warning']}"
 

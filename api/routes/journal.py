@@ -26,7 +26,7 @@ from graph_model import identity
 from graph_model.errors import NotFound
 from graph_model.producers.registry import Producers
 from graph_model.projection.rebuilding import Progress
-from graph_model.retention.forecast import is_soon
+from graph_model.retention.forecast import Forecast
 from graph_model.stores.protocols import DocumentKind, StoredDocument
 
 blueprint = Blueprint("journal", __name__, description="The journal: what was received")
@@ -128,8 +128,8 @@ def describe_room(report: Report, hidden: Collection[str]) -> dict[str, Any]:
         },
         "tooEarly": found.too_early,
         "full": {
-            "disk": _describe_full(found.free_bytes, found.disk_days),
-            "heap": _describe_full(found.free_elements, found.heap_days),
+            "disk": _describe_full(found, found.free_bytes, found.disk_days),
+            "heap": _describe_full(found, found.free_elements, found.heap_days),
         },
         "sampled": report.sampled,
         "by": shares,
@@ -141,8 +141,8 @@ def describe_room(report: Report, hidden: Collection[str]) -> dict[str, Any]:
     }
 
 
-def _describe_full(room: int | None, days: float | None) -> dict[str, Any]:
-    return {"room": room, "days": days, "soon": is_soon(days)}
+def _describe_full(forecast: Forecast, room: int | None, days: float | None) -> dict[str, Any]:
+    return {"room": room, "days": days, "soon": forecast.warns(days)}
 
 
 def _describe_runs(runs: RunsInGraph) -> dict[str, Any]:

@@ -99,7 +99,7 @@ class StoredReply(Schema):
 
 class GrowthReply(Schema):
     """A day: the increases of the last week's days, shared out over its days; null while it is not
-    known, in the first day. ``bytes`` of journal, catalogue and checkpoint.
+    known, in the first ten minutes. ``bytes`` of journal, catalogue and checkpoint.
     """
 
     documents = fields.Float(allow_none=True)
@@ -109,7 +109,8 @@ class GrowthReply(Schema):
 
 class FullReply(Schema):
     """``room`` that is left (bytes of the disk, elements of the heap) and the days that it lasts;
-    0 for a full one, null where it is not known or nothing grows. ``soon``: in less than 14 days.
+    0 for a full one, null where it is not known or nothing grows. ``soon``: in less than 14 days,
+    at a rate of a day or more.
     """
 
     room = fields.Integer(allow_none=True)
@@ -144,9 +145,9 @@ class RunsInGraphReply(ElementsReply):
 class StorageReply(Schema):
     """Disk space. ``by`` kind, producer, namespace and job is scaled up from ``sampled`` documents;
     ``saved`` is per setting the most that it gives back, in bytes, ``savedNote`` why it may be
-    less; ``tooEarly`` why there is no growth yet, null where there is; ``keep`` is HEADWATER_KEEP,
-    null where it is empty. ``measuredSince``: the oldest measurement behind ``growth``, null before
-    the first one.
+    less; ``tooEarly`` why nothing warns of a date yet, null after a day; ``keep`` is
+    HEADWATER_KEEP, null where it is empty. ``measuredSince``: the oldest measurement behind
+    ``growth``, null before the first one.
     """
 
     measuredAt = fields.String(required=True)

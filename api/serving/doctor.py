@@ -27,6 +27,7 @@ from graph_model.retention.forecast import (
     Measure,
     describe_full,
     growth,
+    measured_since,
     read_measures,
 )
 from graph_model.stores.catalogue.generations import examine_file
@@ -195,12 +196,13 @@ def _forecast(settings: Settings, kept: Sequence[Measure], *, holds: bool) -> Fi
     free = None if settings.database else shutil.disk_usage(_nearest(settings.data)).free
     own_graph = not settings.gremlin_url
     room = _engine(settings, 0).capacity if own_graph else None
-    found = Forecast(kept[-1], growth(kept, kept[-1]), free, room, holds=holds and own_graph)
+    since = measured_since(kept, kept[-1])
+    found = Forecast(kept[-1], growth(kept, kept[-1]), free, room, since, holds and own_graph)
     text = f"{found.measured.disk_bytes / 1e6:,.1f} MB in use"
     for name, days in (("disk", found.disk_days), ("engine's heap", found.heap_days)):
         text += "" if days is None else f", {describe_full(name, days)}"
     if found.too_early:
-        text += f"; too early to say when it is full: {found.too_early}"
+        text += f"; {found.too_early}"
     return Finding("storage", found.warning is None, found.warning or text)
 
 

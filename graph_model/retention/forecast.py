@@ -15,13 +15,17 @@ DAY_MS: Final = 86_400_000
 EVERY_MS: Final = 3_600_000
 """Between two measures that are kept."""
 LOOKED_BACK_MS: Final = 7 * DAY_MS
-LEAST_MS: Final = DAY_MS
-"""The shortest time behind a rate: most estates load at certain hours, so a part of a day, or a
+LEAST_MS: Final = 600_000
+"""The shortest time behind a rate."""
+SURE_MS: Final = DAY_MS
+"""The shortest time behind a warning: most estates load at certain hours, so a part of a day, or a
 backfill of some minutes, shows no day."""
 SOON_DAYS: Final = 14.0
 SPARE_BYTES: Final = 100_000_000
 """A disk with less is full: a write-ahead log and temporary files need it."""
-TOO_EARLY: Final = "growth is known after a day of measurements"
+TOO_EARLY: Final = (
+    "measured for less than a day: the rate may be that of a burst, so nothing warns of it"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +50,8 @@ class Measure:
 @dataclass(frozen=True, slots=True)
 class Growth:
     """A day: the increases of the single days of the last week, shared out over its days. None
-    where that is not known: less than a day of measures, or no engine.
+    where that is not known: less than ten minutes of measures, or no engine. In the first day it is
+    the rate of what has passed of it.
     """
 
     documents: float | None = None
@@ -86,22 +91,20 @@ def _rate(sizes: Sequence[tuple[int, int]]) -> float | None:
 
 def _edges(sizes: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
     """Back from the newest, one each day or a little more. A part of a day at the beginning is left
-    out: of what comes by day and goes at night it would show the one and not the other.
+    out, unless there is no more: of what comes by day and goes at night it would show the one and
+    not the other.
     """
     edges = [sizes[-1]]
     for one in reversed(sizes):
         if edges[-1][0] - one[0] >= DAY_MS:
             edges.append(one)
-    return edges[::-1]
+    return edges[::-1] if len(edges) > 1 else [sizes[0], sizes[-1]]
 
 
 def measured_since(measures: Sequence[Measure], now: Measure) -> int | None:
-    """The time (epoch ms) of the measure from which the rate is taken, as yet of the oldest; None
-    before the first one.
-    """
+    """The time (epoch ms) of the measure from which the rate is taken; None before the first."""
     recent = _last_week(measures, now)
-    first = _edges([(one.at, 0) for one in [*recent, now]])[0][0]
-    return first if first < now.at else min((one.at for one in recent), default=None)
+    return _edges([(one.at, 0) for one in [*recent, now]])[0][0] if recent else None
 
 
 def _last_week(measures: Sequence[Measure], now: Measure) -> list[Measure]:
@@ -117,11 +120,6 @@ def days_until_full(room: float | None, growth_a_day: float | None) -> float | N
     if room is None or not growth_a_day:
         return None
     return room / growth_a_day
-
-
-def is_soon(days: float | None) -> bool:
-    """Whether an operator is warned."""
-    return days is not None and days < SOON_DAYS
 
 
 def describe_full(name: str, days: float) -> str:
@@ -152,8 +150,15 @@ class Forecast:
 
     @property
     def too_early(self) -> str | None:
-        """Why there is no rate yet."""
-        return TOO_EARLY if self.growth.disk_bytes is None else None
+        """Why nothing warns of a date yet; None after a day of measures."""
+        seconds = self.measured_seconds
+        return TOO_EARLY if seconds is None or seconds * 1000 < SURE_MS else None
+
+    def warns(self, days: float | None) -> bool:
+        """Whether an operator is warned: of what is full, and after a day of what soon will be."""
+        if not days:
+            return days is not None
+        return self.too_early is None and days < SOON_DAYS
 
     @property
     def disk_days(self) -> float | None:
@@ -185,7 +190,7 @@ class Forecast:
                 ("disk", self.disk_days, "see headwater storage, HEADWATER_KEEP"),
                 ("engine's heap", self.heap_days, "see headwater storage, HEADWATER_GREMLIN_HEAP"),
             )
-            if days is not None and is_soon(days)
+            if days is not None and self.warns(days)
         ]
         return "; ".join(warnings) or None
 

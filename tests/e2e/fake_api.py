@@ -358,7 +358,7 @@ def _storage(scenario: Scenario, _query: Query) -> Reply:
     if scenario.name == "unforecast":
         body["measuredSince"] = body["measuredAt"][:14] + "33:00.000Z"
         body["growth"] = {"documents": None, "bytes": None, "elements": None}
-        body["tooEarly"] = "growth is known after a day of measurements"
+        body["tooEarly"] = "measured for less than a day"
         body["full"]["disk"] |= {"days": None, "soon": False}
         body["full"]["heap"] |= {"days": None, "soon": False}
         body["warning"] = None

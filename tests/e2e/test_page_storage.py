@@ -103,7 +103,7 @@ def test_without_a_rate_it_says_since_when_it_measures(page: Page, api: FakeApi)
     api.play("unforecast")
     open_storage(page)
     said = page.get_by_test_id("storage-basis")
-    expect(said).to_have_text("Measured for 8 minutes: too early to say, a forecast takes a day.")
+    expect(said).to_have_text("Measured for 8 minutes: no forecast yet.")
     for room in ("disk", "heap"):
         expect(page.get_by_test_id(f"room-{room}")).to_contain_text("No forecast yet")
     expect(page.get_by_test_id("storage-warning")).to_have_count(0)

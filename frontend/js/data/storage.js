@@ -86,11 +86,11 @@ export function elements(number) {
  * @returns {string}
  */
 export function basis({ measuredSince, measuredAt, growth }) {
-  if (!measuredSince) return 'Not measured yet: the first measurement comes within minutes, a forecast after a day.';
+  if (!measuredSince) return 'Not measured yet: the first measurement comes within minutes, the next ones every hour.';
   const days = (Date.parse(measuredAt) - Date.parse(measuredSince)) / DAY;
   const span = spanWords(days);
-  if (growth.bytes === null) return `Measured for ${span}: too early to say, a forecast takes a day.`;
-  if (days < 2) return `Measured for ${span} only: the forecast may still change much.`;
+  if (growth.bytes === null) return `Measured for ${span}: no forecast yet.`;
+  if (days < 1) return `Measured for ${span} only: the forecast may still change much, and warns after a day.`;
   return `At the rate of the last ${span}.`;
 }
 

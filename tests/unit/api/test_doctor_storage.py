@@ -92,7 +92,7 @@ def test_the_forecast_is_told_while_a_service_holds_the_folder(tmp_path: Path) -
     keep(tmp_path, Measure(0, 1, 1_500_000, 0, 0))
     with claim(tmp_path):
         text = storage(tmp_path).text
-    assert text == f"1.5 MB in use; too early to say when it is full: {TOO_EARLY}"
+    assert text == f"1.5 MB in use; {TOO_EARLY}"
 
 
 def test_looking_makes_no_table_and_records_no_version(tmp_path: Path) -> None:

@@ -68,8 +68,9 @@ def test_the_rate_is_that_since_the_oldest_measure_of_the_last_week() -> None:
     assert measured_since(kept[:1], NOW) is None
 
 
-def test_a_part_of_a_day_is_measured_and_not_yet_behind_the_rate() -> None:
+def test_a_part_of_a_day_is_behind_the_rate_only_where_there_is_no_whole_one() -> None:
     assert measured_since([before(0.5)], NOW) == NOW.at - DAY_MS // 2
+    assert growth([before(0.5, journal_bytes=1_900)], NOW).disk_bytes == pytest.approx(200.0)
     assert measured_since([before(1.5), before(1.1), before(0.5)], NOW) == before(1.1).at
 
 
@@ -101,14 +102,19 @@ def test_what_shrank_does_not_grow() -> None:
     assert growth([before(2, journal_bytes=9_000, elements=900)], NOW).disk_bytes == 0.0
 
 
-@pytest.mark.parametrize("days", [0.0, 0.007, 0.5, 0.999])
-def test_the_burst_of_a_backfill_is_not_extrapolated_before_a_day_has_passed(days: float) -> None:
-    kept = [before(days, documents=0, journal_bytes=0, elements=0)]
-    assert growth(kept, NOW) == Growth()
+def test_there_is_no_rate_in_the_first_ten_minutes() -> None:
+    assert growth([before(0.0069, documents=0)], NOW) == Growth()
     assert growth([], NOW) == Growth()
-    assert forecast(kept, free=10**9, capacity=1_000).warning is None
+
+
+@pytest.mark.parametrize("days", [0.0, 0.007, 0.5, 0.999])
+def test_nothing_warns_of_the_burst_of_a_backfill_before_a_day_has_passed(days: float) -> None:
+    kept = [before(days, documents=0, journal_bytes=0, elements=0)]
+    assert forecast(kept, free=SPARE_BYTES + 1_000, capacity=1_000).warning is None
     assert forecast(kept).too_early == TOO_EARLY
     assert forecast([before(1)]).too_early is None
+    kept = [before(1, documents=0, journal_bytes=0, elements=0)]
+    assert forecast(kept, capacity=1_000).warning is not None
 
 
 def test_a_graph_that_was_not_counted_then_has_no_rate() -> None:
