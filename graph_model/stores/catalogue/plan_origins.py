@@ -48,7 +48,7 @@ class SqlPlanOrigins(CatalogueReader):
 @made_once
 def _runs_asked(most: int) -> sa.Select[Any]:
     """Of each job the number of different runs in its range of an index."""
-    asked, of_job = asked_column(), executions.alias("of_job").c
+    asked, of_job = input_column(), executions.alias("of_job").c
     runs = sa.select(of_job.run).where(of_job.job == asked.c.value).distinct().limit(most)
     counted = sa.select(sa.func.count()).select_from(runs.correlate(asked).subquery())
     return sa.select(asked.c.value, counted.correlate(asked).scalar_subquery())
