@@ -234,8 +234,13 @@ def daily(
     operations = body["operations"]
     operations["write"] = operations["write"] | {"outputSource": target, **write}
     operations["reads"] = [operations["reads"][0] | {"inputSources": [source]}]
-    runs = [event(an_event(START + day * DAY + number, planId=body["id"])) for day in days]
-    return [plan(body), *runs]
+    return [plan(body), *(event(_run(body["id"], START + day * DAY + number)) for day in days)]
+
+
+def _run(plan_id: str, at: int) -> dict[str, Any]:
+    """An event of an application that executed this plan alone."""
+    told = an_event(at, planId=plan_id)
+    return told | {"extra": told["extra"] | {"appId": f"app-{at}"}}
 
 
 def cutoffs(submissions: list[Submission], retention: Retention) -> dict[str, int]:
@@ -265,7 +270,7 @@ def test_a_new_table_keeps_no_more_of_its_sources_than_it_read() -> None:
     assert cutoffs([*load, *new], Retention(before=START + 7 * DAY)) == {"load": 5}
 
 
-def test_the_newest_executions_of_each_job_stay() -> None:
+def test_the_newest_runs_of_each_job_stay() -> None:
     load = daily("load", 1, "file:/raw", "file:/staged", range(10))
     seldom = daily("seldom", 2, "file:/staged", "file:/report", [1, 2])
     assert cutoffs(load, Retention(keep=3)) == {"load": 6}
