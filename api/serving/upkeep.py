@@ -128,23 +128,22 @@ class Upkeep:
     def _prune(self, keep: Keep, night: int) -> int:
         wish = Retention(keep.before(self._service.clock()), keep.runs)
         covered = cover_prune(wish, self._service, drop_bodies=not keep.keeps_bodies)
-        catalogue = self._service.catalogue
+        catalogue, projector = self._service.catalogue, self._service.projector
         rest = worth_moving(covered.cutoffs, recorded_cutoffs(catalogue), catalogue)
-        ending, done, gone, most = Night(night), 0, 0, self._most
+        done, gone, most, goes_on = 0, 0, self._most, True
         try:
-            while rest:
+            while rest and goes_on and not projector.rebuild_waits:
                 self._note(Night(night, sign=self._service.clock()))
                 step = next_step(rest, self._service.catalogue, most)
                 removed = self._carry_out(step, keep)
                 # Where runs stay a command looks at them all again: few commands, then.
                 most = self._most if removed else 2 * most
                 gone, done, rest = gone + removed, done + step.executions, step.rest
-                if not self._sleep(_PAUSE_SECONDS) or self._service.projector.rebuild_waits:
-                    ending = Night(night, sign=0)
-                    break
+                goes_on = self._sleep(_PAUSE_SECONDS)
         except _StepFailed as failure:
             log.warning("retention ends for this night: %s", failure)
-        self._note(ending)
+            rest = ()
+        self._note(Night(night, sign=0 if rest else None))
         if done:
             counts = f"{gone:,} of {done:,} executions before the new cut-offs were removed"
             log.info("HEADWATER_KEEP=%s: %s", keep, counts)
