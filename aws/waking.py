@@ -85,7 +85,7 @@ class ProjectorElsewhere:
     def rebuild_waits(self) -> bool:
         return self._projector.rebuild_waits
 
-    def notify(self, subject: str = "") -> None:  # noqa: ARG002 - which one is read from the journal
+    def notify(self) -> None:
         """Remembered until ``send`` at the end of the request."""
         self._notified = True
 

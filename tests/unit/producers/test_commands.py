@@ -30,7 +30,15 @@ from graph_model.retention.coverage import (
 )
 from graph_model.stores.protocols import DocumentState, Submission
 from tests.projections import SmallHeadwater, project, small_headwater
-from tests.unit.projection.test_projector import PLAN_ID, TROUBLE, a_plan, an_event, event, plan
+from tests.unit.projection.test_projector import (
+    PLAN_ID,
+    TROUBLE,
+    a_plan,
+    a_run,
+    an_event,
+    event,
+    plan,
+)
 
 DAY = 86_400_000
 START = 1_700_000_000_000
@@ -234,13 +242,8 @@ def daily(
     operations = body["operations"]
     operations["write"] = operations["write"] | {"outputSource": target, **write}
     operations["reads"] = [operations["reads"][0] | {"inputSources": [source]}]
-    return [plan(body), *(event(_run(body["id"], START + day * DAY + number)) for day in days)]
-
-
-def _run(plan_id: str, at: int) -> dict[str, Any]:
-    """An event of an application that executed this plan alone."""
-    told = an_event(at, planId=plan_id)
-    return told | {"extra": told["extra"] | {"appId": f"app-{at}"}}
+    runs = [event(a_run(START + day * DAY + number, planId=body["id"])) for day in days]
+    return [plan(body), *runs]
 
 
 def cutoffs(submissions: list[Submission], retention: Retention) -> dict[str, int]:
