@@ -5,7 +5,8 @@ from __future__ import annotations
 import time
 from collections.abc import Iterable
 from importlib import metadata
-from typing import TYPE_CHECKING, Final
+from typing import Final
+from wsgiref.types import StartResponse, WSGIApplication, WSGIEnvironment
 
 from flask import Flask
 
@@ -24,9 +25,6 @@ from api.service.sources import answer_not_found
 from api.settings import Settings
 from graph_model.errors import NotFound
 from graph_model.stores.keys import Role
-
-if TYPE_CHECKING:
-    from _typeshed.wsgi import StartResponse, WSGIApplication, WSGIEnvironment
 
 DISTRIBUTION: Final = "headwater-lineage"
 DESCRIPTION: Final = (

@@ -12,9 +12,9 @@ from graph_model.answers.sources import Sources, of_one_state
 from graph_model.answers.visibility import Selection, filter_of, find_node, show_view
 from graph_model.errors import InvalidReference
 from graph_model.lineage import Answer, Lineage, PlanUse, Question
-from graph_model.picture.beyond import count_beyond, with_attempts
 from graph_model.picture.filtering import EVERYTHING, Filter
 from graph_model.picture.layout import Flow
+from graph_model.picture.undrawn_neighbours import count_beyond, with_attempts
 from graph_model.picture.view import GraphView
 
 ALL = Selection()

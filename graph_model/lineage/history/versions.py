@@ -15,14 +15,14 @@ from typing import Final, NamedTuple
 
 from graph_model.facts import MAIN_BRANCH, NO_NUMBER
 from graph_model.lineage.history.merging import WHOLE, Write, part_of
-from graph_model.lineage.history.visibility import Bound, Moment, visible_versions
+from graph_model.lineage.history.read_rule import Bound, Moment, visible_versions
 from graph_model.stores.protocols import DeclaredFlow, NumberedTime, OlderWrites, VersionWrites
 
 BEGINNING: Final = -(2**62)
 END: Final = 2**62
 
 
-class Sight(NamedTuple):
+class VisibleWrites(NamedTuple):
     """The visible writes of a moment, newest first.
 
     ``older``: for a logical plan with too many writes, the period of the others. ``rough``: some of
@@ -84,7 +84,7 @@ class BranchVersions:
             and write.at < self._before(moment)
         )
 
-    def sight(self, moment: Moment, base: Sight) -> Sight:
+    def visible_writes(self, moment: Moment, base: VisibleWrites) -> VisibleWrites:
         """The visible writes; ``base`` are the writes without a version of this branch.
 
         A branch without a version of its own equals the main branch at the version read; the order
@@ -94,7 +94,7 @@ class BranchVersions:
             return base
         parts = tuple(map(part_of, moment.partitions)) or (WHOLE,)
         seen = visible_versions(self.writes, base.writes, moment.bound[0].since, parts)
-        return Sight(tuple(seen), base.older, base.rough or self.cut or bool(base.older))
+        return VisibleWrites(tuple(seen), base.older, base.rough or self.cut or bool(base.older))
 
 
 def branch_versions(

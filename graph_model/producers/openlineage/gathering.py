@@ -22,7 +22,7 @@ from cachetools import LRUCache
 from graph_model.errors import Unavailable
 from graph_model.facts import ArrivalRow, ExecutionRow, Facts, RunRow, merge
 from graph_model.naming import Rules
-from graph_model.producers.notes import projected
+from graph_model.producers.document_notes import projected
 from graph_model.producers.openlineage import (
     Event,
     RunEvent,
@@ -33,7 +33,7 @@ from graph_model.producers.openlineage import (
 )
 from graph_model.producers.openlineage.events.documents import run_home
 from graph_model.producers.orders import NO_ORDERS, Orders
-from graph_model.producers.outcome import Outcome, earlier_sets
+from graph_model.producers.translation_result import Outcome, earlier_sets
 from graph_model.stores.protocols import DocumentState, StoredDocument
 
 _MOST_ELEMENTS: Final = 20_000

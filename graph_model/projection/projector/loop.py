@@ -26,7 +26,7 @@ from graph_model.projection.projector.witness import Witness
 from graph_model.projection.rebuilding import Progress
 from graph_model.projection.runs.graph_runs import GraphRuns
 from graph_model.projection.runs.window import EMBEDDED, RunWindow
-from graph_model.projection.waiting import Waiting
+from graph_model.projection.waiters import Waiters
 from graph_model.retention.coverage import CATALOGUE_KEY, FILLING, WHOLE
 from graph_model.stores.protocols import (
     Catalogue,
@@ -90,7 +90,7 @@ class Projector:
         self._thread: threading.Thread | None = None
         self._projected_at = float("-inf")
         self._prepared = False
-        self._waiting = Waiting()
+        self._waiting = Waiters()
         self._activity = Activity()
         self._readiness = Readiness(stores)
         self._witness = Witness(stores)
