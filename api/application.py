@@ -28,7 +28,7 @@ from graph_model.stores.keys import Role
 
 DISTRIBUTION: Final = "headwater-lineage"
 DESCRIPTION: Final = (
-    "Data lineage of Spark jobs: what was reported, the graph of jobs, tables and columns."
+    "Data lineage of Spark jobs: the reports, the graph of jobs, tables and columns."
 )
 
 

@@ -44,8 +44,8 @@ _LEAST_FREE: Final = 1_000_000_000
 
 
 def examine(settings: Settings, environment: Mapping[str, str]) -> tuple[Finding, ...]:
-    """The findings, in the order in which a start would meet them. What a service with these
-    settings holds, it may hold.
+    """The findings, in the order in which a start would meet them. The ports and locks of a
+    running service with these settings are no fault.
     """
     version = (sys.version_info.major, sys.version_info.minor)
     own = find_service(settings)

@@ -34,8 +34,8 @@ def lineage(
 ) -> GraphView:
     """The neighbourhood of ``question.node``, in any spelling that ``references`` resolves.
 
-    ``selection`` leaves nodes out of the result, never the requested one. ``beyond``: with what
-    failed runs tried, and with the number of neighbours that are not drawn. Raises InvalidReference
+    ``selection`` leaves nodes out of the result, never the requested one. ``beyond``: with the
+    attempts of failed runs, and the number of neighbours not drawn. Raises InvalidReference
     for a column whose picture shall flow down: its edges run from side to side.
     """
     sources, node = find_node(sources, question.node, question.at)

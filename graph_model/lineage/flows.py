@@ -1,8 +1,8 @@
 """The flows between the tables of a whole estate: for a map, where thousands are looked at at once.
 
-Coarser than a walk, which binds each read to what it saw: a plan counts when it wrote a table since
+Coarser than a walk, which binds each read to its writes: a plan counts when it wrote a table since
 the last time that a full overwrite replaced its content, and counts with all of its inputs.
-Partitions and versions are not told apart, nor is what was read before a table moved; a write to
+Partitions and versions are not distinguished, nor are reads before a table moved; a write to
 another branch than the main one does not count until the branch is published.
 
     a overwrites t, then b and c append to it  =>  a, b and c;  then d overwrites it  =>  d

@@ -10,7 +10,7 @@ from api.console.call import Call, add_command, add_url
 from graph_model.errors import ConfigurationError
 
 _SECONDS: Final = 1_800
-"""How long the server may look for what a command covers: half a minute on an estate of a million
+"""How long the server may search for a command's documents: half a minute on an estate of a million
 runs."""
 
 

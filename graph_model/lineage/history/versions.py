@@ -2,8 +2,8 @@
 
     version 1 (overwrite), 2 (append), 3 (overwrite); a read bound to 2  =>  1 and 2
 
-Writes without a version have their place by time: those up to the version read, or where nobody
-tells who made that one, those before the next version that is known and before the read. A branch
+Writes without a version have their place by time: those up to the version read, or where no
+report names its writer, those before the next version that is known and before the read. A branch
 holds the content of the main one before the first version of its own.
 """
 

@@ -108,8 +108,8 @@ def former_facts(
     """Facts that may be in the graph for these documents, other than those of all together; None
     for none.
 
-    Both with the commands in force and without them: the projector may not yet have removed what a
-    new command covers. ``covered``: a command covers some of the documents.
+    Both with the commands in force and without them: the projector may not yet have carried out a
+    new command. ``covered``: a command covers some of the documents.
     """
     readable = [one for one in documents if one.state != DocumentState.FAILED]
     earlier = earlier_sets(readable, covered=covered)

@@ -1,8 +1,8 @@
 """Orders of lists in SQL: a page is the rows behind the keys of the last row shown.
 
 All keys of an order go in one direction, so that "behind" is one comparison of tuples, and they end
-with an id, so that no row is listed twice or left out. What is unknown gets the value beyond every
-other one, and comes last.
+with an id, so that no row is listed twice or left out. An unknown value counts as greater than
+every other one, and comes last.
 """
 
 from __future__ import annotations
