@@ -65,7 +65,7 @@ class CommandRequest(RequestBody):
         if kind != Ordered.PRUNE and "node" not in data:
             raise ValidationError("a job or dataset reference, or document:<position>", "node")
         if kind == Ordered.PRUNE and data["before"] is None and data["keep"] is None:
-            raise ValidationError("a time here, or a number of executions in keep", "before")
+            raise ValidationError("a time here, or a number of runs in keep", "before")
 
 
 class CutoffSchema(Schema):

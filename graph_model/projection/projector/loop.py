@@ -143,6 +143,11 @@ class Projector:
         """How far the rebuild is that runs here, or ran last; None before the first."""
         return self._rebuilds.progress
 
+    @property
+    def rebuild_waits(self) -> bool:
+        """Whether a rebuild is asked for or under way, in any process, as the journal notes it."""
+        return self._rebuilds.is_noted
+
     def request_rebuild(self) -> Progress:
         """Project everything anew, beside the projection in force; a running rebuild continues.
 

@@ -20,6 +20,7 @@ from graph_model.stores.catalogue.history.newest import newest_executions, newes
 from graph_model.stores.catalogue.openlineage.applications import (
     application_of,
     names_of_runs,
+    run_of,
     under_applications,
 )
 from graph_model.stores.catalogue.reading import CatalogueReader
@@ -90,6 +91,14 @@ class SqlExecutionHistory(CatalogueReader):
         with self._read() as connection:
             found = _times_of_runs().rows(connection, {"job": job, "limit": limit})
         return tuple((run, at) for run, at in found)
+
+    def newest_runs_since(self, job: str, runs: int, executions: int) -> int | None:
+        """From an index alone, but for executions that do not name their application."""
+        values = {"job": job, "runs": runs, "passed": executions - 1}
+        with self._read() as connection:
+            ((oldest,),) = _oldest_of_newest_runs().rows(connection, values)
+            bound = _time_at_place().rows(connection, values)
+        return None if oldest is None else max((oldest, *(at for (at,) in bound)))
 
     def executions_of_runs(
         self, job: str, runs: Collection[str], limit: int
@@ -298,6 +307,30 @@ def _times_of_runs() -> sa.Select[Any]:
 
 
 @made_once
+def _oldest_of_newest_runs() -> sa.Select[Any]:
+    own = executions.c
+    run, newest = run_of(own).label("run"), sa.func.max(own.at)
+    newest_runs = (
+        sa.select(run, sa.func.min(own.at).label("oldest"))
+        .where(own.job == _job())
+        .group_by(run)
+        .order_by(newest.desc(), run.desc())
+        .limit(sa.bindparam("runs", type_=sa.Integer(), required=True))
+        .subquery("newest_runs")
+    )
+    return sa.select(sa.func.min(newest_runs.c.oldest))
+
+
+@made_once
+def _time_at_place() -> sa.Select[Any]:
+    """Of the execution of a job that so many newer ones come before; no row where it has fewer."""
+    own = executions.c
+    passed = sa.bindparam("passed", type_=sa.Integer(), required=True)
+    times = sa.select(own.at).where(own.job == _job())
+    return times.order_by(own.at.desc()).limit(1).offset(passed)
+
+
+@made_once
 def _executions_of_runs(count: int) -> sa.CompoundSelect[Any]:
     """Each run by itself: so its index gives the newest, however much the job has besides."""
     each = []
@@ -311,6 +344,9 @@ def _executions_of_runs(count: int) -> sa.CompoundSelect[Any]:
 def _newest_of_job(chosen: sa.Select[Any]) -> sa.Select[Any]:
     """As many as a parameter says of the job that another one names."""
     own = executions.c
-    job = sa.bindparam("job", type_=StoredId(), required=True)
     limit = sa.bindparam("limit", type_=sa.Integer(), required=True)
-    return chosen.where(own.job == job).order_by(own.at.desc(), own.id.desc()).limit(limit)
+    return chosen.where(own.job == _job()).order_by(own.at.desc(), own.id.desc()).limit(limit)
+
+
+def _job() -> sa.BindParameter[str]:
+    return sa.bindparam("job", type_=StoredId(), required=True)
