@@ -85,7 +85,8 @@ def test_savings_say_how_much_longer_room_lasts_and_what_is_in_force(page: Page)
     rows = page.get_by_test_id("storage-savings").locator("tbody tr")
     expect(rows).to_have_count(6)
     expect(rows.first).to_contain_text("HEADWATER_KEEP=days=30")
-    expect(rows.first).to_contain_text("21 days more")
+    expect(rows.first).to_contain_text("up to 21 days more")
+    expect(page.get_by_test_id("storage-saved-note")).to_contain_text("headwater prune counts")
     expect(rows.filter(has_text="in force")).to_contain_text("HEADWATER_KEEP=days=400")
     expect(page.get_by_test_id("storage-in-force")).to_contain_text("HEADWATER_GRAPH_RUNS=all")
 
@@ -144,7 +145,7 @@ def test_hostile_names_are_text_and_break_nothing(page: Page, api: FakeApi) -> N
 def test_it_is_reached_from_the_documents(page: Page) -> None:
     page.goto("/?view=journal")
     wait_for(page)
-    page.get_by_test_id("journal").get_by_role("link", name="What takes room").press("Enter")
+    page.get_by_test_id("journal").get_by_role("link", name="Disk and memory in use").press("Enter")
     wait_for(page)
     expect(page.get_by_test_id("heading")).to_have_text("Storage")
 

@@ -1,5 +1,5 @@
 /**
- * What takes room, when it is full and what a setting would save, in words: pure, from a reply of /storage.
+ * Disk and memory in use, when they are full and the savings of settings, in words: pure, from a reply of /storage.
  */
 import { count, formatDays, formatNumber, formatSize } from './format.js';
 import { decodeText } from './url.js';
@@ -12,8 +12,8 @@ const DAY = 86_400_000;
  * @property {string} title
  * @property {'unmeasured'|'unknown'|'still'|'growing'|'soon'} state
  * @property {string} verdict  when it is full
- * @property {string} rate     what it grows a day; empty where that is not known
- * @property {string} left     what is free; empty where that is not known
+ * @property {string} rate     growth a day; empty where unknown
+ * @property {string} left     free space; empty where unknown
  * @property {Array<{name: string, part: number}>} parts  shares of one
  */
 
@@ -56,8 +56,8 @@ function heap({ stored, growth, full }) {
 
 /** @returns {Pick<Room, 'state'|'verdict'>} */
 function forecast({ room, days, soon }, grows, unmeasured) {
+  if (days === 0) return { state: 'soon', verdict: 'Full now' };
   if (room === null) return { state: 'unmeasured', verdict: unmeasured };
-  if (room <= 0) return { state: 'soon', verdict: 'Full now' };
   if (grows === null) return { state: 'unknown', verdict: 'No forecast yet' };
   if (days === null) return { state: 'still', verdict: 'Does not grow at present' };
   return { state: soon ? 'soon' : 'growing', verdict: `Full in ${formatDays(days)} at this rate` };
@@ -81,7 +81,7 @@ export function elements(number) {
 }
 
 /**
- * How long the growth has been measured: the rate of two hours is not that of a week.
+ * How long the growth has been measured: the rate of one day is not that of a week.
  * @param {any} reply
  * @returns {string}
  */
@@ -90,7 +90,7 @@ export function basis({ measuredSince, measuredAt, growth }) {
   const days = (Date.parse(measuredAt) - Date.parse(measuredSince)) / DAY;
   const span = spanWords(days);
   if (growth.bytes === null) return `Measured for ${span}: no forecast yet.`;
-  if (days < 1) return `Measured for ${span} only: the forecast may still change much.`;
+  if (days < 1) return `Measured for ${span} only: the forecast may still change much, and warns after a day.`;
   return `At the rate of the last ${span}.`;
 }
 
@@ -100,7 +100,7 @@ function spanWords(days) {
 }
 
 /**
- * The journal shared out, the largest first; what is not listed comes last, as one row.
+ * The journal shared out, the largest first; the unlisted rest comes last, as one row.
  * @param {any} reply
  * @param {string} by
  * @returns {Array<{name: string, share: number, bytes: number, rest: boolean}>}
@@ -137,12 +137,12 @@ export function jobOf(name) {
  * @typedef {object} Saving
  * @property {string} setting  the line to copy
  * @property {boolean} inForce
- * @property {string} saves    what it would give back
+ * @property {string} saves    the room that it would free
  * @property {string} lasts    how much longer the room lasts; empty where that is not known
  */
 
 /**
- * What each setting would save at most: those of the disk first, the largest first.
+ * The greatest saving of each setting: those of the disk first, the largest first.
  * @param {any} reply
  * @returns {Saving[]}
  */
@@ -152,19 +152,19 @@ export function savings({ saved, keep, runs, growth }) {
     setting,
     inForce: setting === `HEADWATER_KEEP=${keep}`,
     saves: bytes > 0 ? `up to ${formatSize(bytes)} of the disk` : 'nothing today',
-    lasts: longer(bytes, growth.bytes),
+    lasts: longer(bytes, growth.bytes, 'up to'),
   }));
   const windows = Object.entries(runs.saved).map(([setting, size]) => ({
     setting,
     inForce: false,
     saves: size.elements > 0 ? heapWords(size) : 'nothing today',
-    lasts: longer(size.elements, growth.elements),
+    lasts: longer(size.elements, growth.elements, 'about'),
   }));
   return [...kept, ...windows];
 }
 
-function longer(saved, growth) {
-  return saved > 0 && growth ? formatDays(saved / growth) : '';
+function longer(saved, growth, bound) {
+  return saved > 0 && growth ? `${bound} ${formatDays(saved / growth)}` : '';
 }
 
 function heapWords({ elements: number, bytes }) {
@@ -182,7 +182,7 @@ export function inForce({ keep, runs }) {
 }
 
 /**
- * What takes room, in rows: what it is, its size, of what.
+ * Disk and memory in use, in rows: the part, its size, its description.
  * @param {any} reply
  * @returns {Array<{name: string, size: string, said: string}>}
  */
@@ -200,6 +200,12 @@ export function takers({ documents, stored, runs }) {
   return [
     { name: 'Journal', size: formatSize(stored.journal), said: `${count(documents, 'document')} received, on disk` },
     { name: 'Catalogue', size: formatSize(stored.catalogue), said: 'names, runs and times, on disk' },
+    stored.checkpoint > 0 && {
+      name: 'Checkpoint',
+      size: formatSize(stored.checkpoint),
+      said: 'the saved graph of the engine, on disk; while it is saved anew, twice',
+    },
+    stored.log > 0 && { name: 'Write-ahead logs', size: formatSize(stored.log), said: 'of journal and catalogue, on disk' },
     graph,
     ofRuns,
   ].filter((one) => one !== false);

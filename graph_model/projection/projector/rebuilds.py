@@ -61,6 +61,11 @@ class Rebuilds:
         under_way = self._commits.rebuild
         return self._progress if under_way is None else under_way.progress
 
+    @property
+    def is_noted(self) -> bool:
+        """Whether a rebuild is wanted or under way, in any process."""
+        return self._stores.journal.get_meta(REBUILD_KEY) not in {None, _NONE}
+
     def request(self) -> Progress:
         """Project everything anew, beside the projection in force; a running rebuild continues.
 
@@ -119,7 +124,7 @@ class Rebuilds:
         if self._commits.rebuild is None and self._runs.is_other:
             with journal.projecting():
                 return self._runs.step()
-        if self._commits.rebuild is None and journal.get_meta(REBUILD_KEY) in {None, _NONE}:
+        if self._commits.rebuild is None and not self.is_noted:
             return False
         with journal.projecting():
             if self._commits.rebuild is None:

@@ -18,7 +18,7 @@ from graph_model.projection.runs.keeping import (
     write_since,
 )
 from graph_model.projection.runs.steps import Steps
-from graph_model.projection.runs.wanted import elements_of
+from graph_model.projection.runs.wanted_runs import elements_of
 from graph_model.projection.runs.window import ALL, NONE, RunWindow
 from graph_model.stores.protocols import Catalogue, Checkpoints, Generations, Graph
 from graph_model.stores.protocols.history import ExecutionHistory

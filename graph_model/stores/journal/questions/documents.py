@@ -10,7 +10,7 @@ import sqlalchemy as sa
 from graph_model.errors import DamagedDocument
 from graph_model.storable_text import storable
 from graph_model.stores.cursors import checked_limit
-from graph_model.stores.database import among, chunks
+from graph_model.stores.database import chunks, in_list
 from graph_model.stores.journal.bodies import read_bodies
 from graph_model.stores.journal.questions.connection import JournalConnection
 from graph_model.stores.journal.questions.rows import (
@@ -30,9 +30,9 @@ from graph_model.stores.protocols import (
 )
 
 # Made once: to put these together anew takes longer than the database does.
-_OUTLINED: Final = described.where(among(documents.c.plan_id, "plan_ids"))
+_OUTLINED: Final = described.where(in_list(documents.c.plan_id, "plan_ids"))
 _OUTLINED_KINDS: Final = described.where(
-    among(documents.c.plan_id, "plan_ids"), among(documents.c.kind, "kinds")
+    in_list(documents.c.plan_id, "plan_ids"), in_list(documents.c.kind, "kinds")
 )
 # Spelled out: of a list whose length it does not know, SQLite prefers all that is pending.
 _OUTLINED_NEW: Final = described.where(
@@ -48,10 +48,10 @@ _SIZES: Final = (
         sa.func.coalesce(sa.cast(sa.func.sum(bodies.c.size), sa.BigInteger), 0),
     )
     .outerjoin_from(documents, bodies, documents.c.content_hash == bodies.c.content_hash)
-    .where(among(documents.c.plan_id, "plan_ids"))
+    .where(in_list(documents.c.plan_id, "plan_ids"))
     .group_by(documents.c.plan_id)
 )
-_SIZES_OF_KINDS: Final = _SIZES.where(among(documents.c.kind, "kinds"))
+_SIZES_OF_KINDS: Final = _SIZES.where(in_list(documents.c.kind, "kinds"))
 
 
 class SqlJournalDocuments(JournalConnection):
