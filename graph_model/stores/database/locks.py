@@ -30,6 +30,7 @@ class Lock(IntEnum):
     SERVICE = 7_238_145_004  # shared by services, held alone by a task that tolerates no other
     COUNTS = 7_238_145_005  # counted rows are looked up and written by one at a time
     LEASE = 7_238_145_006  # the projector that goes on with the next round, while many come
+    REMOVAL = 7_238_145_007  # one process removes large bodies from their store at a time
 
 
 def keep_order(connection: Connection, lock: Lock) -> None:

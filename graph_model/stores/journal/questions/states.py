@@ -93,7 +93,7 @@ class SqlJournalStates(JournalConnection):
         if dropped or settings or any(positions for positions, _, _ in settlements):
             self._taking.run(Conclusion(tuple(settlements), tuple(dropped), settings))
         if dropped:
-            self._remove_condemned()
+            self._removal.attempt()
 
     def states(self, positions: Collection[int]) -> dict[int, DocumentState]:
         """The states of the documents known among these."""
