@@ -81,7 +81,7 @@ class ProjectorElsewhere:
         """Another function knows it."""
         return self._projector.progress
 
-    def notify(self, subject: str = "") -> None:  # noqa: ARG002 - which one is read from the journal
+    def notify(self) -> None:
         """Remembered until ``send`` at the end of the request."""
         self._notified = True
 

@@ -24,7 +24,6 @@ from graph_model import identity
 from graph_model.errors import ConfigurationError
 from graph_model.facts import Edge, ExecutionRow, Vertex
 from graph_model.producers.registry import PRODUCERS, Producers
-from graph_model.producers.spline import TRANSLATOR_VERSION
 from graph_model.producers.translation import projection_epoch
 from graph_model.projection.runs.carried import CarriedRuns
 from graph_model.projection.runs.window import ALL, REMOTE, RunWindow
@@ -139,7 +138,7 @@ class _Job:
             epoch=identity.digest(
                 projection_epoch(standing.rules, self._request.producers), CATALOGUE_VERSION
             ),
-            translator=str(TRANSLATOR_VERSION),
+            translator=" ".join(map(str, self._request.producers.versions)),
             catalogue_version=CATALOGUE_VERSION,
             journal=JournalCounts(
                 counts["documents"],

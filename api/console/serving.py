@@ -90,9 +90,9 @@ def fetch(call: Call) -> int:
 
     runtime = java.find_java(call.environment)
     archives = jars.fetch(call.environment)
-    compiled = script.find_classes(runtime.program, archives, call.environment)
     call.say(f"{len(archives)} archives in {jars.cache_folder(call.environment)}")
-    call.say(f"engine's script {'compiled' if compiled else 'is compiled at each start'}")
+    script.find_classes(runtime.program, archives, [script.cache_folder(call.environment)])
+    call.say("engine's script compiled")
     return 0
 
 

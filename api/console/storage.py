@@ -7,13 +7,15 @@ from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
 from api.console.call import Call, add_command, add_url
+from graph_model.retention.forecast import describe_full
 
 _SHOWN: Final = 5
 _TEXT: Final = """\
-Asks a running Headwater. Sizes are the databases' own statistics; growth is the rate of the last
-week, measured once an hour, so the first figure exists ten minutes after the first start; the
-shares of the journal are estimated from a sample of 1,000 documents. \"At most\": the runs behind
-today's lineage stay under any HEADWATER_KEEP.
+Asks a running Headwater. Sizes are the databases' own statistics; growth is that of the last week's
+days, measured once an hour: the first figure exists ten minutes after the first start, and warns
+after a day. The shares of the journal are estimated from a sample of 1,000 documents. \"At most\":
+the runs behind today's lineage stay under any HEADWATER_KEEP, all runs of an append-only table
+among them; headwater prune counts exactly, and removes nothing without --yes.
 
   headwater storage
   headwater storage --json | jq .full.disk.days"""
@@ -32,22 +34,18 @@ def storage(call: Call) -> int:
 
 def describe(found: Mapping[str, Any]) -> Iterator[str]:
     """The answer in lines."""
-    stored, growth = found["stored"], found["growth"]
-    yield f"{_bytes(stored['journal']):>12}  journal ({found['documents']:,} documents came)"
-    yield f"{_bytes(stored['catalogue']):>12}  catalogue"
-    if stored["elements"] is not None:
-        heap = "" if stored["heap"] is None else f" ({_bytes(stored['heap'])} of its heap)"
-        yield f"{stored['elements']:>12,}  vertices and edges in the engine{heap}"
+    growth = found["growth"]
+    yield from _describe_stored(found)
     if growth["bytes"] is None:
         since = found["measuredSince"]
         period = "" if since is None else f", since {since}"
-        yield f"growth is not known yet: it is measured once an hour{period}"
+        yield f"growth is known after ten minutes of measurements{period}"
     else:
         more = "" if growth["elements"] is None else f", {growth['elements']:,.0f} elements"
         yield f"a day: {growth['documents']:,.0f} documents, {_bytes(growth['bytes'])}{more}"
     for name, one in sorted(found["full"].items()):
         if one["days"] is not None:
-            yield f"the {name} is full in {one['days']:,.1f} days at this rate"
+            yield describe_full(name, one["days"])
     for what, shares in found["by"].items():
         named = [one for one in shares if one["name"]][:_SHOWN]
         listed = ", ".join(f"{one['name']} {one['share']:.0%}" for one in named)
@@ -55,6 +53,8 @@ def describe(found: Mapping[str, Any]) -> Iterator[str]:
     for setting, size in found["saved"].items():
         if size:
             yield f"{setting} would give back at most {_bytes(size)}"
+    if any(found["saved"].values()):
+        yield found["savedNote"]
     if found["keep"] is not None:
         yield f"in force: HEADWATER_KEEP={found['keep']}"
     runs = found["runs"]
@@ -62,8 +62,22 @@ def describe(found: Mapping[str, Any]) -> Iterator[str]:
     for setting, one in runs["saved"].items():
         if one["elements"]:
             yield f"{setting} would save about {_elements(one)}"
+    if found["tooEarly"] is not None:
+        yield found["tooEarly"]
     if found["warning"]:
         yield f"warning: {found['warning']}"
+
+
+def _describe_stored(found: Mapping[str, Any]) -> Iterator[str]:
+    stored = found["stored"]
+    yield f"{_bytes(stored['journal']):>12}  journal ({found['documents']:,} documents came)"
+    yield f"{_bytes(stored['catalogue']):>12}  catalogue"
+    for name, size in (("checkpoint", stored["checkpoint"]), ("write-ahead logs", stored["log"])):
+        if size:
+            yield f"{_bytes(size):>12}  {name}"
+    if stored["elements"] is not None:
+        heap = "" if stored["heap"] is None else f" ({_bytes(stored['heap'])} of its heap)"
+        yield f"{stored['elements']:>12,}  vertices and edges in the engine{heap}"
 
 
 def _elements(found: Mapping[str, Any]) -> str:

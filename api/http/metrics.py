@@ -191,16 +191,20 @@ def _of_room(forecast: Callable[[], Forecast]) -> Iterator[Metric]:
     except HeadwaterError:
         return
     now, grows = found.measured, found.growth
-    parts = {"journal": now.journal_bytes, "catalogue": now.catalogue_bytes}
+    parts = {
+        "journal": now.journal_bytes,
+        "catalogue": now.catalogue_bytes,
+        "checkpoint": now.checkpoint_bytes,
+    }
     yield _labelled("headwater_storage_bytes", "Bytes in use on the disk", "part", parts)
     days = {"disk": found.disk_days, "heap": found.heap_days}
-    documentation = "Days until it is full at the rate of the last week"
+    documentation = "Days until it is full at the rate of the last week; 0 for a full one"
     yield _labelled("headwater_storage_full_days", documentation, "room", days)
     for name, text, value in (
         ("storage_free_bytes", "Bytes free on the disk of the data folder", found.free_bytes),
         ("storage_measured_seconds", "Time over which growth was measured, at most a week",
          found.measured_seconds),
-        ("storage_growth_bytes", "Bytes that journal and catalogue grow a day", grows.disk_bytes),
+        ("storage_growth_bytes", "Bytes that come a day on the disk", grows.disk_bytes),
         ("engine_elements", "Vertices and edges in the embedded engine", now.elements),
         ("engine_capacity_elements", "Vertices and edges that its heap holds", found.capacity),
         ("engine_growth_elements", "Vertices and edges that come a day", grows.elements),

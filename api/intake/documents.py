@@ -115,8 +115,7 @@ def take(reading: Reading, delivery: Delivery, service: Service, wait_seconds: f
     idle = service.projector.idle
     documents, positions = _make_durable(reading, delivery, service.journal, service.clock())
     if positions:
-        for subject in dict.fromkeys(document.subject for document in documents):
-            service.projector.notify(subject)
+        service.projector.notify()
         if idle and wait_seconds > 0 and _is_soon_projected(documents, service):
             service.projector.wait(positions, wait_seconds)
     return documents

@@ -21,12 +21,12 @@ from api.schemas.journal import (
     StorageReply,
 )
 from api.service import current_service
-from api.service.room import Report, RunsInGraph
+from api.service.room import SAVED_NOTE, Report, RunsInGraph
 from graph_model import identity
 from graph_model.errors import NotFound
 from graph_model.producers.registry import Producers
 from graph_model.projection.rebuilding import Progress
-from graph_model.retention.forecast import is_soon
+from graph_model.retention.forecast import Forecast
 from graph_model.stores.protocols import DocumentKind, StoredDocument
 
 blueprint = Blueprint("journal", __name__, description="The journal: what was received")
@@ -116,6 +116,8 @@ def describe_room(report: Report, hidden: Collection[str]) -> dict[str, Any]:
         "stored": {
             "journal": now.journal_bytes,
             "catalogue": now.catalogue_bytes,
+            "checkpoint": now.checkpoint_bytes,
+            "log": report.log_bytes,
             "elements": now.elements,
             "heap": _heap(report.runs, now.elements),
         },
@@ -124,21 +126,23 @@ def describe_room(report: Report, hidden: Collection[str]) -> dict[str, Any]:
             "bytes": found.growth.disk_bytes,
             "elements": found.growth.elements,
         },
+        "tooEarly": found.too_early,
         "full": {
-            "disk": _describe_full(found.free_bytes, found.disk_days),
-            "heap": _describe_full(found.free_elements, found.heap_days),
+            "disk": _describe_full(found, found.free_bytes, found.disk_days),
+            "heap": _describe_full(found, found.free_elements, found.heap_days),
         },
         "sampled": report.sampled,
         "by": shares,
         "keep": None if report.keep is None else str(report.keep),
         "saved": dict(report.saved),
+        "savedNote": SAVED_NOTE,
         "runs": _describe_runs(report.runs),
         "warning": found.warning,
     }
 
 
-def _describe_full(room: int | None, days: float | None) -> dict[str, Any]:
-    return {"room": room, "days": days, "soon": is_soon(days)}
+def _describe_full(forecast: Forecast, room: int | None, days: float | None) -> dict[str, Any]:
+    return {"room": room, "days": days, "soon": forecast.warns(days)}
 
 
 def _describe_runs(runs: RunsInGraph) -> dict[str, Any]:

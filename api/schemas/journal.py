@@ -83,18 +83,24 @@ class JournalReply(Schema):
 
 
 class StoredReply(Schema):
-    """Bytes in use on the disk; ``elements`` in the embedded engine and the bytes of its ``heap``
-    that they take, about; null where there is none.
+    """Bytes in use on the disk: of journal and catalogue, of the ``checkpoint`` of the embedded
+    engine, of SQLite's write-ahead ``log`` (null where the database is elsewhere); ``elements`` in
+    the embedded engine and the bytes of its ``heap`` that they take, about; null where there is
+    none.
     """
 
     journal = fields.Integer(required=True)
     catalogue = fields.Integer(required=True)
+    checkpoint = fields.Integer(allow_none=True)
+    log = fields.Integer(allow_none=True)
     elements = fields.Integer(allow_none=True)
     heap = fields.Integer(allow_none=True)
 
 
 class GrowthReply(Schema):
-    """A day, at the rate of the last week; null while it is not known."""
+    """A day: the increases of the last week's days, shared out over its days; null while it is not
+    known, in the first ten minutes. ``bytes`` of journal, catalogue and checkpoint.
+    """
 
     documents = fields.Float(allow_none=True)
     bytes = fields.Float(allow_none=True)
@@ -103,7 +109,8 @@ class GrowthReply(Schema):
 
 class FullReply(Schema):
     """``room`` that is left (bytes of the disk, elements of the heap) and the days that it lasts;
-    null where it is not known or nothing grows. ``soon``: in less than 14 days.
+    0 for a full one, null where it is not known or nothing grows. ``soon``: in less than 14 days,
+    at a rate of a day or more.
     """
 
     room = fields.Integer(allow_none=True)
@@ -137,9 +144,10 @@ class RunsInGraphReply(ElementsReply):
 
 class StorageReply(Schema):
     """Disk space. ``by`` kind, producer, namespace and job is scaled up from ``sampled`` documents;
-    ``saved`` is per setting the most that it gives back, in bytes; ``keep`` is HEADWATER_KEEP, null
-    where it is empty. ``measuredSince``: the oldest measurement behind ``growth``, null before the
-    first one.
+    ``saved`` is per setting the most that it gives back, in bytes, ``savedNote`` why it may be
+    less; ``tooEarly`` why nothing warns of a date yet, null after a day; ``keep`` is
+    HEADWATER_KEEP, null where it is empty. ``measuredSince``: the oldest measurement behind
+    ``growth``, null before the first one.
     """
 
     measuredAt = fields.String(required=True)
@@ -148,11 +156,13 @@ class StorageReply(Schema):
     stored = fields.Nested(StoredReply, required=True)
     growth = fields.Nested(GrowthReply, required=True)
     full = fields.Dict(keys=fields.String(), values=fields.Nested(FullReply), required=True)
+    tooEarly = fields.String(allow_none=True)
     sampled = fields.Integer(required=True)
     by = fields.Dict(
         keys=fields.String(), values=fields.List(fields.Nested(ShareReply)), required=True
     )
     keep = fields.String(required=True, allow_none=True)
     saved = fields.Dict(keys=fields.String(), values=fields.Integer(), required=True)
+    savedNote = fields.String(required=True)
     runs = fields.Nested(RunsInGraphReply, required=True)
     warning = fields.String(allow_none=True)

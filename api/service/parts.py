@@ -59,8 +59,8 @@ class ProjectionService(Protocol):
     def idle(self) -> bool:
         """Whether nothing is being projected, or is about to be: a new document is at once."""
 
-    def notify(self, subject: str = "") -> None:
-        """A subject has new documents."""
+    def notify(self) -> None:
+        """The journal has new documents."""
 
     def wait(self, positions: Collection[int], timeout: float) -> bool:
         """Wait, at most ``timeout`` seconds, until none of these documents is pending."""

@@ -57,7 +57,7 @@ def ask(service: Service) -> ServiceReadiness:
     status = _status(checks, service.projector.state)
     if (full := service.projector.full) is not None:
         checks["room"] = full  # it stays ready
-    if status == "ready" and (warning := _storage_warning(service)) is not None:
+    if checks["journal"] == "ok" and (warning := _storage_warning(service)) is not None:
         checks["storage"] = warning  # it stays ready
     return ServiceReadiness(status, checks, None if lag is None else lag.documents, lag)
 

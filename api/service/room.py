@@ -1,7 +1,8 @@
 """Disk space: its use by part and by job, its growth, the date when it is full, possible savings.
 
 Bounded: sizes come from the databases' own statistics, growth from measurements an hour apart, and
-the shares of jobs from a sample of 1,000 documents (a few seeks each), kept for a minute.
+the shares of jobs from a sample of 1,000 documents (a few seeks each, and a count of up to 10,000
+runs for each job among them), kept for a minute.
 """
 
 from __future__ import annotations
@@ -10,11 +11,13 @@ import shutil
 import threading
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 from urllib.parse import quote
 
+from graph_model import identity
 from graph_model.errors import Unavailable
 from graph_model.producers.registry import PRODUCERS
 from graph_model.projection.runs.estimate import estimate_elements
@@ -30,6 +33,7 @@ from graph_model.retention.forecast import (
     write_measures,
 )
 from graph_model.retention.keeping import Keep
+from graph_model.stores.gremlin.engine.checkpoints import saved_bytes
 
 if TYPE_CHECKING:
     from graph_model.stores.catalogue import SqlGenerations
@@ -43,6 +47,12 @@ SAMPLE: Final = 1_000
 LARGEST: Final = 10
 KEPT_DAYS: Final = (30, 90, 400)
 KEPT_RUNS: Final = 100
+RUNS_COUNTED: Final = 10_000
+SAVED_NOTE: Final = (
+    "at most: today's lineage keeps the runs that it stands on, all runs of an append-only table"
+    " among them; runs= counts the runs of a sample of jobs, days= goes by the arrival of"
+    " documents; headwater prune counts exactly, and removes nothing without --yes"
+)
 _BELIEVED_MS: Final = 60_000
 
 
@@ -73,22 +83,24 @@ class RunsInGraph:
 @dataclass(frozen=True, slots=True)
 class Report:
     """``by`` kind, producer, namespace and job: the largest first. ``saved``: setting -> bytes that
-    it would give back at most, without the executions behind today's lineage. ``keep``: the
-    retention in force.
+    it would give back at most (``SAVED_NOTE``). ``keep``: the retention in force. ``log_bytes`` of
+    SQLite's write-ahead logs; None where the databases are elsewhere.
     """
 
     forecast: Forecast
     runs: RunsInGraph
     sampled: int
     keep: Keep | None
+    log_bytes: int | None = None
     by: Mapping[str, tuple[Share, ...]] = field(default_factory=dict)
     saved: Mapping[str, int] = field(default_factory=dict)
 
 
 class Room:
-    """For any thread. ``folder`` holds the databases; None: they are elsewhere. ``memory`` measures
-    the embedded engine, ``clock`` gives epoch milliseconds; ``runs`` are those
-    that the graph carries, ``keep`` is the retention in force.
+    """For any thread. ``folder`` holds the databases, ``engine_folder`` the checkpoints; None: they
+    are elsewhere. ``memory`` measures the embedded engine, ``holds`` tells whether documents wait
+    for room in it, ``clock`` gives epoch milliseconds; ``runs`` are those that the graph carries,
+    ``keep`` is the retention in force.
     """
 
     def __init__(
@@ -98,7 +110,9 @@ class Room:
         clock: Callable[[], int],
         *,
         folder: Path | None = None,
+        engine_folder: Path | None = None,
         memory: Callable[[], Memory | None] = lambda: None,
+        holds: Callable[[], bool] = lambda: False,
         runs: RunWindow = EMBEDDED,
         keep: Keep | None = None,
     ) -> None:
@@ -108,7 +122,9 @@ class Room:
         self._generations = generations
         self._clock = clock
         self._folder = folder
+        self._engine_folder = engine_folder
         self._memory = memory
+        self._holds = holds
         self._lock = threading.Lock()
         self._report: Report | None = None
 
@@ -123,7 +139,7 @@ class Room:
         free = None if self._folder is None else _free_bytes(self._folder)
         capacity = None if memory is None else memory.capacity
         since = measured_since(kept, now)
-        return Forecast(now, growth(kept, now), free, capacity, since)
+        return Forecast(now, growth(kept, now), free, capacity, since, self._holds())
 
     def keep_measure(self) -> None:
         """Keep the present use, once an hour, for the rate: by one service of several."""
@@ -142,7 +158,14 @@ class Room:
             self._journal.used_bytes(),
             self._generations.current.used_bytes(),
             None if memory is None else memory.elements,
+            self._checkpoint_bytes(),
         )
+
+    def _checkpoint_bytes(self) -> int | None:
+        """None where the measured disk has none."""
+        if self._folder is None or self._engine_folder is None:
+            return None
+        return saved_bytes(self._engine_folder)
 
     def tidy(self) -> bool:
         """One bounded step of giving free pages back; False when none is left."""
@@ -170,13 +193,9 @@ class Room:
                 for name in ("producer", "namespace", "job")
             },
         }
-        runs = Counter(
-            _origin_field(origins, one, "job")
-            for one in sample
-            if one.kind not in PRODUCERS.bases and one.plan_id in origins
-        )
-        saved = self._saved(forecast, runs, len(sample))
-        return Report(forecast, self._runs_in_graph(), len(sample), self._keep, by, saved)
+        saved = self._saved(forecast, _documents_of_runs(sample, origins), len(sample))
+        log = None if self._folder is None else _log_bytes(self._folder)
+        return Report(forecast, self._runs_in_graph(), len(sample), self._keep, log, by, saved)
 
     def _runs_in_graph(self) -> RunsInGraph:
         others = [one for one in (EMBEDDED, NONE) if one != self._runs]
@@ -187,17 +206,49 @@ class Room:
         return RunsInGraph(self._runs, now, saved, memory.element_bytes if memory else None)
 
     def _saved(
-        self, forecast: Forecast, runs_sampled: Mapping[str, int], sampled: int
+        self, forecast: Forecast, documents: Mapping[str, int], sampled: int
     ) -> dict[str, int]:
+        """``documents`` of runs that were sampled, by the id of their job."""
         now = forecast.measured
+        stored = now.journal_bytes + now.catalogue_bytes
         times = [now.at - days * DAY_MS for days in KEPT_DAYS]
-        shares = zip(KEPT_DAYS, self._journal.share_received_before(times), strict=True)
-        found = {f"days={days}": int(share * now.disk_bytes) for days, share in shares}
-        each = now.documents / sampled if sampled else 0.0
-        beyond = sum(max(0.0, count * each - KEPT_RUNS) for count in runs_sampled.values())
-        share = beyond / now.documents if now.documents else 0.0
-        found[f"runs={KEPT_RUNS}"] = int(share * now.disk_bytes)
-        return {f"HEADWATER_KEEP={setting}": size for setting, size in found.items()}
+        by_days = self._journal.share_received_before(times)
+        shares = {f"days={days}": share for days, share in zip(KEPT_DAYS, by_days, strict=True)} | {
+            f"runs={KEPT_RUNS}": self._older_documents(documents) / sampled if sampled else 0.0
+        }
+        return {
+            f"HEADWATER_KEEP={setting}": int(share * stored) for setting, share in shares.items()
+        }
+
+    def _older_documents(self, documents: Mapping[str, int]) -> float:
+        """How many of these are probably not of the newest runs of their job: of a job with 400
+        runs three quarters are older than the newest 100.
+        """
+        counts = self._generations.current.run_counts(documents, RUNS_COUNTED)
+        return sum(
+            number * max(0, counts[job] - KEPT_RUNS) / max(1, counts[job])
+            for job, number in documents.items()
+        )
+
+
+def _documents_of_runs(
+    sample: Iterable[Sampled], origins: Mapping[str, PlanOrigin]
+) -> Counter[str]:
+    """Without plans, which stay with the newest run."""
+    return Counter(
+        identity.job_id(origins[one.plan_id].namespace, origins[one.plan_id].job)
+        for one in sample
+        if one.kind not in PRODUCERS.bases and one.plan_id in origins
+    )
+
+
+def _log_bytes(folder: Path) -> int:
+    """Of the journal's and the catalogue's; one that goes meanwhile counts as none."""
+    found = 0
+    for file in folder.glob("*.db-wal"):
+        with suppress(OSError):
+            found += file.stat().st_size
+    return found
 
 
 def _free_bytes(folder: Path) -> int:

@@ -6,25 +6,38 @@ import importlib.metadata
 import os
 import shutil
 import sys
+import time
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Final
 
+from api.http.times import format_instant
 from api.routes.pages import missing_parts
 from api.service.room import MEASURES_KEY
 from api.serving.machine import Finding, check_java, check_python
 from api.serving.own_service import OwnService, find_service
-from api.serving.server import check_free, check_read_port
+from api.serving.server import ENGINE_FOLDER, check_free, check_read_port
 from api.serving.storage import DATABASE_FILE, claim, opened_storage
 from api.settings import Settings
 from graph_model.errors import ConfigurationError, HeadwaterError
+from graph_model.projection.fullness import HELD_KEY
 from graph_model.projection.runs.carried import RUNS_KEY, read_carried
-from graph_model.retention.forecast import Forecast, Measure, growth, read_measures
+from graph_model.retention.forecast import (
+    Forecast,
+    Measure,
+    describe_full,
+    growth,
+    measured_since,
+    read_measures,
+)
 from graph_model.stores.catalogue.generations import examine_file
 from graph_model.stores.database import claim_database, shown
 from graph_model.stores.gremlin.engine import jars
 from graph_model.stores.gremlin.engine.checkpoints import MARK_KEY, read_mark
-from graph_model.stores.gremlin.engine.supervisor import HEAP_SETTING, Memory, capacity
+from graph_model.stores.gremlin.engine.kills import HEAP_SETTING, read_kill
+from graph_model.stores.gremlin.engine.memory import memory_limit
+from graph_model.stores.gremlin.engine.overflows import Overflows
+from graph_model.stores.gremlin.engine.supervisor import Memory
 from graph_model.stores.journal import SqlJournal, read_meta
 
 _LEAST_FREE: Final = 1_000_000_000
@@ -56,6 +69,7 @@ def examine(settings: Settings, environment: Mapping[str, str]) -> tuple[Finding
         *_storage(settings),
         _disk(settings.data),
         *_memory(settings, own),
+        *_killed(settings, time.time()),
         _jars(environment),
         _page(settings.frontend),
         _pyspark(),
@@ -169,22 +183,28 @@ def _storage(settings: Settings) -> tuple[Finding, ...]:
     which another finding reports.
     """
     try:
-        kept = read_measures(_note(settings, MEASURES_KEY))
+        with opened_storage(settings) as database:
+            kept = read_measures(read_meta(database, MEASURES_KEY))
+            holds = bool(read_meta(database, HELD_KEY))
     except HeadwaterError:
         return ()
-    return (_forecast(settings, kept),)
+    return (_forecast(settings, kept, holds=holds),)
 
 
-def _forecast(settings: Settings, kept: Sequence[Measure]) -> Finding:
+def _forecast(settings: Settings, kept: Sequence[Measure], *, holds: bool) -> Finding:
     """The date when disk and heap are full at the measured rate; the disk only of a data folder."""
     if not kept:
         return Finding("storage", True, "not measured yet: a service does it once an hour")
     free = None if settings.database else shutil.disk_usage(_nearest(settings.data)).free
-    held = None if settings.gremlin_url else capacity(settings.gremlin_heap_mb)
-    found = Forecast(kept[-1], growth(kept, kept[-1]), free, held)
+    own_graph = not settings.gremlin_url
+    room = _engine(settings, 0).capacity if own_graph else None
+    since = measured_since(kept, kept[-1])
+    found = Forecast(kept[-1], growth(kept, kept[-1]), free, room, since, holds and own_graph)
     text = f"{found.measured.disk_bytes / 1e6:,.1f} MB in use"
-    for room, days in (("disk", found.disk_days), ("engine's heap", found.heap_days)):
-        text += "" if days is None else f", the {room} is full in {days:,.0f} days at this rate"
+    for name, days in (("disk", found.disk_days), ("engine's heap", found.heap_days)):
+        text += "" if days is None else f", {describe_full(name, days)}"
+    if found.too_early:
+        text += f"; {found.too_early}"
     return Finding("storage", found.warning is None, found.warning or text)
 
 
@@ -208,15 +228,32 @@ def _memory(settings: Settings, own: OwnService | None) -> tuple[Finding, ...]:
     """
     if settings.gremlin_url:
         return ()
-    memory = Memory(_elements_saved(settings), settings.gremlin_heap_mb)
-    machine = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") // 2**20
+    memory = _engine(settings, _elements_saved(settings))
+    machine = memory_limit() // 2**20
     if machine < settings.gremlin_heap_mb:
-        text = f"this machine has {machine:,} MB: {HEAP_SETTING}={settings.gremlin_heap_mb} is more"
+        text = (
+            f"this machine, or container, has {machine:,} MB: "
+            f"{HEAP_SETTING}={settings.gremlin_heap_mb} is more"
+        )
         return (Finding("memory", False, text),)
     if own is not None:
         text = own.memory or "the service has not counted its elements yet"
         return (Finding("memory", HEAP_SETTING not in text, text),)  # it names the remedy
     return (Finding("memory", not memory.is_nearly_full, str(memory)),)
+
+
+def _engine(settings: Settings, elements: int) -> Memory:
+    """The engine with so many elements, and with the overflows that its folder notes."""
+    overflows = Overflows(settings.gremlin_heap_mb, settings.data / ENGINE_FOLDER)
+    return Memory(elements, settings.gremlin_heap_mb, overflows.number)
+
+
+def _killed(settings: Settings, now: float) -> tuple[Finding, ...]:
+    """Only where the engine was killed in the last week, and its memory is as it was then."""
+    kill = None if settings.gremlin_url else read_kill(settings.data / ENGINE_FOLDER)
+    if kill is None or kill.is_settled(now, settings.gremlin_heap_mb, memory_limit() // 2**20):
+        return ()
+    return (Finding("engine", False, f"{format_instant(kill.at * 1000)}: {kill}"),)
 
 
 def _elements_saved(settings: Settings) -> int:

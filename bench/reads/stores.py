@@ -46,8 +46,8 @@ class Settled:
 
     idle = True
 
-    def notify(self, subject: str = "") -> None:
-        del subject
+    def notify(self) -> None:
+        """Everything is projected when it is asked about."""
 
     def wait(self, positions: Collection[int], timeout: float) -> bool:
         del positions, timeout

@@ -94,8 +94,14 @@ class Fullness:
         return len(ids) - there + len(facts.edges) if there < len(ids) else 0
 
     def hold(self) -> None:
-        """Some documents are about to be held."""
-        room = self.room() or 0
+        """Some documents are about to be held.
+
+        The room is noted as it was counted. Most of what was written since was in the graph
+        before; without it, a few elements that leave would look like room for all that waits.
+        """
+        if not self.holds:
+            self._counted = None
+        room = self._counted_room()
         if not self.holds or room < self._room_then:
             self._journal.set_meta(HELD_KEY, str(room))
             self.holds, self._room_then = True, room
@@ -112,6 +118,10 @@ class Fullness:
         """Nothing is held any more: all that waited is pending again."""
         self._journal.set_meta(HELD_KEY, "")
         self.holds = False
+
+    def _counted_room(self) -> int:
+        room = self.room()
+        return 0 if room is None else room + self._written
 
     def _elements(self, capacity: int) -> int:
         if self._counted is None or self._is_doubtful(capacity, self._counted + self._written):

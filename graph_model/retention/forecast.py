@@ -8,21 +8,31 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
+from itertools import pairwise
 from typing import Any, Final
 
 DAY_MS: Final = 86_400_000
 EVERY_MS: Final = 3_600_000
 """Between two measures that are kept."""
 LOOKED_BACK_MS: Final = 7 * DAY_MS
-_LEAST_MS: Final = 600_000
-"""A rate over less than this shows a burst, not a day."""
+LEAST_MS: Final = 600_000
+"""The shortest time behind a rate."""
+SURE_MS: Final = DAY_MS
+"""The shortest time behind a warning: most estates load at certain hours, so a part of a day, or a
+backfill of some minutes, shows no day."""
 SOON_DAYS: Final = 14.0
+SPARE_BYTES: Final = 100_000_000
+"""A disk with less is full: a write-ahead log and temporary files need it."""
+TOO_EARLY: Final = (
+    "measured for less than a day: the rate may be that of a burst, so nothing warns of it"
+)
 
 
 @dataclass(frozen=True, slots=True)
 class Measure:
     """The use ``at`` a time (epoch ms). ``documents``: the newest position of the journal;
-    ``elements`` of the embedded engine, None if unknown.
+    ``elements`` of the embedded engine, None if unknown; ``checkpoint_bytes`` of its saved graph,
+    None in measures of an older Headwater and where the engine's disk is not measured.
     """
 
     at: int
@@ -30,16 +40,18 @@ class Measure:
     journal_bytes: int
     catalogue_bytes: int
     elements: int | None
+    checkpoint_bytes: int | None = None
 
     @property
     def disk_bytes(self) -> int:
-        return self.journal_bytes + self.catalogue_bytes
+        return self.journal_bytes + self.catalogue_bytes + (self.checkpoint_bytes or 0)
 
 
 @dataclass(frozen=True, slots=True)
 class Growth:
-    """A day, at the rate between the oldest measure of the last week and now; None where that is
-    not known: too short a time, or no engine.
+    """A day: the increases of the single days of the last week, shared out over its days. None
+    where that is not known: less than ten minutes of measures, or no engine. In the first day it is
+    the rate of what has passed of it.
     """
 
     documents: float | None = None
@@ -48,29 +60,51 @@ class Growth:
 
 
 def growth(measures: Sequence[Measure], now: Measure) -> Growth:
-    """The rate; shrinking counts as none."""
-    recent = _last_week(measures, now)
-    first = min(recent, key=lambda one: one.at, default=now)
-    if now.at - first.at < _LEAST_MS:
-        return Growth()
-    days = (now.at - first.at) / DAY_MS
-    elements = None
-    counted = [one for one in recent if one.elements is not None]
-    if counted and now.elements is not None and now.at - counted[0].at >= _LEAST_MS:
-        since = (now.at - counted[0].at) / DAY_MS
-        elements = max(0.0, (now.elements - (counted[0].elements or 0)) / since)
+    """The rate. A day at whose end there is less than at its beginning counts as none, so that one
+    large removal does not hide what the other days add.
+
+        10, 12, 14 GB, a removal, 3, 5 GB => (2 + 2 + 0 + 2) / 4 = 1.5 GB a day
+    """
+    recent = [*_last_week(measures, now), now]
+    alike = [one for one in recent if _has_checkpoint(one) == _has_checkpoint(now)]
+    counted = [(one.at, one.elements) for one in recent if one.elements is not None]
     return Growth(
-        max(0.0, (now.documents - first.documents) / days),
-        max(0.0, (now.disk_bytes - first.disk_bytes) / days),
-        elements,
+        _rate([(one.at, one.documents) for one in recent]),
+        _rate([(one.at, one.disk_bytes) for one in alike]),
+        None if now.elements is None else _rate(counted),
     )
 
 
-def measured_since(measures: Sequence[Measure], now: Measure) -> int | None:
-    """The time (epoch ms) of the oldest measure of the last week, from which the rate is taken;
-    None before the first one.
+def _has_checkpoint(one: Measure) -> bool:
+    return one.checkpoint_bytes is not None
+
+
+def _rate(sizes: Sequence[tuple[int, int]]) -> float | None:
+    """A day; ``sizes`` are times with what was there, oldest first."""
+    edges = _edges(sizes)
+    span = edges[-1][0] - edges[0][0]
+    if span < LEAST_MS:
+        return None
+    added = sum(max(0, later - earlier) for (_, earlier), (_, later) in pairwise(edges))
+    return added / (span / DAY_MS)
+
+
+def _edges(sizes: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
+    """Back from the newest, one each day or a little more. A part of a day at the beginning is left
+    out, unless there is no more: of what comes by day and goes at night it would show the one and
+    not the other.
     """
-    return min((one.at for one in _last_week(measures, now)), default=None)
+    edges = [sizes[-1]]
+    for one in reversed(sizes):
+        if edges[-1][0] - one[0] >= DAY_MS:
+            edges.append(one)
+    return edges[::-1] if len(edges) > 1 else [sizes[0], sizes[-1]]
+
+
+def measured_since(measures: Sequence[Measure], now: Measure) -> int | None:
+    """The time (epoch ms) of the measure from which the rate is taken; None before the first."""
+    recent = _last_week(measures, now)
+    return _edges([(one.at, 0) for one in [*recent, now]])[0][0] if recent else None
 
 
 def _last_week(measures: Sequence[Measure], now: Measure) -> list[Measure]:
@@ -78,22 +112,28 @@ def _last_week(measures: Sequence[Measure], now: Measure) -> list[Measure]:
 
 
 def days_until_full(room: float | None, growth_a_day: float | None) -> float | None:
-    """None where nothing grows, or one of the two is not known."""
+    """0 where there is no room, whether it grows or not; None where nothing grows, or one of the
+    two is not known.
+    """
+    if room is not None and room <= 0:
+        return 0.0
     if room is None or not growth_a_day:
         return None
-    return max(0.0, room) / growth_a_day
+    return room / growth_a_day
 
 
-def is_soon(days: float | None) -> bool:
-    """Whether an operator is warned."""
-    return days is not None and days < SOON_DAYS
+def describe_full(name: str, days: float) -> str:
+    """A room and its days: ``disk``, 0 => ``the disk is full now``."""
+    when = f"in {days:,.1f} days at this rate" if days else "now"
+    return f"the {name} is full {when}"
 
 
 @dataclass(frozen=True, slots=True)
 class Forecast:
     """``free_bytes`` of the disk (None: a database elsewhere), ``capacity`` of the engine in
-    elements (None: no embedded engine). Days are None where nothing grows or it is not known yet.
-    ``since``: the time of the oldest measure behind the rate (epoch ms).
+    elements (None: no embedded engine); ``holds``: documents wait for room in the graph. Days are 0
+    for what is full, None where nothing grows or it is not known yet. ``since``: the time of the
+    oldest measure behind the rate (epoch ms).
     """
 
     measured: Measure
@@ -101,6 +141,7 @@ class Forecast:
     free_bytes: int | None
     capacity: int | None
     since: int | None = None
+    holds: bool = False
 
     @property
     def measured_seconds(self) -> float | None:
@@ -108,8 +149,26 @@ class Forecast:
         return None if self.since is None else (self.measured.at - self.since) / 1000
 
     @property
+    def too_early(self) -> str | None:
+        """Why nothing warns of a date yet; None after a day of measures."""
+        seconds = self.measured_seconds
+        return TOO_EARLY if seconds is None or seconds * 1000 < SURE_MS else None
+
+    def warns(self, days: float | None) -> bool:
+        """Whether an operator is warned: of what is full, and after a day of what soon will be."""
+        if not days:
+            return days is not None
+        return self.too_early is None and days < SOON_DAYS
+
+    @property
     def disk_days(self) -> float | None:
-        return days_until_full(self.free_bytes, self.growth.disk_bytes)
+        """Until what is free is needed for the next checkpoint, which is written beside the
+        present one, and for ``SPARE_BYTES``.
+        """
+        if self.free_bytes is None:
+            return None
+        spare = SPARE_BYTES + (self.measured.checkpoint_bytes or 0)
+        return days_until_full(self.free_bytes - spare, self.growth.disk_bytes)
 
     @property
     def free_elements(self) -> int | None:
@@ -119,18 +178,19 @@ class Forecast:
 
     @property
     def heap_days(self) -> float | None:
-        return days_until_full(self.free_elements, self.growth.elements)
+        """Documents may be held a little below the capacity: they need more than is free."""
+        return 0.0 if self.holds else days_until_full(self.free_elements, self.growth.elements)
 
     @property
     def warning(self) -> str | None:
-        """A warning for the operator; None where nothing is nearly full."""
+        """A warning for the operator; None where nothing is full, or soon will be."""
         warnings = [
-            f"the {name} is full in {days:.1f} days at this rate: {remedy}"
+            f"{describe_full(name, days)}: {remedy}"
             for name, days, remedy in (
                 ("disk", self.disk_days, "see headwater storage, HEADWATER_KEEP"),
                 ("engine's heap", self.heap_days, "see headwater storage, HEADWATER_GREMLIN_HEAP"),
             )
-            if is_soon(days)
+            if days is not None and self.warns(days)
         ]
         return "; ".join(warnings) or None
 

@@ -13,3 +13,11 @@ def make_durable(path: Path) -> None:
         os.fsync(handle)
     finally:
         os.close(handle)
+
+
+def write_durably(file: Path, text: str) -> None:
+    """Replace a small file as a whole: a crash leaves the former one, or this. Raises OSError."""
+    draft = file.with_suffix(".new")
+    draft.write_text(text, "utf-8")
+    make_durable(draft)
+    draft.replace(file)

@@ -51,7 +51,7 @@ class Manifest:
 
     created_at: int
     epoch: str
-    translator: str
+    translator: str  # the versions of all formats
     catalogue_version: int
     journal: JournalCounts
     vertices: Mapping[str, FileGroup]

@@ -407,6 +407,17 @@ def test_the_first_execution_of_a_plan_id_names_its_job_and_producer(
     assert catalogue.plan_origins([]) == {}
 
 
+def test_runs_of_a_job_are_counted_up_to_a_bound_and_not_their_executions(
+    catalogue: SqlCatalogue,
+) -> None:
+    of_one = (an_execution(f"ex-{at}", at=at, run=f"run-{at // 2}") for at in range(10))
+    catalogue.record([*of_one, an_execution("ex-10", at=1, job="job-2", run="run-of-2")])
+    asked = ["job-1", "job-2", "nosuch"]
+    assert catalogue.run_counts(asked, 100) == {"job-1": 5, "job-2": 1, "nosuch": 0}
+    assert catalogue.run_counts(asked, 3) == {"job-1": 3, "job-2": 1, "nosuch": 0}
+    assert catalogue.run_counts([], 3) == {}
+
+
 def test_partitions_are_those_of_the_executions(catalogue: SqlCatalogue) -> None:
     rows = [
         PartitionRow("ex-1", "ds", "read", "day=1"),
@@ -890,6 +901,7 @@ def on_file(tmp_path: Path) -> Iterator[tuple[SqlCatalogue, sa.Engine]]:
         (lambda c: c.executions(run="run-1"), "catalogue_executions_by_run"),
         (lambda c: c.executions(plan_id="plan-1"), "catalogue_executions_by_plan"),
         (lambda c: c.plan_origins(["plan-1", "plan-2"]), "catalogue_executions_by_plan"),
+        (lambda c: c.run_counts(["job-1", "job-2"], 10), "catalogue_executions_by_job_and_run"),
         (lambda c: c.last_executions(["job-1"], 5), "catalogue_executions_by_job"),
         (lambda c: c.last_writes(["ds-1"], 5), "catalogue_executions_by_target"),
         (lambda c: c.newest_event(5), "catalogue_executions_by_time"),

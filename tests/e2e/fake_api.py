@@ -358,11 +358,12 @@ def _storage(scenario: Scenario, _query: Query) -> Reply:
     if scenario.name == "unforecast":
         body["measuredSince"] = body["measuredAt"][:14] + "33:00.000Z"
         body["growth"] = {"documents": None, "bytes": None, "elements": None}
+        body["tooEarly"] = "measured for less than a day"
         body["full"]["disk"] |= {"days": None, "soon": False}
         body["full"]["heap"] |= {"days": None, "soon": False}
         body["warning"] = None
     if scenario.name == "elsewhere":
-        body["stored"] |= {"elements": None, "heap": None}
+        body["stored"] |= {"elements": None, "heap": None, "checkpoint": None, "log": None}
         body["growth"]["elements"] = body["runs"]["bytes"] = None
         for one in body["runs"]["saved"].values():
             one["bytes"] = None

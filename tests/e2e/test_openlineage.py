@@ -69,7 +69,7 @@ def test_an_event_is_durable_and_answered_with_an_empty_201(
     assert (response.status_code, response.data) == (201, b"")
     assert kinds(server) == [kind]
     assert server.bodies() == [event]
-    assert len(server.projector.notified) == 1
+    assert server.projector.notified == 1
     assert server.projector.waited == []  # a client calls from the job's own thread
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import uuid
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,13 +14,15 @@ from api.application import create_app
 from api.console.storage import describe
 from api.http.times import format_instant
 from api.service import Service
+from api.service import room as room_module
 from api.service.room import Room
 from api.settings import read_settings
 from graph_model.projection.runs.window import ALL
+from graph_model.retention.forecast import TOO_EARLY
 from graph_model.retention.keeping import Keep
-from graph_model.stores.protocols import Receipt
+from graph_model.stores.protocols import Receipt, Submission
 from tests.e2e.small_client import running
-from tests.projections import SmallHeadwater, small_headwater
+from tests.projections import SmallHeadwater, lineage_event, small_headwater
 from tests.unit.producers.test_commands import DAY, START, daily
 
 
@@ -61,6 +64,7 @@ def asked(tmp_path: Path) -> Iterator[Asked]:
             small.generations,
             clock,
             folder=tmp_path,
+            engine_folder=tmp_path,
             memory=lambda: memory,
             runs=ALL,
             keep=Keep(runs=5),
@@ -101,6 +105,7 @@ def test_it_says_what_runs_take_in_the_graph_and_what_a_setting_would_save(asked
 def test_the_share_that_days_would_save_is_that_of_older_documents(asked: Asked) -> None:
     asked.clock.now = START + 40 * DAY
     found = asked.client.get("/storage").get_json()
+    assert "days= goes by the arrival of documents" in found["savedNote"]
     used = found["stored"]["journal"] + found["stored"]["catalogue"]
     received = asked.small.journal.share_received_before([START + 10 * DAY])[0]
     assert found["saved"]["HEADWATER_KEEP=days=30"] == int(received * used)
@@ -108,6 +113,85 @@ def test_the_share_that_days_would_save_is_that_of_older_documents(asked: Asked)
     assert found["saved"]["HEADWATER_KEEP=days=90"] == 0
     listed = [line for line in describe(found) if "would give back" in line]
     assert [line.split()[0] for line in listed] == ["HEADWATER_KEEP=days=30"]
+    assert found["savedNote"] in describe(found)
+
+
+def finished_runs(job: str, count: int) -> list[Submission]:
+    """A START and a COMPLETE event of each run."""
+    return [
+        lineage_event(
+            {
+                "eventType": state,
+                "eventTime": f"2026-03-01T{run // 60:02}:{run % 60:02}:{second}.000Z",
+                "producer": "https://example.org/tool",
+                "schemaURL": "https://openlineage.io/spec/2-0-2/OpenLineage.json#/$defs/RunEvent",
+                "run": {"runId": str(uuid.uuid5(uuid.NAMESPACE_URL, f"{job}/{run}"))},
+                "job": {"namespace": "tool", "name": job},
+                "outputs": [{"namespace": "s3://lake", "name": f"out/{job}"}],
+            }
+        )
+        for run in range(count)
+        for state, second in (("START", "10"), ("COMPLETE", "50"))
+    ]
+
+
+def saved_by_runs(*jobs: list[Submission]) -> float:
+    """As a share of what is stored."""
+    with running(small_headwater()) as small:
+        small.accept(*(one for job in jobs for one in job))
+        small.project()
+        report = Room(small.journal, small.generations, Clock()).report()
+    return report.saved["HEADWATER_KEEP=runs=10"] / report.forecast.measured.disk_bytes
+
+
+@pytest.fixture
+def few_are_looked_at(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(room_module, "KEPT_RUNS", 10)
+    monkeypatch.setattr(room_module, "SAMPLE", 40)
+
+
+@pytest.mark.usefixtures("few_are_looked_at")
+def test_jobs_with_fewer_runs_than_are_kept_save_nothing() -> None:
+    assert saved_by_runs(*(finished_runs(f"job-{number}", 9) for number in range(12))) == 0.0
+
+
+@pytest.mark.usefixtures("few_are_looked_at")
+def test_a_start_and_a_completion_are_one_run_and_the_share_is_that_of_the_older_runs() -> None:
+    assert saved_by_runs(finished_runs("load", 10)) == 0.0
+    assert saved_by_runs(finished_runs("load", 40)) == pytest.approx(0.75, abs=0.001)
+    both = saved_by_runs(finished_runs("load", 40), finished_runs("small", 5))
+    assert both == pytest.approx(0.75 * 80 / 90, abs=0.05)
+
+
+def test_what_is_full_is_the_same_warning_everywhere_though_nothing_grows(asked: Asked) -> None:
+    asked.memory.elements = 1_000
+    found = asked.client.get("/storage").get_json()
+    assert found["full"]["heap"] == {"room": 0, "days": 0.0, "soon": True}
+    assert "the engine's heap is full now" in found["warning"]
+    assert "the heap is full now" in describe(found)
+    assert asked.client.get("/health/ready").get_json()["checks"]["storage"] == found["warning"]
+    assert 'headwater_storage_full_days{room="heap"} 0.0' in asked.client.get("/metrics").text
+
+
+def test_a_graph_that_holds_documents_is_full_before_anything_was_counted(tmp_path: Path) -> None:
+    with running(small_headwater()) as small:
+        room = Room(small.journal, small.generations, Clock(), holds=lambda: True)
+        assert "the engine's heap is full now" in str(room.forecast().warning)
+
+
+def test_the_checkpoint_and_the_logs_count_with_what_is_stored(
+    asked: Asked, tmp_path: Path
+) -> None:
+    before = asked.room.forecast().measured.disk_bytes
+    (tmp_path / "headwater.db-wal").write_bytes(b"x" * 5_000)
+    (tmp_path / "checkpoint-x.kryo").write_bytes(b"x" * 2_000_000)
+    (tmp_path / "checkpoint-y.new.kryo").write_bytes(b"x" * 3_000_000)  # it is being written
+    found = asked.client.get("/storage").get_json()
+    assert (found["stored"]["checkpoint"], found["stored"]["log"]) == (2_000_000, 5_000)
+    assert asked.room.forecast().measured.disk_bytes >= before + 2_000_000
+    lines = [line.strip() for line in describe(found)]
+    assert "2.0 MB  checkpoint" in lines
+    assert "5.0 kB  write-ahead logs" in lines
 
 
 def test_growth_is_known_after_a_while_and_what_is_near_is_a_warning_that_stays_ready(
@@ -117,10 +201,12 @@ def test_growth_is_known_after_a_while_and_what_is_near_is_a_warning_that_stays_
     asked.clock.now += 60_000
     young = asked.client.get("/storage").get_json()
     assert young["measuredSince"] == format_instant(START + 20 * DAY)
+    assert young["tooEarly"] == TOO_EARLY
     assert any(f"since {young['measuredSince']}" in line for line in describe(young))
     asked.clock.now += DAY - 60_000
     asked.memory.elements = 200
     found = asked.client.get("/storage").get_json()
+    assert found["tooEarly"] is None
     assert found["growth"]["elements"] == pytest.approx(100.0)
     assert found["full"]["heap"]["days"] == pytest.approx(8.0)
     assert (found["full"]["heap"]["soon"], found["full"]["disk"]["soon"]) == (True, False)

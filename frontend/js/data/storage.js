@@ -56,8 +56,8 @@ function heap({ stored, growth, full }) {
 
 /** @returns {Pick<Room, 'state'|'verdict'>} */
 function forecast({ room, days, soon }, grows, unmeasured) {
+  if (days === 0) return { state: 'soon', verdict: 'Full now' };
   if (room === null) return { state: 'unmeasured', verdict: unmeasured };
-  if (room <= 0) return { state: 'soon', verdict: 'Full now' };
   if (grows === null) return { state: 'unknown', verdict: 'No forecast yet' };
   if (days === null) return { state: 'still', verdict: 'Does not grow at present' };
   return { state: soon ? 'soon' : 'growing', verdict: `Full in ${formatDays(days)} at this rate` };
@@ -81,7 +81,7 @@ export function elements(number) {
 }
 
 /**
- * How long the growth has been measured: the rate of two hours is not that of a week.
+ * How long the growth has been measured: the rate of one day is not that of a week.
  * @param {any} reply
  * @returns {string}
  */
@@ -90,7 +90,7 @@ export function basis({ measuredSince, measuredAt, growth }) {
   const days = (Date.parse(measuredAt) - Date.parse(measuredSince)) / DAY;
   const span = spanWords(days);
   if (growth.bytes === null) return `Measured for ${span}: no forecast yet.`;
-  if (days < 1) return `Measured for ${span} only: the forecast may still change much.`;
+  if (days < 1) return `Measured for ${span} only: the forecast may still change much, and warns after a day.`;
   return `At the rate of the last ${span}.`;
 }
 
@@ -152,19 +152,19 @@ export function savings({ saved, keep, runs, growth }) {
     setting,
     inForce: setting === `HEADWATER_KEEP=${keep}`,
     saves: bytes > 0 ? `up to ${formatSize(bytes)} of the disk` : 'nothing today',
-    lasts: longer(bytes, growth.bytes),
+    lasts: longer(bytes, growth.bytes, 'up to'),
   }));
   const windows = Object.entries(runs.saved).map(([setting, size]) => ({
     setting,
     inForce: false,
     saves: size.elements > 0 ? heapWords(size) : 'nothing today',
-    lasts: longer(size.elements, growth.elements),
+    lasts: longer(size.elements, growth.elements, 'about'),
   }));
   return [...kept, ...windows];
 }
 
-function longer(saved, growth) {
-  return saved > 0 && growth ? formatDays(saved / growth) : '';
+function longer(saved, growth, bound) {
+  return saved > 0 && growth ? `${bound} ${formatDays(saved / growth)}` : '';
 }
 
 function heapWords({ elements: number, bytes }) {
@@ -200,6 +200,12 @@ export function takers({ documents, stored, runs }) {
   return [
     { name: 'Journal', size: formatSize(stored.journal), said: `${count(documents, 'document')} received, on disk` },
     { name: 'Catalogue', size: formatSize(stored.catalogue), said: 'names, runs and times, on disk' },
+    stored.checkpoint > 0 && {
+      name: 'Checkpoint',
+      size: formatSize(stored.checkpoint),
+      said: 'the saved graph of the engine, on disk; while it is saved anew, twice',
+    },
+    stored.log > 0 && { name: 'Write-ahead logs', size: formatSize(stored.log), said: 'of journal and catalogue, on disk' },
     graph,
     ofRuns,
   ].filter((one) => one !== false);

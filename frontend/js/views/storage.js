@@ -178,8 +178,9 @@ function savingsSection({ announce }, reply) {
     element(
       'p',
       { class: 'muted foot' },
-      'Put a line into the environment of headwater serve and start it again. HEADWATER_KEEP works at night (after 3:00 UTC, or the hour= that it says); the runs behind today’s lineage always stay. A larger HEADWATER_GREMLIN_HEAP (in MB) holds a larger graph.',
+      'Put a line into the environment of headwater serve and start it again. HEADWATER_KEEP works at night (after 3:00 UTC, or the hour= that it says). A larger HEADWATER_GREMLIN_HEAP (in MB) holds a larger graph.',
     ),
+    element('p', { class: 'muted foot', 'data-testid': 'storage-saved-note' }, `“Up to” means ${reply.savedNote}.`),
     element(
       'p',
       { class: 'muted foot', 'data-testid': 'storage-in-force' },

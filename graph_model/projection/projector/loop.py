@@ -180,8 +180,8 @@ class Projector:
         """Whether nothing is being projected, or is about to be: a new document is at once."""
         return self._activity.idle
 
-    def notify(self, subject: str = "") -> None:  # noqa: ARG002 - which one is read from the journal
-        """A subject has new documents."""
+    def notify(self) -> None:
+        """The journal has new documents."""
         self._activity.notify()
 
     def wait(self, positions: Collection[int], timeout: float) -> bool:

@@ -1,6 +1,7 @@
 """The job and the producer that reported a plan id, by its first execution.
 
-A plan that never ran, and a run that has not ended, have none: they are in no answer.
+A plan that never ran, and a run that has not ended, have none: they are in no answer. How many runs
+a job has stands beside them: both are asked for documents of a sample.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ class PlanOrigin(NamedTuple):
 
 
 class SqlPlanOrigins(CatalogueReader):
-    """The job and the producer of plan ids."""
+    """The job and the producer of plan ids; the runs of jobs."""
 
     def plan_origins(self, plan_ids: Collection[str]) -> dict[str, PlanOrigin]:
         """Per plan id that has executions: a seek or two each, of many at once."""
@@ -33,6 +34,24 @@ class SqlPlanOrigins(CatalogueReader):
                 for chunk in chunks(sorted(set(plan_ids)), AT_ONCE)
                 for plan_id, *origin in _origins_asked().rows(connection, at_values(chunk))
             }
+
+    def run_counts(self, jobs: Collection[str], most: int) -> dict[str, int]:
+        """Per job id how many runs have executions; counted up to ``most``."""
+        with self._read() as connection:
+            return {
+                job: number
+                for chunk in chunks(sorted(set(jobs)), AT_ONCE)
+                for job, number in _runs_asked(most).rows(connection, at_values(chunk))
+            }
+
+
+@made_once
+def _runs_asked(most: int) -> sa.Select[Any]:
+    """Of each job the number of different runs in its range of an index."""
+    asked, of_job = asked_column(), executions.alias("of_job").c
+    runs = sa.select(of_job.run).where(of_job.job == asked.c.value).distinct().limit(most)
+    counted = sa.select(sa.func.count()).select_from(runs.correlate(asked).subquery())
+    return sa.select(asked.c.value, counted.correlate(asked).scalar_subquery())
 
 
 @made_once

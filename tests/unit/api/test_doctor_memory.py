@@ -8,10 +8,14 @@ from pathlib import Path
 import pytest
 
 from api.service.readiness import ask
+from api.service.room import Room
 from api.serving import doctor
+from api.serving.server import ENGINE_FOLDER
 from api.serving.storage import open_storage
 from api.settings import read_settings
 from graph_model.stores.gremlin.engine.checkpoints import MARK_KEY, Mark, write_mark
+from graph_model.stores.gremlin.engine.kills import Kill, note_kill
+from graph_model.stores.gremlin.engine.overflows import Overflows
 from graph_model.stores.gremlin.engine.supervisor import Memory
 from graph_model.stores.journal import SqlJournal
 from tests.e2e.producer_service import headwater
@@ -42,7 +46,31 @@ def test_the_doctor_says_when_the_heap_is_larger_than_the_machine(tmp_path: Path
     settings = read_settings({"HEADWATER_DATA": str(tmp_path)})
     (finding,) = doctor._memory(replace(settings, gremlin_heap_mb=1_000_000_000), None)
     assert not finding.right
-    assert "this machine has" in finding.text
+    assert "this machine, or container, has" in finding.text
+
+
+def test_the_doctor_counts_on_the_capacity_that_an_overflow_has_lowered(tmp_path: Path) -> None:
+    after_a_checkpoint(tmp_path, 100_000, 200_000)
+    settings = read_settings({"HEADWATER_DATA": str(tmp_path), "HEADWATER_GREMLIN_HEAP": "1024"})
+    assert doctor._memory(settings, None)[0].right
+    (tmp_path / ENGINE_FOLDER).mkdir()
+    Overflows(1024, tmp_path / ENGINE_FOLDER).add()
+    (finding,) = doctor._memory(settings, None)
+    assert not finding.right
+    assert "before it overflowed" in finding.text
+
+
+def test_the_doctor_reports_a_kill_until_the_heap_is_smaller(tmp_path: Path) -> None:
+    settings = read_settings({"HEADWATER_DATA": str(tmp_path), "HEADWATER_GREMLIN_HEAP": "1024"})
+    assert doctor._killed(settings, 3_600) == ()
+    (tmp_path / ENGINE_FOLDER).mkdir()
+    note_kill(Kill(0, 1024, 1_000_000_000), tmp_path / ENGINE_FOLDER)
+    (finding,) = doctor._killed(settings, 3_600)
+    assert (finding.name, finding.right) == ("engine", False)
+    assert finding.text.startswith("1970-01-01T00:00:00.000Z: the engine was killed")
+    assert doctor._killed(replace(settings, gremlin_heap_mb=512), 3_600) == ()
+    elsewhere = replace(settings, gremlin_url="ws://neptune.example:8182/gremlin")
+    assert doctor._killed(elsewhere, 3_600) == ()
 
 
 def test_the_doctor_is_silent_about_a_server_of_ones_own(tmp_path: Path) -> None:
@@ -61,3 +89,12 @@ def test_readiness_tells_how_full_the_engine_is() -> None:
         assert (ask(service).status, ask(service).checks["room"]) == ("ready", "the graph is full")
         assert "memory" not in ask(replace(service, engine_memory=lambda: None)).checks
         assert "memory" not in ask(running.service).checks
+
+
+def test_readiness_warns_of_a_full_heap_while_the_graph_is_filled_too() -> None:
+    with headwater() as running:
+        room = Room(running.journal, running.service.generations, lambda: 0, holds=lambda: True)
+        running.projector.state = "rebuilding"
+        readiness = ask(replace(running.service, room=room))
+        assert readiness.status == "rebuilding"
+        assert "heap is full now" in readiness.checks["storage"]

@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
+import shutil
 import sqlite3
 from contextlib import closing
 from pathlib import Path
 
+import pytest
+
 from api.service.room import MEASURES_KEY
 from api.serving import doctor
 from api.serving.machine import Finding
+from api.serving.server import ENGINE_FOLDER
 from api.serving.storage import DATABASE_FILE, claim, open_storage
 from api.settings import Settings, read_settings
-from graph_model.retention.forecast import DAY_MS, Measure, write_measures
+from graph_model.projection.fullness import HELD_KEY
+from graph_model.retention.forecast import DAY_MS, TOO_EARLY, Measure, write_measures
+from graph_model.stores.gremlin.engine.overflows import Overflows
 from graph_model.stores.journal import SqlJournal
 
 
@@ -39,6 +45,41 @@ def test_a_heap_that_is_soon_full_is_a_finding_with_its_remedy(tmp_path: Path) -
     assert "headwater storage" in finding.text
 
 
+def test_a_heap_that_is_over_full_and_stands_still_is_a_finding(tmp_path: Path) -> None:
+    keep(tmp_path, Measure(DAY_MS, 2, 1_000, 1_000, 500_000))
+    finding = storage(tmp_path)
+    assert not finding.right
+    assert "the engine's heap is full now" in finding.text
+
+
+def test_a_graph_that_holds_documents_is_a_full_heap(tmp_path: Path) -> None:
+    keep(tmp_path, Measure(DAY_MS, 2, 1_000, 1_000, 300_000))
+    assert storage(tmp_path).right
+    database = open_storage(settings_of(tmp_path))
+    SqlJournal(database).set_meta(HELD_KEY, "40")
+    database.dispose()
+    assert "the engine's heap is full now" in storage(tmp_path).text
+
+
+def test_the_heap_is_full_earlier_where_an_overflow_has_lowered_it(tmp_path: Path) -> None:
+    keep(tmp_path, Measure(DAY_MS, 2, 1_000, 1_000, 350_000))
+    assert storage(tmp_path).right
+    (tmp_path / ENGINE_FOLDER).mkdir()
+    Overflows(1024, tmp_path / ENGINE_FOLDER).add()
+    assert "the engine's heap is full now" in storage(tmp_path).text
+
+
+def test_a_disk_without_room_is_a_finding_whether_or_not_anything_grows(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    keep(tmp_path, Measure(DAY_MS, 2, 1_000, 1_000, 0))
+    usage = shutil.disk_usage(tmp_path)._replace(free=4_096)
+    monkeypatch.setattr(doctor.shutil, "disk_usage", lambda _: usage)
+    finding = storage(tmp_path)
+    assert not finding.right
+    assert "the disk is full now" in finding.text
+
+
 def test_what_grows_slowly_is_told_with_its_days(tmp_path: Path) -> None:
     keep(tmp_path, Measure(0, 1, 1_000, 0, 0), Measure(DAY_MS, 2, 3_000, 0, 1_000))
     finding = storage(tmp_path)
@@ -50,7 +91,8 @@ def test_what_grows_slowly_is_told_with_its_days(tmp_path: Path) -> None:
 def test_the_forecast_is_told_while_a_service_holds_the_folder(tmp_path: Path) -> None:
     keep(tmp_path, Measure(0, 1, 1_500_000, 0, 0))
     with claim(tmp_path):
-        assert storage(tmp_path).text == "1.5 MB in use"
+        text = storage(tmp_path).text
+    assert text == f"1.5 MB in use; {TOO_EARLY}"
 
 
 def test_looking_makes_no_table_and_records_no_version(tmp_path: Path) -> None:

@@ -8,10 +8,10 @@ from typing import Final
 import pytest
 
 from graph_model import labels
-from graph_model.facts import Vertex
+from graph_model.facts import Edge, Vertex
 from graph_model.naming import DEFAULT_RULES, Rules
 from graph_model.producers.commands.documents import Cutoff, Prune
-from graph_model.projection.fullness import HELD
+from graph_model.projection.fullness import HELD, Fullness
 from graph_model.projection.projector import Projector
 from graph_model.projection.runs.window import EMBEDDED, RunWindow
 from graph_model.stores.protocols import DocumentState, Submission
@@ -176,6 +176,22 @@ def test_a_run_of_a_job_that_waits_waits_with_it(bounded: Bounded) -> None:
     full(bounded)
     bounded.take(*pair(2))
     assert bounded.take(event_of(2, run=1)) == [DocumentState.WAITING]
+
+
+def test_documents_written_again_do_not_make_a_few_elements_look_like_room(
+    bounded: Bounded,
+) -> None:
+    full(bounded)
+    graph, capacity, now = bounded.headwater.graph, bounded.capacity, [0.0]
+    fullness = Fullness(bounded.headwater.journal, graph, lambda: capacity, lambda: now[0])
+    fullness.begin()
+    fullness.hold()
+    fullness.wrote(capacity // 20)  # all of it was there
+    fullness.hold()
+    edge = next(one.id for one in graph.scan() if isinstance(one, Edge))
+    graph.remove((), [edge])
+    now[0] += 3_600
+    assert not fullness.may_release
 
 
 def test_an_openlineage_run_waits_like_any_other(bounded: Bounded) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 import pytest
@@ -9,6 +10,9 @@ import pytest
 from graph_model.retention.forecast import (
     DAY_MS,
     EVERY_MS,
+    SPARE_BYTES,
+    TOO_EARLY,
+    Forecast,
     Growth,
     Measure,
     days_until_full,
@@ -26,6 +30,33 @@ def before(days: float, **changes: int | None) -> Measure:
     return replace(NOW, at=int(NOW.at - days * DAY_MS), **changes)  # type: ignore[arg-type]
 
 
+def days_of(*journal_gb: float, first: int = 1_000) -> tuple[list[Measure], Measure]:
+    """One measure a day and the present one, with so much in the journal and so many elements."""
+    measures = [
+        Measure(
+            at=first + day * DAY_MS,
+            documents=day,
+            journal_bytes=int(size * 1e9),
+            catalogue_bytes=0,
+            elements=int(size * 1_000),
+        )
+        for day, size in enumerate(journal_gb)
+    ]
+    return measures[:-1], measures[-1]
+
+
+def forecast(
+    measures: Sequence[Measure] = (),
+    now: Measure = NOW,
+    *,
+    free: int | None = None,
+    capacity: int | None = None,
+    holds: bool = False,
+) -> Forecast:
+    since = measured_since(measures, now)
+    return Forecast(now, growth(measures, now), free, capacity, since, holds)
+
+
 def test_the_rate_is_that_since_the_oldest_measure_of_the_last_week() -> None:
     kept = [
         before(9, documents=0, journal_bytes=0, elements=0),
@@ -37,24 +68,115 @@ def test_the_rate_is_that_since_the_oldest_measure_of_the_last_week() -> None:
     assert measured_since(kept[:1], NOW) is None
 
 
-def test_what_shrank_does_not_grow_and_what_is_too_young_is_not_known() -> None:
+def test_a_part_of_a_day_is_behind_the_rate_only_where_there_is_no_whole_one() -> None:
+    assert measured_since([before(0.5)], NOW) == NOW.at - DAY_MS // 2
+    assert growth([before(0.5, journal_bytes=1_900)], NOW).disk_bytes == pytest.approx(200.0)
+    assert measured_since([before(1.5), before(1.1), before(0.5)], NOW) == before(1.1).at
+
+
+def test_one_large_removal_does_not_hide_what_the_other_days_add() -> None:
+    found = growth(*days_of(100, 102, 104, 106, 6, 8, 10, 12))
+    assert found.disk_bytes == pytest.approx(12e9 / 7)
+    assert found.elements == pytest.approx(12_000 / 7)
+
+
+def test_what_is_removed_each_night_as_much_as_came_is_no_growth() -> None:
+    hours = [
+        replace(NOW, at=hour * EVERY_MS, journal_bytes=10_000 + 100 * (hour % 24))
+        for hour in range(24 * 5)
+    ]
+    assert growth(hours[:-1], hours[-1]).disk_bytes == 0.0
+
+
+def test_a_load_once_a_week_is_growth() -> None:
+    found = growth(*days_of(10, 10, 10, 24, 24, 24, 24, 24))
+    assert found.disk_bytes == pytest.approx(2e9)
+
+
+def test_hours_in_which_the_service_was_off_are_shared_out() -> None:
+    kept = [before(5.5, journal_bytes=900), before(1.25, journal_bytes=1_450)]
+    assert growth(kept, NOW).disk_bytes == pytest.approx(200.0)
+
+
+def test_what_shrank_does_not_grow() -> None:
     assert growth([before(2, journal_bytes=9_000, elements=900)], NOW).disk_bytes == 0.0
-    assert growth([before(0.001)], NOW) == Growth()
+
+
+def test_there_is_no_rate_in_the_first_ten_minutes() -> None:
+    assert growth([before(0.0069, documents=0)], NOW) == Growth()
     assert growth([], NOW) == Growth()
+
+
+@pytest.mark.parametrize("days", [0.0, 0.007, 0.5, 0.999])
+def test_nothing_warns_of_the_burst_of_a_backfill_before_a_day_has_passed(days: float) -> None:
+    kept = [before(days, documents=0, journal_bytes=0, elements=0)]
+    assert forecast(kept, free=SPARE_BYTES + 1_000, capacity=1_000).warning is None
+    assert forecast(kept).too_early == TOO_EARLY
+    assert forecast([before(1)]).too_early is None
+    kept = [before(1, documents=0, journal_bytes=0, elements=0)]
+    assert forecast(kept, capacity=1_000).warning is not None
 
 
 def test_a_graph_that_was_not_counted_then_has_no_rate() -> None:
     assert growth([before(2, elements=None)], NOW).elements is None
+    assert growth([before(2)], replace(NOW, elements=None)).elements is None
     found = growth([before(2, elements=None), before(1, elements=600)], NOW)
     assert found.elements == 100.0
 
 
+def test_a_checkpoint_counts_where_it_was_measured_at_both_ends() -> None:
+    now = replace(NOW, checkpoint_bytes=500)
+    assert growth([before(2)], now).disk_bytes is None
+    found = growth([before(2), before(1, checkpoint_bytes=300)], now)
+    assert found.disk_bytes == 200.0
+    assert found.documents == 0.0
+
+
 @pytest.mark.parametrize(
     ("room", "rate", "days"),
-    [(100, 10.0, 10.0), (-5, 10.0, 0.0), (100, 0.0, None), (None, 1.0, None), (100, None, None)],
+    [
+        (100, 10.0, 10.0),
+        (-5, 10.0, 0.0),
+        (0, 0.0, 0.0),
+        (0, None, 0.0),
+        (100, 0.0, None),
+        (None, 1.0, None),
+        (100, None, None),
+    ],
 )
-def test_days_are_room_by_rate(room: int | None, rate: float | None, days: float | None) -> None:
+def test_days_are_room_by_rate_and_none_are_left_of_no_room(
+    room: int | None, rate: float | None, days: float | None
+) -> None:
     assert days_until_full(room, rate) == days
+
+
+@pytest.mark.parametrize("kept", [[], [before(2)], [before(2, elements=900)]])
+def test_a_heap_over_its_capacity_is_a_warning_whatever_it_did(kept: list[Measure]) -> None:
+    found = forecast(kept, capacity=700)
+    assert found.heap_days == 0.0
+    assert found.warning is not None
+    assert found.warning.startswith("the engine's heap is full now")
+
+
+def test_a_graph_that_holds_documents_is_full_a_little_below_its_capacity() -> None:
+    assert forecast([before(2)], capacity=720).warning is None
+    assert "heap is full now" in str(forecast([before(2)], capacity=720, holds=True).warning)
+
+
+def test_a_disk_is_full_when_the_next_checkpoint_and_a_log_do_not_fit() -> None:
+    now = replace(NOW, checkpoint_bytes=2 * 10**9)
+    assert forecast(free=SPARE_BYTES + 1).warning is None
+    assert "the disk is full now" in str(forecast(free=SPARE_BYTES).warning)
+    assert forecast(now=now, free=2 * 10**9 + SPARE_BYTES + 1).disk_days is None
+    assert forecast(now=now, free=2 * 10**9 + SPARE_BYTES).disk_days == 0.0
+
+
+def test_what_is_soon_full_is_a_warning_with_its_days() -> None:
+    kept, now = days_of(1, 2, 3)
+    found = forecast(kept, now, free=SPARE_BYTES + 5 * 10**9, capacity=1_000_000)
+    assert found.warning is not None
+    assert found.warning.startswith("the disk is full in 5.0 days at this rate")
+    assert "heap" not in found.warning
 
 
 def test_measures_are_kept_an_hour_apart_for_a_week() -> None:
@@ -69,6 +191,11 @@ def test_measures_are_kept_an_hour_apart_for_a_week() -> None:
         assert kept is not None
     assert len(kept) <= 7 * 24 + 1
     assert read_measures(write_measures(kept)) == kept
+
+
+def test_measures_of_an_older_version_have_no_checkpoint() -> None:
+    text = '[{"at":1,"documents":2,"journal_bytes":3,"catalogue_bytes":4,"elements":null}]'
+    assert read_measures(text) == (Measure(1, 2, 3, 4, None, None),)
 
 
 @pytest.mark.parametrize("text", [None, "", "no json", '[{"at": 1}]', "[1]", "{}"])

@@ -1,4 +1,4 @@
-"""The engine's script is compiled once; whatever goes wrong with that, the engine starts."""
+"""The engine's script is compiled once, into the first folder that can be written."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from graph_model.errors import EngineError
 from graph_model.stores.gremlin.engine import jars, script
 
 #: A compiler that notes that it ran, and makes one class.
@@ -20,27 +21,28 @@ class Compiler:
 
     def __init__(self, folder: Path, does: str = COMPILES) -> None:
         self.cache = folder / "cache"
+        self.own = folder / "own"
         self._told = folder / "told"
         self._java = folder / "java"
         self._java.write_text("#!/bin/sh\n" + does.format(told=self._told) + "\n", "utf-8")
         self._java.chmod(self._java.stat().st_mode | stat.S_IXUSR)
 
-    def classes(self) -> Path | None:
-        return script.find_classes(str(self._java), ARCHIVES, {jars.CACHE_SETTING: str(self.cache)})
+    def classes(self) -> Path:
+        cache = script.cache_folder({jars.CACHE_SETTING: str(self.cache)})
+        return script.find_classes(str(self._java), ARCHIVES, (cache, self.own))
 
     def runs(self) -> list[str]:
         return self._told.read_text("utf-8").splitlines() if self._told.exists() else []
 
     def left(self) -> list[str]:
-        """What is in the cache's folder."""
-        engine = self.cache / "engine"
-        return sorted(each.name for each in engine.iterdir()) if engine.exists() else []
+        """The entries of both folders."""
+        folders = [folder for folder in (self.cache / "engine", self.own) if folder.exists()]
+        return sorted(each.name for folder in folders for each in folder.iterdir())
 
 
 def test_a_script_is_compiled_once_for_all_starts(tmp_path: Path) -> None:
     compiler = Compiler(tmp_path)
     place = compiler.classes()
-    assert place is not None
     assert (place / "engine.class").read_text("utf-8") == "compiled\n"
     assert compiler.classes() == place
     (run,) = compiler.runs()
@@ -59,34 +61,40 @@ def test_another_script_and_other_archives_have_classes_of_their_own(
     other.write_text("another", "utf-8")
     module, name = (script, "SCRIPT") if changed == "script" else (jars, "LOCK")
     monkeypatch.setattr(module, name, other)
-    assert compiler.classes() not in (before, None)
+    assert compiler.classes() != before
     assert len(compiler.runs()) == 2
 
 
 @pytest.mark.parametrize("does", ["exit 1", "kill -9 $$", "rmdir $5", "exit 0"])
-def test_what_cannot_be_compiled_is_run_as_it_is_and_leaves_nothing(
+def test_a_script_that_cannot_be_compiled_leaves_nothing_and_the_error_names_both_folders(
     tmp_path: Path, does: str
 ) -> None:
     compiler = Compiler(tmp_path, does)
-    assert compiler.classes() is None
+    with pytest.raises(EngineError, match="cannot be compiled into") as error:
+        compiler.classes()
+    assert str(compiler.cache / "engine") in str(error.value)
+    assert str(compiler.own) in str(error.value)
     assert compiler.left() == []
 
 
-def test_a_cache_that_cannot_be_written_is_no_hindrance(tmp_path: Path) -> None:
+def test_where_the_cache_cannot_be_written_the_classes_are_in_the_folder_of_the_engine(
+    tmp_path: Path,
+) -> None:
     compiler = Compiler(tmp_path)
     compiler.cache.write_text("a file, not a folder", "utf-8")
-    assert compiler.classes() is None
-    assert compiler.runs() == []
+    place = compiler.classes()
+    assert place.parent == compiler.own
+    assert compiler.classes() == place
+    assert len(compiler.runs()) == 1
 
 
 def test_two_that_compile_at_once_have_the_same_classes(tmp_path: Path) -> None:
     compiler = Compiler(tmp_path)
-    found: list[Path | None] = []
+    found: list[Path] = []
     both = [threading.Thread(target=lambda: found.append(compiler.classes())) for _ in range(2)]
     for one in both:
         one.start()
     for one in both:
         one.join()
-    assert found[0] is not None
     assert found[0] == found[1]
     assert compiler.left() == [found[0].name]

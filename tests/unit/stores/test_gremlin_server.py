@@ -57,15 +57,15 @@ def test_the_settings_are_yaml_whatever_the_folder_is_called() -> None:
 def test_the_command_bounds_the_heap_and_hands_over_its_arguments() -> None:
     command = server.java_command(
         "/usr/bin/java",
-        [Path("/a.jar"), Path("/b.jar")],
+        [Path("/classes"), Path("/a.jar")],
         heap_mb=300,
         arguments=("one", "two"),
     )
     assert command[0] == "/usr/bin/java"
     assert "-Xmx300m" in command
     assert "-Xss2m" in command
-    assert command[command.index("-cp") + 1] == "/a.jar:/b.jar"
-    assert command[-2:] == ["one", "two"]
+    assert command[command.index("-cp") + 1] == "/classes:/a.jar"
+    assert command[-3:] == ["engine", "one", "two"]
 
 
 def test_ids_are_ours_and_there_is_no_index() -> None:

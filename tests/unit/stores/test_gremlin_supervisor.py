@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import threading
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -10,9 +11,10 @@ import pytest
 
 from graph_model.errors import EngineError, GraphUnavailable
 from graph_model.stores.gremlin.engine import supervisor
+from graph_model.stores.gremlin.engine.kills import HEAP_SETTING, Kill, read_kill
+from graph_model.stores.gremlin.engine.overflows import DAY_SECONDS
 from graph_model.stores.gremlin.engine.supervisor import (
     BYTES_PER_ELEMENT,
-    HEAP_SETTING,
     OUT_OF_MEMORY,
     URL_SETTING,
     Memory,
@@ -62,7 +64,17 @@ class Watched:
     clock: Clock = field(default_factory=Clock)
 
     def __post_init__(self) -> None:
-        self.supervisor = Supervisor(self.engine, clock=self.clock)
+        self.supervisor = self.started()
+
+    def started(self, folder: Path | None = None) -> Supervisor:
+        """A service begins to watch the engine, on a machine of 3,000 MB."""
+        return Supervisor(
+            self.engine,
+            folder=folder,
+            clock=self.clock,
+            now=self.clock,
+            limit=lambda: 3_000 * 2**20,
+        )
 
 
 @pytest.fixture
@@ -83,10 +95,13 @@ def test_the_first_death_is_followed_by_a_start_at_once(watched: Watched) -> Non
     assert watched.supervisor.trouble is None
 
 
-def test_deaths_in_a_row_are_followed_by_longer_and_longer_pauses(watched: Watched) -> None:
+@pytest.mark.parametrize("code", [OUT_OF_MEMORY, -9, 137, 1])
+def test_deaths_in_a_row_are_followed_by_longer_and_longer_pauses(
+    watched: Watched, code: int
+) -> None:
     pauses = []
     for _ in range(10):
-        watched.engine.die(OUT_OF_MEMORY)
+        watched.engine.die(code)
         waited = 0
         while not watched.supervisor.revive():
             watched.clock.now += 1
@@ -128,7 +143,7 @@ def test_a_full_heap_is_named_with_the_setting_and_the_way_out(watched: Watched)
 
 @pytest.mark.parametrize(
     ("code", "words"),
-    [(-9, "too little memory"), (137, HEAP_SETTING), (1, "code 1"), (134, "engine.log")],
+    [(-9, "killed (signal 9)"), (137, HEAP_SETTING), (1, "code 1"), (134, "engine.log")],
 )
 def test_every_end_has_its_reason(
     watched: Watched, code: int, words: str, caplog: pytest.LogCaptureFixture
@@ -239,6 +254,110 @@ def test_what_an_engine_overflowed_with_is_not_tried_again(watched: Watched) -> 
     after = watched.supervisor.capacity
     watched.supervisor.revive()
     assert watched.supervisor.capacity == after, "killed by somebody: that tells nothing of room"
+
+
+def test_memory_reports_the_lowered_capacity_so_that_a_held_graph_is_nearly_full(
+    watched: Watched,
+) -> None:
+    elements = int(0.64 * capacity(2048))
+    watched.supervisor.observe(elements)
+    overflow(watched.supervisor, watched.engine)
+    watched.supervisor.observe(elements)
+    memory = watched.supervisor.memory
+    assert memory is not None
+    assert memory.capacity == watched.supervisor.capacity == capacity(2048, 1)
+    assert memory.share == pytest.approx(0.8, abs=0.001)
+    assert f"{capacity(2048):,} before it overflowed" in str(memory)
+
+
+def test_a_lowered_capacity_comes_back_a_day_after_the_first_overflow(watched: Watched) -> None:
+    overflow(watched.supervisor, watched.engine)
+    watched.clock.now += DAY_SECONDS - 1
+    assert watched.supervisor.capacity == capacity(2048, 1)
+    watched.supervisor.observe(10)
+    watched.clock.now += 1
+    assert watched.supervisor.capacity == capacity(2048)
+    assert watched.supervisor.memory == Memory(10, 2048)
+
+
+def test_each_further_overflow_lowers_it_for_a_day_longer(watched: Watched) -> None:
+    overflow(watched.supervisor, watched.engine)
+    watched.clock.now += DAY_SECONDS
+    overflow(watched.supervisor, watched.engine)
+    watched.clock.now += 2 * DAY_SECONDS - 1
+    assert watched.supervisor.capacity == capacity(2048, 1)
+    watched.clock.now += 1
+    assert watched.supervisor.capacity == capacity(2048)
+
+
+def test_of_two_overflows_in_a_row_one_fifth_comes_back_at_a_time(
+    watched: Watched, tmp_path: Path
+) -> None:
+    before = watched.started(tmp_path)
+    overflow(before, watched.engine)
+    watched.clock.now += 1000
+    overflow(before, watched.engine)
+    counted = []
+    for _ in range(5):
+        counted.append(watched.started(tmp_path).capacity)
+        watched.clock.now += DAY_SECONDS
+    assert counted == [capacity(2048, number) for number in (2, 2, 1, 1, 0)]
+
+
+def test_a_clock_that_was_set_back_gives_nothing_back(watched: Watched) -> None:
+    overflow(watched.supervisor, watched.engine)
+    watched.clock.now -= 400
+    assert watched.supervisor.capacity == capacity(2048, 1)
+
+
+def test_a_note_of_an_older_version_counts_from_the_time_of_its_file(
+    watched: Watched, tmp_path: Path
+) -> None:
+    note = tmp_path / "overflows.json"
+    note.write_text('{"heap_mb": 2048, "number": 1}', "utf-8")
+    os.utime(note, (watched.clock.now, watched.clock.now))
+    assert watched.started(tmp_path).capacity == capacity(2048, 1)
+    watched.clock.now += DAY_SECONDS
+    assert watched.started(tmp_path).capacity == capacity(2048)
+
+
+def test_a_kill_from_outside_is_noted_with_heap_and_memory_and_its_remedy(
+    watched: Watched, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    supervisor = watched.started(tmp_path)
+    watched.engine.die(-9)
+    assert supervisor.revive()
+    kill = read_kill(tmp_path)
+    assert kill == Kill(1000, 2048, 3000)
+    assert str(kill) in caplog.text
+    assert "share 3,000 MB of memory: lower HEADWATER_GREMLIN_HEAP to 1500, or" in str(kill)
+
+
+@pytest.mark.parametrize("code", [OUT_OF_MEMORY, 1, -15])
+def test_another_end_is_no_kill(watched: Watched, tmp_path: Path, code: int) -> None:
+    supervisor = watched.started(tmp_path)
+    watched.engine.die(code)
+    assert supervisor.revive()
+    assert read_kill(tmp_path) is None
+
+
+def test_a_kill_is_settled_by_a_smaller_heap_more_memory_or_a_week() -> None:
+    kill = Kill(1000, 2048, 3000)
+    assert not kill.is_settled(2000, 2048, 3000)
+    assert kill.is_settled(2000, 1500, 3000)
+    assert kill.is_settled(2000, 2048, 4000)
+    assert kill.is_settled(2000 + 7 * DAY_SECONDS, 2048, 3000)
+
+
+def test_a_heap_that_fitted_is_not_asked_to_be_smaller() -> None:
+    assert HEAP_SETTING not in str(Kill(1000, 1024, 3000))
+    assert "give the machine or the container more" in str(Kill(1000, 1024, 3000))
+
+
+@pytest.mark.parametrize("content", ["", "[]", '{"at": "x"}', '{"at": 1}'])
+def test_a_note_of_a_kill_that_cannot_be_read_is_none(tmp_path: Path, content: str) -> None:
+    (tmp_path / "killed.json").write_text(content, "utf-8")
+    assert read_kill(tmp_path) is None
 
 
 def overflow(supervisor: Supervisor, engine: Engine) -> None:

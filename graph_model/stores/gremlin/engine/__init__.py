@@ -8,6 +8,7 @@ In reading order:
 ``jars``         the locked Java archives: their list, their download, their folder
 ``script``       the engine's script as classes, compiled once for all starts
 ``overflows``    how often the graph outgrew the heap, kept over restarts
+``kills``        the last time that the engine was killed from outside
 ``supervisor``   restarts a dead engine with growing pauses, and reports how full it is
 ``checkpoints``  saves the in-memory graph, verifies the copy and loads it at a start
 """

@@ -37,6 +37,7 @@ from graph_model.stores.protocols.journal import JournalSettings
 MARK_KEY: Final = "engine_checkpoint"
 _PREFIX: Final = "checkpoint-"
 _SUFFIX: Final = ".kryo"
+_DRAFT: Final = ".new"
 _FORMAT: Final = 1
 _CHUNK: Final = 1 << 20
 _OVERFULL: Final = 1.1
@@ -89,6 +90,21 @@ def read_mark(text: str | None) -> Mark | None:
 
 def write_mark(mark: Mark) -> str:
     return json.dumps({"format": _FORMAT, **asdict(mark)}, sort_keys=True)
+
+
+def saved_bytes(folder: Path) -> int:
+    """The size of the largest finished checkpoint in the engine's folder, also of one that a
+    command has set aside; 0 where there is none.
+    """
+    files = folder.glob(f"{_PREFIX}*{_SUFFIX}")
+    return max((_size(file) for file in files if not file.stem.endswith(_DRAFT)), default=0)
+
+
+def _size(file: Path) -> int:
+    try:
+        return file.stat().st_size
+    except OSError:
+        return 0  # a newer one has replaced it
 
 
 class BadCheckpoint(Exception):
@@ -207,7 +223,7 @@ class EngineCheckpoints:
 
     def _save(self, epoch: str, position: int) -> Mark:
         name = f"{_PREFIX}{self._token()}{_SUFFIX}"
-        draft = self._folder / name.replace(_SUFFIX, f".new{_SUFFIX}")
+        draft = self._folder / name.replace(_SUFFIX, f"{_DRAFT}{_SUFFIX}")
         vertices, edges = self._graph.count()
         self._graph.save(draft)
         size, digest = _examine(draft)

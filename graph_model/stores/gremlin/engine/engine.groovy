@@ -18,9 +18,9 @@
 import groovy.transform.CompileStatic
 import io.netty.buffer.ByteBuf
 import io.netty.channel.ChannelFutureListener
-import io.netty.channel.ChannelHandler.Sharable
 import io.netty.channel.ChannelHandlerContext
-import io.netty.channel.ChannelInboundHandlerAdapter
+import io.netty.channel.ChannelPipeline
+import io.netty.channel.SimpleChannelInboundHandler
 import io.netty.handler.codec.ByteToMessageDecoder
 import java.lang.management.GarbageCollectorMXBean
 import java.lang.management.ManagementFactory
@@ -29,7 +29,6 @@ import java.lang.management.MemoryUsage
 import java.nio.charset.StandardCharsets
 import java.nio.file.Files
 import java.nio.file.Path
-import java.nio.file.StandardCopyOption
 import java.util.concurrent.ArrayBlockingQueue
 import java.util.concurrent.ConcurrentHashMap
 import java.util.concurrent.ExecutionException
@@ -62,7 +61,7 @@ import org.apache.tinkerpop.gremlin.process.traversal.util.DefaultTraversalStrat
 import org.apache.tinkerpop.gremlin.process.traversal.util.TraversalHelper
 import org.apache.tinkerpop.gremlin.server.GremlinServer
 import org.apache.tinkerpop.gremlin.server.Settings
-import org.apache.tinkerpop.gremlin.server.op.OpLoader
+import org.apache.tinkerpop.gremlin.server.channel.WebSocketChannelizer
 import org.apache.tinkerpop.gremlin.structure.Direction
 import org.apache.tinkerpop.gremlin.structure.Edge
 import org.apache.tinkerpop.gremlin.structure.Graph
@@ -70,14 +69,32 @@ import org.apache.tinkerpop.gremlin.structure.T
 import org.apache.tinkerpop.gremlin.structure.Vertex
 import org.apache.tinkerpop.gremlin.tinkergraph.structure.AbstractTinkerGraph
 import org.apache.tinkerpop.gremlin.util.iterator.IteratorUtils
+import org.apache.tinkerpop.gremlin.util.message.RequestMessage
+import org.apache.tinkerpop.gremlin.util.message.ResponseMessage
+import org.apache.tinkerpop.gremlin.util.message.ResponseStatusCode
 
-/** Puts a HandshakeGuard in front of every connection that the server accepts. */
-@Sharable
-class ConnectionGuard extends ChannelInboundHandlerAdapter {
+/** The connections of the server: a guard in front of each, and no sessions. The settings name it. */
+class GuardedChannelizer extends WebSocketChannelizer {
     @Override
-    void channelRead(ChannelHandlerContext context, Object connection) {
-        connection.pipeline().addFirst(new HandshakeGuard())
-        context.fireChannelRead(connection)
+    void configure(ChannelPipeline pipeline) {
+        pipeline.addFirst(new HandshakeGuard())
+        super.configure(pipeline)
+        pipeline.addLast(new SessionGuard())
+    }
+}
+
+/** Refuses a driver's session, which would bring an engine of its own. Every request is a transaction here. */
+class SessionGuard extends SimpleChannelInboundHandler<RequestMessage> {
+    @Override
+    protected void channelRead0(ChannelHandlerContext context, RequestMessage request) {
+        if (request.processor != 'session') {
+            context.fireChannelRead(request)
+            return
+        }
+        context.writeAndFlush(ResponseMessage.build(request)
+                .code(ResponseStatusCode.REQUEST_ERROR_INVALID_REQUEST_ARGUMENTS)
+                .statusMessage('this engine has no sessions: each request is a transaction')
+                .create())
     }
 }
 
@@ -498,10 +515,6 @@ void speakGremlinOnly(GremlinScriptEngineManager manager) {
             throw new IllegalStateException("language ${name} is not the Gremlin grammar")
         }
     }
-    // A driver's session would bring an engine of its own. Every request is a transaction here.
-    def processors = OpLoader.getDeclaredField('processors')
-    processors.accessible = true
-    processors.get(null).remove('session')
 }
 
 /** A server that is not started yet; `spare` threads are left to another one. */
@@ -510,8 +523,8 @@ GremlinServer made(Settings settings, int spare) {
     new GremlinServer(settings, new ShortLivedThreads(threads, settings.maxWorkQueueSize))
 }
 
-/** Lets the server answer for `graph` under the name g, with `lasting` strategies; returns its port. */
-int serve(GremlinServer server, Graph graph, TraversalStrategy... lasting) {
+/** Lets the server answer for `graph` under the name g, with `lasting` strategies. */
+void serve(GremlinServer server, Graph graph, TraversalStrategy... lasting) {
     def executor = server.serverGremlinExecutor
     executor.graphManager.putGraph('graph', graph) // which ends the transactions of text requests
     executor.graphManager.putTraversalSource('g',
@@ -523,9 +536,6 @@ int serve(GremlinServer server, Graph graph, TraversalStrategy... lasting) {
         System.err.println(failure.cause.message)
         Runtime.runtime.halt(98) // server.py knows this as: the port is taken
     }
-    server.serverSocketChannel.pipeline().addFirst(new ConnectionGuard())
-    executor.channels.close() // whoever came in before the guard stood there
-    return server.serverSocketChannel.localAddress().port
 }
 
 try {
@@ -535,11 +545,9 @@ try {
     GremlinServer server = made(Settings.read(args[0]), 0)
     Graph graph = server.serverGremlinExecutor.graphManager.getGraph('graph')
     if (graph == null) throw new IllegalStateException('the graph cannot be opened, see above')
-    def ports = [serve(server, graph, new FilesStayInside(ready.parent), new UpsertsLookUpIds())]
-    if (args.length > 3) ports << serve(made(Settings.read(args[3]), 1), graph, new OnlyReads())
-    Path draft = ready.resolveSibling(ready.fileName.toString() + '.new')
-    Files.writeString(draft, ports.join(' '))
-    Files.move(draft, ready, StandardCopyOption.ATOMIC_MOVE)
+    serve(server, graph, new FilesStayInside(ready.parent), new UpsertsLookUpIds())
+    if (args.length > 3) serve(made(Settings.read(args[3]), 1), graph, new OnlyReads())
+    Files.createFile(ready)
 } catch (Throwable failure) {
     failure.printStackTrace()
     Runtime.runtime.halt(1)

@@ -1,51 +1,97 @@
-"""How often the graph outgrew a heap of this size: kept beside the engine's data, over restarts."""
+"""How often the graph outgrew a heap of this size: kept beside the engine's data, over restarts.
+
+Each overflow lowers by a fifth what the service counts on. Elements may be wider than those that
+were measured, or one large query took the heap; only time tells the two apart. So a fifth comes
+back a day after the first overflow, two days after the second, and so on: a graph that really is
+too large for its heap overflows it less and less often.
+
+    overflow on day 0 => a fifth less until day 1; overflow on day 1 => a fifth less until day 3
+"""
 
 from __future__ import annotations
 
 import json
 import logging
+import time
+from collections.abc import Callable
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Final
 
-from graph_model.stores.durability import make_durable
+from graph_model.stores.durability import write_durably
 
 FILE: Final = "overflows.json"
+DAY_SECONDS: Final = 86_400.0
 
 _log = logging.getLogger(__name__)
 
 
+@dataclass(frozen=True, slots=True)
+class _Noted:
+    """``number`` counted right after the last overflow, which was ``at`` (epoch seconds); ``ever``
+    is the number of all of them with this heap.
+    """
+
+    heap_mb: int
+    number: int
+    ever: int
+    at: int
+
+    def number_at(self, now: float) -> int:
+        """How many still count: one less each time that ``ever`` days have passed."""
+        back = int(max(0.0, now - self.at) / (max(1, self.ever) * DAY_SECONDS))
+        return max(0, self.number - back)
+
+
 class Overflows:
-    """A number and its file; without a ``folder`` it lives as long as this process.
+    """A number and its file; without a ``folder`` it lives as long as this process. ``clock`` gives
+    epoch seconds.
 
     With a larger heap than at the last overflow it begins at 0 again.
     """
 
-    def __init__(self, heap_mb: int, folder: Path | None = None) -> None:
-        self._heap_mb = heap_mb
+    def __init__(
+        self,
+        heap_mb: int,
+        folder: Path | None = None,
+        clock: Callable[[], float] = time.time,
+    ) -> None:
+        self._clock = clock
         self._file = None if folder is None else folder / FILE
-        self.number = 0 if self._file is None else _read(self._file, heap_mb)
+        self._heap_mb = heap_mb
+        noted = None if self._file is None else _read(self._file)
+        if noted is None or noted.heap_mb < heap_mb:
+            noted = _Noted(heap_mb, 0, 0, 0)
+        self._noted = noted
+
+    @property
+    def number(self) -> int:
+        """How many of them count now."""
+        return self._noted.number_at(self._clock())
 
     def add(self) -> None:
         """One more. A file that cannot be written is logged: it costs one more after a restart."""
-        self.number += 1
+        ever = self._noted.ever + 1
+        self._noted = _Noted(self._heap_mb, self.number + 1, ever, int(self._clock()))
         if self._file is None:
             return
         try:
-            draft = self._file.with_suffix(".new")
-            draft.write_text(json.dumps({"heap_mb": self._heap_mb, "number": self.number}), "utf-8")
-            make_durable(draft)
-            draft.replace(self._file)
+            write_durably(self._file, json.dumps(asdict(self._noted)))
         except OSError as failure:
             _log.warning("%s cannot be written: %s", self._file, failure)
 
 
-def _read(file: Path, heap_mb: int) -> int:
-    """0 without a file, for a larger heap, and for a file that somebody has changed."""
+def _read(file: Path) -> _Noted | None:
+    """None without a file, and for a file that somebody has changed. One of an older Headwater has
+    no time in it: it was written at the last overflow.
+    """
     try:
-        noted = json.loads(file.read_text("utf-8"))
-        return max(0, int(noted["number"])) if int(noted["heap_mb"]) >= heap_mb else 0
+        found = json.loads(file.read_text("utf-8"))
+        number = max(0, int(found["number"]))
+        at = int(found.get("at", file.stat().st_mtime))
+        return _Noted(int(found["heap_mb"]), number, int(found.get("ever", number)), at)
     except FileNotFoundError:
-        return 0
-    except (OSError, ValueError, TypeError, KeyError) as failure:
+        return None
+    except (OSError, ValueError, TypeError, KeyError, AttributeError, OverflowError) as failure:
         _log.warning("%s cannot be read: %s", file, failure)
-        return 0
+        return None

@@ -3,7 +3,7 @@
 Groovy compiles a script whenever it is started: more than half of the CPU of a start (5.8 s, 2
 with classes). So the classes are kept beside the archives, under a checksum of the script and of
 ``jars.lock``. The cache belongs to the user of the engine: nothing looks at its owner.
-Where the cache cannot be written and has no classes, the script itself is run.
+Where the cache cannot be written and has no classes, they are kept in the engine's own folder.
 
     ~/.cache/headwater/engine/3f2a…/engine.class, UpsertRow.class, …
 """
@@ -11,7 +11,6 @@ Where the cache cannot be written and has no classes, the script itself is run.
 from __future__ import annotations
 
 import hashlib
-import logging
 import os
 import shutil
 import subprocess
@@ -20,6 +19,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Final
 
+from graph_model.errors import EngineError
 from graph_model.stores.durability import make_durable
 from graph_model.stores.gremlin.engine import jars
 
@@ -29,21 +29,29 @@ SCRIPT: Final = Path(__file__).with_name("engine.groovy")
 _COMPILER: Final = "org.codehaus.groovy.tools.FileSystemCompiler"
 _COMPILE_SECONDS: Final = 120.0
 
-_log = logging.getLogger(__name__)
+
+def cache_folder(environment: Mapping[str, str]) -> Path:
+    """Where classes are kept for every engine of a user."""
+    return jars.cache_folder(environment) / "engine"
 
 
-def find_classes(
-    java: str, archives: Sequence[Path], environment: Mapping[str, str]
-) -> Path | None:
-    """The folder of the compiled script, compiled now if need be; None where that cannot be."""
-    place = jars.cache_folder(environment) / "engine" / _key()
-    try:
-        if not place.is_dir():
+def find_classes(java: str, archives: Sequence[Path], folders: Sequence[Path]) -> Path:
+    """The compiled script in the first of these folders that has it, else in the first one that it
+    can be compiled into, now. Raises EngineError when there is none.
+    """
+    places = [folder / _key() for folder in folders]
+    for place in places:
+        if _main_class(place).is_file():
+            return place
+    failures = []
+    for place in places:
+        try:
             _compile(java, archives, place)
-        return place if _main_class(place).is_file() else None
-    except (OSError, subprocess.SubprocessError) as failure:
-        _log.debug("the engine's script is run as it is: %s", failure)
-        return None
+        except (OSError, subprocess.SubprocessError) as failure:
+            failures.append(f"  {place.parent}: {failure}")
+        else:
+            return place
+    raise EngineError("the engine's script cannot be compiled into\n" + "\n".join(failures))
 
 
 def _key() -> str:

@@ -21,7 +21,7 @@ import subprocess
 import threading
 import time
 from collections.abc import Mapping, Sequence
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from pathlib import Path
 from types import TracebackType
 from typing import Final, Self
@@ -38,6 +38,7 @@ READ_PORT_SETTING: Final = "HEADWATER_GREMLIN_READ_PORT"
 
 _HOST: Final = "127.0.0.1"  # the graph has no authentication: only this machine reaches it
 _PORT_TAKEN: Final = 98  # engine.groovy ends with it
+_PORTS_TRIED: Final = 3
 _POLL_SECONDS: Final = 0.02
 _STOP_SECONDS: Final = 5.0
 _LOG_LINES: Final = 20
@@ -108,14 +109,10 @@ class EmbeddedServer:
             if self.read_port is not None:
                 check_port(self.read_port, READ_PORT_SETTING)
             self._clean_up()
-            self._prepare()
-            compiled = script.find_classes(runtime, archives, self._environment)
-            self._process = self._launch(runtime, archives, compiled)
-            try:
-                self._await_ready(self._process)
-            except BaseException:
-                self._clean_up()
-                raise
+            self._make_folder()
+            places = (script.cache_folder(self._environment), self.folder / "classes")
+            classes = script.find_classes(runtime, archives, places)
+            self._start_with(runtime, (classes, *archives))
 
     def alive(self) -> bool:
         """Whether the JVM runs."""
@@ -154,10 +151,35 @@ class EmbeddedServer:
 
     # --- starting ---------------------------------------------------------------------------
 
+    def _start_with(self, runtime: str, classpath: Sequence[Path]) -> None:
+        """Start on the wished ports; for port 0 on a free one, and on another if that was taken
+        meanwhile.
+        """
+        wished = self.port, self.read_port
+        for left in reversed(range(_PORTS_TRIED if 0 in wished else 1)):
+            self.port, self.read_port = _real_ports(*wished)
+            self._prepare()
+            self._process = self._launch(runtime, classpath)
+            try:
+                self._await_ready(self._process)
+                return
+            except _PortTaken:
+                self._clean_up()
+                if not left:
+                    raise self._port_taken() from None
+            except BaseException:
+                self._clean_up()
+                raise
+
+    def _make_folder(self) -> None:
+        try:
+            self.folder.mkdir(parents=True, exist_ok=True)
+        except OSError as failure:
+            raise self._not_writable(failure) from failure
+
     def _prepare(self) -> None:
         properties = self.folder / "graph.properties"
         try:
-            self.folder.mkdir(parents=True, exist_ok=True)
             self._ready_file.unlink(missing_ok=True)
             properties.write_text(graph_properties(), "utf-8")
             settings = server_settings(_HOST, self.port, properties)
@@ -166,9 +188,10 @@ class EmbeddedServer:
                 settings = server_settings(_HOST, self.read_port, None)
                 self._read_settings_file.write_text(settings, "utf-8")
         except OSError as failure:
-            raise ConfigurationError(
-                f"the engine cannot write to {self.folder}: {failure.strerror}"
-            ) from failure
+            raise self._not_writable(failure) from failure
+
+    def _not_writable(self, failure: OSError) -> ConfigurationError:
+        return ConfigurationError(f"the engine cannot write to {self.folder}: {failure.strerror}")
 
     @property
     def _ready_file(self) -> Path:
@@ -182,15 +205,12 @@ class EmbeddedServer:
     def _read_settings_file(self) -> Path:
         return self.folder / "read.yaml"
 
-    def _launch(
-        self, runtime: str, archives: Sequence[Path], compiled: Path | None
-    ) -> subprocess.Popen[bytes]:
+    def _launch(self, runtime: str, classpath: Sequence[Path]) -> subprocess.Popen[bytes]:
         files = (self._settings_file, self._ready_file)
         read_settings = () if self.read_port is None else (str(self._read_settings_file),)
         command = java_command(
             runtime,
-            archives,
-            compiled,
+            classpath,
             heap_mb=self.heap_mb,
             arguments=(*map(str, files), str(os.getpid()), *read_settings),
         )
@@ -210,7 +230,7 @@ class EmbeddedServer:
         while not self._ready_file.exists():
             code = process.poll()
             if code == _PORT_TAKEN:
-                raise self._port_taken()
+                raise _PortTaken
             if code is not None:
                 raise EngineError(
                     f"the embedded engine ended at start (code {code}):\n{self.last_words()}"
@@ -221,9 +241,6 @@ class EmbeddedServer:
                     f"{self.last_words()}"
                 )
             time.sleep(_POLL_SECONDS)
-        self.port, *others = map(int, self._ready_file.read_text("utf-8").split())
-        if others:
-            (self.read_port,) = others
         self._await_answer(deadline)
 
     def _port_taken(self) -> ConfigurationError:
@@ -275,19 +292,12 @@ class EmbeddedServer:
 
 
 def java_command(
-    runtime: str,
-    archives: Sequence[Path],
-    compiled: Path | None = None,
-    *,
-    heap_mb: int,
-    arguments: Sequence[str],
+    runtime: str, classpath: Sequence[Path], *, heap_mb: int, arguments: Sequence[str]
 ) -> list[str]:
     """The command line of the engine; ``arguments`` go to the script.
 
-    ``compiled`` is the folder of the script's classes; without it the script itself is run.
+    ``classpath``: the folder of the script's classes, and the archives.
     """
-    own = () if compiled is None else (compiled,)
-    main = (script.SCRIPT.stem,) if own else ("groovy.ui.GroovyMain", str(script.SCRIPT))
     return [
         runtime,
         # The whole heap from the start, of which only what is used takes memory, and a fifth of it
@@ -326,8 +336,8 @@ def java_command(
         "-Dorg.slf4j.simpleLogger.showDateTime=true",
         "-Dorg.slf4j.simpleLogger.dateTimeFormat=yyyy-MM-dd'T'HH:mm:ss",
         "-cp",
-        os.pathsep.join(str(path) for path in (*own, *archives)),
-        *main,
+        os.pathsep.join(map(str, classpath)),
+        script.SCRIPT.stem,
         *arguments,
     ]
 
@@ -357,7 +367,7 @@ def server_settings(host: str, port: int, properties: Path | None) -> str:
         {
             "host": host,
             "port": port,
-            "channelizer": "org.apache.tinkerpop.gremlin.server.channel.WebSocketChannelizer",
+            "channelizer": "GuardedChannelizer",  # of engine.groovy
             "evaluationTimeout": _EVALUATION_MS,
             "maxContentLength": EMBEDDED.request_bytes,
             "graphs": {} if properties is None else {"graph": str(properties)},
@@ -392,6 +402,20 @@ def check_port(port: int, setting: str = PORT_SETTING) -> None:
             ) from failure
         except OverflowError as failure:
             raise ConfigurationError(f"{setting}={port} is no port (0 to 65535)") from failure
+
+
+class _PortTaken(Exception):
+    """Another program has taken a port since it was looked at."""
+
+
+def _real_ports(port: int, read_port: int | None) -> tuple[int, int | None]:
+    """The same ports; for each 0 another free one."""
+    with ExitStack() as stack:
+        probes = [stack.enter_context(socket.socket()) for _ in range(2)]
+        for probe in probes:
+            probe.bind((_HOST, 0))
+        free = [int(probe.getsockname()[1]) for probe in probes]
+    return port or free[0], free[1] if read_port == 0 else read_port
 
 
 def port_taken(port: int, setting: str = PORT_SETTING) -> ConfigurationError:

@@ -16,9 +16,10 @@ from pathlib import Path
 from typing import Final, Protocol
 
 from graph_model.errors import EngineError, GraphUnavailable
+from graph_model.stores.gremlin.engine.kills import EXIT_CODES, HEAP_SETTING, Kill, note_kill
+from graph_model.stores.gremlin.engine.memory import memory_limit
 from graph_model.stores.gremlin.engine.overflows import Overflows
 
-HEAP_SETTING: Final = "HEADWATER_GREMLIN_HEAP"
 URL_SETTING: Final = "HEADWATER_GREMLIN_URL"
 
 BYTES_PER_ELEMENT: Final = 1_020
@@ -32,12 +33,12 @@ OUT_OF_MEMORY: Final = 3
 """How a JVM with -XX:+ExitOnOutOfMemoryError ends."""
 _LEARNED: Final = 0.8
 """Elements may be wider than the measured ones: a number that did not fit is not tried again."""
-_KILLED: Final = (-9, 137)
 _CALM_SECONDS: Final = 900.0  # a life longer than this makes the next death a first one
 _FIRST_PAUSE_SECONDS: Final = 30.0
 _LONGEST_PAUSE_SECONDS: Final = 1800.0
 _WATCH_SECONDS: Final = 60.0
 _TICK_SECONDS: Final = 1.0
+_MEBIBYTE: Final = 2**20
 
 Count = Callable[[], tuple[int, int]]
 
@@ -62,14 +63,17 @@ class Engine(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Memory:
-    """How full an engine is: ``elements`` of the about ``capacity`` that its heap holds."""
+    """How full an engine is: ``elements`` of the about ``capacity`` that its heap holds, a fifth
+    less for each of the ``overflows`` that count.
+    """
 
     elements: int
     heap_mb: int
+    overflows: int = 0
 
     @property
     def capacity(self) -> int:
-        return capacity(self.heap_mb)
+        return capacity(self.heap_mb, self.overflows)
 
     @property
     def element_bytes(self) -> int:
@@ -85,16 +89,19 @@ class Memory:
         return self.share >= NEARLY_FULL
 
     def __str__(self) -> str:
+        whole = f", {capacity(self.heap_mb):,} before it overflowed" if self.overflows else ""
         reason = (
             f"{self.elements:,} elements fill {self.share:.0%} of the engine's memory "
-            f"({self.heap_mb:,} MB hold about {self.capacity:,})"
+            f"({self.heap_mb:,} MB hold about {self.capacity:,}{whole})"
         )
         return f"{reason}: {remedy(self.heap_mb)}" if self.is_nearly_full else reason
 
 
-def capacity(heap_mb: int) -> int:
-    """About how many vertices and edges together an engine with this heap holds."""
-    return int(heap_mb * 2**20 * USABLE_HEAP / BYTES_PER_ELEMENT)
+def capacity(heap_mb: int, overflows: int = 0) -> int:
+    """About how many vertices and edges together an engine with this heap holds; a fifth less for
+    each overflow.
+    """
+    return int(heap_mb * _MEBIBYTE * USABLE_HEAP / BYTES_PER_ELEMENT * _LEARNED**overflows)
 
 
 def remedy(heap_mb: int) -> str:
@@ -106,9 +113,10 @@ def remedy(heap_mb: int) -> str:
 
 
 class Supervisor:
-    """Watches one engine; safe to use from several threads. ``clock`` gives seconds.
+    """Watches one engine; safe to use from several threads. ``clock`` gives seconds, ``now`` those
+    of the epoch, ``limit`` the bytes of memory that this process and the engine may use.
 
-    ``folder`` keeps what an overflow has shown, so that a restart need not find it out again.
+    ``folder`` keeps what an overflow or a kill has shown, over restarts and for the doctor.
     """
 
     def __init__(
@@ -117,14 +125,19 @@ class Supervisor:
         *,
         folder: Path | None = None,
         clock: Callable[[], float] = time.monotonic,
+        now: Callable[[], float] = time.time,
+        limit: Callable[[], int] = memory_limit,
     ) -> None:
         self._engine = engine
+        self._folder = folder
         self._clock = clock
+        self._now = now
+        self._limit = limit
         self._lock = threading.Lock()
         self._stopping = threading.Event()
         self._thread: threading.Thread | None = None
         self._deaths = 0
-        self._overflows = Overflows(engine.heap_mb, folder)
+        self._overflows = Overflows(engine.heap_mb, folder, now)
         self._started_at = clock()
         self._next_start = 0.0
         self._cause: str | None = None
@@ -134,8 +147,8 @@ class Supervisor:
 
     @property
     def capacity(self) -> int:
-        """About how many elements the engine holds; a fifth less each time that it overflowed."""
-        return int(capacity(self._engine.heap_mb) * _LEARNED**self._overflows.number)
+        """About how many elements the engine holds; a fifth less for each overflow that counts."""
+        return capacity(self._engine.heap_mb, self._overflows.number)
 
     # --- dying and living -------------------------------------------------------------------
 
@@ -171,6 +184,8 @@ class Supervisor:
         self._deaths += 1
         if self._engine.exit_code == OUT_OF_MEMORY:
             self._overflows.add()
+        if self._engine.exit_code in EXIT_CODES:
+            note_kill(self._kill(), self._folder)
         self._cause = cause or self._reason()
         pause = 0.0
         if self._deaths > 1:
@@ -188,15 +203,16 @@ class Supervisor:
                 pause,
             )
 
+    def _kill(self) -> Kill:
+        """Headwater ends the engine only in ``stop``, which leaves no exit code."""
+        return Kill(int(self._now()), self._engine.heap_mb, self._limit() // _MEBIBYTE)
+
     def _reason(self) -> str:
         code, heap = self._engine.exit_code, self._engine.heap_mb
         if code == OUT_OF_MEMORY:
             return f"the graph no longer fits the engine's {heap:,} MB: {remedy(heap)}"
-        if code in _KILLED:
-            return (
-                f"the engine was killed, most often because this machine has too little memory "
-                f"for its {heap:,} MB ({HEAP_SETTING}); else see engine.log"
-            )
+        if code in EXIT_CODES:
+            return str(self._kill())
         return f"the engine ended with code {code}: see engine.log"
 
     @property
@@ -217,14 +233,18 @@ class Supervisor:
         before the first count, without an engine, while it is filled.
         """
         stands = self._counted_whole and self._whole() and self._engine.alive()
-        return self._memory if stands else None
+        counted = self._memory
+        return self._filled_with(counted.elements) if counted is not None and stands else None
 
     def observe(self, elements: int, *, whole: bool = True) -> None:
         """The graph holds so many elements; the first time that it is nearly full is logged."""
-        before, self._memory = self._memory, Memory(elements, self._engine.heap_mb)
+        before, self._memory = self._memory, self._filled_with(elements)
         self._counted_whole = whole
         if self._memory.is_nearly_full and not (before and before.is_nearly_full):
             _log.warning("%s", self._memory)
+
+    def _filled_with(self, elements: int) -> Memory:
+        return Memory(elements, self._engine.heap_mb, self._overflows.number)
 
     def watch(self, count: Count, whole: Callable[[], bool] = lambda: True) -> None:
         """Count the graph's elements at intervals, on a thread of its own, until ``stop``.

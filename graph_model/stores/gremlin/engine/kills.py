@@ -1,0 +1,69 @@
+"""The last time that the engine was killed from outside: kept beside its data, for the doctor.
+
+Signal 9 that Headwater did not send is nearly always the kernel's: the JVM and the service together
+took more memory than this machine, or the container, has. The engine is started again at once, so
+without a note nobody would see it but in the log.
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Final
+
+from graph_model.stores.durability import write_durably
+from graph_model.stores.gremlin.engine.memory import fitting_heap
+
+FILE: Final = "killed.json"
+HEAP_SETTING: Final = "HEADWATER_GREMLIN_HEAP"
+EXIT_CODES: Final = (-9, 137)
+"""137 is how a shell, or a container, reports signal 9."""
+_REPORTED_SECONDS: Final = 7 * 86_400
+_MEBIBYTE: Final = 2**20
+
+_log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class Kill:
+    """``at`` epoch seconds; ``limit_mb`` is the memory that service and engine could use then."""
+
+    at: int
+    heap_mb: int
+    limit_mb: int
+
+    def is_settled(self, now: float, heap_mb: int, limit_mb: int) -> bool:
+        """Whether the heap is smaller now or the memory larger, or a week has passed."""
+        changed = heap_mb < self.heap_mb or limit_mb > self.limit_mb
+        return changed or now - self.at > _REPORTED_SECONDS
+
+    def __str__(self) -> str:
+        fitting = fitting_heap(self.limit_mb * _MEBIBYTE)
+        lower = f"lower {HEAP_SETTING} to {fitting}, or " if fitting < self.heap_mb else ""
+        return (
+            f"the engine was killed (signal 9), most often by the kernel: its heap of "
+            f"{self.heap_mb:,} MB, the JVM's needs beside it and the service share "
+            f"{self.limit_mb:,} MB of memory: {lower}give the machine or the container more; "
+            "else see engine.log"
+        )
+
+
+def note_kill(kill: Kill, folder: Path | None) -> None:
+    """A note that cannot be written is logged: the doctor then does not know of it."""
+    if folder is None:
+        return
+    try:
+        write_durably(folder / FILE, json.dumps(asdict(kill)))
+    except OSError as failure:
+        _log.warning("%s cannot be written: %s", folder / FILE, failure)
+
+
+def read_kill(folder: Path) -> Kill | None:
+    """None where there was none, and for a file that somebody has changed."""
+    try:
+        found = json.loads((folder / FILE).read_text("utf-8"))
+        return Kill(int(found["at"]), int(found["heap_mb"]), int(found["limit_mb"]))
+    except (OSError, ValueError, TypeError, KeyError, OverflowError):
+        return None
