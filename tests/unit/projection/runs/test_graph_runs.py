@@ -15,6 +15,7 @@ from graph_model.errors import GraphUnavailable
 from graph_model.facts import ExecutionRow, Vertex
 from graph_model.producers.commands.documents import Cutoff, Prune
 from graph_model.projection.projector import Projector
+from graph_model.projection.projector.rebuilds import REBUILD_KEY
 from graph_model.projection.runs import present
 from graph_model.projection.runs import wanted as wanted_runs
 from graph_model.projection.runs.carried import RUNS_KEY, read_carried
@@ -306,7 +307,7 @@ def test_no_document_fails_while_services_of_one_graph_have_different_settings(
     work(other)
     states = headwater.journal.states(taken)
     assert set(states.values()) == {DocumentState.PROJECTED}
-    assert headwater.journal.get_meta("rebuild") in {None, "none"}
+    assert headwater.journal.get_meta(REBUILD_KEY) in {None, "none"}
     window = read_run_window(latter)
     assert read_carried(headwater.journal.get_meta(RUNS_KEY)).asked == window
     assert executions_in(headwater) == wanted(executions_of(headwater), window)
@@ -315,24 +316,29 @@ def test_no_document_fails_while_services_of_one_graph_have_different_settings(
     headwater.close()
 
 
-service = st.tuples(st.integers(0, 1), st.one_of(runs, st.just(())), st.booleans())
+met_by_one = st.sampled_from(("nothing", "run", "forget", "rebuild"))
+service = st.tuples(st.integers(0, 1), met_by_one, runs)
 
 
 @settings(deadline=None, max_examples=50)
 @given(st.sampled_from(WINDOWS), st.sampled_from(WINDOWS), st.lists(service, max_size=14))
 def test_services_of_different_settings_leave_the_runs_that_one_of_them_asks_for(
-    former: str, latter: str, met: list[tuple[int, Any, bool]]
+    former: str, latter: str, met: list[Step]
 ) -> None:
     headwater = small_headwater(read_run_window(former))
     headwater.accept(*plans())
     work(headwater.projector)
     services = (headwater.projector, beside(headwater, read_run_window(latter)))
-    for number, values, forgets in met:
-        if values:
-            headwater.accept(run(*values), *([forget(run(*values))] if forgets else []))
+    for number, kind, values in met:
+        if kind in {"run", "forget"}:
+            headwater.accept(run(*values))
+        if kind == "forget":
+            headwater.accept(forget(run(*values)))
+        if kind == "rebuild" and headwater.journal.get_meta(REBUILD_KEY) in {None, "none"}:
+            services[number].request_rebuild()
         services[number].project_pending()
         services[number].rebuild_step()
-    for one in (*services, *services):
+    for one in services * 3:  # one gives way while the other rebuilds
         work(one)
     carried = read_carried(headwater.journal.get_meta(RUNS_KEY))
     assert str(carried.asked) == latter
