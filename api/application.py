@@ -5,7 +5,8 @@ from __future__ import annotations
 import time
 from collections.abc import Iterable
 from importlib import metadata
-from typing import TYPE_CHECKING, Final
+from typing import Final
+from wsgiref.types import StartResponse, WSGIApplication, WSGIEnvironment
 
 from flask import Flask
 
@@ -25,12 +26,9 @@ from api.settings import Settings
 from graph_model.errors import NotFound
 from graph_model.stores.keys import Role
 
-if TYPE_CHECKING:
-    from _typeshed.wsgi import StartResponse, WSGIApplication, WSGIEnvironment
-
 DISTRIBUTION: Final = "headwater-lineage"
 DESCRIPTION: Final = (
-    "Data lineage of Spark jobs: what was reported, the graph of jobs, tables and columns."
+    "Data lineage of Spark jobs: the reports, the graph of jobs, tables and columns."
 )
 
 

@@ -15,7 +15,8 @@ import os
 from collections.abc import Callable, Iterable, Mapping
 from functools import cache, partial
 from http import HTTPStatus
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
+from wsgiref.types import StartResponse, WSGIApplication, WSGIEnvironment
 
 from apig_wsgi import make_lambda_handler
 
@@ -33,9 +34,6 @@ from graph_model.projection.projector import Projector
 from graph_model.stores.catalogue import SqlGenerations
 from graph_model.stores.journal import SqlJournal
 from graph_model.stores.keys import SqlKeys
-
-if TYPE_CHECKING:
-    from _typeshed.wsgi import StartResponse, WSGIApplication, WSGIEnvironment
 
 log = logging.getLogger(__name__)
 

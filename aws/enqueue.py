@@ -2,8 +2,8 @@
 
     POST event, or a list -> each in the queue -> 201
 
-It needs no database, so it answers while everything behind it is away. The gateway decides who may
-call it. It checks that an event is a JSON object, no more: what can never be taken comes to the
+It needs no database, so it answers while everything behind it is away. The gateway checks its
+callers. It checks that an event is a JSON object, no more: an invalid event reaches the
 dead-letter queue with its reason, where someone can read it.
 """
 

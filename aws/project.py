@@ -60,7 +60,7 @@ class Project:
         except HeadwaterError as error:
             if not records:
                 raise
-            log.warning("%d wake-ups are to come again: %s", len(records), error)
+            log.warning("SQS will redeliver %d wake-ups: %s", len(records), error)
             return _failed(records)
         if not done and not wake(self._queue):
             return _failed(records)

@@ -81,6 +81,10 @@ class ProjectorElsewhere:
         """Another function knows it."""
         return self._projector.progress
 
+    @property
+    def rebuild_waits(self) -> bool:
+        return self._projector.rebuild_waits
+
     def notify(self) -> None:
         """Remembered until ``send`` at the end of the request."""
         self._notified = True

@@ -26,6 +26,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
+from wsgiref.types import StartResponse, WSGIEnvironment
 
 from api.application import create_app
 from api.service import Service
@@ -42,7 +43,6 @@ from graph_model.stores.journal import SqlJournal
 from tests.memory_graph import MemoryGraph
 
 if TYPE_CHECKING:
-    from _typeshed.wsgi import StartResponse, WSGIEnvironment
     from flask import Flask
 
 _CAPTURE: Final = Path(__file__).parents[1] / "tests" / "fixtures" / "captures" / "a1_curate.json"

@@ -1,4 +1,4 @@
-"""The lock file of the embedded engine's archives, resolved anew: for those who upgrade the engine.
+"""The lock file of the embedded engine's archives, resolved anew for an upgrade of the engine.
 
     python -m deploy.engine_archives    resolve again, write jars.lock
 

@@ -20,7 +20,7 @@ _TRACEBACK: Final = "Traceback (most recent call last):"
 _RAISED: Final = re.compile(rf"{re.escape(_TRACEBACK)}\n(?:[ \t].*\n|\n)*+(\S.*)")
 #: Java's causes; those of a suppressed exception are indented. py4j writes the first without words.
 _CAUSE: Final = re.compile(r"^(?:Caused by)?: (.+)", re.MULTILINE)
-#: What Python raises for an exception of the JVM.
+#: The Python exceptions for an exception of the JVM.
 _WRAPPER: Final = "py4j.protocol.Py4JJavaError"
 
 

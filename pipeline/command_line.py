@@ -79,7 +79,7 @@ def rebuild(call: ProgramCall) -> int:
         spark.stop()
     tell(manifest, call.say)
     if manifest.journal.refused_lines or set(manifest.journal.states) - {"projected"}:
-        call.say(f"what was not translated, and why: {options.destination}/set_aside/")
+        call.say(f"untranslated plans, with reasons: {options.destination}/set_aside/")
     return 0 if manifest.complete else 1
 
 
@@ -127,7 +127,7 @@ def verify(call: ProgramCall) -> int:
         return 0
     if expected not in {loaded.whole, loaded.elements_digest, loaded.catalogue_digest}:
         raise HeadwaterError(f"none of these is {expected}")
-    call.say("equal to what was expected")
+    call.say("equal to the expected output")
     return 0
 
 
@@ -269,8 +269,8 @@ def _add_rebuild(commands: Any) -> None:
         "translate a journal with Spark",
         f"""\
 Reads backups (headwater backup), exports (headwater journal export), folders of them, or the
-journal in PostgreSQL, and writes what the service would have projected: files for Neptune's bulk
-loader (vertices/, edges/), the catalogue's rows (rows/), what could not be translated, with the
+journal in PostgreSQL, and writes the facts of the service's projector: files for Neptune's bulk
+loader (vertices/, edges/), the catalogue's rows (rows/), untranslated plans with the
 reason (set_aside/), and manifest.json, last. Forget and prune commands are honoured.
 The exit code is 1 when something was left out (lines that cannot be read, facts that contradict
 each other); a plan that cannot be translated is listed, as the service does, and is no reason.
@@ -318,7 +318,7 @@ def _add_show(commands: Any) -> None:
         commands,
         "show",
         show,
-        "summarise what a rebuild has written and refused",
+        "summarise a rebuild's output and refusals",
         f"  {PROGRAM} show --from s3://bucket/lineage/2026-01-31",
     )
     _add_source(added)

@@ -25,7 +25,7 @@ from graph_model.errors import ConfigurationError
 from graph_model.facts import Edge, ExecutionRow, Vertex
 from graph_model.producers.registry import PRODUCERS, Producers
 from graph_model.producers.translation import projection_epoch
-from graph_model.projection.runs.carried import CarriedRuns
+from graph_model.projection.runs.carried_runs import CarriedRuns
 from graph_model.projection.runs.window import ALL, REMOTE, RunWindow
 from graph_model.stores.catalogue.tables import VERSION as CATALOGUE_VERSION
 from pipeline.journal.documents import REFUSED, Line

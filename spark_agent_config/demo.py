@@ -136,7 +136,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print(f"No lineage arrived from: {', '.join(lost)}")
         return 1
     if not wait_until_projected(given.url, _PATIENCE_SECONDS):
-        print("The server is still working on what it received; the pages may lag behind.")
+        print("The server is still projecting its documents; the pages may lag behind.")
     print("\nOpen in a browser:")
     for what, address in links(given.url, [job.name for job in result.jobs], result.main_table):
         print(f"  {what:<34} {address}")

@@ -151,7 +151,7 @@ class Observation:
     def close(self, timeout: float = _EXIT_SECONDS) -> bool:
         """Report the rest within ``timeout`` seconds, leave Spark, and observe nothing more.
 
-        The time goes to Spark first, and what is left of it, at least one second, to the delivery.
+        The time goes to Spark first, and the rest, at least one second, to the delivery.
         False, with a warning, if one of them took too long. A second caller waits until the first
         is done. An interrupt cuts the waiting short, not the delivery.
         """

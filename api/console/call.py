@@ -98,7 +98,7 @@ class Call(console.ProgramCall):
             answer = send(method, url, path, body, content_type, key, seconds=seconds)
         except AnswerTimeout as error:
             raise HeadwaterError(
-                f"{error}: it is at work or overloaded, and may still do what it was asked for; "
+                f"{error}: it is at work or overloaded, and may still finish the request; "
                 f"{url}/health/ready tells its state"
             ) from error
         except Unavailable as error:

@@ -101,7 +101,7 @@ def add_fetch(commands: Any) -> None:
         commands,
         "fetch",
         fetch,
-        "download what the embedded engine needs, before a start without network",
+        "download the embedded engine's archives, before a start without network",
         """\
 The first start does this too. HEADWATER_CACHE names the folder; a container image or a computer
 without network gets it filled.

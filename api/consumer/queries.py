@@ -18,7 +18,15 @@ from webargs.flaskparser import FlaskParser
 
 from api.http.blueprint import StrictParser
 from api.schemas.fields import Checked
-from api.schemas.query import Choice, Flag, Instant, OptionalText, Query, Text, Whole
+from api.schemas.query import (
+    Choice,
+    Flag,
+    Instant,
+    IntegerField,
+    OptionalTextField,
+    Query,
+    TextField,
+)
 from graph_model.stores.protocols.events import SortField, SortOrder
 
 _LONG: Final = 20_000
@@ -51,7 +59,7 @@ def _one(field: fields.Field[Any], values: list[str]) -> Any:
     """The value of a field from all values under its name."""
     if isinstance(field, LabelFilters):
         return values
-    listed = isinstance(field, Text | Modes)
+    listed = isinstance(field, TextField | Modes)
     return ",".join(values) if listed else values[0].strip()
 
 
@@ -136,13 +144,13 @@ class _EventsQuery(Query):
     timestampEnd = EpochOrInstant()
     asAtTime = EpochOrInstant()
     facetTimestamp = Switch(data_key="facet.timestamp", load_default=False)
-    pageNum = Whole(1, _INT, load_default=1)
-    pageSize = Whole(0, 1_000, load_default=10)
-    searchTerm = OptionalText(most=_LONG, load_default="")
+    pageNum = IntegerField(1, _INT, load_default=1)
+    pageSize = IntegerField(0, 1_000, load_default=10)
+    searchTerm = OptionalTextField(most=_LONG, load_default="")
     label = LabelFilters(load_default=())
     append = Modes(load_default=None)
-    applicationId = OptionalText(most=_LONG, load_default="")
-    dataSourceUri = OptionalText(most=_LONG, load_default="")
+    applicationId = OptionalTextField(most=_LONG, load_default="")
+    dataSourceUri = OptionalTextField(most=_LONG, load_default="")
 
 
 class ExecutionEventsQuery(_EventsQuery):
@@ -156,25 +164,25 @@ class DataSourcesQuery(_EventsQuery):
 
 
 class LineageOverviewQuery(Query):
-    eventId = Text(most=_LONG, required=True)
-    maxDepth = Whole(0, _INT, load_default=5)
+    eventId = TextField(most=_LONG, required=True)
+    maxDepth = IntegerField(0, _INT, load_default=5)
 
 
 class LineageDetailedQuery(Query):
-    execId = Text(most=_LONG, required=True)
+    execId = TextField(most=_LONG, required=True)
 
 
 class AttributeQuery(Query):
     """``execId`` is sent by the UI; the attribute's id holds it already."""
 
-    attributeId = Text(most=_LONG, required=True)
-    execId = OptionalText(most=_LONG, load_default="")
+    attributeId = TextField(most=_LONG, required=True)
+    execId = OptionalTextField(most=_LONG, load_default="")
 
 
 class PlansQuery(Query):
     asAtTime = EpochOrInstant()
-    pageNum = Whole(1, _INT, load_default=1)
-    pageSize = Whole(0, 100, load_default=10)
+    pageNum = IntegerField(1, _INT, load_default=1)
+    pageSize = IntegerField(0, 100, load_default=10)
 
 
 class Access(StrEnum):
@@ -189,6 +197,6 @@ class PlanSourcesQuery(Query):
 class LabelsQuery(Query):
     """``length`` below 1 asks for all."""
 
-    search = OptionalText(load_default="")
-    offset = Whole(0, _INT, load_default=0)
-    length = Whole(-_INT - 1, _INT, load_default=-1)
+    search = OptionalTextField(load_default="")
+    offset = IntegerField(0, _INT, load_default=0)
+    length = IntegerField(-_INT - 1, _INT, load_default=-1)

@@ -22,7 +22,7 @@ from werkzeug.http import parse_options_header
 
 from api.http.errors import InvalidRequest
 from api.http.repeated_keys import RepeatedKeys
-from graph_model.producers.notes import repeated_keys
+from graph_model.producers.document_notes import repeated_keys
 
 _JSON: Final = "application/json"
 CONTENT_TYPES: Final = {

@@ -2,8 +2,8 @@
 
 JSON leaves the meaning open, and clients do it: OpenLineage's for Spark gives ``processing_engine``
 twice. Equal values count once. Of different ones the last counts, as in Python's own reader, and
-the document notes the place (``producers.notes``). All other values are dropped, so that no
-secret can hide in one of them.
+the document notes the place (``producers.document_notes``). All other values are dropped, so that
+no secret can hide in one of them.
 
     {"a": 1, "a": 1}         =>  {"a": 1}
     {"b": {"a": 1, "a": 2}}  =>  {"b": {"a": 2}, "_repeatedKeys": ["b.a"]}
@@ -15,7 +15,7 @@ import json
 from collections.abc import Iterator
 from typing import Any, Final
 
-from graph_model.producers.notes import REPEATED_KEYS, repeated_keys
+from graph_model.producers.document_notes import REPEATED_KEYS, repeated_keys
 
 _MOST_NOTED: Final = 20
 _LONGEST: Final = 200

@@ -27,7 +27,7 @@ from typing import Any, Final
 from api.http.bodies import parse_json
 from api.http.errors import InvalidRequest
 from api.intake.wrapped_lines import Prefix
-from graph_model.producers.notes import REPEATED_KEYS, repeated_keys
+from graph_model.producers.document_notes import REPEATED_KEYS, repeated_keys
 from graph_model.producers.registry import PRODUCERS, Producers
 from graph_model.producers.spline.documents import API_VERSIONS, EVENT_KIND, PLAN_KIND
 from graph_model.stores.protocols import DocumentKind

@@ -29,7 +29,7 @@ from graph_model.projection.rebuilding import Progress
 from graph_model.retention.forecast import Forecast
 from graph_model.stores.protocols import DocumentKind, StoredDocument
 
-blueprint = Blueprint("journal", __name__, description="The journal: what was received")
+blueprint = Blueprint("journal", __name__, description="The journal of received documents")
 
 
 @blueprint.route("/journal")

@@ -10,7 +10,7 @@ from typing import Any
 from marshmallow import Schema, ValidationError, fields, validates_schema
 
 from api.schemas.fields import Checked, RequestBody, Truth
-from api.schemas.query import Choice, Instant, OptionalText, Query, Text
+from api.schemas.query import Choice, Instant, OptionalTextField, Query, TextField
 from graph_model.producers.commands.documents import CommandKind
 
 _NODE_ONLY = ("node",)
@@ -47,11 +47,11 @@ class CommandRequest(RequestBody):
     """``prune`` takes ``before``, ``keep`` or both; the others take a node."""
 
     command = Choice(Ordered, required=True)
-    node = Text()
+    node = TextField()
     before = Instant()
     keep = Count(1_000_000, load_default=None)
     dropBodies = Truth(load_default=False)
-    note = OptionalText(load_default="")
+    note = OptionalTextField(load_default="")
     dryRun = Truth(load_default=False)
 
     @validates_schema(pass_original=True)
@@ -65,7 +65,7 @@ class CommandRequest(RequestBody):
         if kind != Ordered.PRUNE and "node" not in data:
             raise ValidationError("a job or dataset reference, or document:<position>", "node")
         if kind == Ordered.PRUNE and data["before"] is None and data["keep"] is None:
-            raise ValidationError("a time here, or a number of executions in keep", "before")
+            raise ValidationError("a time here, or a number of runs in keep", "before")
 
 
 class CutoffSchema(Schema):

@@ -8,7 +8,7 @@ from typing import Any
 from marshmallow import Schema, ValidationError, fields, validates_schema
 
 from api.schemas.fields import RequestBody
-from api.schemas.query import Choice, Flag, Query, Text, Whole
+from api.schemas.query import Choice, Flag, IntegerField, Query, TextField
 from graph_model.stores.protocols import DocumentState
 
 
@@ -16,9 +16,9 @@ class JournalQuery(Query):
     """Either a page of documents, or the summary alone."""
 
     state = Choice(DocumentState, load_default=None)
-    kind = Text(load_default=None)
-    limit = Whole(1, 1000, load_default=100)
-    cursor = Text(load_default=None)
+    kind = TextField(load_default=None)
+    limit = IntegerField(1, 1000, load_default=100)
+    cursor = TextField(load_default=None)
     summary = Flag(load_default=False)
 
     @validates_schema(pass_original=True)

@@ -1,9 +1,9 @@
 """Fields of query strings: strict, each with its own message.
 
     class LineageQuery(Query):
-        node = Text(required=True)
+        node = TextField(required=True)
         direction = Choice(Direction, load_default=Direction.BOTH)
-        depth = Whole(0, 50, load_default=1)
+        depth = IntegerField(0, 50, load_default=1)
         at = Instant()
         layout = Flag(load_default=False)
 
@@ -38,7 +38,7 @@ class Query(Schema):
         self.error_messages["unknown"] = f"one of the parameters {names}"
 
 
-class Whole(Checked):
+class IntegerField(Checked):
     """An integer within bounds, digits only: ``5``, not ``5.0``, ``1e1`` or `` 5``."""
 
     def __init__(self, least: int, most: int, **options: Any) -> None:
@@ -82,7 +82,7 @@ class Instant(Checked):
         return times.parse_instant(str(value))
 
 
-class Text(Checked):
+class TextField(Checked):
     """A text of 1 to ``most`` characters that is not blank."""
 
     def __init__(self, most: int = 2_000, **options: Any) -> None:
@@ -98,8 +98,8 @@ class Text(Checked):
         return text
 
 
-class OptionalText(Text):
-    """As :class:`Text`, but may be empty, as an empty search field sends it."""
+class OptionalTextField(TextField):
+    """As :class:`TextField`, but may be empty, as an empty search field sends it."""
 
     def read(self, value: Any) -> str:
         return "" if isinstance(value, str) and not value.strip() else super().read(value)
@@ -145,8 +145,8 @@ __all__ = [
     "Choices",
     "Flag",
     "Instant",
-    "OptionalText",
+    "IntegerField",
+    "OptionalTextField",
     "Query",
-    "Text",
-    "Whole",
+    "TextField",
 ]

@@ -72,6 +72,10 @@ class ProjectionService(Protocol):
     def progress(self) -> Progress | None:
         """How far the rebuild is that runs, or ran last; None before the first."""
 
+    @property
+    def rebuild_waits(self) -> bool:
+        """Whether a rebuild is asked for or under way, in any process."""
+
     def request_rebuild(self) -> Progress:
         """Project everything anew, beside the projection in force; a rebuild under way goes on."""
 

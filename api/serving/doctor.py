@@ -21,7 +21,7 @@ from api.serving.storage import DATABASE_FILE, claim, opened_storage
 from api.settings import Settings
 from graph_model.errors import ConfigurationError, HeadwaterError
 from graph_model.projection.fullness import HELD_KEY
-from graph_model.projection.runs.carried import RUNS_KEY, read_carried
+from graph_model.projection.runs.carried_runs import RUNS_KEY, read_carried
 from graph_model.retention.forecast import (
     Forecast,
     Measure,
@@ -44,8 +44,8 @@ _LEAST_FREE: Final = 1_000_000_000
 
 
 def examine(settings: Settings, environment: Mapping[str, str]) -> tuple[Finding, ...]:
-    """The findings, in the order in which a start would meet them. What a service with these
-    settings holds, it may hold.
+    """The findings, in the order in which a start would meet them. The ports and locks of a
+    running service with these settings are no fault.
     """
     version = (sys.version_info.major, sys.version_info.minor)
     own = find_service(settings)

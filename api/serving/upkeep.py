@@ -8,26 +8,30 @@ gives the pages of deleted rows back to the disk a few MB at a time.
     the next is given
 
 The commands are like a person's (``headwater prune``): their author is ``retention``, their note
-names the setting and the removed executions. A night that a service did not finish, since it ended
-or was killed, is continued by the next look of any service (``retention.nights``).
+names the setting and the covered executions. Of those a run stays that wrote something else that
+stays. A night that a service did not finish, since it ended, was killed or a rebuild was asked for,
+is continued by the next look of any service (``retention.nights``). A command that fails, or takes
+too long, ends its night.
 """
 
 from __future__ import annotations
 
 import logging
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Final
 
 from api.intake.orders import Covered, cover_prune, give
 from api.service import Service
 from api.service.room import Room
 from graph_model.errors import HeadwaterError
-from graph_model.producers.commands.documents import Prune
-from graph_model.retention.coverage import Retention
+from graph_model.producers.commands.documents import Cutoff, Prune
+from graph_model.producers.commands.recorded import recorded_cutoffs
+from graph_model.retention.coverage import Retention, count_covered
 from graph_model.retention.keeping import Keep
 from graph_model.retention.nights import Night, read_night
 from graph_model.retention.steps import MOST_EXECUTIONS, RetentionStep, next_step, worth_moving
+from graph_model.stores.protocols import DocumentState
 
 log = logging.getLogger("headwater.upkeep")
 
@@ -41,6 +45,10 @@ _PAUSE_SECONDS: Final = 0.2
 _TIDY_STEPS: Final = 100
 _STEP_SECONDS: Final = 600.0
 """How long a step may take before the rest is left to the next night."""
+
+
+class _StepFailed(Exception):
+    """A step of retention was not carried out; with the reason. Never leaves this module."""
 
 
 class Upkeep:
@@ -86,7 +94,8 @@ class Upkeep:
         if self._service.room is not None:
             self._service.room.keep_measure()
             self._tidy(self._service.room)
-        if self._keep is None or self._service.projector.state != "ready":
+        projector = self._service.projector
+        if self._keep is None or projector.state != "ready" or projector.rebuild_waits:
             return 0
         night = self._taken_night(self._keep)
         return 0 if night is None else self._prune(self._keep, night)
@@ -119,32 +128,45 @@ class Upkeep:
     def _prune(self, keep: Keep, night: int) -> int:
         wish = Retention(keep.before(self._service.clock()), keep.runs)
         covered = cover_prune(wish, self._service, drop_bodies=not keep.keeps_bodies)
-        rest = worth_moving(covered.cutoffs, self._service.catalogue)
-        gone = 0
-        while rest:
-            self._note(Night(night, sign=self._service.clock()))
-            step = next_step(rest, self._service.catalogue, self._most)
-            if step.cutoffs and not self._carry_out(step, keep):
-                log.warning(
-                    "a step of retention takes too long: the rest is left to the next night"
-                )
-                break
-            gone, rest = gone + step.executions, step.rest
-            if not self._sleep(_PAUSE_SECONDS):
-                self._note(Night(night, sign=0))
-                return gone
-        self._note(Night(night))
-        if gone:
-            log.info("HEADWATER_KEEP=%s: %s executions were removed", keep, f"{gone:,}")
+        catalogue, projector = self._service.catalogue, self._service.projector
+        rest = worth_moving(covered.cutoffs, recorded_cutoffs(catalogue), catalogue)
+        done, gone, most, goes_on = 0, 0, self._most, True
+        try:
+            while rest and goes_on and not projector.rebuild_waits:
+                self._note(Night(night, sign=self._service.clock()))
+                step = next_step(rest, self._service.catalogue, most)
+                removed = self._carry_out(step, keep)
+                # Where runs stay a command looks at them all again: few commands, then.
+                most = self._most if removed else 2 * most
+                gone, done, rest = gone + removed, done + step.executions, step.rest
+                goes_on = self._sleep(_PAUSE_SECONDS)
+        except _StepFailed as failure:
+            log.warning("retention ends for this night: %s", failure)
+            rest = ()
+        self._note(Night(night, sign=0 if rest else None))
+        if done:
+            counts = f"{gone:,} of {done:,} executions before the new cut-offs were removed"
+            log.info("HEADWATER_KEEP=%s: %s", keep, counts)
         return gone
 
-    def _carry_out(self, step: RetentionStep, keep: Keep) -> bool:
-        """Whether the projector has done it in time."""
+    def _carry_out(self, step: RetentionStep, keep: Keep) -> int:
+        """How many executions the projector has removed. Raises _StepFailed."""
+        if not step.cutoffs:
+            return 0
         jobs = len({cutoff.key[0] for cutoff in step.cutoffs})
-        note = f"HEADWATER_KEEP={keep}: {step.executions:,} executions of {jobs:,} jobs"
+        note = f"HEADWATER_KEEP={keep}: covers {step.executions:,} more executions of {jobs:,} jobs"
         order = Covered((Prune(step.cutoffs, drop_bodies=not keep.keeps_bodies),), "")
-        positions = give(order, AUTHOR, note, _ROUTE, self._service)
-        return self._service.projector.wait(positions, _STEP_SECONDS)
+        before = self._count(step.cutoffs)
+        (position,) = give(order, AUTHOR, note, _ROUTE, self._service)
+        if not self._service.projector.wait([position], _STEP_SECONDS):
+            raise _StepFailed(f"the command in document {position} takes too long")
+        if self._service.journal.states([position])[position] == DocumentState.FAILED:
+            raise _StepFailed(f"the command in document {position} failed, which has the reason")
+        return max(0, before - self._count(step.cutoffs))
+
+    def _count(self, cutoffs: Iterable[Cutoff]) -> int:
+        catalogue = self._service.catalogue
+        return sum(count_covered(catalogue, *one.key, one.before) for one in cutoffs)
 
 
 def _has_work(noted: Night | None, night: Night) -> bool:

@@ -39,6 +39,7 @@ class Settled:
     trouble: str | None = None
     doubt: str | None = None
     full: str | None = None
+    rebuild_waits = False
 
     @property
     def rules(self) -> Rules:

@@ -7,8 +7,8 @@
 
 Nothing is reported as done that is not in the journal or in the dead-letter queue, so a crash at
 any point repeats messages and loses none; the journal knows a repeated document. Once a message of
-a group has failed, the rest of its group fails with it: the group stays in order. What was sent
-before it is taken, or it would share the deliveries, and at last the fate, of the failing one.
+a group has failed, the rest of its group fails with it: the group stays in order. The
+messages before it are taken, or they would share the deliveries, and at last the fate, of it.
 """
 
 from __future__ import annotations
@@ -78,7 +78,7 @@ class _Batch:
         for message in messages:
             if (found := self._read(message)) is not None:
                 ready.append((message, found))
-        self._blocked.clear()  # what is ready was sent before the message that blocked its group
+        self._blocked.clear()  # ready messages were sent before the one that blocked their group
         for principal, group in groupby(ready, lambda one: one[1].principal):
             self._journal(list(group), principal)
         return self._outcome
@@ -93,7 +93,7 @@ class _Batch:
         except InvalidInput as error:
             self._give_up(message, str(error))
         except Unavailable as error:
-            log.warning("message %s is to come again: %s", message.id, error)
+            log.warning("SQS will redeliver message %s: %s", message.id, error)
             self._fail(message)
         except Exception as error:
             self._unforeseen(message, error)
@@ -109,7 +109,7 @@ class _Batch:
         try:
             refusals = self._destination_of(principal).take(documents) if documents else ()
         except Unavailable as error:
-            log.warning("%d messages are to come again: %s", len(going), error)
+            log.warning("SQS will redeliver %d messages: %s", len(going), error)
             for message, _ in going:
                 self._fail(message)
         except Exception as error:
@@ -139,7 +139,7 @@ class _Batch:
         try:
             self._set_aside(message, reason)
         except Unavailable as error:
-            log.warning("message %s is to come again: %s", message.id, error)
+            log.warning("SQS will redeliver message %s: %s", message.id, error)
             self._fail(message)
         else:
             self._outcome.set_aside += 1

@@ -1,7 +1,7 @@
 """The client library of SQS: sending, receiving, deleting.
 
-Throttling and what fails for a moment are repeated by the library, a bounded number of times; what
-still fails is Unavailable.
+The library repeats throttled and briefly failing requests, a bounded number of times; then the
+queue is Unavailable.
 """
 
 from __future__ import annotations

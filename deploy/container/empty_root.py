@@ -17,7 +17,7 @@ from deploy.container.instructions import Stage, context_files, expand
 
 Say = Callable[[str], None]
 
-#: What a build takes from the computer that it runs on, so that downloads find their way.
+#: Two files that a build takes from its computer, so that downloads find their way.
 _AUTHORITIES: Final = Path("etc/ssl/certs/ca-certificates.crt")
 _RESOLVER: Final = Path("etc/resolv.conf")
 _TO_RECORD: Final = frozenset(
@@ -27,7 +27,7 @@ _TO_RECORD: Final = frozenset(
 
 @dataclass(frozen=True, slots=True)
 class Image:
-    """A root, and what its later steps and containers begin with."""
+    """A root, and the environment of its later steps and containers."""
 
     root: Path
     environment: Mapping[str, str]

@@ -21,7 +21,7 @@ _ALL: Final = "*"
 
 @dataclass(frozen=True, slots=True)
 class Instruction:
-    """``RUN`` and what follows it, lines joined."""
+    """``RUN`` and its command, lines joined."""
 
     name: str
     value: str
@@ -67,7 +67,7 @@ def expand(text: str, variables: Mapping[str, str]) -> str:
 
 def context_files(folder: Path) -> Iterator[Path]:
     """The files that a build gets, relative to ``folder``, by a ``.dockerignore`` that leaves out
-    everything, then names what is in, then patterns of what is not.
+    everything, then names the included files, then patterns of excluded ones.
     """
     lines = (folder / ".dockerignore").read_text("utf-8").splitlines()
     rules = [line for line in lines if line and not line.startswith("#")]

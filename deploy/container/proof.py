@@ -4,8 +4,8 @@
     python -m deploy.container.proof --base ROOT   a folder with such a root
 
 The stand-in for Python's image is a minimal Debian of the same release with Debian's own Python of
-the same version. Linux, root, debootstrap, util-linux and iproute2 are needed. What a container
-engine alone does (layers, ADD from the network, volumes, limits) is not proved.
+the same version. Linux, root, debootstrap, util-linux and iproute2 are needed. The work of a
+container engine alone (layers, ADD from the network, volumes, limits) is not proved.
 """
 
 from __future__ import annotations

@@ -32,7 +32,7 @@ import { createTooltip } from './page/tooltip.js';
 import { change, depthOf, keeps, link, parse, sameQuestion, write } from './data/url.js';
 
 /**
- * @typedef {object} Page  what a view makes of the server's replies
+ * @typedef {object} Page  a view's result from the server's replies
  * @property {string} heading
  * @property {string} subtitle
  * @property {object|null} reply      for as-of, depth, partial and folded
@@ -40,7 +40,7 @@ import { change, depthOf, keeps, link, parse, sameQuestion, write } from './data
  * @property {HTMLElement|null} empty a face in place of the picture
  * @property {import('./page/dom.js').Child[]} [notes]  banners of the view's own
  * @property {HTMLElement|null} [below]         under the picture
- * @property {() => HTMLElement} [moments]     the times at which something happened to what is shown
+ * @property {() => HTMLElement} [moments]     the times of changes to the shown node
  * @property {string} [asked]          path and query of the question behind the picture
  * @property {object[]} [items]        of a list, for its filters
  * @property {() => HTMLElement} [document]     in place of picture and panel
@@ -83,7 +83,7 @@ const VIEWS = {
   quality: () => import('./views/quality.js').then((module) => module.quality),
 };
 const DOUBLE_CLICK = 280;
-/** So many of what was looked for are drawn, whatever is folded. */
+/** So many matches are drawn, whatever is folded. */
 const MOST_PINNED = 50;
 /** How often a server that is away is looked for, in ms. */
 const AWAY = 3000;
@@ -121,13 +121,13 @@ const api = createApi(undefined, key.get);
 let state = parse(location.search);
 /** @type {Page|null} */
 let page = null;
-/** @type {import('./data/model.js').Model|null} what is drawn: the page's model with its fans folded */
+/** @type {import('./data/model.js').Model|null} the drawn model: the page's with its fans folded */
 let drawn = null;
 /** @type {{view: string, follow: import('./controls/controls.js').Control['follow']}} */
 let controls = { view: '', follow: () => {} };
 /** @type {import('./data/url.js').State|null} whose picture stands on the canvas */
 let pictured = null;
-/** @type {import('./data/model.js').Model|null} what the list holds: it is made when it is looked at */
+/** @type {import('./data/model.js').Model|null} the list's model, made when the list is first seen */
 let listed = null;
 /** @type {View} the one that is looked at */
 let view = { controls: [], load: async () => ({ ok: false, stale: true }) };
@@ -136,13 +136,13 @@ let retryTimer = 0;
 /** @type {Date|null} since when the server has not answered */
 let away = null;
 let clickTimer = 0;
-/** @type {{page: Page|null, id: string}} what the panel shows: the same is not asked for twice */
+/** @type {{page: Page|null, id: string}} the panel's subject: it is not asked for twice */
 let described = { page: null, id: '' };
 /** @type {import('./data/walk.js').Position} where the keyboard stands on the canvas */
 let position = { id: '', came: null };
 
 let shades = colours();
-/** Of the whole picture, whatever of it is folded. */
+/** Of the whole picture, folded boxes included. */
 let hues = NO_HUES;
 /** @type {ReturnType<typeof import('./drawing/graph.js').createGraph>|null} fetched with the first picture */
 let graph = null;
@@ -196,7 +196,7 @@ function colours() {
   return readPalette(getComputedStyle(document.documentElement), document.body.dataset.theme === 'dark');
 }
 
-/** Another choice of hues, or what was classified, shows at once. */
+/** Another choice of hues, or a new classification, shows at once. */
 function repaint() {
   if (page?.model) hues = huesOf(page.model, state.hue);
   graph?.repaint(shades, hues);
@@ -391,7 +391,7 @@ function showBody(shown) {
 }
 
 /**
- * Screen readers go from heading to heading: what follows has headings of the third level.
+ * Screen readers go from heading to heading: the following parts have headings of the third level.
  * @param {string} words
  * @returns {HTMLElement}
  */
@@ -438,7 +438,7 @@ function describePicture(heading, model) {
   places.stage.setAttribute('aria-label', shorten(label, 400));
 }
 
-/** Selection and form: what changes without another question. */
+/** Selection and form: changes without another question. */
 function showState() {
   form.follow(state, page);
   controls.follow(state, page);
@@ -469,9 +469,9 @@ function showState() {
 }
 
 /**
- * The page knows nothing of what was folded.
+ * The page knows nothing of folds.
  * @param {Page} shown
- * @param {import('./data/model.js').Model} model what is drawn of it
+ * @param {import('./data/model.js').Model} model the drawn part of it
  * @param {import('./data/model.js').Item} item
  */
 function detailsOf({ model: whole, details }, model, item) {
@@ -511,7 +511,7 @@ function fail(error) {
 }
 
 /**
- * The server is away: what it said before stays, with the time since when, until it answers again.
+ * The server is away: its last replies stay, with the time since when, until it answers again.
  * @param {Date} since
  */
 function keepPage(since) {
@@ -582,7 +582,7 @@ async function showReceived() {
 const WATCH = 5000;
 let seen = -1;
 
-/** Reload what is open once documents have arrived and are in the graph; the view stays where it is. */
+/** Reload the open page once documents have arrived and are in the graph; the view stays where it is. */
 async function watch() {
   if (document.hidden || unsettled()) return;
   const summary = await api.get('/journal', { summary: true }, 'watch');
@@ -600,7 +600,7 @@ function unsettled() {
   return ['loading', 'away'].includes(document.body.dataset.state ?? '');
 }
 
-/** These show what arrives; pages in which somebody reads or writes wait for a press. */
+/** These show arrivals; pages in which somebody reads or writes wait for a press. */
 const LIVE = new Set(['home', 'overview', 'lineage', 'job', 'runs', 'journal']);
 
 function busy() {
@@ -709,7 +709,7 @@ async function saveImage() {
   if (found) await attempt(() => savePng(found), announce);
 }
 
-/** What the picture is, for whoever takes it away. */
+/** The description of a saved picture. */
 function shared() {
   if (!page || !graph || !drawn) return null;
   const name =

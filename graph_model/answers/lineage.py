@@ -12,9 +12,9 @@ from graph_model.answers.sources import Sources, of_one_state
 from graph_model.answers.visibility import Selection, filter_of, find_node, show_view
 from graph_model.errors import InvalidReference
 from graph_model.lineage import Answer, Lineage, PlanUse, Question
-from graph_model.picture.beyond import count_beyond, with_attempts
 from graph_model.picture.filtering import EVERYTHING, Filter
 from graph_model.picture.layout import Flow
+from graph_model.picture.undrawn_neighbours import count_beyond, with_attempts
 from graph_model.picture.view import GraphView
 
 ALL = Selection()
@@ -34,8 +34,8 @@ def lineage(
 ) -> GraphView:
     """The neighbourhood of ``question.node``, in any spelling that ``references`` resolves.
 
-    ``selection`` leaves nodes out of the result, never the requested one. ``beyond``: with what
-    failed runs tried, and with the number of neighbours that are not drawn. Raises InvalidReference
+    ``selection`` leaves nodes out of the result, never the requested one. ``beyond``: with the
+    attempts of failed runs, and the number of neighbours not drawn. Raises InvalidReference
     for a column whose picture shall flow down: its edges run from side to side.
     """
     sources, node = find_node(sources, question.node, question.at)

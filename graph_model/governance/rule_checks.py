@@ -22,8 +22,8 @@ _LONGEST: Final = 500
 def rule_checks(
     rules: Iterable[QualityRule], datasets: Collection[str], at: int | None, catalogue: Catalogue
 ) -> dict[str, list[Check]]:
-    """Per dataset what the newest run of each logical plan that wrote it says, rule by rule, and
-    the newest run that only read.
+    """Per dataset the checks, rule by rule, of the newest run of each logical plan that wrote
+    it, and of the newest run that only read.
     """
     listed = tuple(rules)
     return _judged(

@@ -1,4 +1,4 @@
-"""The bounds of a walk: the answer carries the first one met, and counts what a limit left out."""
+"""The bounds of a walk: the answer carries the first one met, and counts the nodes left out."""
 
 from __future__ import annotations
 

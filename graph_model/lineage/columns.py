@@ -24,7 +24,7 @@ from graph_model.lineage.bounds import (
 from graph_model.lineage.chains import distances, levels, steps_away
 from graph_model.lineage.history import Moment
 from graph_model.lineage.history.past import Past
-from graph_model.lineage.history.sights import moment_of
+from graph_model.lineage.history.visible_write_reader import moment_of
 from graph_model.lineage.inventory import Inventory, Name, holders
 from graph_model.lineage.questions import (
     ColumnEdge,

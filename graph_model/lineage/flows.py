@@ -1,8 +1,8 @@
 """The flows between the tables of a whole estate: for a map, where thousands are looked at at once.
 
-Coarser than a walk, which binds each read to what it saw: a plan counts when it wrote a table since
+Coarser than a walk, which binds each read to its writes: a plan counts when it wrote a table since
 the last time that a full overwrite replaced its content, and counts with all of its inputs.
-Partitions and versions are not told apart, nor is what was read before a table moved; a write to
+Partitions and versions are not distinguished, nor are reads before a table moved; a write to
 another branch than the main one does not count until the branch is published.
 
     a overwrites t, then b and c append to it  =>  a, b and c;  then d overwrites it  =>  d
@@ -17,8 +17,8 @@ from typing import Final
 from graph_model import labels
 from graph_model.lineage.bounds import Bounds
 from graph_model.lineage.history.past import Past
-from graph_model.lineage.history.sights import moment_of
 from graph_model.lineage.history.versions import END
+from graph_model.lineage.history.visible_write_reader import moment_of
 from graph_model.lineage.questions import PlanUse
 from graph_model.lineage.structure import Structure
 from graph_model.lineage.walk import read_sources
@@ -88,6 +88,6 @@ def _standing(writers: Collection[Writer]) -> set[str]:
 
 def _declared(datasets: Collection[str], past: Past) -> Iterator[tuple[str, str]]:
     moments = [moment_of(dataset, None) for dataset in datasets]
-    for moment, sight in past.declared.flows(moments).items():
-        for flow in sight:
+    for moment, declared in past.declared.flows(moments).items():
+        for flow in declared:
             yield moment.dataset, flow.logical_plan

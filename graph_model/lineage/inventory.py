@@ -19,7 +19,7 @@ from graph_model import labels, naming
 from graph_model.facts import Edge
 from graph_model.lineage.bounds import COLUMN_LIMIT, HUB_LIMIT, Bounds
 from graph_model.lineage.history.past import Past
-from graph_model.lineage.history.sights import moment_of
+from graph_model.lineage.history.visible_write_reader import moment_of
 from graph_model.stores.protocols import Catalogue, Direction, GraphReader
 
 Name = tuple[str, str]
@@ -141,13 +141,13 @@ class Inventory:
         ends = {place for target in targets for place in places[target]}
         ends |= {plan for plan, row in rows.items() if not row.target}  # it only reads
         moments = {moment_of(end, at) for end in ends}
-        for moment, sight in self._past.sights.of(moments).items():
+        for moment, visible in self._past.visible_writes.of(moments).items():
             place = moment.dataset
-            for write in sight.writes:
+            for write in visible.writes:
                 seen[write.logical_plan].add(_Seen(place, write.target, write.at))
-            for flow in sight.declared:
+            for flow in visible.declared:
                 seen[flow.logical_plan].add(_Seen(place, flow.target, moment.until - 1))
-            for older in sight.older:
+            for older in visible.older:
                 if older.logical_plan in rows:
                     target = rows[older.logical_plan].target
                     times = (older.first, older.last)

@@ -19,7 +19,7 @@ from graph_model.lineage.columns import (
 from graph_model.lineage.flows import flows_into
 from graph_model.lineage.history import Moment
 from graph_model.lineage.history.past import Past
-from graph_model.lineage.history.sights import moment_of
+from graph_model.lineage.history.visible_write_reader import moment_of
 from graph_model.lineage.inventory import Inventory, Name
 from graph_model.lineage.questions import (
     Answer,

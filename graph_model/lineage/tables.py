@@ -15,7 +15,7 @@ from graph_model.lineage.bounds import CANDIDATE_LIMIT, HUB_LIMIT, Bounds, count
 from graph_model.lineage.chains import FAR, distances, levels, steps_away
 from graph_model.lineage.history import Moment
 from graph_model.lineage.history.past import Past
-from graph_model.lineage.history.sights import moment_of
+from graph_model.lineage.history.visible_write_reader import moment_of
 from graph_model.lineage.questions import LeftOut, PlanUse, Question
 from graph_model.lineage.structure import Structure
 from graph_model.lineage.traces import Trace, Way

@@ -14,8 +14,8 @@ from graph_model import identity, labels
 from graph_model.lineage.bounds import EDGE_LIMIT, HUB_LIMIT, Bounds
 from graph_model.lineage.history import Moment, Write
 from graph_model.lineage.history.past import Past
-from graph_model.lineage.history.versions import BEGINNING, Sight
-from graph_model.lineage.history.visibility import ANY_VERSION
+from graph_model.lineage.history.read_rule import ANY_VERSION
+from graph_model.lineage.history.versions import BEGINNING, VisibleWrites
 from graph_model.lineage.history.writes import EXACT_EXECUTIONS
 from graph_model.lineage.structure import Structure
 from graph_model.stores.protocols import DeclaredFlow, Direction, GraphReader
@@ -75,26 +75,26 @@ class Walk:
         """
         new = sorted(set(moments) - self._steps.keys())
         if new:
-            sights = self._past.sights.of(new)
-            self._learn_sources(sights)
-            exact, folded = self._divide(new, sights)
+            visible_by_moment = self._past.visible_writes.of(new)
+            self._learn_sources(visible_by_moment)
+            exact, folded = self._divide(new, visible_by_moment)
             self._steps |= self._build(new, exact, folded)
             for moment in new:
-                self._steps[moment] += self._declared_steps(moment, sights[moment])
+                self._steps[moment] += self._declared_steps(moment, visible_by_moment[moment])
             self._count += sum(len(s.inputs) for m in new for s in self._steps[m])
             if self._count > EDGE_LIMIT:
                 self._bounds.cut("edges", EDGE_LIMIT)
         return {moment: self._steps[moment] for moment in moments}
 
-    def _learn_sources(self, sights: Mapping[Moment, Sight]) -> None:
+    def _learn_sources(self, visible_by_moment: Mapping[Moment, VisibleWrites]) -> None:
         """Read the inputs of the plans; a plan without its marker is incomplete."""
         seen = {
             plan
-            for sight in sights.values()
+            for visible in visible_by_moment.values()
             for plan in (
-                *(write.logical_plan for write in sight.writes),
-                *(older.logical_plan for older in sight.older),
-                *(flow.logical_plan for flow in sight.declared),
+                *(write.logical_plan for write in visible.writes),
+                *(older.logical_plan for older in visible.older),
+                *(flow.logical_plan for flow in visible.declared),
             )
         }
         new = {plan for plan in seen - self._sources.keys() if self._follows(plan)}
@@ -120,18 +120,18 @@ class Walk:
         return self._plans is None or plan in self._plans
 
     def _divide(
-        self, moments: Iterable[Moment], sights: Mapping[Moment, Sight]
+        self, moments: Iterable[Moment], visible_by_moment: Mapping[Moment, VisibleWrites]
     ) -> tuple[dict[Moment, list[Write]], dict[Moment, dict[str, str]]]:
         """Per moment the writes to follow one by one, and {logical plan: job} of the others."""
         exact: dict[Moment, list[Write]] = {moment: [] for moment in moments}
         folded: dict[Moment, dict[str, str]] = {moment: {} for moment in moments}
         times: defaultdict[str, list[int]] = defaultdict(list)
         for moment in exact:
-            sight = sights[moment]
-            for write in sight.writes:
+            visible = visible_by_moment[moment]
+            for write in visible.writes:
                 if self._sources.get(write.logical_plan) is None:
                     continue
-                self.folded |= moment in self._wide or sight.rough
+                self.folded |= moment in self._wide or visible.rough
                 followed = self._followed[write.logical_plan]
                 if write.id in followed or len(followed) < EXACT_EXECUTIONS:
                     followed.add(write.id)
@@ -139,9 +139,9 @@ class Walk:
                 else:
                     times[write.logical_plan].append(write.at)
                     folded[moment][write.logical_plan] = write.job
-            for older in sight.older:
+            for older in visible.older:
                 if self._sources.get(older.logical_plan) is not None:
-                    self.folded |= sight.rough
+                    self.folded |= visible.rough
                     times[older.logical_plan] += (older.first, older.last)
                     folded[moment][older.logical_plan] = older.job
         for plan, found in times.items():
@@ -191,10 +191,10 @@ class Walk:
         )
         return Step(write.logical_plan, write.job, write.target, inputs)
 
-    def _declared_steps(self, moment: Moment, sight: Sight) -> tuple[Step, ...]:
+    def _declared_steps(self, moment: Moment, visible: VisibleWrites) -> tuple[Step, ...]:
         """Declarations in force: their sources are read at the moment itself."""
         steps: dict[tuple[str, str], Step] = {}
-        for flow in sight.declared:
+        for flow in visible.declared:
             sources = self._sources.get(flow.logical_plan)
             if sources is not None:
                 key = flow.logical_plan, flow.target

@@ -2,11 +2,11 @@
 
 In reading order:
 
-``view``       nodes and edges of a picture: pure values, ready to become JSON
-``filtering``  the part of an answer that a filter selects, with its neighbours
-``beyond``     neighbours that are not drawn, and the attempts of failed runs
-``chains``     a plan without the steps that only give a name
-``layout``     layered layout in the direction of flow: pure and deterministic
-``operations`` the operations of one plan as its page draws them
-``lanes``      a picture in lanes, one for each storage layer, top to bottom: pure, deterministic
+``view``                nodes and edges of a picture: pure values, ready to become JSON
+``filtering``           the part of an answer that a filter selects, with its neighbours
+``undrawn_neighbours``  neighbours that are not drawn, and the attempts of failed runs
+``chains``              a plan without the steps that only give a name
+``layout``              layered layout in the direction of flow: pure and deterministic
+``operations``          the operations of one plan as its page draws them
+``lanes``               a picture in lanes, one for each storage layer, top to bottom: deterministic
 """

@@ -80,7 +80,7 @@ def fold_chains(steps: Sequence[ChainStep]) -> tuple[FoldedStep, ...]:
 
 
 def _inputs_first(steps: Sequence[FoldedStep]) -> list[FoldedStep]:
-    """In the given order, except that a definition comes before what refers to it."""
+    """In the given order, except that a definition comes before its references."""
     known = {step.id: step for step in steps}
     placed: dict[str, FoldedStep] = {}
     opened: set[str] = set()

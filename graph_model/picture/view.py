@@ -419,8 +419,8 @@ def _spelled(column: ColumnNode, names: Names) -> dict[str, Any]:
 
 
 def _feeds(answer: Answer) -> list[FeedEdge]:
-    """Dataset -> job -> dataset, one edge a pair, with the plans behind it; what was only attempted
-    where nothing flowed.
+    """Dataset -> job -> dataset, one edge a pair, with the plans behind it; attempts
+    alone where nothing flowed.
     """
     true = _feeds_of([use for use in answer.plans if not use.attempted])
     tried = _feeds_of([use for use in answer.plans if use.attempted])

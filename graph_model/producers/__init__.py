@@ -4,19 +4,19 @@
 
 In reading order:
 
-``producer``     the two protocols that a format implements
-``registry``     the producers of a Headwater, as an immutable value
-``translation``  the documents of one subject key -> facts, and a state for each document
-``projections``  the writes and removals that one subject needs, and the states of its documents
-``outcome``      the result of translating the documents of one key: facts, and a state for each
-``notes``        the journal's notes beside a projected document
-``spline``       execution plans and events of the Spline agent and of the listener
-``openlineage``  events of OpenLineage's clients
-``declared``     lineage that a person declares
-``commands``     orders and statements of people
-``elements``     facts that every format makes: datasets, jobs, executions, renames
-``orders``       the effect on documents of the commands in force
-``weight``       the size of a subject's facts, and its bounds
-``times``        event times as clients write them: ISO 8601, from no fraction to nanoseconds
-``spelling``     one spelling of JSON inside facts: equal content, equal text
+``producer``            the two protocols that a format implements
+``registry``            the producers of a Headwater, as an immutable value
+``translation``         the documents of one subject key -> facts, and a state for each document
+``projections``         the writes and removals of one subject, and the states of its documents
+``translation_result``  the result for the documents of one key: facts, and a state for each
+``document_notes``      the journal's notes beside a projected document
+``spline``              execution plans and events of the Spline agent and of the listener
+``openlineage``         events of OpenLineage's clients
+``declared``            lineage that a person declares
+``commands``            orders and statements of people
+``elements``            facts that every format makes: datasets, jobs, executions, renames
+``orders``              the effect on documents of the commands in force
+``size_bounds``         the size of a subject's facts, and its bounds
+``times``               event times as clients write them: ISO 8601, from no fraction to nanoseconds
+``spelling``            one spelling of JSON inside facts: equal content, equal text
 """

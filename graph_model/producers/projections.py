@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from graph_model.facts import Facts, merge
-from graph_model.producers.outcome import Outcome, States
+from graph_model.producers.translation_result import Outcome, States
 from graph_model.stores.protocols import DocumentState, StoredDocument
 
 FORGOTTEN_REASON: Final = "its runs were forgotten; it counts again with the next run that is not"

@@ -16,11 +16,11 @@ from graph_model import identity, naming
 from graph_model.errors import InvalidDocument, Unavailable
 from graph_model.naming import Rules
 from graph_model.producers.orders import NO_ORDERS, Orders
-from graph_model.producers.outcome import Outcome
 from graph_model.producers.producer import Additions, Translator
 from graph_model.producers.projections import Projection, combined, projection_of
 from graph_model.producers.registry import PRODUCERS, Producers
 from graph_model.producers.spline.gathering import GATHERING_VERSION
+from graph_model.producers.translation_result import Outcome
 from graph_model.stores.protocols import DocumentState, StoredDocument
 
 

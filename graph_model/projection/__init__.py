@@ -2,15 +2,15 @@
 
 In reading order:
 
-``projector``    the one writer of graph and catalogue, a package of its own
-``attempts``     the keys of a round, noted in the journal before the round begins
-``known``        elements that the stores hold already and the writer skips: kept in its memory
-``withdrawal``   the removal of facts that no document supports any more
-``fullness``     how full an in-memory graph is, and which documents wait until there is room
-``revision``     a plan id under a command, a bounded number of its events at a time
-``ruling``       the naming rules in force: those of the newest rules command in the journal
-``rebuilding``   a projection of everything beside the one in force: after an upgrade, a new rule,
-                 or on request
-``runs``         the runs that the graph carries, a package of its own
-``waiting``      clients that wait until certain documents are projected
+``projector``   the one writer of graph and catalogue, a package of its own
+``attempts``    the keys of a round, noted in the journal before the round begins
+``known``       elements that the stores hold already and the writer skips: kept in its memory
+``withdrawal``  the removal of facts that no document supports any more
+``fullness``    how full an in-memory graph is, and which documents wait until there is room
+``revision``    a plan id under a command, a bounded number of its events at a time
+``ruling``      the naming rules in force: those of the newest rules command in the journal
+``rebuilding``  a projection of everything beside the one in force: after an upgrade, a new rule,
+                or on request
+``runs``        the runs that the graph carries, a package of its own
+``waiters``     clients that wait until certain documents are projected
 """

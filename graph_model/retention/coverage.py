@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import islice
 from typing import Final, Protocol
 
 from graph_model import identity, labels
@@ -50,6 +49,9 @@ MOST_LOOKED_AT: Final = 1_000
 _ALL_EDGES: Final = 1_000_000
 """To forget half of a thing is not to forget it: there is no cut here."""
 _ALWAYS: Final = -(1 << 62)
+EXECUTIONS_A_RUN: Final = 1_000
+"""Of the newest N runs of a job stay at most its newest 1,000 N executions: a stream is one run for
+months, and so is the application of a cluster that is never stopped."""
 
 
 class PlanStructure(Protocol):
@@ -196,8 +198,8 @@ def _neighbours(
 
 @dataclass(frozen=True, slots=True)
 class Retention:
-    """The wish: executions since ``before`` (epoch ms) stay, or the newest ``keep`` of each job;
-    with both, the union. At least one is given.
+    """The wish: executions since ``before`` (epoch ms) stay, or the newest ``keep`` runs of each
+    job; with both, the union. At least one is given.
     """
 
     before: int | None = None
@@ -247,21 +249,11 @@ def _wished_times(retention: Retention, catalogue: Catalogue) -> dict[str, tuple
     for job in walk_rows(lambda after: catalogue.walk_jobs(after=after)):
         kept = [] if retention.before is None else [retention.before]
         if retention.keep is not None:
-            kept.append(_time_of_newest(job.id, retention.keep, catalogue))
+            most = retention.keep * EXECUTIONS_A_RUN
+            since = catalogue.newest_runs_since(job.id, retention.keep, most)
+            kept.append(_ALWAYS if since is None else since)
         times[job.id] = job, min(kept)
     return times
-
-
-def _time_of_newest(job: str, count: int, catalogue: Catalogue) -> int:
-    """When the ``count``-th newest execution of a job was; the oldest one when it has fewer."""
-
-    def ask(cursor: str | None) -> Page[ExecutionRow]:
-        return catalogue.executions(job=job, limit=min(count, 1000), cursor=cursor)
-
-    oldest = _ALWAYS
-    for row in islice((row for page in walk_pages(ask) for row in page.items), count):
-        oldest = row.at
-    return oldest
 
 
 def _plans_of(

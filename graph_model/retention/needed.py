@@ -19,7 +19,7 @@ from graph_model.batches import batched
 from graph_model.facts import ExecutionRow, LogicalPlanRow, ReadVersionRow
 from graph_model.lineage.history import Moment
 from graph_model.lineage.history.past import Past
-from graph_model.lineage.history.sights import moment_of
+from graph_model.lineage.history.visible_write_reader import moment_of
 from graph_model.stores.protocols import Catalogue, Page, walk_pages
 
 _AT_ONCE: Final = 500
@@ -100,10 +100,10 @@ class Needed:
     def _lower(self, moments: Collection[Moment]) -> None:
         """The writes that are visible in these moments are needed."""
         for some in batched(sorted(moments), _AT_ONCE):
-            for sight in self._past.sights.of(some).values():
-                for write in sight.writes:
+            for visible in self._past.visible_writes.of(some).values():
+                for write in visible.writes:
                     self._need(write.target, write.at)
-                for older in sight.older:
+                for older in visible.older:
                     if older.logical_plan in self._plans:
                         self._need(self._plans[older.logical_plan].target, older.first)
 

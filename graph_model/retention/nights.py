@@ -2,7 +2,7 @@
 
 "20400"                a night whose work is done
 "20400 1762700000000"  one at work, with the time of its last sign (epoch ms)
-"20400 0"              one that a service has left when it ended
+"20400 0"              one that a service has left when it ended, or for a rebuild
 """
 
 from __future__ import annotations

@@ -2,85 +2,158 @@
 
     5,000 executions before March of one job -> 1,000 before 3 January, 1,000 before 9 January, …
 
-A step is computed after the one before it was carried out, without the removed executions.
+A step is computed after the one before it was carried out. It begins where that one ended: an
+execution before a cut-off in force that is still there stays, for its run wrote something else that
+stays, and no later command about the same table removes it. All tables of a job are cut at one
+time, since a run goes only when all its writes are covered.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import groupby
 from typing import Final
 
+from graph_model.batches import batched
+from graph_model.facts import ExecutionRow
 from graph_model.producers.commands.documents import MOST_CUTOFFS, Cutoff
 from graph_model.retention.coverage import count_covered
 from graph_model.stores.protocols import Catalogue
 
 MOST_EXECUTIONS: Final = 1_000
-"""Executions that one step takes away; those of one job and one millisecond go together."""
+"""Executions that one step covers; those of one job and one millisecond go together."""
 LEAST_SHARE: Final = 10
-"""A cut-off is moved once it takes the tenth part of its job's executions on that dataset: every
-move is a command that is kept for ever."""
+"""A cut-off is moved once it covers another tenth part of its job's executions on that dataset:
+every move is a command that is kept for ever."""
+_PAGE: Final = 1_000
 
-Count = Callable[[int], int]
-"""How many executions there are before a time (epoch ms)."""
+
+@dataclass(frozen=True, slots=True)
+class Move:
+    """A cut-off that moves on from ``since``, the time of the one in force (epoch ms, 0: none)."""
+
+    cutoff: Cutoff
+    since: int = 0
+
+    @property
+    def job(self) -> tuple[str, str]:
+        return self.cutoff.namespace, self.cutoff.name
+
+    def count(self, catalogue: Catalogue) -> int:
+        """The executions that it covers in addition."""
+        if self.since >= self.cutoff.before:
+            return 0
+        before, since = (
+            count_covered(catalogue, *self.cutoff.key, time)
+            for time in (self.cutoff.before, self.since)
+        )
+        return before - since
+
+    def until(self, time: int) -> Move:
+        """The part of this move before a time."""
+        return replace(self, cutoff=replace(self.cutoff, before=min(time, self.cutoff.before)))
+
+    def after(self, time: int) -> Move:
+        """The rest of this move from a time on."""
+        return replace(self, since=max(time, self.since))
 
 
 @dataclass(frozen=True, slots=True)
 class RetentionStep:
-    """``cutoffs`` remove ``executions``; ``rest`` is the remaining work."""
+    """``cutoffs`` cover ``executions`` more; ``rest`` is the remaining work."""
 
     cutoffs: tuple[Cutoff, ...]
     executions: int
-    rest: tuple[Cutoff, ...]
+    rest: tuple[Move, ...]
 
 
-def worth_moving(cutoffs: Sequence[Cutoff], catalogue: Catalogue) -> tuple[Cutoff, ...]:
-    """The cut-offs that remove a sufficient share of the executions."""
-    return tuple(one for one in cutoffs if _takes_a_share(one, catalogue))
+def worth_moving(
+    cutoffs: Sequence[Cutoff], in_force: Mapping[tuple[str, str], int], catalogue: Catalogue
+) -> tuple[Move, ...]:
+    """The cut-offs, by job, that cover a sufficient share of the executions in addition to those
+    ``in_force`` (per job id and dataset id).
+    """
+    moves = (Move(one, in_force.get(one.key, 0)) for one in sorted(cutoffs))
+    return tuple(one for one in moves if _takes_a_share(one, catalogue))
 
 
-def _takes_a_share(cutoff: Cutoff, catalogue: Catalogue) -> bool:
-    job, target = cutoff.key
-    covered = count_covered(catalogue, job, target, cutoff.before)
+def _takes_a_share(move: Move, catalogue: Catalogue) -> bool:
+    covered = move.count(catalogue)
+    job, target = move.cutoff.key
     total = catalogue.executions(job=job, target=target, limit=1).total
     return covered > 0 and covered * LEAST_SHARE >= total
 
 
 def next_step(
-    cutoffs: Sequence[Cutoff], catalogue: Catalogue, most: int = MOST_EXECUTIONS
+    moves: Sequence[Move], catalogue: Catalogue, most: int = MOST_EXECUTIONS
 ) -> RetentionStep:
-    """As many of the first as take ``most`` executions away together; part of one that has more."""
-    taken: list[Cutoff] = []
-    executions = 0
-    for place, cutoff in enumerate(cutoffs[:MOST_CUTOFFS]):
-        count = _counting(cutoff, catalogue)
-        covered = count(cutoff.before)
-        if covered > most and not taken:
-            before = split_time(count, cutoff.before, most)
-            part = replace(cutoff, before=before)
-            return RetentionStep((part,), count(before), tuple(cutoffs[place:]))
-        if executions + covered > most:
-            return RetentionStep(tuple(taken), executions, tuple(cutoffs[place:]))
-        if covered:
-            taken.append(cutoff)
-            executions += covered
-    return RetentionStep(tuple(taken), executions, tuple(cutoffs[MOST_CUTOFFS:]))
+    """The first jobs that have ``most`` executions together; part of one that has more."""
+    taken: list[Move] = []
+    executions = passed = 0
+    for job in _by_job(moves):
+        covered = _covering(job, catalogue)
+        count = sum(covered.values())
+        if executions + count > most or len(taken) + len(covered) > MOST_CUTOFFS:
+            if not taken:
+                return _first_part(job, moves[passed + len(job) :], catalogue, most)
+            break
+        taken += covered
+        executions += count
+        passed += len(job)
+    cutoffs = tuple(move.cutoff for move in taken)
+    return RetentionStep(cutoffs, executions, tuple(moves[passed:]))
 
 
-def _counting(cutoff: Cutoff, catalogue: Catalogue) -> Count:
-    job, target = cutoff.key
-    return lambda before: count_covered(catalogue, job, target, before)
+def _by_job(moves: Sequence[Move]) -> Iterator[tuple[Move, ...]]:
+    """The moves of each job, no more at once than a command names."""
+    for _, of_job in groupby(moves, key=lambda move: move.job):
+        yield from map(tuple, batched(of_job, MOST_CUTOFFS))
 
 
-def split_time(count: Count, before: int, most: int) -> int:
-    """The latest time before which there are at most ``most``, and at least one; ``before`` has
-    more. Where those of one millisecond are more than that, they are together.
+def _first_part(
+    job: Sequence[Move], others: Sequence[Move], catalogue: Catalogue, most: int
+) -> RetentionStep:
+    """The oldest executions of a job that has more than ``most``."""
+    time = split_time(job, catalogue, most)
+    parts = _covering((move.until(time) for move in job), catalogue)
+    rest = [move.after(time) for move in job if move.cutoff.before > time]
+    cutoffs = tuple(part.cutoff for part in parts)
+    return RetentionStep(cutoffs, sum(parts.values()), (*rest, *others))
+
+
+def _covering(moves: Iterable[Move], catalogue: Catalogue) -> dict[Move, int]:
+    """Those that cover anything, and how many executions."""
+    return {move: count for move in moves if (count := move.count(catalogue))}
+
+
+def split_time(job: Sequence[Move], catalogue: Catalogue, most: int) -> int:
+    """The latest time before which these moves of one job cover at most ``most`` executions, and at
+    least one; after all of them where they cover no more. Those of one millisecond are together.
+
+    Reads the job's executions from the first on, as many as it takes.
     """
-    low, high = 0, before
-    while high - low > 1:
-        middle = (low + high) // 2
-        if count(middle) <= most:
-            low = middle
-        else:
-            high = middle
-    return low if count(low) else high
+    first, end = None, max(move.cutoff.before for move in job)
+    for place, at in enumerate(_times(job, catalogue)):
+        first = at if first is None else first
+        if place >= most and at > first:
+            return at
+    return end
+
+
+def _times(job: Sequence[Move], catalogue: Catalogue) -> Iterator[int]:
+    """Of the executions that these moves cover, the oldest first."""
+    by_target = {move.cutoff.key: move for move in job}
+    ((job_id, _), *_) = by_target
+    since, before = min(one.since for one in job), max(one.cutoff.before for one in job)
+    for row in _rows(catalogue, job_id, since, before):
+        move = by_target.get((row.job, row.target))
+        if move is not None and move.since <= row.at < move.cutoff.before:
+            yield row.at
+
+
+def _rows(catalogue: Catalogue, job: str, since: int, before: int) -> Iterator[ExecutionRow]:
+    after = ""
+    while page := catalogue.executions_since(since, _PAGE, before=before, after=after, job=job):
+        yield from page
+        since, after = page[-1].at, page[-1].id

@@ -178,7 +178,7 @@ class Inspector:
         return self._versions.complete(query, command, execution)
 
     def _wrote_nothing(self, query: CapturedQuery, command: Any, execution: Any) -> bool:
-        """SaveMode.Ignore, IF NOT EXISTS on what exists, a transaction of Delta's that it has seen:
+        """SaveMode.Ignore, IF NOT EXISTS on an existing table, a repeated transaction of Delta's:
         Spark succeeds all the same.
         """
         if query.error is not None or query.written_version is not None:

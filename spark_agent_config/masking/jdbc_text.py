@@ -1,7 +1,7 @@
 """The end of a JDBC URL and the start of its table or query: ``<jdbc url>:<table or query>``.
 
 The agent joins both with a colon, which URLs and queries contain as well. A query is recognised
-by its first word; a quoted name by its quotes; else the last colon divides, unless what follows
+by its first word; a quoted name by its quotes; else the last colon divides, unless the rest
 can only be a part of the URL (a port, a path, parameters).
 """
 

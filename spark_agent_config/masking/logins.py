@@ -21,11 +21,11 @@ _BLANK: Final = re.compile(r"\s")
 def user_info_end(text: str, start: int) -> int:
     """Where the host begins in an authority that begins at ``start``: after the last ``@``.
 
-    ``user:p/ss@host``: a slash (or ? # ;) that should have been escaped is recognised by what
-    stands for a port and is none.
+    ``user:p/ss@host``: a slash (or ? # ;) that should have been escaped is recognised by an
+    invalid port.
     """
     host = _after_login(text, start)
-    while host > start:  # u:p@v:q@host, whatever that means
+    while host > start:  # u:p@v:q@host, a login twice
         start, host = host, _after_login(text, host)
     return start
 

@@ -15,7 +15,7 @@ from spark_agent_config.masking.settings import settings
 from spark_agent_config.masking.tokens import MARKS, tokens
 
 # The signs beside every secret, or in it: nearly every text of a plan has none, and is done
-# with. Every choice begins with a letter of its own: the engine skips what begins none of them.
+# with. Every choice begins with a letter of its own: the engine skips all other letters.
 _SUSPICIOUS: Final = re.compile(
     r"=|:|@|'|\"|<(?=/)|-(?:[->]|(?<=\s-)[pPa])|\((?:spark|fs|hadoop)\.|D(?<=FIED)\s|d(?<=fied)\s|"
     + MARKS

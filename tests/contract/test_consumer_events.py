@@ -71,15 +71,15 @@ def page(sort: SortField = SortField.TIMESTAMP, order: SortOrder = DESCENDING) -
     return ListPage(sort, order, 0, 100)
 
 
-def ids(events: Events, asked: EventFilter, listed: ListPage | None = None) -> list[str]:
-    found = events.executions(asked, listed or page())
-    assert events.count_executions(asked) == len(found)
+def ids(events: Events, event_filter: EventFilter, listed: ListPage | None = None) -> list[str]:
+    found = events.executions(event_filter, listed or page())
+    assert events.count_executions(event_filter) == len(found)
     return [record.write.execution.id for record in found if record.write is not None]
 
 
-def sources(events: Events, asked: EventFilter, listed: ListPage) -> list[str]:
-    found = events.data_sources(asked, listed)
-    assert events.count_data_sources(asked) == len(found)
+def sources(events: Events, event_filter: EventFilter, listed: ListPage) -> list[str]:
+    found = events.data_sources(event_filter, listed)
+    assert events.count_data_sources(event_filter) == len(found)
     return [record.dataset.id for record in found]
 
 
@@ -123,7 +123,7 @@ def test_every_order_is_that_of_the_values_with_the_unknown_least(
 
 
 @pytest.mark.parametrize(
-    ("asked", "found"),
+    ("event_filter", "found"),
     [
         (EventFilter(since=40), ["ex-3", "ex-0", "ex-2"]),
         (EventFilter(until=40), ["ex-2", "ex-1"]),
@@ -148,10 +148,10 @@ def test_every_order_is_that_of_the_values_with_the_unknown_least(
 )
 @pytest.mark.parametrize("sort", [SortField.TIMESTAMP, SortField.DATA_SOURCE_TYPE])
 def test_every_filter_under_an_index_and_under_a_join(
-    events: Events, asked: EventFilter, found: list[str], sort: SortField
+    events: Events, event_filter: EventFilter, found: list[str], sort: SortField
 ) -> None:
-    assert set(ids(events, asked, page(sort))) == set(found)
-    assert ids(events, asked) == found
+    assert set(ids(events, event_filter, page(sort))) == set(found)
+    assert ids(events, event_filter) == found
 
 
 def test_pages_follow_each_other(events: Events) -> None:
@@ -189,7 +189,7 @@ def test_a_frozen_list_holds_what_had_come_by_then(events: Events) -> None:
 
 
 @pytest.mark.parametrize(
-    ("asked", "found"),
+    ("event_filter", "found"),
     [
         (EVERYTHING, ["ds-2", "ds-0", "ds-1"]),
         (EventFilter(since=41), ["ds-1"]),
@@ -203,10 +203,10 @@ def test_a_frozen_list_holds_what_had_come_by_then(events: Events) -> None:
     ],
 )
 def test_data_sources_are_filtered_by_their_last_write(
-    events: Events, asked: EventFilter, found: list[str]
+    events: Events, event_filter: EventFilter, found: list[str]
 ) -> None:
-    assert sources(events, asked, page(SortField.TIMESTAMP, ASCENDING)) == found
-    assert sources(events, asked, page(SortField.TIMESTAMP, DESCENDING)) == found[::-1]
+    assert sources(events, event_filter, page(SortField.TIMESTAMP, ASCENDING)) == found
+    assert sources(events, event_filter, page(SortField.TIMESTAMP, DESCENDING)) == found[::-1]
 
 
 def test_times_are_those_of_everything_but_the_window(events: Events) -> None:
@@ -264,12 +264,12 @@ def test_the_plan_of_a_list_stays_whatever_is_left_out(tmp_path: Path) -> None:
     catalogue.record(rows())
     left_out = EventFilter(hidden=frozenset({"ds-0"}), without=frozenset({"ex-0"}))
 
-    def planned(asked: EventFilter) -> list[str]:
+    def planned(event_filter: EventFilter) -> list[str]:
         with recorded_plans(engine) as lines:
-            catalogue.events.count_executions(asked)
-            catalogue.events.count_data_sources(asked)
-            catalogue.events.plan_ids(None, 0, 10, asked.hidden)
-            catalogue.events.next_overwrite(EXECUTIONS[0], asked.without)
+            catalogue.events.count_executions(event_filter)
+            catalogue.events.count_data_sources(event_filter)
+            catalogue.events.plan_ids(None, 0, 10, event_filter.hidden)
+            catalogue.events.next_overwrite(EXECUTIONS[0], event_filter.without)
         return [re.sub(r" \d+$", "", line) for line in lines]  # subqueries are numbered through
 
     more = planned(left_out)

@@ -6,7 +6,7 @@ import pytest
 import sqlalchemy as sa
 
 from graph_model.errors import Unavailable
-from graph_model.stores.catalogue.asked import at_values, is_asked, made_once, prepared
+from graph_model.stores.catalogue.value_tables import at_values, is_input, made_once, prepared
 from graph_model.stores.database import PreparedStatement, StoredText, read, write
 
 _TABLE = sa.Table(
@@ -17,7 +17,7 @@ _TABLE = sa.Table(
     sa.Column("at", sa.BigInteger),
 )
 _ROWS = [("a", True, 2**40), ("b", False, None), ("it's 100%", True, 1)]
-_BY_IDS = prepared(sa.select(_TABLE).where(is_asked(_TABLE.c.id)))
+_BY_IDS = prepared(sa.select(_TABLE).where(is_input(_TABLE.c.id)))
 
 
 @pytest.fixture

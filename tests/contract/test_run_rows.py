@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from graph_model.facts import ExecutionRow
+from graph_model.facts import ApplicationRow, ExecutionRow
 from graph_model.stores.catalogue import SqlCatalogue
 from tests.contract.rows import a_job, an_execution
 
@@ -43,3 +43,43 @@ def test_executions_of_many_runs_are_the_newest_of_all_of_them(catalogue: SqlCat
     runs = {f"r{at:02d}" for at in range(45)}
     assert [row.at for row in catalogue.executions_of_runs("j", runs, 30)] == [*range(44, 14, -1)]
     assert catalogue.executions_of_runs("k", runs, 30) == ()
+
+
+def test_the_newest_runs_of_a_job_reach_back_to_their_oldest_execution(
+    catalogue: SqlCatalogue,
+) -> None:
+    listed = [("a", "j", "r3", 9), ("b", "j", "r2", 8), ("c", "j", "r3", 7), ("d", "j", "r2", 6)]
+    older = [("e", "j", "r1", 5), ("f", "j", "r1", 4), ("g", "k", "r3", 1)]
+    catalogue.record(rows(*listed, *older))
+    since = [catalogue.newest_runs_since("j", count, 100) for count in (1, 2, 3, 4)]
+    assert since == [7, 6, 4, 4]
+    assert catalogue.newest_runs_since("none", 1, 100) is None
+
+
+def test_the_newest_runs_of_a_job_reach_no_further_than_a_number_of_executions(
+    catalogue: SqlCatalogue,
+) -> None:
+    catalogue.record(rows(*((f"e{at}", "j", "stream", at) for at in range(10, 20))))
+    assert catalogue.newest_runs_since("j", 1, 10) == 10
+    assert catalogue.newest_runs_since("j", 1, 4) == 16
+
+
+def test_of_runs_that_ended_at_one_time_the_greater_id_is_the_newer(
+    catalogue: SqlCatalogue,
+) -> None:
+    ids = [f"run_{digit * 32}" for digit in "19af"]
+    listed = [(f"e{place}", "j", run, 5) for place, run in enumerate(ids)]
+    began = [(f"b{place}", "j", run, 1 + place) for place, run in enumerate(ids)]
+    catalogue.record(rows(*listed, *began))
+    since = [catalogue.newest_runs_since("j", count, 100) for count in (1, 2, 3, 4)]
+    assert since == [4, 3, 2, 1]
+
+
+def test_executions_that_do_not_name_their_application_are_of_its_run(
+    catalogue: SqlCatalogue,
+) -> None:
+    listed = [("a", "j", "app-run", 9), ("b", "j", "client-run", 8), ("c", "j", "r1", 7)]
+    nameless = [row._replace(application_id="") for row in rows(*listed)]
+    named = ApplicationRow("named", "client-run", "app-1", "app-run")
+    catalogue.record([*nameless, named])
+    assert [catalogue.newest_runs_since("j", count, 100) for count in (1, 2)] == [8, 7]

@@ -9,7 +9,7 @@ import pytest
 import sqlalchemy as sa
 from sqlalchemy.engine import Connection
 
-from graph_model.stores.database import StoredText, among, insert_new, serial
+from graph_model.stores.database import StoredText, in_list, insert_new, serial
 
 _METADATA = sa.MetaData()
 _THINGS = sa.Table(
@@ -20,8 +20,8 @@ _THINGS = sa.Table(
     sa.Column("note", StoredText()),
     sa.Column("body", sa.LargeBinary),
 )
-_NAMED = sa.select(_THINGS.c.name).where(among(_THINGS.c.name, "names")).order_by(_THINGS.c.name)
-_NUMBERED = sa.select(_THINGS.c.number).where(among(_THINGS.c.number, "numbers"))
+_NAMED = sa.select(_THINGS.c.name).where(in_list(_THINGS.c.name, "names")).order_by(_THINGS.c.name)
+_NUMBERED = sa.select(_THINGS.c.number).where(in_list(_THINGS.c.number, "numbers"))
 
 
 @pytest.fixture

@@ -9,8 +9,8 @@ from graph_model.errors import Unavailable
 from graph_model.facts import PartitionRow
 from graph_model.identity import dataset_id
 from graph_model.stores.catalogue import SqlCatalogue
-from graph_model.stores.catalogue.asked import at_values, is_asked, made_once, prepared
-from graph_model.stores.database import StoredId, among, insert_rows, none_of, read, write
+from graph_model.stores.catalogue.value_tables import at_values, is_input, made_once, prepared
+from graph_model.stores.database import StoredId, in_list, insert_rows, none_of, read, write
 from tests.contract.rows import an_execution
 
 ID = dataset_id("", "s3://lake/a")
@@ -19,7 +19,7 @@ NAMED = "named by a client"
 VALUES = ("", NAMED, ID, OTHER)
 
 _TABLE = sa.Table("rows_by_id", sa.MetaData(), sa.Column("id", StoredId(), primary_key=True))
-_ASKED = prepared(sa.select(_TABLE.c.id).where(is_asked(_TABLE.c.id)))
+_ASKED = prepared(sa.select(_TABLE.c.id).where(is_input(_TABLE.c.id)))
 
 
 @pytest.fixture
@@ -40,7 +40,7 @@ def found(engine: sa.Engine, *conditions: sa.ColumnElement[bool], **values: obje
 def test_a_row_is_found_by_its_id_however_it_is_asked_for(filled: sa.Engine, value: str) -> None:
     assert found(filled, _TABLE.c.id == value) == [value]
     assert found(filled, _TABLE.c.id.in_((value, "unknown"))) == [value]
-    assert found(filled, among(_TABLE.c.id, "ids"), ids=[value, "unknown"]) == [value]
+    assert found(filled, in_list(_TABLE.c.id, "ids"), ids=[value, "unknown"]) == [value]
     assert found(filled, none_of(_TABLE.c.id, [one for one in VALUES if one != value])) == [value]
     with read(filled, Unavailable) as connection:
         assert _ASKED.rows(connection, at_values([value, "unknown"])) == [(value,)]
@@ -62,7 +62,7 @@ def test_a_known_row_is_not_inserted_again(filled: sa.Engine) -> None:
 def test_an_empty_id_can_stand_in_the_text_of_a_statement(filled: sa.Engine) -> None:
     @made_once
     def named() -> sa.Select[tuple[str]]:
-        return sa.select(sa.func.min(_TABLE.c.id)).where(_TABLE.c.id != "", is_asked(_TABLE.c.id))
+        return sa.select(sa.func.min(_TABLE.c.id)).where(_TABLE.c.id != "", is_input(_TABLE.c.id))
 
     with read(filled, Unavailable) as connection:
         assert named().rows(connection, at_values(["", ID])) == [(ID,)]

@@ -14,10 +14,10 @@ from graph_model.naming import Rules
 from graph_model.producers.declared.documents import name_dataset
 from graph_model.producers.openlineage import RunEvent, read_event, read_run, subject_key
 from graph_model.producers.orders import NO_ORDERS, Orders
-from graph_model.producers.outcome import PROJECTED, Outcome, earlier_sets
 from graph_model.producers.producer import Reported
 from graph_model.producers.projections import Projection, projection_of
 from graph_model.producers.registry import PRODUCERS, Producers
+from graph_model.producers.translation_result import PROJECTED, Outcome, earlier_sets
 from graph_model.stores.protocols import DocumentKind, StoredDocument, Submission
 from graph_model.stores.submissions import compact_json, make_submission
 from spark_agent_config.masking import mask_secrets

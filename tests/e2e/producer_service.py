@@ -108,6 +108,10 @@ class RecordingProjector:
         return 3
 
     @property
+    def rebuild_waits(self) -> bool:
+        return self.rebuilt is not None
+
+    @property
     def progress(self) -> Progress | None:
         return self.rebuilt
 

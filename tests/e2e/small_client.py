@@ -8,7 +8,7 @@ import threading
 import time
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
+from wsgiref.types import StartResponse, WSGIEnvironment
 
 from flask.testing import FlaskClient
 from werkzeug.serving import make_server
@@ -23,9 +23,6 @@ from api.settings import read_settings
 from graph_model.errors import HeadwaterError
 from tests.projections import SmallHeadwater
 from tests.waiting import eventually
-
-if TYPE_CHECKING:
-    from _typeshed.wsgi import StartResponse, WSGIEnvironment
 
 
 @contextmanager

@@ -11,7 +11,7 @@ from flask.testing import FlaskClient
 from api.console.orders.coverage import order
 from tests.e2e.small_client import client_of, running
 from tests.projections import SmallHeadwater, small_headwater
-from tests.unit.projection.test_projector import PLAN_ID, a_plan, an_event, event, plan
+from tests.unit.projection.test_projector import PLAN_ID, a_plan, a_run, event, plan
 
 START = 1_700_000_000_000
 DAY = 86_400_000
@@ -20,7 +20,7 @@ DAY = 86_400_000
 @pytest.fixture
 def headwater() -> Iterator[SmallHeadwater]:
     made = small_headwater()
-    made.accept(plan(a_plan()), *(event(an_event(START + day * DAY)) for day in range(5)))
+    made.accept(plan(a_plan()), *(event(a_run(START + day * DAY)) for day in range(5)))
     made.project()
     with running(made):
         yield made
@@ -58,7 +58,7 @@ def test_a_forgotten_job_is_gone_from_every_answer(
     assert (listed["kind"], listed["author"], listed["note"]) == (
         "forget", "anonymous", "request 4711",
     )  # fmt: skip
-    headwater.accept(plan(a_plan()), event(an_event(START)))
+    headwater.accept(plan(a_plan()), event(a_run(START)))
     headwater.projector.notify()
     assert headwater.projector.wait([8, 9], 30.0)
     assert client.get("/graph/jobs").get_json()["total"] == 0

@@ -19,7 +19,7 @@ from graph_model.retention.coverage import CATALOGUE_KEY, FILLING, WHOLE
 from tests.e2e.small_client import client_of
 from tests.memory_graph import MemoryGraph
 from tests.projections import SmallHeadwater, lineage_event, small_headwater
-from tests.unit.projection.test_projector import PLAN_ID, a_plan, an_event, event, plan
+from tests.unit.projection.test_projector import PLAN_ID, a_plan, a_run, event, plan
 
 START = 1_700_000_000_000
 DAY = 86_400_000
@@ -58,7 +58,7 @@ def headwater() -> Iterator[SmallHeadwater]:
     made.graph = SmallEngine()
     made.projector = Projector(made.journal, made.graph, made.generations, sleep=lambda _: None)
     made.projector.prepare()
-    made.accept(plan(a_plan()), *(event(an_event(START + day * DAY)) for day in range(5)))
+    made.accept(plan(a_plan()), *(event(a_run(START + day * DAY)) for day in range(5)))
     made.project()
     made.journal.set_meta(CATALOGUE_KEY, WHOLE)  # as its thread does once it has caught up
     yield made

@@ -118,13 +118,13 @@ def test_the_table_is_taken_along(
 
 def test_what_if_a_column_is_dropped_is_one_press_away(page: Page, api: FakeApi) -> None:
     opened(page, COLUMN)
-    page.get_by_role("navigation", name="What if").get_by_text("dropped").click()
+    page.get_by_role("navigation", name="Change of the column").get_by_text("dropped").click()
     expect(page.get_by_test_id("subtitle")).to_contain_text("breaks · downstream")
     assert state_of(page)["change"] == "dropped"
     assert asked(api, "/graph/impact")[-1] == {"node": "col_1", "change": "dropped"}
     expect(rows(page).first.locator(".chip.verdict")).to_have_text("breaks")
     expect(rows(page).first).to_contain_text("which is dropped")
-    current = page.get_by_role("navigation", name="What if").locator("[aria-current]")
+    current = page.get_by_role("navigation", name="Change of the column").locator("[aria-current]")
     expect(current).to_have_text("dropped")
 
 

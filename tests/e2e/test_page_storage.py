@@ -145,7 +145,7 @@ def test_hostile_names_are_text_and_break_nothing(page: Page, api: FakeApi) -> N
 def test_it_is_reached_from_the_documents(page: Page) -> None:
     page.goto("/?view=journal")
     wait_for(page)
-    page.get_by_test_id("journal").get_by_role("link", name="What takes room").press("Enter")
+    page.get_by_test_id("journal").get_by_role("link", name="Disk and memory in use").press("Enter")
     wait_for(page)
     expect(page.get_by_test_id("heading")).to_have_text("Storage")
 

@@ -94,10 +94,11 @@ def test_it_says_what_takes_room_and_who_fills_it(asked: Asked) -> None:
 
 def test_it_says_what_runs_take_in_the_graph_and_what_a_setting_would_save(asked: Asked) -> None:
     runs = asked.client.get("/storage").get_json()["runs"]
-    taken = 6 * 20 + 1 + 6 * 4 + 1  # each execution on a day of its own, all of a job in one run
+    taken = 7 * 24  # each execution in a run of its own, on a day of its own
+    saved = taken - 7 * 3 * 2  # three runs of both jobs stay
     assert (runs["setting"], runs["elements"], runs["bytes"]) == ("all", taken, 1_000 * taken)
     assert runs["saved"] == {
-        "HEADWATER_GRAPH_RUNS=newest:3": {"elements": 0, "bytes": 0},
+        "HEADWATER_GRAPH_RUNS=newest:3": {"elements": saved, "bytes": 1_000 * saved},
         "HEADWATER_GRAPH_RUNS=none": {"elements": taken, "bytes": 1_000 * taken},
     }
 

@@ -3,23 +3,30 @@
 from __future__ import annotations
 
 import json
+import logging
+import time
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from api.service import Service
 from api.service.room import MEASURES_KEY, Room
 from api.serving.upkeep import Upkeep
-from graph_model.errors import Unavailable
+from graph_model.errors import GraphRejected, Unavailable
 from graph_model.producers.commands.documents import COMMAND_KIND
 from graph_model.producers.spline.documents import EVENT_KIND
+from graph_model.projection.projector.rebuilds import REBUILD_KEY
 from graph_model.retention.forecast import read_measures
 from graph_model.retention.keeping import Keep
 from graph_model.retention.nights import SILENT_MS
+from graph_model.stores.protocols import DocumentState
 from tests.e2e.small_client import running
+from tests.memory_graph import MemoryGraph
 from tests.projections import SmallHeadwater, project
 from tests.unit.producers.test_commands import DAY, START, daily
+from tests.unit.retention.estates import in_one_run, tables
 
 HOUR = 3_600_000
 MIDNIGHT = START - START % DAY + 30 * DAY
@@ -78,7 +85,7 @@ def test_its_steps_are_commands_that_say_what_they_took(headwater: SmallHeadwate
     ]
     assert {one["author"] for one in given} == {"retention"}
     assert all(one["command"] == "prune" and one["dropBodies"] for one in given)
-    counts = [int(one["note"].split(": ")[1].split()[0]) for one in given]
+    counts = [int(one["note"].split(": covers ")[1].split()[0]) for one in given]
     assert max(counts) <= 5
     assert sum(counts) == gone
     assert given[0]["note"].startswith("HEADWATER_KEEP=runs=5,days=2: ")
@@ -97,6 +104,113 @@ def test_the_documents_of_what_goes_stay_where_the_setting_says_so(
     assert gone > 0
     left = len(headwater.journal.entries(kind=EVENT_KIND, limit=1000).items)
     assert left == (before if stays else before - gone)
+
+
+def given(headwater: SmallHeadwater) -> int:
+    """The commands in the journal."""
+    return headwater.journal.entries(kind=COMMAND_KIND).total
+
+
+def test_runs_with_an_output_that_stays_are_given_up_once_and_nothing_else_is_claimed(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    caplog.set_level(logging.INFO, "headwater.upkeep")
+    estate = in_one_run(tables(1), range(30), others=["file:/kept"])
+    with running(project(estate, stepwise=False)) as headwater:
+        clock = Clock()
+        nightly = upkeep(service_of(headwater, clock), Keep(runs=5))
+        nightly.look()
+        clock.now += DAY
+        assert nightly.look() == 0
+        assert "0 of 25 executions before the new cut-offs were removed" in caplog.text
+        commands = given(headwater)
+        assert commands == 3, "of 5, 10 and 10, since the first removes nothing"
+        clock.now += DAY
+        assert nightly.look() == 0
+        assert given(headwater) == commands, "the next night has nothing new to say"
+        assert headwater.catalogue.executions(limit=1).total == 60
+
+
+def test_runs_with_many_outputs_go_in_each_step() -> None:
+    with running(project(in_one_run(tables(2), range(30)), stepwise=False)) as headwater:
+        clock = Clock()
+        totals: list[int] = []
+
+        def look_at_the_catalogue(_: float) -> bool:
+            totals.append(headwater.catalogue.executions(limit=1).total)
+            return True
+
+        nightly = Upkeep(
+            service_of(headwater, clock), Keep(runs=5), most=10, sleep=look_at_the_catalogue
+        )
+        nightly.look()
+        clock.now += DAY
+        assert nightly.look() == 50
+        assert totals == [50, 40, 30, 20, 10]
+
+
+def test_a_command_that_fails_ends_the_night(caplog: pytest.LogCaptureFixture) -> None:
+    load = daily("load", 1, "file:/raw", "file:/staged", range(20))
+    made = project(load, stepwise=False)
+    made.project_through(GraphThatRemovesNothing(made.graph))
+    with running(made) as headwater:
+        clock = Clock()
+        nightly = upkeep(service_of(headwater, clock), Keep(runs=5))
+        nightly.look()
+        clock.now += DAY
+        assert nightly.look() == 0
+        (command,) = headwater.journal.entries(kind=COMMAND_KIND).items
+        assert command.state == DocumentState.FAILED
+        assert f"the command in document {command.position} failed" in caplog.text
+        assert nightly.look() == 0
+        assert given(headwater) == 1, "no further one in this night"
+
+
+class GraphThatRemovesNothing:
+    """Refuses every removal, for a reason that nobody foresaw."""
+
+    def __init__(self, inner: MemoryGraph) -> None:
+        self._inner = inner
+
+    def remove(self, vertices: Any, edges: Any) -> None:
+        raise GraphRejected("nobody foresaw this")
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._inner, name)
+
+
+def another_rebuilds(headwater: SmallHeadwater) -> None:
+    headwater.journal.set_meta(REBUILD_KEY, f"another {int(time.time())}")
+
+
+def test_no_night_begins_during_a_rebuild(headwater: SmallHeadwater) -> None:
+    clock = Clock()
+    nightly = upkeep(service_of(headwater, clock), Keep(runs=5))
+    nightly.look()
+    clock.now += DAY
+    another_rebuilds(headwater)
+    assert nightly.look() == 0
+    assert given(headwater) == 0
+    headwater.journal.set_meta(REBUILD_KEY, "none")
+    assert nightly.look() > 20
+
+
+def test_a_night_is_left_for_a_rebuild_and_goes_on_afterwards(headwater: SmallHeadwater) -> None:
+    clock = Clock()
+
+    def ask_for_a_rebuild(_: float) -> bool:
+        another_rebuilds(headwater)
+        return True
+
+    service = service_of(headwater, clock)
+    nightly = Upkeep(service, Keep(runs=5), most=5, sleep=ask_for_a_rebuild)
+    nightly.look()
+    clock.now += DAY
+    assert 0 < nightly.look() <= 5
+    assert nightly.look() == 0
+    assert given(headwater) == 1
+    headwater.journal.set_meta(REBUILD_KEY, "none")
+    assert upkeep(service, Keep(runs=5)).look() > 15
 
 
 def test_one_of_two_services_does_it(headwater: SmallHeadwater) -> None:

@@ -130,8 +130,8 @@ be known. A file (.json, .yml, .csv: docs/declarations.md) is declared as a whol
     added.add_argument("--since", metavar="TIME", help="it holds from then on (default: now)")
     added.add_argument("--note", default="", help="why, for the record")
     ways = added.add_mutually_exclusive_group()
-    ways.add_argument("--file", metavar="FILE", help="declare what this file lists")
-    ways.add_argument("--list", action="store_true", help="what is declared")
+    ways.add_argument("--file", metavar="FILE", help="declare the lineage in this file")
+    ways.add_argument("--list", action="store_true", help="list the declarations")
     ways.add_argument("--remove", metavar="ID", help="take this one back")
     added.add_argument("--node", metavar="NODE", help="with --list: of this dataset or job")
     added.add_argument(

@@ -61,7 +61,7 @@ def _say_damaged(call: Call, contents: Contents) -> None:
     for sentence in contents.damaged:
         call.say(sentence)
     if contents.damaged:
-        call.say(f"{len(contents.damaged):,} damaged: an older backup may hold what is missing")
+        call.say(f"{len(contents.damaged):,} damaged: an older backup may hold them whole")
 
 
 def add_backup(commands: Any) -> None:
@@ -94,9 +94,7 @@ are added to those that there are: a key that is known (and perhaps revoked) sta
   headwater restore /backup/headwater-2026-01-31.gz
   headwater restore moved.gz --database postgresql://me@db.example.org/headwater""",
     )
-    restored.add_argument(
-        "--replace", action="store_true", help="remove what the journal holds, then restore"
-    )
+    restored.add_argument("--replace", action="store_true", help="empty the journal, then restore")
     for added in (saved, restored):
         added.add_argument("file", metavar="FILE")
         add_settings(added, "data", "database")

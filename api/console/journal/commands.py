@@ -99,7 +99,7 @@ def journal_export(call: Call) -> int:
         listed = ", ".join(map(str, damaged[:_MOST_NAMED]))
         raise HeadwaterError(
             f"{len(damaged):,} documents are damaged and left out: {listed} (headwater journal"
-            " check says what is wrong with each)"
+            " check names the damage of each)"
         )
     return 0
 

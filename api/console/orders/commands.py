@@ -10,7 +10,7 @@ from api.console.call import Call, add_command, add_url
 from graph_model.errors import ConfigurationError
 
 _SECONDS: Final = 1_800
-"""How long the server may look for what a command covers: half a minute on an estate of a million
+"""How long the server may search for a command's documents: half a minute on an estate of a million
 runs."""
 
 
@@ -63,8 +63,10 @@ def add_prune(commands: Any) -> None:
         prune,
         "remove old executions",
         """\
-Removes executions older than --before, or beyond the --keep newest of their job, and all facts that
-only these executions support. With both options an execution is removed only if neither keeps it.
+Removes executions older than --before, or than the --keep newest runs of their job, and all facts
+that only these executions support. With both options an execution is removed only if neither keeps
+it. An application of Spark is one run, however many tables it writes; of a stream stay the newest
+1,000 executions for each run that --keep asks for.
 The executions behind today's lineage stay: the last full overwrite of every dataset, later writes
 of it, and everything that those executions read. Without --yes the command only lists its effect.
 --drop-bodies removes the documents from the journal as well.
@@ -73,7 +75,7 @@ of it, and everything that those executions read. Without --yes the command only
   headwater prune --keep 100 --drop-bodies --yes""",
     )
     added.add_argument("--before", metavar="TIME", help="epoch milliseconds or ISO 8601")
-    added.add_argument("--keep", type=int, metavar="N", help="executions of each job")
+    added.add_argument("--keep", type=int, metavar="N", help="the newest runs of each job stay")
     added.add_argument(
         "--drop-bodies", action="store_true", help="the journal drops their documents as well"
     )

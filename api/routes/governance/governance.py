@@ -168,7 +168,7 @@ def declassify(query: Mapping[str, Any], tag: str) -> Response:
     service = current_service()
     governance, rules = service.governance, service.projector.rules
     node = query["node"]
-    if (tag, node) not in governance.assigned:  # what is gone from the graph goes by its id
+    if (tag, node) not in governance.assigned:  # a node gone from the graph goes by its id
         node, _ = resolve_node(node, _TAGGED, service)
     held = [
         one

@@ -28,7 +28,7 @@ from graph_model.answers.difference.times import compare_times
 from graph_model.answers.difference.upstream import Upstream
 from graph_model.lineage import Partial, Question
 
-blueprint = Blueprint("difference", __name__, url_prefix="/graph", description="What changed")
+blueprint = Blueprint("difference", __name__, url_prefix="/graph", description="Changes of lineage")
 #: Nodes of each answer upstream that causes are looked for in.
 _NODES_UPSTREAM = 1_000
 

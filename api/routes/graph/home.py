@@ -13,7 +13,7 @@ from api.schemas.graph.queries import MapQuery, RunsQuery
 from api.schemas.graph.reply import HomeReply, ListReply, MapReply
 from api.service import current_service
 from api.service.sources import current_sources
-from graph_model.answers.home import lately, runs
+from graph_model.answers.home import recent_activity, runs
 from graph_model.answers.home.map import estate_map
 
 blueprint = Blueprint("home", __name__, url_prefix="/graph", description="The whole estate")
@@ -24,7 +24,7 @@ blueprint = Blueprint("home", __name__, url_prefix="/graph", description="The wh
 @blueprint.describes(HomeReply)
 def home() -> Response:
     """Failures of the last day, late jobs, and the last writes."""
-    return jsonify(to_json(lately.home(current_sources(), now=current_service().clock())))
+    return jsonify(to_json(recent_activity.home(current_sources(), now=current_service().clock())))
 
 
 @blueprint.route("/map")

@@ -48,7 +48,7 @@ from graph_model.producers.registry import Producers
 from graph_model.producers.spline.reports.recognition import PLAIN_VERSION
 from graph_model.stores.protocols import Submission
 
-blueprint = Blueprint("impact", __name__, url_prefix="/graph", description="What breaks")
+blueprint = Blueprint("impact", __name__, url_prefix="/graph", description="Impact of a change")
 _MEDIA_TYPES: Final = {
     Format.JSON: "application/json",
     Format.CSV: "text/csv",

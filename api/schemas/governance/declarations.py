@@ -8,7 +8,7 @@ from typing import Final
 from marshmallow import Schema, fields, validate
 
 from api.schemas.fields import RequestBody, Truth, expecting
-from api.schemas.query import Instant, OptionalText, Query, Text, Whole
+from api.schemas.query import Instant, IntegerField, OptionalTextField, Query, TextField
 
 MOST_DECLARATIONS: Final = 1_000
 MOST_SOURCES: Final = 500
@@ -27,9 +27,9 @@ def _listed(field: fields.Field, least: int, most: int, **options: object) -> fi
 class ColumnMappingRequest(RequestBody):
     """``source``: which of the sources; may be left out where there is one."""
 
-    source = Text(most=MOST_REFERENCE, load_default=None)
-    column = Text(most=_MOST_COLUMN, required=True, data_key="from")
-    into = Text(most=_MOST_COLUMN, required=True, data_key="to")
+    source = TextField(most=MOST_REFERENCE, load_default=None)
+    column = TextField(most=_MOST_COLUMN, required=True, data_key="from")
+    into = TextField(most=_MOST_COLUMN, required=True, data_key="to")
 
 
 class DeclarationRequest(RequestBody):
@@ -38,16 +38,16 @@ class DeclarationRequest(RequestBody):
     from which it is in force, by default now.
     """
 
-    target = Text(most=MOST_REFERENCE, required=True)
-    sources = _listed(Text(most=MOST_REFERENCE), 1, MOST_SOURCES, required=True)
+    target = TextField(most=MOST_REFERENCE, required=True)
+    sources = _listed(TextField(most=MOST_REFERENCE), 1, MOST_SOURCES, required=True)
     columns = _listed(
         fields.Nested(ColumnMappingRequest, error_messages=expecting("a JSON object")),
         0,
         MOST_COLUMNS,
         load_default=list,
     )
-    job = Text(load_default=None)
-    note = OptionalText(most=MOST_NOTE, load_default="")
+    job = TextField(load_default=None)
+    note = OptionalTextField(most=MOST_NOTE, load_default="")
     since = Instant()
 
 
@@ -66,13 +66,13 @@ class DeclareRequest(RequestBody):
 class DeclarationsQuery(Query):
     """``node``: those of this dataset or job alone."""
 
-    node = Text(most=MOST_REFERENCE, load_default=None)
-    limit = Whole(1, 1_000, load_default=100)
-    cursor = Text(load_default=None)
+    node = TextField(most=MOST_REFERENCE, load_default=None)
+    limit = IntegerField(1, 1_000, load_default=100)
+    cursor = TextField(load_default=None)
 
 
 class RetractQuery(Query):
-    note = OptionalText(most=MOST_NOTE, load_default="")
+    note = OptionalTextField(most=MOST_NOTE, load_default="")
 
 
 class DeclaredDataset(Schema):

@@ -6,7 +6,15 @@ from __future__ import annotations
 from marshmallow import Schema, fields
 
 from api.schemas.fields import RequestBody, expecting
-from api.schemas.query import Choice, Flag, Instant, OptionalText, Query, Text, Whole
+from api.schemas.query import (
+    Choice,
+    Flag,
+    Instant,
+    IntegerField,
+    OptionalTextField,
+    Query,
+    TextField,
+)
 from graph_model.governance.classifications import MOST_NOTE, MOST_OWNER
 from graph_model.governance.layers import COLOUR, MatchKind
 
@@ -32,12 +40,12 @@ class LayersQuery(Query):
 
 class LayerRequest(RequestBody):
     match = Choice(MatchKind, required=True)
-    pattern = Text(most=1_000, required=True)
+    pattern = TextField(most=1_000, required=True)
     order = fields.Integer(
         required=True, strict=True, error_messages=expecting("a whole number from 0 to 1,000,000")
     )
     colour = fields.String(required=True, error_messages=expecting(COLOUR))
-    note = OptionalText(most=500, load_default="")
+    note = OptionalTextField(most=500, load_default="")
 
 
 class LayerReply(GovernanceReply):
@@ -62,32 +70,32 @@ class LayersReply(GovernanceReply):
 
 
 class ClassifyRequest(RequestBody):
-    node = Text(most=20_000, required=True)
-    owner = OptionalText(most=MOST_OWNER, load_default="")
-    note = OptionalText(most=MOST_NOTE, load_default="")
+    node = TextField(most=20_000, required=True)
+    owner = OptionalTextField(most=MOST_OWNER, load_default="")
+    note = OptionalTextField(most=MOST_NOTE, load_default="")
 
 
 class NodeQuery(Query):
-    node = Text(most=20_000, required=True)
+    node = TextField(most=20_000, required=True)
 
 
 class BlockRequest(RequestBody):
     """Two columns, by reference or id."""
 
-    source = Text(most=20_000, required=True, data_key="from")
-    target = Text(most=20_000, required=True, data_key="to")
-    note = OptionalText(most=MOST_NOTE, load_default="")
+    source = TextField(most=20_000, required=True, data_key="from")
+    target = TextField(most=20_000, required=True, data_key="to")
+    note = OptionalTextField(most=MOST_NOTE, load_default="")
 
 
 class BlockQuery(Query):
-    source = Text(most=20_000, required=True, data_key="from")
-    target = Text(most=20_000, required=True, data_key="to")
+    source = TextField(most=20_000, required=True, data_key="from")
+    target = TextField(most=20_000, required=True, data_key="to")
 
 
 class ColumnsQuery(Query):
     propagate = Flag(load_default=False)
     at = Instant()
-    limit = Whole(1, 5_000, load_default=1_000)
+    limit = IntegerField(1, 5_000, load_default=1_000)
 
 
 class TagReply(GovernanceReply):
@@ -141,14 +149,14 @@ class ColumnsReply(GovernanceReply):
 class RulesQuery(Query):
     """``version``: the id of a rules command; else the set that is wanted."""
 
-    version = Text(most=100, load_default=None)
+    version = TextField(most=100, load_default=None)
 
 
 class RulesRequest(RequestBody):
     """``rules``: tables by name; one that is left out is the default one."""
 
     rules = fields.Dict(required=True, error_messages=expecting("a JSON object of tables"))
-    note = OptionalText(most=500, load_default="")
+    note = OptionalTextField(most=500, load_default="")
 
 
 class RulesReply(GovernanceReply):

@@ -8,7 +8,7 @@ from marshmallow import fields
 
 from api.schemas.fields import RequestBody, expecting
 from api.schemas.governance.governance import GovernanceReply
-from api.schemas.query import OptionalText, Text
+from api.schemas.query import OptionalTextField, TextField
 
 _PASSES = "a list of 1 to 50 texts, numbers, true or false"
 
@@ -16,12 +16,12 @@ _PASSES = "a list of 1 to 50 texts, numbers, true or false"
 class QualityRuleRequest(RequestBody):
     """A run passes where ``path`` in its facet is one of ``passes``, fails where it is another."""
 
-    facet = Text(most=200, required=True)
-    path = Text(most=200, required=True)
+    facet = TextField(most=200, required=True)
+    path = TextField(most=200, required=True)
     passes: Any = fields.List(
         fields.Raw(allow_none=True), required=True, error_messages=expecting(_PASSES)
     )
-    note = OptionalText(most=500, load_default="")
+    note = OptionalTextField(most=500, load_default="")
 
 
 class QualityRuleReply(GovernanceReply):

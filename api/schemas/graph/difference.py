@@ -9,7 +9,7 @@ from marshmallow import ValidationError, fields, validates_schema
 
 from api.schemas.graph.queries import MAX_DEPTH
 from api.schemas.graph.reply import ItemReply, ListReply, NodeReply, PartialReply, Reply
-from api.schemas.query import Choice, Flag, Instant, Query, Text, Whole
+from api.schemas.query import Choice, Flag, Instant, IntegerField, Query, TextField
 from graph_model.stores.protocols import Direction
 
 PLANS: Final = ("fromPlan", "toPlan")
@@ -30,19 +30,19 @@ OF_GRAPHS: Final[Mapping[str, Any]] = {
 class DifferenceQuery(Query):
     """``from`` and ``to``, two executions, or two plans: one of the three."""
 
-    node = Text(most=20_000)
+    node = TextField(most=20_000)
     begin = Instant(data_key="from")
     end = Instant(data_key="to")
-    from_execution = Text(data_key="fromExecution", load_default=None)
-    to_execution = Text(data_key="toExecution", load_default=None)
-    from_plan = Text(data_key="fromPlan", load_default=None)
-    to_plan = Text(data_key="toPlan", load_default=None)
+    from_execution = TextField(data_key="fromExecution", load_default=None)
+    to_execution = TextField(data_key="toExecution", load_default=None)
+    from_plan = TextField(data_key="fromPlan", load_default=None)
+    to_plan = TextField(data_key="toPlan", load_default=None)
     direction = Choice(Direction)
-    depth = Whole(0, MAX_DEPTH)
+    depth = IntegerField(0, MAX_DEPTH)
     columns = Flag()
     jobs = Flag()
     indirect = Flag()
-    limit = Whole(1, 5_000)
+    limit = IntegerField(1, 5_000)
     unchanged = Flag(load_default=False)
     layout = Flag(load_default=False)
 
@@ -70,16 +70,16 @@ _NEEDED: Final = {
 
 
 class VersionsQuery(Query):
-    limit = Whole(1, 100, load_default=20)
-    cursor = Text(load_default=None)
+    limit = IntegerField(1, 100, load_default=20)
+    cursor = TextField(load_default=None)
     at = Instant()
 
 
 class ChangesQuery(Query):
     since = Instant()
     at = Instant()
-    depth = Whole(1, MAX_DEPTH, load_default=10)
-    limit = Whole(1, 500, load_default=100)
+    depth = IntegerField(1, MAX_DEPTH, load_default=10)
+    limit = IntegerField(1, 500, load_default=100)
 
 
 class SideReply(Reply):

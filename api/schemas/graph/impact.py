@@ -9,7 +9,7 @@ from marshmallow import fields
 
 from api.schemas.graph.queries import MAX_DEPTH
 from api.schemas.graph.reply import DepthReply, PartialReply, Reply
-from api.schemas.query import Choice, Flag, Instant, Query, Text, Whole
+from api.schemas.query import Choice, Flag, Instant, IntegerField, Query, TextField
 from graph_model.answers.impact.comparison import ChangeKind
 
 MOST_ITEMS = 5_000
@@ -30,24 +30,24 @@ COLUMN_CHANGES: Final = {
 
 
 class ImpactQuery(Query):
-    node = Text(most=20_000, required=True)
-    depth = Whole(0, MAX_DEPTH, load_default=MAX_DEPTH)
+    node = TextField(most=20_000, required=True)
+    depth = IntegerField(0, MAX_DEPTH, load_default=MAX_DEPTH)
     at = Instant()
     columns = Flag(load_default=False)
     jobs = Flag(load_default=True)
     indirect = Flag(load_default=None)
     change = Choice(COLUMN_CHANGES, load_default=None)
-    limit = Whole(1, MOST_ITEMS, load_default=1_000)
+    limit = IntegerField(1, MOST_ITEMS, load_default=1_000)
     format = Choice(Format, load_default=None)
 
 
 class PlanCheckQuery(Query):
-    job = Text(load_default=None)
-    depth = Whole(1, MAX_DEPTH, load_default=MAX_DEPTH)
+    job = TextField(load_default=None)
+    depth = IntegerField(1, MAX_DEPTH, load_default=MAX_DEPTH)
     at = Instant()
     jobs = Flag(load_default=True)
     indirect = Flag(load_default=True)
-    limit = Whole(1, MOST_ITEMS, load_default=1_000)
+    limit = IntegerField(1, MOST_ITEMS, load_default=1_000)
     format = Choice(Format, load_default=None)
 
 

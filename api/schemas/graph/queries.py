@@ -6,7 +6,16 @@ from typing import Any
 
 from marshmallow import ValidationError, validates_schema
 
-from api.schemas.query import Choice, Choices, Flag, Instant, OptionalText, Query, Text, Whole
+from api.schemas.query import (
+    Choice,
+    Choices,
+    Flag,
+    Instant,
+    IntegerField,
+    OptionalTextField,
+    Query,
+    TextField,
+)
 from graph_model import labels
 from graph_model.picture.layout import Flow
 from graph_model.stores.protocols import (
@@ -41,73 +50,73 @@ class PictureQuery(Query):
 
 
 class OverviewQuery(PictureQuery):
-    namespace = Text(load_default=None)
-    job = Text(most=20_000, load_default=None)
-    query = OptionalText(most=200, load_default="", data_key="q")
-    layer = Text(most=64, load_default=None)
-    classification = Text(most=64, load_default=None)
-    limit = Whole(1, 2_000, load_default=500)
+    namespace = TextField(load_default=None)
+    job = TextField(most=20_000, load_default=None)
+    query = OptionalTextField(most=200, load_default="", data_key="q")
+    layer = TextField(most=64, load_default=None)
+    classification = TextField(most=64, load_default=None)
+    limit = IntegerField(1, 2_000, load_default=500)
     at = Instant()
 
 
 class LineageQuery(PictureQuery):
-    node = Text(most=20_000, required=True)
+    node = TextField(most=20_000, required=True)
     direction = Choice(Direction, load_default=Direction.BOTH)
-    depth = Whole(0, MAX_STEPS, load_default=1)
+    depth = IntegerField(0, MAX_STEPS, load_default=1)
     at = Instant()
     columns = Flag(load_default=False)
     jobs = Flag(load_default=True)
     indirect = Flag(load_default=False)
-    namespace = Text(load_default=None)
-    job = Text(most=20_000, load_default=None)
-    layer = Text(most=64, load_default=None)
-    classification = Text(most=64, load_default=None)
-    limit = Whole(1, 5_000, load_default=500)
+    namespace = TextField(load_default=None)
+    job = TextField(most=20_000, load_default=None)
+    layer = TextField(most=64, load_default=None)
+    classification = TextField(most=64, load_default=None)
+    limit = IntegerField(1, 5_000, load_default=500)
     beyond = Flag(load_default=False)
 
 
 class ColumnLineageQuery(Query):
-    dataset = Text(most=20_000, required=True)
-    column = Text(most=20_000, load_default=None)
+    dataset = TextField(most=20_000, required=True)
+    column = TextField(most=20_000, load_default=None)
     direction = Choice(Direction, load_default=Direction.BOTH)
-    depth = Whole(0, MAX_STEPS, load_default=1)
+    depth = IntegerField(0, MAX_STEPS, load_default=1)
     at = Instant()
     indirect = Flag(load_default=False)
     ends = Flag(load_default=False)
-    limit = Whole(1, 5_000, load_default=500)
+    limit = IntegerField(1, 5_000, load_default=500)
     layout = Flag(load_default=False)
     group = Choice(("layer",), load_default=None)
 
 
 class ListQuery(Query):
-    query = OptionalText(most=200, load_default="", data_key="q")
-    limit = Whole(1, 1_000, load_default=100)
-    cursor = Text(load_default=None)
+    query = OptionalTextField(most=200, load_default="", data_key="q")
+    limit = IntegerField(1, 1_000, load_default=100)
+    cursor = TextField(load_default=None)
     at = Instant()
 
 
 class JobsQuery(ListQuery):
-    namespace = Text(load_default=None)
+    namespace = TextField(load_default=None)
     state = Choice(labels.STATES, load_default=None)
     order = Choice(JobOrder, load_default=JobOrder.NAMESPACE, data_key="sort")
 
 
 class ColumnListQuery(Query):
-    query = OptionalText(most=200, load_default="", data_key="q")
-    limit = Whole(1, 1_000, load_default=100)
-    cursor = Text(load_default=None)
+    query = OptionalTextField(most=200, load_default="", data_key="q")
+    limit = IntegerField(1, 1_000, load_default=100)
+    cursor = TextField(load_default=None)
     order = Choice(ColumnOrder, load_default=ColumnOrder.NAME, data_key="sort")
 
 
 class DatasetsQuery(ListQuery):
-    layer = Text(most=64, load_default=None)
-    classification = Text(most=64, load_default=None)
+    layer = TextField(most=64, load_default=None)
+    classification = TextField(most=64, load_default=None)
     order = Choice(DatasetOrder, load_default=DatasetOrder.NAME, data_key="sort")
 
 
 class HistoryQuery(Query):
-    limit = Whole(1, 1_000, load_default=100)
-    cursor = Text(load_default=None)
+    limit = IntegerField(1, 1_000, load_default=100)
+    cursor = TextField(load_default=None)
     at = Instant()
 
 
@@ -120,7 +129,7 @@ class MapQuery(Query):
     """``within``: the area that is open, its parts from the widest on, one a line."""
 
     by = Choice(("place", "layer"), load_default="place")
-    within = OptionalText(most=2_000, load_default="")
+    within = OptionalTextField(most=2_000, load_default="")
 
 
 class AtQuery(Query):
@@ -128,7 +137,7 @@ class AtQuery(Query):
 
 
 class LastWriterQuery(Query):
-    partition = Text(load_default=None)
+    partition = TextField(load_default=None)
     at = Instant()
 
 
@@ -140,6 +149,6 @@ class PlanQuery(Query):
 
 
 class SearchQuery(Query):
-    text = Text(most=200, required=True, data_key="q")
+    text = TextField(most=200, required=True, data_key="q")
     kinds = Choices(_SEARCH_KINDS, load_default=_SEARCH_KINDS, data_key="kind")
-    limit = Whole(1, 100, load_default=20)
+    limit = IntegerField(1, 100, load_default=20)

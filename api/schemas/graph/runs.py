@@ -6,12 +6,12 @@ from marshmallow import fields
 
 from api.schemas.graph.queries import HistoryQuery
 from api.schemas.graph.reply import ItemReply, Reply
-from api.schemas.query import Choice, Text
+from api.schemas.query import Choice, TextField
 from graph_model.answers.facets import FacetKind
 
 
 class FacetsQuery(HistoryQuery):
-    name = Text(most=200, load_default=None)
+    name = TextField(most=200, load_default=None)
     kind = Choice(tuple(map(str, FacetKind)), load_default=None)
 
 

@@ -225,7 +225,7 @@ function groupToggle(change) {
   return { node, follow: (state, page) => follow({ ...state, group: state.group === 'layer' }, page) };
 }
 
-/** Where edges run from side to side (url.js) it is left to right, whatever was chosen. */
+/** Where edges run from side to side (url.js) it is left to right, for any choice. */
 function flowToggle(change) {
   const box = element('input', {
     type: 'checkbox',
@@ -349,7 +349,7 @@ function moments() {
 }
 
 /**
- * Words looked for inside the picture: what does not have them fades; Enter goes to the next.
+ * Words looked for inside the picture: other items fade; Enter goes to the next.
  * @returns {Control}
  */
 function find(change) {

@@ -1,5 +1,5 @@
 /**
- * The line between the picture and what stands under it: dragged, or moved with the arrow keys. The
+ * The line between the picture and the area under it: dragged, or moved with the arrow keys. The
  * height is part of the link.
  */
 
@@ -20,7 +20,7 @@ export function within(percent) {
 /**
  * @param {HTMLElement} bar
  * @param {HTMLElement} below
- * @param {(percent: number) => void} onMove told once the line is let go; 0: as it comes
+ * @param {(percent: number) => void} onMove called once the line is let go; 0: as it comes
  */
 export function createDivider(bar, below, onMove) {
   const room = () => below.parentElement?.clientHeight || 1;

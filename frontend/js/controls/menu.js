@@ -1,5 +1,5 @@
 /**
- * A menu closes when the keyboard or the pointer leaves it, with Escape, and with what is chosen in it.
+ * A menu closes when the keyboard or the pointer leaves it, with Escape, and with a choice in it.
  */
 
 /**

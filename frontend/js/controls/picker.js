@@ -1,6 +1,6 @@
 /**
  * A combobox for a table: typing asks for tables by name; Down and Up move, Enter takes one, Escape
- * closes. What looks like a URI can be taken as it is: people declare tables that no run has used.
+ * closes. A text like a URI can be taken as it is: people declare tables that no run has used.
  */
 import { data, element, replace } from '../page/dom.js';
 import { count, shorten } from '../data/format.js';

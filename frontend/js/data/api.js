@@ -10,9 +10,9 @@ const WAIT_LONGEST = 30;
  * @typedef {object} Failure
  * @property {number} status       0 when no answer came
  * @property {string} message
- * @property {Record<string, unknown>} errors  what the server said of each parameter
+ * @property {Record<string, unknown>} errors  the server's message for each parameter
  * @property {number} retryAfter   seconds to wait before asking again
- * @property {unknown} [cause]     what the browser said when no answer came
+ * @property {unknown} [cause]     the browser's error when no answer came
  */
 
 /** @typedef {{ok: true, data: any} | {ok: false, stale: false, error: Failure}} Answer */
@@ -87,7 +87,7 @@ export function getAll(api, questions, channel) {
 }
 
 /**
- * A path with its query; what is empty is left out.
+ * A path with its query, without empty parameters.
  * @param {string} path
  * @param {Record<string, unknown>} query
  * @returns {string}

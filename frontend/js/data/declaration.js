@@ -18,7 +18,7 @@ export function emptyDraft() {
 }
 
 /**
- * What the server is asked with: an id where there is one, for it is exact.
+ * The reference for the server: an id where there is one, for it is exact.
  * @param {Picked} picked
  * @returns {string}
  */
@@ -50,7 +50,7 @@ export function toBody(draft) {
 }
 
 /**
- * What a draft lacks before it can be sent: field => words.
+ * The missing parts of a draft: field => words.
  * @param {Draft} draft
  * @returns {Record<string, string>}
  */

@@ -1,6 +1,6 @@
 /**
  * A table that sixty jobs read would be drawn as a tower of sixty boxes. Of such a fan the first few
- * are drawn, the rest and what hangs on them alone become one box, "57 more jobs", which opens in
+ * are drawn, the rest and the boxes that hang on them alone become one box, "57 more jobs", which opens in
  * steps. Pure: a model in, a model out.
  */
 import { count } from './format.js';
@@ -23,7 +23,7 @@ const NOUNS = Object.freeze({ job: 'job', dataset: 'table', operation: 'operatio
  * @property {string} hub       the box at which the fan opens
  * @property {'upstream'|'downstream'} side
  * @property {string[]} members the neighbours of the hub that it holds
- * @property {string[]} behind  what hangs on them alone
+ * @property {string[]} behind  the boxes that hang on them alone
  * @property {number} shown     how many of the fan are drawn beside it
  */
 
@@ -73,14 +73,14 @@ export function foldFans(model, { opened: text = '', pinned = [] } = {}) {
   return folds.length > 0 ? withGroups(model, graph.gone, folds) : model;
 }
 
-/** What a comparison is about is never folded. */
+/** Changed items of a comparison are never folded. */
 function changed({ boxes, rows, links }) {
   const ends = [...links.values()].filter((link) => link.change).flatMap(({ from, to }) => [from, to]);
   const own = [...boxes.values(), ...rows.values()].filter((one) => one.change).map(({ id }) => id);
   return [...own, ...ends];
 }
 
-/** Who stands beside whom, box by box; `gone` maps a folded box to its fold's id. */
+/** Neighbours, box by box; `gone` maps a folded box to its fold's id. */
 function neighbourhoods({ boxes, rows, links }) {
   const sides = { downstream: new Map(), upstream: new Map() };
   for (const side of SIDES) for (const id of boxes.keys()) sides[side].set(id, new Set());
@@ -113,7 +113,7 @@ function foldOne(model, graph, { hub, side, most, kept }) {
   return { id, hub, side, members, behind, shown: drawn };
 }
 
-/** First what must be seen, then what failed, then what leads on, each in reading order. */
+/** First pinned boxes, then failed ones, then those that lead on, each in reading order. */
 function byWorth(model, graph, { fan, hub, side, kept }) {
   const worth = new Map(
     fan.map((id) => [
@@ -146,7 +146,7 @@ function ahead(following, start, hub) {
   return seen.size;
 }
 
-/** What can be reached from the members alone, once they are away. */
+/** The boxes reached from the members alone, once they are away. */
 function hangingOn(graph, members, staying) {
   const reached = spreadFrom(graph, staying.filter((id) => graph.downstream.has(id)), new Set());
   const beside = members.flatMap((id) => around(graph, id)).filter((id) => !graph.gone.has(id));
@@ -229,7 +229,7 @@ function foldedLinks(model, gone) {
   return links;
 }
 
-/** Where something flowed in one of them, it flowed: only what all attempted stays marked. */
+/** Where something flowed in one of them, it flowed: only an edge that all attempted stays marked. */
 function merge(links, link) {
   const id = `${link.from} ${link.to} ${link.kind}`;
   const known = links.get(id)?.edge;

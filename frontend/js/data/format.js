@@ -97,7 +97,7 @@ const UNSEEN = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u00ad\u061c\u200b\u200e
 const SEEN = /[^\s\p{Default_Ignorable_Code_Point}\u2800]/u;
 
 /**
- * Text from outside, made safe to stand in a line of ours: what is not seen by itself is shown as a
+ * Text from outside, made safe to stand in a line of ours: an invisible character is shown as a
  * replacement mark, so that a name cannot rearrange its neighbours or look like another one. Of a text in
  * which nothing can be seen the characters are named: `blank (U+0020)`.
  * @param {unknown} value
@@ -204,7 +204,7 @@ const PARTIAL = Object.freeze({
   edges: 'more edges belong to this answer than one reply may hold',
   time: 'the walk ran out of time',
   hub: 'a node with very many neighbours was not followed',
-  rebuilding: 'the graph is still catching up with what was received',
+  rebuilding: 'the graph is still catching up with the journal',
   full: 'the graph is full, and new jobs, tables and columns wait for room',
   starts: 'more tables begin like this than are followed',
   bytes: 'the reply grew to its greatest size',
@@ -225,7 +225,7 @@ export function partialSentence(partial) {
 }
 
 /**
- * What decides over a column, in words: `{ FILTER: 10, WINDOW: 6 }` =>
+ * The influences on a column, in words: `{ FILTER: 10, WINDOW: 6 }` =>
  * `16 influences (10 filter, 6 window)`.
  * @param {Record<string, number>|null|undefined} indirect columns that decide, by how they do
  * @returns {string} an empty string where none does

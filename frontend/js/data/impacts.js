@@ -111,7 +111,7 @@ export function nextOrder(order, key) {
 }
 
 /**
- * The items that hold every word, in any of what a row shows.
+ * The items that hold every word, in any cell of their rows.
  * @param {Item[]} items
  * @param {{words: string, kind: string}} wanted kind '' means all
  * @returns {Item[]}

@@ -41,7 +41,7 @@ export function sessionStore() {
 }
 
 /**
- * The header for a key; what no header can carry (a pasted line break, an umlaut) is no key.
+ * The header for a key; a text that no header can carry (a pasted line break, an umlaut) is no key.
  * @param {string} key
  * @returns {Record<string, string>}
  */

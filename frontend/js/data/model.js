@@ -1,5 +1,5 @@
 /**
- * From a reply of the server to what is drawn and walked: boxes with rows, links, neighbours. Pure: no
+ * From a reply of the server to a model for drawing and walking: boxes with rows, links, neighbours. Pure: no
  * page, no canvas, no vis.
  */
 import { plain } from './format.js';
@@ -61,7 +61,7 @@ import { decodeText } from './url.js';
  * @property {Map<string, Link[]>} outgoing
  * @property {Map<string, Link[]>} incoming
  * @property {string[]} order  every box and row once, in reading order: left to right, rows after their table
- * @property {string} focus    id of what was asked about, or empty
+ * @property {string} focus    id of the requested node, or empty
  * @property {Array<{label: string, colour: string, top: number, bottom: number}>} [lanes]
  * @property {''|'down'} [flow]  down: it is drawn top down, after `turn`; until then it lies on its side
  */
@@ -70,7 +70,7 @@ import { decodeText } from './url.js';
 
 const TITLE = SIZES.dataset.height;
 
-/** How a change is told: by a sign and a word, never by its colour (a name in the palette) alone. */
+/** The mark of a change: a sign and a word, never by its colour (a name in the palette) alone. */
 export const CHANGES = Object.freeze({
   added: { sign: '+', word: 'Added', colour: 'ok', dashes: false },
   removed: { sign: '−', word: 'Removed', colour: 'failed', dashes: [2, 4] },
@@ -135,7 +135,7 @@ export function planModel(plan) {
 }
 
 /**
- * The style of a mark in a layer's colour; what is no colour gives none.
+ * The style of a mark in a layer's colour; an invalid colour gives none.
  * @param {string} colour `#rrggbb`
  * @returns {string|null}
  */
@@ -287,7 +287,7 @@ function toLinks(edges, boxes, rows) {
   return links;
 }
 
-/** A node is what was asked about when its id, its URI or its namespace and name were in the question. */
+/** A node is the requested one when its id, its URI or its namespace and name were in the question. */
 function findFocus(nodes, asked) {
   if (!asked) return '';
   const text = decodeText(asked);
@@ -416,7 +416,7 @@ export function homeOf(model, row) {
 }
 
 /**
- * What lies under a point of the canvas: the row of a table before the table.
+ * The item under a point of the canvas: the row of a table before the table.
  * @param {Model} model
  * @param {number} x
  * @param {number} y
@@ -449,7 +449,7 @@ export function bounds(model) {
 }
 
 /**
- * The height of a table's title: what lies above its first column, or all of it.
+ * The height of a table's title: the part above its first column, or all of it.
  * @param {Box} box
  * @returns {number}
  */

@@ -1,5 +1,5 @@
 /**
- * A rule that reads a run facet as passed or failed: what the form holds and what is sent. Pure.
+ * A rule that reads a run facet as passed or failed: the content of the form and of the request. Pure.
  */
 
 const LITERAL = /^(?:true|false|-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?|".*")$/;
@@ -34,7 +34,7 @@ export function writeValues(values) {
 }
 
 /**
- * What a rule lacks before it can be sent: field => words.
+ * The missing parts of a rule: field => words.
  * @param {{name: string, facet: string, path: string, passes: Array}} rule
  * @returns {Record<string, string>}
  */

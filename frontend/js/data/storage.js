@@ -1,5 +1,5 @@
 /**
- * What takes room, when it is full and what a setting would save, in words: pure, from a reply of /storage.
+ * Disk and memory in use, when they are full and the savings of settings, in words: pure, from a reply of /storage.
  */
 import { count, formatDays, formatNumber, formatSize } from './format.js';
 import { decodeText } from './url.js';
@@ -12,8 +12,8 @@ const DAY = 86_400_000;
  * @property {string} title
  * @property {'unmeasured'|'unknown'|'still'|'growing'|'soon'} state
  * @property {string} verdict  when it is full
- * @property {string} rate     what it grows a day; empty where that is not known
- * @property {string} left     what is free; empty where that is not known
+ * @property {string} rate     growth a day; empty where unknown
+ * @property {string} left     free space; empty where unknown
  * @property {Array<{name: string, part: number}>} parts  shares of one
  */
 
@@ -100,7 +100,7 @@ function spanWords(days) {
 }
 
 /**
- * The journal shared out, the largest first; what is not listed comes last, as one row.
+ * The journal shared out, the largest first; the unlisted rest comes last, as one row.
  * @param {any} reply
  * @param {string} by
  * @returns {Array<{name: string, share: number, bytes: number, rest: boolean}>}
@@ -137,12 +137,12 @@ export function jobOf(name) {
  * @typedef {object} Saving
  * @property {string} setting  the line to copy
  * @property {boolean} inForce
- * @property {string} saves    what it would give back
+ * @property {string} saves    the room that it would free
  * @property {string} lasts    how much longer the room lasts; empty where that is not known
  */
 
 /**
- * What each setting would save at most: those of the disk first, the largest first.
+ * The greatest saving of each setting: those of the disk first, the largest first.
  * @param {any} reply
  * @returns {Saving[]}
  */
@@ -182,7 +182,7 @@ export function inForce({ keep, runs }) {
 }
 
 /**
- * What takes room, in rows: what it is, its size, of what.
+ * Disk and memory in use, in rows: the part, its size, its description.
  * @param {any} reply
  * @returns {Array<{name: string, size: string, said: string}>}
  */

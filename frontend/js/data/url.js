@@ -7,8 +7,8 @@
  * @typedef {object} State
  * @property {string} view        one of VIEWS
  * @property {string} q           filter text of the overview
- * @property {''|'dataset'|'job'|'column'} kind  of what a search finds
- * @property {string} place       of what a search finds: a store, or a namespace of jobs
+ * @property {''|'dataset'|'job'|'column'} kind  of the results of a search
+ * @property {string} place       of the results of a search: a store, or a namespace of jobs
  * @property {string} namespace   filter of the overview
  * @property {string} layer       filter of the overview
  * @property {string} classification  a tag: filter of the overview, or the class that is listed
@@ -23,7 +23,7 @@
  * @property {boolean} indirect   filter, join, group and sort edges drawn
  * @property {''|'layer'} group   boxes in lanes
  * @property {''|'down'} flow     top down; empty: left to right
- * @property {''|'class'|'namespace'} hue  what tints boxes; empty: their layers
+ * @property {''|'class'|'namespace'} hue  the tint of boxes; empty: their layers
  * @property {boolean} ends       of chains between columns the ends alone
  * @property {string} from        the earlier time of a comparison, spelled as `at`
  * @property {string} to          the later one; empty means now
@@ -35,29 +35,29 @@
  * @property {string} toPlan      the later one
  * @property {string} at          ISO time or epoch milliseconds; empty means now
  * @property {number|null} limit  most nodes asked for; null: the server's default
- * @property {string} facet       name of a run facet: what a new quality rule is to read
+ * @property {string} facet       name of the run facet for a new quality rule
  * @property {string} runs        ids of runs that are picked for a comparison, by commas
  * @property {string} state       filter of the journal view
- * @property {string} by          by what the storage view shares the journal out, and the map its areas
+ * @property {string} by          the division of the journal in the storage view, and of the map's areas
  * @property {string} within      the area of the map that is open, its parts by line breaks
  * @property {string} sort        the order that the server gives a list; `-` in front: from the greatest
  * @property {number} page        of a list, from 0 on: for the words; `after` says where it begins
  * @property {string} after       where the server goes on with a list
  * @property {''|'failed'|'completed'} ended  filter of jobs and runs by the state of a run
- * @property {string} change      what if a column were dropped, renamed or retyped; empty: as it is
+ * @property {string} change      a column dropped, renamed or retyped by assumption; empty: as it is
  * @property {string} opened      sides of nodes that were opened where they stand (growth.js)
  * @property {string} rows        how many columns of wide tables are drawn (rows.js)
  * @property {boolean} tables     tables only: no jobs between them
  * @property {string} fans        how many of a fan are drawn (fans.js)
  * @property {string} tab         the open part of the panel; empty: the first
- * @property {number} split       height of what stands under the picture, in percent; 0: as it comes
+ * @property {number} split       height of the area under the picture, in percent; 0: as it comes
  * @property {string} find        words looked for inside the picture
  * @property {''|'all'} steps     of a plan every operation, also those that only give a name
  * @property {string} selected    id of the selected node or edge
  * @property {'graph'|'list'} as  the picture or its accessible list
  */
 
-/** What each view keeps in its links, in the order in which it is written. */
+/** The parameters of each view's links, in the order of writing. */
 const FIELDS = Object.freeze({
   home: ['by', 'within'],
   tables: ['q', 'layer', 'classification', 'sort', 'page', 'after', 'at'],
@@ -246,7 +246,7 @@ function readNumber(text, [least, most]) {
 }
 
 /**
- * Write a state. Only what the view uses and what differs from the default is written, always in
+ * Write a state. Only parameters that the view uses and that differ from the default are written, always in
  * one order: equal pictures have equal links.
  * @param {Partial<State>} state
  * @returns {string} `/?view=…`
@@ -282,7 +282,7 @@ export function link(from, to) {
 }
 
 /**
- * The link to what surrounds a node; the reader's direction, depth and toggles stay.
+ * The link to the neighbourhood of a node; the reader's direction, depth and toggles stay.
  * @param {State} from
  * @param {string} node a reference or an id
  * @returns {string}
@@ -323,7 +323,7 @@ export function flowOf(state) {
 }
 
 /**
- * Whether two states need the same replies: they differ at most in what is selected, picked, folded, found or
+ * Whether two states need the same replies: they differ at most in items selected, picked, folded, found or
  * open, and in form.
  * @param {State} one
  * @param {State} other
@@ -358,7 +358,7 @@ export function decodeText(text) {
 }
 
 /**
- * What a date-time input (local time, no zone) means: its ISO form in UTC, empty when unreadable.
+ * The time of a date-time input (local time, no zone): its ISO form in UTC, empty when unreadable.
  * @param {string} local such as `2026-03-01T09:15`
  * @returns {string}
  */

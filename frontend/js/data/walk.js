@@ -24,7 +24,7 @@ export function next(model, id, direction) {
 }
 
 /**
- * What lights up with an item: itself, its links and their ends. A table lights up with its columns.
+ * The items that light up with an item: itself, its links and their ends. A table lights up with its columns.
  * @param {Model} model
  * @param {string} id
  * @returns {Set<string>}
@@ -57,7 +57,7 @@ function light(model, lit, link) {
 
 /**
  * Everything that an item comes from and everything that comes from it, with the links between. Only
- * one direction is followed at a time: what else comes from the same source is not on the way. A
+ * one direction is followed at a time: other targets of the same source are not on the way. A
  * table is followed with its columns; a link lights up with its two ends.
  * @param {Model} model
  * @param {string} id
@@ -89,7 +89,7 @@ export function trace(model, id) {
 }
 
 /**
- * What a selection lights up: the whole way of what is selected.
+ * The items that a selection lights up: its whole way.
  * @param {Model} model
  * @param {string} id
  * @returns {Set<string>|null} null: nothing is selected, nothing fades

@@ -1,6 +1,6 @@
 /**
  * Which part of a picture the window shows. A picture opens whole where its letters are high enough to be
- * read then, else as a close-up that begins at what was asked about. Pure.
+ * read then, else as a close-up that begins at the requested node. Pure.
  */
 
 /** @typedef {{left: number, top: number, right: number, bottom: number}} Around  a rectangle of the picture */
@@ -11,11 +11,11 @@ const LARGEST = 1.2;
 export const SMALLEST = 0.02;
 /** In a close-up most names have room for all of their letters. */
 const CLOSE_UP = Object.freeze({ least: 0.85, most: 0.9 });
-/** Room around what is fitted, for badges and handles; the same on all sides. */
+/** Room around the fitted part, for badges and handles; the same on all sides. */
 const PADDING = 30;
 
 /**
- * Everything, whatever it takes.
+ * Everything, at any scale.
  * @param {Around} around
  * @param {Size} size
  * @returns {Frame}
@@ -37,7 +37,7 @@ export function isLegible(around, size, legible) {
 }
 
 /**
- * What a picture opens with: everything where it can be read, else a close-up. That has what was asked about
+ * The first view of a picture: everything where it can be read, else a close-up. That has the requested node
  * in the middle, or where the flow begins, and shows nothing beyond the edges of the picture.
  * @param {Around} around
  * @param {Size} size

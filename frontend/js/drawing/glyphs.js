@@ -1,11 +1,11 @@
 /**
- * Small drawings of where data lives and of who moves it: made by us, one line weight, on a square of
- * 16 pixels. A platform is told by the URI of a table, a producer by what the server says of a job.
+ * Small drawings of platforms and producers: made by us, one line weight, on a square of
+ * 16 pixels. The URI of a table names its platform, the server's reply on a job its producer.
  */
 
 /**
  * @typedef {object} Glyph
- * @property {string} name   what a reader calls it
+ * @property {string} name   its name for readers
  * @property {string} lines  stroked
  * @property {string} [fills] filled
  * @property {string} [letters] two letters inside
@@ -51,7 +51,7 @@ const SCHEMES = Object.freeze({
   bigquery: 'bigquery', snowflake: 'snowflake', redshift: 'redshift', delta: 'delta', iceberg: 'iceberg',
 });
 
-/** @type {ReadonlyArray<[string, RegExp]>} the server itself is the producer of what a person declares */
+/** @type {ReadonlyArray<[string, RegExp]>} the server itself is the producer of declarations */
 const PRODUCERS = Object.freeze([
   ['declared', /^headwater$/],
   ['spark', /spark|^spline\b|^headwater-listener\b/],
@@ -61,7 +61,7 @@ const PRODUCERS = Object.freeze([
 ]);
 
 /**
- * `jdbc:redshift://warehouse/analytics:mart.x` => redshift; what no rule knows is a table.
+ * `jdbc:redshift://warehouse/analytics:mart.x` => redshift; a URI without a rule is a table.
  * @param {{uri?: string, type?: string, format?: string}} node
  * @returns {string} a name in GLYPHS
  */

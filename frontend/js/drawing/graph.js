@@ -1,7 +1,7 @@
 /**
  * The canvas. The only file that names vis-network: it gives panning and zooming, and knows no node. Positions
- * come from the model, boxes are painted by shapes.js, links by links.js, and what lies under the pointer is
- * asked of the model.
+ * come from the model, boxes are painted by shapes.js, links by links.js, and the
+ * model finds the item under the pointer.
  */
 import { DataSet, Network } from '/vendor/vis-network/vis-network.min.js';
 import { bounds, findNode, hit, homeOf, titleHeight } from '../data/model.js';
@@ -12,9 +12,9 @@ import { NO_HUES } from './looks.js';
 import { routeLinks } from './routes.js';
 import { FADED, handleAt, LEGIBLE, paint, paintLane } from './shapes.js';
 
-/** The pointer rests so long, in ms, before what lies under it lights up. */
+/** The pointer rests so long, in ms, before the item under it lights up. */
 const HOVER_WAIT = 140;
-/** What sticks out of a box, in pixels: handles, badges, halos. */
+/** The margin for handles, badges and halos of a box, in pixels. */
 const RIM = 40;
 const SLOP = 4;
 
@@ -42,19 +42,19 @@ const OPTIONS = Object.freeze({
  * @property {(id: string) => void} onOpen     a double click on a box or a row
  * @property {(id: string, side: 'upstream'|'downstream', whole: boolean) => void} onHandle  a press on a handle; whole: with shift
  * @property {(id: string, point: {x: number, y: number}) => void} onHover  pixels inside the container
- * @property {(seen: {left: number, top: number, right: number, bottom: number}) => void} onMove  after each drawing: what is in view
+ * @property {(seen: {left: number, top: number, right: number, bottom: number}) => void} onMove  after each drawing: the part in view
  */
 
 /**
- * @typedef {object} Drawing  what is drawn, and how
+ * @typedef {object} Drawing  the model and its look
  * @property {import('../data/model.js').Model|null} model  null: nothing yet
  * @property {import('./palette.js').Palette} palette
  * @property {import('./looks.js').Hues} hues
  * @property {Set<string>|null} lit   emphasised ids; null: nothing fades
  * @property {string} selected
  * @property {string} hovered
- * @property {Set<string>|null} found  what was looked for lights up while nothing is selected; null: nothing was
- * @property {number} faded      how much is left of what is not emphasised
+ * @property {Set<string>|null} found  the search's matches, lit up while nothing is selected; null: no search
+ * @property {number} faded      opacity of items without emphasis
  * @property {{left: Set<string>, right: Set<string>}} linked  rows at whose sides links end
  * @property {ReturnType<createLinks>|null} links
  * @property {boolean} moved          by the reader: it is not fitted again
@@ -62,7 +62,7 @@ const OPTIONS = Object.freeze({
 
 /**
  * @param {HTMLElement} container carries data-nodes, data-edges, data-columns, data-selected,
- *   data-drawn and data-transform (scale, x, y) for whoever wants to know what is drawn
+ *   data-drawn and data-transform (scale, x, y) for readers of the page, such as tests
  * @param {import('./palette.js').Palette} palette
  * @param {Listener} listener
  */
@@ -86,7 +86,7 @@ export function createGraph(container, palette, listener) {
   drawing?.setAttribute('tabindex', '-1');
   drawing?.setAttribute('aria-hidden', 'true');
 
-  /** Every box of which something is in view, with what sticks out of it: handles, badges, halos. */
+  /** Every box of which something is in view, with its handles, badges and halos. */
   function paintBoxes(context, model) {
     const look = { ...state, focus: model.focus, flow: model.flow, scale: network.getScale() };
     const { left, top, right, bottom } = seenOf(container, network);
@@ -187,7 +187,7 @@ export function createGraph(container, palette, listener) {
     return state.model ? handleAt(state.model, x, y, network.getScale()) : null;
   }
 
-  /** Everything, whatever it takes. */
+  /** Everything, at any scale. */
   function fitAll() {
     const around = state.model && bounds(state.model);
     if (!around || container.clientWidth === 0) return;
@@ -195,7 +195,7 @@ export function createGraph(container, palette, listener) {
     network.moveTo({ ...wholeOf(around, sizeOf(container)), animation: false });
   }
 
-  /** What the picture opens with (framing.js). */
+  /** The first view of the picture (framing.js). */
   function open() {
     const { model } = state;
     const around = model && bounds(model);
@@ -214,8 +214,8 @@ export function createGraph(container, palette, listener) {
   }
 
   /**
-   * Move the picture when an item is out of sight, or under what covers the right side (pixels).
-   * Whoever walks with the keyboard is brought closer too: what was reached should be legible.
+   * Move the picture when an item is out of sight, or under the cover on the right side (pixels).
+   * A walk with the keyboard also zooms in: the reached item should be legible.
    */
   function reveal(id, covered, walking) {
     const { model } = state;
@@ -279,7 +279,7 @@ export function createGraph(container, palette, listener) {
     network.setSize(`${container.clientWidth}px`, `${container.clientHeight}px`);
   }
 
-  /** What the reader looked at stays where it was in the upper left corner; vis-network would zoom. */
+  /** The upper left corner of the picture stays in place; vis-network would zoom. */
   function resize(stays) {
     const [scale, corner] = [network.getScale(), network.DOMtoCanvas({ x: 0, y: 0 })];
     fill();
@@ -339,7 +339,7 @@ function sameSet(one, other) {
   return one.size === other.size && [...one].every((id) => other.has(id));
 }
 
-/** What is drawn and how it is moved, for tests and for anyone who places things over the canvas. */
+/** The drawn items and their transform, for tests and for elements placed over the canvas. */
 function note(container, network) {
   const origin = network.canvasToDOM({ x: 0, y: 0 });
   container.dataset.transform = [network.getScale(), origin.x, origin.y]

@@ -1,5 +1,5 @@
 /**
- * Nodes open where they stand: what lies beyond one side of a node is asked for and placed in the free
+ * Nodes open where they stand: the neighbours on one side of a node are asked for and placed in the free
  * room beside it, while everything else keeps its place. Pure but for the question to the server.
  */
 import { finish, readingOrder, toModel } from '../data/model.js';
@@ -56,7 +56,7 @@ export async function openAll(api, state, model) {
 }
 
 /**
- * Add what a model lacks of another, beside the opened node.
+ * Add another model's new items to a model, beside the opened node.
  * @param {import('../data/model.js').Model} model   grows; its boxes keep their places
  * @param {import('../data/model.js').Model} found   of the opened node's side
  * @param {Opened} opened
@@ -124,7 +124,7 @@ function seat(model, box, { x, width }, wanted) {
   return moved;
 }
 
-/** The counts beside nodes: less what is drawn now; the opened side has nothing more. */
+/** The counts beside nodes: less the drawn ones; the opened side has nothing more. */
 function recount(boxes, rows, links, opened, added) {
   const home = (id) => rows.get(id)?.box ?? id;
   const seen = { upstream: new Map(), downstream: new Map() };

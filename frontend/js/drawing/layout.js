@@ -36,7 +36,7 @@ export function tighten(boxes, links, changed) {
   return placed;
 }
 
-/** What hangs together, from top to bottom; boxes without links are one part. */
+/** The connected parts, from top to bottom; boxes without links are one part. */
 function partsOf(boxes, links) {
   const beside = new Map(boxes.map(({ id }) => [id, []]));
   for (const { from, to } of links) {

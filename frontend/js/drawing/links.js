@@ -17,8 +17,8 @@ const NEAR = 7;
  */
 
 /**
- * The look of a link: what failed runs alone tried is dashed red, what a person declares is dotted,
- * what decides but does not flow is dashed.
+ * The look of a link: attempts of failed runs alone are dashed red, declarations are dotted,
+ * influences without a flow are dashed.
  * @param {import('../data/model.js').Link} link
  * @param {import('./palette.js').Palette} palette
  * @param {boolean} strong
@@ -118,7 +118,7 @@ export function createLinks(model, ways) {
 const numbers = new WeakMap();
 let last = 0;
 
-/** What a painting depends on, as a text; a set that lights up is another whenever it changes. */
+/** The inputs of a painting, as a text; a set that lights up is another whenever it changes. */
 function key(palette, lit, faded) {
   return `${numberOf(palette)} ${lit === null ? '' : numberOf(lit)} ${faded}`;
 }

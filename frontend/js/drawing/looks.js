@@ -17,7 +17,7 @@ import { HUES } from './palette.js';
  */
 
 /**
- * @typedef {object} Hue  what stands in a picture for one layer, class or namespace
+ * @typedef {object} Hue  the colour and letter of one layer, class or namespace
  * @property {string} name
  * @property {string} letter of this name alone: a colour is never the only sign
  * @property {string} colour `#rrggbb` of a layer, else a name in the palette
@@ -25,7 +25,7 @@ import { HUES } from './palette.js';
 
 /**
  * @typedef {object} Hues
- * @property {Tinting} by               what tints a box
+ * @property {Tinting} by               the tint of a box
  * @property {Map<string, Hue>} classes by their names
  * @property {Map<string, Hue>} tints   by the ids of boxes
  */
@@ -49,8 +49,8 @@ const NAMES_OF = Object.freeze({
 export const NO_HUES = Object.freeze({ by: '', classes: new Map(), tints: new Map() });
 
 /**
- * Hues and letters of a picture, in the order in which it names what they stand for: what is added to it
- * later changes none.
+ * Hues and letters of a picture, in the order in which it names their meanings: later
+ * additions change none.
  * @param {import('../data/model.js').Model} model
  * @param {Tinting} by
  * @returns {Hues}

@@ -47,7 +47,7 @@ export const NAMES = Object.freeze({
   hueH: '--hue-h',
 });
 
-/** Names of the colours that stand for classes and namespaces; told apart best from the first on. */
+/** Names of the colours that stand for classes and namespaces; the first ones differ most. */
 export const HUES = Object.freeze(Object.keys(NAMES).filter((name) => name.startsWith('hue')));
 
 /**

@@ -2,7 +2,7 @@
  * The way of every link: from side to side of its boxes, and through the free room between the boxes
  * of each rank that it passes. No way runs through a box. Pure and deterministic.
  *
- * A rank is what stands above each other: boxes whose left and right edges overlap. Between two ranks
+ * A rank is a stack of boxes: their left and right edges overlap. Between two ranks
  * a way is a curve inside the gap; inside a rank it is level. A picture that runs down is looked at on its
  * side, where it runs to the right.
  */
@@ -20,7 +20,7 @@ const BOW = 34;
  * @property {number[]} xs     stops from its source to its target: level from an odd one to the next
  * @property {number[]} ys
  * @property {boolean} beside  between boxes of one rank: both ends on the right
- * @property {boolean} turned  its stops lie on their side: x is what runs down
+ * @property {boolean} turned  its stops lie on their side: x runs down
  * @property {{left: number, right: number, top: number, bottom: number}} around
  */
 
@@ -61,7 +61,7 @@ function routeAcross(model) {
 }
 
 /**
- * What hangs together, each part in the order of the model.
+ * The connected parts, each in the order of the model.
  * @param {import('../data/model.js').Model} model
  * @returns {import('../data/model.js').Box[][]}
  */
@@ -184,7 +184,7 @@ function aside({ parallel }) {
   return Math.min(9, 3 * Math.ceil(parallel / 2)) * (parallel % 2 === 0 ? 1 : -1);
 }
 
-/** Where a link meets a box or a row; what runs back meets it a little lower. */
+/** Where a link meets a box or a row; a link that runs back meets it a little lower. */
 function heightOf(model, id, back) {
   const row = model.rows.get(id);
   if (row) return row.y + (back ? row.height * 0.22 : 0);

@@ -9,27 +9,27 @@ import { lookOf, shadeOf } from './looks.js';
 
 export const FAMILY = 'system-ui, -apple-system, "Segoe UI", Roboto, "Helvetica Neue", Arial, sans-serif';
 const MONO = 'ui-monospace, SFMono-Regular, Menlo, Consolas, "Liberation Mono", monospace';
-/** How much is left of what is not emphasised, while something is selected or the pointer rests. */
+/** The opacity of items without emphasis, while something is selected or the pointer rests. */
 export const FADED = Object.freeze({ selected: 0.22, hovered: 0.5 });
 /** Nearer than this a box has a second line; farther away its name has all the room. */
 const NEAR = 1;
 /** Farther than this the columns of a table are left out, and than this all words. */
 const ROWS = 0.3;
 const WORDS = 0.16;
-/** Letters grow against the zoom so that they stay legible, up to what a title or a row can hold. */
+/** Letters grow against the zoom so that they stay legible, up to the height of a title or a row. */
 const TITLE = Object.freeze({ size: 13, screen: 12, most: 28, far: 18, share: 0.7 });
 const ROW = Object.freeze({ size: 12, screen: 12, most: 19.5, indent: 14, deepest: 5 });
 /** From this zoom on letters are 12 pixels high on the screen. */
 export const LEGIBLE = Object.freeze({ titles: TITLE.screen / TITLE.most, rows: ROW.screen / ROW.most });
 
 /**
- * @typedef {object} Look  what the painting depends on besides the box
+ * @typedef {object} Look  the inputs of the painting besides the box
  * @property {import('./palette.js').Palette} palette
  * @property {import('./looks.js').Hues} hues
  * @property {Set<string>|null} lit   emphasised ids; null: nothing fades
  * @property {number} faded           how much is left of the others
  * @property {string} selected        id, or empty
- * @property {string} focus           id of what was asked about, or empty
+ * @property {string} focus           id of the requested node, or empty
  * @property {number} scale           zoom of the canvas
  * @property {''|'down'} [flow]       of the picture
  * @property {{left: Set<string>, right: Set<string>}} linked  rows at whose sides links end
@@ -76,7 +76,7 @@ function paintPile(context, frame, colours, { canvas }) {
  * A lane behind the boxes: a frame with the name of its layer, and the layer's colour at its left.
  * @param {CanvasRenderingContext2D} context
  * @param {{label: string, colour: string, top: number, bottom: number}} lane
- * @param {{left: number, right: number}} around what is drawn
+ * @param {{left: number, right: number}} around the drawn part
  * @param {import('./palette.js').Palette} palette
  */
 export function paintLane(context, { label, colour, top, bottom }, { left, right }, palette) {
@@ -147,7 +147,7 @@ function paintBand(context, frame, colours) {
   context.restore();
 }
 
-/** One line, one size in the whole picture; what does not fit loses its middle. */
+/** One line, one size in the whole picture; a longer one loses its middle. */
 function paintTitle(context, box, frame, colours, look) {
   const { palette, scale } = look;
   const { height, size, left, right, glyph } = titleOf(context, box, frame, colours, scale);
@@ -231,7 +231,7 @@ function paintRowChange(context, row, frame, palette) {
   context.fillText(sign, frame.x + 3, row.y);
 }
 
-/** The type of a column, or that no schema has it, in what its name leaves over. */
+/** The type of a column, or that no schema has it, in the room beside its name. */
 function paintType(context, row, frame, room, palette, scale) {
   const font = `12px ${MONO}`;
   if (!row.aside || scale < NEAR) return;
@@ -405,7 +405,7 @@ function paintTick(context, failed, x, y) {
 const MARK = Object.freeze({ height: 15, letter: 10, near: 0.85, most: 1.7, gap: 4 });
 
 /**
- * The glyph that has no room in the title, the letter of what tints a box, then its classes by their names,
+ * The glyph that has no room in the title, the letter of its tint, then its classes by their names,
  * as far as there is room.
  * @param {CanvasRenderingContext2D} context
  * @param {import('../data/model.js').Box} box

@@ -1,5 +1,5 @@
 /**
- * What the signs of a picture mean, only those that it holds: the key under the canvas and the key of a
+ * The meanings of the signs that a picture holds: the key under the canvas and the key of a
  * saved picture are made from it. Pure.
  */
 import { CHANGES } from '../data/model.js';
@@ -14,7 +14,7 @@ import { GLYPHS, platformOf, producerOf } from './glyphs.js';
  * @typedef {{name: string, meanings: Meaning[]}} Group
  */
 
-/** What tints boxes, as a choice and as the name of its group. */
+/** The tints of boxes, as a choice and as the name of its group. */
 export const TINTINGS = Object.freeze({ '': ['layer', 'Layers'], class: ['class', 'Classes'], namespace: ['namespace', 'Namespaces'] });
 
 /**

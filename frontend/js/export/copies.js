@@ -1,5 +1,5 @@
 /**
- * What can be taken away as text: the edges as CSV, the question as a command of curl, the walk as
+ * The exports as text: the edges as CSV, the question as a command of curl, the walk as
  * Gremlin. Pure.
  */
 
@@ -37,7 +37,7 @@ export function toCurl(address, keyed) {
 }
 
 /**
- * The coarse walk around a node, for a notebook: plans between tables, whatever the time.
+ * The coarse walk around a node, for a notebook: plans between tables, at any time.
  * @param {string} id     opaque, of a table or a job
  * @param {'both'|'upstream'|'downstream'} direction
  * @param {number} depth

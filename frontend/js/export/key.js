@@ -15,7 +15,7 @@ const NAME = 92;
 const SIGN = 26;
 const GAP = 18;
 
-/** What `styleOf` knows a line by. */
+/** The properties of a line that `styleOf` reads. */
 const LINKS = Object.freeze({
   feeds: { kind: 'feeds', edge: {} },
   direct: { kind: 'DIRECT', edge: {} },

@@ -1,5 +1,5 @@
 /**
- * A drawing context that writes SVG: what paints the canvas paints a document too. It knows what the
+ * A drawing context that writes SVG: the canvas's painter paints a document too. It knows what the
  * painting of this page uses. Pure; every text from outside is escaped.
  */
 import { textOf } from '../drawing/glyphs.js';

@@ -7,7 +7,7 @@ import { closeWhenLeft } from '../controls/menu.js';
 
 /**
  * @typedef {object} Shared
- * @property {import('./sheet.js').Sheet} sheet  what is drawn
+ * @property {import('./sheet.js').Sheet} sheet  the drawn sheet
  * @property {object} reply
  * @property {string} name   of the files
  * @property {string} asked  the path and query of the question; empty: not one
@@ -17,7 +17,7 @@ import { closeWhenLeft } from '../controls/menu.js';
  */
 
 /**
- * What cannot be saved is said: the picture is too large, or its painting did not come from the server.
+ * A failure to save has a message: the picture is too large, or its painting did not come from the server.
  * @param {() => unknown} act
  * @param {(text: string) => void} announce
  */

@@ -96,7 +96,7 @@ function frameOf({ model, hues }, widthOf) {
  * @param {Sheet} sheet
  * @param {Frame} frame
  * @param {number} scale at which it will be seen
- * @param {(title: string, paint: () => void) => void} group a box with what it is called
+ * @param {(title: string, paint: () => void) => void} group a box with its title
  */
 function paintSheet(context, sheet, frame, scale, group) {
   const { model, palette, hues } = sheet;

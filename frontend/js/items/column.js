@@ -1,5 +1,5 @@
 /**
- * What the panel says of a column, and how columns are named and linked.
+ * The panel's description of a column, and how columns are named and linked.
  */
 import { howWord, influenceWords, shorten } from '../data/format.js';
 import { homeOf } from '../data/model.js';

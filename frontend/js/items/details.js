@@ -1,5 +1,5 @@
 /**
- * What the panel says of the selected item: a module for each kind of it.
+ * The panel's description of the selected item: a module for each kind of it.
  */
 import { describeColumn } from './column.js';
 import { describeLink } from './edge.js';
@@ -12,7 +12,7 @@ import { describeDataset } from './table.js';
  * @property {ReturnType<import('../data/api.js').createApi>} api
  * @property {() => Promise<void>} reload   ask everything again
  * @property {(text: string) => void} announce  to screen readers
- * @property {() => void} repaint           what was classified shows at once
+ * @property {() => void} repaint           a new classification shows at once
  * @property {import('../controls/controls.js').Change} go
  * @property {{begin: () => void}} tour  of the sample
  */

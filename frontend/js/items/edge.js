@@ -1,5 +1,5 @@
 /**
- * What the panel says of an edge: its ends, how, its jobs and plans.
+ * The panel's description of an edge: its ends, how, its jobs and plans.
  */
 import { shorten } from '../data/format.js';
 import { nodeOf } from '../data/model.js';

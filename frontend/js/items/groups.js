@@ -1,5 +1,5 @@
 /**
- * What the panel says of a folded fan: who is in it, and how it is opened.
+ * A folded fan in the panel: its members, and how it is opened.
  */
 import { anchor, button, data, element } from '../page/dom.js';
 import { opened } from '../data/fans.js';
@@ -57,19 +57,19 @@ export function describeGroup(state, whole, item, open) {
 }
 
 /**
- * The links to or from what is folded, drawn as one.
+ * The links to or from folded boxes, drawn as one.
  * @param {import('../data/model.js').Model} drawn
  * @param {import('../data/model.js').Link} item
  * @returns {import('../panel/panel.js').Description}
  */
 export function describeBundle(drawn, item) {
   const ends = [item.from, item.to].map((id) => shorten(nodeOf(drawn, id).label, 60));
-  const words = 'Several edges in one: what they lead to is folded. Select the folded box to draw it.';
+  const words = 'Several edges in one: they lead to a folded box. Select that box to draw its members.';
   return { kind: 'Flow', tone: 'plain', title: ends, detail: '', body: [element('p', {}, words)] };
 }
 
 /**
- * What changes in the state when a fan is opened: the first that comes to light is selected.
+ * The change of the state when a fan is opened: its first drawn member is selected.
  * @param {import('../data/url.js').State} state
  * @param {import('../data/fans.js').Fold} fold
  * @param {boolean} all

@@ -1,5 +1,5 @@
 /**
- * What the panel says of a job: its runs, plans, versions, code, facets.
+ * The panel's description of a job: its runs, plans, versions, code, facets.
  */
 import { count, formatNumber, formatTime, shorten } from '../data/format.js';
 import { jobReference, link } from '../data/url.js';
@@ -61,7 +61,7 @@ export function jobTabs(context, node, { known, runs }) {
   };
 }
 
-/** Of a job that failed first what changed, then what it is. */
+/** For a failed job first the changes, then the description. */
 function jobOverview(context, node, known, runs) {
   const { state } = context;
   const itself = state.view === 'job';
@@ -153,7 +153,7 @@ function sourceOf(described) {
 }
 
 /**
- * A plan in a few lines: where it writes, from what, how, and when it last ran.
+ * A plan in a few lines: its target, its sources, its mode, and its last run.
  * @param {import('../data/url.js').State} state
  * @param {object} plan an item of a job's `plans`
  * @returns {HTMLElement}

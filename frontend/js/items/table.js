@@ -1,5 +1,5 @@
 /**
- * What the panel says of a table: its writers and readers, schema, history, quality, facets.
+ * The panel's description of a table: its writers and readers, schema, history, quality, facets.
  */
 import { count, formatNumber, shorten } from '../data/format.js';
 import { link } from '../data/url.js';
@@ -94,7 +94,7 @@ function tableOverview(context, node, of, known) {
   ];
 }
 
-/** What happened to it, and its newest writes with the way to compare each with the one before. */
+/** Its history, and its newest writes with a link that compares each with the one before. */
 function tableHistory(context, node, of) {
   const { state, api } = context;
   const written = api.get(`${of}/history`, { limit: RECENT, at: state.at }, 'panel/history');
@@ -125,7 +125,7 @@ function failures({ failed, failures: total }) {
   return data(total > MOST_LISTED ? `${words} and ${formatNumber(total - MOST_LISTED)} more` : words);
 }
 
-/** The checks of a table, and what clients measured of it over time. */
+/** The checks of a table, and its clients' measurements over time. */
 function qualityParts(state, told) {
   const parts = [
     qualityPart(state, told?.quality),
@@ -209,7 +209,7 @@ function renames(state, { renamedFrom, renamedTo }) {
   return told && element('div', { 'data-testid': 'renames' }, told);
 }
 
-/** What clients say of a column, under its name. */
+/** The clients' facets of a column, under its name. */
 function columnWords({ description, tags }) {
   return [
     description && element('span', { class: 'muted block' }, data(shorten(description, 300))),

@@ -6,14 +6,14 @@ import { formatTime, plain } from '../data/format.js';
 const SVG = 'http://www.w3.org/2000/svg';
 
 /**
- * What stands in an element: a node, a text, nothing, or a list of these. An alias may name itself
- * only inside an object, so a list is told by its shape.
+ * The content of an element: a node, a text, nothing, or a list of these. An alias may name itself
+ * only inside an object, so a list is recognised by its shape.
  * @typedef {Node|string|number|false|null|undefined|Children} Child
  * @typedef {{readonly length: number, readonly [place: number]: Child}} Children
  */
 
 /**
- * Attributes and listeners by name; whatever an attribute is given becomes text.
+ * Attributes and listeners by name; the value of an attribute becomes text.
  * @typedef {{
  *   [name: string]: string|number|boolean|null|undefined|((event: never) => unknown),
  *   onchange?: (event: Event) => unknown,

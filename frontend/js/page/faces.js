@@ -1,5 +1,5 @@
 /**
- * What the stage shows when it has no picture: loading, empty, unknown, error, rebuilding.
+ * The stage without a picture: loading, empty, unknown, error, rebuilding.
  */
 import { anchor, button, data, element, icon } from './dom.js';
 import { count } from '../data/format.js';
@@ -150,7 +150,7 @@ function againIn(error) {
 }
 
 /**
- * What the server said of each parameter and its message does not; ids become links (a name that fits
+ * The server's errors for parameters that its message does not repeat; ids become links (a name that fits
  * several tables).
  */
 function reasons({ errors, message }, hrefOf) {

@@ -1,5 +1,5 @@
 /**
- * The key of a picture: what its colours, lines and glyphs mean; only what it holds. It stands under the
+ * The key of a picture: the meanings of the colours, lines and glyphs in it. It stands under the
  * canvas, never over it, and can be closed; the browser remembers that.
  */
 import { data, element, replace, svg } from './dom.js';
@@ -13,7 +13,7 @@ const MOST = 12;
 
 /**
  * @param {HTMLElement} place
- * @param {(by: import('../drawing/looks.js').Tinting) => void} onTint  another choice of what tints boxes
+ * @param {(by: import('../drawing/looks.js').Tinting) => void} onTint  another choice of tint
  * @returns {(model: import('../data/model.js').Model, hues: import('../drawing/looks.js').Hues, chosen: boolean) => void}
  *   `chosen`: whether the view has the choice
  */

@@ -13,7 +13,7 @@ import { separated } from '../panel/panel.js';
 
 const MOST_NAMES = 3;
 
-/** What each kind of item is called. */
+/** The name of each kind of item. */
 export const KIND_NAMES = Object.freeze({
   dataset: 'Table',
   job: 'Job',
@@ -23,7 +23,7 @@ export const KIND_NAMES = Object.freeze({
 });
 
 /**
- * What is said of an item when the reader arrives at it.
+ * The announcement of an item when the reader arrives at it.
  * @param {import('../data/model.js').Model} model
  * @param {import('../data/walk.js').Position} position
  * @returns {string}
@@ -38,7 +38,7 @@ export function announcement(model, position) {
   return `${shorten(item.label, 100)}, ${KIND_NAMES[item.kind]}${change}${failed}${stated(item)}, ${ways.join(', ')}${among(model, position)}`;
 }
 
-/** What people state of it: `, layer curated, PII`. */
+/** People's statements about it: `, layer curated, PII`. */
 function stated(item) {
   const layer = item.layer ? [`layer ${item.layer.name}`] : [];
   const quality = item.node.quality ? [qualityWords(item.node.quality)] : [];

@@ -1,5 +1,5 @@
 /**
- * The whole picture, small, with a frame around what is in view. It has its place beside the key, where
+ * The whole picture, small, with a frame around the part in view. It has its place beside the key, where
  * the picture cannot be read whole.
  * A click or a drag moves the view there.
  */
@@ -18,7 +18,7 @@ export function createMinimap(canvas, moveTo) {
   /**
    * @param {import('../data/model.js').Model} model
    * @param {import('../drawing/palette.js').Palette} palette
-   * @param {{left: number, top: number, right: number, bottom: number}} seen what the canvas shows
+   * @param {{left: number, top: number, right: number, bottom: number}} seen the part on the canvas
    */
   function draw(model, palette, seen) {
     const around = bounds(model);

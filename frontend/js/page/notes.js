@@ -1,5 +1,5 @@
 /**
- * What stands around a picture: banners that qualify it, and the line that dates it.
+ * The notes around a picture: banners that qualify it, and the line that dates it.
  */
 import { button, data, element, icon, time } from './dom.js';
 import { count, formatNumber, influenceWords, partialSentence } from '../data/format.js';
@@ -56,7 +56,7 @@ function timeBanner(at, go) {
 }
 
 /**
- * The server does not answer, and the page shows what it said before.
+ * The server does not answer, and the page shows its last replies.
  * @param {Date} since
  * @param {() => unknown} again
  * @returns {HTMLElement}
@@ -86,7 +86,7 @@ export function footnote(reply) {
   ].filter(Boolean);
 }
 
-/** What ends there: all, or the values alone where something decides over columns that is not drawn. */
+/** The kind of flow that ends there: all, or the values alone where something decides over columns that is not drawn. */
 function what(nodes, edges) {
   const decided = nodes.some((node) => influenceWords(node.indirect) !== '');
   return decided && !edges.some((edge) => edge.kind === 'INDIRECT') ? 'No value' : 'Nothing';

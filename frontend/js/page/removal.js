@@ -1,5 +1,5 @@
 /**
- * Taking away what people state: what that changes is shown first; then it takes one more press.
+ * Removing people's statements: the page shows the effect first; then it takes one more press.
  */
 import { button, data, element, icon, replace } from './dom.js';
 
@@ -8,8 +8,8 @@ import { button, data, element, icon, replace } from './dom.js';
  * @param {object} what
  * @param {string} what.name
  * @param {(preview: boolean) => string} what.address
- * @param {HTMLElement} what.said where it is asked, and where it is said what was wrong
- * @param {(preview: any) => (Node | string | null | false)[]} what.draw what would change
+ * @param {HTMLElement} what.said the place of the question and of an error
+ * @param {(preview: any) => (Node | string | null | false)[]} what.draw the effect
  * @returns {Promise<void>}
  */
 export async function offerRemoval({ api, reload, announce }, { name, address, said, draw }) {

@@ -1,5 +1,5 @@
 /**
- * What the keyboard can do, under "?".
+ * The list of keyboard shortcuts, under "?".
  */
 import { button, element, replace } from './dom.js';
 
@@ -9,11 +9,11 @@ const KEYS = Object.freeze([
   ['← →', 'Follow the edges upstream and downstream'],
   ['↑ ↓ Home End', 'Through everything in reading order'],
   ['Page Up, Page Down', 'Among the ends of the same edge list'],
-  ['Enter', 'Details of what is selected'],
-  ['Shift Enter', 'Go to what is selected'],
-  ['< >', 'Open what lies upstream or downstream of the selected box; again: close it'],
+  ['Enter', 'Details of the selection'],
+  ['Shift Enter', 'Go to the selection'],
+  ['< >', 'Open or close the upstream or downstream side of the selected box'],
   ['+ − 0', 'Zoom in, zoom out, show everything'],
-  ['Escape', 'Select nothing; close what is open'],
+  ['Escape', 'Clear the selection; close panels and menus'],
 ]);
 
 /**

@@ -1,5 +1,5 @@
 /**
- * The small box beside the pointer: the whole name of what the canvas had to cut.
+ * The small box beside the pointer: the whole name where the canvas had to cut it.
  */
 import { data, element, replace } from './dom.js';
 import { qualityWords } from '../panel/facets.js';
@@ -38,7 +38,7 @@ function nodeWords(item) {
   ];
 }
 
-/** What hues and letters stand for, in words. */
+/** The meanings of hues and letters, in words. */
 function stated({ layer, node }) {
   const tags = node?.classifications ?? [];
   return [

@@ -1,6 +1,6 @@
 /**
  * Classifications in the panel: the tags of a table or a column, and a small form to put one there
- * or take it off. What the server refuses it says in its own words, with the roles that may.
+ * or take it off. The server's own words explain a refusal, with the roles that may.
  */
 import { button, data, element, icon, replace } from '../page/dom.js';
 import { section } from './panel.js';
@@ -60,7 +60,7 @@ function tell(place, words) {
   replace(place, data(words));
 }
 
-/** `jobs may not do this: it needs the role admin` is said by the server already. */
+/** `jobs may not do this: it needs the role admin` is the server's message already. */
 function refusal(error) {
   const fields = Object.entries(error.errors).map(([name, said]) => `${name}: ${[said].flat().join(', ')}`);
   return fields.length > 0 ? `${error.message} (${fields.join('; ')})` : error.message;

@@ -1,5 +1,5 @@
 /**
- * What people declare of a table or a job, in the panel: from where to where, who, when, why.
+ * The declarations about a table or a job, in the panel: source, target, author, time, reason.
  */
 import { anchor, data, element, time } from '../page/dom.js';
 import { shorten } from '../data/format.js';

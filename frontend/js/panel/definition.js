@@ -1,5 +1,5 @@
 /**
- * What a column is, in words, and what a limit has left out beside a node: parts of the panel.
+ * The definition of a column in words, and the neighbours that a limit left out: parts of the panel.
  */
 import { anchor, data, element, icon } from '../page/dom.js';
 import { formatNumber } from '../data/format.js';
@@ -19,7 +19,7 @@ const MOST_LISTED = 5;
 export function definition(state, { sentence, definitions, gaps }) {
   const jobs = new Map(definitions.map(({ job }) => [job.id, job]));
   return section(
-    'What it is',
+    'Definition',
     element(
       'p',
       { 'data-testid': 'definition', class: sentence ? '' : 'muted' },

@@ -1,6 +1,6 @@
 /**
- * What changed, in words and lists: fields that differ, versions of a table or a job, and what
- * changed upstream since the last good run.
+ * Changes, in words and lists: fields that differ, versions of a table or a job, and the
+ * changes upstream since the last good run.
  */
 import { anchor, button, data, element, icon, time } from '../page/dom.js';
 import { count, formatNumber, howWord, partialSentence, shorten } from '../data/format.js';
@@ -109,7 +109,7 @@ export function sentenceList(sentences) {
 /* Versions */
 
 /**
- * The schemas of a table: newest first, each with what changed and who wrote it.
+ * The schemas of a table: newest first, each with its changes and its writer.
  * @param {import('../items/details.js').Context} context
  * @param {string} dataset id
  * @returns {HTMLElement}
@@ -187,7 +187,7 @@ export function planVersions({ state, api }, job, besides = '') {
         ? element('p', { class: 'muted' }, 'No plan of this job has run.')
         : table(
             'Plans of this job over time',
-            ['First seen', 'Writes', 'What changed', 'Executions', ''],
+            ['First seen', 'Writes', 'Changes', 'Executions', ''],
             items.filter((one) => one.id !== besides).map((one) => planVersion(state, one, besides)),
             { 'data-testid': 'plan-versions' },
           ),
@@ -318,7 +318,7 @@ function cause(state, one) {
 }
 
 /**
- * The rows of a table of changes: what, how, and the job that reported it.
+ * The rows of a table of changes: the item, the change, and the job that reported it.
  * @param {import('../data/url.js').State} state
  * @param {object[]} elements nodes or edges of a difference
  * @param {(one: object) => import('../page/dom.js').Child} nameOf

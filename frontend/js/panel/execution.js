@@ -1,5 +1,5 @@
 /**
- * An execution as the panel and the pages show it: when it ended and how, what it moved, what is not known of it.
+ * An execution as the panel and the pages show it: its end, its measures, its gaps.
  */
 import { count, formatDuration, formatNumber, formatSize } from '../data/format.js';
 import { data, element, icon, time } from '../page/dom.js';
@@ -10,7 +10,7 @@ import { datasetLink, jobLink, planLink } from './links.js';
 import { errorText, facts, modeChip, stateChip } from './panel.js';
 
 /**
- * One execution: when, how it ended, how much it read and wrote, what went wrong.
+ * One execution: when, how it ended, how much it read and wrote, its errors.
  * @param {import('../data/url.js').State} state
  * @param {object} item
  * @returns {HTMLElement}
@@ -79,7 +79,7 @@ function metrics(groups) {
   ];
 }
 
-/** What is not known of an execution: `which partitions it replaced`. */
+/** The gaps of an execution: `which partitions it replaced`. */
 export function gapNotes(item) {
   return (item?.gaps ?? []).map((gap) =>
     element('p', { class: 'note' }, icon('warning'), ` ${words(gap.code)}: `, data(gap.detail)),

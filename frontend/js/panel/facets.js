@@ -1,5 +1,5 @@
 /**
- * What facets say: owners, code, quality, and every facet as the client sent it, as a tree of names
+ * The content of facets: owners, code, quality, and every facet as the client sent it, as a tree of names
  * and values. Everything is text; a link leads out only where the server calls it one.
  */
 import { anchor, data, element, time } from '../page/dom.js';
@@ -75,7 +75,7 @@ export function facetTrees(heading, facets, cut = []) {
 }
 
 /**
- * Facets in force, each with its time and the run that told it.
+ * Facets in force, each with its time and the run that reported it.
  * @param {import('../data/url.js').State} state
  * @param {Array<object>} facets
  * @returns {HTMLElement|null}
@@ -119,7 +119,7 @@ export function runLink(state, run, words = '') {
 }
 
 /**
- * Owners, tags, documentation and the rest of what is understood, as names and values.
+ * Owners, tags, documentation and the other understood facets, as names and values.
  * @param {object} described of a job or a dataset
  * @returns {Array<[string, import('../page/dom.js').Child]>}
  */
@@ -223,7 +223,7 @@ export function qualityChip(state, short = false) {
 const QUALITY = { passed: ['ok', '✓'], failed: ['failed', '✗'], warned: ['plain', '!'] };
 
 /**
- * What failed, in a few words: `not_null on id`.
+ * The failed checks, in a few words: `not_null on id`.
  * @param {{assertion: string, column: string|null}} check
  * @returns {string}
  */
@@ -277,7 +277,7 @@ function checkedBy(state, job) {
 }
 
 /**
- * Versions, lifecycle and statistics over time: what each facet said, newest first.
+ * Versions, lifecycle and statistics over time: the value of each facet, newest first.
  * @param {string} heading
  * @param {import('../data/url.js').State} state
  * @param {Array<object>} facets
@@ -292,7 +292,7 @@ export function facetHistory(heading, state, facets, draw) {
     data(shorten(draw(facet.body), 300)),
     facet.run ? runLink(state, facet.run, 'run') : '–',
   ]);
-  return section(heading, table(heading, ['When', 'What', 'Run'], rows));
+  return section(heading, table(heading, ['Time', 'Value', 'Run'], rows));
 }
 
 /**

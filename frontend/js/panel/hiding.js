@@ -5,7 +5,7 @@ import { button, data, element, icon, replace } from '../page/dom.js';
 import { trouble } from '../page/removal.js';
 
 /**
- * A button that says what hiding does before it is done, and takes it back where it was done.
+ * A button that explains hiding before it hides, and takes it back afterwards.
  * @param {import('../items/details.js').Context} context
  * @param {{id: string}} node
  * @returns {HTMLElement}
@@ -40,7 +40,7 @@ export function hiding({ api, announce }, { id }) {
 }
 
 /**
- * The button of a row of the list of what is hidden.
+ * The button of a row of the list of hidden items.
  * @param {import('../items/details.js').Context} context
  * @param {{node: string, target: string}} item
  * @returns {HTMLElement}

@@ -1,12 +1,12 @@
 /**
- * The side panel: what is known of the selected item. A frame with a heading; the content comes from
+ * The side panel: the details of the selected item. A frame with a heading; the content comes from
  * a description. Everything is text.
  */
 import { button, chain, data, element, focusFirst, icon, replace } from '../page/dom.js';
 import { formatNumber } from '../data/format.js';
 import { createTabs } from './tabs.js';
 
-/** What has more characters than three lines of the panel is cut. */
+/** A text with more characters than three lines of the panel is cut. */
 const LONG_TITLE = 100;
 /** So many entries of a list are shown; `more` counts the rest. */
 export const MOST_LISTED = 12;
@@ -104,8 +104,8 @@ function reference(text) {
 
 /**
  * @param {string} text
- * @param {string} [label] what a screen reader calls the button
- * @param {(words: string) => void} [announce] told what came of it
+ * @param {string} [label] the button's name for screen readers
+ * @param {(words: string) => void} [announce] called with the result
  * @returns {HTMLButtonElement}
  */
 export function copyButton(text, label = 'Copy', announce = () => {}) {
@@ -135,7 +135,7 @@ export function section(heading, ...children) {
 }
 
 /**
- * Names and values; what is empty is left out.
+ * Names and values, without empty ones.
  * @param {Array<[string, import('../page/dom.js').Child]>} pairs
  * @returns {HTMLElement|null}
  */
@@ -252,7 +252,7 @@ export function rowFilter(grid, words) {
 }
 
 /**
- * An error of a run as it was reported: its lines are broken, what is higher than its box is scrolled to.
+ * An error of a run as it was reported: its lines are broken, and a long one scrolls in its box.
  * @param {string|null|undefined} text
  * @returns {HTMLElement|null}
  */
@@ -302,7 +302,7 @@ export function stateChip(state) {
 const MODES = Object.freeze({ overwrite: '↻', append: '+' });
 
 /**
- * How a write treats what was there before.
+ * How a write treats the earlier content.
  * @param {string|null|undefined} mode null: unknown; `none`: nothing is written
  * @returns {HTMLElement|string}
  */

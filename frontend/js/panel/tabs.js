@@ -12,7 +12,7 @@ import { element, replace } from '../page/dom.js';
 
 /**
  * @param {Tab[]} tabs
- * @param {(key: string) => void} onChoose told of a press or an arrow key; the first tab is the empty key
+ * @param {(key: string) => void} onChoose called at a press or an arrow key; the first tab is the empty key
  */
 export function createTabs(tabs, onChoose) {
   const made = new Map();

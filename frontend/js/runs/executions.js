@@ -14,7 +14,7 @@ import { link } from '../data/url.js';
 const LONGEST = 200;
 
 /**
- * What both executions say of themselves, and what changed in the plan between them.
+ * The measures of both executions, and the changes of the plan between them.
  * @param {import('../data/url.js').State} state
  * @param {{before: object, after: object}} executions
  * @param {object|null} plan the difference of their plans; null: not kept
@@ -72,7 +72,7 @@ function plans(state, plan) {
 }
 
 /**
- * Two runs of which each wrote several tables: what belongs together, with a link for each pair.
+ * Two runs of which each wrote several tables: the pairs of executions, with a link for each.
  * @param {import('../data/url.js').State} state
  * @param {object} before the earlier run, with its executions
  * @param {object} after
@@ -101,8 +101,8 @@ export function bothRuns(state, before, after) {
     { class: 'document', 'data-testid': 'both-runs' },
     section('Both runs', table('Both runs', ['', 'Before', 'After'], facts)),
     section(
-      `What they wrote · ${count(pairs.length, 'write')}`,
-      table('What both runs wrote', ['Table', 'Before', 'After', ''], rows, { 'data-testid': 'pairs' }),
+      `Tables written · ${count(pairs.length, 'write')}`,
+      table('Tables written by both runs', ['Table', 'Before', 'After', ''], rows, { 'data-testid': 'pairs' }),
     ),
   );
 }

@@ -1,5 +1,5 @@
 /**
- * How much an execution read and wrote: rows and bytes under one name, whatever the producer calls
+ * How much an execution read and wrote: rows and bytes under one name, for all producers' names of
  * them; all else it measured stays apart. Pure.
  */
 
@@ -36,7 +36,7 @@ function restOf(metrics) {
 }
 
 /**
- * Heights of bars: the greatest is 1; what is unknown or nothing still shows.
+ * Heights of bars: the greatest is 1; an unknown or zero value still shows.
  * @param {Array<number|null>} values
  * @returns {number[]}
  */

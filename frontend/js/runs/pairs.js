@@ -1,5 +1,5 @@
 /**
- * Two runs, or two executions, side by side: which belongs to which, and what differs. Pure.
+ * Two runs, or two executions, side by side: their pairs and differences. Pure.
  */
 
 /**
@@ -9,10 +9,10 @@
  */
 
 /**
- * The executions of two runs by what they wrote: of one table the first with the first, and so on.
+ * The executions of two runs by their targets: of one table the first with the first, and so on.
  * @param {object[]} before executions of the earlier run
  * @param {object[]} after  of the later one
- * @returns {Pair[]} in the order in which the later run wrote, then what it wrote no more
+ * @returns {Pair[]} in the order in which the later run wrote, then targets that it no longer wrote
  */
 export function pairExecutions(before, after) {
   const waiting = new Map();
@@ -69,7 +69,7 @@ const PLAIN = Object.freeze([
 ]);
 
 /**
- * What two executions say of themselves, name by name; what neither says is left out.
+ * The measures of two executions, name by name, without those that both lack.
  * @param {object} before
  * @param {object} after
  * @returns {Array<{name: string, before: string|number|null, after: string|number|null, differs: boolean}>}

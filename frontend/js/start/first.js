@@ -7,7 +7,7 @@ import { copyButton } from '../panel/panel.js';
 import { loadSample } from './sample.js';
 
 /**
- * What to copy for each way of sending.
+ * The lines to copy for each way of sending.
  * @param {string} origin of this server
  * @param {string} time   for an event by hand
  * @returns {Array<{name: string, words: string, text: string}>}
@@ -51,7 +51,7 @@ export function snippets(origin, time) {
     },
     {
       name: 'dbt',
-      words: 'openlineage-dbt beside dbt; dbt-ol runs dbt and reports what it did.',
+      words: 'openlineage-dbt beside dbt; dbt-ol runs dbt and reports its run.',
       text: `OPENLINEAGE_URL=${origin} OPENLINEAGE_NAMESPACE=dbt dbt-ol run`,
     },
     {

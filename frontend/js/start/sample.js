@@ -59,7 +59,7 @@ function failure({ producer, schemaURL }) {
   return { errorMessage: { _producer: producer, _schemaURL: schemaURL, message, programmingLanguage: 'SQL' } };
 }
 
-/** A failed run has named what it was to write, and written nothing. */
+/** A failed run has named its target, and written nothing. */
 function attempted({ namespace, name, facets }) {
   return { namespace, name, facets };
 }
@@ -101,7 +101,7 @@ async function settled(api) {
 }
 
 /**
- * Forget every job of the sample, and with them what they alone have named.
+ * Forget every job of the sample, and with them the tables that they alone have named.
  * @param {ReturnType<import('../data/api.js').createApi>} api
  * @returns {Promise<import('../data/api.js').Result>}
  */

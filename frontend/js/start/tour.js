@@ -8,11 +8,11 @@ import { write } from '../data/url.js';
 const REVENUE = 'dataset:jdbc:redshift://warehouse.example.org/analytics:mart.daily_revenue';
 const COLUMN = 'column:jdbc:redshift://warehouse.example.org/analytics:mart.daily_revenue#margin_eur';
 
-/** What each step shows, and where; `part` is the part of the page that it is about, by its id. */
+/** The steps; `part` is the id of the part of the page that a step describes. */
 export const STEPS = Object.freeze([
   {
-    title: 'What needs a look',
-    words: 'The home page names what failed in the last day, which jobs are late and what was written. The map below opens area by area, down to tables.',
+    title: 'Failed and late jobs',
+    words: 'The home page lists late jobs, and the failed runs and writes of the last day. The map below opens area by area, down to tables.',
     href: write({ view: 'home' }),
     part: '',
   },
@@ -30,13 +30,13 @@ export const STEPS = Object.freeze([
   },
   {
     title: 'How one column is made',
-    words: 'The margin across all jobs, back to the operational databases, with what each job did on the way.',
+    words: 'The margin across all jobs, back to the operational databases, with the step of each job on the way.',
     href: write({ view: 'columns', node: COLUMN, direction: 'upstream' }),
     part: 'stage',
   },
   {
     title: 'Why a run failed',
-    words: 'The conversion failed this morning. Its page says what changed upstream since the last good run.',
+    words: 'The conversion failed this morning. Its page lists the changes upstream since the last good run.',
     href: write({ view: 'job', node: 'job:sample/conversion' }),
     part: 'panel',
   },
@@ -78,7 +78,7 @@ export function createTour(place, follow) {
     replace(place);
   }
 
-  /** In one column what a step is about may lie below the window, or behind the card. */
+  /** In one column the described part may lie below the window, or behind the card. */
   function bring(part) {
     waiting?.disconnect();
     waiting = new MutationObserver(scroll);

@@ -91,7 +91,7 @@ function focusOf(model, { dataset, column }) {
   return home.rows.find((row) => plain(row.node.name).toLowerCase() === column.toLowerCase())?.id ?? home.id;
 }
 
-/** `s3a://lake/t/` was asked for, `s3://lake/t` came back: what follows the scheme is the same. */
+/** `s3a://lake/t/` was asked for, `s3://lake/t` came back: the rest after the scheme is the same. */
 function sameTail(uri, asked) {
   const tail = (text) =>
     plain(text)
@@ -100,7 +100,7 @@ function sameTail(uri, asked) {
   return tail(uri) === tail(asked);
 }
 
-/** What decides over the column asked about, and whether any value flows into it. */
+/** The influences on the requested column, and whether any value flows into it. */
 function influences(state, model, reply, column) {
   const words = column?.kind === 'column' ? influenceWords(column.node.indirect) : '';
   if (!words) return '';

@@ -1,5 +1,5 @@
 /**
- * Declared lineage: a form that says where a table comes from, and what was said, with who and when.
+ * Declared lineage: a form for the source of a table, and the declarations with author and time.
  */
 import { field } from '../panel/classifications.js';
 import { emptyDraft, fieldErrors, missing, referenceOf, toBody } from '../data/declaration.js';
@@ -59,8 +59,8 @@ function draw(context, items, target) {
     element(
       'p',
       { class: 'muted' },
-      'Say where a table comes from when no run tells: an upload, a dashboard, a job that no agent sees. ',
-      'It is drawn dotted, holds whatever is written later, and can be taken back.',
+      'State the source of a table that no run reports: an upload, a dashboard, a job without an agent. ',
+      'It is drawn dotted, stays in force after later writes, and can be retracted.',
     ),
     editor(context, target),
     listed(context, items),
@@ -199,7 +199,7 @@ function part(...children) {
   return element('div', { class: 'part' }, children);
 }
 
-/** A field whose error is told below it. */
+/** A field with its error below it. */
 function told(words, id, placeholder, maxlength) {
   return field(words, id, { 'aria-describedby': `${id}-error`, placeholder, maxlength });
 }
@@ -263,7 +263,7 @@ function sourceChoice(draft, one, place) {
   return select;
 }
 
-/* What was declared */
+/* The declarations */
 
 function listed(context, items) {
   if (items.length === 0) return element('p', { class: 'muted nothing' }, 'Nothing is declared yet.');
@@ -280,7 +280,7 @@ function listed(context, items) {
     item.note ? data(item.note) : '–',
     item.removable ? removal(context, item) : '',
   ]);
-  return table('Declarations', ['From', 'To', 'Columns', 'Job', 'Who, when', 'Note', ''], rows, {
+  return table('Declarations', ['From', 'To', 'Columns', 'Job', 'Author, time', 'Note', ''], rows, {
     class: 'declarations',
     'data-testid': 'declarations',
   });
@@ -297,7 +297,7 @@ function mappings(columns) {
   return element('ul', { class: 'plain' }, lines);
 }
 
-/** A button that asks once more before it does what it says. */
+/** A button that asks for a second press before it acts. */
 function removal(context, item) {
   const place = element('span', { class: 'row-buttons' });
   const words = `the declaration of ${shorten(item.target.uri, 80)}`;

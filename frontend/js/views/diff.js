@@ -1,5 +1,5 @@
 /**
- * What changed in the lineage of a node between two times: one picture of both, and a list.
+ * The changes in the lineage of a node between two times: one picture of both, and a list.
  */
 import { getAll } from '../data/api.js';
 import { describe } from '../items/details.js';
@@ -182,7 +182,7 @@ function changes(state, model, reply) {
     data(name(one.to)),
     one.kind === 'feeds' ? null : element('span', { class: 'muted block' }, one.kind.toLowerCase()),
   ]);
-  const headings = ['Change', 'What', 'How', 'Reported by'];
+  const headings = ['Change', 'Item', 'Details', 'Reported by'];
   return [
     nodes.length > 0 &&
       section('Nodes', table('Nodes that changed', headings, nodes, { 'data-testid': 'changed-nodes' })),
@@ -210,7 +210,7 @@ function summarise(reply, focus) {
         ['Edges', tally('edges')],
         ['Hidden', reply.hidden > 0 && String(reply.hidden)],
       ]),
-      element('p', { class: 'muted' }, 'Select a node or an edge to see what changed and which run reported it.'),
+      element('p', { class: 'muted' }, 'Select a node or an edge to see its changes and the run that reported them.'),
     ],
   };
 }

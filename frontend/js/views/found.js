@@ -1,5 +1,5 @@
 /**
- * Everything that a search finds, with the choices that narrow it: what it is, and where.
+ * Everything that a search finds, with the choices that narrow it: kind and place.
  */
 import { getAll } from '../data/api.js';
 import { count, formatNumber, shorten, storeOf } from '../data/format.js';
@@ -83,8 +83,8 @@ function draw(state, replies, items) {
     element(
       'nav',
       { class: 'facets', 'aria-label': 'Narrow the results' },
-      choices(state, 'kind', 'What', replies.map(({ kind, reply }) => [kind, reply.total, KINDS[kind][0]])),
-      choices(state, 'place', 'Where', placesOf(ofKind).slice(0, MOST_PLACES).map(([place, number]) => [place, number, place])),
+      choices(state, 'kind', 'Kind', replies.map(({ kind, reply }) => [kind, reply.total, KINDS[kind][0]])),
+      choices(state, 'place', 'Place', placesOf(ofKind).slice(0, MOST_PLACES).map(([place, number]) => [place, number, place])),
     ),
     element(
       'div',

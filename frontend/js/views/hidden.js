@@ -1,5 +1,5 @@
 /**
- * What is hidden, by whom and why; each can be shown again.
+ * The hidden items, by whom and why; each can be shown again.
  */
 import { data, element, time } from '../page/dom.js';
 import { count } from '../data/format.js';

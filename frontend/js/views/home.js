@@ -1,6 +1,6 @@
 /**
- * The first page: what a reader wants to know before asking anything. What failed, what is late, what
- * was written, and the map of the estate, which opens step by step down to tables.
+ * The first page, before any question: failed runs, late jobs, new writes, and
+ * the map of the estate, which opens step by step down to tables.
  */
 import { getAll } from '../data/api.js';
 import { count, formatDuration, formatNumber, shorten } from '../data/format.js';

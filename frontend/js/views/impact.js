@@ -47,7 +47,7 @@ export const impact = {
 
 function questionOf(state) {
   const { node, at, limit, change, columns, indirect } = state;
-  // A change counts influences by itself: who filters by a column breaks too.
+  // A change counts influences by itself: a filter by a column breaks too.
   return {
     node,
     at,
@@ -77,10 +77,10 @@ function subtitleOf({ items, depth, verdict }) {
   return [...said, `downstream: ${tallyWords(items)}`, ...far].join(' · ');
 }
 
-/** Nobody has said of what: a field for a reference, and for a prefix, which nothing links to. */
+/** The link names no subject: a field for a reference, or for a prefix, to which no page links. */
 function nothingAsked(context) {
   return {
-    heading: 'Downstream of what?',
+    heading: 'Impact',
     subtitle: 'everything downstream of a table, a column, a job or a prefix',
     reply: null,
     model: null,
@@ -105,7 +105,7 @@ function askForm(state) {
     'form',
     {
       class: 'small-form',
-      'aria-label': 'Of what',
+      'aria-label': 'Subject of the impact',
       onsubmit: (event) => {
         event.preventDefault();
         go.href = link(state, { view: 'impact', node: input.value.trim() });
@@ -118,7 +118,7 @@ function askForm(state) {
       element('label', { for: 'impact-node' }, 'Table, column, job or prefix'),
       input,
     ),
-    element('button', { type: 'submit', class: 'button', 'data-testid': 'impact-ask' }, 'Show what lies downstream'),
+    element('button', { type: 'submit', class: 'button', 'data-testid': 'impact-ask' }, 'Show downstream'),
     element('span', { hidden: true }, go),
   );
   const help = 'dataset:s3://lake/orders · column:s3://lake/orders#amount · job:default/load · prefix:s3://lake/raw/';
@@ -286,8 +286,8 @@ function readersCell(state, readers) {
 function whatIf(state) {
   return element(
     'nav',
-    { class: 'segments', 'aria-label': 'What if the column is' },
-    element('span', { class: 'muted' }, 'What if it is'),
+    { class: 'segments', 'aria-label': 'Change of the column' },
+    element('span', { class: 'muted' }, 'If it is'),
     CHANGES.map(([change, words]) => {
       const way = anchor(write({ ...state, change }), words);
       if (state.change === change) way.setAttribute('aria-current', 'true');

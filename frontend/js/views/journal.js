@@ -50,7 +50,7 @@ function draw(context, summary, list) {
     'div',
     { class: 'document', 'data-testid': 'journal' },
     figures(summary),
-    element('p', { class: 'way' }, anchor(write({ view: 'storage' }), 'What takes room, and when it is full')),
+    element('p', { class: 'way' }, anchor(write({ view: 'storage' }), 'Disk and memory in use')),
     summary.failed > 0 &&
       context.state.state === 'failed' &&
       element('div', { class: 'replay' }, replayButton(context)),
@@ -91,7 +91,7 @@ function figures(summary) {
   );
 }
 
-/** What the last command did; it outlives the page that is drawn anew after it. */
+/** The effect of the last command; it outlives the page that is drawn anew after it. */
 let news = '';
 
 function replayButton({ api, reload, announce }) {
@@ -118,7 +118,7 @@ function lastNews() {
   return words && element('p', { class: 'muted', 'data-testid': 'news' }, data(words));
 }
 
-/** The newest document that was on the page before: what came after it is new. */
+/** The newest document that was on the page before: later ones are new. */
 let looked = -1;
 
 function documents(state, items) {

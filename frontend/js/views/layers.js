@@ -1,6 +1,6 @@
 /**
  * The layers: rules on a table's URI, in the order in which they are tried, and a form that shows
- * what a change would do before it is made.
+ * the effect of a change before it is made.
  */
 import { field } from '../panel/classifications.js';
 import { anchor, button, data, element, replace } from '../page/dom.js';
@@ -46,7 +46,7 @@ function draw(context, items) {
     element(
       'p',
       { class: 'muted' },
-      'The first layer that fits the URI of a table is its layer. What makes a URI is in the ',
+      'The first layer that fits the URI of a table is its layer. How URIs are made is in the ',
       anchor(write({ view: 'rules' }), 'naming rules'),
       '.',
     ),

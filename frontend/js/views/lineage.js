@@ -49,14 +49,14 @@ export const lineage = {
   },
 };
 
-/** The writes and versions of what is asked about: of a column its table's are meant elsewhere. */
+/** The writes and versions of the subject; those of a column are its table's and shown elsewhere. */
 function momentsOf(context, focus) {
   if (!focus || focus.kind === 'column') return undefined;
   const asked = focus.kind === 'job' ? jobMoments : tableMoments;
   return () => later(asked(context, focus.id), (told) => momentList(context.state, focus.id, told));
 }
 
-/** What is asked; a value that is the server's default anyway is left out. */
+/** The parameters of the question, without those that equal the server's defaults. */
 function question(state) {
   const { node, at, limit } = state;
   return {
@@ -79,7 +79,7 @@ function words(state, model) {
   const { datasets, jobs, columns } = tally(model);
   const way = state.direction === 'both' ? 'upstream and downstream' : state.direction;
   if (jobs === 1 && datasets === 0 && columns === 0 && depthOf(state) > 0)
-    return 'No table stands on what it wrote: others have overwritten it since, or no run has completed';
+    return 'No table holds its writes: other jobs have overwritten them, or no run has completed';
   const parts = [`${way}, ${count(depthOf(state), 'step')}`, count(datasets, 'table'), count(jobs, 'job')];
   return (columns > 0 ? [...parts, count(columns, 'column')] : parts).join(' · ');
 }

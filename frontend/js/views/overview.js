@@ -46,7 +46,7 @@ export const overview = {
 };
 
 /**
- * What there is in all, and how much of it is drawn where that is less.
+ * The totals, and the drawn number where that is less.
  * @param {{jobs: number, datasets: number, failed: number}} totals
  * @param {import('../data/model.js').Model} model
  * @returns {string}

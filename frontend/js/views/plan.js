@@ -63,7 +63,7 @@ function page(context, known) {
   };
 }
 
-/** A plan is called by what it writes; one that writes nothing by its own name. */
+/** A plan is named after its target; one that writes nothing by its own name. */
 function titleOf({ target, name, job, planId }) {
   return plain(target ? (target.label || target.uri) : name || job?.name || planId);
 }
@@ -161,8 +161,8 @@ function summarise(state, known) {
 }
 
 const ORIGINS = Object.freeze({
-  explicit: 'told by a lineage facet',
-  column: 'told by column lineage',
+  explicit: 'reported by a lineage facet',
+  column: 'reported by column lineage',
   implied: 'implied by inputs and outputs',
   declared: 'declared, not run',
 });
@@ -182,7 +182,7 @@ function goesBy(state, links) {
   );
 }
 
-/** What the events of an OpenLineage run say beside the graph: code, facets, the events themselves. */
+/** The events of an OpenLineage run beside the graph: code, facets, the events themselves. */
 function told({ state, api }, known) {
   const { runId, runFacets, jobFacets, cutRunFacets, cutJobFacets, datasets, events, cut, namespace, name } = known.openlineage;
   const sql = jobFacets.sql ?? {};
@@ -238,7 +238,7 @@ function describeItem(state, model, known, item) {
   return model.links.has(item.id) ? describeFlow(model, item) : describeOperation(state, model, known, item);
 }
 
-/** What flows along an edge is the schema of the operation it leaves. */
+/** The schema on an edge is that of the operation it leaves. */
 function describeFlow(model, item) {
   const [from, to] = [nodeOf(model, item.from), nodeOf(model, item.to)];
   return {

@@ -1,5 +1,5 @@
 /**
- * Two plans as one picture: operations added, removed, changed, and what differs in words.
+ * Two plans as one picture: operations added, removed, changed, and the differences in words.
  */
 import { beforeAndAfter, columnSentence, sentenceList } from '../panel/differences.js';
 import { data, element } from '../page/dom.js';
@@ -53,7 +53,7 @@ function page(state, reply) {
 
 function inWords(known) {
   return section(
-    'What changed',
+    'Changes',
     element('div', { 'data-testid': 'plan-summary' }, sentenceList(known.summary)),
   );
 }
@@ -90,7 +90,7 @@ function summarise(state, known) {
         ['Unchanged', count(known.counts.same, 'operation')],
       ]),
       known.schema.length > 0 && section('Written schema', sentenceList(known.schema.map(columnSentence))),
-      element('p', { class: 'muted' }, 'Select an operation to see what changed in it.'),
+      element('p', { class: 'muted' }, 'Select an operation to see its changes.'),
     ],
   };
 }
@@ -132,7 +132,7 @@ function details(model, item) {
   };
 }
 
-/** A column without an expression passes through: it is what it is called. */
+/** A column without an expression passes through: its name is its value. */
 function outputs(changed) {
   const rows = changed.map((one) => [
     changeChip(one.change),

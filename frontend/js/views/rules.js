@@ -1,5 +1,5 @@
 /**
- * The naming rules in force: which tables differ from the program's own, who changed them and when.
+ * The naming rules in force: the tables that differ from the program's own, and the author and time of each change.
  */
 import { data, element, time } from '../page/dom.js';
 import { count } from '../data/format.js';
@@ -37,7 +37,7 @@ function draw({ rules: tables, changed, versions, digest }) {
     element(
       'p',
       { class: 'muted' },
-      'How names in documents become names here. They are changed by PUT /rules, which shows on request what would change.',
+      'How names in documents become names here. They are changed by PUT /rules, which shows the changes beforehand on request.',
     ),
     section(
       'Tables',
@@ -71,5 +71,5 @@ function history(versions) {
     data(one.author || '–'),
     one.default ? 'back to the program’s own' : data(one.note || '–'),
   ]);
-  return table('Versions', ['When', 'Who', 'Note'], rows, { 'data-testid': 'rule-versions' });
+  return table('Versions', ['Time', 'Author', 'Note'], rows, { 'data-testid': 'rule-versions' });
 }

@@ -1,5 +1,5 @@
 /**
- * One run: what started it and what it started, its events, what it wrote, what its client said.
+ * One run: its ancestors and children, its events, its writes, its client's facets.
  */
 import { errorText, facts, later, section, separated, stateChip, table } from '../panel/panel.js';
 import { anchor, data, element, icon, time } from '../page/dom.js';
@@ -54,7 +54,7 @@ function draw(context, known) {
     facts([
       ['Job', jobLink(state, known.job)],
       ['State', [stateChip(known.state), closed(known)]],
-      ['With what is below', belowWords(known)],
+      ['With its children', belowWords(known)],
       ['Started', time(known.startedAt, 'unknown')],
       ['Ended', time(known.endedAt, 'not yet')],
       ['Took', known.endedAt && (durationOf(known) || 'unknown')],
@@ -116,7 +116,7 @@ function belowWords(known) {
   ];
 }
 
-/** Ancestors lead down to the run, then what it started. */
+/** Ancestors lead down to the run, then its children. */
 function tree(state, known) {
   if (known.children.length === 0 && known.ancestors.length === 0 && !known.parent) return null;
   const above = known.ancestors.length > 0 ? [...known.ancestors].reverse() : [known.parent].filter(Boolean);

@@ -1,5 +1,5 @@
 /**
- * Storage: what takes room, when disk and heap are full, and what a setting would save.
+ * Storage: disk and memory in use, when disk and heap are full, and the savings of each setting.
  */
 import { anchor, data, element, icon } from '../page/dom.js';
 import { emptyFace } from '../page/faces.js';
@@ -45,7 +45,7 @@ export const storage = {
 function nothing() {
   return emptyFace(
     'Nothing is stored yet',
-    'What takes room, and when it is full, appears here as soon as a job reports its first run.',
+    'Disk and memory in use appear here as soon as a job reports its first run.',
     { href: write({ view: 'overview' }), words: 'How to send the first lineage' },
   );
 }
@@ -58,7 +58,7 @@ function warning(reply) {
     { class: 'banner warning', role: 'note', 'data-testid': 'storage-warning' },
     icon('warning'),
     element('span', {}, near.map(({ title, verdict }) => `${title}: ${verdict.toLowerCase()}.`).join(' ')),
-    element('a', { href: '#savings', onclick: toSavings }, 'What each setting would save'),
+    element('a', { href: '#savings', onclick: toSavings }, 'Savings by setting'),
   );
 }
 
@@ -79,7 +79,7 @@ function draw(context, reply) {
       element('p', { class: 'muted', 'data-testid': 'storage-basis' }, basis(reply)),
       element('div', { class: 'rooms' }, rooms(reply).map(roomCard)),
     ),
-    section('What takes room', takersTable(reply)),
+    section('In use', takersTable(reply)),
     journalShares(context.state, reply),
     savingsSection(context, reply),
   );
@@ -112,7 +112,7 @@ function widthOf(part) {
 
 function takersTable(reply) {
   const rows = takers(reply).map(({ name, size, said }) => [name, size || '–', said]);
-  return table('What takes room', ['Part', 'In use', 'What it is'], rows, { class: 'takers', 'data-testid': 'storage-takers' });
+  return table('Disk and memory in use', ['Part', 'In use', 'Description'], rows, { class: 'takers', 'data-testid': 'storage-takers' });
 }
 
 function journalShares(state, reply) {
@@ -124,7 +124,7 @@ function journalShares(state, reply) {
   ]);
   const part = reply.sampled < reply.documents ? `a sample of ${count(reply.sampled, 'document')}` : 'all documents';
   return section(
-    `What fills the journal, by ${word.toLowerCase()}`,
+    `Shares of the journal, by ${word.toLowerCase()}`,
     rows.length > 0
       ? table(`The journal by ${word.toLowerCase()}`, [word, 'Share', 'About'], rows, {
           class: 'shares',
@@ -170,8 +170,8 @@ function savingsSection({ announce }, reply) {
   return element(
     'section',
     { class: 'section', id: 'savings', tabindex: -1 },
-    element('h3', {}, 'What each setting would save'),
-    table('What each setting would save', ['Line to copy', 'Would save'], rows, {
+    element('h3', {}, 'Savings by setting'),
+    table('Savings by setting', ['Line to copy', 'Would save'], rows, {
       class: 'savings',
       'data-testid': 'storage-savings',
     }),

@@ -106,13 +106,15 @@ def _filter(sources: Sources, question: ListQuestion) -> EventFilter:
     )
 
 
-def _once(sources: Sources, asked: EventFilter) -> EventFilter:
+def _once(sources: Sources, event_filter: EventFilter) -> EventFilter:
     """The filter without executions that repeat the report of another one listed."""
     events = sources.catalogue.events
-    reports = Past(sources.catalogue).writes.reports(events.repeated_writes(asked, _MOST_COMPARED))
-    listed = events.listed(asked, {row.id for group in reports for row in group})
+    reports = Past(sources.catalogue).writes.reports(
+        events.repeated_writes(event_filter, _MOST_COMPARED)
+    )
+    listed = events.listed(event_filter, {row.id for group in reports for row in group})
     again = [key for group in reports for key in _again(group, listed)]
-    return replace(asked, without=frozenset(again[:_MOST_LEFT_OUT]))
+    return replace(event_filter, without=frozenset(again[:_MOST_LEFT_OUT]))
 
 
 def _datasets_called(sources: Sources, uri: str) -> frozenset[str]:

@@ -10,7 +10,7 @@ from graph_model import labels, naming
 from graph_model.answers.datasets.renames import RENAMES_FOLLOWED, Renaming, rename_of, renaming
 from graph_model.answers.executions import ExecutionView, execution_views, repeated_executions
 from graph_model.answers.nodes import dataset_row
-from graph_model.answers.plans.pages import _EXECUTIONS_SHOWN
+from graph_model.answers.plans.pages import EXECUTIONS_SHOWN
 from graph_model.answers.sources import Sources, of_one_state
 from graph_model.answers.visibility import open_node
 from graph_model.errors import InvalidReference
@@ -18,7 +18,7 @@ from graph_model.facts import MAIN_BRANCH, ExecutionRow, RenameRow
 from graph_model.lineage import Partial
 from graph_model.lineage.history.merging import Part, Write, part_of
 from graph_model.lineage.history.past import Past
-from graph_model.lineage.history.visibility import maybe_touched, surely_touched
+from graph_model.lineage.history.read_rule import maybe_touched, surely_touched
 from graph_model.lineage.history.writes import Reports
 from graph_model.stores.protocols import Page, walk_pages
 
@@ -117,7 +117,7 @@ def _attempts(
 
     def ask(cursor: str | None) -> Page[ExecutionRow]:
         return sources.catalogue.executions(
-            target=dataset, at=at, limit=_EXECUTIONS_SHOWN * 5, cursor=cursor
+            target=dataset, at=at, limit=EXECUTIONS_SHOWN * 5, cursor=cursor
         )
 
     for page in walk_pages(ask):

@@ -17,7 +17,7 @@ from graph_model.facts import DatasetRow, LogicalPlanRow
 from graph_model.governance.previews import walk_datasets
 from graph_model.lineage import HUB_LIMIT, ColumnNode, holders
 from graph_model.lineage.history.past import Past
-from graph_model.lineage.history.sights import moment_of
+from graph_model.lineage.history.visible_write_reader import moment_of
 from graph_model.naming.schemas import ColumnSpelling
 from graph_model.picture.view import LINEAGE, SCHEMA, JobReference, in_schema_order, iso, known_mode
 from graph_model.producers.openlineage.pages.descriptions import ColumnDescription, Tag
@@ -201,10 +201,10 @@ def _visible_plans(past: Past, ends: Collection[str], at: int | None) -> dict[st
     that only read: each with its newest time.
     """
     times: dict[str, int] = {}
-    for sight in past.sights.of({moment_of(end, at) for end in ends}).values():
-        newest = [(write.logical_plan, write.at) for write in sight.writes]
-        newest += [(older.logical_plan, older.last) for older in sight.older]
-        newest += [(flow.logical_plan, flow.since) for flow in sight.declared]
+    for visible in past.visible_writes.of({moment_of(end, at) for end in ends}).values():
+        newest = [(write.logical_plan, write.at) for write in visible.writes]
+        newest += [(older.logical_plan, older.last) for older in visible.older]
+        newest += [(flow.logical_plan, flow.since) for flow in visible.declared]
         for plan, time in newest:
             times[plan] = max(time, times.get(plan, time))
     return times

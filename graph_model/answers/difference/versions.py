@@ -7,12 +7,6 @@ from dataclasses import dataclass
 from typing import Final, TypeVar
 
 from graph_model import labels
-from graph_model.answers.difference.history import (
-    PlanVersion,
-    SchemaVersion,
-    plan_versions,
-    schema_versions,
-)
 from graph_model.answers.difference.plan_pairs import PlanPairs
 from graph_model.answers.difference.schema import ColumnChange, ComparedColumn, describe
 from graph_model.answers.difference.times import (
@@ -20,6 +14,12 @@ from graph_model.answers.difference.times import (
     Evidence,
     evidence_by_plan,
     found_evidence,
+)
+from graph_model.answers.difference.version_history import (
+    PlanVersion,
+    SchemaVersion,
+    plan_versions,
+    schema_versions,
 )
 from graph_model.answers.nodes import dataset_references
 from graph_model.answers.sources import Sources

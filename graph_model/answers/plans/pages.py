@@ -26,7 +26,7 @@ from graph_model.facts import ExecutionPlanRow
 from graph_model.lineage import HUB_LIMIT
 from graph_model.picture.operations import PlanInspection
 from graph_model.picture.view import DatasetReference, JobReference, known_mode
-from graph_model.producers.notes import gaps_of
+from graph_model.producers.document_notes import gaps_of
 from graph_model.producers.openlineage.pages.inspection import EventDataset, Use, draw_datasets
 from graph_model.producers.openlineage.pages.plans import (
     EventPlan,
@@ -40,7 +40,7 @@ from graph_model.producers.spline.inspection import inspect
 from graph_model.producers.spline.logic import with_patterns
 from graph_model.stores.protocols import Direction, StoredDocument
 
-_EXECUTIONS_SHOWN = 20
+EXECUTIONS_SHOWN = 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,7 +122,7 @@ def plan(
     sources = open_plan(sources, {row.job, logical[0].target}, plan_id)
     references, reads, unseen = _reads(sources, row.logical_plan, logical[0].target)
     runs = sources.catalogue.executions(
-        plan_id=row.plan_id, logical_plan=row.logical_plan, at=at, limit=_EXECUTIONS_SHOWN
+        plan_id=row.plan_id, logical_plan=row.logical_plan, at=at, limit=EXECUTIONS_SHOWN
     )
     page = PlanPage(
         id=row.id,
@@ -173,7 +173,7 @@ def _event_page(
     name = event_plan.name or job.name
     columns = columns_of(sources, logical[0].target)
     steps = column_steps(sources, plan, logical[0].target, columns)
-    runs = sources.catalogue.executions(logical_plan=plan, at=at, limit=_EXECUTIONS_SHOWN)
+    runs = sources.catalogue.executions(logical_plan=plan, at=at, limit=EXECUTIONS_SHOWN)
     page = PlanPage(
         id=plan,
         plan_id=execution.plan_id,

@@ -1,20 +1,20 @@
 """Which executions are one write, and which writes a read saw.
 
-``merging``, ``visibility`` and ``versions`` are pure functions on rows; the other modules read the
+``merging``, ``read_rule`` and ``versions`` are pure functions on rows; the other modules read the
 rows from a catalogue, each for one question. In reading order:
 
-``past``        the parts below for one question, over one catalogue
-``names``       the names and locations of a dataset
-``plans``       rows of logical plans
-``columns``     columns in the schemas of datasets
-``parts``       the partitions and versions that executions report
-``writes``      executions -> the writes that they report
-``reads``       the state of a dataset that a read saw
-``declared``    the flows into a dataset that people declared
-``sights``      the writes that are visible at a moment of a dataset
-``merging``     executions that report one write -> that write
-``visibility``  the writes that a read saw
-``versions``    the writes behind a version of a table
+``past``                  the parts below for one question, over one catalogue
+``names``                 the names and locations of a dataset
+``plans``                 rows of logical plans
+``columns``               columns in the schemas of datasets
+``parts``                 the partitions and versions that executions report
+``writes``                executions -> the writes that they report
+``reads``                 the state of a dataset that a read saw
+``declared``              the flows into a dataset that people declared
+``visible_write_reader``  the writes that are visible at a moment of a dataset
+``merging``               executions that report one write -> that write
+``read_rule``             the writes that a read saw
+``versions``              the writes behind a version of a table
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from graph_model.lineage.history.merging import (
     group_executions,
     merge_writes,
 )
-from graph_model.lineage.history.visibility import Moment, visible_writes
+from graph_model.lineage.history.read_rule import Moment, visible_writes
 
 __all__ = [
     "MERGE_WINDOW_MS",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 
 from graph_model.lineage.history.names import DatasetNames
-from graph_model.lineage.history.visibility import Moment
+from graph_model.lineage.history.read_rule import Moment
 from graph_model.stores.protocols import Catalogue, DeclaredFlow
 
 

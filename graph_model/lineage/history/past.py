@@ -9,7 +9,7 @@ from graph_model.lineage.history.names import DatasetNames
 from graph_model.lineage.history.parts import ReportedParts
 from graph_model.lineage.history.plans import PlanRows
 from graph_model.lineage.history.reads import ReadStates
-from graph_model.lineage.history.sights import Sights
+from graph_model.lineage.history.visible_write_reader import VisibleWriteReader
 from graph_model.lineage.history.writes import ReportedWrites
 from graph_model.lineage.structure import StructureCache
 from graph_model.stores.protocols import Catalogue
@@ -31,4 +31,6 @@ class Past:
         self.writes = ReportedWrites(catalogue, self.names, self.plans, parts)
         self.reads = ReadStates(catalogue, self.names, parts)
         self.declared = DeclaredFlows(catalogue, self.names)
-        self.sights = Sights(catalogue, self.names, self.plans, parts, self.writes, self.declared)
+        self.visible_writes = VisibleWriteReader(
+            catalogue, self.names, self.plans, parts, self.writes, self.declared
+        )

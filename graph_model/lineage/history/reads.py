@@ -8,7 +8,7 @@ from graph_model.facts import NO_NUMBER, ReadVersionRow
 from graph_model.lineage.history.merging import Write
 from graph_model.lineage.history.names import DatasetNames
 from graph_model.lineage.history.parts import ReportedParts
-from graph_model.lineage.history.visibility import Bound, Moment
+from graph_model.lineage.history.read_rule import Bound, Moment
 from graph_model.stores.protocols import Catalogue, SuccessfulWrite, VersionId
 
 

@@ -2,8 +2,8 @@
 
     version 1 (overwrite), 2 (append), 3 (overwrite); a read bound to 2  =>  1 and 2
 
-Writes without a version have their place by time: those up to the version read, or where nobody
-tells who made that one, those before the next version that is known and before the read. A branch
+Writes without a version have their place by time: those up to the version read, or where no
+report names its writer, those before the next version that is known and before the read. A branch
 holds the content of the main one before the first version of its own.
 """
 
@@ -15,14 +15,14 @@ from typing import Final, NamedTuple
 
 from graph_model.facts import MAIN_BRANCH, NO_NUMBER
 from graph_model.lineage.history.merging import WHOLE, Write, part_of
-from graph_model.lineage.history.visibility import Bound, Moment, visible_versions
+from graph_model.lineage.history.read_rule import Bound, Moment, visible_versions
 from graph_model.stores.protocols import DeclaredFlow, NumberedTime, OlderWrites, VersionWrites
 
 BEGINNING: Final = -(2**62)
 END: Final = 2**62
 
 
-class Sight(NamedTuple):
+class VisibleWrites(NamedTuple):
     """The visible writes of a moment, newest first.
 
     ``older``: for a logical plan with too many writes, the period of the others. ``rough``: some of
@@ -84,7 +84,7 @@ class BranchVersions:
             and write.at < self._before(moment)
         )
 
-    def sight(self, moment: Moment, base: Sight) -> Sight:
+    def visible_writes(self, moment: Moment, base: VisibleWrites) -> VisibleWrites:
         """The visible writes; ``base`` are the writes without a version of this branch.
 
         A branch without a version of its own equals the main branch at the version read; the order
@@ -94,7 +94,7 @@ class BranchVersions:
             return base
         parts = tuple(map(part_of, moment.partitions)) or (WHOLE,)
         seen = visible_versions(self.writes, base.writes, moment.bound[0].since, parts)
-        return Sight(tuple(seen), base.older, base.rough or self.cut or bool(base.older))
+        return VisibleWrites(tuple(seen), base.older, base.rough or self.cut or bool(base.older))
 
 
 def branch_versions(

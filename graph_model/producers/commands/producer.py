@@ -19,9 +19,9 @@ from graph_model.producers.commands.documents import (
 )
 from graph_model.producers.commands.submissions import submit
 from graph_model.producers.orders import Orders
-from graph_model.producers.outcome import PROJECTED, Outcome
 from graph_model.producers.producer import Reported
 from graph_model.producers.projections import Projection, projection_of
+from graph_model.producers.translation_result import PROJECTED, Outcome
 from graph_model.stores.protocols import DocumentKind, StoredDocument, Submission
 
 

@@ -13,7 +13,7 @@ In reading order:
 ``columns``      column edges of one output, from a columnLineage or lineage facet
 ``plans``        the structural facts of a RunLogic, shared by all runs with the same logic
 ``gathering``    the documents of one subject key -> their facts and states. Pure
-``reduction``    parts to leave out of a statement above the bounds of ``producers.weight``
+``reduction``    parts to leave out of a statement above the bounds of ``producers.size_bounds``
 ``submissions``  events -> submissions to the journal
 ``pages``        OpenLineage's events on pages and in lists
 """

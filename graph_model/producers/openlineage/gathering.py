@@ -22,7 +22,7 @@ from cachetools import LRUCache
 from graph_model.errors import Unavailable
 from graph_model.facts import ArrivalRow, ExecutionRow, Facts, RunRow, merge
 from graph_model.naming import Rules
-from graph_model.producers.notes import projected
+from graph_model.producers.document_notes import projected
 from graph_model.producers.openlineage import (
     Event,
     RunEvent,
@@ -33,7 +33,7 @@ from graph_model.producers.openlineage import (
 )
 from graph_model.producers.openlineage.events.documents import run_home
 from graph_model.producers.orders import NO_ORDERS, Orders
-from graph_model.producers.outcome import Outcome, earlier_sets
+from graph_model.producers.translation_result import Outcome, earlier_sets
 from graph_model.stores.protocols import DocumentState, StoredDocument
 
 _MOST_ELEMENTS: Final = 20_000
@@ -108,8 +108,8 @@ def former_facts(
     """Facts that may be in the graph for these documents, other than those of all together; None
     for none.
 
-    Both with the commands in force and without them: the projector may not yet have removed what a
-    new command covers. ``covered``: a command covers some of the documents.
+    Both with the commands in force and without them: the projector may not yet have carried out a
+    new command. ``covered``: a command covers some of the documents.
     """
     readable = [one for one in documents if one.state != DocumentState.FAILED]
     earlier = earlier_sets(readable, covered=covered)

@@ -50,7 +50,7 @@ INPUTS_TOO_MANY: Final = "inputs-too-many"
 SOURCES_UNKNOWN: Final = "sources-unknown"
 #: A column of Spark's output that the column lineage leaves out (it has no source, or Spark's agent
 #: did not follow it: a Python function, a scalar subquery), and an output without column lineage.
-COLUMN_UNTOLD: Final = "column-untold"
+COLUMN_NOT_REPORTED: Final = "column-untold"
 COLUMNS_UNTOLD: Final = "columns-untold"
 _RENAME: Final = "RENAME"
 _APPENDING: Final = "AppendData"  # a Spark command class that implies its mode
@@ -514,7 +514,7 @@ def _columns_without_lineage(output: _Output) -> list[tuple[str, str]]:
     paths = [column.path for column in output.use.schema.columns or ()]
     if not covered:
         return [(COLUMNS_UNTOLD, output.use.dataset.uri)] if paths else []
-    return [(COLUMN_UNTOLD, path) for path in paths if path not in covered]
+    return [(COLUMN_NOT_REPORTED, path) for path in paths if path not in covered]
 
 
 def statement_digest(

@@ -31,8 +31,8 @@ from graph_model.producers.openlineage.columns import ReportedFlow
 from graph_model.producers.openlineage.datasets import Column, DatasetUse
 from graph_model.producers.openlineage.events.accumulate import JobStatement
 from graph_model.producers.openlineage.logic import RunLogic, read_logics, statement_digest
+from graph_model.producers.size_bounds import Weight, weigh
 from graph_model.producers.spelling import spell
-from graph_model.producers.weight import Weight, weigh
 
 _MOST_WEIGHT: Final = 100_000  # edges
 _LEAST_WEIGHT: Final = 100  # a thousand statements are kept at most

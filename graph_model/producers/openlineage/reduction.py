@@ -1,4 +1,4 @@
-"""Parts to leave out of a statement above the bounds of ``producers.weight``.
+"""Parts to leave out of a statement above the bounds of ``producers.size_bounds``.
 
     all of it -> without columns -> without facets that name -> without datasets: the job alone
 
@@ -17,7 +17,7 @@ from graph_model.gaps import TOO_LARGE
 from graph_model.producers.openlineage.events.accumulate import JobStatement
 from graph_model.producers.openlineage.events.documents import Dataset
 from graph_model.producers.openlineage.events.facets import ColumnLineage, SchemaField, value_of
-from graph_model.producers.weight import Weight
+from graph_model.producers.size_bounds import Weight
 
 #: Gaps in addition to ``column-lineage-too-large``: symlinks, subsets and dataset facets are left
 #: out; no dataset is in the graph at all.

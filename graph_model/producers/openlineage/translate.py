@@ -87,8 +87,8 @@ from graph_model.producers.openlineage.pages.quality import (
 )
 from graph_model.producers.openlineage.plans import LogicalPlan, add_schema_of, plans_of
 from graph_model.producers.openlineage.reduction import REDUCTIONS, first_excess, without_columns
+from graph_model.producers.size_bounds import excess_of, weigh
 from graph_model.producers.spelling import spell
-from graph_model.producers.weight import excess_of, weigh
 
 _MAX_ERROR_CHARACTERS: Final = 4_000
 _KINDS: Final = {labels.LIFECYCLE: labels.LIFECYCLE_KIND, labels.NO_WRITE: labels.READ_KIND}

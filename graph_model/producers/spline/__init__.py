@@ -29,7 +29,7 @@ In reading order:
 ``versions``     the versions of tables that an execution wrote and read
 ``renames``      ALTER TABLE ... RENAME TO: earlier writes under another name
 ``gathering``    the documents of a plan id that belong together: pure
-``reduction``    parts to leave out of a plan above the bounds of ``producers.weight``
+``reduction``    parts to leave out of a plan above the bounds of ``producers.size_bounds``
 ``inspection``   the fine view of one plan: operations, schemas, expressions from its document
 ``reports``      Spline's documents between the client and the journal
 """

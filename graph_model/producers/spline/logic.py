@@ -15,6 +15,7 @@ from graph_model import identity, labels, naming
 from graph_model.gaps import OPERATIONS_TOO_LARGE, PARTITIONS_UNKNOWN, SCHEMAS_TOO_LARGE, TOO_LARGE
 from graph_model.naming import DatasetName, Rules, SchemaColumn
 from graph_model.producers.elements.spark_commands import LIFECYCLE_COMMANDS, ROW_LEVEL_COMMANDS
+from graph_model.producers.size_bounds import ELEMENTS_OF_A_COLUMN, MOST_ELEMENTS
 from graph_model.producers.spelling import spell, spell_text, spell_texts
 from graph_model.producers.spline import columns as column_lineage
 from graph_model.producers.spline.columns.derivation import (
@@ -40,7 +41,6 @@ from graph_model.producers.spline.expressions import Definitions, Renderer, oper
 from graph_model.producers.spline.expressions.text import shortened
 from graph_model.producers.spline.partitions import may_leave_some, partition_columns
 from graph_model.producers.spline.renames import is_in_place
-from graph_model.producers.weight import ELEMENTS_OF_A_COLUMN, MOST_ELEMENTS
 
 #: Parameters that hold session counters, statistics, locations or whole plans as text.
 VOLATILE_PARAMETERS: Final = frozenset(

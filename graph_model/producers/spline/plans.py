@@ -29,6 +29,7 @@ from graph_model.naming import DatasetName, JobName, Rules
 from graph_model.producers.elements.datasets import Column, add_column, add_dataset, add_schema
 from graph_model.producers.elements.executions import add_job
 from graph_model.producers.elements.renames import Rename
+from graph_model.producers.size_bounds import weigh
 from graph_model.producers.spelling import spell
 from graph_model.producers.spline.columns.queries import is_query_text
 from graph_model.producers.spline.documents import ExecutionPlan, Operation
@@ -43,7 +44,6 @@ from graph_model.producers.spline.partitions import leaves_some, may_leave_some
 from graph_model.producers.spline.reduction import REDUCTIONS
 from graph_model.producers.spline.renames import read_rename
 from graph_model.producers.spline.versions import MAX_READS, version_of_options
-from graph_model.producers.weight import weigh
 
 MOST_PARTITIONS: Final = 10_000
 """Of one dataset; every execution has a row for each. A plan with more reads the whole dataset."""

@@ -16,9 +16,8 @@ from cachetools import LRUCache
 
 from graph_model.facts import ArrivalRow, ExecutionRow, Facts
 from graph_model.naming import Rules
-from graph_model.producers.notes import projected
+from graph_model.producers.document_notes import projected
 from graph_model.producers.orders import NO_ORDERS, Orders
-from graph_model.producers.outcome import Outcome, earlier_sets
 from graph_model.producers.producer import Additions, ProjectAll, Reported
 from graph_model.producers.projections import FORGOTTEN_REASON, Projection, projection_of
 from graph_model.producers.spline import (
@@ -39,6 +38,7 @@ from graph_model.producers.spline.gathering import (
 )
 from graph_model.producers.spline.reports.recognition import recognise
 from graph_model.producers.spline.reports.submissions import event_submission, plan_submission
+from graph_model.producers.translation_result import Outcome, earlier_sets
 from graph_model.stores.protocols import DocumentState, StoredDocument, Submission
 
 _MOST_HEADS_BYTES: Final = 64 << 20

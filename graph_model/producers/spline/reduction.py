@@ -1,4 +1,4 @@
-"""Parts to leave out of a plan above the bounds of ``producers.weight``.
+"""Parts to leave out of a plan above the bounds of ``producers.size_bounds``.
 
     all of it -> without columns -> without operations -> without its inputs: its write alone
 

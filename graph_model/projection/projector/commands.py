@@ -27,8 +27,8 @@ from graph_model.producers.commands.documents import (
     read_command,
     translate_command,
 )
-from graph_model.producers.outcome import damage_of, reason_of
 from graph_model.producers.projections import Projection
+from graph_model.producers.translation_result import damage_of, reason_of
 from graph_model.projection.attempts import Outline, attempt_of
 from graph_model.projection.projector.attempting import Attempting, is_new
 from graph_model.projection.projector.commits import Commits

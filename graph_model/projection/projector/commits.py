@@ -19,7 +19,7 @@ from graph_model.projection.projector.stores import ProjectionStores
 from graph_model.projection.projector.witness import Witness
 from graph_model.projection.rebuilding import Rebuild
 from graph_model.projection.runs.graph_runs import GraphRuns
-from graph_model.projection.waiting import Waiting
+from graph_model.projection.waiters import Waiters
 from graph_model.projection.withdrawal import difference, withdraw_runs, withdraw_structure
 from graph_model.stores.protocols import ROUND_KEY, Catalogue, DocumentState, Origin
 
@@ -40,7 +40,7 @@ class Commits:
         stores: ProjectionStores,
         rules: RulesInForce,
         witness: Witness,
-        waiting: Waiting,
+        waiting: Waiters,
         activity: Activity,
         runs: GraphRuns,
     ) -> None:

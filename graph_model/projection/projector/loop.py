@@ -26,7 +26,7 @@ from graph_model.projection.projector.witness import Witness
 from graph_model.projection.rebuilding import Progress
 from graph_model.projection.runs.graph_runs import GraphRuns
 from graph_model.projection.runs.window import EMBEDDED, RunWindow
-from graph_model.projection.waiting import Waiting
+from graph_model.projection.waiters import Waiters
 from graph_model.retention.coverage import CATALOGUE_KEY, FILLING, WHOLE
 from graph_model.stores.protocols import (
     Catalogue,
@@ -90,7 +90,7 @@ class Projector:
         self._thread: threading.Thread | None = None
         self._projected_at = float("-inf")
         self._prepared = False
-        self._waiting = Waiting()
+        self._waiting = Waiters()
         self._activity = Activity()
         self._readiness = Readiness(stores)
         self._witness = Witness(stores)
@@ -142,6 +142,11 @@ class Projector:
     def progress(self) -> Progress | None:
         """How far the rebuild is that runs here, or ran last; None before the first."""
         return self._rebuilds.progress
+
+    @property
+    def rebuild_waits(self) -> bool:
+        """Whether a rebuild is asked for or under way, in any process, as the journal notes it."""
+        return self._rebuilds.is_noted
 
     def request_rebuild(self) -> Progress:
         """Project everything anew, beside the projection in force; a running rebuild continues.

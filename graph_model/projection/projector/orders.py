@@ -7,13 +7,13 @@ and go when the command is carried out (``commands``).
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import replace
 from itertools import chain
 from typing import Final
 
 from graph_model.errors import HeadwaterError
-from graph_model.facts import CommandRow, Facts, merge
+from graph_model.facts import Facts, merge
 from graph_model.producers.commands.documents import (
     Command,
     CommandKind,
@@ -23,17 +23,16 @@ from graph_model.producers.commands.documents import (
     read_command,
     translate_command,
 )
+from graph_model.producers.commands.recorded import recorded_commands
 from graph_model.producers.orders import NO_ORDERS, Orders
 from graph_model.producers.projections import Projection
 from graph_model.producers.translation import Translation
 from graph_model.projection.projector.rules import RulesInForce
 from graph_model.projection.projector.stores import ProjectionStores
 from graph_model.stores.protocols import StoredDocument
-from graph_model.stores.protocols.statements import StatementLookup
 
 #: Changes with every command, so that every process learns of it.
 ORDERS_KEY: Final = "orders"
-_COMMANDS_AT_ONCE: Final = 20  # of up to 5,000 cut-offs each
 
 
 class OrdersInForce:
@@ -55,8 +54,9 @@ class OrdersInForce:
         """Read the commands in force; forget remembered documents that one of them may cover."""
         catalogue = self._generations.current
         kinds = (CommandKind.PRUNE, CommandKind.RETRACT)
-        rows = chain.from_iterable(_commands(catalogue, kind) for kind in kinds)
-        self._orders = collect_orders(read_command(json.loads(row.body)) for row in rows)
+        self._orders = collect_orders(
+            chain.from_iterable(recorded_commands(catalogue, kind) for kind in kinds)
+        )
         self._any_forgotten = bool(catalogue.commands_after(CommandKind.FORGET.value, None, 1))
         self._stand(epoch)
 
@@ -138,11 +138,3 @@ class OrdersInForce:
             known |= named & forgotten
             found.add(known)
         return found
-
-
-def _commands(catalogue: StatementLookup, kind: CommandKind) -> Iterator[CommandRow]:
-    """Some at a time: retention gives one for each thousand runs that go, and they stay."""
-    last: CommandRow | None = None
-    while rows := catalogue.commands_after(kind.value, last, _COMMANDS_AT_ONCE):
-        yield from rows
-        last = rows[-1]

@@ -13,7 +13,7 @@ from graph_model.projection.projector.rules import EPOCH_KEY, FROM_NOTHING, Rule
 from graph_model.projection.projector.stores import ProjectionStores
 from graph_model.projection.projector.witness import Witness
 from graph_model.projection.runs.graph_runs import GraphRuns
-from graph_model.projection.waiting import Waiting
+from graph_model.projection.waiters import Waiters
 from graph_model.retention.coverage import CATALOGUE_KEY, FILLING
 from graph_model.stores.protocols import DocumentState
 
@@ -31,7 +31,7 @@ class Preparation:
         rebuilds: Rebuilds,
         witness: Witness,
         readiness: Readiness,
-        waiting: Waiting,
+        waiting: Waiters,
         runs: GraphRuns,
     ) -> None:
         self._runs = runs

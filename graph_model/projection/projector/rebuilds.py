@@ -18,7 +18,7 @@ from graph_model.projection.projector.orders import ORDERS_KEY, OrdersInForce
 from graph_model.projection.projector.rules import EPOCH_KEY, FROM_NOTHING, RulesInForce
 from graph_model.projection.projector.stores import ProjectionStores
 from graph_model.projection.rebuilding import Phase, Progress, Rebuild
-from graph_model.projection.runs.carried import RUNS_KEY
+from graph_model.projection.runs.carried_runs import RUNS_KEY
 from graph_model.projection.runs.graph_runs import GraphRuns
 from graph_model.stores.protocols import StoredDocument
 
@@ -61,6 +61,11 @@ class Rebuilds:
         """How far the rebuild is that runs here, or ran last; None before the first."""
         under_way = self._commits.rebuild
         return self._progress if under_way is None else under_way.progress
+
+    @property
+    def is_noted(self) -> bool:
+        """Whether a rebuild is wanted or under way, in any process."""
+        return self._stores.journal.get_meta(REBUILD_KEY) not in {None, _NONE}
 
     def request(self) -> Progress:
         """Project everything anew, beside the projection in force; a running rebuild continues.
@@ -120,7 +125,7 @@ class Rebuilds:
         if self._commits.rebuild is None and self._runs.is_other:
             with journal.projecting():
                 return self._change_runs(journal.get_meta(REBUILD_KEY))
-        if self._commits.rebuild is None and journal.get_meta(REBUILD_KEY) in {None, _NONE}:
+        if self._commits.rebuild is None and not self.is_noted:
             return False
         with journal.projecting():
             if self._commits.rebuild is None:

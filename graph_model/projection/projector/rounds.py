@@ -15,8 +15,8 @@ from graph_model.projection.projector.orders import ORDERS_KEY, OrdersInForce
 from graph_model.projection.projector.readiness import Activity
 from graph_model.projection.projector.rebuilds import REBUILD_KEY, Rebuilds
 from graph_model.projection.projector.stores import ProjectionStores
-from graph_model.projection.runs.carried import RUNS_KEY
-from graph_model.projection.waiting import Waiting
+from graph_model.projection.runs.carried_runs import RUNS_KEY
+from graph_model.projection.waiters import Waiters
 from graph_model.stores.protocols import ROUND_KEY, DocumentState
 
 _PLANS_A_BATCH: Final = 100
@@ -40,7 +40,7 @@ class Rounds:
         orders: OrdersInForce,
         commits: Commits,
         rebuilds: Rebuilds,
-        waiting: Waiting,
+        waiting: Waiters,
         activity: Activity,
         attempting: Attempting,
         observe: Callable[[int, float], None] | None,

@@ -11,7 +11,7 @@ from itertools import islice
 from typing import Final
 
 from graph_model.facts import ExecutionRow
-from graph_model.projection.runs.wanted import elements_of
+from graph_model.projection.runs.wanted_runs import elements_of
 from graph_model.projection.runs.window import DAY_MS, RunWindow
 from graph_model.stores.protocols import Catalogue
 

@@ -9,7 +9,7 @@ from typing import Final
 
 from graph_model.facts import ExecutionRow, Facts, Row, merge
 from graph_model.projection.fullness import LEAVING, ROOM_AGAIN, Fullness
-from graph_model.projection.runs.carried import RUNS_KEY, CarriedRuns, read_carried
+from graph_model.projection.runs.carried_runs import RUNS_KEY, CarriedRuns, read_carried
 from graph_model.projection.runs.estimate import estimate_elements
 from graph_model.projection.runs.keeping import (
     Kept,
@@ -20,7 +20,7 @@ from graph_model.projection.runs.keeping import (
     steps_that_write,
 )
 from graph_model.projection.runs.steps import Steps
-from graph_model.projection.runs.wanted import elements_of
+from graph_model.projection.runs.wanted_runs import elements_of
 from graph_model.projection.runs.window import NONE, RunWindow
 from graph_model.stores.protocols import Checkpoints, Generations, Graph
 from graph_model.stores.protocols.journal import JournalSettings

@@ -6,22 +6,22 @@ from sqlalchemy.engine import Engine
 
 from graph_model.errors import Unavailable
 from graph_model.stores.catalogue.bulk import SqlBulkRows
+from graph_model.stores.catalogue.history.declared import SqlDeclaredFlows
+from graph_model.stores.catalogue.history.duplicate_reports import SqlCompanions
+from graph_model.stores.catalogue.history.executions import SqlExecutionHistory
+from graph_model.stores.catalogue.history.names import SqlCatalogNames
+from graph_model.stores.catalogue.history.reads import SqlPlanReads
+from graph_model.stores.catalogue.history.schemas import SqlSchemaHistory
+from graph_model.stores.catalogue.history.table_versions import SqlTableVersions
+from graph_model.stores.catalogue.history.writes import SqlSpanWrites
 from graph_model.stores.catalogue.listing.estate import SqlEstate
 from graph_model.stores.catalogue.listing.events import SqlEvents
+from graph_model.stores.catalogue.listing.late_jobs import SqlWaitingJobs
 from graph_model.stores.catalogue.listing.lists import SqlCatalogueLists
 from graph_model.stores.catalogue.listing.recent import SqlRecentExecutions
 from graph_model.stores.catalogue.listing.search import SqlSearch
-from graph_model.stores.catalogue.listing.waiting import SqlWaitingJobs
 from graph_model.stores.catalogue.openlineage.records import SqlFacetRecords, SqlRunRecords
 from graph_model.stores.catalogue.origin import read_origin
-from graph_model.stores.catalogue.past.companions import SqlCompanions
-from graph_model.stores.catalogue.past.declared import SqlDeclaredFlows
-from graph_model.stores.catalogue.past.executions import SqlExecutionHistory
-from graph_model.stores.catalogue.past.names import SqlCatalogNames
-from graph_model.stores.catalogue.past.reads import SqlPlanReads
-from graph_model.stores.catalogue.past.schemas import SqlSchemaHistory
-from graph_model.stores.catalogue.past.table_versions import SqlTableVersions
-from graph_model.stores.catalogue.past.writes import SqlSpanWrites
 from graph_model.stores.catalogue.plan_origins import SqlPlanOrigins
 from graph_model.stores.catalogue.retention import SqlSupportLookup
 from graph_model.stores.catalogue.rows import SqlRows

@@ -26,7 +26,14 @@ from graph_model.errors import ConfigurationError, Unavailable
 from graph_model.stores.catalogue.catalogue import SqlCatalogue
 from graph_model.stores.catalogue.origin import doubt_about, read_origin
 from graph_model.stores.catalogue.tables import VERSION, origins
-from graph_model.stores.database import apart, damage, open_database, read, tells_damage, write
+from graph_model.stores.database import (
+    damage,
+    engine_for_schema,
+    open_database,
+    read,
+    tells_damage,
+    write,
+)
 from graph_model.stores.protocols import ROUND_KEY, Journal, Origin
 
 log = logging.getLogger(__name__)
@@ -182,7 +189,7 @@ class SqlGenerations:
             file = self._file(number)
             return open_database("sqlite://" if file is None else file)
         write(self._database, lambda c: _create_schema(c, number), Unavailable)
-        return apart(self._database, f"{_SCHEMA}{number}")
+        return engine_for_schema(self._database, f"{_SCHEMA}{number}")
 
     def _file(self, number: int) -> Path | None:
         """None for a database in memory."""

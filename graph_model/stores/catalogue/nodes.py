@@ -16,14 +16,6 @@ from graph_model.facts import (
     LogicalPlanRow,
     SchemaRow,
 )
-from graph_model.stores.catalogue.asked import (
-    AT_ONCE,
-    asked_table,
-    at_values,
-    is_asked,
-    made_once,
-    prepared,
-)
 from graph_model.stores.catalogue.openlineage.applications import under_applications
 from graph_model.stores.catalogue.reading import CatalogueReader
 from graph_model.stores.catalogue.tables import (
@@ -36,18 +28,26 @@ from graph_model.stores.catalogue.tables import (
     jobs,
     logical_plans,
 )
+from graph_model.stores.catalogue.value_tables import (
+    AT_ONCE,
+    at_values,
+    input_table,
+    is_input,
+    made_once,
+    prepared,
+)
 from graph_model.stores.cursors import checked_limit
 from graph_model.stores.database import PreparedStatement, StoredId, StoredText, chunks
 
 _Row = TypeVar("_Row", ColumnRow, DatasetRow, ExecutionRow, JobRow, LogicalPlanRow, SchemaRow)
 _COLUMN: Final = (("dataset", StoredId()), ("path", StoredText()))
 _BY_IDS: Final[dict[type[Any], PreparedStatement]] = {
-    storage.row: prepared(sa.select(*storage.fields).where(is_asked(storage.table.c.id)))
+    storage.row: prepared(sa.select(*storage.fields).where(is_input(storage.table.c.id)))
     for storage in STORAGES
     if storage.key == ("id",)
 }
 _OF_JOBS: Final = prepared(
-    sa.select(*STORAGE_OF[LogicalPlanRow].fields).where(is_asked(logical_plans.c.job))
+    sa.select(*STORAGE_OF[LogicalPlanRow].fields).where(is_input(logical_plans.c.job))
 )
 
 
@@ -160,7 +160,7 @@ def _columns_of() -> sa.Select[Any]:
     column = columns.c
     return (
         sa.select(column.id, column.dataset, column.path)
-        .where(is_asked(column.dataset))
+        .where(is_input(column.dataset))
         .order_by(column.dataset, column.path)
         .limit(sa.bindparam("most", type_=sa.BigInteger(), required=True))
     )
@@ -168,7 +168,7 @@ def _columns_of() -> sa.Select[Any]:
 
 @made_once
 def _fields() -> sa.Select[Any]:
-    asked, column = asked_table(_COLUMN), columns.c
+    asked, column = input_table(_COLUMN), columns.c
     return sa.select(column.id, column.dataset, column.path).join_from(
         asked,
         columns,

@@ -11,9 +11,9 @@ from typing import Any, NamedTuple
 
 import sqlalchemy as sa
 
-from graph_model.stores.catalogue.asked import AT_ONCE, asked_column, at_values, made_once
 from graph_model.stores.catalogue.reading import CatalogueReader
 from graph_model.stores.catalogue.tables import executions, jobs
+from graph_model.stores.catalogue.value_tables import AT_ONCE, at_values, input_column, made_once
 from graph_model.stores.database import chunks
 
 
@@ -48,7 +48,7 @@ class SqlPlanOrigins(CatalogueReader):
 @made_once
 def _runs_asked(most: int) -> sa.Select[Any]:
     """Of each job the number of different runs in its range of an index."""
-    asked, of_job = asked_column(), executions.alias("of_job").c
+    asked, of_job = input_column(), executions.alias("of_job").c
     runs = sa.select(of_job.run).where(of_job.job == asked.c.value).distinct().limit(most)
     counted = sa.select(sa.func.count()).select_from(runs.correlate(asked).subquery())
     return sa.select(asked.c.value, counted.correlate(asked).scalar_subquery())
@@ -57,7 +57,7 @@ def _runs_asked(most: int) -> sa.Select[Any]:
 @made_once
 def _origins_asked() -> sa.Select[Any]:
     """Of each plan id the job and the producer of its first execution."""
-    asked, of_plan = asked_column(), executions.alias("of_plan").c
+    asked, of_plan = input_column(), executions.alias("of_plan").c
     first = (
         sa.select(of_plan.id)
         .where(of_plan.plan_id == asked.c.value)

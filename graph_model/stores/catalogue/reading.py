@@ -10,7 +10,7 @@ from typing import Any, Self
 from sqlalchemy.engine import Connection, Engine
 
 from graph_model.errors import Unavailable
-from graph_model.stores.catalogue.asked import AT_ONCE, asked_values, at_values
+from graph_model.stores.catalogue.value_tables import AT_ONCE, at_values, input_values
 from graph_model.stores.database import PreparedStatement, chunks, is_in_memory, read
 
 
@@ -51,11 +51,11 @@ class CatalogueReader:
     def _rows_beside(
         self, statement: PreparedStatement, asked: Iterable[tuple[Any, ...]], **parameters: Any
     ) -> list[tuple[Any, ...]]:
-        """The rows of a statement with ``asked_table``, for any number of given rows."""
+        """The rows of a statement with ``input_table``, for any number of given rows."""
         found: list[tuple[Any, ...]] = []
         with self._read() as connection:
             for chunk in chunks(sorted(set(asked)), AT_ONCE):
-                found += statement.rows(connection, asked_values(chunk) | parameters)
+                found += statement.rows(connection, input_values(chunk) | parameters)
         return found
 
 
@@ -65,7 +65,7 @@ def rows_for(
     values: Iterable[str],
     at: int | None = None,
 ) -> list[tuple[Any, ...]]:
-    """The rows of a statement with ``asked_column``, for any number of values."""
+    """The rows of a statement with ``input_column``, for any number of values."""
     found: list[tuple[Any, ...]] = []
     for chunk in chunks(sorted(set(values)), AT_ONCE):
         found += statement.rows(connection, at_values(chunk, at))

@@ -8,7 +8,6 @@ from typing import Final
 import sqlalchemy as sa
 
 from graph_model.facts import SchemaUseRow
-from graph_model.stores.catalogue.asked import is_asked, prepared
 from graph_model.stores.catalogue.reading import CatalogueReader
 from graph_model.stores.catalogue.tables import (
     execution_plans,
@@ -19,20 +18,21 @@ from graph_model.stores.catalogue.tables import (
     schema_uses,
     supports,
 )
+from graph_model.stores.catalogue.value_tables import is_input, prepared
 
 _DOCUMENTED: Final = prepared(
-    sa.select(execution_plans.c.plan_id).where(is_asked(execution_plans.c.logical_plan)).distinct()
+    sa.select(execution_plans.c.plan_id).where(is_input(execution_plans.c.logical_plan)).distinct()
 )
 _TOLD: Final = prepared(
     sa.select(executions.c.plan_id)
-    .where(is_asked(executions.c.logical_plan), executions.c.execution_plan == "")
+    .where(is_input(executions.c.logical_plan), executions.c.execution_plan == "")
     .distinct()
 )
-_USED_BY: Final = prepared(sa.select(schema_uses).where(is_asked(schema_uses.c.logical_plan)))
-_USES_OF: Final = prepared(sa.select(schema_uses).where(is_asked(schema_uses.c.dataset)))
-_FACETS: Final = prepared(sa.select(facet_uses.c.digest).where(is_asked(facet_uses.c.digest)))
+_USED_BY: Final = prepared(sa.select(schema_uses).where(is_input(schema_uses.c.logical_plan)))
+_USES_OF: Final = prepared(sa.select(schema_uses).where(is_input(schema_uses.c.dataset)))
+_FACETS: Final = prepared(sa.select(facet_uses.c.digest).where(is_input(facet_uses.c.digest)))
 _FORGOTTEN: Final = prepared(
-    sa.select(forgotten.c.content_hash).where(is_asked(forgotten.c.content_hash))
+    sa.select(forgotten.c.content_hash).where(is_input(forgotten.c.content_hash))
 )
 
 

@@ -14,12 +14,12 @@ from sqlalchemy.engine import Connection
 from graph_model.errors import FactConflict, Unavailable
 from graph_model.facts import Row
 from graph_model.storable_text import storable_value
-from graph_model.stores.catalogue.asked import AT_ONCE, asked_table, asked_values, is_asked
 from graph_model.stores.catalogue.listing.uses import count_added, count_removed, take_turn
 from graph_model.stores.catalogue.origin import stamp
 from graph_model.stores.catalogue.reading import CatalogueReader
 from graph_model.stores.catalogue.tables import STORAGE_OF, STORAGES, Storage, metadata
-from graph_model.stores.database import behind, chunks, insert_rows, read, write
+from graph_model.stores.catalogue.value_tables import AT_ONCE, input_table, input_values, is_input
+from graph_model.stores.database import after_keys, chunks, insert_rows, read, write
 from graph_model.stores.digests import HashSum
 from graph_model.stores.protocols import Origin
 
@@ -167,18 +167,18 @@ def _near(connection: Connection, storage: Storage, batch: Batch) -> Iterator[Va
     """The stored rows that share an owner, or where there is none the key, with one of these."""
     if storage.owner is None:
         for keys in chunks(batch, AT_ONCE):
-            found = connection.execute(_keyed(storage), asked_values(keys))
+            found = connection.execute(_keyed(storage), input_values(keys))
             yield from (tuple(stored) for stored in found if stored[0] is not None)
         return
     place = _field_names(storage).index(storage.owner)
     for owners in chunks(sorted({values[place] for values in batch.values()}), AT_ONCE):
-        asked = asked_values((owner,) for owner in owners)
+        asked = input_values((owner,) for owner in owners)
         yield from map(tuple, connection.execute(_owned(storage, storage.owner), asked))
 
 
 @lru_cache
 def _owned(storage: Storage, owner: str) -> sa.Select[Any]:
-    return sa.select(*storage.fields).where(is_asked(storage.table.c[owner]))
+    return sa.select(*storage.fields).where(is_input(storage.table.c[owner]))
 
 
 @lru_cache
@@ -187,7 +187,7 @@ def _keyed(storage: Storage) -> sa.Select[Any]:
     join may be reversed, and then reads the whole table.
     """
     own = storage.table.c
-    asked = asked_table([(name, own[name].type) for name in storage.key])
+    asked = input_table([(name, own[name].type) for name in storage.key])
     same = (own[name] == asked.c[name] for name in storage.key)
     return sa.select(*storage.fields).select_from(asked.outerjoin(storage.table, sa.and_(*same)))
 
@@ -215,7 +215,7 @@ def _delete(storage: Storage) -> sa.Delete:
 def _page_after(storage: Storage, last: Values | None) -> sa.Select[Any]:
     key = [storage.table.c[name] for name in storage.order]
     asked = sa.select(*storage.fields).order_by(*key).limit(_PAGE)
-    return asked if last is None else asked.where(behind(key, last))
+    return asked if last is None else asked.where(after_keys(key, last))
 
 
 def _line(storage: Storage, values: Values) -> bytes:

@@ -87,7 +87,7 @@ _STORED_AS: Final[dict[type, type[TypeEngine[Any]]]] = {
 
 def _partial_index(index: str, /, *columns: str, where: str) -> sa.Index:
     """An index of some rows. Only a statement that has ``where`` in its text uses it: a value there
-    is no parameter (``asked.made_once``).
+    is no parameter (``value_tables.made_once``).
     """
     return sa.Index(index, *columns, sqlite_where=sa.text(where), postgresql_where=sa.text(where))
 

@@ -169,7 +169,7 @@ def verified_server(database: str) -> tuple[str, Server]:
     return secured.render_as_string(hide_password=False), server
 
 
-def apart(engine: Engine, schema: str) -> Engine:
+def engine_for_schema(engine: Engine, schema: str) -> Engine:
     """The same server, its tables in this schema; its damage is noted apart."""
     return engine.execution_options(schema_translate_map={None: schema}, **{DAMAGE: Damage()})
 

@@ -87,7 +87,7 @@ def _packed_on_postgresql(element: PackedId, compiler: SQLCompiler, **options: A
     return compiler.process(element.clauses, **options)
 
 
-def among(column: sa.Column[Any], name: str) -> sa.ColumnElement[bool]:
+def in_list(column: sa.Column[Any], name: str) -> sa.ColumnElement[bool]:
     """``column IN (…)`` for the list bound to ``name``, of texts or of whole numbers.
 
     A list of any length is one parameter of the same statement. An expanding parameter is spelled
@@ -97,7 +97,7 @@ def among(column: sa.Column[Any], name: str) -> sa.ColumnElement[bool]:
 
 
 def none_of(column: sa.Column[Any], values: Collection[Any]) -> sa.ColumnElement[bool]:
-    """``column NOT IN (…)`` for these texts or whole numbers: one parameter, as in ``among``."""
+    """``column NOT IN (…)`` for these texts or whole numbers: one parameter, as in ``in_list``."""
     return column.not_in(_cells(sa.bindparam(None, [*values], type_=_JsonList()), column))
 
 
@@ -164,7 +164,7 @@ def count_rows(
     return int(connection.execute(counted, values or {}).scalar_one())
 
 
-def behind(
+def after_keys(
     keys: Sequence[sa.ColumnElement[Any]], last: Sequence[Any], *, falls: bool = False
 ) -> sa.ColumnElement[bool]:
     """The condition that a row comes after the one with the keys ``last``."""

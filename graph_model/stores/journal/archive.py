@@ -28,7 +28,7 @@ from sqlalchemy.engine import Connection, Engine
 
 from graph_model.errors import ConfigurationError, InvalidInput, JournalUnavailable
 from graph_model.stores.database import (
-    behind,
+    after_keys,
     chunks,
     count_from,
     count_rows,
@@ -234,7 +234,7 @@ def _raw(engine: Engine, last: int, missing: set[int]) -> Iterator[dict[str, Any
     asked = sa.select(*keys).distinct().order_by(*keys).limit(_RAW_PAGE)
     after: tuple[str, str] | None = None
     while True:
-        page = asked if after is None else asked.where(behind(keys, after))
+        page = asked if after is None else asked.where(after_keys(keys, after))
         with read(engine, JournalUnavailable) as connection:
             found = [(row.raw_hash, row.scope) for row in connection.execute(page)]
             taken = _positions_of(connection, found)

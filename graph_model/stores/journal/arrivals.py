@@ -19,7 +19,15 @@ from sqlalchemy.engine import Connection, Engine
 
 from graph_model.errors import JournalUnavailable
 from graph_model.storable_text import storable
-from graph_model.stores.database import Lock, among, chunks, insert_new, is_busy, keep_order, write
+from graph_model.stores.database import (
+    Lock,
+    chunks,
+    in_list,
+    insert_new,
+    is_busy,
+    keep_order,
+    write,
+)
 from graph_model.stores.journal.conclusion import drop, set_state, set_value
 from graph_model.stores.journal.content import pack
 from graph_model.stores.journal.large_bodies import refuse_removed
@@ -34,10 +42,10 @@ _MOST_TOGETHER: Final = 64
 
 # Made once: to put these together anew takes longer than the database does.
 _KNOWN: Final = sa.select(documents.c.content_hash, documents.c.scope, documents.c.position).where(
-    among(documents.c.content_hash, "hashes")
+    in_list(documents.c.content_hash, "hashes")
 )
 _RECALLED: Final = sa.select(raw.c.raw_hash, raw.c.scope, raw.c.ordinal, raw.c.position).where(
-    among(raw.c.raw_hash, "hashes")
+    in_list(raw.c.raw_hash, "hashes")
 )
 _FORGET: Final = raw.delete().where(
     raw.c.raw_hash == sa.bindparam("old_hash"), raw.c.scope == sa.bindparam("old_scope")

@@ -16,7 +16,7 @@ import sqlalchemy as sa
 from sqlalchemy import exc
 from sqlalchemy.engine import Connection
 
-from graph_model.stores.database import among, chunks, tells_damage
+from graph_model.stores.database import chunks, in_list, tells_damage
 from graph_model.stores.journal.content import read_body
 from graph_model.stores.journal.large_bodies import fetch
 from graph_model.stores.journal.tables import bodies, documents
@@ -33,7 +33,7 @@ _PACKED: Final = (
         bodies.c.packed,
     )
     .outerjoin_from(documents, bodies, documents.c.content_hash == bodies.c.content_hash)
-    .where(among(documents.c.position, "positions"))
+    .where(in_list(documents.c.position, "positions"))
 )
 
 

@@ -8,13 +8,13 @@ from typing import Final
 import sqlalchemy as sa
 from sqlalchemy.engine import Connection
 
-from graph_model.stores.database import Lock, among, chunks, insert_new, keep_order
+from graph_model.stores.database import Lock, chunks, in_list, insert_new, keep_order
 from graph_model.stores.journal.large_bodies import condemn
 from graph_model.stores.journal.tables import bodies, documents, meta, raw, receipts
 from graph_model.stores.protocols import DocumentState
 
 # Made once: to put it together anew takes longer than the database does.
-_SET_STATE: Final = documents.update().where(among(documents.c.position, "positions"))
+_SET_STATE: Final = documents.update().where(in_list(documents.c.position, "positions"))
 
 
 def set_state(

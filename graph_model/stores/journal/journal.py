@@ -34,7 +34,7 @@ from graph_model.stores.journal.vocabulary import check_vocabularies
 ID_KEY: Final = "journal_id"
 """Where a journal keeps its own id."""
 _REMEDY: Final = (
-    "nothing was changed. The journal is what everything else is made from: keep the file, and"
+    "nothing was changed. Everything else is made from the journal: keep the file, and"
     " restore the newest backup into another data folder (headwater restore FILE --data FOLDER)"
 )
 

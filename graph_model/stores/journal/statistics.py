@@ -26,7 +26,7 @@ def read_statistics(connection: Connection) -> JournalStatistics:
 
 
 def count_documents(connection: Connection) -> dict[tuple[DocumentKind, DocumentState], int]:
-    """One walk over the index of kinds, and one over what is not projected, which is little."""
+    """One walk over the index of kinds, and one over the few unprojected documents."""
     kind, state, number = documents.c.kind, documents.c.state, sa.func.count()
     all_of_kinds = sa.select(kind, sa.literal(_PROJECTED), number).group_by(kind)
     others = sa.select(kind, state, number).group_by(state, kind)  # as its index has them

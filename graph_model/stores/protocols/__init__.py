@@ -1,8 +1,9 @@
 """The protocols of graph, catalogue and journal.
 
-Two graphs implement theirs (``memory`` and ``gremlin``), and one contract suite tests both
-(tests/contract). Every call is bounded by its arguments; there is no query language. A question
-takes the narrow protocol that it needs; ``Catalogue`` and ``Journal`` are the sums of theirs.
+Two graphs implement theirs: ``gremlin``, and one in memory for the tests (tests/memory_graph.py).
+One contract suite tests both (tests/contract). Every call is bounded by its arguments; there is no
+query language. A question takes the narrow protocol that it needs; ``Catalogue`` and ``Journal``
+are the sums of theirs.
 
 In reading order:
 

@@ -95,28 +95,28 @@ class EventRecord:
 class Events(Protocol):
     """The catalogue's answers for the consumer API. Raises Unavailable."""
 
-    def executions(self, asked: EventFilter, page: ListPage) -> tuple[EventRecord, ...]: ...
+    def executions(self, event_filter: EventFilter, page: ListPage) -> tuple[EventRecord, ...]: ...
 
-    def count_executions(self, asked: EventFilter) -> int: ...
+    def count_executions(self, event_filter: EventFilter) -> int: ...
 
-    def data_sources(self, asked: EventFilter, page: ListPage) -> tuple[EventRecord, ...]:
+    def data_sources(self, event_filter: EventFilter, page: ListPage) -> tuple[EventRecord, ...]:
         """One a dataset, with its last execution by (time, id), whatever became of it."""
 
-    def count_data_sources(self, asked: EventFilter) -> int: ...
+    def count_data_sources(self, event_filter: EventFilter) -> int: ...
 
-    def repeated_writes(self, asked: EventFilter, most: int) -> tuple[tuple[str, str], ...]:
+    def repeated_writes(self, event_filter: EventFilter, most: int) -> tuple[tuple[str, str], ...]:
         """(target, application id) where the executions listed may report one write twice: by
         several producers, or one of ``labels.CTAS_COMMANDS``. Only the newest ``most`` of the
         executions are compared.
         """
 
-    def listed(self, asked: EventFilter, ids: Collection[str]) -> frozenset[str]:
+    def listed(self, event_filter: EventFilter, ids: Collection[str]) -> frozenset[str]:
         """Those of these executions that are listed, on whatever page."""
 
-    def execution_times(self, asked: EventFilter) -> tuple[int, int] | None:
+    def execution_times(self, event_filter: EventFilter) -> tuple[int, int] | None:
         """The first and last time; the requested window is ignored."""
 
-    def data_source_times(self, asked: EventFilter) -> tuple[int, int] | None: ...
+    def data_source_times(self, event_filter: EventFilter) -> tuple[int, int] | None: ...
 
     def executions_at(self, moments: Collection[tuple[str, int]]) -> tuple[ExecutionRow, ...]:
         """The executions of a plan id at exactly its time, of each (plan id, time); by id."""

@@ -281,6 +281,12 @@ class ExecutionHistory(Protocol):
         events.
         """
 
+    def newest_runs_since(self, job: str, runs: int, executions: int) -> int | None:
+        """The time of the oldest execution of the newest ``runs`` runs of a job, all of them where
+        it has fewer; runs come by (time of their newest execution, id) and as ``executions`` lists
+        them. No earlier than the ``executions``-th newest execution. None for a job without any.
+        """
+
     def executions_of_runs(
         self, job: str, runs: Collection[str], limit: int
     ) -> tuple[ExecutionRow, ...]:

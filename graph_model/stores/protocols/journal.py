@@ -158,8 +158,8 @@ class JournalSubjects(Protocol):
 class ProjectionLease(Protocol):
     """The right of one process to go on projecting from round to round. For one thread.
 
-    What a projector remembers of the graph is valid until another one has written. The lease
-    protects nothing: whoever writes also holds ``JournalStates.projecting``.
+    A projector's memory of the graph is valid until another one has written. The lease
+    protects nothing: each writer also holds ``JournalStates.projecting``.
     """
 
     @property

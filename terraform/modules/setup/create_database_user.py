@@ -2,7 +2,7 @@
 
 It runs as the first container of the task ``setup``, as the owner of the database (``PGUSER`` and
 ``PGPASSWORD``, of the secret that RDS made). Run again, it changes nothing. It never grants the new
-role to the owner: whoever is a member of ``rds_iam``, directly or not, has no password any more.
+role to the owner: a member of ``rds_iam``, direct or not, has no password any more.
 """
 
 import os
@@ -11,7 +11,7 @@ import sys
 import psycopg
 from psycopg import sql
 
-#: What the service needs to make its own tables, in order.
+#: The grants with which the service makes its own tables, in order.
 RIGHTS = (
     "GRANT rds_iam TO {user}",
     "GRANT CONNECT, CREATE, TEMPORARY ON DATABASE {database} TO {user}",

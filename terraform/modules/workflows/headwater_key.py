@@ -3,7 +3,7 @@
     openlineage.transport = {"type": "http", ..., "auth": {"type": "headwater_key.SecretKey",
                              "secret": "<ARN>", "region": "eu-west-1"}}
 
-So the key is in no option of Airflow, which everyone who may see the configuration could read. It
+So the key is in no option of Airflow, which every reader of the configuration could see. It
 is read when the first event is sent, and again after an hour.
 """
 

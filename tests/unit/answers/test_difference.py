@@ -16,7 +16,6 @@ from graph_model.answers.difference.causes import (
     spell_interval,
     usual_interval,
 )
-from graph_model.answers.difference.history import plan_versions, schema_versions
 from graph_model.answers.difference.schema import (
     ComparedColumn,
     compare_schemas,
@@ -24,6 +23,7 @@ from graph_model.answers.difference.schema import (
     read_schema,
 )
 from graph_model.answers.difference.upstream import last_good, rows_written
+from graph_model.answers.difference.version_history import plan_versions, schema_versions
 from graph_model.facts import ExecutionRow, LogicalPlanRow, SchemaRow, SchemaUseRow
 from graph_model.naming import fold
 from graph_model.stores.protocols import PlanSpan

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 import api.http.bodies
 from api.http.bodies import parse_json, parse_order
 from api.http.errors import InvalidRequest
-from graph_model.producers.notes import repeated_keys
+from graph_model.producers.document_notes import repeated_keys
 from graph_model.stores.submissions import compact_json
 
 TEXTS = st.text(st.characters(codec="utf-8"), max_size=6) | st.sampled_from(

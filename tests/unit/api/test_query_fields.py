@@ -7,13 +7,13 @@ from typing import Any
 import pytest
 from marshmallow import ValidationError
 
-from api.schemas.query import Choice, Choices, Flag, Instant, Query, Text, Whole
+from api.schemas.query import Choice, Choices, Flag, Instant, IntegerField, Query, TextField
 from graph_model.stores.protocols import Direction
 
 
 class Example(Query):
-    node = Text(5, required=True)
-    depth = Whole(0, 50, load_default=1)
+    node = TextField(5, required=True)
+    depth = IntegerField(0, 50, load_default=1)
     direction = Choice(Direction, load_default=Direction.BOTH)
     kind = Choices(("dataset", "job", "column"), load_default=("dataset", "job", "column"))
     at = Instant()

@@ -30,7 +30,15 @@ from graph_model.retention.coverage import (
 )
 from graph_model.stores.protocols import DocumentState, Submission
 from tests.projections import SmallHeadwater, project, small_headwater
-from tests.unit.projection.test_projector import PLAN_ID, TROUBLE, a_plan, an_event, event, plan
+from tests.unit.projection.test_projector import (
+    PLAN_ID,
+    TROUBLE,
+    a_plan,
+    a_run,
+    an_event,
+    event,
+    plan,
+)
 
 DAY = 86_400_000
 START = 1_700_000_000_000
@@ -234,7 +242,7 @@ def daily(
     operations = body["operations"]
     operations["write"] = operations["write"] | {"outputSource": target, **write}
     operations["reads"] = [operations["reads"][0] | {"inputSources": [source]}]
-    runs = [event(an_event(START + day * DAY + number, planId=body["id"])) for day in days]
+    runs = [event(a_run(START + day * DAY + number, planId=body["id"])) for day in days]
     return [plan(body), *runs]
 
 
@@ -265,7 +273,7 @@ def test_a_new_table_keeps_no_more_of_its_sources_than_it_read() -> None:
     assert cutoffs([*load, *new], Retention(before=START + 7 * DAY)) == {"load": 5}
 
 
-def test_the_newest_executions_of_each_job_stay() -> None:
+def test_the_newest_runs_of_each_job_stay() -> None:
     load = daily("load", 1, "file:/raw", "file:/staged", range(10))
     seldom = daily("seldom", 2, "file:/staged", "file:/report", [1, 2])
     assert cutoffs(load, Retention(keep=3)) == {"load": 6}

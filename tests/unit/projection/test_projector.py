@@ -70,6 +70,12 @@ def an_event(at: int = 1_700_000_000_000, **changes: Any) -> dict[str, Any]:
     } | changes  # fmt: skip
 
 
+def a_run(at: int, **changes: Any) -> dict[str, Any]:
+    """An event of an application that executed one plan once."""
+    alone = an_event(at, **changes)
+    return alone | {"extra": alone["extra"] | {"appId": f"app-{at}"}}
+
+
 def plan(body: dict[str, Any], **options: Any) -> Submission:
     return submission(PLAN_KIND, body, **options)
 

@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from graph_model.producers.commands.documents import Cutoff
+from graph_model import identity
+from graph_model.producers.commands.documents import Cutoff, Prune
+from graph_model.producers.commands.recorded import recorded_cutoffs
 from graph_model.retention.keeping import Keep, read_keep
-from graph_model.retention.steps import next_step, split_time, worth_moving
-from tests.projections import SmallHeadwater, project
+from graph_model.retention.steps import Move, next_step, split_time, worth_moving
+from tests.contract.rows import an_execution
+from tests.projections import SmallHeadwater, project, small_headwater
 from tests.unit.producers.test_commands import DAY, START, command, daily
+from tests.unit.retention.estates import in_one_run, tables
 
 HOUR = 3_600_000
 
@@ -49,18 +54,29 @@ def test_what_is_no_setting_is_refused(text: str) -> None:
         read_keep(text)
 
 
-@given(st.lists(st.integers(0, 50), min_size=2), st.integers(1, 10))
+@given(st.lists(st.integers(0, 50), min_size=2, max_size=12), st.integers(1, 10))
+@settings(deadline=None, max_examples=25)
 def test_a_time_splits_executions_into_what_one_step_takes(times: list[int], most: int) -> None:
     def count(before: int) -> int:
-        return sum(at < before for at in times)
+        return sum(START + at < before for at in times)
 
-    before = max(times) + 1
-    if count(before) <= most:
-        return
-    found = split_time(count, before, most)
+    rows = [
+        an_execution(f"e{place}", job=JOB, target=STAGED, at=START + at)
+        for place, at in enumerate(times)
+    ]
+    headwater = small_headwater()
+    headwater.catalogue.record(rows)
+    end = cutoff("load", "file:/staged", 1)
+    found = split_time([Move(end)], headwater.catalogue, most)
+    headwater.close()
     assert count(found) > 0
-    assert count(found) <= max(most, times.count(found - 1))
-    assert found == before or count(found + 1) > most or count(found) > most
+    assert count(found) <= max(most, count_first(times))
+    assert found == end.before or count(found + 1) > most
+
+
+def count_first(times: list[int]) -> int:
+    """Those of the first millisecond go together."""
+    return times.count(min(times))
 
 
 def estate() -> SmallHeadwater:
@@ -69,13 +85,16 @@ def estate() -> SmallHeadwater:
     return project([*load, *other], stepwise=False)
 
 
+JOB = identity.job_id("default", "load")
+STAGED = identity.dataset_id("", "file:/staged")
+
+
 def cutoff(name: str, uri: str, days: int) -> Cutoff:
     return Cutoff("default", name, "", uri, START + days * DAY)
 
 
-def in_steps(headwater: SmallHeadwater, rest: Sequence[Cutoff], most: int) -> list[int]:
-    from graph_model.producers.commands.documents import Prune
-
+def in_steps(headwater: SmallHeadwater, wished: Sequence[Cutoff], most: int) -> list[int]:
+    rest = worth_moving(wished, {}, headwater.catalogue)
     taken: list[int] = []
     while rest:
         step = next_step(rest, headwater.catalogue, most)
@@ -100,9 +119,37 @@ def test_a_cutoff_moves_when_it_takes_a_tenth() -> None:
     headwater = estate()
     (staged,) = [cutoff("load", "file:/staged", 1)]
     nothing = cutoff("other", "file:/else", 0)
-    assert worth_moving([staged, nothing], headwater.catalogue) == (staged,)
+    assert worth_moving([staged, nothing], {}, headwater.catalogue) == (Move(staged),)
     extra = daily("load", 1, "file:/raw", "file:/staged", range(10, 20))
     headwater.accept(*extra)
     headwater.project()
-    assert worth_moving([staged, nothing], headwater.catalogue) == ()
+    assert worth_moving([staged, nothing], {}, headwater.catalogue) == ()
+    headwater.close()
+
+
+def test_what_is_left_before_the_cutoff_in_force_moves_none() -> None:
+    headwater = project(in_one_run(tables(1), range(10), others=["file:/kept"]), stepwise=False)
+    first = Cutoff("etl", "nightly", "", tables(1)[0], START + 5 * DAY)
+    assert in_steps(headwater, [first], 100) == [5]
+    in_force = recorded_cutoffs(headwater.catalogue)
+    assert headwater.catalogue.executions(limit=1).total == 20, "each run wrote what stays"
+    assert worth_moving([first], in_force, headwater.catalogue) == ()
+    later = replace(first, before=START + 7 * DAY)
+    (move,) = worth_moving([later], in_force, headwater.catalogue)
+    assert move.count(headwater.catalogue) == 2
+    headwater.close()
+
+
+def test_all_tables_of_a_run_are_cut_at_one_time() -> None:
+    headwater = project(in_one_run(tables(4), range(10)), stepwise=False)
+    wished = [Cutoff("etl", "nightly", "", uri, START + 8 * DAY) for uri in tables(4)]
+    left: list[int] = []
+    rest = worth_moving(wished, {}, headwater.catalogue)
+    while rest:
+        step = next_step(rest, headwater.catalogue, 10)
+        rest = step.rest
+        headwater.accept(command(Prune(step.cutoffs, drop_bodies=True)))
+        headwater.project()
+        left.append(headwater.catalogue.executions(limit=1).total)
+    assert left == [32, 24, 16, 8], "two runs a step"
     headwater.close()

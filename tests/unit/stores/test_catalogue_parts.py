@@ -10,7 +10,6 @@ import sqlalchemy as sa
 
 from graph_model import facts
 from graph_model.facts import ColumnRow, DatasetRow, JobRow, row_key
-from graph_model.stores.catalogue.asked import asked_values
 from graph_model.stores.catalogue.listing.search_text import (
     column_text,
     dataset_text,
@@ -18,6 +17,7 @@ from graph_model.stores.catalogue.listing.search_text import (
     job_text,
 )
 from graph_model.stores.catalogue.tables import STORAGES, Storage
+from graph_model.stores.catalogue.value_tables import input_values
 from graph_model.stores.database import StoredText
 from tests.contract.rows import an_execution
 
@@ -25,8 +25,8 @@ KINDS = {str: StoredText, int: sa.BigInteger, bool: sa.Boolean}
 
 
 def test_what_is_asked_for_is_text_that_a_database_holds() -> None:
-    asked = asked_values([("a\0b", 1), ("half \ud83d", 2), ("é \\u0000", 3)])
-    assert json.loads(asked["asked"]) == [["a\ufffdb", 1], ["half \ufffd", 2], ["é \\u0000", 3]]
+    given = input_values([("a\0b", 1), ("half \ud83d", 2), ("é \\u0000", 3)])
+    assert json.loads(given["inputs"]) == [["a\ufffdb", 1], ["half \ufffd", 2], ["é \\u0000", 3]]
 
 
 def test_there_is_a_table_for_every_kind_of_row() -> None:

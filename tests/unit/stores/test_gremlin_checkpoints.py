@@ -18,6 +18,7 @@ from graph_model.errors import GraphRejected, GraphUnavailable, JournalUnavailab
 from graph_model.facts import Facts, Vertex
 from graph_model.projection.projector import Projector
 from graph_model.stores.gremlin.engine.checkpoints import (
+    LONGEST_WITHOUT_SECONDS,
     MARK_KEY,
     EngineCheckpoints,
     Mark,
@@ -76,6 +77,21 @@ class Marks:
         if self.full:
             raise JournalUnavailable("no space left")
         self.kept[key] = value
+
+
+@dataclass
+class Clock:
+    """Seconds that pass when a test says so."""
+
+    now: float = 0.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+def void(checkpoints: EngineCheckpoints) -> None:
+    with checkpoints.voided():
+        pass
 
 
 @dataclass
@@ -180,7 +196,7 @@ def test_a_checkpoint_is_due_after_enough_has_changed(engine: Engine) -> None:
     assert (checkpoints.due, checkpoints.worth_taking) == (False, False)
 
 
-def test_a_checkpoint_is_overdue_after_twice_as_much_and_when_none_counts(engine: Engine) -> None:
+def test_a_checkpoint_is_overdue_after_twice_as_much(engine: Engine) -> None:
     checkpoints = engine.start(every=10)
     checkpoints.wrote(19)
     assert (checkpoints.due, checkpoints.overdue) == (True, False)
@@ -188,9 +204,58 @@ def test_a_checkpoint_is_overdue_after_twice_as_much_and_when_none_counts(engine
     assert checkpoints.overdue
     assert checkpoints.take(EPOCH, lambda: 1)
     assert not checkpoints.overdue
-    with checkpoints.voided():
-        pass
+
+
+def test_after_one_is_set_aside_the_next_is_due_and_overdue_after_a_while(engine: Engine) -> None:
+    clock = Clock()
+    checkpoints = engine.start(every=10, clock=clock)
+    assert checkpoints.take(EPOCH, lambda: 1)
+    clock.now += 2 * LONGEST_WITHOUT_SECONDS
+    void(checkpoints)
+    assert (checkpoints.due, checkpoints.overdue) == (True, False)
+    clock.now += LONGEST_WITHOUT_SECONDS - 1
+    void(checkpoints)
+    assert not checkpoints.overdue
+    clock.now += 1
+    assert checkpoints.overdue, "however many commands set it aside meanwhile"
+
+
+def test_a_save_that_fails_is_tried_again_after_as_long(engine: Engine) -> None:
+    clock = Clock()
+    checkpoints = engine.start(every=10, clock=clock)
+    assert checkpoints.take(EPOCH, lambda: 1)
+    void(checkpoints)
+    clock.now += LONGEST_WITHOUT_SECONDS
+    engine.graph.fails = GraphUnavailable("away")
+    assert not checkpoints.take(EPOCH, lambda: 1)
+    assert not checkpoints.overdue
+    clock.now += LONGEST_WITHOUT_SECONDS
     assert checkpoints.overdue
+    engine.graph.fails = None
+    assert checkpoints.take(EPOCH, lambda: 1)
+    clock.now += LONGEST_WITHOUT_SECONDS
+    assert not checkpoints.overdue
+
+
+@pytest.mark.parametrize(("steps", "seconds", "most"), [(18, 2, 1), (18, 60, 2), (900, 2, 3)])
+def test_a_night_of_commands_is_saved_a_handful_of_times(
+    engine: Engine, steps: int, seconds: float, most: int
+) -> None:
+    """Each sets the checkpoint aside and removes a little; no moment between two is calm."""
+    clock = Clock()
+    checkpoints = engine.start(every=100_000, clock=clock)
+    assert checkpoints.take(EPOCH, lambda: 1)
+    saves = 0
+    for _ in range(steps):
+        void(checkpoints)
+        checkpoints.wrote(20)
+        clock.now += seconds
+        if checkpoints.overdue:
+            saves += checkpoints.take(EPOCH, lambda: 1)
+    if checkpoints.due:  # the first calm moment after the last step
+        saves += checkpoints.take(EPOCH, lambda: 1)
+    assert 1 <= saves <= most
+    assert engine.marks.get_meta(MARK_KEY)
 
 
 def test_documents_that_write_nothing_make_a_checkpoint_due_as_well(engine: Engine) -> None:

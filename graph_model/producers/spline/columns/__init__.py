@@ -28,8 +28,8 @@ Knows plans in normal form and the definitions of ``expressions``; no I/O, no gr
   ``stack`` and ``inline`` from the inputs in their place.
 - **UPDATE and MERGE** keep a row's value (IDENTITY) or set it (by the expression); their
   conditions are CONDITIONAL for the columns that they set. A clause's condition chooses rows, as
-  a filter does: the copied value is IDENTITY, unlike a value that a CASE of the query chooses. What
-  decides which rows a clause deletes is FILTER (the listener's ``deletions``).
+  a filter does: the copied value is IDENTITY, unlike a value that a CASE of the query chooses. The
+  condition of a clause that deletes rows is FILTER (the listener's ``deletions``).
 
 In reading order:
 

@@ -22,7 +22,7 @@ from graph_model.producers.spline.columns.values import (
     all_sources,
     deciding,
     raised,
-    together,
+    union_flows,
 )
 from graph_model.producers.spline.documents import ExecutionPlan, Operation, Reference
 from graph_model.producers.spline.expressions.commands import ColumnAssignment, readable
@@ -190,7 +190,7 @@ class _Deriver:
         same = [self.valuation.flows(item) for item in set_to.same]
         changed = [raised(self.valuation.flows(r), TRANSFORMATION) for r in set_to.changed]
         decided = [deciding(self.valuation.flows(r), CONDITIONAL) for r in set_to.conditions]
-        return together((kept, *same, *changed, *decided)), self._chosen(name, set_to)
+        return union_flows((kept, *same, *changed, *decided)), self._chosen(name, set_to)
 
     def _chosen(self, name: str, set_to: ColumnAssignment) -> str:
         """``CASE WHEN dept = HR THEN salary + bonus ELSE salary END``; without a condition the new

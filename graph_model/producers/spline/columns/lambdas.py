@@ -49,12 +49,12 @@ Place = Node | FramedExpression
 class LambdaResult(Enum):
     """How a function uses the result of its lambda."""
 
-    MADE = "the elements are what the lambda gives"
+    MADE = "the elements are the lambda's results"
     KEPT = "elements of the first argument; the lambda decides which, or their order"
-    DECIDED = "nothing but what the lambda decides"
-    KEYS = "the keys are what the lambda gives, the values those of the first argument"
-    VALUES = "the values are what the lambda gives, the keys those of the arguments"
-    FOLDED = "what the last lambda makes of the accumulator"
+    DECIDED = "the lambda's decision alone"
+    KEYS = "the keys are the lambda's results, the values those of the first argument"
+    VALUES = "the values are the lambda's results, the keys those of the arguments"
+    FOLDED = "the last lambda's result for the accumulator"
 
 
 @dataclass(frozen=True, slots=True)

@@ -26,7 +26,7 @@ from graph_model.producers.spline.columns.values import (
     ColumnNumbering,
     Flows,
     Value,
-    beside,
+    add_sources,
     closed,
     column,
     deciding,
@@ -35,8 +35,8 @@ from graph_model.producers.spline.columns.values import (
     raised,
     stepped,
     struct,
-    together,
     under,
+    union_flows,
 )
 from graph_model.producers.spline.documents import ExecutionPlan, Function, Reference
 from graph_model.producers.spline.expressions.definitions import (
@@ -218,7 +218,7 @@ class Valuation:
         known = self._whole.get(outputs)
         if known is None:
             inputs = self.definitions.inputs_of(node.operation)
-            flows = together(self._input(item).flows for item in inputs)
+            flows = union_flows(self._input(item).flows for item in inputs)
             known = self._whole[outputs] = closed(raised(flows, TRANSFORMATION))
         return known
 
@@ -235,7 +235,7 @@ class Valuation:
         changed = [closed(raised(self._input(r).flows, TRANSFORMATION)) for r in definition.changed]
         value = merged([*same, *changed])
         decided = [deciding(self._input(r).flows, CONDITIONAL) for r in definition.conditions]
-        return under(value, together(decided))
+        return under(value, union_flows(decided))
 
     def _function(self, function: Function, frame: int) -> Value:
         if (call := self._lambdas.call(function, frame)) is not None:
@@ -271,27 +271,27 @@ class Valuation:
         flowing, decided = values, NO_FLOWS
         if given.count(ChildRole.VALUE) < len(given):
             flowing = [v for v, role in zip(values, given, strict=True) if role is ChildRole.VALUE]
-            decided = together(
+            decided = union_flows(
                 deciding(value.flows, CONDITIONAL if role is ChildRole.CONDITION else WINDOW)
                 for value, role in zip(values, given, strict=True)
                 if role is not ChildRole.VALUE
             )
         if word in _CHOOSING_FIRST and flowing:
             kept = stepped(flowing[0], how)
-            index = together(raised(value.flows, how) for value in flowing[1:])
-            return under(kept, together((decided, index)))
+            index = union_flows(raised(value.flows, how) for value in flowing[1:])
+            return under(kept, union_flows((decided, index)))
         if (word in _CHOOSING or is_subquery(word)) and flowing:
             return under(stepped(merged(flowing), how), decided)
-        flows = together(raised(value.flows, how) for value in flowing)
+        flows = union_flows(raised(value.flows, how) for value in flowing)
         if not flowing and decided == NO_FLOWS:
             return EMPTY if not values else closed(flows)
-        return closed(together((flows, decided)))
+        return closed(union_flows((flows, decided)))
 
     def _struct(self, function: Function, values: Sequence[Value]) -> Value:
         """``named_struct(name, value, …)``."""
         constants = [self.plan.constants.get(child.id) for child in function.children[::2]]
         if len(values) % 2 or None in constants:
-            return closed(together(raised(value.flows, TRANSFORMATION) for value in values))
+            return closed(union_flows(raised(value.flows, TRANSFORMATION) for value in values))
         names = [str(constant.value) for constant in constants if constant is not None]
         return struct(names, values[1::2])
 
@@ -300,7 +300,7 @@ class Valuation:
         fields = fields_of(self.plan, function.children[0]) if function.children else ()
         changes = [self.plan.functions.get(child.id) for child in function.children[1:]]
         if not fields or None in changes:
-            return closed(together(raised(value.flows, TRANSFORMATION) for value in values))
+            return closed(union_flows(raised(value.flows, TRANSFORMATION) for value in values))
         members = {
             name.casefold(): (name, picked(values[0], name, place, self.sources))
             for place, name in enumerate(fields)
@@ -319,17 +319,21 @@ class Valuation:
         """An argument without elements still determines the number of calls: it decides."""
         first, *others = (self._input(place) for place in call.arguments)
         body = self._input(call.bodies[-1])
-        unused = together(deciding(self._input(n).flows, CONDITIONAL) for n in call.unused())
+        unused = union_flows(deciding(self._input(n).flows, CONDITIONAL) for n in call.unused())
         match call.result:
             case LambdaResult.KEPT:
                 return under(stepped(first, TRANSFORMATION), deciding(body.flows, CONDITIONAL))
             case LambdaResult.DECIDED:
-                return closed(together((deciding(body.flows, CONDITIONAL), unused)))
+                return closed(union_flows((deciding(body.flows, CONDITIONAL), unused)))
             case LambdaResult.KEYS:
-                return beside(stepped(first, TRANSFORMATION), raised(body.flows, TRANSFORMATION))
+                return add_sources(
+                    stepped(first, TRANSFORMATION), raised(body.flows, TRANSFORMATION)
+                )
             case LambdaResult.VALUES:
-                keys = together(raised(value.flows, TRANSFORMATION) for value in (first, *others))
-                return beside(stepped(body, TRANSFORMATION), keys)
+                keys = union_flows(
+                    raised(value.flows, TRANSFORMATION) for value in (first, *others)
+                )
+                return add_sources(stepped(body, TRANSFORMATION), keys)
             case LambdaResult.FOLDED:
                 return under(self._folded(call), unused)
             case LambdaResult.MADE:
@@ -343,7 +347,7 @@ class Valuation:
         zero = values[1]
         merges = values[2 : 2 + MERGES]
         if merges[-1] != merges[-2]:
-            return closed(together(raised(value.flows, TRANSFORMATION) for value in values))
+            return closed(union_flows(raised(value.flows, TRANSFORMATION) for value in values))
         finished = len(call.bodies) > MERGES
         return stepped(values[-1] if finished else merged([zero, merges[-1]]), TRANSFORMATION)
 
@@ -382,5 +386,5 @@ class Valuation:
 def _any_of(values: Sequence[Value], *, is_key: bool) -> Value:
     """An element of these arrays or maps. The map does not show the sources of its keys."""
     if is_key:
-        return closed(together(raised(value.flows, TRANSFORMATION) for value in values))
+        return closed(union_flows(raised(value.flows, TRANSFORMATION) for value in values))
     return merged(values) if values else EMPTY

@@ -106,7 +106,7 @@ class ColumnNumbering:
 # --- flows ---------------------------------------------------------------------------------------
 
 
-def together(flows: Iterable[Flows]) -> Flows:
+def union_flows(flows: Iterable[Flows]) -> Flows:
     identity = transformation = aggregation = conditional = window = 0
     for one in flows:
         identity |= one[IDENTITY]
@@ -156,7 +156,7 @@ def closed(flows: Flows) -> Value:
 
 def struct(names: Sequence[str], members: Sequence[Value]) -> Value:
     """A struct of these members; as a whole it derives from all of them."""
-    flows = together(raised(member.flows, TRANSFORMATION) for member in members)
+    flows = union_flows(raised(member.flows, TRANSFORMATION) for member in members)
     size = 1 + sum(member.size for member in members)
     depth = 1 + max((member.depth for member in members), default=0)
     if size > _MAX_SIZE or depth > _MAX_DEPTH:
@@ -168,8 +168,8 @@ def merged(values: Sequence[Value]) -> Value:
     """Any of these: branches of a union, of a CASE."""
     if len(values) == 1:
         return values[0]
-    flows = together(value.flows for value in values)
-    around = together(value.around for value in values)
+    flows = union_flows(value.flows for value in values)
+    around = union_flows(value.around for value in values)
     parts: dict[ReadColumn | Struct, None] = {}
     for value in values:
         if value.parts is None:
@@ -200,14 +200,14 @@ def under(value: Value, deciding_flows: Flows) -> Value:
     """The value, with the sources that decided about it."""
     if deciding_flows == NO_FLOWS:
         return value
-    flows = together((value.flows, deciding_flows))
-    around = together((value.around, deciding_flows))
+    flows = union_flows((value.flows, deciding_flows))
+    around = union_flows((value.around, deciding_flows))
     return Value(flows, value.parts, around, value.size, value.depth)
 
 
-def beside(value: Value, flows: Flows) -> Value:
+def add_sources(value: Value, flows: Flows) -> Value:
     """The value, with sources that no selected field takes: the keys of a map."""
-    whole = together((value.flows, flows))
+    whole = union_flows((value.flows, flows))
     return Value(whole, value.parts, value.around, value.size, value.depth)
 
 

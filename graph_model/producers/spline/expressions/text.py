@@ -202,7 +202,7 @@ class Renderer:
         known = self._whole.get(key)
         if known is None:
             inputs = self.definitions.inputs_of(node.operation)
-            listed = within([self._stand_in(item) for item in inputs], _MOST_ARGUMENTS)
+            listed = truncate([self._stand_in(item) for item in inputs], _MOST_ARGUMENTS)
             known = SqlText(", ".join(piece.text for piece in listed), LOOSE)
             self._whole[key] = known
         return known
@@ -258,12 +258,12 @@ class Renderer:
             if name in self._variables:
                 return SqlText(self._variables[name])
         pieces = [piece_of(child) for child in function.children]
-        piece = function_text(self.plan, function, within(pieces, _MOST_ARGUMENTS))
+        piece = function_text(self.plan, function, truncate(pieces, _MOST_ARGUMENTS))
         self._left -= min(len(piece.text), self.limit)
         return piece
 
 
-def within(pieces: Sequence[SqlText], limit: int) -> list[SqlText]:
+def truncate(pieces: Sequence[SqlText], limit: int) -> list[SqlText]:
     """The pieces; from where they exceed ``limit`` characters in total, each as ``...``."""
     kept: list[SqlText] = []
     for piece in pieces:

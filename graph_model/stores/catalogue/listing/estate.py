@@ -13,19 +13,19 @@ from sqlalchemy.engine import Connection
 
 from graph_model import labels
 from graph_model.facts import JobRow
-from graph_model.stores.catalogue.asked import (
-    WORKED_OUT,
-    asked_column,
-    at_values,
-    is_asked,
-    made_once,
-)
+from graph_model.stores.catalogue.history.conditions import BEFORE_EVERYTHING, until
+from graph_model.stores.catalogue.history.existence import dataset_born, job_born
+from graph_model.stores.catalogue.history.newest import newest_id
 from graph_model.stores.catalogue.listing.recent import ERROR_START
-from graph_model.stores.catalogue.past.births import dataset_born, job_born
-from graph_model.stores.catalogue.past.conditions import BEFORE_EVERYTHING, until
-from graph_model.stores.catalogue.past.newest import newest_id
 from graph_model.stores.catalogue.reading import CatalogueReader
 from graph_model.stores.catalogue.tables import STORAGE_OF, datasets, executions, jobs
+from graph_model.stores.catalogue.value_tables import (
+    WORKED_OUT,
+    at_values,
+    input_column,
+    is_input,
+    made_once,
+)
 from graph_model.stores.database import count_rows
 from graph_model.stores.protocols import Estate, FailedJob
 
@@ -58,7 +58,7 @@ def _count(
     hidden: Collection[str],
     chosen: Sequence[sa.ColumnElement[bool]],
 ) -> int:
-    shown = (sa.not_(is_asked(table.c.id)), *chosen)
+    shown = (sa.not_(is_input(table.c.id)), *chosen)
     return count_rows(connection, table, shown, at_values(hidden))
 
 
@@ -84,7 +84,7 @@ def _failed(
     asked = (
         sa.select(number.over(), number_since.over(), last.at, ERROR_START, *fields)
         .join_from(jobs, executions, last.id == newest)
-        .where(last.state == labels.FAILED, sa.not_(is_asked(jobs.c.id)))
+        .where(last.state == labels.FAILED, sa.not_(is_input(jobs.c.id)))
         .order_by(last.at.desc(), jobs.c.id)
         .limit(failures)
     )
@@ -96,7 +96,7 @@ def _failed(
 
 @made_once
 def _attempts() -> sa.Select[Any]:
-    asked, last, row = asked_column(), executions.alias("last"), executions.alias("listed")
+    asked, last, row = input_column(), executions.alias("last"), executions.alias("listed")
     lasts = (
         sa.select(last.c.job, last.c.run, last.c.at)
         .join_from(asked, last, last.c.id == newest_id("job", asked, "any"))

@@ -17,12 +17,11 @@ from graph_model import labels
 from graph_model.facts import MAIN_BRANCH, DatasetRow, ExecutionPlanRow, ExecutionRow
 from graph_model.folded_text import plain
 from graph_model.labels import CTAS_COMMANDS
-from graph_model.stores.catalogue.asked import WORKED_OUT
+from graph_model.stores.catalogue.history.conditions import successful, until
+from graph_model.stores.catalogue.history.newest import newest_executions
 from graph_model.stores.catalogue.listing.search import holds
 from graph_model.stores.catalogue.listing.search_text import fold
 from graph_model.stores.catalogue.openlineage.applications import application_of, under_applications
-from graph_model.stores.catalogue.past.conditions import successful, until
-from graph_model.stores.catalogue.past.newest import newest_executions
 from graph_model.stores.catalogue.reading import CatalogueReader
 from graph_model.stores.catalogue.tables import (
     STORAGE_OF,
@@ -35,6 +34,7 @@ from graph_model.stores.catalogue.tables import (
     names,
     schema_uses,
 )
+from graph_model.stores.catalogue.value_tables import WORKED_OUT
 from graph_model.stores.database import chunks, count_rows, none_of
 from graph_model.stores.protocols.events import (
     EventFilter,
@@ -86,13 +86,13 @@ _NEEDED: Final = {
 class SqlEvents(CatalogueReader):
     """See ``protocols.events.Events``."""
 
-    def executions(self, asked: EventFilter, page: ListPage) -> tuple[EventRecord, ...]:
+    def executions(self, event_filter: EventFilter, page: ListPage) -> tuple[EventRecord, ...]:
         """One page of events."""
         source: Any = executions
         for table, condition in _JOINED:
             if table in _NEEDED[page.sort]:
                 source = source.outerjoin(table, condition)
-        listed = sa.select(executions.c.id).select_from(source).where(*_chosen(asked))
+        listed = sa.select(executions.c.id).select_from(source).where(*_chosen(event_filter))
         order = _order(page, _EXECUTIONS_HAVE)
         listed = listed.order_by(*order, executions.c.at.desc(), executions.c.id.desc())
         with self._read() as connection:
@@ -100,18 +100,18 @@ class SqlEvents(CatalogueReader):
             written = _records(connection, ids)
         return tuple(written[key] for key in ids if key in written)
 
-    def count_executions(self, asked: EventFilter) -> int:
+    def count_executions(self, event_filter: EventFilter) -> int:
         """How many there are, page or not."""
         with self._read() as connection:
-            return count_rows(connection, executions, _chosen(asked))
+            return count_rows(connection, executions, _chosen(event_filter))
 
-    def repeated_writes(self, asked: EventFilter, most: int) -> tuple[tuple[str, str], ...]:
+    def repeated_writes(self, event_filter: EventFilter, most: int) -> tuple[tuple[str, str], ...]:
         """By their newest execution."""
         own = executions.c
         newest = (
             sa.select(own.target, own.at, own.producer, own.command)
             .add_columns(application_of(own).label("application"))
-            .where(*_chosen(asked))
+            .where(*_chosen(event_filter))
             .order_by(own.at.desc(), own.id.desc())
             .limit(most)
             .subquery("newest")
@@ -129,26 +129,26 @@ class SqlEvents(CatalogueReader):
         with self._read() as connection:
             return tuple((target, name) for target, name in connection.execute(pairs))
 
-    def listed(self, asked: EventFilter, ids: Collection[str]) -> frozenset[str]:
+    def listed(self, event_filter: EventFilter, ids: Collection[str]) -> frozenset[str]:
         found: set[str] = set()
         with self._read() as connection:
             for chunk in chunks(sorted(set(ids))):
                 chosen = sa.select(executions.c.id).where(executions.c.id.in_(chunk))
-                found.update(connection.execute(chosen.where(*_chosen(asked))).scalars())
+                found.update(connection.execute(chosen.where(*_chosen(event_filter))).scalars())
         return frozenset(found)
 
-    def execution_times(self, asked: EventFilter) -> tuple[int, int] | None:
+    def execution_times(self, event_filter: EventFilter) -> tuple[int, int] | None:
         """First and last time of all that the other conditions choose: each by a walk over the
         index of times that ends at the first execution found.
         """
         at = executions.c.at
-        chosen = sa.select(at).where(*_chosen(asked, window=False)).limit(1)
+        chosen = sa.select(at).where(*_chosen(event_filter, window=False)).limit(1)
         first, last = chosen.order_by(at), chosen.order_by(at.desc())
         return self._times(sa.select(first.scalar_subquery(), last.scalar_subquery()))
 
-    def data_sources(self, asked: EventFilter, page: ListPage) -> tuple[EventRecord, ...]:
+    def data_sources(self, event_filter: EventFilter, page: ListPage) -> tuple[EventRecord, ...]:
         """One page of data sources."""
-        joined, conditions = _written(asked)
+        joined, conditions = _written(event_filter)
         listed = (
             sa.select(datasets.c.id, executions.c.id.label("write"))
             .select_from(joined)
@@ -165,15 +165,15 @@ class SqlEvents(CatalogueReader):
             if key in rows
         )
 
-    def count_data_sources(self, asked: EventFilter) -> int:
+    def count_data_sources(self, event_filter: EventFilter) -> int:
         """How many there are, page or not."""
-        joined, conditions = _written(asked)
+        joined, conditions = _written(event_filter)
         with self._read() as connection:
             return count_rows(connection, joined, conditions)
 
-    def data_source_times(self, asked: EventFilter) -> tuple[int, int] | None:
+    def data_source_times(self, event_filter: EventFilter) -> tuple[int, int] | None:
         """First and last of the last writes."""
-        joined, conditions = _written(asked, window=False)
+        joined, conditions = _written(event_filter, window=False)
         at = executions.c.at
         chosen = sa.select(sa.func.min(at), sa.func.max(at)).select_from(joined)
         return self._times(chosen.where(*conditions))
@@ -289,18 +289,18 @@ class SqlEvents(CatalogueReader):
 # --- conditions ----------------------------------------------------------------------------------
 
 
-def _chosen(asked: EventFilter, *, window: bool = True) -> _Conditions:
+def _chosen(event_filter: EventFilter, *, window: bool = True) -> _Conditions:
     """The conditions on executions, whatever else the statement joins."""
     columns = executions.c
-    chosen = [*_shown(), *_execution_conditions(asked, window=window)]
-    chosen += [*_none_of(columns.id, asked.without), *_visible(asked.hidden)]
-    if asked.targets is not None:
-        chosen.append(columns.target.in_(sorted(asked.targets)))
-    if asked.append:
-        wanted = [mode for mode in asked.append if mode is not None]
+    chosen = [*_shown(), *_execution_conditions(event_filter, window=window)]
+    chosen += [*_none_of(columns.id, event_filter.without), *_visible(event_filter.hidden)]
+    if event_filter.targets is not None:
+        chosen.append(columns.target.in_(sorted(event_filter.targets)))
+    if event_filter.append:
+        wanted = [mode for mode in event_filter.append if mode is not None]
         chosen.append(_has_event(_event.append.in_(wanted)))
-    if asked.search:
-        chosen.append(_has_event(holds(_event.words, plain(asked.search))))
+    if event_filter.search:
+        chosen.append(_has_event(holds(_event.words, plain(event_filter.search))))
     return chosen
 
 
@@ -320,17 +320,17 @@ def _has_target() -> sa.ColumnElement[bool]:
     return sa.select(dataset.id).where(dataset.id == executions.c.target).exists()
 
 
-def _execution_conditions(asked: EventFilter, *, window: bool) -> _Conditions:
+def _execution_conditions(event_filter: EventFilter, *, window: bool) -> _Conditions:
     """The conditions of both kinds of list on the execution itself."""
     columns = executions.c
-    chosen: _Conditions = [*_received(columns.id, asked.received_by)]
-    if window and asked.since is not None:
-        chosen.append(columns.at >= asked.since)
-    if window and asked.until is not None:
-        chosen.append(columns.at <= asked.until)
-    if asked.application_id is not None:
-        chosen.append(application_of(columns) == asked.application_id)
-    for name, values in asked.labels:
+    chosen: _Conditions = [*_received(columns.id, event_filter.received_by)]
+    if window and event_filter.since is not None:
+        chosen.append(columns.at >= event_filter.since)
+    if window and event_filter.until is not None:
+        chosen.append(columns.at <= event_filter.until)
+    if event_filter.application_id is not None:
+        chosen.append(application_of(columns) == event_filter.application_id)
+    for name, values in event_filter.labels:
         own = event_labels.c
         labelled = sa.select(own.execution).where(
             own.execution == columns.id, own.name == name, own.value.in_(values)
@@ -382,7 +382,7 @@ def _dataset_reported(by: int | None) -> sa.ColumnElement[bool]:
     )
 
 
-def _written(asked: EventFilter, *, window: bool = True) -> tuple[Any, _Conditions]:
+def _written(event_filter: EventFilter, *, window: bool = True) -> tuple[Any, _Conditions]:
     """Data sources beside their last executions, declarations and writes to a branch aside, and the
     conditions on both.
     """
@@ -393,7 +393,7 @@ def _written(asked: EventFilter, *, window: bool = True) -> tuple[Any, _Conditio
             own.target == datasets.c.id,
             own.branch == MAIN_BRANCH,
             own.kind != labels.DECLARATION_KIND,
-            *_received(own.id, asked.received_by),
+            *_received(own.id, event_filter.received_by),
         )
         .order_by(own.at.desc(), own.id.desc())
         .limit(1)
@@ -407,21 +407,29 @@ def _written(asked: EventFilter, *, window: bool = True) -> tuple[Any, _Conditio
     # A catalog name with a known location is no source of its own.
     placed = sa.select(names.c.name).where(names.c.name == datasets.c.id).exists()
     chosen: _Conditions = [sa.or_(datasets.c.kind != "name", sa.not_(placed))]
-    chosen += [*_dataset_received(asked.received_by), *_none_of(datasets.c.id, asked.hidden)]
+    chosen += [
+        *_dataset_received(event_filter.received_by),
+        *_none_of(datasets.c.id, event_filter.hidden),
+    ]
     chosen += _execution_conditions(
-        EventFilter(asked.since, asked.until, asked.application_id, labels=asked.labels),
+        EventFilter(
+            event_filter.since,
+            event_filter.until,
+            event_filter.application_id,
+            labels=event_filter.labels,
+        ),
         window=window,
     )
-    if asked.targets is not None:
-        chosen.append(datasets.c.id.in_(sorted(asked.targets)))
-    if asked.append:
-        chosen.append(_mode(asked.append))
-    if asked.search:
+    if event_filter.targets is not None:
+        chosen.append(datasets.c.id.in_(sorted(event_filter.targets)))
+    if event_filter.append:
+        chosen.append(_mode(event_filter.append))
+    if event_filter.search:
         chosen.append(
             sa.or_(
-                holds(events.c.words, plain(asked.search)),
-                holds(datasets.c.search_text, fold(asked.search)),
-                holds(datasets.c.search_name, fold(asked.search)),
+                holds(events.c.words, plain(event_filter.search)),
+                holds(datasets.c.search_text, fold(event_filter.search)),
+                holds(datasets.c.search_name, fold(event_filter.search)),
             )
         )
     return joined, chosen

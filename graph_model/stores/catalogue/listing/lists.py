@@ -11,19 +11,18 @@ from sqlalchemy.engine import Connection
 from graph_model import labels
 from graph_model.error_text import cause_line
 from graph_model.facts import ColumnRow, DatasetRow, ExecutionRow, JobRow
-from graph_model.stores.catalogue.asked import at_values, is_asked
-from graph_model.stores.catalogue.listing.orders import ListKeys, unknown_last
+from graph_model.stores.catalogue.history.conditions import until
+from graph_model.stores.catalogue.history.existence import dataset_born, job_born
+from graph_model.stores.catalogue.history.newest import newest_executions, wrote_main
 from graph_model.stores.catalogue.listing.recent import DURATION_MS, ERROR_START
 from graph_model.stores.catalogue.listing.search import holds
 from graph_model.stores.catalogue.listing.search_text import fold
+from graph_model.stores.catalogue.listing.sort_orders import ListKeys, unknown_last
 from graph_model.stores.catalogue.openlineage.applications import (
     application_of,
     names_of_runs,
     run_of,
 )
-from graph_model.stores.catalogue.past.births import dataset_born, job_born
-from graph_model.stores.catalogue.past.conditions import until
-from graph_model.stores.catalogue.past.newest import newest_executions, wrote_main
 from graph_model.stores.catalogue.reading import CatalogueReader
 from graph_model.stores.catalogue.tables import (
     STORAGE_OF,
@@ -34,8 +33,9 @@ from graph_model.stores.catalogue.tables import (
     jobs,
     names,
 )
+from graph_model.stores.catalogue.value_tables import at_values, is_input
 from graph_model.stores.cursors import checked_limit
-from graph_model.stores.database import behind, count_rows
+from graph_model.stores.database import after_keys, count_rows
 from graph_model.stores.protocols import (
     ColumnOrder,
     DatasetOrder,
@@ -185,7 +185,7 @@ def _apart_from(
     hidden: Collection[str], column: sa.ColumnElement[str]
 ) -> list[sa.ColumnElement[bool]]:
     """The ids are ``at_values`` of the statement."""
-    return [sa.not_(is_asked(column))] if hidden else []
+    return [sa.not_(is_input(column))] if hidden else []
 
 
 def _datasets_like(query: str, at: int | None) -> list[sa.ColumnElement[bool]]:
@@ -402,4 +402,4 @@ def _walked(
     asked: sa.Select[Any], key: Sequence[sa.ColumnElement[Any]], last: Sequence[str] | None
 ) -> sa.Select[Any]:
     """In the order of the key, the rows behind the one with these values."""
-    return (asked if last is None else asked.where(behind(key, last))).order_by(*key)
+    return (asked if last is None else asked.where(after_keys(key, last))).order_by(*key)

@@ -11,12 +11,12 @@ from typing import Any, Final
 import sqlalchemy as sa
 
 from graph_model import labels
-from graph_model.stores.catalogue.asked import asked_column, at_values
-from graph_model.stores.catalogue.listing.orders import ListKeys, unknown_last
+from graph_model.stores.catalogue.history.conditions import until
+from graph_model.stores.catalogue.listing.sort_orders import ListKeys, unknown_last
 from graph_model.stores.catalogue.openlineage.applications import run_of
-from graph_model.stores.catalogue.past.conditions import until
 from graph_model.stores.catalogue.reading import CatalogueReader
 from graph_model.stores.catalogue.tables import executions
+from graph_model.stores.catalogue.value_tables import at_values, input_column
 from graph_model.stores.database import count_rows
 from graph_model.stores.protocols import ExecutionOrder, Page, RecentExecution
 
@@ -40,7 +40,7 @@ class SqlRecentExecutions(CatalogueReader):
         at: int | None = None,
         order: ExecutionOrder = ExecutionOrder.AT_FALLING,
     ) -> Page[RecentExecution]:
-        columns, unseen = executions.c, asked_column().c.value
+        columns, unseen = executions.c, input_column().c.value
         chosen = [
             columns.kind.in_(_KINDS),
             columns.job.not_in(sa.select(unseen)),

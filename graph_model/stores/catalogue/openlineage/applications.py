@@ -19,21 +19,21 @@ import sqlalchemy as sa
 from sqlalchemy.engine import Connection
 
 from graph_model.facts import ExecutionRow, RunRow
-from graph_model.stores.catalogue.asked import is_asked, prepared
 from graph_model.stores.catalogue.reading import rows_for
 from graph_model.stores.catalogue.tables import applications
+from graph_model.stores.catalogue.value_tables import is_input, prepared
 
 _Row = TypeVar("_Row", ExecutionRow, RunRow)
 _OF_RUNS: Final = prepared(
     sa.select(
         applications.c.run, applications.c.application_id, applications.c.application_run
-    ).where(is_asked(applications.c.run))
+    ).where(is_input(applications.c.run))
 )
 _CLAIMED: Final = prepared(
-    sa.select(applications.c.run).where(is_asked(applications.c.application_run))
+    sa.select(applications.c.run).where(is_input(applications.c.application_run))
 )
 _NAMED: Final = prepared(
-    sa.select(applications.c.run).where(is_asked(applications.c.application_id))
+    sa.select(applications.c.run).where(is_input(applications.c.application_id))
 )
 
 

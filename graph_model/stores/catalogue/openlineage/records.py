@@ -10,26 +10,26 @@ import sqlalchemy as sa
 from sqlalchemy.engine import Connection
 
 from graph_model.facts import CHECK, READER, FacetRow, RunRow
-from graph_model.stores.catalogue.asked import (
-    AT_ONCE,
-    asked_column,
-    at_values,
-    is_asked,
-    made_once,
-    prepared,
-    until_asked,
-)
-from graph_model.stores.catalogue.listing.orders import ListKeys
+from graph_model.stores.catalogue.history.conditions import pairs_from, until
+from graph_model.stores.catalogue.listing.sort_orders import ListKeys
 from graph_model.stores.catalogue.openlineage.applications import names_of_runs, under_applications
-from graph_model.stores.catalogue.past.conditions import pairs_from, until
 from graph_model.stores.catalogue.reading import CatalogueReader
 from graph_model.stores.catalogue.tables import facet_bodies, facets, runs
+from graph_model.stores.catalogue.value_tables import (
+    AT_ONCE,
+    at_values,
+    input_column,
+    is_input,
+    made_once,
+    prepared,
+    until_input,
+)
 from graph_model.stores.cursors import checked_limit
 from graph_model.stores.database import StoredText, chunks, count_rows
 from graph_model.stores.protocols import Page
 from graph_model.stores.protocols.records import Rows
 
-_BODIES: Final = prepared(sa.select(facet_bodies).where(is_asked(facet_bodies.c.id)))
+_BODIES: Final = prepared(sa.select(facet_bodies).where(is_input(facet_bodies.c.id)))
 
 
 class SqlRunRecords(CatalogueReader):
@@ -92,7 +92,7 @@ def _read_runs(
 
 @lru_cache
 def _first_of_runs() -> sa.Select[Any]:
-    asked, seen = asked_column(), runs.alias("seen").c
+    asked, seen = input_column(), runs.alias("seen").c
     first = (
         sa.select(seen.id)
         .where(seen.run == asked.c.value)
@@ -195,14 +195,14 @@ def _newest_of_kind() -> sa.Select[Any]:
     """
     kind: sa.ColumnElement[str] = sa.bindparam("fixed", type_=StoredText(), required=True)
     listed, seen = facets.alias("listed").c, facets.alias("seen").c
-    pairs = pairs_from(listed.entity, listed.name, asked_column(), listed.kind == kind)
+    pairs = pairs_from(listed.entity, listed.name, input_column(), listed.kind == kind)
     latest = (
         sa.select(sa.func.max(seen.at))
         .where(
             seen.entity == pairs.c.first,
             seen.kind == kind,
             seen.name == pairs.c.second,
-            until_asked(seen.at),
+            until_input(seen.at),
         )
         .scalar_subquery()
     )

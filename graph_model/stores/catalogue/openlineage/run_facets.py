@@ -10,10 +10,10 @@ import sqlalchemy as sa
 from sqlalchemy.engine import Connection
 
 from graph_model import labels
-from graph_model.stores.catalogue.asked import AT_ONCE, asked_column, at_values, until_asked
-from graph_model.stores.catalogue.past.conditions import pairs_from
+from graph_model.stores.catalogue.history.conditions import pairs_from
 from graph_model.stores.catalogue.reading import CatalogueReader
 from graph_model.stores.catalogue.tables import executions, facets
+from graph_model.stores.catalogue.value_tables import AT_ONCE, at_values, input_column, until_input
 from graph_model.stores.database import StoredText, chunks
 from graph_model.stores.protocols import RunFacet
 
@@ -46,7 +46,7 @@ def _newest() -> sa.Select[Any]:
     """Of each pair of a target and a plan the newest execution in a state; made once."""
     listed, seen = executions.alias("listed").c, executions.alias("seen").c
     state = sa.bindparam("state", type_=StoredText(), required=True)
-    asked = asked_column()
+    asked = input_column()
     wrote = (listed.kind == labels.WRITE_KIND, listed.state == state)
     pairs = pairs_from(listed.target, listed.logical_plan, asked, *wrote)
     newest = (
@@ -56,7 +56,7 @@ def _newest() -> sa.Select[Any]:
             seen.kind == labels.WRITE_KIND,
             seen.state == state,
             seen.logical_plan == pairs.c.second,
-            until_asked(seen.at),
+            until_input(seen.at),
         )
         .order_by(seen.at.desc(), seen.id.desc())
         .limit(1)

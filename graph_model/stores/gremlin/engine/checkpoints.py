@@ -43,6 +43,10 @@ _CHUNK: Final = 1 << 20
 _OVERFULL: Final = 1.1
 """A graph that was saved a little above its capacity can be loaded again."""
 
+LONGEST_WITHOUT_SECONDS: Final = 900.0
+"""So long the engine may be without a checkpoint after one was set aside, where no moment is calm.
+A save pauses the projector for up to a minute: at most a fifteenth of its time goes into saves."""
+
 _log = logging.getLogger(__name__)
 
 
@@ -117,11 +121,13 @@ class EngineCheckpoints:
     A checkpoint is due when half as many elements were written or removed as the graph had when it
     was saved last, but at least ``every`` (0: never, not even at the end): so, whatever the size of
     the graph, at most two elements are saved for each that changed, three while it grows. It is
-    overdue after twice as many. A document counts as one element beside those that it wrote, for a
-    start without a newer checkpoint projects it again; where documents alone have come and nothing
-    was written, the file stays and only its position moves. ``folder`` is the engine's own.
-    ``capacity`` is the number of elements that the engine holds; ``token`` names files: each call
-    gives another.
+    overdue after twice as many. One that was set aside leaves the next due, not overdue, for the
+    commands of a night set each aside: in a calm moment after the last of them, or after
+    LONGEST_WITHOUT_SECONDS, it is saved. A document counts as one element beside those that it
+    wrote, for a start without a newer checkpoint projects it again; where documents alone have come
+    and nothing was written, the file stays and only its position moves. ``folder`` is the engine's
+    own. ``capacity`` is the number of elements that the engine holds; ``token`` names files: each
+    call gives another. ``clock`` gives seconds.
     """
 
     def __init__(
@@ -133,6 +139,7 @@ class EngineCheckpoints:
         every: int = 100_000,
         capacity: Callable[[], int | None] = lambda: None,
         token: Callable[[], str] = lambda: uuid.uuid4().hex[:12],
+        clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self._folder = folder.resolve()
         self._graph = graph
@@ -140,11 +147,13 @@ class EngineCheckpoints:
         self._every = every
         self._capacity = capacity
         self._token = token
+        self._clock = clock
         self._lock = threading.RLock()  # over the mark and its generation
         self._generation = 0
         self._written = 0
         self._saved: Mark | None = None  # the graph's mark, as long as nothing is written
         self._size = 0
+        self._without_since: float | None = None  # set aside, or tried in vain, then
         self._last = 0  # the newest document that may be in the graph
         self._unfinished: str | None = None  # the mark whose file the engine did not get through
 
@@ -166,8 +175,12 @@ class EngineCheckpoints:
 
     @property
     def overdue(self) -> bool:
-        """Whether twice as much has changed."""
-        return self._every > 0 and self._written >= 2 * self._enough
+        """Whether twice as much has changed, or there has been none for too long."""
+        if self._every == 0:
+            return False
+        since = self._without_since
+        is_late = since is not None and self._clock() - since >= LONGEST_WITHOUT_SECONDS
+        return is_late or self._written >= 2 * self._enough
 
     @property
     def _enough(self) -> int:
@@ -187,11 +200,13 @@ class EngineCheckpoints:
         graph; it is called before anything is saved. ``last`` is the newest one projected.
 
         A failure is logged and leaves the former checkpoint; the next attempt comes after as many
-        further changes.
+        further changes, or as much time.
         """
         written, self._written = self._written, 0
         self._last = max(last, self._last)
         begun = time.monotonic()
+        if self._without_since is not None:
+            self._without_since = self._clock()
         try:
             with self._lock:
                 generation, first = self._generation, position()
@@ -237,6 +252,7 @@ class EngineCheckpoints:
             if generation != self._generation:
                 return False
             self._marks.set_meta(MARK_KEY, write_mark(mark))
+            self._without_since = None
             return True
 
     def _sweep(self) -> None:
@@ -264,7 +280,8 @@ class EngineCheckpoints:
             self._saved = None
             if self._marks.get_meta(MARK_KEY):
                 self._marks.set_meta(MARK_KEY, "")
-                self._written = max(self._written, 2 * self._enough)  # the next is overdue
+                self._written = max(self._written, self._enough)  # the next is due
+                self._without_since = self._clock()
             yield
 
     def void_overtaken(self, positions: Iterable[int]) -> None:

@@ -300,16 +300,16 @@ def java_command(
     """
     return [
         runtime,
-        # The whole heap from the start, of which only what is used takes memory, and a fifth of it
-        # for new objects: a heap that grows is collected whole before each step, and what stays is
-        # most of it.
+        # The whole heap from the start, of which only the used part takes memory, and a fifth of
+        # it for new objects: a heap that grows is collected whole before each step, and most of
+        # it stays.
         f"-Xms{heap_mb}m",
         f"-Xmx{heap_mb}m",
         f"-Xmn{heap_mb // 5}m",
         "-XX:MetaspaceSize=192m",  # the size of the classes: to grow to it collects everything
         "-Xss2m",  # a chain of 1,600 merge steps is a deep recursion
-        # most of what a first load takes was the second compiler's work: it begins later, with what
-        # is called more often, and swallows fewer large methods whole (docs/benchmarks.md)
+        # most of a first load's time was the second compiler's work: it begins later, with methods
+        # called more often, and swallows fewer large methods whole (docs/benchmarks.md)
         "-XX:CompileThresholdScaling=3",
         "-XX:FreqInlineSize=150",
         "-XX:InlineSmallCode=1500",

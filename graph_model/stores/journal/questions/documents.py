@@ -10,7 +10,7 @@ import sqlalchemy as sa
 from graph_model.errors import DamagedDocument
 from graph_model.storable_text import storable
 from graph_model.stores.cursors import checked_limit
-from graph_model.stores.database import among, chunks
+from graph_model.stores.database import chunks, in_list
 from graph_model.stores.journal.bodies import read_bodies
 from graph_model.stores.journal.questions.connection import JournalConnection
 from graph_model.stores.journal.questions.rows import (
@@ -23,9 +23,9 @@ from graph_model.stores.journal.tables import documents
 from graph_model.stores.protocols import Body, DocumentKind, DocumentState, StoredDocument
 
 # Made once: to put these together anew takes longer than the database does.
-_OUTLINED: Final = described.where(among(documents.c.plan_id, "plan_ids"))
+_OUTLINED: Final = described.where(in_list(documents.c.plan_id, "plan_ids"))
 _OUTLINED_KINDS: Final = described.where(
-    among(documents.c.plan_id, "plan_ids"), among(documents.c.kind, "kinds")
+    in_list(documents.c.plan_id, "plan_ids"), in_list(documents.c.kind, "kinds")
 )
 # Spelled out: of a list whose length it does not know, SQLite prefers all that is pending.
 _OUTLINED_NEW: Final = described.where(

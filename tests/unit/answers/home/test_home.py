@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 
-from graph_model.answers.home import lately
+from graph_model.answers.home import recent_activity
 from graph_model.answers.home.areas import areas_of
-from graph_model.answers.home.lately import home
 from graph_model.answers.home.map import estate_map
+from graph_model.answers.home.recent_activity import home
 from graph_model.answers.home.rhythm import is_late, rhythm_of
 from graph_model.answers.home.runs import all_runs
 from graph_model.lineage import Partial
@@ -111,13 +111,13 @@ def test_the_bound_of_the_executions_is_reported_where_more_might_name_more_tabl
 ) -> None:
     whole = home(estate.sources, now=at(7, 12))
     assert (whole.executions, whole.partial) == (20, None)
-    monkeypatch.setattr(lately, "EXECUTIONS_READ", 5)
+    monkeypatch.setattr(recent_activity, "EXECUTIONS_READ", 5)
     cut = home(estate.sources, now=at(7, 12))
     assert (cut.executions, cut.partial) == (5, Partial("executions", 5))
-    monkeypatch.setattr(lately, "EXECUTIONS_READ", 20)
+    monkeypatch.setattr(recent_activity, "EXECUTIONS_READ", 20)
     assert home(estate.sources, now=at(7, 12)).partial is None, "there are no more than these"
-    monkeypatch.setattr(lately, "EXECUTIONS_READ", 5)
-    monkeypatch.setattr(lately, "_MOST_NAMED", 1)
+    monkeypatch.setattr(recent_activity, "EXECUTIONS_READ", 5)
+    monkeypatch.setattr(recent_activity, "_MOST_NAMED", 1)
     assert home(estate.sources, now=at(7, 12)).partial is None, "all that are named were found"
 
 

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import pytest
 
-from graph_model.answers.home.lately import home
+from graph_model.answers.home.recent_activity import home
 from graph_model.facts import ExecutionRow
 from graph_model.lineage import Partial
 from tests.contract.rows import a_dataset, a_job, an_execution

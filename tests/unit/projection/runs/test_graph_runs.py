@@ -16,9 +16,8 @@ from graph_model.facts import ExecutionRow, Vertex
 from graph_model.producers.commands.documents import Cutoff, Prune
 from graph_model.projection.projector import Projector
 from graph_model.projection.projector.rebuilds import REBUILD_KEY
-from graph_model.projection.runs import present
-from graph_model.projection.runs import wanted as wanted_runs
-from graph_model.projection.runs.carried import RUNS_KEY, read_carried
+from graph_model.projection.runs import present_runs, wanted_runs
+from graph_model.projection.runs.carried_runs import RUNS_KEY, read_carried
 from graph_model.projection.runs.window import RunWindow, read_run_window
 from graph_model.stores.protocols import DocumentState, Submission
 from tests.memory_graph import MemoryGraph
@@ -159,7 +158,7 @@ def rebuilt(headwater: SmallHeadwater) -> None:
 def test_what_lives_is_what_a_fresh_projection_and_a_rebuild_give(
     read_at_once: int, monkeypatch: pytest.MonkeyPatch, setting: str, met: list[Step]
 ) -> None:
-    monkeypatch.setattr(present, "_AT_A_VERTEX", read_at_once)
+    monkeypatch.setattr(present_runs, "_AT_A_VERTEX", read_at_once)
     monkeypatch.setattr(wanted_runs, "_ROWS_A_PAGE", min(read_at_once + 1, 1_000))
     window = read_run_window(setting)
     headwater = small_headwater(window)

@@ -8,9 +8,9 @@ from typing import Any, Literal
 import sqlalchemy as sa
 
 from graph_model import labels
-from graph_model.stores.catalogue.asked import asked_column, is_asked, made_once
 from graph_model.stores.catalogue.reading import CatalogueReader
 from graph_model.stores.catalogue.tables import executions
+from graph_model.stores.catalogue.value_tables import input_column, is_input, made_once
 from graph_model.stores.protocols import NEVER, DeclaredFlow
 
 
@@ -51,7 +51,7 @@ def _declared(endpoint: Literal["target", "logical_plan"]) -> sa.Select[Any]:
     )
     fields = (row.c.target, row.c.logical_plan, row.c.job, row.c.at)
     return sa.select(*fields, sa.func.coalesce(replaced, NEVER)).where(
-        is_asked(row.c[endpoint]),  # a join would make SQLite index the table
+        is_input(row.c[endpoint]),  # a join would make SQLite index the table
         row.c.kind == labels.DECLARATION_KIND,
         *own,
     )
@@ -59,7 +59,7 @@ def _declared(endpoint: Literal["target", "logical_plan"]) -> sa.Select[Any]:
 
 @made_once
 def _declared_plans() -> sa.Select[Any]:
-    asked, row = asked_column(), executions.c
+    asked, row = input_column(), executions.c
 
     def any_of(*conditions: sa.ColumnElement[bool]) -> sa.Exists:
         return sa.select(row.id).where(row.logical_plan == asked.c.value, *conditions).exists()

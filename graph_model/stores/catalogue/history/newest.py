@@ -9,11 +9,11 @@ import sqlalchemy as sa
 from sqlalchemy.engine import Connection
 
 from graph_model.facts import MAIN_BRANCH, ExecutionRow
-from graph_model.stores.catalogue.asked import asked_column, made_once, until_asked
+from graph_model.stores.catalogue.history.conditions import successful
 from graph_model.stores.catalogue.openlineage.applications import under_applications
-from graph_model.stores.catalogue.past.conditions import successful
 from graph_model.stores.catalogue.reading import rows_for
 from graph_model.stores.catalogue.tables import executions
+from graph_model.stores.catalogue.value_tables import input_column, made_once, until_input
 
 Only = Literal["any", "completed", "writes", "main"]
 """Which executions count: all, those that have worked, those that have worked and written, and of
@@ -37,7 +37,7 @@ def newest_executions(
 
 @made_once
 def _newest_executions(column: str, only: Only) -> sa.Select[Any]:
-    asked = asked_column()
+    asked = input_column()
     newest = newest_id(column, asked, only)
     return sa.select(executions, asked.c.value).join_from(
         asked, executions, executions.c.id == newest
@@ -49,7 +49,7 @@ def newest_id(column: str, asked: sa.CTE, only: Only) -> Any:
     seen = executions.alias("seen").c
     return (
         sa.select(seen.id)
-        .where(seen[column] == asked.c.value, *_left_by(seen, only), until_asked(seen.at))
+        .where(seen[column] == asked.c.value, *_left_by(seen, only), until_input(seen.at))
         .order_by(seen.at.desc(), seen.id.desc())
         .limit(1)
         .scalar_subquery()

@@ -4,27 +4,27 @@ from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
 
-from graph_model.projection import waiting
-from graph_model.projection.waiting import Waiting
+from graph_model.projection import waiters
+from graph_model.projection.waiters import Waiters
 
 SOON = 20.0
 
 
-def begun(waits: Waiting, positions: frozenset[int]) -> None:
+def begun(waits: Waiters, positions: frozenset[int]) -> None:
     """Until somebody waits for exactly these."""
     while waits.awaited() != positions:
         pass
 
 
 def test_what_was_concluded_before_is_not_waited_for() -> None:
-    waits = Waiting()
+    waits = Waiters()
     waits.conclude([1, 2, 3])
     assert waits.wait([1, 3], 0.0)
     assert not waits.wait([3, 4], 0.0)
 
 
 def test_a_waiter_is_told_when_the_last_of_its_documents_is_concluded() -> None:
-    waits = Waiting()
+    waits = Waiters()
     with ThreadPoolExecutor(1) as thread:
         told = thread.submit(waits.wait, [1, 2], SOON)
         begun(waits, frozenset({1, 2}))
@@ -37,7 +37,7 @@ def test_a_waiter_is_told_when_the_last_of_its_documents_is_concluded() -> None:
 
 
 def test_each_waiter_is_told_of_its_own_documents_alone() -> None:
-    waits = Waiting()
+    waits = Waiters()
     with ThreadPoolExecutor(2) as threads:
         first = threads.submit(waits.wait, [1], SOON)
         second = threads.submit(waits.wait, [2], SOON)
@@ -50,28 +50,28 @@ def test_each_waiter_is_told_of_its_own_documents_alone() -> None:
 
 
 def test_who_gives_up_is_not_waited_with_any_more() -> None:
-    waits = Waiting()
+    waits = Waiters()
     assert not waits.wait([1], 0.0)
     assert waits.awaited() == frozenset()
 
 
 def test_documents_that_may_be_pending_again_are_waited_for_again() -> None:
-    waits = Waiting()
+    waits = Waiters()
     waits.conclude([1])
     waits.forget()
     assert not waits.wait([1], 0.0)
 
 
 def test_the_oldest_are_forgotten_where_there_are_too_many() -> None:
-    waits = Waiting()
-    most = waiting._MOST_REMEMBERED
+    waits = Waiters()
+    most = waiters._MOST_REMEMBERED
     waits.conclude(range(most + 10))
     assert not waits.wait([0], 0.0)
     assert waits.wait([most + 9], 0.0)
 
 
 def test_a_pause_ends_when_somebody_begins_to_wait() -> None:
-    waits = Waiting()
+    waits = Waiters()
     with ThreadPoolExecutor(2) as threads:
         paused = threads.submit(waits.pause, 10 * SOON)
         told = threads.submit(waits.wait, [1], SOON)
@@ -81,7 +81,7 @@ def test_a_pause_ends_when_somebody_begins_to_wait() -> None:
 
 
 def test_there_is_no_pause_while_somebody_waits() -> None:
-    waits = Waiting()
+    waits = Waiters()
     with ThreadPoolExecutor(2) as threads:
         told = threads.submit(waits.wait, [1], SOON)
         begun(waits, frozenset({1}))
@@ -91,6 +91,6 @@ def test_there_is_no_pause_while_somebody_waits() -> None:
 
 
 def test_a_pause_ends_where_nobody_waits() -> None:
-    waits = Waiting()
+    waits = Waiters()
     waits.pause(0.001)
     assert waits.awaited() == frozenset()

@@ -5,7 +5,7 @@ Keys that its text gave twice with different values, which are a field of the do
     {"a": 1, "a": 2}  =>  {"a": 2, "_repeatedKeys": ["a"]}
 
 The field is part of the document, so that a backup, an export and a rebuild keep the note. Other
-notes name the parts that are too large for the graph (``producers.weight``).
+notes name the parts that are too large for the graph (``producers.size_bounds``).
 """
 
 from __future__ import annotations

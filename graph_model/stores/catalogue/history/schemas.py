@@ -10,11 +10,11 @@ from sqlalchemy.engine import Connection
 
 from graph_model import labels
 from graph_model.facts import SchemaRow, SchemaUseRow
-from graph_model.stores.catalogue.asked import is_asked, made_once, until_asked
+from graph_model.stores.catalogue.history.conditions import successful
 from graph_model.stores.catalogue.nodes import SqlNodeLookup
-from graph_model.stores.catalogue.past.conditions import successful
 from graph_model.stores.catalogue.reading import rows_for
 from graph_model.stores.catalogue.tables import executions, schema_uses, schemas
+from graph_model.stores.catalogue.value_tables import is_input, made_once, until_input
 
 
 class SqlSchemaHistory(SqlNodeLookup):
@@ -79,7 +79,7 @@ def _used_schemas() -> sa.Select[Any]:
         sa.select(uses.dataset, uses.schema)
         .distinct()
         .join_from(schema_uses, schemas, schemas.c.id == uses.schema)
-        .where(is_asked(uses.dataset))
+        .where(is_input(uses.dataset))
     )
 
 
@@ -100,11 +100,11 @@ def _schema_uses() -> sa.Select[Any]:
             .scalar_subquery()
         )
 
-    latest = newest(until_asked(executions.c.at)).label("latest")
+    latest = newest(until_input(executions.c.at)).label("latest")
     return (
         sa.select(schema_uses, latest, newest().label("ever"))
         .join_from(schema_uses, schemas, schemas.c.id == uses.schema)
-        .where(is_asked(uses.dataset))
+        .where(is_input(uses.dataset))
     )
 
 

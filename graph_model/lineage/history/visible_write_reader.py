@@ -12,14 +12,14 @@ from graph_model.lineage.history.merging import REACH_MS, WHOLE, Write, part_of
 from graph_model.lineage.history.names import DatasetNames
 from graph_model.lineage.history.parts import ReportedParts
 from graph_model.lineage.history.plans import PlanRows
+from graph_model.lineage.history.read_rule import ANY_VERSION, Moment, visible_writes
 from graph_model.lineage.history.versions import (
     BEGINNING,
     END,
     BranchVersions,
-    Sight,
+    VisibleWrites,
     branch_versions,
 )
-from graph_model.lineage.history.visibility import ANY_VERSION, Moment, visible_writes
 from graph_model.lineage.history.writes import EXACT_EXECUTIONS, ReportedWrites, joined, most_rows
 from graph_model.stores.protocols import (
     Catalogue,
@@ -43,7 +43,7 @@ def is_end(moment: Moment) -> bool:
     return identity.kind_of(moment.dataset) == labels.LOGICAL_PLAN
 
 
-class Sights:
+class VisibleWriteReader:
     """Visible writes from one catalogue, kept for the life of the object.
 
     A fixed number of catalogue queries answers for many moments together.
@@ -64,20 +64,20 @@ class Sights:
         self._parts = parts
         self._writes = writes
         self._declared = declared
-        self._sights: dict[Moment, Sight] = {}
+        self._known: dict[Moment, VisibleWrites] = {}
 
-    def of(self, moments: Collection[Moment]) -> dict[Moment, Sight]:
+    def of(self, moments: Collection[Moment]) -> dict[Moment, VisibleWrites]:
         """The visible writes of each moment."""
-        unknown = set(moments) - self._sights.keys()
+        unknown = set(moments) - self._known.keys()
         ends = {moment for moment in unknown if is_end(moment)}
         bound = {moment for moment in unknown - ends if _is_bound(moment)}
         newest = unknown - ends - bound
-        self._sights |= self._readings(ends) if ends else {}
-        self._sights |= self._of_versions(bound) if bound else {}
-        self._sights |= self._of_times(newest) if newest else {}
-        return {moment: self._sights[moment] for moment in moments}
+        self._known |= self._readings(ends) if ends else {}
+        self._known |= self._of_versions(bound) if bound else {}
+        self._known |= self._of_times(newest) if newest else {}
+        return {moment: self._known[moment] for moment in moments}
 
-    def _of_times(self, moments: Collection[Moment]) -> dict[Moment, Sight]:
+    def _of_times(self, moments: Collection[Moment]) -> dict[Moment, VisibleWrites]:
         """Per moment the newest writes before it."""
         readable = self._readable_writes(moments)
         found = self._merged({m: joined(s.spans.values()) for m, s in readable.items()})
@@ -88,13 +88,13 @@ class Sights:
         floors |= dict.fromkeys(again, BEGINNING)
         declared = self._declared.flows([m for m, s in readable.items() if s.declared])
         return {
-            moment: _sight(moment, floors.get(moment, BEGINNING), *found[moment])._replace(
+            moment: _visible_writes(moment, floors.get(moment, BEGINNING), *found[moment])._replace(
                 declared=declared.get(moment, ())
             )
             for moment in moments
         }
 
-    def _readings(self, moments: Collection[Moment]) -> dict[Moment, Sight]:
+    def _readings(self, moments: Collection[Moment]) -> dict[Moment, VisibleWrites]:
         """Per moment of a plan that writes nothing its reads: none of them replaces another."""
         found = self._catalogue.readings(
             [(moment.dataset, moment.until) for moment in moments], per_plan=EXACT_EXECUTIONS + 1
@@ -106,13 +106,15 @@ class Sights:
         flows: defaultdict[str, list[DeclaredFlow]] = defaultdict(list)
         for flow in self._catalogue.declared_reads({moment.dataset for moment in moments}):
             flows[flow.logical_plan].append(flow)
-        sights = {}
+        visible_by_moment = {}
         for moment in moments:
             reads, older = found[moment.dataset, moment.until]
             declared = [flow for flow in flows[moment.dataset] if holds(flow, moment)]
             newest = sorted(map(_as_write, reads), key=lambda read: read.order, reverse=True)
-            sights[moment] = Sight(tuple(newest), older, declared=tuple(declared))
-        return sights
+            visible_by_moment[moment] = VisibleWrites(
+                tuple(newest), older, declared=tuple(declared)
+            )
+        return visible_by_moment
 
     def _readable_writes(self, moments: Collection[Moment]) -> dict[Moment, ReadableWrites]:
         """Per moment the rows since just before its floor."""
@@ -150,7 +152,7 @@ class Sights:
         writes = self._writes.merged(rows)
         return {moment: (rows[moment], writes[moment]) for moment in rows}
 
-    def _of_versions(self, moments: Collection[Moment]) -> dict[Moment, Sight]:
+    def _of_versions(self, moments: Collection[Moment]) -> dict[Moment, VisibleWrites]:
         """Per moment that is bound to a version the writes that led to that version."""
         found = self._versions(moments)
         again = [m for m, own in found.items() if own.floor and not own.cut and not own.is_closed]
@@ -159,11 +161,13 @@ class Sights:
         stood = self.of(forks.values()) if forks else {}
         beside = self._beside({m: own for m, own in found.items() if m not in forks})
         declared = self._declared.flows(moments)
-        sights = {}
+        visible_by_moment = {}
         for moment, own in found.items():
             base = stood[forks[moment]] if moment in forks else beside[moment]
-            sights[moment] = own.sight(moment, base)._replace(declared=declared[moment])
-        return sights
+            visible_by_moment[moment] = own.visible_writes(moment, base)._replace(
+                declared=declared[moment]
+            )
+        return visible_by_moment
 
     def _versions(
         self, moments: Collection[Moment], *, whole: bool = False
@@ -187,7 +191,7 @@ class Sights:
         )
         return {m: branch_versions(m.bound[0], writes[m], some) for m, some in answers.items()}
 
-    def _beside(self, found: Mapping[Moment, BranchVersions]) -> dict[Moment, Sight]:
+    def _beside(self, found: Mapping[Moment, BranchVersions]) -> dict[Moment, VisibleWrites]:
         """Per moment the writes without a version that may belong among those with one, and the
         period of the other writes of that branch if there are too many.
         """
@@ -202,7 +206,7 @@ class Sights:
         }
         rows = self._writes.read(spans) if spans else {}
         return {
-            moment: Sight(
+            moment: VisibleWrites(
                 tuple(write for write in writes if found[moment].takes(moment, write)),
                 rows[moment].older,
             )
@@ -235,11 +239,13 @@ def _of_branch(writes: Iterable[Write], branch: str) -> list[Write]:
     return [write for write in writes if branch in (write.branch, EVERY_BRANCH)]
 
 
-def _sight(moment: Moment, floor: int, rows: SpanWrites, found: Collection[Write]) -> Sight:
+def _visible_writes(
+    moment: Moment, floor: int, rows: SpanWrites, found: Collection[Write]
+) -> VisibleWrites:
     writes = _of_branch(found, _branch(moment))
     if rows.older:  # the overwrite at the floor may be one of those not read
         writes = [write for write in writes if write.at >= floor]
     parts = tuple(map(part_of, moment.partitions)) or (WHOLE,)
     seen = tuple(visible_writes(writes, moment.since, moment.until, parts))
     rough = bool(rows.older) and any(w.closes and WHOLE not in w.closes for w in writes)
-    return Sight(seen, rows.older, rough)
+    return VisibleWrites(seen, rows.older, rough)

@@ -9,11 +9,11 @@ from typing import Any, Final
 import sqlalchemy as sa
 
 from graph_model import labels
-from graph_model.stores.catalogue.asked import WORKED_OUT, asked_table, made_once
-from graph_model.stores.catalogue.past.conditions import BEFORE_EVERYTHING, successful
-from graph_model.stores.catalogue.past.fields import fields_of_write
+from graph_model.stores.catalogue.history.conditions import BEFORE_EVERYTHING, successful
+from graph_model.stores.catalogue.history.write_columns import fields_of_write
 from graph_model.stores.catalogue.reading import CatalogueReader
 from graph_model.stores.catalogue.tables import executions
+from graph_model.stores.catalogue.value_tables import WORKED_OUT, input_table, made_once
 from graph_model.stores.database import StoredId
 from graph_model.stores.protocols import OlderWrites, SpanWrites, SuccessfulWrite
 
@@ -40,7 +40,7 @@ class SqlPlanReads(CatalogueReader):
 @made_once
 def _newest() -> sa.Select[Any]:
     """The newest reads of each plan before a time; ``cut`` is the first one too many, or null."""
-    asked = asked_table(_MOMENT)
+    asked = input_table(_MOMENT)
     seen, row = executions.alias("seen").c, executions.alias("listed")
     own = _read_by(seen, asked)
     cut = sa.select(seen.at).where(*own).order_by(seen.at.desc()).limit(1).offset(

@@ -12,9 +12,9 @@ from typing import Any
 
 import sqlalchemy as sa
 
-from graph_model.stores.catalogue.asked import WORKED_OUT, at_values, is_asked, made_once
 from graph_model.stores.catalogue.reading import CatalogueReader
 from graph_model.stores.catalogue.tables import executions, jobs
+from graph_model.stores.catalogue.value_tables import WORKED_OUT, at_values, is_input, made_once
 
 
 class SqlWaitingJobs(CatalogueReader):
@@ -47,7 +47,7 @@ def _lasts() -> sa.CTE:
     seen = executions.alias("seen").c
     newest = sa.select(sa.func.max(seen.at)).where(seen.job == jobs.c.id).scalar_subquery()
     shown = sa.select(jobs.c.id.label("job"), newest.label("newest"))
-    shown = shown.where(sa.not_(is_asked(jobs.c.id)))
+    shown = shown.where(sa.not_(is_input(jobs.c.id)))
     return shown.cte("lasts").prefix_with(WORKED_OUT)
 
 

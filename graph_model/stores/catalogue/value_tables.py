@@ -3,7 +3,7 @@
 All of them are one parameter, a JSON text that the database takes apart. So a statement is compiled
 once for any number of values: a parameter for each value costs more than the database does.
 
-    asked_values([("a", 1), ("b", 2)])  =>  {"asked": '[["a", 1], ["b", 2]]'}
+    input_values([("a", 1), ("b", 2)])  =>  {"inputs": '[["a", 1], ["b", 2]]'}
 
 Constants of a statement are part of its text (``made_once``).
 """
@@ -37,21 +37,21 @@ AT_ONCE: Final = 5_000
 """Rows that one statement asks for."""
 
 _END_OF_TIME: Final = 2**63 - 1
-_ASKED: Final = "asked"
+_INPUT: Final = "inputs"
 _UNTIL: Final = "until"
 WORKED_OUT: Final = "MATERIALIZED"
 """Of a table of the statement: once, not again for every row that is joined to it."""
 
 
-def asked_table(types: Sequence[Column]) -> sa.CTE:
-    """Rows of values as a table ``asked``, with columns of these names; see ``asked_values``."""
-    given = sa.bindparam(_ASKED, type_=sa.Text(), required=True)
+def input_table(types: Sequence[Column]) -> sa.CTE:
+    """Rows of values as a table ``inputs``, with columns of these names; see ``input_values``."""
+    given = sa.bindparam(_INPUT, type_=sa.Text(), required=True)
     rows = JsonRows(given).table_valued("value", name="given")
     cells = [
         _typed(JsonCell(rows.c.value, sa.literal_column(str(number))), kind).label(name)
         for number, (name, kind) in enumerate(types)
     ]
-    return sa.select(*cells).cte(_ASKED).prefix_with(WORKED_OUT)
+    return sa.select(*cells).cte(_INPUT).prefix_with(WORKED_OUT)
 
 
 def _typed(cell: sa.ColumnElement[Any], kind: sa.types.TypeEngine[Any]) -> sa.ColumnElement[Any]:
@@ -61,36 +61,36 @@ def _typed(cell: sa.ColumnElement[Any], kind: sa.types.TypeEngine[Any]) -> sa.Co
     return sa.type_coerce(cell, kind) if isinstance(kind, StoredText) else sa.cast(cell, kind)
 
 
-def asked_values(rows: Iterable[Sequence[str | int]]) -> dict[str, Any]:
-    """The parameter of ``asked_table``."""
+def input_values(rows: Iterable[Sequence[str | int]]) -> dict[str, Any]:
+    """The parameter of ``input_table``."""
     listed = [tuple(row) for row in rows]
     text = json.dumps(listed)
     if "\\u" in text:  # only there a character may stand that no database holds
         listed = [tuple(map(storable_value, row)) for row in listed]
         text = json.dumps(listed)
-    return {_ASKED: text}
+    return {_INPUT: text}
 
 
-def asked_column(kind: sa.types.TypeEngine[str] | None = None) -> sa.CTE:
-    """Values as a table ``asked`` with one column, ``value``; see ``at_values``. They are ids, or
+def input_column(kind: sa.types.TypeEngine[str] | None = None) -> sa.CTE:
+    """Values as a table ``inputs`` with one column, ``value``; see ``at_values``. They are ids, or
     of the kind of the column that they are compared with.
     """
-    return asked_table((("value", kind or StoredId()),))
+    return input_table((("value", kind or StoredId()),))
 
 
 def at_values(values: Iterable[str], at: int | None = None) -> dict[str, Any]:
-    """The parameters of a statement with ``asked_column``, and with ``until_asked`` or without."""
-    return asked_values((value,) for value in values) | {_UNTIL: _END_OF_TIME if at is None else at}
+    """The parameters of a statement with ``input_column``, and with ``until_input`` or without."""
+    return input_values((value,) for value in values) | {_UNTIL: _END_OF_TIME if at is None else at}
 
 
-def until_asked(column: sa.ColumnElement[int]) -> sa.ColumnElement[bool]:
+def until_input(column: sa.ColumnElement[int]) -> sa.ColumnElement[bool]:
     """The condition that a time sets which is a parameter."""
     return column <= sa.bindparam(_UNTIL, type_=sa.BigInteger(), required=True)
 
 
-def is_asked(column: sa.ColumnElement[str]) -> sa.ColumnElement[bool]:
-    """The condition that a column has one of the values of ``asked_column``."""
-    return column.in_(sa.select(asked_column(column.type).c.value))
+def is_input(column: sa.ColumnElement[str]) -> sa.ColumnElement[bool]:
+    """The condition that a column has one of the values of ``input_column``."""
+    return column.in_(sa.select(input_column(column.type).c.value))
 
 
 def made_once(build: Callable[_Given, sa.SelectBase]) -> Callable[_Given, PreparedStatement]:

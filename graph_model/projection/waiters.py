@@ -21,7 +21,7 @@ class _Waiter:
     woken: threading.Event = field(default_factory=threading.Event)
 
 
-class Waiting:
+class Waiters:
     """Safe from several threads. Positions are those of ``protocols.StoredDocument``."""
 
     def __init__(self) -> None:

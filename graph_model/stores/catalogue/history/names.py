@@ -8,21 +8,21 @@ from typing import Any, Final
 import sqlalchemy as sa
 
 from graph_model.facts import NameRow, RenameRow
-from graph_model.stores.catalogue.asked import (
-    asked_column,
-    asked_table,
-    is_asked,
-    made_once,
-    prepared,
-    until_asked,
-)
-from graph_model.stores.catalogue.past.conditions import pairs_from, until
+from graph_model.stores.catalogue.history.conditions import pairs_from, until
 from graph_model.stores.catalogue.reading import CatalogueReader
 from graph_model.stores.catalogue.tables import names, renames
+from graph_model.stores.catalogue.value_tables import (
+    input_column,
+    input_table,
+    is_input,
+    made_once,
+    prepared,
+    until_input,
+)
 from graph_model.stores.database import StoredId
 
 _MOMENT: Final = (("name", StoredId()), ("at", sa.BigInteger()))
-_RENAMES_BY: Final = prepared(sa.select(renames).where(is_asked(renames.c.execution)))
+_RENAMES_BY: Final = prepared(sa.select(renames).where(is_input(renames.c.execution)))
 
 
 class SqlCatalogNames(CatalogueReader):
@@ -67,13 +67,13 @@ class SqlCatalogNames(CatalogueReader):
 @made_once
 def _names_of() -> sa.Select[Any]:
     inner, outer = names.alias("listed").c, names.alias("seen").c
-    pairs = pairs_from(inner.location, inner.name, asked_column())
+    pairs = pairs_from(inner.location, inner.name, input_column())
     latest = (
         sa.select(sa.func.max(outer.at))
         .where(
             outer.location == pairs.c.first,
             outer.name == pairs.c.second,
-            until_asked(outer.at),
+            until_input(outer.at),
         )
         .scalar_subquery()
     )
@@ -96,7 +96,7 @@ def _names_of() -> sa.Select[Any]:
 
 @made_once
 def _locations() -> sa.Select[Any]:
-    asked = asked_table(_MOMENT)
+    asked = input_table(_MOMENT)
     return sa.select(asked, location_at(asked.c.name, asked.c.at).label("location"))
 
 
@@ -111,7 +111,7 @@ def location_at(name: Any, at: Any) -> Any:
 
 @made_once
 def _names_around() -> sa.Select[Any]:
-    return _pairs_around(asked_column())
+    return _pairs_around(input_column())
 
 
 def _pairs_around(asked: sa.CTE) -> sa.Select[Any]:
@@ -128,10 +128,10 @@ def _pairs_around(asked: sa.CTE) -> sa.Select[Any]:
 
 @made_once
 def _renames_of(column: str) -> sa.Select[Any]:
-    asked, seen, row = asked_column(), renames.alias("seen").c, renames.c
+    asked, seen, row = input_column(), renames.alias("seen").c, renames.c
     newest = (
         sa.select(sa.func.max(seen.at))
-        .where(seen[column] == asked.c.value, until_asked(seen.at))
+        .where(seen[column] == asked.c.value, until_input(seen.at))
         .scalar_subquery()
     )
     newest_rename = sa.and_(row[column] == asked.c.value, row.at == newest)

@@ -14,25 +14,26 @@ import sqlalchemy as sa
 
 from graph_model import labels
 from graph_model.facts import ExecutionRow, PartitionRow
-from graph_model.stores.catalogue.asked import (
-    WORKED_OUT,
-    asked_column,
-    at_values,
-    is_asked,
-    made_once,
-    prepared,
-    until_asked,
-)
+from graph_model.stores.catalogue.history.conditions import pairs_from, successful, until
+from graph_model.stores.catalogue.history.existence import dataset_born
+from graph_model.stores.catalogue.history.newest import newest_executions, newest_id, wrote_main
 from graph_model.stores.catalogue.openlineage.applications import (
     application_of,
     names_of_runs,
+    run_of,
     under_applications,
 )
-from graph_model.stores.catalogue.past.births import dataset_born
-from graph_model.stores.catalogue.past.conditions import pairs_from, successful, until
-from graph_model.stores.catalogue.past.newest import newest_executions, newest_id, wrote_main
 from graph_model.stores.catalogue.reading import CatalogueReader
 from graph_model.stores.catalogue.tables import datasets, executions, partitions
+from graph_model.stores.catalogue.value_tables import (
+    WORKED_OUT,
+    at_values,
+    input_column,
+    is_input,
+    made_once,
+    prepared,
+    until_input,
+)
 from graph_model.stores.cursors import EXECUTIONS, checked_limit, read_cursor, write_cursor
 from graph_model.stores.database import StoredId, StoredText, chunks, count_rows
 from graph_model.stores.protocols import Page, PlanSpan, Writer
@@ -90,6 +91,14 @@ class SqlExecutionHistory(CatalogueReader):
         with self._read() as connection:
             found = _times_of_runs().rows(connection, {"job": job, "limit": limit})
         return tuple((run, at) for run, at in found)
+
+    def newest_runs_since(self, job: str, runs: int, executions: int) -> int | None:
+        """From an index alone, but for executions that do not name their application."""
+        values = {"job": job, "runs": runs, "passed": executions - 1}
+        with self._read() as connection:
+            ((oldest,),) = _oldest_of_newest_runs().rows(connection, values)
+            bound = _time_at_place().rows(connection, values)
+        return None if oldest is None else max((oldest, *(at for (at,) in bound)))
 
     def executions_of_runs(
         self, job: str, runs: Collection[str], limit: int
@@ -197,7 +206,7 @@ class SqlExecutionHistory(CatalogueReader):
 
 
 _DATASET: Final = datasets.c.id
-_PARTITIONS: Final = prepared(sa.select(partitions).where(is_asked(partitions.c.execution)))
+_PARTITIONS: Final = prepared(sa.select(partitions).where(is_input(partitions.c.execution)))
 
 
 def _equal(**given: str | None) -> list[sa.ColumnElement[bool]]:
@@ -227,7 +236,7 @@ def _modes() -> sa.CTE:
 def _writers(main: bool) -> sa.Select[Any]:
     inner, outer = executions.alias("listed").c, executions.alias("seen").c
     pairs = pairs_from(
-        inner.target, inner.logical_plan, asked_column(), *successful(inner, writes_only=True)
+        inner.target, inner.logical_plan, input_column(), *successful(inner, writes_only=True)
     )
     modes = _modes()
     latest = (
@@ -237,7 +246,7 @@ def _writers(main: bool) -> sa.Select[Any]:
             *(wrote_main(outer) if main else successful(outer, writes_only=True)),
             outer.logical_plan == pairs.c.second,
             outer.mode == modes.c.value,
-            until_asked(outer.at),
+            until_input(outer.at),
         )
         .scalar_subquery()
     )
@@ -253,13 +262,13 @@ def _writers(main: bool) -> sa.Select[Any]:
 
 @made_once
 def _times_of_writes() -> sa.Select[Any]:
-    asked, seen = asked_column(), executions.alias("seen").c
+    asked, seen = input_column(), executions.alias("seen").c
 
     def newest(place: int) -> Any:
         times = sa.select(seen.at).where(
             seen.target == asked.c.value,
             *wrote_main(seen),
-            until_asked(seen.at),
+            until_input(seen.at),
         )
         return times.order_by(seen.at.desc()).limit(1).offset(place).scalar_subquery()
 
@@ -268,7 +277,7 @@ def _times_of_writes() -> sa.Select[Any]:
 
 @made_once
 def _last_states() -> sa.Select[Any]:
-    asked, own = asked_column(), executions.c
+    asked, own = input_column(), executions.c
     newest = newest_id("job", asked, "any")
     return sa.select(asked.c.value, own.at, own.state, own.producer).join_from(
         asked, executions, own.id == newest
@@ -282,19 +291,43 @@ def _plan_spans() -> sa.Select[Any]:
         sa.select(
             own.logical_plan, own.state, sa.func.count(), sa.func.min(own.at), sa.func.max(own.at)
         )
-        .where(is_asked(own.logical_plan), until_asked(own.at))
+        .where(is_input(own.logical_plan), until_input(own.at))
         .group_by(own.logical_plan, own.state)
     )
 
 
 @made_once
 def _newest_event() -> sa.Select[Any]:
-    return sa.select(sa.func.max(executions.c.at)).where(until_asked(executions.c.at))
+    return sa.select(sa.func.max(executions.c.at)).where(until_input(executions.c.at))
 
 
 @made_once
 def _times_of_runs() -> sa.Select[Any]:
     return _newest_of_job(sa.select(executions.c.run, executions.c.at))
+
+
+@made_once
+def _oldest_of_newest_runs() -> sa.Select[Any]:
+    own = executions.c
+    run, newest = run_of(own).label("run"), sa.func.max(own.at)
+    newest_runs = (
+        sa.select(run, sa.func.min(own.at).label("oldest"))
+        .where(own.job == _job())
+        .group_by(run)
+        .order_by(newest.desc(), run.desc())
+        .limit(sa.bindparam("runs", type_=sa.Integer(), required=True))
+        .subquery("newest_runs")
+    )
+    return sa.select(sa.func.min(newest_runs.c.oldest))
+
+
+@made_once
+def _time_at_place() -> sa.Select[Any]:
+    """Of the execution of a job that so many newer ones come before; no row where it has fewer."""
+    own = executions.c
+    passed = sa.bindparam("passed", type_=sa.Integer(), required=True)
+    times = sa.select(own.at).where(own.job == _job())
+    return times.order_by(own.at.desc()).limit(1).offset(passed)
 
 
 @made_once
@@ -311,6 +344,9 @@ def _executions_of_runs(count: int) -> sa.CompoundSelect[Any]:
 def _newest_of_job(chosen: sa.Select[Any]) -> sa.Select[Any]:
     """As many as a parameter says of the job that another one names."""
     own = executions.c
-    job = sa.bindparam("job", type_=StoredId(), required=True)
     limit = sa.bindparam("limit", type_=sa.Integer(), required=True)
-    return chosen.where(own.job == job).order_by(own.at.desc(), own.id.desc()).limit(limit)
+    return chosen.where(own.job == _job()).order_by(own.at.desc(), own.id.desc()).limit(limit)
+
+
+def _job() -> sa.BindParameter[str]:
+    return sa.bindparam("job", type_=StoredId(), required=True)

@@ -16,17 +16,17 @@ from sqlalchemy.engine import Connection
 
 from graph_model import labels
 from graph_model.facts import EVERY_BRANCH
-from graph_model.stores.catalogue.asked import (
-    AT_ONCE,
-    WORKED_OUT,
-    asked_table,
-    asked_values,
-    made_once,
-)
-from graph_model.stores.catalogue.past.conditions import BEFORE_EVERYTHING, successful
-from graph_model.stores.catalogue.past.fields import fields_of_write, in_place
+from graph_model.stores.catalogue.history.conditions import BEFORE_EVERYTHING, successful
+from graph_model.stores.catalogue.history.write_columns import fields_of_write, in_place
 from graph_model.stores.catalogue.reading import CatalogueReader
 from graph_model.stores.catalogue.tables import executions, partitions
+from graph_model.stores.catalogue.value_tables import (
+    AT_ONCE,
+    WORKED_OUT,
+    input_table,
+    input_values,
+    made_once,
+)
 from graph_model.stores.database import StoredId, StoredText, chunks
 from graph_model.stores.protocols import (
     OlderWrites,
@@ -106,7 +106,7 @@ def _read_spans(
 ) -> dict[tuple[Span, ...], _SpanRows]:
     found = [_SpanRows(None, False, {span: [] for span in read}) for read in reads]
     spans = [(number, span) for number, read in enumerate(reads) for span in read]
-    asked = asked_values((*_row(place, span), number) for place, (number, span) in enumerate(spans))
+    asked = input_values((*_row(place, span), number) for place, (number, span) in enumerate(spans))
     for row in _of_reads().rows(connection, asked | {"reach": reach, "most": most}):
         place, floor, declared, cut = row[:4]
         number, span = spans[place]
@@ -134,7 +134,7 @@ def _with_last_overwrites() -> sa.CTE:
     """The given spans, ``since`` being the time of the read, each with its target's ``last`` full
     overwrite before that, and whether a declaration names the target.
     """
-    asked, seen = asked_table((*_SPAN, ("read", sa.BigInteger()))), executions.alias("seen").c
+    asked, seen = input_table((*_SPAN, ("read", sa.BigInteger()))), executions.alias("seen").c
     last = (
         sa.select(seen.at)
         .where(
@@ -176,7 +176,7 @@ def _by_span(
 @made_once
 def _newest() -> sa.Select[Any]:
     """The writes of each span; for a span with more than ``most`` at least one row with a cut."""
-    cuts, row = _with_cuts(asked_table(_SPAN)), executions.alias("listed")
+    cuts, row = _with_cuts(input_table(_SPAN)), executions.alias("listed")
     return sa.select(cuts.c.number, cuts.c.cut, *fields_of_write(row)).join_from(
         cuts, row, sa.and_(cuts.c.cut.is_(None), *_in_span(row.c, cuts)), isouter=True
     )
@@ -223,7 +223,7 @@ def _order(older: OlderWrites) -> tuple[str, int]:
 @made_once
 def _newest_of_plans() -> sa.Select[Any]:
     """A loose index scan over the plans of a target, then a seek for each of them."""
-    asked = asked_table(_SPAN)
+    asked = input_table(_SPAN)
     plans = _plans_of(asked)
     seen, row = executions.alias("seen").c, executions.alias("listed")
     own = (*_in_span(seen, asked), seen.logical_plan == plans.c.plan)
@@ -278,7 +278,7 @@ def _asked(spans: Collection[Span]) -> Iterator[tuple[Sequence[Span], dict[str, 
     """
     for chunk in chunks(sorted(set(spans)), AT_ONCE):
         rows = [_row(number, span) for number, span in enumerate(chunk)]
-        yield chunk, asked_values(rows)
+        yield chunk, input_values(rows)
 
 
 def _row(number: int, span: Span) -> tuple[Any, ...]:

@@ -10,11 +10,11 @@ from sqlalchemy.engine import Connection
 
 from graph_model import labels
 from graph_model.labels import CTAS_COMMANDS
-from graph_model.stores.catalogue.asked import WORKED_OUT, asked_table, made_once
+from graph_model.stores.catalogue.history.write_columns import fields_of_write
 from graph_model.stores.catalogue.openlineage.applications import names_of_applications
-from graph_model.stores.catalogue.past.fields import fields_of_write
 from graph_model.stores.catalogue.reading import CatalogueReader
 from graph_model.stores.catalogue.tables import applications, executions
+from graph_model.stores.catalogue.value_tables import WORKED_OUT, input_table, made_once
 from graph_model.stores.database import StoredId, StoredText, chunks
 from graph_model.stores.protocols import SuccessfulWrite
 
@@ -72,7 +72,7 @@ def _of_state(of: Any, state: str) -> tuple[sa.ColumnElement[bool], ...]:
 
 @made_once
 def _companions(state: str) -> sa.Select[Any]:
-    asked = asked_table(_PAIR)
+    asked = input_table(_PAIR)
     seen, row = executions.alias("seen").c, executions.alias("listed")
 
     def reported_by(of: Any) -> tuple[sa.ColumnElement[bool], ...]:

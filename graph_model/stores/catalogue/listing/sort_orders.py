@@ -1,8 +1,8 @@
 """Orders of lists in SQL: a page is the rows behind the keys of the last row shown.
 
 All keys of an order go in one direction, so that "behind" is one comparison of tuples, and they end
-with an id, so that no row is listed twice or left out. What is unknown gets the value beyond every
-other one, and comes last.
+with an id, so that no row is listed twice or left out. An unknown value counts as greater than
+every other one, and comes last.
 """
 
 from __future__ import annotations
@@ -14,9 +14,9 @@ from typing import Any, Final
 import sqlalchemy as sa
 from sqlalchemy.engine import Connection
 
-from graph_model.stores.catalogue.past.conditions import BEFORE_EVERYTHING
+from graph_model.stores.catalogue.history.conditions import BEFORE_EVERYTHING
 from graph_model.stores.cursors import checked_limit, read_cursor, write_cursor
-from graph_model.stores.database import behind
+from graph_model.stores.database import after_keys
 from graph_model.stores.protocols import ListOrder
 
 _AFTER_EVERYTHING: Final = 2**63 - 1
@@ -45,7 +45,7 @@ class ListKeys:
         """
         if cursor is not None:
             last = read_cursor(cursor, self.name, *self._types)
-            asked = asked.where(behind(self.keys, last, falls=self.falls))
+            asked = asked.where(after_keys(self.keys, last, falls=self.falls))
         ways = [key.desc() if self.falls else key.asc() for key in self.keys]
         page = asked.add_columns(*self.keys).order_by(*ways).limit(checked_limit(limit) + 1)
         rows = connection.execute(page, values or {}).all()

@@ -12,20 +12,20 @@ import sqlalchemy as sa
 
 from graph_model import labels
 from graph_model.facts import NO_NUMBER, ReadVersionRow
-from graph_model.stores.catalogue.asked import (
+from graph_model.stores.catalogue.history.conditions import pairs_from, successful
+from graph_model.stores.catalogue.history.write_columns import fields_of_write, in_place
+from graph_model.stores.catalogue.reading import CatalogueReader
+from graph_model.stores.catalogue.tables import executions, read_versions
+from graph_model.stores.catalogue.value_tables import (
     AT_ONCE,
     WORKED_OUT,
-    asked_column,
-    asked_table,
-    asked_values,
-    is_asked,
+    input_column,
+    input_table,
+    input_values,
+    is_input,
     made_once,
     prepared,
 )
-from graph_model.stores.catalogue.past.conditions import pairs_from, successful
-from graph_model.stores.catalogue.past.fields import fields_of_write, in_place
-from graph_model.stores.catalogue.reading import CatalogueReader
-from graph_model.stores.catalogue.tables import executions, read_versions
 from graph_model.stores.database import StoredId, StoredText, chunks
 from graph_model.stores.protocols import (
     NumberedTime,
@@ -43,7 +43,7 @@ _SPAN: Final = (
 _TOLD: Final = (
     ("target", StoredId()), ("version", StoredText()), ("branch", StoredText()),
 )  # fmt: skip
-_READ: Final = prepared(sa.select(read_versions).where(is_asked(read_versions.c.execution)))
+_READ: Final = prepared(sa.select(read_versions).where(is_input(read_versions.c.execution)))
 
 
 class SqlTableVersions(CatalogueReader):
@@ -57,7 +57,7 @@ class SqlTableVersions(CatalogueReader):
         with self._read() as connection:
             for chunk in chunks(sorted(set(spans)), AT_ONCE):
                 rows = ((n, *span[:-1], int(span.whole)) for n, span in enumerate(chunk))
-                asked = asked_values(rows) | {"most": most}
+                asked = input_values(rows) | {"most": most}
                 found |= _by_span(chunk, _version_writes().rows(connection, asked))
         return found
 
@@ -117,7 +117,7 @@ def _version_writes() -> sa.Select[Any]:
 
 def _with_lows() -> sa.CTE:
     """The given spans, each with the number of its first version."""
-    asked, seen = asked_table(_SPAN), executions.alias("seen").c
+    asked, seen = input_table(_SPAN), executions.alias("seen").c
     own = (*_of_branch(seen, asked.c),)
     newest = sa.select(seen.version_number).order_by(seen.version_number.desc()).limit(1)
     overwrite = newest.where(
@@ -177,7 +177,7 @@ def _of_branch(row: Any, of: Any) -> tuple[sa.ColumnElement[bool], ...]:
 
 @made_once
 def _numbered_versions() -> sa.Select[Any]:
-    asked, row = asked_table(_TOLD), executions.alias("listed")
+    asked, row = input_table(_TOLD), executions.alias("listed")
     seen = executions.alias("seen").c
     first = (
         sa.select(seen.id)
@@ -198,5 +198,5 @@ def _numbered_versions() -> sa.Select[Any]:
 @made_once
 def _bound_reads() -> sa.Select[Any]:
     own = read_versions.alias("listed").c
-    pairs = pairs_from(own.logical_plan, own.dataset, asked_column())
+    pairs = pairs_from(own.logical_plan, own.dataset, input_column())
     return sa.select(pairs.c.first, pairs.c.second).where(pairs.c.second.is_not(None))
