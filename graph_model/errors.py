@@ -14,6 +14,7 @@
     ├── Unavailable             try again later: 503
     │   ├── AnswerTimeout       a server has a request and does not answer it in time
     │   ├── JournalUnavailable  a document cannot be made durable now
+    │   │   └── ProjectedElsewhere  another process projects for longer than this one waits
     │   ├── GraphUnavailable    the graph database does not answer
     │   │   └── GraphTimeout    ... within the time it was given
     │   └── Rebuilding          the graph is behind the journal
@@ -136,6 +137,10 @@ class AnswerTimeout(Unavailable):
 
 class JournalUnavailable(Unavailable):
     """A document could not be made durable (disk full, database away): it was not accepted."""
+
+
+class ProjectedElsewhere(JournalUnavailable):
+    """Another process has projected for longer than this one waits for its turn."""
 
 
 class GraphUnavailable(Unavailable):

@@ -25,6 +25,7 @@ from graph_model.errors import ConfigurationError
 from graph_model.facts import Edge, ExecutionRow, Vertex
 from graph_model.producers.registry import PRODUCERS, Producers
 from graph_model.producers.translation import projection_epoch
+from graph_model.projection.runs.carried_runs import CarriedRuns
 from graph_model.projection.runs.window import ALL, REMOTE, RunWindow
 from graph_model.stores.catalogue.tables import VERSION as CATALOGUE_VERSION
 from pipeline.journal.documents import REFUSED, Line
@@ -208,14 +209,15 @@ class _Job:
         window, kept = self._request.runs, self._kept("unique")
         rows = kept.where((kept["part"] == ROWS) & (kept["name"] == ExecutionRow.__name__))
         executions = executions_of(rows)
-        newest = executions.agg(f.max("at")).first()
-        noted = window.noted(None if newest is None else newest[0])
+        found = executions.agg(f.max("at")).first()
+        newest = None if found is None else found[0]
+        noted = str(CarriedRuns(window, since=window.since(newest)))
         if window == ALL:
             return noted
-        wanted = wanted_executions(executions, window, None if newest is None else newest[0])
+        wanted = wanted_executions(executions, window, newest)
         records = wanted.select("content").rdd.mapPartitions(run_records)
-        found = self._spark.createDataFrame(records, _SCHEMA, verifySchema=False)
-        self._keep("unique", each_once(found), beside=True)
+        elements = self._spark.createDataFrame(records, _SCHEMA, verifySchema=False)
+        self._keep("unique", each_once(elements), beside=True)
         self._watch.done(f"runs added: {window}")
         return noted
 

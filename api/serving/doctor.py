@@ -21,7 +21,7 @@ from api.serving.storage import DATABASE_FILE, claim, opened_storage
 from api.settings import Settings
 from graph_model.errors import ConfigurationError, HeadwaterError
 from graph_model.projection.fullness import HELD_KEY
-from graph_model.projection.runs.graph_runs import RUNS_KEY, left_by, setting_of
+from graph_model.projection.runs.carried_runs import RUNS_KEY, read_carried
 from graph_model.retention.forecast import (
     Forecast,
     Measure,
@@ -169,9 +169,11 @@ def _look_at_files(settings: Settings) -> Iterator[Finding]:
 
 def _runs_in_graph(settings: Settings, noted: str | None) -> Finding:
     """The setting, and the graph's own where that is still another one."""
-    wanted, has = str(settings.run_window), setting_of(noted)
-    text = wanted if has == wanted else f"{has}; the next start makes it {wanted}"
-    if noted == left_by(settings.run_window):
+    wanted, carried = settings.run_window, read_carried(noted)
+    text = str(wanted)
+    if carried.asked != wanted:
+        text = f"{carried.asked}; the next start makes it {wanted}"
+    elif carried.left:
         text = f"none: the graph is nearly full; with more room they are {wanted}"
     return Finding("runs in the graph", True, text)
 

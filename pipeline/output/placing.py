@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 from graph_model.errors import ConfigurationError, InvalidInput
 from graph_model.projection.projector import EPOCH_KEY
-from graph_model.projection.runs.graph_runs import RUNS_KEY
+from graph_model.projection.runs.carried_runs import RUNS_KEY
 from graph_model.stores.bodies import LargeBodies, open_bodies
 from graph_model.stores.catalogue import SqlGenerations
 from graph_model.stores.database import Database, claim_database

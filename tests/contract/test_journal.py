@@ -478,6 +478,9 @@ def test_the_first_unprojected_position_is_the_oldest_pending_one_or_the_next(
     assert journal.first_unprojected() == 3
     journal.settle([3], WAITING)
     assert journal.first_unprojected() == 5
+    journal.accept([a_submission("d", kind=COMMAND, plan_id="d")], a_receipt())
+    assert journal.first_unprojected() == 5
+    assert journal.first_unprojected(besides=COMMAND) == 6
 
 
 def test_reopening_works_through_a_journal_in_parts(

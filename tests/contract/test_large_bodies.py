@@ -135,6 +135,8 @@ class Failing(S3Bodies):
 
     failing = False
     failing_removals = False
+    removals = 0
+    before_removal: Any = None
     before_rows: Any = None
     after_removal: Any = None
 
@@ -147,6 +149,9 @@ class Failing(S3Bodies):
             run()
 
     def remove(self, names: Collection[str]) -> None:
+        self.removals += 1
+        if self.before_removal is not None:
+            self.before_removal()
         if self.failing or self.failing_removals:
             raise JournalUnavailable("the store of large bodies removes nothing")
         super().remove(names)
@@ -178,15 +183,122 @@ def test_without_the_store_large_documents_are_refused_and_small_ones_taken(
 def test_a_body_outlives_its_row_while_the_store_is_away_and_goes_then(
     engine: sa.Engine, failing: Failing
 ) -> None:
-    journal = SqlJournal(engine)
+    seconds = [0.0]
+    journal = SqlJournal(engine, clock=lambda: seconds[0])
     (position,) = journal.accept([large("x")], a_receipt())
     failing.failing = True
     journal.conclude((), [position])
     assert journal.documents([position]) == ()
     assert len(names_of(failing)) == 1
     failing.failing = False
+    seconds[0] = 60.0
     journal.tidy()
     assert names_of(failing) == set()
+
+
+def test_a_store_that_is_away_is_asked_less_and_less_often_and_logged_once(
+    engine: sa.Engine, failing: Failing, caplog: pytest.LogCaptureFixture
+) -> None:
+    seconds = [0.0]
+    journal = SqlJournal(engine, clock=lambda: seconds[0])
+    (position,) = journal.accept([large("x")], a_receipt())
+    failing.failing_removals = True
+    journal.conclude((), [position])
+    for _ in range(24 * 60):  # a day, each minute
+        seconds[0] += 60.0
+        journal.tidy()
+        (other,) = journal.accept([small("y")], a_receipt())
+        journal.conclude((), [other])
+    assert 24 <= failing.removals <= 32
+    warnings = [one for one in caplog.records if one.levelname == "WARNING"]
+    assert len(warnings) == 1
+    assert "bodies of removed documents are still to be removed" in warnings[0].message
+
+
+def test_documents_are_taken_while_the_store_is_slow_to_remove(
+    engine: sa.Engine, failing: Failing
+) -> None:
+    journal = SqlJournal(engine)
+    removing, goes_on = threading.Event(), threading.Event()
+    (position,) = journal.accept([large("x")], a_receipt())
+
+    def block() -> None:
+        removing.set()
+        assert goes_on.wait(60)
+
+    failing.before_removal = block
+    remover = threading.Thread(target=journal.conclude, args=((), [position]))
+    remover.start()
+    try:
+        assert removing.wait(60)
+        taken = journal.accept([small("y"), large("z")], a_receipt())
+        journal.conclude((), taken[:1])
+        journal.tidy()
+        assert journal.plan("z")[0].body == large("z").body
+        assert failing.removals == 1
+    finally:
+        goes_on.set()
+        remover.join()
+    assert names_of(failing) == {large("z").content_hash}
+
+
+def test_a_body_that_comes_back_while_it_is_removed_waits_for_that_and_is_put_again(
+    engine: sa.Engine, failing: Failing
+) -> None:
+    """The request finds the object there, which goes before the request has a row."""
+    journal = SqlJournal(engine)
+    removing, goes_on = threading.Event(), threading.Event()
+    (position,) = journal.accept([large("x")], a_receipt())
+
+    def block() -> None:
+        failing.before_removal = None
+        removing.set()
+        assert goes_on.wait(60)
+
+    failing.before_removal = block
+    failing.before_rows = goes_on.set
+    remover = threading.Thread(target=journal.conclude, args=((), [position]))
+    remover.start()
+    assert removing.wait(60)
+    (again,) = journal.accept([large("x")], a_receipt())
+    remover.join()
+    assert journal.documents([again])[0].body == large("x").body
+    assert names_of(failing) == {large("x").content_hash}
+    assert journal.verify() == ()
+
+
+def test_a_removal_of_another_service_is_waited_for(engine: sa.Engine, failing: Failing) -> None:
+    """Each service has its own engine: a name that one has freed, the other one does not remove."""
+    if engine.dialect.name == "sqlite":
+        pytest.skip("one process serves one folder")
+    other_engine = sa.create_engine(engine.url)
+    other_engine = other_engine.execution_options(**engine.get_execution_options())
+    journal = SqlJournal(engine)
+    keep_large(other_engine, LargeBodies(failing, ABOVE))
+    other = SqlJournal(other_engine)
+    removing, goes_on = threading.Event(), threading.Event()
+    (position,) = journal.accept([large("x")], a_receipt())
+
+    def block() -> None:
+        failing.before_removal = None
+        removing.set()
+        assert goes_on.wait(60)
+
+    failing.before_removal = block
+    removers = [
+        threading.Thread(target=journal.conclude, args=((), [position])),
+        threading.Thread(target=other.tidy),
+    ]
+    removers[0].start()
+    assert removing.wait(60)
+    removers[1].start()
+    taken = other.accept([small("y")], a_receipt())
+    goes_on.set()
+    for one in removers:
+        one.join()
+    assert failing.removals == 1
+    assert other.documents(taken)[0].body == small("y").body
+    other_engine.dispose()
 
 
 def test_a_document_that_comes_back_before_its_body_was_removed_has_one(

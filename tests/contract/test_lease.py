@@ -15,19 +15,24 @@ import sqlalchemy as sa
 
 from graph_model.errors import GraphUnavailable, JournalUnavailable
 from graph_model.facts import Facts
+from graph_model.producers.commands.documents import Prune
 from graph_model.producers.spline.documents import EVENT_KIND, PLAN_KIND
 from graph_model.projection.projector import Projector, rounds
 from graph_model.projection.runs.window import NONE
+from graph_model.retention.coverage import CATALOGUE_KEY, FILLING
 from graph_model.stores.catalogue import SqlGenerations
-from graph_model.stores.database import Database, Lease, Lock, open_database
+from graph_model.stores.database import Database, Lease, Lock, locks, open_database
 from graph_model.stores.journal import SqlJournal
 from graph_model.stores.protocols import Graph, Receipt, Submission
 from tests.contract.databases import schema_on
 from tests.memory_graph import MemoryGraph
 from tests.projections import project, submission
+from tests.unit.projection.test_crashes import order
 from tests.unit.projection.test_projector import a_plan, an_event
+from tests.waiting import eventually
 
 MANY = 6
+RECEIPT = Receipt(0, "", "test", "raw")
 PATIENCE_SECONDS = 30
 
 
@@ -282,3 +287,99 @@ def test_however_the_lease_changes_hands_the_projection_is_that_of_one_process(
     assert {one.id for one in shared.graph.scan()} == {one.id for one in expected.graph.scan()}
     assert set(found) == set(expected.catalogue.scan())
     expected.close()
+
+
+# --- a service that starts while another one is busy ---------------------------------------------
+
+
+def starting_on(url: str, graph: Graph) -> Process:
+    database = open_database(url)
+    journal = SqlJournal(database)
+    generations = SqlGenerations(database, journal)
+    projector = Projector(journal, graph, generations, runs=NONE)
+    return Process(database, journal, generations, projector)
+
+
+@pytest.fixture
+def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(locks, "_LOCK_SECONDS", 0.05)
+
+
+def finish(process: Process) -> None:
+    """All that is pending is projected, and the service ready."""
+    while process.projector.work_until(lambda: process.projector.state == "ready"):
+        pass
+
+
+@pytest.mark.usefixtures("impatient")
+def test_a_service_that_starts_during_a_long_command_is_ready_before_it_ends(
+    server_url: str,
+) -> None:
+    graph = WatchedGraph()
+    with schema_on(server_url) as url:
+        first, second = process_on(url, graph), starting_on(url, graph)
+        first.take(*range(MANY))
+        finish(first)
+        first.journal.accept([order(Prune((), drop_bodies=True))], RECEIPT)
+        with first.journal.projecting():
+            second.projector.start()
+            eventually(lambda: second.projector.state == "ready")
+            taken = second.take(MANY)
+        eventually(lambda: second.projector.wait(taken, 1.0))
+        assert second.projector.state == "ready"
+        second.close()
+        first.close()
+
+
+@pytest.mark.usefixtures("impatient")
+@pytest.mark.parametrize("behind", ["documents", "catalogue"])
+def test_a_service_that_starts_while_another_one_fills_the_graph_is_not_ready_before_that_is_done(
+    server_url: str, caplog: pytest.LogCaptureFixture, behind: str
+) -> None:
+    caplog.set_level("INFO")
+    graph = WatchedGraph()
+    with schema_on(server_url) as url:
+        first, second = process_on(url, graph), starting_on(url, graph)
+        first.take(*range(MANY))
+        finish(first)
+        if behind == "documents":
+            first.take(MANY)
+        else:
+            first.journal.set_meta(CATALOGUE_KEY, FILLING)
+        with first.journal.projecting():
+            second.projector.start()
+            eventually(lambda: sum("waits for its turn" in one for one in caplog.messages) > 2)
+            assert second.projector.state == "rebuilding"
+        eventually(lambda: second.projector.state == "ready")
+        second.close()
+        first.close()
+
+
+@pytest.mark.usefixtures("impatient")
+def test_a_service_that_waits_for_its_turn_stays_ready(
+    shared: Shared, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level("INFO")
+    finish(shared.first)
+    shared.second.projector.start()
+    eventually(lambda: shared.second.projector.state == "ready")
+    with shared.first.journal.projecting():
+        taken = shared.second.take(1)
+        shared.second.projector.notify()
+        eventually(lambda: "waits for its turn: ready" in caplog.text)
+        assert shared.second.projector.state == "ready"
+    eventually(lambda: shared.second.projector.wait(taken, 1.0))
+
+
+def test_a_command_that_another_service_carries_out_keeps_no_service_from_answering(
+    shared: Shared,
+) -> None:
+    shared.first.take(*range(MANY))
+    finish(shared.first)
+    lease = lease_of(shared.first)
+    assert lease.take()
+    shared.first.journal.accept([order(Prune((), drop_bodies=True))], RECEIPT)
+    shared.second.projector.prepare()
+    shared.second.projector.start()
+    eventually(lambda: shared.second.projector.state == "ready")
+    lease.give_up()

@@ -9,7 +9,7 @@ from collections.abc import Callable, Collection
 from typing import Final
 
 from graph_model import naming
-from graph_model.errors import HeadwaterError, Unavailable
+from graph_model.errors import HeadwaterError, ProjectedElsewhere, Unavailable
 from graph_model.naming import Rules
 from graph_model.producers.registry import PRODUCERS, Producers
 from graph_model.projection.fullness import FULL, Fullness
@@ -295,6 +295,8 @@ class Projector:
                 if self._is_moment_for_checkpoint():
                     self._take_checkpoint()
                 pause = _FIRST_PAUSE_SECONDS
+            except ProjectedElsewhere:
+                self._stand_by()
             except Unavailable as error:
                 self._fail(error)
                 log.warning("projection pauses %.1f s: %s", pause, error)
@@ -343,6 +345,20 @@ class Projector:
         if self._readiness.state != "ready":
             self._become_ready()
         return bool(projected or rebuilt)
+
+    def _stand_by(self) -> None:
+        """Another process works on graph and catalogue for long, as for a large command: answers
+        are as good as its own, where this one has prepared or finds everything whole.
+        """
+        self._rounds.give_way()
+        try:
+            if not self._prepared:
+                self.follow()
+                if self._preparation.can_stand_by():
+                    self._readiness.end()
+        except Unavailable as error:
+            self._fail(error)
+        log.info("another process projects, and this one waits for its turn: %s", self.state)
 
     def _fail(self, error: Unavailable) -> None:
         self._readiness.fail(error.reason)

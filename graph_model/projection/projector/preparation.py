@@ -65,6 +65,20 @@ class Preparation:
         """Whether the catalogue in force has any executions."""
         return self._stores.generations.current.newest_event(None) is not None
 
+    def can_stand_by(self) -> bool:
+        """Whether answers are whole before this process has prepared: while another one projects,
+        for long, it has found that journal, catalogue and graph belong together.
+        """
+        known = self._stores.journal.get_meta(EPOCH_KEY)
+        if known != self._rules.epoch or not (self._is_whole() and self.has_answers()):
+            return False
+        self._readiness.join()
+        return self._witness.find() is None and self._readiness.has_caught_up(nothing_left=False)
+
+    def _is_whole(self) -> bool:
+        """Whether the catalogue in force has held everything once."""
+        return self._stores.journal.get_meta(CATALOGUE_KEY) != FILLING
+
     def _prepare(self) -> None:
         known = self._stores.journal.get_meta(EPOCH_KEY)
         self._rules.read(known)
@@ -76,6 +90,8 @@ class Preparation:
         outdated = known != self._rules.epoch
         if is_filled and doubt is None:
             self._runs.compare()
+            if self._is_whole():
+                self._readiness.join()
             if outdated:
                 self._rebuilds.request()
                 if self.has_answers():  # the old ones, until the new ones are complete

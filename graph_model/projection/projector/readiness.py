@@ -6,6 +6,7 @@ import threading
 from collections.abc import Callable
 from typing import Final
 
+from graph_model.producers.commands.documents import COMMAND_KIND
 from graph_model.projection.projector.stores import ProjectionStores
 
 _LONGEST_WAIT_SECONDS: Final = 5.0
@@ -20,13 +21,20 @@ class Readiness:
     def __init__(self, stores: ProjectionStores) -> None:
         self._journal = stores.journal
         self._goal: int | None = None  # a projector is ready when it has projected all up to here
+        self._joins = False
         self.state = "rebuilding"
         self.trouble: str | None = None
         self.doubt: str | None = None
 
     def begin(self) -> None:
         """The projection may be incomplete until all present documents are projected."""
-        self.state, self._goal = "rebuilding", None
+        self.state, self._goal, self._joins = "rebuilding", None, False
+
+    def join(self) -> None:
+        """The projection was whole, and was found as it was left: commands that are still to be
+        carried out, or that another process carries out, keep no other service from answering.
+        """
+        self._joins = True
 
     def end(self) -> None:
         """The projection is complete."""
@@ -43,7 +51,8 @@ class Readiness:
         """
         if self._goal is None:
             self._goal = self._journal.newest()
-        return nothing_left or self._journal.first_unprojected() > self._goal
+        besides = COMMAND_KIND if self._joins else None
+        return nothing_left or self._journal.first_unprojected(besides) > self._goal
 
 
 class Activity:

@@ -18,6 +18,7 @@ from graph_model.projection.projector.orders import ORDERS_KEY, OrdersInForce
 from graph_model.projection.projector.rules import EPOCH_KEY, FROM_NOTHING, RulesInForce
 from graph_model.projection.projector.stores import ProjectionStores
 from graph_model.projection.rebuilding import Phase, Progress, Rebuild
+from graph_model.projection.runs.carried_runs import RUNS_KEY
 from graph_model.projection.runs.graph_runs import GraphRuns
 from graph_model.stores.protocols import StoredDocument
 
@@ -123,7 +124,7 @@ class Rebuilds:
         journal, rules = self._stores.journal, self._rules
         if self._commits.rebuild is None and self._runs.is_other:
             with journal.projecting():
-                return self._runs.step()
+                return self._change_runs(journal.get_meta(REBUILD_KEY))
         if self._commits.rebuild is None and not self.is_noted:
             return False
         with journal.projecting():
@@ -131,6 +132,8 @@ class Rebuilds:
                 if self.is_elsewhere(journal.get_meta(REBUILD_KEY)):
                     return False
                 self._begin()
+            if self.follow_runs(journal.get_meta(RUNS_KEY)):
+                return True
             self._commits.take_turn(journal.get_meta(WRITER_KEY))
             self._commits.forget()
             journal.set_meta(REBUILD_KEY, f"{self._commits.name} {int(time.time())}")
@@ -147,6 +150,26 @@ class Rebuilds:
             if not going_on:
                 self._end()
         return True
+
+    def follow_runs(self, noted: str | None) -> bool:
+        """Read which runs the graph carries, as another process may have noted; whether that ends
+        a rebuild with others, which begins again.
+        """
+        if not self._runs.follow(noted):
+            return False
+        self._commits.forget()
+        if self._commits.rebuild is None:
+            return False
+        self.drop()
+        self.request()
+        return True
+
+    def _change_runs(self, noted: str | None) -> bool:
+        """A step towards other runs in the graph, which a rebuild elsewhere would remove again."""
+        if self.is_elsewhere(noted):
+            return False
+        self._commits.forget()
+        return self._runs.step()
 
     def revisit(self, plan_ids: Collection[str]) -> None:
         """The facts of these are about to change, under the rules in force: a rebuild under other

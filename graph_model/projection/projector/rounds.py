@@ -15,6 +15,7 @@ from graph_model.projection.projector.orders import ORDERS_KEY, OrdersInForce
 from graph_model.projection.projector.readiness import Activity
 from graph_model.projection.projector.rebuilds import REBUILD_KEY, Rebuilds
 from graph_model.projection.projector.stores import ProjectionStores
+from graph_model.projection.runs.carried_runs import RUNS_KEY
 from graph_model.projection.waiters import Waiters
 from graph_model.stores.protocols import ROUND_KEY, DocumentState
 
@@ -102,6 +103,7 @@ class Rounds:
                 return 0
             if not self._commits.take_turn(noted.get(WRITER_KEY)):
                 keys = self._pending()  # another may have projected some
+            self._rebuilds.follow_runs(noted.get(RUNS_KEY))
             self._rebuilds.load_orders(noted.get(ORDERS_KEY))
             taken = self._project_batch(keys, read_attempt(noted.get(ATTEMPT_KEY)))
             is_rest = self._attempting.left_some or taken < len(keys)

@@ -6,6 +6,7 @@ In reading order:
 ``present_runs``  which elements of runs the graph has of some jobs
 ``wanted_runs``   which executions the window wants, read from the catalogue
 ``keeping``       making the graph carry the wanted runs, and nothing beyond them
+``carried_runs``  the journal's note of which runs the graph carries
 ``steps``         work in steps, of which one that fails is taken again
 ``estimate``      how many elements runs take under each setting
 ``graph_runs``    when that is done: with each commit, and after another setting

@@ -4,45 +4,36 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Collection, Iterable, Iterator
+from dataclasses import replace
 from typing import Final
 
 from graph_model.facts import ExecutionRow, Facts, Row, merge
 from graph_model.projection.fullness import LEAVING, ROOM_AGAIN, Fullness
+from graph_model.projection.runs.carried_runs import RUNS_KEY, CarriedRuns, read_carried
 from graph_model.projection.runs.estimate import estimate_elements
 from graph_model.projection.runs.keeping import (
     Kept,
     keep_newest,
-    remove_before,
+    next_since,
+    steps_that_move,
     steps_that_trim,
     steps_that_write,
-    write_since,
 )
 from graph_model.projection.runs.steps import Steps
 from graph_model.projection.runs.wanted_runs import elements_of
-from graph_model.projection.runs.window import ALL, NONE, RunWindow
-from graph_model.stores.protocols import Catalogue, Checkpoints, Generations, Graph
-from graph_model.stores.protocols.history import ExecutionHistory
+from graph_model.projection.runs.window import NONE, RunWindow
+from graph_model.stores.protocols import Checkpoints, Generations, Graph
 from graph_model.stores.protocols.journal import JournalSettings
 
 log = logging.getLogger(__name__)
 
-#: Where the journal keeps which runs the graph carries (``RunWindow.noted``).
-RUNS_KEY: Final = "graph_runs"
-
-
-def setting_of(noted: str | None) -> str:
-    """The setting in such a note; a graph without one has all runs."""
-    return (noted or str(ALL)).split()[0]
-
-
-def left_by(asked: RunWindow) -> str:
-    """The note of a graph that is too full for the runs that this setting asks for."""
-    return f"{NONE} {asked}"
-
 
 class GraphRuns:
-    """``window`` selects the runs of the graph: none while it is nearly full. ``is_other``:
-    whether it still carries runs of another window. The projector's own, on its thread.
+    """Keeps the runs that the journal notes for the graph (``carried``).
+
+    Several services may share the graph. Each has its own setting noted once, with its first step;
+    from then on it follows the note, so the one that started last decides. The projector's own, on
+    its thread.
     """
 
     def __init__(
@@ -54,29 +45,72 @@ class GraphRuns:
         checkpoints: Checkpoints,
         fullness: Fullness,
     ) -> None:
-        self._asked: Final = window
-        self.window = window
+        self._own: Final = window
+        self._is_new = True  # its own setting is yet to be noted
+        self._carried = CarriedRuns(window)
+        self._noted: str | None = None
+        self._is_behind = False  # the newest event wants other days
         self._fullness = fullness
         self._needed: int | None = None  # elements of the runs that left
         self._journal = journal
         self._graph = graph
         self._generations = generations
         self._checkpoints = checkpoints
-        self.is_other = False
         self._steps: Steps[int] | None = None
         self._writing: Steps[Facts] = Steps(lambda: iter(()))
-        self._noting = ""
 
-    # --- before the first round ------------------------------------------------------------------
+    @property
+    def window(self) -> RunWindow:
+        """The runs of the graph: none while it is nearly full."""
+        return self._carried.window
+
+    @property
+    def is_other(self) -> bool:
+        """Whether the graph is to get other runs, which ``step`` does."""
+        return self._carried.moving or self._is_behind or self._wants_own
+
+    @property
+    def _wants_own(self) -> bool:
+        return self._is_new and self._carried.asked != self._own
+
+    # --- the note of the journal -----------------------------------------------------------------
 
     def compare(self) -> None:
-        """The graph stays as it was left, and may carry runs of another setting."""
-        noted = self._journal.get_meta(RUNS_KEY)
-        self.window = NONE if noted == left_by(self._asked) else self._asked
-        self._compare(noted)
+        """Before the first round: the graph stays as it was left, and may carry other runs."""
+        self._read(self._journal.get_meta(RUNS_KEY))
+        self._is_new = self._wants_own
 
-    def _compare(self, noted: str | None) -> None:
-        self._steps, self.is_other = None, setting_of(noted) != str(self.window)
+    def follow(self, noted: str | None) -> bool:
+        """Another process may have noted other runs: whether they are of another window."""
+        if noted == self._noted:
+            return False
+        former = self.window
+        self._read(noted)
+        if self.window == former:
+            return False
+        log.info(
+            "another service has the graph carry the runs %s: this one, with "
+            "HEADWATER_GRAPH_RUNS=%s, follows it until it starts again",
+            self.window,
+            self._own,
+        )
+        return True
+
+    def _read(self, noted: str | None) -> None:
+        self._noted, self._carried, self._steps = noted, read_carried(noted), None
+        self._look()
+
+    def _note(self, carried: CarriedRuns) -> None:
+        self._journal.set_meta(RUNS_KEY, str(carried))
+        self._noted, self._carried, self._steps = str(carried), carried, None
+
+    def _look(self) -> None:
+        """Whether the newest event is of the day up to which the window reaches."""
+        self._is_behind = self._since(self.window) != self._carried.since
+
+    def _since(self, window: RunWindow) -> int:
+        newest = self._generations.current.newest_event(None) if window.kind == "days" else None
+        return window.since(newest)
 
     def fit(self) -> bool:
         """Between two rounds: the runs leave a graph that is nearly full, and return when there is
@@ -86,26 +120,26 @@ class GraphRuns:
         if window == self.window:
             return False
         move = "leave the graph, which is nearly full" if window == NONE else "return to the graph"
-        log.warning("the runs of HEADWATER_GRAPH_RUNS=%s %s", self._asked, move)
-        self.window, self._needed = window, None
-        self._compare(self._journal.get_meta(RUNS_KEY))
+        log.warning("the runs of HEADWATER_GRAPH_RUNS=%s %s", self._carried.asked, move)
+        self._begin(CarriedRuns(self._carried.asked, left=window == NONE))
         return True
 
     def _window_that_fits(self) -> RunWindow:
-        if self.window == self._asked:
-            return NONE if self._fullness.share() >= LEAVING else self._asked
+        asked = self._carried.asked
+        if self.window == asked:
+            return NONE if self._fullness.share() >= LEAVING else asked
         if self.is_other or self._fullness.share() >= ROOM_AGAIN:
             return NONE
         if self._needed is None:
-            self._needed = sum(estimate_elements(self._generations.current, [self._asked]).values())
-        return self._asked if self._fullness.share(self._needed) < ROOM_AGAIN else NONE
+            self._needed = sum(estimate_elements(self._generations.current, [asked]).values())
+        return asked if self._fullness.share(self._needed) < ROOM_AGAIN else NONE
 
     def fill(self, *, restored: bool) -> None:
         """The graph is filled: it has nothing, or the elements of a checkpoint."""
-        if not restored:
-            self._journal.set_meta(RUNS_KEY, self._text(self._generations.current))
-        elif self.window.kind == "days":
-            self._journal.set_meta(RUNS_KEY, str(ALL))  # days may have passed since the checkpoint
+        days = self.window.kind == "days"
+        if days or not restored:  # days may have passed since the checkpoint
+            since = self._since(self.window)
+            self._note(replace(self._carried, since=since, moving=restored, former=None))
         self.compare()
 
     # --- with each commit ------------------------------------------------------------------------
@@ -118,87 +152,99 @@ class GraphRuns:
         lost = [row for row in gone if isinstance(row, ExecutionRow)]
         if not (new or lost) or self.window.kind in {"all", "none"}:
             return Facts()
-        catalogue = self._generations.current
         if self.window.kind == "newest":
+            catalogue = self._generations.current
             jobs = {row.job for row in (*new.values(), *lost)}
             kept = keep_newest(self._graph, catalogue, self.window, jobs, new.keys(), lost)
         else:
-            kept = self._keep_days(catalogue, new.values())
+            kept = self._keep_days(new.values())
         self.wrote(kept.changed)
         return kept.wanted
 
-    def _keep_days(self, catalogue: Catalogue, new: Collection[ExecutionRow]) -> Kept:
-        since = self.window.since(catalogue.newest_event(None))
-        changed = self._move(catalogue, since)
-        wanted = elements_of(row for row in new if row.at >= since)
+    def _keep_days(self, new: Collection[ExecutionRow]) -> Kept:
+        """The window stays where it is noted; ``step`` moves it between two rounds."""
+        self._look()
+        wanted = elements_of(row for row in new if row.at >= self._carried.since)
         self._graph.write(wanted)
-        return Kept(wanted, changed + len(wanted.vertices) + len(wanted.edges))
+        return Kept(wanted, len(wanted.vertices) + len(wanted.edges))
 
     def to_withdraw(self, gone: Facts) -> Facts:
         """The facts that go, without elements of runs that the graph does not carry, or that
         ``keep`` removes by itself.
         """
-        if self.is_other or self.window.kind == "all":
+        carried = self._carried
+        if self.window.kind == "all" or (carried.moving and carried.former is None):
             return gone
         structure = self.window.structure(gone)
         if self.window.kind != "days":
             return structure
-        since = int((self._journal.get_meta(RUNS_KEY) or "").split()[-1])
-        rows = (row for row in gone.rows if isinstance(row, ExecutionRow) and row.at >= since)
-        return merge((structure, elements_of(rows)))
+        rows = (row for row in gone.rows if isinstance(row, ExecutionRow))
+        return merge((structure, elements_of(row for row in rows if row.at >= carried.first)))
 
-    def _move(self, catalogue: Catalogue, since: int) -> int:
-        """The newest event is of another day than before: how many elements that changes."""
-        setting, _, noted = (self._journal.get_meta(RUNS_KEY) or "").partition(" ")
-        if setting != str(self.window) or int(noted) == since:
-            return 0  # another setting: ``step`` comes to all of them
-        if int(noted) < since:
-            changed = remove_before(self._graph, catalogue, int(noted), since)
-        else:
-            changed = write_since(self._graph, catalogue, since, int(noted))
-        self._journal.set_meta(RUNS_KEY, self._text(catalogue))
-        return changed
-
-    # --- after another setting, and in a rebuild -------------------------------------------------
+    # --- another setting or other days, and in a rebuild -----------------------------------------
 
     def step(self) -> bool:
-        """A page of another setting's elements: whether there was one. Raises Unavailable."""
-        if self.is_other and self._steps is None:
-            self._compare(self._journal.get_meta(RUNS_KEY))  # another process may have done it
+        """A page of the elements that another setting or day wants or leaves: whether there was
+        one. Raises Unavailable.
+        """
+        self.follow(self._journal.get_meta(RUNS_KEY))  # another process may have done it
         if not self.is_other:
             return False
+        if self._wants_own:
+            self._begin(CarriedRuns(self._own))
+            self._is_new = False
+        elif not self._carried.moving:
+            self._begin_to_move()
         if self._steps is None:
-            log.info("the graph is to carry other runs: %s", self.window)
-            with self._checkpoints.voided():
-                pass
-            self._noting = self._text(self._generations.current)
-            self._steps = Steps(self._steps_that_trim)
+            self._steps = Steps(self._steps_that_change)
         changed = self._steps.take()
-        if changed is not None:
+        if changed is None:
+            self._end()
+        else:
             self.wrote(changed)
-            return True
-        self._journal.set_meta(RUNS_KEY, self._noting)
-        self._steps, self.is_other = None, False
         return True
 
-    def _steps_that_trim(self) -> Iterator[Callable[[], int]]:
-        return steps_that_trim(self._graph, self._generations.current, self.window)
+    def _begin(self, carried: CarriedRuns) -> None:
+        """Noted before anything changes, so that other services and the next start know it."""
+        log.info("the graph is to carry other runs: %s", carried.window)
+        self._needed = None
+        with self._checkpoints.voided():
+            self._note(replace(carried, since=self._since(carried.window), moving=True))
+
+    def _begin_to_move(self) -> None:
+        """By a day with executions at most: a move that breaks off begins with this day again."""
+        former = self._carried.since
+        since = next_since(self._generations.current, former, self._since(self.window))
+        self._note(replace(self._carried, since=since, moving=True, former=former))
+
+    def _end(self) -> None:
+        if self._carried.former is None:
+            with self._checkpoints.voided():  # one that was taken meanwhile has other runs, too
+                pass
+        self._note(replace(self._carried, moving=False, former=None))
+        self._look()
+
+    def _steps_that_change(self) -> Iterator[Callable[[], int]]:
+        catalogue, carried = self._generations.current, self._carried
+        if carried.former is None:
+            return steps_that_trim(self._graph, catalogue, self.window, carried.since)
+        return steps_that_move(self._graph, catalogue, carried.former, carried.since)
 
     def begin_writing(self) -> None:
         """Everything was projected anew, without runs: ``write`` is about to write them."""
-        self._noting = self._text(self._generations.current)
         self._writing = Steps(self._steps_that_write)
 
     def _steps_that_write(self) -> Iterator[Callable[[], Facts]]:
         if self.window.kind == "all":
             return iter(())  # each came with its execution
-        return steps_that_write(self._graph, self._generations.current, self.window)
+        catalogue = self._generations.current
+        return steps_that_write(self._graph, catalogue, self.window, self._carried.since)
 
     def write(self) -> Facts | None:
         """A page of the window's elements; None when all is written. Raises Unavailable."""
         facts = self._writing.take()
         if facts is None:
-            self._journal.set_meta(RUNS_KEY, self._noting)
+            self._look()
         else:
             self.wrote(len(facts.vertices) + len(facts.edges))
         return facts
@@ -207,8 +253,3 @@ class GraphRuns:
         """So many elements are to be written, or were removed."""
         self._checkpoints.wrote(elements)
         self._fullness.wrote(elements)
-
-    def _text(self, catalogue: ExecutionHistory) -> str:
-        if self.window != self._asked:
-            return left_by(self._asked)
-        return self.window.noted(catalogue.newest_event(None))

@@ -18,7 +18,7 @@ from graph_model.facts import ExecutionRow, Facts, merge
 from graph_model.producers.elements.executions import day_id
 from graph_model.projection.runs.present_runs import PresentRuns, read_runs
 from graph_model.projection.runs.wanted_runs import all_jobs, elements_of, newest_rows, row_pages
-from graph_model.projection.runs.window import RunWindow
+from graph_model.projection.runs.window import DAY_MS, RunWindow
 from graph_model.stores.protocols import Catalogue, Direction, Graph, NodeLookup
 from graph_model.stores.protocols.history import ExecutionHistory
 
@@ -187,14 +187,6 @@ def _remove(graph: Graph, vertices: Collection[str], edges: Collection[str] = ()
         graph.remove(vertices, edges)
 
 
-def remove_before(graph: Graph, catalogue: ExecutionHistory, since: int, before: int) -> int:
-    """Remove the executions at ``since <= at < before`` (bounds of days); how many elements."""
-    changed = 0
-    for rows in row_pages(catalogue, since, before):
-        changed += _remove_rows(graph, rows)
-    return changed
-
-
 def _remove_rows(graph: Graph, rows: Iterable[ExecutionRow]) -> int:
     """With their days, of which none stays, and the runs that have no other execution."""
     rows = tuple(rows)
@@ -203,11 +195,6 @@ def _remove_rows(graph: Graph, rows: Iterable[ExecutionRow]) -> int:
     runs = _without_executions(graph, {row.run for row in rows})
     _remove(graph, runs)
     return len(own) + len(runs)
-
-
-def write_since(graph: Graph, catalogue: ExecutionHistory, since: int, before: int) -> int:
-    """Write the executions at ``since <= at < before``; how many elements."""
-    return sum(_size(_write(graph, rows)) for rows in row_pages(catalogue, since, before))
 
 
 def _write(graph: Graph, rows: Collection[ExecutionRow]) -> Facts:
@@ -221,23 +208,24 @@ def _write_newest(graph: Graph, catalogue: ExecutionHistory, window: RunWindow, 
 
 
 def steps_that_write(
-    graph: Graph, catalogue: Catalogue, window: RunWindow
+    graph: Graph, catalogue: Catalogue, window: RunWindow, since: int
 ) -> Iterator[Callable[[], Facts]]:
-    """Write all that the window wants, a page at a time; the wanted elements."""
+    """Write all that the window wants, a page at a time; the wanted elements. ``since`` is where
+    ``days`` begin.
+    """
     if window.kind == "newest":
         for job in all_jobs(catalogue):
             yield partial(_write_newest, graph, catalogue, window, job)
     elif window.kind in {"days", "all"}:
-        since = window.since(catalogue.newest_event(None)) if window.kind == "days" else _BEGINNING
-        for rows in row_pages(catalogue, since):
+        for rows in row_pages(catalogue, since if window.kind == "days" else _BEGINNING):
             yield partial(_write, graph, rows)
 
 
 def steps_that_trim(
-    graph: Graph, catalogue: Catalogue, window: RunWindow
+    graph: Graph, catalogue: Catalogue, window: RunWindow, since: int
 ) -> Iterator[Callable[[], int]]:
     """After another setting: write and remove as this one wants, a page at a time; at most how
-    many elements each time.
+    many elements each time. ``since`` is where ``days`` begin.
     """
     if window.kind in {"newest", "none"}:
         for job in all_jobs(catalogue):
@@ -245,11 +233,34 @@ def steps_that_trim(
                 yield partial(_trim, graph, catalogue, window, job, rows)
         return
     if window.kind == "days":
-        since = window.since(catalogue.newest_event(None))
         for rows in row_pages(catalogue, _BEGINNING, since):
             yield partial(_remove_rows, graph, rows)
-    for write in steps_that_write(graph, catalogue, window):
+    for write in steps_that_write(graph, catalogue, window, since):
         yield partial(_size_of, write)
+
+
+def steps_that_move(
+    graph: Graph, catalogue: Catalogue, former: int, since: int
+) -> Iterator[Callable[[], int]]:
+    """The window of days begins at ``since``, no longer at ``former``: remove or write the
+    executions between the two, a page at a time; how many elements each time.
+    """
+    for rows in row_pages(catalogue, former, since):
+        yield partial(_remove_rows, graph, rows)
+    for rows in row_pages(catalogue, since, former):
+        yield partial(_size_of, partial(_write, graph, rows))
+
+
+def next_since(catalogue: ExecutionHistory, former: int, wanted: int) -> int:
+    """Where the days begin after one step of a move from ``former`` towards ``wanted``, with at
+    most one day that has executions in between.
+    """
+    if wanted > former:
+        first = catalogue.executions_since(former, 1)
+        return min(wanted, (first[0].at // DAY_MS + 1) * DAY_MS) if first else wanted
+    newest = catalogue.newest_event(None)
+    last = former - DAY_MS if newest is None else min(former, newest + DAY_MS) - DAY_MS
+    return max(wanted, last // DAY_MS * DAY_MS)
 
 
 def _trim(

@@ -40,12 +40,6 @@ class RunWindow:
         """The time (epoch ms) from which ``days`` keeps executions, given the newest event."""
         return 0 if newest is None else (newest // DAY_MS - self.count + 1) * DAY_MS
 
-    def noted(self, newest: int | None) -> str:
-        """The text under which the journal notes that the graph carries this window:
-        ``newest:3``, or ``days:90 <epoch ms>``.
-        """
-        return f"{self} {self.since(newest)}" if self.kind == "days" else str(self)
-
     def structure(self, facts: Facts) -> Facts:
         """The facts that go to the graph whatever ran before and after: all without runs,
         where only some runs are kept.

@@ -8,7 +8,8 @@ one is removed (``stores.journal.large_bodies``).
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from threading import Lock
 from typing import Protocol
 
 
@@ -34,7 +35,11 @@ class BodyStore(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class LargeBodies:
-    """Bodies of more than ``above`` bytes, as the journal packs them, lie in ``store``."""
+    """Bodies of more than ``above`` bytes, as the journal packs them, lie in ``store``.
+
+    ``removing`` is held by the thread that removes some.
+    """
 
     store: BodyStore
     above: int
+    removing: Lock = field(default_factory=Lock, compare=False, repr=False)

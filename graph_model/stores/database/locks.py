@@ -12,7 +12,7 @@ from sqlalchemy import exc
 from sqlalchemy.engine import Connection, Engine
 
 from graph_model.errors import Unavailable
-from graph_model.stores.database.failures import POSTGRESQL, translated
+from graph_model.stores.database.failures import POSTGRESQL, passes, translated
 
 _LOCK_SECONDS: Final = 30.0
 
@@ -30,6 +30,7 @@ class Lock(IntEnum):
     SERVICE = 7_238_145_004  # shared by services, held alone by a task that tolerates no other
     COUNTS = 7_238_145_005  # counted rows are looked up and written by one at a time
     LEASE = 7_238_145_006  # the projector that goes on with the next round, while many come
+    REMOVAL = 7_238_145_007  # one process removes large bodies from their store at a time
 
 
 def keep_order(connection: Connection, lock: Lock) -> None:
@@ -44,29 +45,36 @@ def keep_order(connection: Connection, lock: Lock) -> None:
 
 
 @contextmanager
-def alone(engine: Engine, lock: Lock, unavailable: type[Unavailable]) -> Iterator[None]:
+def alone(
+    engine: Engine,
+    lock: Lock,
+    unavailable: type[Unavailable],
+    held: type[Unavailable] | None = None,
+) -> Iterator[None]:
     """Hold a lock between processes for work longer than a transaction.
 
     A process that dies releases it. On SQLite nothing is held: one process serves one folder.
-    Raises ``unavailable`` when another holds it for longer than half a minute.
+    Raises ``held`` (None: ``unavailable``) when another holds it for longer than half a minute.
     """
     if engine.dialect.name != POSTGRESQL:
         yield
         return
     connection = autocommitting(engine, unavailable)
     try:
-        _wait_for(connection, lock, unavailable)
+        _wait_for(connection, lock, unavailable, held or unavailable)
         yield
     finally:
         _let_go(connection, lock)
 
 
-def _wait_for(connection: Connection, lock: Lock, unavailable: type[Unavailable]) -> None:
+def _wait_for(
+    connection: Connection, lock: Lock, unavailable: type[Unavailable], held: type[Unavailable]
+) -> None:
     try:
         connection.exec_driver_sql(f"SET lock_timeout = {int(_LOCK_SECONDS * 1000)}")
         connection.execute(sa.select(sa.func.pg_advisory_lock(int(lock))))
     except exc.SQLAlchemyError as error:
-        raise translated(error, unavailable) from error
+        raise translated(error, held if passes(error) else unavailable) from error
 
 
 def _let_go(connection: Connection, lock: Lock) -> None:

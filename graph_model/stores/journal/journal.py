@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import time
 import uuid
+from collections.abc import Callable
 from contextlib import suppress
 from typing import Final
 
@@ -76,7 +78,7 @@ class SqlJournal(
     for a database that it cannot use.
     """
 
-    def __init__(self, engine: Engine) -> None:
+    def __init__(self, engine: Engine, clock: Callable[[], float] = time.monotonic) -> None:
         check_vocabularies()
         try:
             _prepare(engine)
@@ -84,12 +86,12 @@ class SqlJournal(
             if tells_damage(error):
                 raise ConfigurationError(f"{error}: {_REMEDY}") from error
             raise
-        super().__init__(engine)
+        super().__init__(engine, clock)
         self._id = self._given_id()
         place = check_place(engine, self.get_meta(PLACE_KEY), self._id)
         if place is not None:
             self.set_meta(PLACE_KEY, place)
-        self._remove_condemned()
+        self._removal.attempt()
 
     def _given_id(self) -> str:
         def work(connection: Connection) -> None:
@@ -107,7 +109,7 @@ class SqlJournal(
 
     def tidy(self) -> bool:
         """One step of freeing the space of deleted rows; False when none is left."""
-        self._remove_condemned()
+        self._removal.attempt()
         return tidy(self._engine, JournalUnavailable)
 
     def used_bytes(self) -> int:

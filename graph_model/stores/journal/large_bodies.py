@@ -7,16 +7,19 @@ without a row, which the next arrival of the document needs, and which a check l
 
     last row removed, the name condemned | objects of condemned names removed, the names free again
 
-Removal takes two transactions, so that neither a crash nor a store that is away can leave a row
-without its object. A row cannot be inserted while its name is condemned. A request may have found
-an object there that is removed before its own transaction: so each removal also changes a number
-(``removals``), which a request reads before it puts. One that meets either of the two is refused
-in its transaction (``RemovedMeanwhile``) and puts again.
+Objects are removed between two transactions, so that neither a crash nor a store that is away can
+leave a row without its object or hold up documents. A row cannot be inserted while its name is
+condemned. One removal runs at a time, in all processes: an object is never removed after its name
+is free. A request may have found an object there that is removed before its own transaction: so
+each removal also changes a number (``removals``), which a request reads before it puts. One that
+meets either of the two is refused in its transaction (``RemovedMeanwhile``) and puts again.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+import logging
+from collections.abc import Callable, Collection, Iterator, Sequence
+from contextlib import contextmanager
 from functools import partial
 from secrets import token_hex
 from typing import Final
@@ -25,9 +28,11 @@ import sqlalchemy as sa
 from sqlalchemy.engine import Connection, Engine
 
 from graph_model.errors import ConfigurationError, JournalUnavailable
-from graph_model.stores.bodies.store import BodyStore, LargeBodies
-from graph_model.stores.database import Lock, chunks, insert_new, keep_order, read, write
+from graph_model.stores.bodies.store import LargeBodies
+from graph_model.stores.database import Lock, alone, chunks, insert_new, keep_order, read, write
 from graph_model.stores.journal.tables import bodies, meta
+
+log = logging.getLogger(__name__)
 
 MARK: Final = b"\x00elsewhere"
 """In place of a packed body, which begins with 0x78."""
@@ -36,6 +41,9 @@ REMOVALS_KEY: Final = "bodies_removals"
 _OPTION: Final = "headwater_large_bodies"
 _CONDEMNED: Final = "bodies_condemned "
 _MOST_REMOVED: Final = 500
+_TURN_SECONDS: Final = 30.0
+_FIRST_PAUSE_SECONDS: Final = 60.0
+_LONGEST_PAUSE_SECONDS: Final = 3_600.0
 _REMOVALS: Final = sa.select(meta.c.value).where(meta.c.key == REMOVALS_KEY)
 _SOME_CONDEMNED: Final = (
     sa.select(meta.c.key).where(meta.c.key.startswith(_CONDEMNED)).limit(_MOST_REMOVED)
@@ -166,21 +174,72 @@ def condemn(connection: Connection, hashes: Collection[str]) -> None:
 def remove_condemned(engine: Engine) -> None:
     """Remove the objects of condemned names; raises JournalUnavailable where the store is away."""
     large = large_of(engine)
-    while large is not None and _are_condemned(engine):
-        write(engine, partial(_remove_some, large.store), JournalUnavailable)
+    if large is None or not _condemned(engine):
+        return
+    with _alone(engine, large):
+        while names := _condemned(engine):
+            large.store.remove(names)
+            write(engine, partial(_free, names), JournalUnavailable)
 
 
-def _are_condemned(engine: Engine) -> bool:
+@contextmanager
+def _alone(engine: Engine, large: LargeBodies) -> Iterator[None]:
+    """No other thread or process removes objects. Documents are taken meanwhile."""
+    if not large.removing.acquire(timeout=_TURN_SECONDS):
+        raise JournalUnavailable("large bodies are being removed")
+    try:
+        with alone(engine, Lock.REMOVAL, JournalUnavailable):
+            yield
+    finally:
+        large.removing.release()
+
+
+def _condemned(engine: Engine) -> list[str]:
+    """Some of the condemned names."""
     with read(engine, JournalUnavailable) as connection:
-        return connection.execute(_SOME_CONDEMNED).first() is not None
+        keys = connection.execute(_SOME_CONDEMNED).scalars().all()
+    return [key.removeprefix(_CONDEMNED) for key in keys]
 
 
-def _remove_some(store: BodyStore, connection: Connection) -> None:
-    """In the order of arrivals: no row is inserted meanwhile."""
+def _free(names: Collection[str], connection: Connection) -> None:
+    """Their objects are gone. In the order of arrivals: no row is inserted meanwhile."""
     keep_order(connection, Lock.ORDER)
-    keys = connection.execute(_SOME_CONDEMNED).scalars().all()
-    store.remove([key.removeprefix(_CONDEMNED) for key in keys])
+    keys = [_CONDEMNED + name for name in names]
     connection.execute(meta.delete().where(meta.c.key.in_(keys)))
     new = {"key": REMOVALS_KEY, "value": token_hex(8)}
     connection.execute(meta.delete().where(meta.c.key == REMOVALS_KEY))
     connection.execute(meta.insert(), new)
+
+
+class Removal:
+    """Removes condemned bodies when it is asked to, less and less often while the store is away.
+
+    ``clock`` gives seconds. For any thread.
+    """
+
+    def __init__(self, engine: Engine, clock: Callable[[], float]) -> None:
+        self._engine = engine
+        self._clock = clock
+        self._pause = 0.0
+        self._not_before = float("-inf")
+
+    def attempt(self) -> None:
+        """Never fails: what is left stays condemned for the next attempt, or for another thread
+        that removes now.
+        """
+        large = large_of(self._engine)
+        if large is None or large.removing.locked() or self._clock() < self._not_before:
+            return
+        try:
+            remove_condemned(self._engine)
+        except JournalUnavailable as error:
+            self._fail(error)
+        else:
+            self._pause = 0.0
+
+    def _fail(self, error: JournalUnavailable) -> None:
+        """In the log once, until it succeeds."""
+        level = logging.DEBUG if self._pause else logging.WARNING
+        log.log(level, "bodies of removed documents are still to be removed: %s", error)
+        self._pause = min(max(2 * self._pause, _FIRST_PAUSE_SECONDS), _LONGEST_PAUSE_SECONDS)
+        self._not_before = self._clock() + self._pause

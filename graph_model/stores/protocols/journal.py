@@ -218,9 +218,9 @@ class JournalStates(Protocol):
         reason REOPENED, because their facts may still exist.
         """
 
-    def first_unprojected(self) -> int:
+    def first_unprojected(self, besides: DocumentKind | None = None) -> int:
         """The position before which nothing is PENDING: that of the oldest such document, else
-        the one that the next new document may get.
+        the one that the next new document may get. Documents of the kind ``besides`` do not count.
         """
 
     def newest(self) -> int:
@@ -243,7 +243,7 @@ class JournalStates(Protocol):
         """Held during a projection: one projector at a time, in all processes.
 
         A fact that one withdraws, another may be about to support. Blocks while another holds it,
-        for a bounded time (JournalUnavailable); a process that dies releases it.
+        for a bounded time (ProjectedElsewhere); a process that dies releases it.
         """
 
     def lease(self) -> ProjectionLease:

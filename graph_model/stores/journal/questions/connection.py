@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-import logging
+import time
+from collections.abc import Callable
 from contextlib import AbstractContextManager
 
 from sqlalchemy.engine import Connection, Engine
@@ -10,23 +11,16 @@ from sqlalchemy.engine import Connection, Engine
 from graph_model.errors import JournalUnavailable
 from graph_model.stores.database import read
 from graph_model.stores.journal.arrivals import GroupCommit, Request, record
-from graph_model.stores.journal.large_bodies import remove_condemned
-
-log = logging.getLogger(__name__)
+from graph_model.stores.journal.large_bodies import Removal
 
 
 class JournalConnection:
     """Every method may raise JournalUnavailable."""
 
-    def __init__(self, engine: Engine) -> None:
+    def __init__(self, engine: Engine, clock: Callable[[], float] = time.monotonic) -> None:
         self._engine = engine
         self._taking: GroupCommit[Request, tuple[int, ...]] = GroupCommit(engine, record)
+        self._removal = Removal(engine, clock)
 
     def _read(self) -> AbstractContextManager[Connection]:
         return read(self._engine, JournalUnavailable)
-
-    def _remove_condemned(self) -> None:
-        try:
-            remove_condemned(self._engine)
-        except JournalUnavailable as error:
-            log.warning("bodies of removed documents are still to be removed: %s", error)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import time
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from functools import partial
@@ -57,8 +58,8 @@ _FOLLOWING: Final = (
 class SqlJournalIntake(SqlJournalSettings):
     """See ``protocols.journal.JournalIntake``."""
 
-    def __init__(self, engine: Engine) -> None:
-        super().__init__(engine)
+    def __init__(self, engine: Engine, clock: Callable[[], float] = time.monotonic) -> None:
+        super().__init__(engine, clock)
         self._trial = Trial(self._attempt)
         self._recalled: dict[tuple[str, str], tuple[StoredDocument, ...]] = {}
         self._looked_up = 0

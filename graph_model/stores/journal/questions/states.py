@@ -8,13 +8,13 @@ from typing import Final
 
 import sqlalchemy as sa
 
-from graph_model.errors import JournalUnavailable
+from graph_model.errors import JournalUnavailable, ProjectedElsewhere
 from graph_model.stores.database import Lease, Lock, alone, chunks, write
 from graph_model.stores.journal.arrivals import Conclusion
 from graph_model.stores.journal.questions.connection import JournalConnection
 from graph_model.stores.journal.questions.rows import STATES
 from graph_model.stores.journal.tables import documents
-from graph_model.stores.protocols import NO_SETTINGS, REOPENED, DocumentState
+from graph_model.stores.protocols import NO_SETTINGS, REOPENED, DocumentKind, DocumentState
 
 _REOPEN_CHUNK: Final = 10_000
 _reopened = sa.case((documents.c.state == DocumentState.PROJECTED.value, REOPENED))
@@ -62,11 +62,13 @@ class SqlJournalStates(JournalConnection):
         with self._read() as connection:
             return int(connection.execute(asked).scalar_one())
 
-    def first_unprojected(self) -> int:
+    def first_unprojected(self, besides: DocumentKind | None = None) -> int:
         columns = documents.c
         pending = sa.select(sa.func.min(columns.position)).where(
             columns.state == DocumentState.PENDING.value
         )
+        if besides is not None:
+            pending = pending.where(columns.kind != besides)
         asked = sa.select(
             sa.func.coalesce(
                 pending.scalar_subquery(),
@@ -78,7 +80,7 @@ class SqlJournalStates(JournalConnection):
             return int(connection.execute(asked).scalar_one())
 
     def projecting(self) -> AbstractContextManager[None]:
-        return alone(self._engine, Lock.PROJECTION, JournalUnavailable)
+        return alone(self._engine, Lock.PROJECTION, JournalUnavailable, held=ProjectedElsewhere)
 
     def lease(self) -> Lease:
         return Lease(self._engine, Lock.LEASE, JournalUnavailable)
@@ -93,7 +95,7 @@ class SqlJournalStates(JournalConnection):
         if dropped or settings or any(positions for positions, _, _ in settlements):
             self._taking.run(Conclusion(tuple(settlements), tuple(dropped), settings))
         if dropped:
-            self._remove_condemned()
+            self._removal.attempt()
 
     def states(self, positions: Collection[int]) -> dict[int, DocumentState]:
         """The states of the documents known among these."""

@@ -8,7 +8,7 @@ from graph_model.facts import is_of_run
 from graph_model.projection.runs.estimate import EXECUTIONS_LOOKED_AT, estimate_elements
 from graph_model.projection.runs.window import ALL, RunWindow, read_run_window
 from tests.projections import SmallHeadwater, small_headwater
-from tests.unit.projection.runs.test_graph_runs import WINDOWS, plans, run
+from tests.unit.projection.runs.test_graph_runs import WINDOWS, plans, run, take_steps
 
 
 def lived(window: RunWindow, executions: int) -> SmallHeadwater:
@@ -16,7 +16,7 @@ def lived(window: RunWindow, executions: int) -> SmallHeadwater:
     headwater = small_headwater(window)
     headwater.accept(*plans(), *(run(0, number, number) for number in range(executions)))
     headwater.accept(run(1, -1, 1), run(1, -2, 6))
-    headwater.project()
+    take_steps(headwater)
     return headwater
 
 

@@ -15,13 +15,14 @@ from graph_model.errors import GraphUnavailable
 from graph_model.facts import ExecutionRow, Vertex
 from graph_model.producers.commands.documents import Cutoff, Prune
 from graph_model.projection.projector import Projector
+from graph_model.projection.projector.rebuilds import REBUILD_KEY
 from graph_model.projection.runs import present_runs, wanted_runs
-from graph_model.projection.runs.graph_runs import RUNS_KEY
+from graph_model.projection.runs.carried_runs import RUNS_KEY, read_carried
 from graph_model.projection.runs.window import RunWindow, read_run_window
-from graph_model.stores.protocols import Submission
+from graph_model.stores.protocols import DocumentState, Submission
 from tests.memory_graph import MemoryGraph
 from tests.projections import SmallHeadwater, small_headwater
-from tests.unit.projection.test_crashes import forget, order
+from tests.unit.projection.test_crashes import forget, order, run_event
 from tests.unit.projection.test_projector import a_plan, an_event, event, plan
 
 DAY = 86_400_000
@@ -219,7 +220,7 @@ def test_a_stream_is_one_run_and_is_bounded(headwater: SmallHeadwater) -> None:
 def test_a_prune_of_runs_that_the_graph_does_not_carry_removes_nothing_there(setting: str) -> None:
     headwater = small_headwater(read_run_window(setting))
     headwater.accept(*plans(), *(run(0, number, 3 * number) for number in range(20)))
-    headwater.project()
+    take_steps(headwater)
     removed: list[str] = []
 
     def remove(vertices: Collection[str], edges: Collection[str]) -> None:
@@ -261,3 +262,180 @@ def test_what_another_process_has_taken_up_is_not_taken_up_again(
     headwater.graph.write = written.append  # type: ignore[method-assign]
     assert not beside.rebuild_step()
     assert not written
+
+
+# --- two services on one graph -------------------------------------------------------------------
+
+
+def beside(headwater: SmallHeadwater, window: RunWindow) -> Projector:
+    """Another service on the same journal, catalogue and graph."""
+    made = Projector(headwater.journal, headwater.graph, headwater.generations, runs=window)
+    made.prepare()
+    return made
+
+
+def work(projector: Projector) -> None:
+    while projector.project_pending() or projector.rebuild_step():
+        pass
+
+
+def executions_in(headwater: SmallHeadwater) -> set[str]:
+    vertices = (e for e in headwater.graph.scan() if isinstance(e, Vertex))
+    return {e.id for e in vertices if e.label == labels.EXECUTION}
+
+
+def executions_of(headwater: SmallHeadwater) -> list[ExecutionRow]:
+    return [row for row in headwater.catalogue.scan() if isinstance(row, ExecutionRow)]
+
+
+@pytest.mark.parametrize("former", ["days:2", "newest:1", "all", "none"])
+@pytest.mark.parametrize("latter", ["days:1", "newest:2", "all", "none"])
+def test_no_document_fails_while_services_of_one_graph_have_different_settings(
+    former: str, latter: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level("INFO")
+    headwater = small_headwater(read_run_window(former))
+    taken = headwater.accept(run_event("START", 30, "t"), run_event("START", 31, "t", "g"))
+    work(headwater.projector)
+    other = beside(headwater, read_run_window(latter))
+    taken += headwater.accept(run_event("RUNNING", 40, "u"))
+    work(other)
+    # a further event revises its run, and withdraws the facts that it has no more
+    taken += headwater.accept(run_event("COMPLETE", 50, "v"), run_event("COMPLETE", 51, "v", "g"))
+    work(headwater.projector)
+    work(other)
+    states = headwater.journal.states(taken)
+    assert set(states.values()) == {DocumentState.PROJECTED}
+    assert headwater.journal.get_meta(REBUILD_KEY) in {None, "none"}
+    window = read_run_window(latter)
+    assert read_carried(headwater.journal.get_meta(RUNS_KEY)).asked == window
+    assert executions_in(headwater) == wanted(executions_of(headwater), window)
+    follows = [one for one in caplog.messages if "another service" in one]
+    assert len(follows) == (former != latter)
+    headwater.close()
+
+
+met_by_one = st.sampled_from(("nothing", "run", "forget", "rebuild"))
+service = st.tuples(st.integers(0, 1), met_by_one, runs)
+
+
+@settings(deadline=None, max_examples=50)
+@given(st.sampled_from(WINDOWS), st.sampled_from(WINDOWS), st.lists(service, max_size=14))
+def test_services_of_different_settings_leave_the_runs_that_one_of_them_asks_for(
+    former: str, latter: str, met: list[Step]
+) -> None:
+    headwater = small_headwater(read_run_window(former))
+    headwater.accept(*plans())
+    work(headwater.projector)
+    services = (headwater.projector, beside(headwater, read_run_window(latter)))
+    for number, kind, values in met:
+        if kind in {"run", "forget"}:
+            headwater.accept(run(*values))
+        if kind == "forget":
+            headwater.accept(forget(run(*values)))
+        if kind == "rebuild" and headwater.journal.get_meta(REBUILD_KEY) in {None, "none"}:
+            services[number].request_rebuild()
+        services[number].project_pending()
+        services[number].rebuild_step()
+    for one in services * 3:  # one gives way while the other rebuilds
+        work(one)
+    carried = read_carried(headwater.journal.get_meta(RUNS_KEY))
+    assert str(carried.asked) == latter
+    assert not carried.moving
+    assert executions_in(headwater) == wanted(executions_of(headwater), carried.asked)
+    headwater.close()
+
+
+def test_a_note_that_cannot_be_read_fails_no_document(headwater: SmallHeadwater) -> None:
+    headwater.project()
+    headwater.journal.set_meta(RUNS_KEY, "weeks:3 of a newer Headwater")
+    taken = headwater.accept(run(0, 1, 1))
+    take_steps(headwater)
+    assert headwater.journal.states(taken) == {taken[0]: DocumentState.PROJECTED}
+
+
+def test_what_an_interrupted_service_was_about_to_change_another_one_completes(
+    headwater: SmallHeadwater,
+) -> None:
+    headwater.accept(*(run(job, number, number) for number in range(9) for job in (0, 1)))
+    work(headwater.projector)
+    interrupted = beside(headwater, read_run_window("newest:1"))
+    assert interrupted.rebuild_step()
+    headwater.accept(run(0, 10, 10))
+    work(headwater.projector)
+    one_a_job = wanted(executions_of(headwater), RunWindow("newest", 1))
+    assert executions_in(headwater) == one_a_job
+
+
+# --- days that pass ------------------------------------------------------------------------------
+
+
+def test_days_leave_a_page_at_a_time_with_documents_projected_in_between(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(wanted_runs, "_ROWS_A_PAGE", 4)
+    headwater = small_headwater(RunWindow("days", 1))
+    headwater.accept(*plans(), *(run(0, number, number % 3) for number in range(30)))
+    take_steps(headwater)
+    before = executions_in(headwater)
+    headwater.accept(run(0, 30, 9))
+    headwater.project()
+    assert executions_in(headwater) > before  # nothing leaves with the commit
+    steps, left = 0, len(before) + 1
+    while headwater.projector.rebuild_step():
+        assert left - len(executions_in(headwater)) <= 4
+        left, steps = len(executions_in(headwater)), steps + 1
+        headwater.accept(run(1, 100 + steps, 9))
+        headwater.project()
+        left += 1
+    assert steps > len(before) // 4
+    days = wanted(executions_of(headwater), RunWindow("days", 1))
+    assert executions_in(headwater) == days
+    headwater.close()
+
+
+def test_days_that_an_interruption_left_go_on_with_the_day_it_came_to(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    window = RunWindow("days", 5)
+    headwater = small_headwater(window)
+    headwater.accept(*plans(), *(run(0, number, 3 * number) for number in range(5)))
+    take_steps(headwater)
+    headwater.accept(run(0, 5, 30))
+    headwater.project()
+    for _ in range(5):  # two days, each with its page and its end, and the next one's page
+        assert headwater.projector.rebuild_step()
+    restart(headwater, window)
+    removed: list[str] = []
+    remove = headwater.graph.remove
+    monkeypatch.setattr(
+        headwater.graph,
+        "remove",
+        lambda ids, edges: (removed.extend(ids), remove(ids, edges)),
+    )
+    take_steps(headwater)
+    rows = executions_of(headwater)
+    assert executions_in(headwater) == wanted(rows, window)
+    first_days = {row.id for row in rows if row.at < START + 2 * DAY - DAY // 3}
+    assert first_days
+    assert first_days.isdisjoint(removed)
+    headwater.close()
+
+
+def test_an_event_of_the_future_that_is_forgotten_brings_the_days_back() -> None:
+    window = RunWindow("days", 2)
+    headwater = small_headwater(window)
+    headwater.accept(*plans(), *(run(0, number, number) for number in range(9)))
+    take_steps(headwater)
+    lived = headwater.elements()[0]
+    headwater.accept(run(0, 99, 30_000))
+    take_steps(headwater)
+    assert len(executions_in(headwater)) == 1
+    headwater.accept(forget(run(0, 99, 30_000)))
+    headwater.project()
+    steps = 0
+    while headwater.projector.rebuild_step():
+        steps += 1
+    assert steps < 20
+    assert headwater.elements()[0] == lived
+    headwater.close()
