@@ -93,12 +93,10 @@ def neptune_url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     needs_java()
     folder = tmp_path_factory.mktemp("neptune")
     script = engine_script.SCRIPT.read_text("utf-8")
-    no_sessions = "processors.get(null).remove('session')"
+    no_sessions = "request.processor != 'session'"
     assert no_sessions in script
     launcher = folder / "neptune.groovy"
-    launcher.write_text(
-        script.replace(no_sessions, f"{no_sessions}\n    processors.get(null).remove('')"), "utf-8"
-    )
+    launcher.write_text(script.replace(no_sessions, "request.processor == 'traversal'"), "utf-8")
     settings = engine_server.graph_properties() + (
         "gremlin.tinkergraph.defaultVertexPropertyCardinality=set\n"
     )

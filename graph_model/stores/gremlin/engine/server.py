@@ -39,6 +39,8 @@ READ_PORT_SETTING: Final = "HEADWATER_GREMLIN_READ_PORT"
 _HOST: Final = "127.0.0.1"  # the graph has no authentication: only this machine reaches it
 _PORT_TAKEN: Final = 98  # engine.groovy ends with it
 _PORTS_TRIED: Final = 3
+_CHANNELIZER: Final = "org.apache.tinkerpop.gremlin.server.channel.WebSocketChannelizer"
+_GUARDED: Final = "GuardedChannelizer"  # of engine.groovy
 _POLL_SECONDS: Final = 0.02
 _STOP_SECONDS: Final = 5.0
 _LOG_LINES: Final = 20
@@ -182,10 +184,10 @@ class EmbeddedServer:
         try:
             self._ready_file.unlink(missing_ok=True)
             properties.write_text(graph_properties(), "utf-8")
-            settings = server_settings(_HOST, self.port, properties)
+            settings = server_settings(_HOST, self.port, properties, _GUARDED)
             self._settings_file.write_text(settings, "utf-8")
             if self.read_port is not None:
-                settings = server_settings(_HOST, self.read_port, None)
+                settings = server_settings(_HOST, self.read_port, None, _GUARDED)
                 self._read_settings_file.write_text(settings, "utf-8")
         except OSError as failure:
             raise self._not_writable(failure) from failure
@@ -356,7 +358,9 @@ def graph_properties() -> str:
     )
 
 
-def server_settings(host: str, port: int, properties: Path | None) -> str:
+def server_settings(
+    host: str, port: int, properties: Path | None, channelizer: str = _CHANNELIZER
+) -> str:
     """The server's YAML, written as JSON, which YAML includes: nothing to quote by hand.
 
     None for a server that opens no graph: the script gives it one.
@@ -367,7 +371,7 @@ def server_settings(host: str, port: int, properties: Path | None) -> str:
         {
             "host": host,
             "port": port,
-            "channelizer": "GuardedChannelizer",  # of engine.groovy
+            "channelizer": channelizer,
             "evaluationTimeout": _EVALUATION_MS,
             "maxContentLength": EMBEDDED.request_bytes,
             "graphs": {} if properties is None else {"graph": str(properties)},
