@@ -369,7 +369,8 @@ ROWS: Final[tuple[Row, ...]] = (
         "",
         "The runs that the graph contains, for traversals by hand; no answer uses them: none, "
         "newest:3 (of each job), days:90 (back from the newest event, UTC) or all. Empty: "
-        "newest:3 on the embedded engine, days:90 on a server of your own.",
+        "newest:3 on the embedded engine, days:90 on a server of your own. Of services that "
+        "share a graph the one that started last decides.",
         _graph_runs,
     ),
     Row(

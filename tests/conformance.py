@@ -33,7 +33,7 @@ FACETS: Final[dict[str, dict[str, str]]] = {
         "nominalTime": "the time that the run is for",
         "errorMessage": "the error of a failed run, also the run's own text",
         "spark.exception": "the same, of Spark's client; a COMPLETE after it ends nothing",
-        "extractionError": "what a client could not read; the error if no other is reported",
+        "extractionError": "the client's extraction failures; the error if no other is reported",
         "externalQuery": "the query's id in its warehouse",
         "processing_engine": "name and version of the engine",
         "environmentVariables": "variables that the client is configured to send",
@@ -56,7 +56,7 @@ FACETS: Final[dict[str, dict[str, str]]] = {
         "unknownSourceAttribute": "an operator that Airflow has no extractor for",
     },
     "job": {
-        "jobType": "whose integration it is, batch or stream, what repeats with every event",
+        "jobType": "the integration, batch or stream; repeated with every event",
         "lineage": "explicit lineage: nothing is inferred beside it",
         "sql": "the text of a query",
         "gcp_lineage": "where Google's own lineage has it",
@@ -68,7 +68,7 @@ FACETS: Final[dict[str, dict[str, str]]] = {
     },
     "dataset": {
         "schema": "columns, nested fields, types: a schema with its columns",
-        "columnLineage": "column edges, and what decides about all columns",
+        "columnLineage": "column edges, and influences on all columns",
         "lineage": "explicit lineage of one dataset, without a job",
         "symlinks": "other names: an edge from the name to the location, over time",
         "lifecycleStateChange": "overwrite, rename, or an end of data; DROP is no write",
@@ -88,7 +88,7 @@ FACETS: Final[dict[str, dict[str, str]]] = {
     "input": {
         "inputStatistics": "rows, bytes and files read: metrics of the execution",
         "subset": "partitions that were read; other conditions choose rows and are kept",
-        "dataQualityAssertions": "what was tested and how it ended",
+        "dataQualityAssertions": "the tests and their results",
         "dataQualityMetrics": "counts over rows and columns",
     },
     "output": {
@@ -124,7 +124,7 @@ Made by `python -m tests.conformance`; a test fails where it is out of date.
 
 Every event that has the shape of a RunEvent, a JobEvent or a DatasetEvent is taken and stored as
 it came, with secrets masked. Formats are not checked: older clients send run ids that are no UUIDs,
-and no `producer` and `schemaURL`. What cannot be taken is answered 400 with the field's name.
+and no `producer` and `schemaURL`. Any other event is refused with 400 and the field's name.
 
 ## Scenarios of the compatibility suite for consumers
 
