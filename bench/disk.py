@@ -2,11 +2,13 @@
 
     python -m bench.disk                      300 jobs, three more runs of each, both formats
     python -m bench.disk --jobs 1000 --runs 5 --all
+    python -m bench.disk --postgresql
 
-Requests go through the application into SQLite files, the graph stays in memory: a checkpoint of
-the engine is no part of it. Growth is counted over the repeated runs, when every plan is known: of
-pages that are in use, table by table (``dbstat``). A pair is a plan and its event; of OpenLineage a
-run is a START and a COMPLETE of some 8 kB, and the number is that of one event.
+Requests go through the application into SQLite files, or a PostgreSQL of its own; the graph stays
+in memory: a checkpoint of the engine is no part of it. Growth is counted over the repeated runs,
+when every plan is known: in SQLite of pages that are in use, table by table (``dbstat``), in
+PostgreSQL of the files after a VACUUM, without the log. A pair is a plan and its event; of
+OpenLineage a run is a START and a COMPLETE of some 8 kB, and the number is that of one event.
 """
 
 from __future__ import annotations
@@ -16,8 +18,11 @@ import sqlite3
 import tempfile
 from collections import Counter
 from collections.abc import Iterator
+from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 from typing import Final
+
+import sqlalchemy as sa
 
 from api.application import create_app
 from api.service import Service
@@ -29,20 +34,29 @@ from graph_model.projection.projector import Projector
 from graph_model.stores.catalogue import SqlGenerations
 from graph_model.stores.database import open_database
 from graph_model.stores.journal import SqlJournal
+from tests.contract.postgresql import postgresql
 from tests.memory_graph import MemoryGraph
 
 _SHOWN: Final = 14
 _NOW: Final = 1_767_225_600_000
 
 
-class Small:
-    """An application without an engine in a folder."""
+_RELATIONS: Final = sa.text(
+    "SELECT c.relname, CASE c.relkind WHEN 'r' THEN pg_table_size(c.oid)"
+    " ELSE pg_relation_size(c.oid) END FROM pg_class c"
+    " JOIN pg_namespace n ON n.oid = c.relnamespace"
+    " WHERE c.relkind IN ('r', 'i') AND n.nspname NOT IN ('pg_catalog', 'pg_toast')"
+)
 
-    def __init__(self, folder: Path) -> None:
-        self._folder = folder
-        journal = SqlJournal(open_database(folder / "headwater.db"))
+
+class Small:
+    """An application without an engine: ``place`` is its file of SQLite, or a URL."""
+
+    def __init__(self, place: Path | str) -> None:
+        self._place = place
+        journal = SqlJournal(open_database(place))
         graph = MemoryGraph()
-        generations = SqlGenerations(open_database(folder / "headwater.db"), journal)
+        generations = SqlGenerations(open_database(place), journal)
         self._projector = Projector(journal, graph, generations)
         self._projector.prepare()
         service = Service(journal, self._projector, graph, generations, lambda: _NOW)
@@ -62,11 +76,26 @@ class Small:
         return count
 
     def used(self) -> Counter[str]:
-        """Bytes of pages per table or index."""
+        """Bytes per table or index."""
+        if isinstance(self._place, str):
+            return _vacuumed(self._place)
         found: Counter[str] = Counter()
-        for file in sorted(self._folder.glob("*.db")):
+        for file in sorted(self._place.parent.glob("*.db")):
             found.update(dict(_used(file)))
         return found
+
+
+def _vacuumed(url: str) -> Counter[str]:
+    engine = open_database(url)
+    try:
+        with engine.connect().execution_options(isolation_level="AUTOCOMMIT") as connection:
+            connection.exec_driver_sql("VACUUM")
+            found: Counter[str] = Counter()
+            for name, size in connection.execute(_RELATIONS):
+                found[name] += size
+            return found
+    finally:
+        engine.dispose()
 
 
 def _used(file: Path) -> Iterator[tuple[str, int]]:
@@ -78,10 +107,24 @@ def _used(file: Path) -> Iterator[tuple[str, int]]:
         connection.close()
 
 
-def measure(workload: Workload, jobs: int, runs: int) -> tuple[Counter[str], int]:
-    """Bytes by table that the repeated runs added, and how many documents they were."""
+@contextmanager
+def sqlite_file() -> Iterator[Path]:
     with tempfile.TemporaryDirectory() as folder:
-        small = Small(Path(folder))
+        yield Path(folder) / "headwater.db"
+
+
+@contextmanager
+def postgresql_url() -> Iterator[str]:
+    with postgresql() as server:
+        yield server.url
+
+
+def measure(
+    workload: Workload, jobs: int, runs: int, database: AbstractContextManager[Path | str]
+) -> tuple[Counter[str], int]:
+    """Bytes by table that the repeated runs added, and how many documents they were."""
+    with database as place:
+        small = Small(place)
         small.run(workload, jobs, 0)
         before = small.used()
         documents = sum(small.run(workload, jobs, run + 1) for run in range(runs))
@@ -94,12 +137,14 @@ def main() -> None:
     parser.add_argument("--jobs", type=int, default=300)
     parser.add_argument("--runs", type=int, default=3, help="repeated runs of every job")
     parser.add_argument("--all", action="store_true", help="every table and index")
+    parser.add_argument("--postgresql", action="store_true", help="instead of SQLite")
     options = parser.parse_args()
     for name, workload, documents_each in (
         ("a repeated pair", Pairs(), 2),
         ("an OpenLineage event", Events(options.jobs), 1),
     ):
-        grown, documents = measure(workload, options.jobs, options.runs)
+        database = postgresql_url() if options.postgresql else sqlite_file()
+        grown, documents = measure(workload, options.jobs, options.runs, database)
         number = documents / documents_each
         print(f"{name}: {grown.total() / number:,.0f} bytes")
         for table, size in grown.most_common(None if options.all else _SHOWN):

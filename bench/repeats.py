@@ -9,11 +9,9 @@ a run (a plan and its event; a START and a COMPLETE of OpenLineage), when every 
 from __future__ import annotations
 
 import argparse
-import tempfile
 import time
-from pathlib import Path
 
-from bench.disk import Small
+from bench.disk import Small, sqlite_file
 from bench.ingest.clients import Workload
 from bench.ingest.workload import Workload as Pairs
 from bench.openlineage.workload import Workload as Events
@@ -21,8 +19,8 @@ from bench.openlineage.workload import Workload as Events
 
 def measure(workload: Workload, jobs: int, runs: int) -> list[float]:
     """CPU milliseconds a run: the first, then each repetition."""
-    with tempfile.TemporaryDirectory() as folder:
-        small = Small(Path(folder))
+    with sqlite_file() as file:
+        small = Small(file)
         found = []
         for run in range(runs + 1):
             began = time.process_time()
