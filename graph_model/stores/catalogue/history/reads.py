@@ -10,7 +10,7 @@ import sqlalchemy as sa
 
 from graph_model import labels
 from graph_model.stores.catalogue.history.conditions import BEFORE_EVERYTHING, successful
-from graph_model.stores.catalogue.history.write_columns import fields_of_write
+from graph_model.stores.catalogue.history.write_columns import bounds_of_plan, fields_of_write
 from graph_model.stores.catalogue.reading import CatalogueReader
 from graph_model.stores.catalogue.tables import executions
 from graph_model.stores.catalogue.value_tables import WORKED_OUT, input_table, made_once
@@ -39,23 +39,11 @@ class SqlPlanReads(CatalogueReader):
 
 @made_once
 def _newest() -> sa.Select[Any]:
-    """The newest reads of each plan before a time; ``cut`` is the first one too many, or null."""
+    """The newest reads of each plan before a time."""
     asked = input_table(_MOMENT)
     seen, row = executions.alias("seen").c, executions.alias("listed")
     own = _read_by(seen, asked)
-    cut = sa.select(seen.at).where(*own).order_by(seen.at.desc()).limit(1).offset(
-        sa.bindparam("per_plan", type_=sa.BigInteger(), required=True)
-    )  # fmt: skip
-    first = sa.select(seen.at).where(*own).order_by(seen.at).limit(1)
-    job = sa.select(seen.job).where(*own).limit(1)
-    plans = (
-        sa.select(
-            asked, job.scalar_subquery().label("job"), cut.scalar_subquery().label("cut"),
-            first.scalar_subquery().label("first"),
-        )
-        .cte("plans")
-        .prefix_with(WORKED_OUT)
-    )  # fmt: skip
+    plans = sa.select(asked, *bounds_of_plan(seen, own)).cte("plans").prefix_with(WORKED_OUT)
     newer = row.c.at > sa.func.coalesce(plans.c.cut, BEFORE_EVERYTHING)
     listed = (plans.c.plan, plans.c.before, plans.c.job, plans.c.cut, plans.c.first)
     return (

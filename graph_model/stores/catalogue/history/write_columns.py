@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, Final
 
 import sqlalchemy as sa
@@ -28,3 +29,21 @@ def fields_of_write(row: Any) -> tuple[sa.ColumnElement[Any], ...]:
         "bound": sa.select(bound.execution).where(bound.execution == row.c.id).exists(),
     }
     return tuple(worked_out.get(name, row.c.get(name)) for name in _FIELDS)
+
+
+def bounds_of_plan(
+    seen: Any, own: Sequence[sa.ColumnElement[bool]]
+) -> tuple[sa.ColumnElement[Any], ...]:
+    """Of the executions ``seen`` of one plan, which meet these conditions, a seek in an index each:
+    their ``job``; ``cut``, the time of the newest one beyond the parameter ``per_plan``, or null;
+    and ``first``, the time of the oldest.
+    """
+    beyond = sa.bindparam("per_plan", type_=sa.BigInteger(), required=True)
+    job = sa.select(seen.job).where(*own).limit(1)
+    cut = sa.select(seen.at).where(*own).order_by(seen.at.desc()).limit(1).offset(beyond)
+    first = sa.select(seen.at).where(*own).order_by(seen.at).limit(1)
+    return (
+        job.scalar_subquery().label("job"),
+        cut.scalar_subquery().label("cut"),
+        first.scalar_subquery().label("first"),
+    )

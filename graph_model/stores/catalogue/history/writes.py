@@ -17,7 +17,11 @@ from sqlalchemy.engine import Connection
 from graph_model import labels
 from graph_model.facts import EVERY_BRANCH
 from graph_model.stores.catalogue.history.conditions import BEFORE_EVERYTHING, successful
-from graph_model.stores.catalogue.history.write_columns import fields_of_write, in_place
+from graph_model.stores.catalogue.history.write_columns import (
+    bounds_of_plan,
+    fields_of_write,
+    in_place,
+)
 from graph_model.stores.catalogue.reading import CatalogueReader
 from graph_model.stores.catalogue.tables import executions, partitions
 from graph_model.stores.catalogue.value_tables import (
@@ -227,16 +231,8 @@ def _newest_of_plans() -> sa.Select[Any]:
     plans = _plans_of(asked)
     seen, row = executions.alias("seen").c, executions.alias("listed")
     own = (*_in_span(seen, asked), seen.logical_plan == plans.c.plan)
-    cut = sa.select(seen.at).where(*own).order_by(seen.at.desc()).limit(1).offset(
-        sa.bindparam("per_plan", type_=sa.BigInteger(), required=True)
-    )  # fmt: skip
-    first = sa.select(seen.at).where(*own).order_by(seen.at).limit(1)
-    job = sa.select(seen.job).where(*own).limit(1)
     groups = (
-        sa.select(
-            asked, plans.c.plan, job.scalar_subquery().label("job"),
-            cut.scalar_subquery().label("cut"), first.scalar_subquery().label("first"),
-        )
+        sa.select(asked, plans.c.plan, *bounds_of_plan(seen, own))
         .join_from(plans, asked, asked.c.number == plans.c.number)
         .where(plans.c.plan.is_not(None))
         .cte("groups")
