@@ -35,7 +35,7 @@ from graph_model.stores.database import claim_database, shown
 from graph_model.stores.gremlin.engine import jars
 from graph_model.stores.gremlin.engine.checkpoints import MARK_KEY, read_mark
 from graph_model.stores.gremlin.engine.kills import HEAP_SETTING, read_kill
-from graph_model.stores.gremlin.engine.memory import memory_limit
+from graph_model.stores.gremlin.engine.memory import MEBIBYTE, memory_limit
 from graph_model.stores.gremlin.engine.overflows import Overflows
 from graph_model.stores.gremlin.engine.supervisor import Memory
 from graph_model.stores.journal import SqlJournal, read_meta
@@ -229,7 +229,7 @@ def _memory(settings: Settings, own: OwnService | None) -> tuple[Finding, ...]:
     if settings.gremlin_url:
         return ()
     memory = _engine(settings, _elements_saved(settings))
-    machine = memory_limit() // 2**20
+    machine = memory_limit() // MEBIBYTE
     if machine < settings.gremlin_heap_mb:
         text = (
             f"this machine, or container, has {machine:,} MB: "
@@ -251,7 +251,7 @@ def _engine(settings: Settings, elements: int) -> Memory:
 def _killed(settings: Settings, now: float) -> tuple[Finding, ...]:
     """Only where the engine was killed in the last week, and its memory is as it was then."""
     kill = None if settings.gremlin_url else read_kill(settings.data / ENGINE_FOLDER)
-    if kill is None or kill.is_settled(now, settings.gremlin_heap_mb, memory_limit() // 2**20):
+    if kill is None or kill.is_settled(now, settings.gremlin_heap_mb, memory_limit() // MEBIBYTE):
         return ()
     return (Finding("engine", False, f"{format_instant(kill.at * 1000)}: {kill}"),)
 

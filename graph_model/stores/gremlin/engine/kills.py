@@ -14,14 +14,13 @@ from pathlib import Path
 from typing import Final
 
 from graph_model.stores.durability import write_durably
-from graph_model.stores.gremlin.engine.memory import fitting_heap
+from graph_model.stores.gremlin.engine.memory import MEBIBYTE, fitting_heap
 
 FILE: Final = "killed.json"
 HEAP_SETTING: Final = "HEADWATER_GREMLIN_HEAP"
 EXIT_CODES: Final = (-9, 137)
 """137 is how a shell, or a container, reports signal 9."""
 _REPORTED_SECONDS: Final = 7 * 86_400
-_MEBIBYTE: Final = 2**20
 
 _log = logging.getLogger(__name__)
 
@@ -40,7 +39,7 @@ class Kill:
         return changed or now - self.at > _REPORTED_SECONDS
 
     def __str__(self) -> str:
-        fitting = fitting_heap(self.limit_mb * _MEBIBYTE)
+        fitting = fitting_heap(self.limit_mb * MEBIBYTE)
         lower = f"lower {HEAP_SETTING} to {fitting}, or " if fitting < self.heap_mb else ""
         return (
             f"the engine was killed (signal 9), most often by the kernel: its heap of "

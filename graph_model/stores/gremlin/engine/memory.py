@@ -13,13 +13,13 @@ from pathlib import Path, PurePosixPath
 from typing import Final
 
 LEAST_HEAP_MB: Final = 128
-_MEBIBYTE: Final = 2**20
+MEBIBYTE: Final = 2**20
 _ROOT: Final = Path("/")
 
 
 def fitting_heap(limit: int) -> int:
     """Half of so many bytes, in MB; 128 at least."""
-    return max(LEAST_HEAP_MB, limit // 2 // _MEBIBYTE)
+    return max(LEAST_HEAP_MB, limit // 2 // MEBIBYTE)
 
 
 def memory_limit(root: Path = _ROOT) -> int:

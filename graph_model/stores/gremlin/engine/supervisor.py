@@ -17,7 +17,7 @@ from typing import Final, Protocol
 
 from graph_model.errors import EngineError, GraphUnavailable
 from graph_model.stores.gremlin.engine.kills import EXIT_CODES, HEAP_SETTING, Kill, note_kill
-from graph_model.stores.gremlin.engine.memory import memory_limit
+from graph_model.stores.gremlin.engine.memory import MEBIBYTE, memory_limit
 from graph_model.stores.gremlin.engine.overflows import Overflows
 
 URL_SETTING: Final = "HEADWATER_GREMLIN_URL"
@@ -38,7 +38,6 @@ _FIRST_PAUSE_SECONDS: Final = 30.0
 _LONGEST_PAUSE_SECONDS: Final = 1800.0
 _WATCH_SECONDS: Final = 60.0
 _TICK_SECONDS: Final = 1.0
-_MEBIBYTE: Final = 2**20
 
 Count = Callable[[], tuple[int, int]]
 
@@ -101,7 +100,7 @@ def capacity(heap_mb: int, overflows: int = 0) -> int:
     """About how many vertices and edges together an engine with this heap holds; a fifth less for
     each overflow.
     """
-    return int(heap_mb * _MEBIBYTE * USABLE_HEAP / BYTES_PER_ELEMENT * _LEARNED**overflows)
+    return int(heap_mb * MEBIBYTE * USABLE_HEAP / BYTES_PER_ELEMENT * _LEARNED**overflows)
 
 
 def remedy(heap_mb: int) -> str:
@@ -205,7 +204,7 @@ class Supervisor:
 
     def _kill(self) -> Kill:
         """Headwater ends the engine only in ``stop``, which leaves no exit code."""
-        return Kill(int(self._now()), self._engine.heap_mb, self._limit() // _MEBIBYTE)
+        return Kill(int(self._now()), self._engine.heap_mb, self._limit() // MEBIBYTE)
 
     def _reason(self) -> str:
         code, heap = self._engine.exit_code, self._engine.heap_mb
