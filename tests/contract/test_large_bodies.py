@@ -130,8 +130,26 @@ def test_a_put_does_not_replace_what_is_there(store: S3Bodies) -> None:
     assert store.get("abd") is None
 
 
+class Gate:
+    """A call that stops here until it may go on."""
+
+    def __init__(self) -> None:
+        self._reached = threading.Event()
+        self._goes_on = threading.Event()
+
+    def __call__(self) -> None:
+        self._reached.set()
+        assert self._goes_on.wait(60)
+
+    def open(self) -> None:
+        self._goes_on.set()
+
+    def await_call(self) -> None:
+        assert self._reached.wait(60)
+
+
 class Failing(S3Bodies):
-    """A store whose next calls fail, or that does something before them."""
+    """A store whose next calls fail, or that does something once, before or after one of them."""
 
     failing = False
     failing_removals = False
@@ -144,19 +162,21 @@ class Failing(S3Bodies):
         if self.failing:
             raise JournalUnavailable("the store of large bodies does not answer")
         super().put(name, packed)
-        if self.before_rows is not None and not name.startswith("journal-"):
-            run, self.before_rows = self.before_rows, None
-            run()
+        if not name.startswith("journal-"):
+            self._run_once("before_rows")
 
     def remove(self, names: Collection[str]) -> None:
         self.removals += 1
-        if self.before_removal is not None:
-            self.before_removal()
+        self._run_once("before_removal")
         if self.failing or self.failing_removals:
             raise JournalUnavailable("the store of large bodies removes nothing")
         super().remove(names)
-        if self.after_removal is not None:
-            run, self.after_removal = self.after_removal, None
+        self._run_once("after_removal")
+
+    def _run_once(self, name: str) -> None:
+        run = getattr(self, name)
+        setattr(self, name, None)
+        if run is not None:
             run()
 
 
@@ -219,25 +239,20 @@ def test_documents_are_taken_while_the_store_is_slow_to_remove(
     engine: sa.Engine, failing: Failing
 ) -> None:
     journal = SqlJournal(engine)
-    removing, goes_on = threading.Event(), threading.Event()
+    gate = Gate()
     (position,) = journal.accept([large("x")], a_receipt())
-
-    def block() -> None:
-        removing.set()
-        assert goes_on.wait(60)
-
-    failing.before_removal = block
+    failing.before_removal = gate
     remover = threading.Thread(target=journal.conclude, args=((), [position]))
     remover.start()
     try:
-        assert removing.wait(60)
+        gate.await_call()
         taken = journal.accept([small("y"), large("z")], a_receipt())
         journal.conclude((), taken[:1])
         journal.tidy()
         assert journal.plan("z")[0].body == large("z").body
         assert failing.removals == 1
     finally:
-        goes_on.set()
+        gate.open()
         remover.join()
     assert names_of(failing) == {large("z").content_hash}
 
@@ -247,19 +262,13 @@ def test_a_body_that_comes_back_while_it_is_removed_waits_for_that_and_is_put_ag
 ) -> None:
     """The request finds the object there, which goes before the request has a row."""
     journal = SqlJournal(engine)
-    removing, goes_on = threading.Event(), threading.Event()
+    gate = Gate()
     (position,) = journal.accept([large("x")], a_receipt())
-
-    def block() -> None:
-        failing.before_removal = None
-        removing.set()
-        assert goes_on.wait(60)
-
-    failing.before_removal = block
-    failing.before_rows = goes_on.set
+    failing.before_removal = gate
+    failing.before_rows = gate.open
     remover = threading.Thread(target=journal.conclude, args=((), [position]))
     remover.start()
-    assert removing.wait(60)
+    gate.await_call()
     (again,) = journal.accept([large("x")], a_receipt())
     remover.join()
     assert journal.documents([again])[0].body == large("x").body
@@ -276,24 +285,18 @@ def test_a_removal_of_another_service_is_waited_for(engine: sa.Engine, failing: 
     journal = SqlJournal(engine)
     keep_large(other_engine, LargeBodies(failing, ABOVE))
     other = SqlJournal(other_engine)
-    removing, goes_on = threading.Event(), threading.Event()
+    gate = Gate()
     (position,) = journal.accept([large("x")], a_receipt())
-
-    def block() -> None:
-        failing.before_removal = None
-        removing.set()
-        assert goes_on.wait(60)
-
-    failing.before_removal = block
+    failing.before_removal = gate
     removers = [
         threading.Thread(target=journal.conclude, args=((), [position])),
         threading.Thread(target=other.tidy),
     ]
     removers[0].start()
-    assert removing.wait(60)
+    gate.await_call()
     removers[1].start()
     taken = other.accept([small("y")], a_receipt())
-    goes_on.set()
+    gate.open()
     for one in removers:
         one.join()
     assert failing.removals == 1

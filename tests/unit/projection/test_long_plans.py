@@ -143,6 +143,18 @@ def finish_rebuild(headwater: SmallHeadwater) -> None:
         pass
 
 
+def assert_projected_in_pieces(
+    headwater: SmallHeadwater, submissions: Sequence[Submission], *, most: int
+) -> None:
+    """All of these are projected, at most so many events at a time, as if all came at once."""
+    given = measured(headwater)
+    headwater.project()
+    assert max(given) <= most + PLANS
+    assert headwater.journal.summary().projected == len(submissions)
+    assert headwater.elements() == at_once(submissions)
+    headwater.close()
+
+
 # --- rounds --------------------------------------------------------------------------------------
 
 
@@ -156,12 +168,7 @@ def test_pending_events_of_one_plan_id_are_projected_in_pieces(
     submissions: list[Submission],
 ) -> None:
     headwater = accepted(submissions)
-    given = measured(headwater)
-    headwater.project()
-    assert max(given) <= ROUND + PLANS
-    assert headwater.journal.summary().projected == len(submissions)
-    assert headwater.elements() == at_once(submissions)
-    headwater.close()
+    assert_projected_in_pieces(headwater, submissions, most=ROUND)
 
 
 @pytest.mark.usefixtures("small_pieces")
@@ -169,12 +176,7 @@ def test_a_plan_that_comes_to_many_waiting_events_takes_them_up_in_pieces() -> N
     headwater = project(EVENTS, stepwise=False)
     assert headwater.journal.summary().waiting == len(EVENTS)
     headwater.accept(MINE[0])
-    given = measured(headwater)
-    headwater.project()
-    assert max(given) <= STEP + PLANS
-    assert headwater.journal.summary().projected == len(MINE)
-    assert headwater.elements() == at_once(MINE)
-    headwater.close()
+    assert_projected_in_pieces(headwater, MINE, most=STEP)
 
 
 @pytest.mark.usefixtures("small_pieces")
@@ -183,12 +185,7 @@ def test_a_lost_graph_is_filled_again_in_pieces(submissions: list[Submission]) -
     headwater = project(submissions, stepwise=False)
     lose_graph(headwater)
     assert headwater.journal.summary().pending == len(submissions)
-    given = measured(headwater)
-    headwater.project()
-    assert max(given) <= ROUND + PLANS
-    assert headwater.journal.summary().projected == len(submissions)
-    assert headwater.elements() == at_once(submissions)
-    headwater.close()
+    assert_projected_in_pieces(headwater, submissions, most=ROUND)
 
 
 @pytest.mark.usefixtures("small_pieces")
