@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection, Mapping
+
 from graph_model.facts import ApplicationRow, ExecutionRow
 from graph_model.stores.catalogue import SqlCatalogue
 from tests.contract.rows import a_job, an_execution
@@ -11,13 +13,36 @@ def rows(*told: tuple[str, str, str, int]) -> list[ExecutionRow]:
     return [an_execution(name, job=job, run=run, at=at) for name, job, run, at in told]
 
 
-def test_the_runs_of_a_job_come_newest_first_and_equal_times_by_id(catalogue: SqlCatalogue) -> None:
+def test_the_newest_executions_of_a_job_are_chosen_by_time_and_id(catalogue: SqlCatalogue) -> None:
     told = [("a", "j", "r1", 5), ("b", "j", "r2", 5), ("c", "j", "r1", 3), ("d", "k", "r9", 9)]
     catalogue.record(rows(*told))
-    assert catalogue.times_of_runs("j", 10) == (("r2", 5), ("r1", 5), ("r1", 3))
-    assert catalogue.times_of_runs("j", 1) == (("r2", 5),)
-    assert [row.id for row in catalogue.executions_of_runs("j", {"r1"}, 10)] == ["a", "c"]
-    assert [row.id for row in catalogue.executions_of_runs("j", {"r1", "r2"}, 2)] == ["b", "a"]
+    times = catalogue.times_of_runs({"j", "k", "none"}, 10)
+    assert {job: sorted(found) for job, found in times.items()} == {
+        "j": [("r1", 3), ("r1", 5), ("r2", 5)],
+        "k": [("r9", 9)],
+        "none": [],
+    }
+    assert catalogue.times_of_runs({"j"}, 1) == {"j": [("r2", 5)]}
+    assert ids_of_runs(catalogue, {"j": {"r1"}}, 10) == {"j": ["a", "c"]}
+    assert ids_of_runs(catalogue, {"j": {"r1", "r2"}, "k": {"r9"}}, 2) == {
+        "j": ["b", "a"],
+        "k": ["d"],
+    }
+
+
+def ids_of_runs(
+    catalogue: SqlCatalogue, runs: Mapping[str, Collection[str]], limit: int
+) -> dict[str, list[str]]:
+    found = catalogue.executions_of_runs(runs, limit)
+    return {job: [row.id for row in rows] for job, rows in found.items()}
+
+
+def test_the_newest_runs_of_more_jobs_than_a_statement_names(catalogue: SqlCatalogue) -> None:
+    jobs = [f"j{number:02d}" for number in range(45)]
+    catalogue.record(rows(*((f"{job}-{at}", job, f"r{at}", at) for job in jobs for at in (1, 2))))
+    assert catalogue.times_of_runs(jobs, 1) == {job: [("r2", 2)] for job in jobs}
+    wanted = {job: ["r1", "r2"] for job in jobs}
+    assert ids_of_runs(catalogue, wanted, 9) == {job: [f"{job}-2", f"{job}-1"] for job in jobs}
 
 
 def test_executions_are_paged_by_time_and_id(catalogue: SqlCatalogue) -> None:
@@ -41,8 +66,9 @@ def test_jobs_are_paged_by_id(catalogue: SqlCatalogue) -> None:
 def test_executions_of_many_runs_are_the_newest_of_all_of_them(catalogue: SqlCatalogue) -> None:
     catalogue.record(rows(*((f"e{at:02d}", "j", f"r{at:02d}", at) for at in range(50))))
     runs = {f"r{at:02d}" for at in range(45)}
-    assert [row.at for row in catalogue.executions_of_runs("j", runs, 30)] == [*range(44, 14, -1)]
-    assert catalogue.executions_of_runs("k", runs, 30) == ()
+    found = catalogue.executions_of_runs({"j": runs, "k": runs}, 30)
+    assert [row.at for row in found["j"]] == [*range(44, 14, -1)]
+    assert found["k"] == []
 
 
 def test_the_newest_runs_of_a_job_reach_back_to_their_oldest_execution(

@@ -90,7 +90,7 @@ def _newest(
     jobs: Collection[str],
     written: Collection[str] = (),
 ) -> Facts:
-    rows = [row for job in sorted(jobs) for row in newest_rows(catalogue, job, window)]
+    rows = newest_rows(catalogue, jobs, window)
     return elements_of(_that_hang_together(graph, rows, written))
 
 
@@ -204,7 +204,7 @@ def _write(graph: Graph, rows: Collection[ExecutionRow]) -> Facts:
 
 
 def _write_newest(graph: Graph, catalogue: ExecutionHistory, window: RunWindow, job: str) -> Facts:
-    return _write(graph, newest_rows(catalogue, job, window))
+    return _write(graph, newest_rows(catalogue, (job,), window))
 
 
 def steps_that_write(

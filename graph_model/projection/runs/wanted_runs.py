@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from typing import Final
 
 from graph_model.facts import ExecutionRow, FactCollector, Facts
@@ -26,31 +26,43 @@ def elements_of(rows: Iterable[ExecutionRow]) -> Facts:
 
 
 def newest_rows(
-    catalogue: ExecutionHistory, job: str, window: RunWindow
-) -> tuple[ExecutionRow, ...]:
-    """The executions of the newest runs of a job; nothing where the window keeps none.
+    catalogue: ExecutionHistory, jobs: Collection[str], window: RunWindow
+) -> list[ExecutionRow]:
+    """The executions of the newest runs of these jobs; nothing where the window keeps none.
 
     Runs come by (time of their newest execution, id), as far as they are among the newest
-    ``window.executions`` of the job.
+    ``window.executions`` of their job.
     """
     if not window.executions:
-        return ()
-    runs = _newest_runs(catalogue, job, window)
-    return catalogue.executions_of_runs(job, runs, window.executions) if runs else ()
+        return []
+    found = catalogue.executions_of_runs(_newest_runs(catalogue, jobs, window), window.executions)
+    return [row for job in sorted(found) for row in found[job]]
 
 
-def _newest_runs(catalogue: ExecutionHistory, job: str, window: RunWindow) -> list[str]:
+def _newest_runs(
+    catalogue: ExecutionHistory, jobs: Collection[str], window: RunWindow
+) -> dict[str, list[str]]:
+    """Per job its newest runs, newest first."""
+    ranked: dict[str, list[str]] = {}
     for limit in (window.count * _LOOKED_AT, window.executions):
-        found = catalogue.times_of_runs(job, limit)
-        newest: dict[str, int] = {}
-        for run, at in found:
-            newest.setdefault(run, at)
-        ranked = sorted(newest, key=lambda run: (newest[run], run), reverse=True)
-        # A run that was not seen may be as new as the last one seen, and no newer.
-        certain = sum(at > found[-1][1] for at in newest.values())
-        if len(found) < limit or certain >= window.count:
-            break
-    return ranked[: window.count]
+        found = catalogue.times_of_runs(set(jobs).difference(ranked), limit)
+        for job, times in found.items():
+            runs, certain = _rank(times)
+            if len(times) < limit or certain >= window.count or limit == window.executions:
+                ranked[job] = runs[: window.count]
+    return ranked
+
+
+def _rank(times: Collection[tuple[str, int]]) -> tuple[list[str], int]:
+    """Runs by (time of their newest execution, id), newest first, and how many of them are
+    certain: a run that was not seen may be as new as the oldest execution seen, and no newer.
+    """
+    newest: dict[str, int] = {}
+    for run, at in times:
+        newest[run] = max(at, newest.get(run, at))
+    ranked = sorted(newest, key=lambda run: (newest[run], run), reverse=True)
+    oldest = min((at for _, at in times), default=0)
+    return ranked, sum(at > oldest for at in newest.values())
 
 
 def all_jobs(catalogue: NodeLookup) -> Iterator[str]:

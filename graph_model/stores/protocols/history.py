@@ -276,9 +276,11 @@ class ExecutionHistory(Protocol):
     ) -> bool:
         """Whether there is one at ``since <= at < before``, with the run of its own events."""
 
-    def times_of_runs(self, job: str, limit: int) -> tuple[tuple[str, int], ...]:
-        """(run, at) of the newest executions of a job by (at, id), with the runs of their own
-        events.
+    def times_of_runs(
+        self, jobs: Collection[str], limit: int
+    ) -> Mapping[str, Collection[tuple[str, int]]]:
+        """Per job (run, at) of each of its newest ``limit`` executions by (at, id), with the runs
+        of their own events; in any order.
         """
 
     def newest_runs_since(self, job: str, runs: int, executions: int) -> int | None:
@@ -288,10 +290,10 @@ class ExecutionHistory(Protocol):
         """
 
     def executions_of_runs(
-        self, job: str, runs: Collection[str], limit: int
-    ) -> tuple[ExecutionRow, ...]:
-        """The newest executions of a job by (at, id) that these runs made, as their own events name
-        them.
+        self, runs: Mapping[str, Collection[str]], limit: int
+    ) -> Mapping[str, Collection[ExecutionRow]]:
+        """Per job its newest ``limit`` executions by (at, id), newest first, that its runs in
+        ``runs`` made, as their own events name them.
         """
 
     def executions_since(

@@ -7,7 +7,7 @@ overwrote a million times has one writer.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any, Final
 
 import sqlalchemy as sa
@@ -38,7 +38,7 @@ from graph_model.stores.cursors import EXECUTIONS, checked_limit, read_cursor, w
 from graph_model.stores.database import StoredId, StoredText, chunks, count_rows
 from graph_model.stores.protocols import Page, PlanSpan, Writer
 
-_RUNS_A_STATEMENT: Final = 20
+_SEEKS_A_STATEMENT: Final = 20
 
 
 class SqlExecutionHistory(CatalogueReader):
@@ -87,10 +87,14 @@ class SqlExecutionHistory(CatalogueReader):
         with self._read() as connection:
             return connection.execute(asked).first() is not None
 
-    def times_of_runs(self, job: str, limit: int) -> tuple[tuple[str, int], ...]:
+    def times_of_runs(self, jobs: Collection[str], limit: int) -> dict[str, list[tuple[str, int]]]:
+        found: dict[str, list[tuple[str, int]]] = {job: [] for job in jobs}
         with self._read() as connection:
-            found = _times_of_runs().rows(connection, {"job": job, "limit": limit})
-        return tuple((run, at) for run, at in found)
+            for some in chunks(sorted(found), _SEEKS_A_STATEMENT):
+                asked = _numbered("job", some) | {"limit": limit}
+                for job, run, at in _times_of_runs(len(some)).rows(connection, asked):
+                    found[job].append((run, at))
+        return found
 
     def newest_runs_since(self, job: str, runs: int, executions: int) -> int | None:
         """From an index alone, but for executions that do not name their application."""
@@ -101,18 +105,21 @@ class SqlExecutionHistory(CatalogueReader):
         return None if oldest is None else max((oldest, *(at for (at,) in bound)))
 
     def executions_of_runs(
-        self, job: str, runs: Collection[str], limit: int
-    ) -> tuple[ExecutionRow, ...]:
-        rows: list[ExecutionRow] = []
+        self, runs: Mapping[str, Collection[str]], limit: int
+    ) -> dict[str, list[ExecutionRow]]:
+        found: dict[str, list[ExecutionRow]] = {job: [] for job in runs}
+        pairs = sorted((job, run) for job, some in runs.items() for run in some)
         with self._read() as connection:
-            for some in chunks(sorted(runs), _RUNS_A_STATEMENT):
-                values = {f"run_{place}": run for place, run in enumerate(some)}
-                found = _executions_of_runs(len(some)).rows(
-                    connection, values | {"job": job, "limit": limit}
-                )
-                rows.extend(ExecutionRow(*row) for row in found)
-        rows.sort(key=lambda row: (row.at, row.id), reverse=True)
-        return tuple(rows[:limit])
+            for chunk in chunks(pairs, _SEEKS_A_STATEMENT):
+                jobs, names = zip(*chunk, strict=True)
+                asked = _numbered("job", jobs) | _numbered("run", names) | {"limit": limit}
+                for row in _executions_of_runs(len(chunk)).rows(connection, asked):
+                    execution = ExecutionRow(*row)
+                    found[execution.job].append(execution)
+        return {
+            job: sorted(rows, key=lambda row: (row.at, row.id), reverse=True)[:limit]
+            for job, rows in found.items()
+        }
 
     def executions_since(
         self,
@@ -302,8 +309,10 @@ def _newest_event() -> sa.Select[Any]:
 
 
 @made_once
-def _times_of_runs() -> sa.Select[Any]:
-    return _newest_of_job(sa.select(executions.c.run, executions.c.at))
+def _times_of_runs(count: int) -> sa.CompoundSelect[Any]:
+    own = executions.c
+    chosen = sa.select(own.job, own.run, own.at)
+    return _each([_newest_of_job(chosen, place) for place in range(count)])
 
 
 @made_once
@@ -333,19 +342,35 @@ def _time_at_place() -> sa.Select[Any]:
 @made_once
 def _executions_of_runs(count: int) -> sa.CompoundSelect[Any]:
     """Each run by itself: so its index gives the newest, however much the job has besides."""
-    each = []
-    for place in range(count):
-        run = sa.bindparam(f"run_{place}", type_=StoredId(), required=True)
-        newest = _newest_of_job(sa.select(executions).where(executions.c.run == run))
-        each.append(sa.select(newest.subquery(f"of_run_{place}")))
-    return sa.union_all(*each)
+    chosen = sa.select(executions)
+    return _each(
+        [
+            _newest_of_job(chosen.where(executions.c.run == _id_at("run", place)), place)
+            for place in range(count)
+        ]
+    )
 
 
-def _newest_of_job(chosen: sa.Select[Any]) -> sa.Select[Any]:
-    """As many as a parameter says of the job that another one names."""
+def _newest_of_job(chosen: sa.Select[Any], place: int) -> sa.Select[Any]:
+    """As many as a parameter says of the job that another one names, newest first."""
     own = executions.c
     limit = sa.bindparam("limit", type_=sa.Integer(), required=True)
-    return chosen.where(own.job == _job()).order_by(own.at.desc(), own.id.desc()).limit(limit)
+    newest = chosen.where(own.job == _id_at("job", place))
+    return newest.order_by(own.at.desc(), own.id.desc()).limit(limit)
+
+
+def _each(seeks: Iterable[sa.Select[Any]]) -> sa.CompoundSelect[Any]:
+    """All of them in one statement, each with its own order and limit."""
+    return sa.union_all(*(sa.select(one.subquery(f"seek_{n}")) for n, one in enumerate(seeks)))
+
+
+def _numbered(name: str, values: Sequence[str]) -> dict[str, Any]:
+    """``job`` and (a, b) => {"job_0": a, "job_1": b}."""
+    return {f"{name}_{place}": value for place, value in enumerate(values)}
+
+
+def _id_at(name: str, place: int) -> sa.BindParameter[str]:
+    return sa.bindparam(f"{name}_{place}", type_=StoredId(), required=True)
 
 
 def _job() -> sa.BindParameter[str]:
