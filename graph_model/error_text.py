@@ -1,4 +1,4 @@
-"""The line of a failure's text that names its cause.
+"""The part of a failure's text that is stored, and the line of it that names the cause.
 
     org.apache.spark.SparkException: Job aborted due to stage failure: Task 0 in stage 3.0 …
         at org.apache.spark.scheduler.DAGScheduler.failJobAndIndependentStages(…)
@@ -14,14 +14,27 @@ from __future__ import annotations
 import re
 from typing import Final
 
+_MOST_STORED: Final = 4_000
+_PART: Final = 1_998
 _LONGEST: Final = 300
 _TRACEBACK: Final = "Traceback (most recent call last):"
-#: The exception stands below the frames, which are indented.
-_RAISED: Final = re.compile(rf"{re.escape(_TRACEBACK)}\n(?:[ \t].*\n|\n)*+(\S.*)")
+#: The exception stands below the frames, which are indented, unless the traceback was cut.
+_RAISED: Final = re.compile(rf"{re.escape(_TRACEBACK)}\n(?:[ \t].*\n|\n)*+(?!Caused by: )(\S.*)")
 #: Java's causes; those of a suppressed exception are indented. py4j writes the first without words.
 _CAUSE: Final = re.compile(r"^(?:Caused by)?: (.+)", re.MULTILINE)
 #: The Python exceptions for an exception of the JVM.
 _WRAPPER: Final = "py4j.protocol.Py4JJavaError"
+
+
+def shortened(text: str) -> str:
+    """At most 4,000 characters: the beginning of a longer text, and from its last cause on, or its
+    end where that is more. An ellipsis, on a line indented like a frame, stands for the rest.
+    """
+    if len(text) <= _MOST_STORED:
+        return text
+    end, cause = len(text) - _PART, text.rfind("\nCaused by: ", _PART)
+    start = end if cause < 0 else min(cause, end)
+    return f"{text[:_PART]}\n\t…{text[start : start + _PART]}"
 
 
 def cause_line(error: str | None) -> str | None:

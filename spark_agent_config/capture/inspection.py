@@ -338,11 +338,16 @@ class Inspector:
         return self._ask_quietly(lambda: int(execution.id()))
 
     def _error_text(self, failure: Any) -> str:
-        """The exception with its stack trace, as the stock agent sends it, cut at a length."""
+        """The exception with its stack trace, as the stock agent sends it; of a longer one the
+        beginning, and the end with the cause.
+        """
         text = self._ask_quietly(
             lambda: str(self._jvm.org.apache.spark.util.Utils.exceptionString(failure))
         ) or self._ask("error", lambda: str(failure.toString()), "the query failed")
-        return text[:_MAX_ERROR_CHARACTERS]
+        if len(text) <= _MAX_ERROR_CHARACTERS:
+            return text
+        half = _MAX_ERROR_CHARACTERS // 2
+        return f"{text[: half - 3]}\n\t…{text[-half:]}"
 
     # --- metrics -----------------------------------------------------------------------------
 

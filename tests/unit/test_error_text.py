@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from graph_model.error_text import cause_line
+from graph_model.error_text import cause_line, shortened
 from tests.captures import load
 
 SPARK = "org.apache.spark.SparkException: Job aborted: Task 0 (TID 1)\n\tat o.S.x"
@@ -78,5 +78,47 @@ def test_blank_and_indented_lines_without_end_take_no_second_look() -> None:
 
 def test_the_cause_of_a_failed_function_of_python_as_spark_reports_it() -> None:
     (event,) = next(one for one in load("c_fail_udf") if one.kind == "event").document
-    stored = event["error"][:4_000]
+    stored = shortened(event["error"])
     assert cause_line(stored) == "ZeroDivisionError: integer division or modulo by zero"
+
+
+FRAMES = "".join(f"\n\tat org.apache.spark.sql.Plan{number}.execute" for number in range(200))
+PYTHON_FRAMES = "".join(f"\n  File 'step.py', line {number}, in step" for number in range(200))
+
+
+@pytest.mark.parametrize(
+    ("error", "line"),
+    [
+        pytest.param(
+            f"{SPARK}{FRAMES}\n{MISSING}", "java.io.FileNotFoundException: /lake/in", id="end"
+        ),
+        pytest.param(
+            f"{SPARK}{FRAMES}\n{MISSING}{FRAMES}\nsee the log",
+            "java.io.FileNotFoundException: /lake/in",
+            id="a cause far above the end",
+        ),
+        pytest.param(
+            f"{SPARK}{FRAMES}\n{WORKER}{FRAMES}",
+            "ValueError: no mail address for ann",
+            id="a worker's",
+        ),
+        pytest.param(
+            f"{SPARK}\n{MISSING}{FRAMES}", "java.io.FileNotFoundException: /lake/in", id="beginning"
+        ),
+        pytest.param(
+            f"Traceback (most recent call last):{PYTHON_FRAMES}\nKeyError: 'ann'",
+            "KeyError: 'ann'",
+            id="below a long traceback",
+        ),
+        pytest.param("x" * 9_000, "x" * 300, id="one line"),
+    ],
+)
+def test_a_long_error_is_stored_with_the_line_that_names_its_cause(error: str, line: str) -> None:
+    stored = shortened(error)
+    assert len(stored) <= 4_000
+    assert stored.startswith(error[:1_500])
+    assert cause_line(stored) == cause_line(error) == line
+
+
+def test_an_error_that_fits_is_stored_as_it_is() -> None:
+    assert shortened("x" * 4_000) == "x" * 4_000

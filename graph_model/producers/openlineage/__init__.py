@@ -40,7 +40,7 @@ from graph_model.producers.openlineage.translate import (
 )
 
 #: Part of the projection epoch: raise it when equal documents give other facts.
-OPENLINEAGE_VERSION: Final = 11
+OPENLINEAGE_VERSION: Final = 12
 
 __all__ = [
     "OPENLINEAGE_VERSION",

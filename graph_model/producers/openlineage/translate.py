@@ -17,6 +17,7 @@ from dataclasses import dataclass, field, replace
 from typing import Final
 
 from graph_model import identity, labels, naming
+from graph_model.error_text import shortened
 from graph_model.errors import InvalidDocument
 from graph_model.facts import (
     CHECK,
@@ -90,7 +91,6 @@ from graph_model.producers.openlineage.reduction import REDUCTIONS, first_excess
 from graph_model.producers.size_bounds import excess_of, weigh
 from graph_model.producers.spelling import spell
 
-_MAX_ERROR_CHARACTERS: Final = 4_000
 _KINDS: Final = {labels.LIFECYCLE: labels.LIFECYCLE_KIND, labels.NO_WRITE: labels.READ_KIND}
 
 
@@ -344,11 +344,11 @@ def error_text(facets: Facets) -> str | None:
         body = facets[name].body if name in facets else {}
         parts = [body.get("message"), body.get("stackTrace")]
         if text := "\n".join(part for part in parts if isinstance(part, str) and part):
-            return text[:_MAX_ERROR_CHARACTERS]
+            return shortened(text)
     errors = facets["extractionError"].body.get("errors") if "extractionError" in facets else None
     for item in errors if isinstance(errors, list) else ():
         if isinstance(item, dict) and isinstance(item.get("errorMessage"), str):
-            return str(item["errorMessage"])[:_MAX_ERROR_CHARACTERS]
+            return shortened(str(item["errorMessage"]))
     return None
 
 

@@ -59,7 +59,7 @@ __all__ = [
 ]
 
 #: Part of the projection epoch: raise it when equal documents give other facts.
-TRANSLATOR_VERSION: Final = 17
+TRANSLATOR_VERSION: Final = 18
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,6 +7,7 @@ from collections.abc import Collection, Iterator, Mapping
 from typing import Any, Final
 
 from graph_model import identity, labels, naming
+from graph_model.error_text import shortened
 from graph_model.facts import (
     CURRENT_VERSION,
     MAIN_BRANCH,
@@ -37,7 +38,6 @@ from graph_model.producers.spline.partitions import wrote_partitions
 from graph_model.producers.spline.plans import PlanHead
 from graph_model.producers.spline.versions import MAX_READS, read_version
 
-_MAX_ERROR_CHARACTERS: Final = 4_000
 _MAX_PARTITIONS: Final = 1_000
 _EXTRA_KEPT: Final = ("appId", "user", "readMetrics", "writeMetrics")
 
@@ -201,8 +201,7 @@ def _error_text(error: Any) -> str | None:
     """null, false and "" mean success; any other value is kept as text, bounded."""
     if error is None or error is False or error == "":
         return None
-    text = error if isinstance(error, str) else spell(error)
-    return text[:_MAX_ERROR_CHARACTERS]
+    return shortened(error if isinstance(error, str) else spell(error))
 
 
 def _metrics_text(event: ExecutionEvent) -> str:

@@ -367,14 +367,18 @@ def test_a_mode_that_spark_does_not_say_hides_no_history() -> None:
     assert captured.target.dynamic_partition_overwrite is True
 
 
+CAUSE = "\nCaused by: java.io.FileNotFoundException: /lake/in"
+
+
 def test_a_failed_write_is_told_with_its_error_and_without_counts() -> None:
     fuse = Fuse()
-    failure = text(fuse, "org.apache.spark.SparkException: " + "x" * 20_000)
+    failure = text(fuse, "org.apache.spark.SparkException: " + "x" * 20_000 + CAUSE)
 
     (captured,) = capture(execution(fuse, insert(fuse)), duration_ns=None, failure=failure)
 
     assert captured.error is not None
     assert captured.error.startswith("org.apache.spark.SparkException")
+    assert captured.error.endswith(CAUSE)
     assert len(captured.error) == 16_000
     assert captured.write_metrics == {}
 

@@ -16,7 +16,6 @@ from graph_model.facts import JobRow
 from graph_model.stores.catalogue.history.conditions import BEFORE_EVERYTHING, until
 from graph_model.stores.catalogue.history.existence import dataset_born, job_born
 from graph_model.stores.catalogue.history.newest import newest_id
-from graph_model.stores.catalogue.listing.recent import ERROR_START
 from graph_model.stores.catalogue.reading import CatalogueReader
 from graph_model.stores.catalogue.tables import STORAGE_OF, datasets, executions, jobs
 from graph_model.stores.catalogue.value_tables import (
@@ -82,7 +81,7 @@ def _failed(
     lately = last.at > (BEFORE_EVERYTHING if since is None else since)
     number, number_since = sa.func.count(), sa.func.sum(sa.case((lately, 1), else_=0))
     asked = (
-        sa.select(number.over(), number_since.over(), last.at, ERROR_START, *fields)
+        sa.select(number.over(), number_since.over(), last.at, last.error, *fields)
         .join_from(jobs, executions, last.id == newest)
         .where(last.state == labels.FAILED, sa.not_(is_input(jobs.c.id)))
         .order_by(last.at.desc(), jobs.c.id)

@@ -14,7 +14,7 @@ from graph_model.facts import ColumnRow, DatasetRow, ExecutionRow, JobRow
 from graph_model.stores.catalogue.history.conditions import until
 from graph_model.stores.catalogue.history.existence import dataset_born, job_born
 from graph_model.stores.catalogue.history.newest import newest_executions, wrote_main
-from graph_model.stores.catalogue.listing.recent import DURATION_MS, ERROR_START
+from graph_model.stores.catalogue.listing.recent import DURATION_MS
 from graph_model.stores.catalogue.listing.search import holds
 from graph_model.stores.catalogue.listing.search_text import fold
 from graph_model.stores.catalogue.listing.sort_orders import ListKeys, unknown_last
@@ -388,11 +388,11 @@ def _newest_errors(
         .subquery()
     )
     asked = (
-        sa.select(failures.c.run, ERROR_START.label("text"))
+        sa.select(failures.c.run, columns.error)
         .join_from(failures, executions, columns.id == failures.c.id)
         .where(failures.c.place == 1)
     )
-    return {row.run: cause_line(row.text) for row in connection.execute(asked)}
+    return {row.run: cause_line(row.error) for row in connection.execute(asked)}
 
 
 # --- pages ---------------------------------------------------------------------------------------

@@ -21,8 +21,6 @@ from graph_model.stores.database import count_rows
 from graph_model.stores.protocols import ExecutionOrder, Page, RecentExecution
 
 DURATION_MS: Final = executions.c.duration_ns // 1_000_000
-ERROR_START: Final = sa.func.substr(executions.c.error, 1, 4_000)
-"""Of an error that may be a stack trace of a megabyte."""
 _KINDS: Final = (labels.WRITE_KIND, labels.READ_KIND)
 
 
@@ -58,7 +56,7 @@ class SqlRecentExecutions(CatalogueReader):
             columns.state,
             columns.kind,
             DURATION_MS.label("duration_ms"),
-            ERROR_START.label("error"),
+            columns.error,
             columns.metrics,
         ).where(*chosen)
         keys = ListKeys(f"recent by {order}", order.falls, _keys(order))
