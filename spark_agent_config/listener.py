@@ -37,6 +37,7 @@ from __future__ import annotations
 import atexit
 import logging
 import os
+import secrets
 import sys
 import threading
 import time
@@ -353,7 +354,7 @@ def outbox_of(
 ) -> Outbox[CapturedQuery]:
     """Delivery as it is set. Raises ValueError for an address that is none; nothing connects."""
     url = server_url(settings, environment)
-    process = f"{time.time_ns() // 1_000_000}-{os.getpid()}"
+    process = f"{time.time_ns() // 1_000_000}-{os.getpid()}-{secrets.token_hex(4)}"
     if url.startswith("file:"):
         place = Path(urllib.request.url2pathname(urllib.parse.urlsplit(url).path))
         return Outbox(prepare, FileSender(file_of(place, process)), weigh=_weight)

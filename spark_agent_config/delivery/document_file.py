@@ -171,7 +171,7 @@ def os_errors_as_away(path: Path) -> Iterator[None]:
 
 
 def file_of(place: Path, process: str) -> Path:
-    """``/x/lineage.ndjson`` is the file itself; anything else a folder with a file a process."""
+    """``/x/lineage.ndjson`` is the file itself; anything else a folder with a file a session."""
     return place if place.suffix in ENDINGS else place / f"{process}{ENDINGS[0]}"
 
 

@@ -419,6 +419,17 @@ def test_a_file_address_without_an_ending_is_a_folder(tmp_path: Path) -> None:
     assert len(lines_of(path)) == 2
 
 
+def test_sessions_that_begin_in_one_millisecond_have_files_of_their_own(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("time.time_ns", lambda: 1_700_000_000_000_000_000)
+    for _ in range(2):
+        deliver({"url": f"file://{tmp_path}/lineage"})
+
+    files = list((tmp_path / "lineage").iterdir())
+    assert [len(lines_of(path)) for path in files] == [2, 2]
+
+
 def test_a_file_that_cannot_be_written_costs_one_warning(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
