@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+import json
+import logging
 import os
+from collections.abc import Mapping
 from pathlib import Path
+
+_log = logging.getLogger(__name__)
 
 
 def make_durable(path: Path) -> None:
@@ -15,9 +20,14 @@ def make_durable(path: Path) -> None:
         os.close(handle)
 
 
-def write_durably(file: Path, text: str) -> None:
-    """Replace a small file as a whole: a crash leaves the former one, or this. Raises OSError."""
+def note_durably(note: Mapping[str, int], file: Path) -> None:
+    """Replace a small JSON file as a whole: a crash leaves the former one, or this. A file that
+    cannot be written is logged.
+    """
     draft = file.with_suffix(".new")
-    draft.write_text(text, "utf-8")
-    make_durable(draft)
-    draft.replace(file)
+    try:
+        draft.write_text(json.dumps(note), "utf-8")
+        make_durable(draft)
+        draft.replace(file)
+    except OSError as failure:
+        _log.warning("%s cannot be written: %s", file, failure)

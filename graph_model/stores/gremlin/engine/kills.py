@@ -8,12 +8,11 @@ without a note nobody would see it but in the log.
 from __future__ import annotations
 
 import json
-import logging
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Final
 
-from graph_model.stores.durability import write_durably
+from graph_model.stores.durability import note_durably
 from graph_model.stores.gremlin.engine.memory import MEBIBYTE, fitting_heap
 
 FILE: Final = "killed.json"
@@ -21,8 +20,6 @@ HEAP_SETTING: Final = "HEADWATER_GREMLIN_HEAP"
 EXIT_CODES: Final = (-9, 137)
 """137 is how a shell, or a container, reports signal 9."""
 _REPORTED_SECONDS: Final = 7 * 86_400
-
-_log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,13 +47,9 @@ class Kill:
 
 
 def note_kill(kill: Kill, folder: Path | None) -> None:
-    """A note that cannot be written is logged: the doctor then does not know of it."""
-    if folder is None:
-        return
-    try:
-        write_durably(folder / FILE, json.dumps(asdict(kill)))
-    except OSError as failure:
-        _log.warning("%s cannot be written: %s", folder / FILE, failure)
+    """Where the note cannot be written, the doctor does not know of the kill."""
+    if folder is not None:
+        note_durably(asdict(kill), folder / FILE)
 
 
 def read_kill(folder: Path) -> Kill | None:

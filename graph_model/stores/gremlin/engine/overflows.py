@@ -18,7 +18,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Final
 
-from graph_model.stores.durability import write_durably
+from graph_model.stores.durability import note_durably
 
 FILE: Final = "overflows.json"
 DAY_SECONDS: Final = 86_400.0
@@ -70,15 +70,11 @@ class Overflows:
         return self._noted.number_at(self._clock())
 
     def add(self) -> None:
-        """One more. A file that cannot be written is logged: it costs one more after a restart."""
+        """One more. A file that cannot be written costs one more after a restart."""
         ever = self._noted.ever + 1
         self._noted = _Noted(self._heap_mb, self.number + 1, ever, int(self._clock()))
-        if self._file is None:
-            return
-        try:
-            write_durably(self._file, json.dumps(asdict(self._noted)))
-        except OSError as failure:
-            _log.warning("%s cannot be written: %s", self._file, failure)
+        if self._file is not None:
+            note_durably(asdict(self._noted), self._file)
 
 
 def _read(file: Path) -> _Noted | None:
