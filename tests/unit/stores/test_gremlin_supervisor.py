@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import itertools
 import os
 import threading
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -62,18 +64,19 @@ class Clock:
 class Watched:
     engine: Engine = field(default_factory=Engine)
     clock: Clock = field(default_factory=Clock)
+    limits: Iterator[int] = field(default_factory=lambda: itertools.repeat(3_000 * 2**20))
 
     def __post_init__(self) -> None:
         self.supervisor = self.started()
 
     def started(self, folder: Path | None = None) -> Supervisor:
-        """A service begins to watch the engine, on a machine of 3,000 MB."""
+        """A service begins to watch the engine, on a machine of 3,000 MB by default."""
         return Supervisor(
             self.engine,
             folder=folder,
             clock=self.clock,
             now=self.clock,
-            limit=lambda: 3_000 * 2**20,
+            limit=lambda: next(self.limits),
         )
 
 
@@ -324,6 +327,7 @@ def test_a_note_of_an_older_version_counts_from_the_time_of_its_file(
 def test_a_kill_from_outside_is_noted_with_heap_and_memory_and_its_remedy(
     watched: Watched, tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
+    watched.limits = iter([3_000 * 2**20, 1_000 * 2**20])  # another process takes some meanwhile
     supervisor = watched.started(tmp_path)
     watched.engine.die(-9)
     assert supervisor.revive()

@@ -181,11 +181,8 @@ class Supervisor:
         if now - self._started_at > _CALM_SECONDS:
             self._deaths = 0
         self._deaths += 1
-        if self._engine.exit_code == OUT_OF_MEMORY:
-            self._overflows.add()
-        if self._engine.exit_code in EXIT_CODES:
-            note_kill(self._kill(), self._folder)
-        self._cause = cause or self._reason()
+        noted = self._note_end()
+        self._cause = cause or noted
         pause = 0.0
         if self._deaths > 1:
             doubled = _FIRST_PAUSE_SECONDS * 2.0 ** min(self._deaths - 2, 16)
@@ -202,16 +199,19 @@ class Supervisor:
                 pause,
             )
 
-    def _kill(self) -> Kill:
-        """Headwater ends the engine only in ``stop``, which leaves no exit code."""
-        return Kill(int(self._now()), self._engine.heap_mb, self._limit() // MEBIBYTE)
+    def _note_end(self) -> str:
+        """The reason for it; an overflow and a kill are noted for later.
 
-    def _reason(self) -> str:
+        Headwater ends the engine only in ``stop``, which leaves no exit code.
+        """
         code, heap = self._engine.exit_code, self._engine.heap_mb
         if code == OUT_OF_MEMORY:
+            self._overflows.add()
             return f"the graph no longer fits the engine's {heap:,} MB: {remedy(heap)}"
         if code in EXIT_CODES:
-            return str(self._kill())
+            kill = Kill(int(self._now()), heap, self._limit() // MEBIBYTE)
+            note_kill(kill, self._folder)
+            return str(kill)
         return f"the engine ended with code {code}: see engine.log"
 
     @property
