@@ -257,10 +257,10 @@ class Rebuild:
     def _visit(self, plan_ids: Sequence[str]) -> Sequence[str]:
         """Translate as many of the first as are a step, or begin with a long one; which."""
         first, *others = plan_ids
-        if self._is_long(first):
+        sizes = self._journal.sizes(plan_ids)
+        if self._is_long(first, sizes.get(first)):
             self._begin_long(first)
             return [first]
-        sizes = self._journal.sizes(plan_ids)
         visited, documents, size = [first], *astuple(sizes.get(first, _NOTHING))
         for plan_id in others:
             documents += sizes.get(plan_id, _NOTHING).documents
@@ -311,9 +311,14 @@ class Rebuild:
 
     # a plan id with many events
 
-    def _is_long(self, plan_id: str) -> bool:
+    def _is_long(self, plan_id: str, whole: DocumentsSize | None) -> bool:
+        """Its events alone decide; they are asked for where all its documents are more than a step
+        holds.
+        """
+        if plan_id in self._long_plans or not is_long(whole):
+            return plan_id in self._long_plans
         sizes = self._journal.sizes([plan_id], self._producers.additions)
-        return plan_id in self._long_plans or is_long(sizes.get(plan_id))
+        return is_long(sizes.get(plan_id))
 
     def _begin_long(self, plan_id: str) -> None:
         plans = self._settled_positions(plan_id, self._producers.bases)

@@ -85,10 +85,15 @@ class CountedReads:
     def __init__(self, inner: Any) -> None:
         self._inner = inner
         self.asked: list[Collection[str]] = []
+        self.weighed: list[Collection[str]] = []
 
     def plans(self, plan_ids: Collection[str]) -> Any:
         self.asked.append(plan_ids)
         return self._inner.plans(plan_ids)
+
+    def sizes(self, plan_ids: Collection[str], *kinds: Any) -> Any:
+        self.weighed.append(plan_ids)
+        return self._inner.sizes(plan_ids, *kinds)
 
     def plan(self, plan_id: str) -> Any:
         raise AssertionError(f"{plan_id} is asked for alone")
@@ -97,7 +102,7 @@ class CountedReads:
         return getattr(self._inner, name)
 
 
-def test_a_step_of_a_rebuild_asks_for_the_documents_of_its_plan_ids_at_once(
+def test_a_step_of_a_rebuild_asks_for_documents_and_sizes_of_its_plan_ids_at_once(
     expected: tuple[object, object],
 ) -> None:
     headwater = project(TROUBLE, stepwise=False)
@@ -105,6 +110,7 @@ def test_a_step_of_a_rebuild_asks_for_the_documents_of_its_plan_ids_at_once(
     headwater.project_through(journal=journal)
     rebuild(headwater)
     (asked,) = journal.asked
+    assert [list(some) for some in journal.weighed] == [asked]
     assert len(asked) == headwater.journal.count_plan_ids() > 1
     assert headwater.elements() == expected
     headwater.close()
