@@ -586,6 +586,30 @@ def test_a_setting_is_kept_and_replaced(journal: SqlJournal) -> None:
     assert journal.get_every_meta() == {"epoch": "2", "other": "", "journal_id": journal.id}
 
 
+def test_a_setting_is_replaced_where_it_is_still_the_one_that_was_read(
+    journal: SqlJournal,
+) -> None:
+    assert not journal.replace_meta("rebuild", "none", "wanted")
+    assert journal.get_meta("rebuild") is None
+    assert journal.replace_meta("rebuild", None, "wanted")
+    assert not journal.replace_meta("rebuild", None, "wanted again")
+    assert journal.replace_meta("rebuild", "wanted", "first 1")
+    assert not journal.replace_meta("rebuild", "wanted", "second 1")
+    assert journal.replace_meta("rebuild", "first 1", "first 1")
+    assert journal.get_meta("rebuild") == "first 1"
+
+
+def test_of_threads_that_have_read_one_value_one_replaces_it(journal: SqlJournal) -> None:
+    journal.set_meta("rebuild", "none")
+    with ThreadPoolExecutor(8) as threads:
+        names = [f"process {number}" for number in range(8)]
+        replaced = list(
+            threads.map(lambda name: journal.replace_meta("rebuild", "none", name), names)
+        )
+    assert replaced.count(True) == 1
+    assert journal.get_meta("rebuild") == names[replaced.index(True)]
+
+
 def test_a_note_is_read_without_a_journal_being_made(engine: sa.Engine) -> None:
     assert read_meta(engine, "epoch") is None
     assert sa.inspect(engine).get_table_names() == []

@@ -68,7 +68,8 @@ class Rebuilds:
         return self._stores.journal.get_meta(REBUILD_KEY) not in {None, _NONE}
 
     def request(self) -> Progress:
-        """Project everything anew, beside the projection in force; a running rebuild continues.
+        """Project everything anew, beside the projection in force; a running rebuild continues,
+        here or in another process.
 
         Remembered until it is done. The returned progress is that of a rebuild that has not begun.
         """
@@ -76,7 +77,9 @@ class Rebuilds:
             return self._commits.rebuild.progress
         journal = self._stores.journal
         self._progress = Progress(Phase.WANTED, 0, journal.count_plan_ids(), 0, None, None)
-        journal.set_meta(REBUILD_KEY, _WANTED)
+        while not self.is_elsewhere(noted := journal.get_meta(REBUILD_KEY)):
+            if journal.replace_meta(REBUILD_KEY, noted, _WANTED):
+                break
         self._notify()
         return self._progress
 

@@ -8,7 +8,7 @@ from typing import Final
 import sqlalchemy as sa
 from sqlalchemy.engine import Connection
 
-from graph_model.stores.database import Lock, chunks, in_list, insert_new, keep_order
+from graph_model.stores.database import Lock, chunks, in_list, insert_new, insert_rows, keep_order
 from graph_model.stores.journal.large_bodies import condemn
 from graph_model.stores.journal.tables import bodies, documents, meta, raw, receipts
 from graph_model.stores.protocols import DocumentState
@@ -30,6 +30,14 @@ def set_value(connection: Connection, key: str, value: str) -> None:
     """Keep a setting; it replaces the one before."""
     connection.execute(insert_new(connection, meta), {"key": key, "value": value})
     connection.execute(meta.update().where(meta.c.key == key).values(value=value))
+
+
+def replace_value(connection: Connection, key: str, former: str | None, value: str) -> bool:
+    """Keep a setting where ``former`` is its value (None: it has none); whether it was."""
+    if former is None:
+        return insert_rows(connection, meta, [(key, value)]) == 1
+    changed = meta.update().where(meta.c.key == key, meta.c.value == former).values(value=value)
+    return connection.execute(changed).rowcount == 1
 
 
 def drop(connection: Connection, positions: Sequence[int]) -> None:

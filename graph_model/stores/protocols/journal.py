@@ -261,6 +261,11 @@ class JournalSettings(Protocol):
 
     def set_meta(self, key: str, value: str) -> None: ...
 
+    def replace_meta(self, key: str, former: str | None, value: str) -> bool:
+        """``set_meta`` where the value is still ``former`` (None: there is none); whether it was:
+        of several processes that have read one value, one replaces it.
+        """
+
 
 class JournalContents(Protocol):
     """Lists and counts for operators."""

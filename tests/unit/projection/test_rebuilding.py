@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import time
 from collections.abc import Collection
 from typing import Any
 
@@ -12,6 +13,7 @@ from graph_model import identity, labels
 from graph_model.errors import GraphUnavailable
 from graph_model.facts import Facts, Vertex
 from graph_model.projection.projector import EPOCH_KEY, Projector
+from graph_model.projection.projector.rebuilds import REBUILD_KEY
 from graph_model.projection.rebuilding import Phase
 from graph_model.stores.digests import elements_digest
 from graph_model.stores.protocols import DocumentState
@@ -113,6 +115,49 @@ def test_a_step_of_a_rebuild_asks_for_documents_and_sizes_of_its_plan_ids_at_onc
     assert [list(some) for some in journal.weighed] == [asked]
     assert len(asked) == headwater.journal.count_plan_ids() > 1
     assert headwater.elements() == expected
+    headwater.close()
+
+
+def test_a_request_leaves_the_rebuild_of_another_process_alone(
+    expected: tuple[object, object],
+) -> None:
+    headwater = project(TROUBLE, stepwise=False)
+    first = headwater.projector
+    first.request_rebuild()
+    assert first.rebuild_step()
+    headwater.project_through()
+    assert headwater.projector.request_rebuild().phase is Phase.WANTED
+    assert not headwater.projector.rebuild_step()
+    while first.rebuild_step():
+        pass
+    assert not headwater.projector.rebuild_waits
+    assert headwater.elements() == expected
+    headwater.close()
+
+
+class OvertakenJournal:
+    """A journal in which another process notes a step of its rebuild while a request is made."""
+
+    def __init__(self, inner: Any) -> None:
+        self._inner = inner
+        self.noted = False
+
+    def get_meta(self, key: str) -> Any:
+        found = self._inner.get_meta(key)
+        if key == REBUILD_KEY and not self.noted:
+            self.noted = True
+            self._inner.set_meta(key, f"another {int(time.time())}")
+        return found
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._inner, name)
+
+
+def test_a_request_does_not_write_over_a_rebuild_that_begins_meanwhile() -> None:
+    headwater = project(TROUBLE, stepwise=False)
+    headwater.project_through(journal=OvertakenJournal(headwater.journal))
+    headwater.projector.request_rebuild()
+    assert (headwater.journal.get_meta(REBUILD_KEY) or "").startswith("another ")
     headwater.close()
 
 

@@ -8,7 +8,7 @@ import sqlalchemy as sa
 
 from graph_model.errors import JournalUnavailable
 from graph_model.stores.database import PreparedStatement, write
-from graph_model.stores.journal.conclusion import set_value
+from graph_model.stores.journal.conclusion import replace_value, set_value
 from graph_model.stores.journal.questions.connection import JournalConnection
 from graph_model.stores.journal.tables import meta
 
@@ -33,3 +33,9 @@ class SqlJournalSettings(JournalConnection):
     def set_meta(self, key: str, value: str) -> None:
         """Durable on return."""
         write(self._engine, lambda c: set_value(c, key, value), JournalUnavailable)
+
+    def replace_meta(self, key: str, former: str | None, value: str) -> bool:
+        """Durable on return."""
+        return write(
+            self._engine, lambda c: replace_value(c, key, former, value), JournalUnavailable
+        )
