@@ -37,7 +37,14 @@ from graph_model.stores.protocols import (
     Submission,
 )
 from graph_model.stores.submissions import content_hash
-from tests.contract.databases import SHARED, empty_database, full_scans, recorded_plans, schema_on
+from tests.contract.databases import (
+    SHARED,
+    empty_database,
+    full_scans,
+    instructions,
+    recorded_plans,
+    schema_on,
+)
 from tests.contract.postgresql import postgresql
 from tests.contract.submissions import a_receipt, a_submission, an_event
 
@@ -564,6 +571,31 @@ def test_the_summary_counts_distinct_documents(journal: SqlJournal) -> None:
     journal.settle([2, 3], PROJECTED)
     journal.settle([4, 5, 6], FAILED)
     assert journal.summary() == JournalSummary(10, waiting=1, pending=4, projected=2, failed=3)
+
+
+def test_the_summary_follows_what_another_process_takes_settles_and_removes(
+    engine: sa.Engine,
+) -> None:
+    asked, other = SqlJournal(engine), SqlJournal(engine)
+    other.accept([a_submission("p"), *(an_event(str(n)) for n in range(5))], a_receipt())
+    assert asked.summary() == JournalSummary(6, waiting=0, pending=6, projected=0, failed=0)
+    other.settle(range(1, 6), PROJECTED)
+    other.accept([an_event("later")], a_receipt())
+    assert asked.summary() == JournalSummary(7, waiting=0, pending=2, projected=5, failed=0)
+    other.conclude([], dropped=[2, 7])
+    assert asked.summary() == JournalSummary(5, waiting=0, pending=1, projected=4, failed=0)
+    other.accept([an_event("last")], a_receipt())
+    other.settle([6], FAILED)
+    assert (
+        asked.statistics().documents
+        == SqlJournal(engine).statistics().documents
+        == {
+            (PLAN, PROJECTED): 1,
+            (EVENT, PROJECTED): 3,
+            (EVENT, FAILED): 1,
+            (EVENT, PENDING): 1,
+        }
+    )
 
 
 def test_the_backlog_is_as_old_as_the_pending_document_that_came_first(journal: SqlJournal) -> None:
@@ -1122,6 +1154,19 @@ def test_no_question_walks_the_whole_journal(file_url: str) -> None:
     assert "TEMP B-TREE" not in text
     for index in ("by_state", "by_kind"):
         assert f"journal_documents_{index} (" in text
+    journal.close()
+
+
+def test_statistics_that_were_asked_for_before_do_not_walk_the_journal(file_url: str) -> None:
+    engine = open_database(file_url)
+    journal = SqlJournal(engine)
+    journal.accept([an_event(str(n)) for n in range(500)], a_receipt())
+    journal.settle(range(1, 501), PROJECTED)
+    with engine.begin() as connection:
+        connection.exec_driver_sql("ANALYZE")
+    first = instructions(engine, journal.statistics)
+    journal.accept([an_event("late")], a_receipt())
+    assert instructions(engine, journal.statistics) < first / 5
     journal.close()
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
+from secrets import token_hex
 from typing import Final
 
 import sqlalchemy as sa
@@ -12,6 +13,9 @@ from graph_model.stores.database import Lock, chunks, in_list, insert_new, inser
 from graph_model.stores.journal.large_bodies import condemn
 from graph_model.stores.journal.tables import bodies, documents, meta, raw, receipts
 from graph_model.stores.protocols import DocumentState
+
+REMOVAL_KEY: Final = "removal"
+"""The journal's setting with a mark of the last removal, for those that keep a count."""
 
 # Made once: to put it together anew takes longer than the database does.
 _SET_STATE: Final = documents.update().where(in_list(documents.c.position, "positions"))
@@ -48,6 +52,7 @@ def drop(connection: Connection, positions: Sequence[int]) -> None:
     """
     # A body that goes must not be the one that another process has just found to be there.
     keep_order(connection, Lock.ORDER)
+    set_value(connection, REMOVAL_KEY, token_hex(8))
     gone = documents.c.position.in_(positions)
     named = connection.execute(sa.select(documents.c.content_hash).where(gone)).scalars()
     hashes = set(named)

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Final, NamedTuple
 
 import sqlalchemy as sa
 from sqlalchemy.engine import Connection
 
 from graph_model.stores.database import database_bytes
-from graph_model.stores.journal.tables import bodies, documents
+from graph_model.stores.journal.conclusion import REMOVAL_KEY
+from graph_model.stores.journal.tables import bodies, documents, meta
 from graph_model.stores.protocols import Backlog, DocumentKind, DocumentState, JournalStatistics
 
 _STATES: Final = {state.value: state for state in DocumentState}
@@ -19,27 +21,92 @@ _DAMAGED: Final = DocumentState.FAILED
 """The name in counts for a document with an unknown state in its row."""
 
 
-def read_statistics(connection: Connection) -> JournalStatistics:
+def read_statistics(connection: Connection, counts: DocumentCounts) -> JournalStatistics:
     return JournalStatistics(
-        count_documents(connection), read_backlog(connection), database_bytes(connection)
+        counts.read(connection), read_backlog(connection), database_bytes(connection)
     )
 
 
-def count_documents(connection: Connection) -> dict[tuple[DocumentKind, DocumentState], int]:
-    """One walk over the index of kinds, and one over the few unprojected documents."""
-    kind, state, number = documents.c.kind, documents.c.state, sa.func.count()
-    all_of_kinds = sa.select(kind, sa.literal(_PROJECTED), number).group_by(kind)
-    others = sa.select(kind, state, number).group_by(state, kind)  # as its index has them
-    asked = sa.union_all(  # two ranges of that index: an inequality would walk over all of it
-        all_of_kinds, others.where(state < _PROJECTED), others.where(state > _PROJECTED)
-    )
-    found: Counter[tuple[DocumentKind, DocumentState]] = Counter()
-    for name, spelled, count in connection.execute(asked):
-        of_kind = DocumentKind(name)
-        found[of_kind, _STATES.get(spelled, _DAMAGED)] += count
-        if spelled != _PROJECTED:
-            found[of_kind, DocumentState.PROJECTED] -= count
-    return {key: count for key, count in found.items() if count}
+# --- documents by kind and state -----------------------------------------------------------------
+
+_KIND, _STATE, _NUMBER = documents.c.kind, documents.c.state, sa.func.count()
+_others = sa.select(_KIND, _STATE, _NUMBER).group_by(_STATE, _KIND)  # as its index has them
+_ENDS: Final = sa.select(
+    sa.literal(""),
+    sa.func.coalesce(
+        sa.select(meta.c.value).where(meta.c.key == REMOVAL_KEY).scalar_subquery(), ""
+    ),
+    sa.func.coalesce(sa.select(sa.func.max(documents.c.position)).scalar_subquery(), 0),
+)
+_BESIDES: Final = (  # two ranges of that index: an inequality would walk over all of it
+    _others.where(_STATE < _PROJECTED),
+    _others.where(_STATE > _PROJECTED),
+    _ENDS,
+)
+_ALL: Final = sa.union_all(
+    sa.select(_KIND, sa.literal(_PROJECTED), _NUMBER).group_by(_KIND), *_BESIDES
+)
+_kind = _KIND.concat(sa.literal_column("''"))  # grouped by an index of kinds, all were walked over
+_LATER: Final = sa.union_all(
+    sa.select(_kind, sa.literal(_PROJECTED), _NUMBER)
+    .where(documents.c.position > sa.bindparam("since"))
+    .group_by(_kind),
+    *_BESIDES,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class _Counted:
+    """Documents by kind, up to the ``newest`` position and after the ``removal`` with this mark;
+    of them the unprojected ones by kind and state.
+    """
+
+    kinds: Mapping[str, int]
+    others: Mapping[tuple[str, str], int]
+    newest: int
+    removal: str
+
+
+_NOTHING: Final = _Counted({}, {}, 0, "")
+
+
+class DocumentCounts:
+    """Documents by kind and state. Any thread may read them.
+
+    The first question, and the first after a removal, walks over the index of kinds. Others count
+    the documents that came since the one before, and the few unprojected ones.
+    """
+
+    def __init__(self) -> None:
+        self._last = _NOTHING
+
+    def read(self, connection: Connection) -> dict[tuple[DocumentKind, DocumentState], int]:
+        last = self._last
+        counted = _count(connection, last)
+        if last.newest and counted.removal != last.removal:
+            counted = _count(connection, _NOTHING)
+        self._last = counted
+        found: Counter[tuple[DocumentKind, DocumentState]] = Counter()
+        for name, number in counted.kinds.items():
+            found[DocumentKind(name), DocumentState.PROJECTED] = number
+        for (name, spelled), number in counted.others.items():
+            found[DocumentKind(name), _STATES.get(spelled, _DAMAGED)] += number
+            found[DocumentKind(name), DocumentState.PROJECTED] -= number
+        return {key: number for key, number in found.items() if number}
+
+
+def _count(connection: Connection, last: _Counted) -> _Counted:
+    """In one statement, which sees one state of the journal."""
+    kinds, others, newest, removal = Counter(last.kinds), {}, 0, ""
+    asked = _LATER if last.newest else _ALL
+    for name, spelled, number in connection.execute(asked, {"since": last.newest}):
+        if not name:
+            newest, removal = number, spelled
+        elif spelled == _PROJECTED:
+            kinds[name] += number
+        else:
+            others[name, spelled] = number
+    return _Counted(kinds, others, newest, removal)
 
 
 def read_backlog(connection: Connection) -> Backlog:

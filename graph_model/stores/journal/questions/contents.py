@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
+import time
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Final
 
 import sqlalchemy as sa
+from sqlalchemy.engine import Engine
 
 from graph_model.stores.cursors import checked_limit, read_cursor, write_cursor
 from graph_model.stores.database import count_rows, database_bytes
 from graph_model.stores.journal.questions.connection import JournalConnection
 from graph_model.stores.journal.questions.rows import described, without_body
 from graph_model.stores.journal.statistics import (
+    DocumentCounts,
     Sampled,
-    count_documents,
     read_backlog,
     read_sample,
     read_statistics,
@@ -38,6 +40,10 @@ _CURSOR: Final = "entries"
 
 class SqlJournalContents(JournalConnection):
     """See ``protocols.journal.JournalContents``."""
+
+    def __init__(self, engine: Engine, clock: Callable[[], float] = time.monotonic) -> None:
+        super().__init__(engine, clock)
+        self._counts = DocumentCounts()
 
     def entries(
         self,
@@ -66,7 +72,7 @@ class SqlJournalContents(JournalConnection):
     def summary(self) -> JournalSummary:
         with self._read() as connection:
             counts: Counter[DocumentState] = Counter()
-            for (_, state), number in count_documents(connection).items():
+            for (_, state), number in self._counts.read(connection).items():
                 counts[state] += number
         return JournalSummary(
             received=counts.total(),
@@ -82,7 +88,7 @@ class SqlJournalContents(JournalConnection):
 
     def statistics(self) -> JournalStatistics:
         with self._read() as connection:
-            return read_statistics(connection)
+            return read_statistics(connection, self._counts)
 
     def size(self) -> JournalSize:
         """On SQLite the file holds the catalogue as well."""
