@@ -52,6 +52,20 @@ def test_where_the_tables_written_lately_come_from_some_executions_their_card_sh
     expect(page.get_by_test_id("card-late")).not_to_contain_text("executions")
 
 
+def test_catalog_names_that_the_map_leaves_out_are_counted_below_its_heading(page: Page) -> None:
+    def many(route: Route) -> None:
+        route.fulfill(json={**route.fetch().json(), "names": 1_234})
+
+    page.route("**/graph/map*", many)
+    page.goto("/")
+    page.get_by_test_id("load-sample").click()
+    said = page.get_by_text("1,234 catalog names not drawn: their tables are, by location.")
+    expect(said).to_be_visible(timeout=30_000)
+    page.get_by_test_id("map").get_by_role("link").first.click()
+    expect(page.get_by_test_id("map")).to_be_visible()
+    expect(said).to_have_count(0)
+
+
 def test_the_sample_is_loaded_looked_at_and_removed(page: Page) -> None:
     page.goto("/")
     first = page.get_by_test_id("first-visit")

@@ -99,6 +99,7 @@ class MapReply(Reply):
     areas = fields.List(fields.Dict(), required=True)
     flows = fields.List(fields.Dict(), required=True)
     datasets = fields.Integer(required=True)
+    names = fields.Integer(required=True)
     cut = fields.Nested(PartialReply, required=True, allow_none=True, data_key="partial")
 
 

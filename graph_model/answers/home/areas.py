@@ -1,8 +1,9 @@
-"""The areas in which a dataset lies, from its URI alone: pure.
+"""The areas in which a dataset lies, from its URI and kind alone: pure.
 
     s3://shop-lake/curated/hr/employees  =>  ("s3://shop-lake", "curated", "hr")
     jdbc:redshift://warehouse/analytics:mart.revenue  =>  ("jdbc:redshift://warehouse", "analytics", "mart")
     kafka:web.clicks  =>  ("kafka:",)
+    spark_catalog/hr.staff, a catalog name  =>  ("spark_catalog", "hr")
 
 The last part of a name is the dataset's own and names no area.
 """  # noqa: E501
@@ -16,16 +17,17 @@ _PLACE: Final = re.compile(r"^((?:jdbc:)?[A-Za-z][A-Za-z0-9+.-]*:(?://[^/]*)?)/*
 _MOST: Final = 8
 
 
-def areas_of(uri: str) -> tuple[str, ...]:
+def areas_of(uri: str, kind: str) -> tuple[str, ...]:
     """From the widest to the narrowest, at most eight."""
+    if kind == "name":
+        catalog, _, table = uri.rpartition("/")
+        return (catalog, *table.split(".")[:-1])[:_MOST]
     found = _PLACE.match(uri)
     if found is None:
         return ()
     place, rest = found.groups()
     if not place.startswith("jdbc:"):
         parts = [part for part in rest.split("/") if part]
-        if place.startswith(("hive:", "glue:", "catalog:")) and parts:
-            parts = [*parts[:-1], *parts[-1].split(".")]
         return (place, *parts[:-1])[:_MOST]
     database, _, table = rest.partition(":")
     parts = [part for part in (*database.split("/"), *table.split(".")[:-1]) if part]

@@ -56,10 +56,15 @@ class AreaFlow:
 
 @dataclass(frozen=True, slots=True)
 class EstateMap:
+    """``names``: how many catalog names the whole map leaves out, because their tables are in it by
+    their locations.
+    """
+
     within: tuple[str, ...]
     areas: tuple[AreaNode, ...]
     flows: tuple[AreaFlow, ...]
     datasets: int
+    names: int
     partial: Partial | None
 
 
@@ -75,30 +80,34 @@ class _Spot:
 @of_one_state
 def estate_map(sources: Sources, *, by: str, within: Sequence[str]) -> EstateMap:
     """``by`` is place or layer; ``within`` the area that is open, from the widest on."""
-    rows = list(islice(_visible(sources), DATASETS_READ + 1))
+    walk = walk_datasets(sources.catalogue, hidden=sources.hidden)
+    rows = list(islice(walk, DATASETS_READ + 1))
     partial = Partial("nodes", DATASETS_READ) if len(rows) > DATASETS_READ else None
     rows = rows[:DATASETS_READ]
+    drawn = _without_located_names(sources, rows)
     read = _path_reader(sources, by)
-    spots = {row.id: _spot(row, read(row), tuple(within)) for row in rows}
+    spots = {row.id: _spot(row, read(row), tuple(within)) for row in drawn}
     flows, cut = sources.lineage.flows_into(spots.keys())
     uses = [use for use in flows if use.job not in sources.hidden]
     last = sources.catalogue.last_states({use.job for use in uses}, None)
     failing = {job for job, (_, state, _) in last.items() if state == labels.FAILED}
     spots = _folded(spots, _near(spots, uses))
-    return _draw(tuple(within), spots, uses, failing, partial or cut)
+    return _draw(tuple(within), spots, uses, failing, len(rows) - len(drawn), partial or cut)
 
 
-def _visible(sources: Sources) -> Iterable[DatasetRow]:
-    rows = walk_datasets(sources.catalogue, hidden=sources.hidden)
-    return (row for row in rows if row.kind != "name")
+def _without_located_names(sources: Sources, rows: Sequence[DatasetRow]) -> list[DatasetRow]:
+    """Data flows to and from the location of a table; a name without one is the table itself."""
+    names = {row.id for row in rows if row.kind == "name"}
+    places = sources.lineage.past.names.locations_of(names)
+    return [row for row in rows if row.id in places.get(row.id, {row.id})]
 
 
 def _path_reader(sources: Sources, by: str) -> Callable[[DatasetRow], tuple[str, ...]]:
     """The areas of a dataset; by layer the layer is the widest."""
     layers = sources.governance.layers
     if by == "layer":
-        return lambda row: (layers.of(row.uri) or _NO_LAYER, *areas_of(row.uri))
-    return lambda row: areas_of(row.uri) or (row.kind,)
+        return lambda row: (layers.of(row.uri) or _NO_LAYER, *areas_of(row.uri, row.kind))
+    return lambda row: areas_of(row.uri, row.kind) or (row.kind,)
 
 
 def _spot(row: DatasetRow, path: tuple[str, ...], within: tuple[str, ...]) -> _Spot:
@@ -134,6 +143,7 @@ def _draw(
     spots: Mapping[str, _Spot],
     uses: Sequence[PlanUse],
     failing: Collection[str],
+    names: int,
     partial: Partial | None,
 ) -> EstateMap:
     flows: defaultdict[tuple[_Spot, _Spot], set[str]] = defaultdict(set)
@@ -178,6 +188,7 @@ def _draw(
             )
         ),
         datasets=len(spots),
+        names=names,
         partial=partial,
     )
 

@@ -70,19 +70,27 @@ def test_late_begins_after_one_and_a_half_times_and_ends_when_the_job_has_stoppe
 
 
 @pytest.mark.parametrize(
-    ("uri", "areas"),
+    ("uri", "kind", "areas"),
     [
-        ("s3://lake/curated/hr/employees", ("s3://lake", "curated", "hr")),
-        ("s3://lake/employees", ("s3://lake",)),
-        ("jdbc:redshift://wh/analytics:mart.x", ("jdbc:redshift://wh", "analytics", "mart")),
-        ("hive://metastore/hr.employees", ("hive://metastore", "hr")),
-        ("kafka:web.clicks", ("kafka:",)),
-        ("file:/data/a/b", ("file:", "data", "a")),
-        ("no uri at all", ()),
+        ("s3://lake/curated/hr/employees", "file", ("s3://lake", "curated", "hr")),
+        ("s3://lake/employees", "file", ("s3://lake",)),
+        (
+            "jdbc:redshift://wh/analytics:mart.x",
+            "jdbc",
+            ("jdbc:redshift://wh", "analytics", "mart"),
+        ),
+        ("hive://metastore/hr.employees", "name", ("hive://metastore", "hr")),
+        ("arn:aws:glue:eu-west-1:12/hr.staff", "name", ("arn:aws:glue:eu-west-1:12", "hr")),
+        ("spark_catalog/hr.staff", "name", ("spark_catalog", "hr")),
+        ("kafka:web.clicks", "topic", ("kafka:",)),
+        ("file:/data/a/b", "file", ("file:", "data", "a")),
+        ("no uri at all", "other", ()),
     ],
 )
-def test_the_areas_of_a_dataset_come_from_its_uri(uri: str, areas: tuple[str, ...]) -> None:
-    assert areas_of(uri) == areas
+def test_the_areas_of_a_dataset_come_from_its_uri_and_kind(
+    uri: str, kind: str, areas: tuple[str, ...]
+) -> None:
+    assert areas_of(uri, kind) == areas
 
 
 def test_failures_of_the_last_day_are_named_with_their_cause_and_older_ones_are_not(
@@ -183,6 +191,29 @@ def test_the_flow_of_a_hidden_job_is_not_counted(estate: SmallHeadwater) -> None
     label = {area.id: area.label for area in found.areas}
     flows = {(label[one.source], label[one.target]): one.jobs for one in found.flows}
     assert flows == {("raw", "curated"): 1, ("curated", "mart"): 1}
+
+
+def test_the_map_has_every_table_of_the_totals_but_names_with_a_known_location() -> None:
+    headwater = small_headwater()
+    link = {"namespace": "hive://hms:9083", "name": "sales.orders", "type": "TABLE"}
+    headwater.accept(lineage_event({
+        "eventType": "COMPLETE", "eventTime": "2026-03-01T02:00:00Z", "run": {"runId": "1"},
+        "job": {"namespace": "n", "name": "report"},
+        "inputs": [{"namespace": "s3://lake", "name": "sales/orders",
+                    "facets": {"symlinks": {"identifiers": [link]}}}],
+        "outputs": [{"namespace": "hive://hms:9083", "name": "mart.report"}],
+    }))  # fmt: skip
+    headwater.project()
+    found = estate_map(headwater.sources, by="place", within=())
+    label = {area.id: area.label for area in found.areas}
+    assert set(label.values()) == {"s3://lake", "hive://hms"}
+    flows = {(label[one.source], label[one.target]): one.jobs for one in found.flows}
+    assert flows == {("s3://lake", "hive://hms"): 1}
+    assert (found.datasets, found.names) == (2, 1)
+    assert home(headwater.sources, now=MIDNIGHT).totals.datasets == 3
+    opened = estate_map(headwater.sources, by="place", within=["hive://hms", "mart"])
+    assert ("dataset", "mart.report") in {(area.kind, area.label) for area in opened.areas}
+    headwater.close()
 
 
 def test_by_layer_tables_without_one_have_an_area_of_their_own(estate: SmallHeadwater) -> None:
