@@ -11,7 +11,7 @@ from graph_model.answers.sources import Sources, of_one_state
 from graph_model.answers.visibility import Selection, filter_of, show_view
 from graph_model.facts import DatasetRow
 from graph_model.governance.previews import walk_datasets
-from graph_model.lineage import HUB_LIMIT, Answer, Partial
+from graph_model.lineage import HUB_LIMIT, Answer, Lineage, Partial
 from graph_model.picture.filtering import Filter, keep_nodes, limit_nodes
 from graph_model.picture.layout import Flow
 from graph_model.picture.view import GraphView, JobReference, iso, job_reference
@@ -80,10 +80,10 @@ def _draw(sources: Sources, wanted: Filter, query: str, limit: int, at: int | No
     namespace, job, keep = wanted.namespace, wanted.job, wanted.keep
     lineage = sources.lineage
     if namespace or query or job or keep is not None:
-        found, more = _matching(sources, namespace, query, job, keep, limit, at)
+        found, more = _matching(sources, lineage, namespace, query, job, keep, limit, at)
         datasets, jobs, hub = lineage.around(*found, at)
     else:
-        (datasets, jobs), more = _first(sources, limit, at)
+        (datasets, jobs), more = _first(sources, lineage, limit, at)
         hub = False
     answer = lineage.overview(datasets, jobs, at)
     if hub:
@@ -104,12 +104,14 @@ def _count(sources: Sources, at: int | None) -> tuple[Totals, tuple[JobFailure, 
     return Totals(found.jobs, found.datasets, found.failed), failures
 
 
-def _first(sources: Sources, limit: int, at: int | None) -> tuple[tuple[set[str], set[str]], bool]:
+def _first(
+    sources: Sources, lineage: Lineage, limit: int, at: int | None
+) -> tuple[tuple[set[str], set[str]], bool]:
     """The first datasets and jobs, and whether more exist."""
     most = min(limit, _AT_ONCE)
     jobs = _first_jobs(sources, most, at=at)
     datasets = list(islice(walk_datasets(sources.catalogue, at=at), most + 1))
-    ids = {row.id for row in datasets[:most] if row.kind != "name"}
+    ids = {row.id for row in lineage.past.names.tables(datasets[:most])}
     more = max(len(jobs), len(datasets)) > most
     return (ids, set(jobs[:most])), more
 
@@ -133,6 +135,7 @@ def _first_jobs(
 
 def _matching(
     sources: Sources,
+    lineage: Lineage,
     namespace: str | None,
     query: str,
     job: str | None,
@@ -144,8 +147,8 @@ def _matching(
     most = min(limit, _AT_ONCE)
     datasets: list[str] = []
     if keep is not None or (query and job is None):
-        rows = walk_datasets(sources.catalogue, query, at)
-        wanted = (row.id for row in rows if row.kind != "name" and (keep is None or keep(row)))
+        rows = lineage.past.names.tables(walk_datasets(sources.catalogue, query, at))
+        wanted = (row.id for row in rows if keep is None or keep(row))
         datasets = list(islice(wanted, most + 1))
     if job is not None:
         return (set(datasets[:most]), {job}), len(datasets) > most

@@ -120,3 +120,18 @@ def test_after_a_good_run_nothing_is_marked(headwater: SmallHeadwater) -> None:
     assert edges_of(reply) == {("other", "new")}
     assert not any("attempted" in edge for edge in reply["edges"])
     assert reply["totals"]["failed"] == 0
+
+
+@pytest.mark.parametrize("query", [{}, {"q": "mart.summary"}, {"limit": 3}])
+def test_a_catalog_name_is_drawn_where_it_has_no_location(
+    headwater: SmallHeadwater, query: dict[str, Any]
+) -> None:
+    link = {"namespace": "hive://hms", "name": "sales.orders", "type": "TABLE"}
+    orders = {**table("orders"), "facets": {"symlinks": {"identifiers": [link]}}}
+    summary = {"namespace": "hive://hms", "name": "mart.summary"}
+    headwater.accept(lineage_event(run("report", "10:00:00", orders, outputs=[summary])))
+    headwater.project()
+    reply = get(client_of(headwater, NOW), "/graph/overview", **query)
+    assert sorted(node["label"] for node in reply["nodes"]) == ["mart.summary", "orders", "report"]
+    assert reply["partial"] is None
+    assert reply["totals"] == {"jobs": 1, "datasets": 3, "failed": 0}

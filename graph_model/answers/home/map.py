@@ -84,22 +84,16 @@ def estate_map(sources: Sources, *, by: str, within: Sequence[str]) -> EstateMap
     rows = list(islice(walk, DATASETS_READ + 1))
     partial = Partial("nodes", DATASETS_READ) if len(rows) > DATASETS_READ else None
     rows = rows[:DATASETS_READ]
-    drawn = _without_located_names(sources, rows)
+    lineage = sources.lineage
+    drawn = list(lineage.past.names.tables(rows))
     read = _path_reader(sources, by)
     spots = {row.id: _spot(row, read(row), tuple(within)) for row in drawn}
-    flows, cut = sources.lineage.flows_into(spots.keys())
+    flows, cut = lineage.flows_into(spots.keys())
     uses = [use for use in flows if use.job not in sources.hidden]
     last = sources.catalogue.last_states({use.job for use in uses}, None)
     failing = {job for job, (_, state, _) in last.items() if state == labels.FAILED}
     spots = _folded(spots, _near(spots, uses))
     return _draw(tuple(within), spots, uses, failing, len(rows) - len(drawn), partial or cut)
-
-
-def _without_located_names(sources: Sources, rows: Sequence[DatasetRow]) -> list[DatasetRow]:
-    """Data flows to and from the location of a table; a name without one is the table itself."""
-    names = {row.id for row in rows if row.kind == "name"}
-    places = sources.lineage.past.names.locations_of(names)
-    return [row for row in rows if row.id in places.get(row.id, {row.id})]
 
 
 def _path_reader(sources: Sources, by: str) -> Callable[[DatasetRow], tuple[str, ...]]:

@@ -3,9 +3,14 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Iterator
+from typing import Final
 
+from graph_model.batches import batched
+from graph_model.facts import DatasetRow
 from graph_model.stores.protocols import Catalogue
+
+_READ_AT_ONCE: Final = 1_000
 
 
 class DatasetNames:
@@ -25,6 +30,12 @@ class DatasetNames:
         """Per dataset all its locations: itself if it is no catalog name."""
         self._learn_names(set(datasets) - self._locations.keys())
         return {dataset: self._locations[dataset] for dataset in datasets}
+
+    def tables(self, rows: Iterable[DatasetRow]) -> Iterator[DatasetRow]:
+        """Each table once: without catalog names that have a location, where its data flows."""
+        for some in batched(rows, _READ_AT_ONCE):
+            places = self.locations_of({row.id for row in some if row.kind == "name"})
+            yield from (row for row in some if row.id in places.get(row.id, (row.id,)))
 
     def locate(self, moments: Iterable[tuple[str, int]]) -> dict[tuple[str, int], str]:
         """Per (dataset, time) its location: every step of a walk uses this function."""
