@@ -1,8 +1,8 @@
 """The keys of a round, noted in the journal before the round begins.
 
 The facts of a key are a function of the whole set of its documents, and a later document may change
-them. An interrupted round may leave facts of a set that no later round has, so the projector first
-completes a noted round with the very documents that it began with:
+them. An interrupted round may leave facts that no later set of documents has. So the projector
+first completes a noted round with the very documents that it began with:
 
     {a} is projected; a round with {a, b} breaks off; c comes
     => {a, b} once more, which withdraws the facts of {a} alone; then {a, b, c}
@@ -30,13 +30,13 @@ Outline = Mapping[str, Sequence[StoredDocument]]
 
 @dataclass(frozen=True, slots=True)
 class Attempt:
-    """``keys`` are plan ids; fresh documents of theirs beyond the position ``last`` wait."""
+    """``keys`` are plan ids. Their fresh documents beyond the position ``last`` wait."""
 
     keys: tuple[str, ...]
     last: int
 
     def among(self, documents: Iterable[StoredDocument]) -> list[StoredDocument]:
-        """Those that take part."""
+        """The documents that take part in the attempt."""
         return [one for one in documents if one.position <= self.last or not one.is_fresh]
 
     def beside(self, other: Attempt | None) -> Attempt:
@@ -58,7 +58,7 @@ def write_attempt(attempt: Attempt) -> str:
 
 
 def read_attempt(text: str | None) -> Attempt | None:
-    """The attempt of this text; None where none was ever made."""
+    """The attempt in this text; None where there was no attempt yet."""
     if not text:
         return None
     last, *keys = json.loads(text)
@@ -73,7 +73,7 @@ def project_apart(
     """All keys in one write; if that fails unexpectedly, each on its own.
 
     A key that fails alone is passed to ``set_aside`` with its reason, and does not block the
-    others. Unavailable and MemoryError pass: trying again may help.
+    others. Unavailable and MemoryError are raised: the caller may try again.
     """
     if len(keys) > 1 and _succeeds(keys, project):
         return

@@ -1,6 +1,7 @@
 """The facts that each plan id has contributed to a rebuild, in a temporary database.
 
-A plan id that is visited again may have lost some of them; these are then withdrawn.
+When the rebuild visits a plan id again, facts of the former visit may be gone from its documents;
+the rebuild then withdraws them.
 """
 
 from __future__ import annotations
@@ -59,7 +60,7 @@ def contribution_of(parts: Sequence[Facts]) -> Contribution:
 
 
 def ids_of(facts: Facts) -> Iterator[str]:
-    """Of all vertices and edges."""
+    """The ids of all vertices and edges."""
     for vertex in facts.vertices:
         yield vertex.id
     for edge in facts.edges:

@@ -1,14 +1,15 @@
 """How full an in-memory graph is, and which documents wait until there is room again.
 
-An engine that outgrows its heap dies, and would die again with the same graph. Before that:
+An engine that outgrows its heap dies, and would die again with the same graph. Before that happens:
 
     from 90 % of its capacity    the runs leave the graph (``runs.graph_runs``)
     from 100 %                   a subject whose vertices are not all in the graph is held: its new
                                  documents are WAITING for HELD; all others are projected as usual
-    5 % more room than then      held documents are pending again
-    below 85 % with the runs     they return
+    5 % more room than then      the held documents are pending again
+    below 85 %, runs included    the runs return to the graph
 
-A larger heap, a forget and a prune command make room. Answers read on, and are marked meanwhile.
+A larger heap, a forget and a prune command make room. The service answers meanwhile, and marks its
+answers as partial.
 """
 
 from __future__ import annotations
@@ -33,14 +34,14 @@ LEAVING: Final = 0.9
 ROOM_AGAIN: Final = 0.85
 _MORE_ROOM: Final = 0.05
 _RECOUNTED: Final = 0.05
-"""Near the bounds the graph is counted again after such a part of its capacity was written ..."""
+"""Near the bounds the graph is counted again once this share of its capacity was written ..."""
 _RECOUNT_SECONDS: Final = 60.0
-"""... and at such intervals, because of removals."""
+"""... and at this interval, because removals change the number, too."""
 _LOOKED_UP: Final = 1_000
 
 
 class Fullness:
-    """The projector's own, on its thread, but ``holds``, which any thread may read.
+    """Used by the projector alone, on its thread; only ``holds`` may be read by any thread.
 
     ``capacity`` is the number of elements that the engine holds, None where nothing bounds it.
     ``clock`` gives seconds.
@@ -60,21 +61,21 @@ class Fullness:
         self._counted: int | None = None
         self._counted_at = 0.0
         self._written = 0
-        self._room_then = 0  # when the last was held
+        self._room_then = 0  # the room when a document was held last
         self.holds = False
 
     def begin(self) -> None:
-        """The graph may be another one: it is counted anew."""
+        """Count anew: the graph may be another one."""
         self._counted, self._written = None, 0
         noted = self._journal.get_meta(HELD_KEY)
         self.holds, self._room_then = bool(noted), int(noted or 0)
 
     def wrote(self, elements: int) -> None:
-        """At most so many elements were added."""
+        """Note that at most this number of elements was added."""
         self._written += elements
 
     def share(self, more: int = 0) -> float:
-        """The filled share of the capacity, with so many ``more`` elements; 0 without a bound."""
+        """The filled share of the capacity after ``more`` further elements; 0 without a bound."""
         capacity = self._capacity()
         if capacity is None:
             return 0.0
@@ -86,18 +87,19 @@ class Fullness:
         return None if capacity is None else capacity - self._elements(capacity)
 
     def missing(self, facts: Facts) -> int:
-        """How many elements of these facts the graph lacks: 0 where it has all their vertices, for
-        edges come with a vertex of their subject.
+        """How many elements of these facts the graph lacks: 0 where it has all their vertices,
+        because new edges come with a new vertex of their subject.
         """
         ids = {vertex.id for vertex in facts.vertices}
         there = sum(len(self._graph.vertices(some)) for some in batched(sorted(ids), _LOOKED_UP))
         return len(ids) - there + len(facts.edges) if there < len(ids) else 0
 
     def hold(self) -> None:
-        """Some documents are about to be held.
+        """Note that some documents are about to be held, with the room that there is.
 
-        The room is noted as it was counted. Most of what was written since was in the graph
-        before; without it, a few elements that leave would look like room for all that waits.
+        That is the room at the last count. Most elements written since then were in the graph
+        before; if the note subtracted them, the next count would look like new room and release all
+        held documents.
         """
         if not self.holds:
             self._counted = None
@@ -108,14 +110,14 @@ class Fullness:
 
     @property
     def may_release(self) -> bool:
-        """Whether there is more room than when something was held."""
+        """Whether there is clearly more room than when a document was held last."""
         capacity = self._capacity() if self.holds else None
         if capacity is None:
             return self.holds  # nothing bounds it any more
         return capacity - self._elements(capacity) > self._room_then + _MORE_ROOM * capacity
 
     def release(self) -> None:
-        """Nothing is held any more: all that waited is pending again."""
+        """Note that no document is held any more: all of them are pending again."""
         self._journal.set_meta(HELD_KEY, "")
         self.holds = False
 
@@ -137,12 +139,12 @@ class Fullness:
 
 
 def size_of(parts: Iterable[Facts]) -> int:
-    """At most so many elements are in these facts."""
+    """The number of elements in these facts; an element in several parts counts for each."""
     return sum(len(part.vertices) + len(part.edges) for part in parts)
 
 
 def held(documents: Collection[StoredDocument]) -> Projection:
-    """Nothing is written of these, and the new ones among them wait."""
+    """The projection that writes nothing of these documents, and lets the new ones wait."""
     new = (one.position for one in documents if one.state == DocumentState.PENDING)
     return Projection((), None, tuple((at, DocumentState.WAITING, HELD) for at in new))
 

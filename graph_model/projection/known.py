@@ -1,9 +1,9 @@
-"""Elements that the stores hold already and the writer skips: kept in its memory.
+"""Elements that the stores hold already, so that the writer skips them; kept in its memory.
 
 A repeated run has the same structure, and only a handful of its facts are new. A fact becomes known
 once all stages of its commit and the catalogue's rows are written. Code that removes elements must
-remove them here too; where the removed ones are uncertain, everything is forgotten. After a turn of
-another process as the writer, everything is forgotten as well.
+remove them here too. Everything is forgotten where it is uncertain which elements were removed, and
+after another process was the writer.
 """
 
 from __future__ import annotations
@@ -22,13 +22,13 @@ _NOTHING: Final = Facts()
 
 
 class Known:
-    """Not safe from several threads: it is the projector's own."""
+    """Not safe from several threads: only the projector uses it."""
 
     def __init__(self) -> None:
         self._elements: set[str] = set()
         self._rows: set[Row] = set()
-        # Keys of facts that are known to the last: the structure of 20,000 jobs is remembered where
-        # its elements, a hundred each, would not fit.
+        # Keys of facts that are known completely. So the structure of 20,000 jobs is remembered,
+        # though its elements, a hundred a job, would not fit.
         self._wholes: LRUCache[str, None] = LRUCache(_MOST_WHOLES)
         self._kinds_of_wholes: set[type[Row]] = set()
 
@@ -44,7 +44,7 @@ class Known:
         )
 
     def learn(self, facts: Facts) -> None:
-        """All of these facts are written, to the last."""
+        """Note that all of these facts are written."""
         if len(self._elements) > _MOST_ELEMENTS or len(self._rows) > _MOST_ROWS:
             self._elements.clear()
             self._rows.clear()
@@ -53,14 +53,16 @@ class Known:
         self._rows.update(facts.rows)
 
     def learn_wholes(self, parts: Iterable[Facts]) -> None:
-        """Of these facts everything is written, now or before, and nothing removed since."""
+        """Note that each of these parts is written completely, now or before, and that none of it
+        was removed since.
+        """
         for part in parts:
             if part.key:
                 self._wholes[part.key] = None
                 self._kinds_of_wholes.update(map(type, part.rows))
 
     def unlearn(self, gone: Facts) -> None:
-        """Some of these facts were removed. With a vertex all of its edges go."""
+        """Note that some of these facts were removed; a vertex went with all its edges."""
         if gone.vertices:
             self.forget()
             return
@@ -70,7 +72,7 @@ class Known:
             self._forget_wholes()
 
     def forget(self) -> None:
-        """Nothing is certain any more."""
+        """Forget everything: nothing is certain any more."""
         self._elements.clear()
         self._rows.clear()
         self._forget_wholes()

@@ -1,7 +1,7 @@
-"""A plan id with more events than a step of a rebuild takes: its visit, a piece of events a step.
+"""The visit of a rebuild to a plan id with more events than a step takes: one piece of them a step.
 
-The facts of events add up, so a later visit has only the events that came since. That does not hold
-where its plans have changed, or events have gone: the pass starts over (``resume``).
+The facts of events add up, so a later visit takes only the events that came since. Where the plans
+have changed, or events have gone, the pass starts over instead (``resume``).
 """
 
 from __future__ import annotations
@@ -33,8 +33,8 @@ class LongPlan:
         self._next = 0
 
     def resume(self, plans: Collection[int], events: Collection[int]) -> bool:
-        """Begin a visit with the events that are not taken yet; False where the former one is void:
-        its plans have changed, or its events have gone.
+        """Begin a visit with the events that are not taken yet. False where the former visit is
+        void because the plans have changed or its events have gone.
         """
         taken = set(self._taken)
         if tuple(plans) != self.plans or not taken.issubset(events):
@@ -53,7 +53,7 @@ class LongPlan:
 
     @property
     def deciding(self) -> tuple[StoredDocument, ...]:
-        """The events that decide about the plans, and about which nothing is decided before."""
+        """The events that decide about the plans; their own states are decided with those."""
         return self._witnesses.documents
 
     def take(
@@ -63,8 +63,8 @@ class LongPlan:
         piece: Sequence[StoredDocument],
         events: Sequence[StoredDocument],
     ) -> Projection:
-        """A piece is written, of which ``events`` were translated and ``added`` these facts; the
-        part of the projection that is decided now.
+        """Note that a piece is written: ``events`` of it were translated, and added the facts
+        ``added``. Returns the part of the projection that is decided now.
         """
         self._witnesses.see(projection, events)
         self._taken.extend(one.position for one in events)
@@ -73,6 +73,8 @@ class LongPlan:
         return without_states(projection, {*self.plans, *self._witnesses.positions})
 
     def end(self, added: Facts) -> Contribution:
-        """The visit is over; the part of the earlier contribution that it has not found again."""
+        """End the visit. Returns the part of the earlier contribution that it has not found
+        again.
+        """
         gone, self._lost = self._lost.without(contribution_of([added])), Contribution()
         return gone

@@ -3,7 +3,7 @@
     1. all documents that are not PENDING are translated again, plan id by plan id, one with many
        events in pieces (``long_plans``); their facts are merged into the graph, their rows recorded
        in a fresh catalogue, the ids of all facts noted
-    2. the fresh catalogue takes the place of the old one: from here on answers are the new ones
+    2. the fresh catalogue takes the place of the old one: from here on answers come from it
     3. the runs that the graph is to carry are written, and noted (``projection.runs``)
     4. elements of the graph that were not noted are removed, page by page
 
@@ -12,11 +12,12 @@ old answers, and after it the new ones. There is no second graph: that would dou
 an embedded engine, and Neptune has none to give.
 
 Rounds project the documents that arrive meanwhile, and those that wait, as usual, into both
-catalogues (``add``): a command among them is carried out there, and its documents must not be shown
-before. Where a document causes a withdrawal (``withdraw``), the pass starts over: rare, and simpler
-than support from a half-finished pass. Under other rules than those in force the pass visits such
-a plan id again (``revisit``) and withdraws its own former facts. A crash leaves the old catalogue
-in force and superfluous elements in the graph; the next pass starts anew and removes them.
+catalogues (``add``); they also carry out the commands among them. Where a document causes a
+withdrawal (``note_withdrawal``), the pass starts over: that is rare, and a half-finished pass does
+not know what else supports a fact. A rebuild under other rules than those in force gets no facts
+from the rounds: it visits the plan ids of new documents again (``revisit``) and withdraws its own
+former facts of them. A crash leaves the old catalogue in force and superfluous elements in the
+graph; the next pass starts anew and removes them.
 """
 
 from __future__ import annotations
@@ -80,7 +81,7 @@ class Phase(StrEnum):
 @dataclass(frozen=True, slots=True)
 class Progress:
     """How far a rebuild is. ``before`` and ``after`` are hashes over all elements and rows, None
-    until they are known; documents that arrive in between change the second.
+    until they are known; documents that arrive in between make the two differ.
     """
 
     phase: Phase
@@ -94,10 +95,10 @@ class Progress:
 class Rebuild:
     """One re-projection of everything, in steps that a projector takes between its rounds.
 
-    ``project_all`` translates all documents of a plan id as if they had just come. Everything
-    runs on the projector's thread. With ``compare`` the hash over all elements and
-    rows is taken before and after. ``settled``: the rules are those in force, so that nothing is
-    revisited. ``producers`` are those of ``project_all``.
+    ``project_all`` translates all documents of a plan id as if they had just come. Everything runs
+    on the projector's thread. With ``compare`` the hash over all elements and rows is taken before
+    and after. ``settled``: the rebuild is under the rules in force, so that it visits nothing
+    again. ``producers`` are those of ``project_all``.
     """
 
     def __init__(
@@ -134,7 +135,7 @@ class Rebuild:
             self._start_scan(Phase.HASHING_BEFORE)
 
     def _begin(self) -> None:
-        """Start the pass from nothing."""
+        """Start the pass from the beginning."""
         self._phase = Phase.TRANSLATING
         self._catalogue = self._generations.begin()
         self._noted.clear()
@@ -161,16 +162,16 @@ class Rebuild:
     # the projector's notices
 
     def add(self, facts: Facts) -> None:
-        """Documents were projected during this rebuild: they belong to it as well."""
+        """Add the facts of documents that a round projected during this rebuild."""
         if self._is_before_switch():
             self._catalogue.record(facts.rows)
         self._noted.add(ids_of(facts))
 
     def note_withdrawal(self, gone: Facts) -> None:
-        """Facts were withdrawn: notes about them are void.
+        """Void the notes about facts that a round has withdrawn: start over.
 
-        Rows of a run alone (an unfinished one has ended) are withdrawn here as well: a rebuild that
-        started over with every run would never end.
+        Where only rows of a run were withdrawn (an unfinished run has ended), they are withdrawn
+        here as well: a rebuild that started over with every run would never end.
         """
         executions = any(isinstance(row, ExecutionRow) for row in gone.rows)
         if not gone.vertices and not gone.edges and not executions:
@@ -182,13 +183,13 @@ class Rebuild:
         if self._is_before_switch():
             self._begin()
         elif self._phase is Phase.KEEPING:
-            self._sweeps = False  # the rest goes with the next one
+            self._sweeps = False  # the next rebuild removes the rest
         else:
             self._phase = Phase.DONE
 
     def revisit(self, plan_ids: Iterable[str]) -> None:
-        """These have new documents, or a command covers some, and that is projected beside this
-        under other rules: before the switch they are translated (again) under the new ones.
+        """Translate these plan ids (again) before the switch: they have new documents, or a command
+        covers some of theirs, and the rounds project them under other rules than this rebuild.
         """
         self._revisited.update(plan_ids)
 
@@ -203,7 +204,9 @@ class Rebuild:
     # its own steps
 
     def step(self) -> bool:
-        """One bounded piece of work; False when all is done. Raises Unavailable: try again."""
+        """One bounded piece of work; False when all is done. Raises Unavailable; the caller may try
+        again.
+        """
         match self._phase:
             case Phase.TRANSLATING:
                 self._translate()
@@ -255,7 +258,9 @@ class Rebuild:
             self._phase = Phase.KEEPING
 
     def _visit(self, plan_ids: Sequence[str]) -> Sequence[str]:
-        """Translate as many of the first as are a step, or begin with a long one; which."""
+        """Translate a step's amount of these plan ids from the first on, or begin with a long one.
+        Returns the plan ids visited.
+        """
         first, *others = plan_ids
         sizes = self._journal.sizes(plan_ids)
         if self._is_long(first, sizes.get(first)):
@@ -290,9 +295,9 @@ class Rebuild:
         self._journal.conclude(settlements(projections), dropped)
 
     def _replace(self, plan_id: str, added: Contribution) -> None:
-        """Withdraw the facts of a plan id's former visit in this pass that it no longer has.
+        """Withdraw facts of a plan id's former visit in this pass that it no longer has.
 
-        As with ``note_withdrawal`` that is rows alone, as a rule; else the pass starts over.
+        As with ``note_withdrawal``, these are as a rule rows alone; otherwise the pass starts over.
         """
         self._withdraw(self._contributions.find(plan_id).without(added))
         self._contributions.keep(plan_id, added)
@@ -332,7 +337,7 @@ class Rebuild:
             self._overtaken = True
 
     def _go_on(self, _: Sequence[str]) -> None:
-        """The next piece of the long plan id; after all of them, the decision about its plans."""
+        """Translate the long plan id's next piece; after the last one, decide about its plans."""
         visit = self._long
         if visit is None:
             return
@@ -342,7 +347,8 @@ class Rebuild:
         plans = list(filter(_is_taken_up, self._journal.documents(visit.plans)))
         if visit.plan_facts is None:
             visit.plan_facts = self._translate_all(plans).facts
-            # Runs need them; noted is what the end decides, and the sweep removes all others.
+            # Written now because runs need them. The end of the visit decides which are noted; the
+            # sweep removes all others.
             self._write(visit.plan_facts)
         piece = visit.piece(self._journal.documents)
         if not piece:
@@ -365,7 +371,7 @@ class Rebuild:
     def _settled_positions(
         self, plan_id: str, kinds: Collection[DocumentKind] | None = None
     ) -> tuple[int, ...]:
-        """Of all documents, or of those of these kinds."""
+        """The positions of its documents that are not PENDING; with ``kinds`` only of these."""
         chosen = self._producers.kinds if kinds is None else kinds
         return self._journal.settled_positions(plan_id, chosen)
 
@@ -400,8 +406,9 @@ class Rebuild:
 
 
 def _is_taken_up(document: StoredDocument) -> bool:
-    """All but documents that wait for a round, or for room, and commands that were set aside: their
-    documents are shown until they are replayed and carried out.
+    """Whether a rebuild translates this document: not one that waits for a round, or for room, and
+    no command that was set aside. The documents of such a command are shown until it is replayed
+    and carried out.
     """
     is_command = document.plan_id.startswith(KEY_PREFIX)
     left = {DocumentState.PENDING, *([DocumentState.FAILED] if is_command else [])}

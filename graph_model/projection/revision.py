@@ -1,8 +1,8 @@
 """A plan id with many events, a bounded number of them at a time.
 
-The facts of events add up, so those of new events are written, and those that a command covers
-withdrawn, piece by piece. Whether the plan keeps its facts depends on the states of all its events:
-a few *witnesses*, one of every state, represent them.
+The facts of events add up. So the projector writes the facts of new events, and withdraws those of
+events that a command covers, piece by piece. Whether the plan keeps its facts depends on the states
+of all its events: a few *witnesses*, one of every state, represent them.
 """
 
 from __future__ import annotations
@@ -42,13 +42,13 @@ class Witnesses:
         return frozenset(one.position for one in self.documents)
 
     def see(self, projection: Projection, events: Iterable[StoredDocument]) -> bool:
-        """Note the states of these; whether one of them is shown."""
+        """Note the states of these events. Returns whether any event seen so far is shown."""
         states = {at: (state, reason) for at, state, reason in projection.states}
         dropped = frozenset(projection.dropped)
         for event in events:
             state = states.get(event.position, (event.state, event.reason))
             fate = _fate(*state, dropped=event.position in dropped)
-            names_scope = b'"captureScope"' in event.body  # decides which plan it goes with
+            names_scope = b'"captureScope"' in event.body  # decides which plan it belongs to
             self._found.setdefault((event.scope, names_scope, fate), event)
         return any(fate == _SHOWN for _, _, fate in self._found)
 
@@ -105,7 +105,7 @@ def revise(
 
 
 def pieces(read: Read, positions: Sequence[int]) -> Iterator[list[StoredDocument]]:
-    """The documents at these positions, as many at a time as are a step; none of them is empty."""
+    """The documents at these positions, a step's amount at a time; no piece is empty."""
     piece: list[StoredDocument] = []
     for some in batched(positions, min(_READ_AT_ONCE, EVENTS_A_STEP)):
         piece += read(some)
@@ -117,7 +117,7 @@ def pieces(read: Read, positions: Sequence[int]) -> Iterator[list[StoredDocument
 
 
 def without_states(projection: Projection, kept: Collection[int]) -> Projection:
-    """Nothing is decided about these documents yet."""
+    """The projection without its decisions about the documents at the positions ``kept``."""
     return replace(
         projection,
         states=tuple(state for state in projection.states if state[0] not in kept),
@@ -126,7 +126,7 @@ def without_states(projection: Projection, kept: Collection[int]) -> Projection:
 
 
 def _of_events(revised: Projection, plan_facts: Facts, kept: Collection[int]) -> Projection:
-    """The facts of the events alone, without plans and witnesses, which stay for now."""
+    """The facts of the events alone. The plans and the witnesses stay as they are for now."""
     return replace(
         without_states(revised, kept),
         parts=(difference(revised.facts, (plan_facts,)),),

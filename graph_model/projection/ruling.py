@@ -1,8 +1,9 @@
 """The naming rules in force: those of the newest rules command in the journal.
 
-They come from the journal, not from the catalogue, which needs them first. The present projection
-was made under the rules whose epoch the journal remembers; until a rebuild has replaced it, those
-stay in force for every answer and every new document, and the newest are *wanted*.
+They come from the journal: the catalogue cannot be filled before they are known. The journal
+remembers the epoch of the rules under which the present projection was made. Until a rebuild has
+replaced that projection, those rules stay in force for every answer and every new document, and the
+newest are *wanted*.
 """
 
 from __future__ import annotations
@@ -71,7 +72,7 @@ def _commands(journal: Journal) -> Iterator[tuple[str, Command]]:
                 return
             for document in journal.plan(plan_id):
                 if document.state == DocumentState.FAILED and not document.damage:
-                    continue  # set aside: no more in force than another command
+                    continue  # set aside: not in force, like any command that was set aside
                 if document.damage:
                     log.warning(
                         "the naming rules in document %d are left out: %s",

@@ -1,4 +1,4 @@
-"""Clients that wait until certain documents are projected: in memory, without a store.
+"""Clients that wait until certain documents are projected; kept in memory.
 
 projector  conclude(positions) ─┐
 request    wait(positions) ─────┴─> True as soon as none of them is pending
@@ -33,7 +33,7 @@ class Waiters:
         self._order: deque[int] = deque()
 
     def conclude(self, positions: Collection[int]) -> None:
-        """None of these documents is pending any more."""
+        """Note that none of these documents is pending any more, and wake their clients."""
         with self._mutex:
             self._remember(positions)
             done = [one for one in self._waiters if not one.missing.difference(positions)]
@@ -44,7 +44,7 @@ class Waiters:
             waiter.woken.set()
 
     def forget(self) -> None:
-        """Documents may be pending again."""
+        """Forget which documents are concluded: some may be pending again."""
         with self._mutex:
             self._concluded.clear()
             self._order.clear()
@@ -55,12 +55,12 @@ class Waiters:
             return frozenset(position for one in self._waiters for position in one.missing)
 
     def pause(self, seconds: float) -> None:
-        """Until a request waits, ``seconds`` at most."""
+        """Pause until a request waits, but at most ``seconds``."""
         with self._begun:
             self._begun.wait_for(lambda: self._waiters, seconds)
 
     def wait(self, positions: Collection[int], timeout: float) -> bool:
-        """Until all of these are concluded; False when ``timeout`` seconds passed first."""
+        """Wait until all of these are concluded; False when ``timeout`` seconds passed first."""
         with self._mutex:
             missing = set(positions).difference(self._concluded)
             if not missing:

@@ -1,8 +1,8 @@
 """The removal of facts that no document supports any more.
 
 When a later document changes a subject, its former facts stay only where another subject supports
-them. Elements of one execution or one logical plan alone go with it; shared ones (days, runs,
-datasets, columns, schemas, jobs) go with the last element that touches them.
+them. An element that belongs to one execution or one logical plan is removed with it; a shared one
+(a day, run, dataset, column, schema or job) is removed with the last element that touches it.
 The result equals a projection of the remaining documents from nothing; a property test holds it
 to that. The new facts are written before this runs, so nothing shared disappears in between.
 """
@@ -66,7 +66,7 @@ _SHARED: tuple[tuple[str, tuple[tuple[Direction, tuple[str, ...]], ...]], ...] =
     ),
     (labels.JOB, ((Direction.DOWNSTREAM, (labels.HAS, labels.FEEDS)),)),
 )
-#: A SupportRow may record the support of these, which no edge shows.
+#: A SupportRow may record support for vertices of these kinds that no edge shows.
 _SUPPORTED = frozenset({labels.SCHEMA, labels.COLUMN, labels.DATASET, labels.JOB})
 _SHARED_ROWS = (DatasetRow, ColumnRow, SchemaRow, JobRow)
 
@@ -91,8 +91,8 @@ def withdraw_runs(gone: Facts, graph: Graph, catalogue: Catalogue) -> None:
 
 
 def withdraw_structure(gone: Facts, graph: Graph, catalogue: Catalogue) -> None:
-    """The second half: what no other subject supports, once runs that go are in the graph no
-    more.
+    """The second half, once the removed runs have left the graph: the structure that no other
+    subject supports.
     """
     gone_plans = _withdraw_plans(gone, graph, catalogue)
     _withdraw_trees(gone.edges, graph, catalogue)
@@ -103,7 +103,9 @@ def withdraw_structure(gone: Facts, graph: Graph, catalogue: Catalogue) -> None:
 
 
 def _withdraw_own(rows: Iterable[Row], catalogue: Catalogue) -> None:
-    """The rows that only the documents of this subject report; then bodies that no facet has."""
+    """The rows that only the documents of this subject report; then the bodies that no facet
+    refers to.
+    """
     own = [row for row in rows if isinstance(row, OWN_ROWS)]
     bodies = [row for row in rows if isinstance(row, FacetBodyRow)]
     catalogue.withdraw(own)
@@ -136,7 +138,7 @@ def _withdraw_executions(gone: Facts, graph: Graph, catalogue: Catalogue) -> Non
     own = [
         row
         for row in gone.rows
-        if isinstance(row, NameRow | RenameRow)  # of a declaration too, which is no execution
+        if isinstance(row, NameRow | RenameRow)  # a declaration has them too, without an execution
         or getattr(row, "execution", getattr(row, "id", None)) in executions
     ]
     catalogue.withdraw(own)
@@ -190,7 +192,9 @@ def _any_on_day(
 
 
 def _withdraw_plans(gone: Facts, graph: Graph, catalogue: Catalogue) -> frozenset[str]:
-    """Support first; then the logical plans without any, marker before structure."""
+    """Withdraw the support first, then the logical plans that have none left: the marker before the
+    structure.
+    """
     by_type: dict[str, list[Row]] = {}
     for row in gone.rows:
         by_type.setdefault(type(row).__name__, []).append(row)
@@ -238,7 +242,7 @@ def _is_of_schema(row: Row) -> bool:
 def _withdraw_shared(
     gone: Facts, graph: Graph, catalogue: Catalogue, gone_plans: frozenset[str]
 ) -> frozenset[str]:
-    """Shared vertices that nothing touches any more; the ids removed."""
+    """Remove the shared vertices that nothing touches any more. Returns their ids."""
     removed: set[str] = set(gone_plans)
     for kind, supports in _SHARED:
         candidates = {vertex.id for vertex in gone.vertices if vertex.label == kind}
@@ -258,7 +262,7 @@ def _withdraw_shared(
 def _withdraw_nested(
     rows: Iterable[Row], removed: Collection[str], catalogue: CatalogueWriter
 ) -> None:
-    """The support that schemas which are gone gave to nested columns."""
+    """Withdraw the support that removed schemas gave to nested columns."""
     catalogue.withdraw(
         [
             row

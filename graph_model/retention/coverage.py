@@ -40,17 +40,17 @@ from graph_model.stores.protocols import (
     walk_rows,
 )
 
-#: Where the journal keeps that the catalogue was emptied and does not have everything yet.
+#: The journal's note that the catalogue was emptied and does not have everything yet.
 CATALOGUE_KEY: Final = "catalogue"
 FILLING: Final = "filling"
 WHOLE: Final = "whole"
 MOST_LOOKED_AT: Final = 1_000
 """Plans and runs that are translated to see whether a forget command covers them."""
 _ALL_EDGES: Final = 1_000_000
-"""To forget half of a thing is not to forget it: there is no cut here."""
+"""No cut: a forget command must find every plan of the thing that it forgets."""
 _ALWAYS: Final = -(1 << 62)
 EXECUTIONS_A_RUN: Final = 1_000
-"""Of the newest N runs of a job stay at most its newest 1,000 N executions: a stream is one run for
+"""The newest N runs of a job keep at most 1,000 N executions, the newest: a stream is one run for
 months, and so is the application of a cluster that is never stopped."""
 
 
@@ -198,8 +198,8 @@ def _neighbours(
 
 @dataclass(frozen=True, slots=True)
 class Retention:
-    """The wish: executions since ``before`` (epoch ms) stay, or the newest ``keep`` runs of each
-    job; with both, the union. At least one is given.
+    """The retention that a person asks for: executions since ``before`` (epoch ms) stay, or the
+    newest ``keep`` runs of each job; with both, the union. At least one is given.
     """
 
     before: int | None = None
@@ -209,10 +209,10 @@ class Retention:
 def resolve_prune(
     retention: Retention, graph: PlanStructure, catalogue: Catalogue, *, drop_bodies: bool
 ) -> Prune:
-    """The cut-offs for the wish that leave today's lineage untouched.
+    """The cut-offs for this retention that leave today's lineage untouched.
 
-    Kept beyond the wish: the writes of every dataset that are visible at the wished time, the
-    writes that a kept execution read, and so on upstream (``needed``).
+    More executions stay than it asks for: the writes of every dataset that are visible at its time,
+    the writes that a kept execution read, and so on upstream (``needed``).
     """
     wished = _wished_times(retention, catalogue)
     plans = _plans_of(wished, graph, catalogue)
@@ -244,7 +244,7 @@ def count_covered(catalogue: Catalogue, job: str, target: str, before: int) -> i
 
 
 def _wished_times(retention: Retention, catalogue: Catalogue) -> dict[str, tuple[JobRow, int]]:
-    """Per job id the job and the time that its executions are wished away before."""
+    """Per job id the job and the time before which its executions may go."""
     times: dict[str, tuple[JobRow, int]] = {}
     for job in walk_rows(lambda after: catalogue.walk_jobs(after=after)):
         kept = [] if retention.before is None else [retention.before]

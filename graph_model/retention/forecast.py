@@ -13,7 +13,7 @@ from typing import Any, Final
 
 DAY_MS: Final = 86_400_000
 EVERY_MS: Final = 3_600_000
-"""Between two measures that are kept."""
+"""The time between two measures that are kept."""
 LOOKED_BACK_MS: Final = 7 * DAY_MS
 LEAST_MS: Final = 600_000
 """The shortest time behind a rate."""
@@ -49,9 +49,9 @@ class Measure:
 
 @dataclass(frozen=True, slots=True)
 class Growth:
-    """A day: the increases of the single days of the last week, shared out over its days. None
-    where that is not known: less than ten minutes of measures, or no engine. In the first day it is
-    the rate of what has passed of it.
+    """The growth a day: the sum of the increases of each day of the last week, divided by the
+    number of days. On the first day it is the rate of the hours so far. None where it is not known:
+    with less than ten minutes of measures, or without an engine.
     """
 
     documents: float | None = None
@@ -60,8 +60,8 @@ class Growth:
 
 
 def growth(measures: Sequence[Measure], now: Measure) -> Growth:
-    """The rate. A day at whose end there is less than at its beginning counts as none, so that one
-    large removal does not hide what the other days add.
+    """The rate. A day that ends with less than it began with counts as no growth, so that one large
+    removal does not hide the growth of the other days.
 
         10, 12, 14 GB, a removal, 3, 5 GB => (2 + 2 + 0 + 2) / 4 = 1.5 GB a day
     """
@@ -80,7 +80,7 @@ def _has_checkpoint(one: Measure) -> bool:
 
 
 def _rate(sizes: Sequence[tuple[int, int]]) -> float | None:
-    """A day; ``sizes`` are times with what was there, oldest first."""
+    """The growth a day; ``sizes`` are (time, size), oldest first."""
     edges = _edges(sizes)
     span = edges[-1][0] - edges[0][0]
     if span < LEAST_MS:
@@ -90,9 +90,9 @@ def _rate(sizes: Sequence[tuple[int, int]]) -> float | None:
 
 
 def _edges(sizes: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
-    """Back from the newest, one each day or a little more. A part of a day at the beginning is left
-    out, unless there is no more: of what comes by day and goes at night it would show the one and
-    not the other.
+    """The newest size and, backwards from it, one for each day (or a little more). A part of a day
+    at the beginning is left out, unless there is nothing else: where documents come by day and go
+    at night, it would count the arrivals and not the removals.
     """
     edges = [sizes[-1]]
     for one in reversed(sizes):
@@ -132,8 +132,8 @@ def describe_full(name: str, days: float) -> str:
 class Forecast:
     """``free_bytes`` of the disk (None: a database elsewhere), ``capacity`` of the engine in
     elements (None: no embedded engine); ``holds``: documents wait for room in the graph. Days are 0
-    for what is full, None where nothing grows or it is not known yet. ``since``: the time of the
-    oldest measure behind the rate (epoch ms).
+    for a disk or heap that is full, None where nothing grows or the growth is not known yet.
+    ``since``: the time of the oldest measure behind the rate (epoch ms).
     """
 
     measured: Measure
@@ -155,15 +155,17 @@ class Forecast:
         return TOO_EARLY if seconds is None or seconds * 1000 < SURE_MS else None
 
     def warns(self, days: float | None) -> bool:
-        """Whether an operator is warned: of what is full, and after a day of what soon will be."""
+        """Whether to warn an operator: at once of a disk or heap that is full, and after a day of
+        measures of one that will be full soon.
+        """
         if not days:
             return days is not None
         return self.too_early is None and days < SOON_DAYS
 
     @property
     def disk_days(self) -> float | None:
-        """Until what is free is needed for the next checkpoint, which is written beside the
-        present one, and for ``SPARE_BYTES``.
+        """Days until the free bytes are no more than ``SPARE_BYTES`` and the next checkpoint need;
+        the engine writes that one beside the present one.
         """
         if self.free_bytes is None:
             return None
@@ -178,7 +180,9 @@ class Forecast:
 
     @property
     def heap_days(self) -> float | None:
-        """Documents may be held a little below the capacity: they need more than is free."""
+        """Days until the heap is full. Documents may be held a little below the capacity, when they
+        need more room than is free.
+        """
         return 0.0 if self.holds else days_until_full(self.free_elements, self.growth.elements)
 
     @property
@@ -214,7 +218,9 @@ def write_measures(measures: Sequence[Measure]) -> str:
 
 
 def with_measure(measures: Sequence[Measure], now: Measure) -> tuple[Measure, ...] | None:
-    """The measures of the last week with this one, an hour apart; None where it is too early."""
+    """The measures of the last week with this one, an hour apart; None where the last one is less
+    than an hour old.
+    """
     recent = _last_week(measures, now)
     if recent and now.at - recent[-1].at < EVERY_MS:
         return None

@@ -41,7 +41,7 @@ class Keep:
         return None if self.days is None else now - self.days * _DAY_MS
 
     def night(self, now: int) -> int:
-        """The number of the night that has begun last: it changes once a day, at ``hour``."""
+        """The number of the night that began last: it changes once a day, at ``hour``."""
         return (now - self.hour * _HOUR_MS) // _DAY_MS
 
 

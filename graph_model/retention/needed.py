@@ -1,8 +1,9 @@
-"""Since when the writes of each dataset are needed: those that a kept execution saw, and so on.
+"""The time since which the writes of each dataset are needed: a kept execution read them, or a
+write that is needed itself.
 
-    wished: runs since 15 January stay
-    fine 20 January reads staged, last overwritten on 10 January => staged is needed since then
-    … and the inputs of that write of 10 January, as they were then
+    a person asks that runs since 15 January stay
+    fine reads staged on 20 January; its last overwrite was on 10 January => it stays since then
+    … and so do the inputs of that write of 10 January, as they were then
 
 ``lineage.history`` decides which writes a read saw, as in answers: by a version that it names, of
 every name of a table, without writes to other branches.
@@ -27,7 +28,8 @@ _PAGE: Final = 1_000
 
 
 class Needed:
-    """``times``: per dataset (epoch ms) since when its writes are needed; they only go down.
+    """``times``: per dataset the time (epoch ms) since which its writes are needed; it only moves
+    back.
 
     ``wished`` is per job the time since which its executions stay; ``sources`` are per plan the
     datasets that it reads.
@@ -52,7 +54,7 @@ class Needed:
             self._need(one.target, wished[one.job] + 1)
 
     def follow(self) -> None:
-        """From the writes that are visible at the wished times, upstream until nothing moves."""
+        """Follow the writes that are visible at the wished times upstream, until no time moves."""
         writing = [one for one in self._plans.values() if one.target]
         self._lower({moment_of(one.target, self._wished[one.job]) for one in writing})
         since: dict[str, int] = {}
@@ -63,8 +65,8 @@ class Needed:
             self._lower({one for plan, at in waiting.items() for one in self._read(plan, at)})
 
     def _kept_since(self) -> Iterator[tuple[str, int]]:
-        """Per plan that ran the time of its first execution that may stay: of a plan that only
-        reads, all do.
+        """Per plan that ran the time of its first execution that may stay; all executions of a plan
+        that only reads do.
         """
         for key, first in self._first.items():
             plan = self._plans[key]
@@ -72,14 +74,14 @@ class Needed:
             yield key, max(first, stays)
 
     def _read(self, plan: str, since: int) -> Iterator[Moment]:
-        """The states of its sources that its executions from this time on saw, the oldest."""
+        """The oldest states of its sources that the plan's executions since this time read."""
         for source in self._sources.get(plan, ()):
             yield moment_of(source, since - 1)
         if plan in self._bound:
             yield from self._past.reads.bound_moments(self._oldest_bound(plan, since))
 
     def _oldest_bound(self, plan: str, since: int) -> Collection[tuple[ReadVersionRow, int]]:
-        """The reads of versions by the executions of a plan, of each branch the oldest version."""
+        """The oldest version of each branch that the plan's executions since this time read."""
         oldest: dict[object, tuple[ReadVersionRow, int]] = {}
         for rows in batched(self._executions(plan, since), _AT_ONCE):
             at = {row.id: row.at for row in rows}
@@ -112,7 +114,7 @@ class Needed:
 
 
 def _first_times(plans: Collection[str], catalogue: Catalogue) -> dict[str, int]:
-    """Per plan its first completed execution; none where it has none."""
+    """Per plan the time of its first completed execution; a plan without one is left out."""
     spans = chain.from_iterable(
         catalogue.plan_spans(some, None) for some in batched(sorted(plans), _AT_ONCE)
     )

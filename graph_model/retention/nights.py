@@ -1,8 +1,8 @@
 """The note of a service about the last night of retention, and whether its work is finished.
 
-"20400"                a night whose work is done
-"20400 1762700000000"  one at work, with the time of its last sign (epoch ms)
-"20400 0"              one that a service has left when it ended, or for a rebuild
+"20400"                the work of this night is done
+"20400 1762700000000"  a service is at work, and gave its last sign at this time (epoch ms)
+"20400 0"              a service has left the work unfinished, because it ended or for a rebuild
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ class Night:
     sign: int | None = None
 
     def is_left(self, now: int) -> bool:
-        """Whether work was begun that nobody goes on with."""
+        """Whether a service began the work and no service goes on with it."""
         return self.sign is not None and now - self.sign > SILENT_MS
 
     def __str__(self) -> str:
@@ -30,7 +30,7 @@ class Night:
 
 
 def read_night(noted: str | None) -> Night | None:
-    """The night of a note of this service; None where none was ever begun."""
+    """The night in this note; None where no night has begun yet."""
     if not noted:
         return None
     number, _, sign = noted.partition(" ")

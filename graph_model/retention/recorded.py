@@ -1,7 +1,7 @@
 """Jobs, plans and datasets of the catalogue's rows, side by side.
 
-Forget and prune read these rows and not the graph, which may be down: above all then, because a
-graph that has outgrown its memory becomes smaller by forgetting.
+Forget and prune read these rows and not the graph, which may be down: a graph that has outgrown its
+memory needs these commands most, because they make it smaller.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ class Recorded:
     def edges(
         self, ids: Collection[str], direction: Direction, labels: Sequence[str], limit: int
     ) -> EdgePage:
-        """As ``protocols.GraphReader``; never cut, for ``limit`` of forget and prune is none."""
+        """As ``protocols.GraphReader``, but never cut: forget and prune set no real limit."""
         del limit
         found = {
             one.id: one
@@ -38,7 +38,7 @@ class Recorded:
         return EdgePage(tuple(found[key] for key in sorted(found)))
 
     def _edges(self, label: str, ids: _ByKind) -> Iterator[Edge]:
-        """All at these vertices, in either direction."""
+        """All edges at these vertices, in either direction."""
         catalogue = self._catalogue
         if label == labels.HAS:
             for row in catalogue.logical_plans_of(ids.get(labels.JOB, ())):

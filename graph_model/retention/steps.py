@@ -2,10 +2,10 @@
 
     5,000 executions before March of one job -> 1,000 before 3 January, 1,000 before 9 January, …
 
-A step is computed after the one before it was carried out. It begins where that one ended: an
-execution before a cut-off in force that is still there stays, for its run wrote something else that
-stays, and no later command about the same table removes it. All tables of a job are cut at one
-time, since a run goes only when all its writes are covered.
+A step is computed after the one before it was carried out, and begins where that one ended. An
+execution that is still there, though it lies before a cut-off in force, stays: its run also wrote
+something that stays, and no later command about the same table removes it. All tables of a job are
+cut at one time, since a run goes only when all its writes are covered.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from graph_model.retention.coverage import count_covered
 from graph_model.stores.protocols import Catalogue
 
 MOST_EXECUTIONS: Final = 1_000
-"""Executions that one step covers; those of one job and one millisecond go together."""
+"""Executions that one step covers; executions of one job in one millisecond go together."""
 LEAST_SHARE: Final = 10
 """A cut-off is moved once it covers another tenth part of its job's executions on that dataset:
 every move is a command that is kept for ever."""
@@ -41,7 +41,7 @@ class Move:
         return self.cutoff.namespace, self.cutoff.name
 
     def count(self, catalogue: Catalogue) -> int:
-        """The executions that it covers in addition."""
+        """How many executions it covers beyond the cut-off in force."""
         if self.since >= self.cutoff.before:
             return 0
         before, since = (
@@ -71,8 +71,8 @@ class RetentionStep:
 def worth_moving(
     cutoffs: Sequence[Cutoff], in_force: Mapping[tuple[str, str], int], catalogue: Catalogue
 ) -> tuple[Move, ...]:
-    """The cut-offs, by job, that cover a sufficient share of the executions in addition to those
-    ``in_force`` (per job id and dataset id).
+    """The cut-offs, by job, that cover enough more executions than those ``in_force`` (per job id
+    and dataset id); see ``LEAST_SHARE``.
     """
     moves = (Move(one, in_force.get(one.key, 0)) for one in sorted(cutoffs))
     return tuple(one for one in moves if _takes_a_share(one, catalogue))
@@ -88,7 +88,9 @@ def _takes_a_share(move: Move, catalogue: Catalogue) -> bool:
 def next_step(
     moves: Sequence[Move], catalogue: Catalogue, most: int = MOST_EXECUTIONS
 ) -> RetentionStep:
-    """The first jobs that have ``most`` executions together; part of one that has more."""
+    """The first jobs whose executions together are at most ``most``; a part of the first job where
+    it alone has more.
+    """
     taken: list[Move] = []
     executions = passed = 0
     for job in _by_job(moves):
@@ -106,7 +108,7 @@ def next_step(
 
 
 def _by_job(moves: Sequence[Move]) -> Iterator[tuple[Move, ...]]:
-    """The moves of each job, no more at once than a command names."""
+    """The moves of each job, at most as many together as a command may name."""
     for _, of_job in groupby(moves, key=lambda move: move.job):
         yield from map(tuple, batched(of_job, MOST_CUTOFFS))
 
@@ -123,15 +125,15 @@ def _first_part(
 
 
 def _covering(moves: Iterable[Move], catalogue: Catalogue) -> dict[Move, int]:
-    """Those that cover anything, and how many executions."""
+    """Each move that covers anything, with the number of its executions."""
     return {move: count for move in moves if (count := move.count(catalogue))}
 
 
 def split_time(job: Sequence[Move], catalogue: Catalogue, most: int) -> int:
-    """The latest time before which these moves of one job cover at most ``most`` executions, and at
-    least one; after all of them where they cover no more. Those of one millisecond are together.
+    """The latest time before which these moves of one job cover at most ``most`` executions (but at
+    least one millisecond's); the end of the moves where they cover no more than that.
 
-    Reads the job's executions from the first on, as many as it takes.
+    Reads the job's executions from the oldest on, until the time is found.
     """
     first, end = None, max(move.cutoff.before for move in job)
     for place, at in enumerate(_times(job, catalogue)):
@@ -142,7 +144,7 @@ def split_time(job: Sequence[Move], catalogue: Catalogue, most: int) -> int:
 
 
 def _times(job: Sequence[Move], catalogue: Catalogue) -> Iterator[int]:
-    """Of the executions that these moves cover, the oldest first."""
+    """The times of the executions that these moves cover, the oldest first."""
     by_target = {move.cutoff.key: move for move in job}
     ((job_id, _), *_) = by_target
     since, before = min(one.since for one in job), max(one.cutoff.before for one in job)

@@ -5,9 +5,9 @@ scope, since an event without a scope belongs to the plan of the only scope that
 facts of a plan id are a function of the set of its documents, so the order of arrival is
 irrelevant.
 
-The common case, a new event of a known plan, costs only itself (law 4 of the design). When a plan
-document changes the former projection (a higher API version, another body), the projector
-first writes the new facts, then withdraws those that nothing supports any more
+In the common case, a new event of a known plan, the projector translates that event alone (law 4 of
+the design). When a plan document changes the former projection (a higher API version, another
+body), the projector first writes the new facts, then withdraws those that nothing supports any more
 (``projection.withdrawal``).
 
 In reading order:

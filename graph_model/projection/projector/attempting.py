@@ -1,8 +1,8 @@
 """Projects the new documents of some plan ids together.
 
-Where ``projection.attempts`` requires it, the journal notes the attempt first. Of a plan id that
-has more new events than a round takes, the others stay PENDING for the next rounds; one whose plan
-changes while it has many events is projected in steps (``projection.revision``).
+Where ``projection.attempts`` requires it, the journal notes the attempt first. If a plan id has
+more new events than a round takes, the others stay PENDING for the next rounds. If its plan changes
+while it has many events, it is projected in steps (``projection.revision``).
 """
 
 from __future__ import annotations
@@ -36,18 +36,18 @@ from graph_model.stores.protocols import Body, DocumentState, StoredDocument
 log = logging.getLogger(__name__)
 
 NEW_A_ROUND: Final = 2_000
-"""Documents; more of those that a producer translates together, as all events of a run."""
+"""New documents in a round; more where a producer translates them together, such as all events of a
+run."""
 MANY_TOGETHER: Final = 1_000
-"""Of documents that are translated together the log warns at so many, and at each further such
-number.
-"""
+"""The log warns at each multiple of this number of documents that are translated together."""
 _BYTES_A_BATCH: Final = 16 << 20
 _NOT_SHOWN: Final = frozenset({DocumentState.PENDING, DocumentState.FAILED})
 
 
 class Attempting:
-    """``interrupted`` is an attempt that broke off, until commands have been carried out, too.
-    ``left_some``: the last attempt left new documents of its plan ids to the next one.
+    """``interrupted`` is an attempt that broke off; it stays set until its documents and the
+    waiting commands are done. ``left_some``: the last attempt left new documents of its plan ids to
+    the next one.
     """
 
     def __init__(
@@ -70,7 +70,7 @@ class Attempting:
         self.left_some = False
 
     def take_up(self, noted: Attempt | None) -> None:
-        """A round begins with the journal's note, of this process or another."""
+        """Begin a round with the journal's note of an attempt, by this process or another."""
         self._noted = noted
         self.interrupted = noted if noted != self._finished else None
 
@@ -88,24 +88,26 @@ class Attempting:
             rest = rest[len(keys) :]
 
     def conclude(self) -> None:
-        """The interrupted attempt is complete, in the documents and for commands."""
+        """Note that the interrupted attempt is complete: its documents and the waiting commands."""
         if self.interrupted is not None:
             self._finished, self.interrupted = self._noted, None
 
     def begin(self, plan_ids: Sequence[str]) -> int:
-        """Begin with the new documents of as many of these as fit into memory; how many."""
+        """Project the new documents of as many of these plan ids as fit into memory. Returns how
+        many plan ids.
+        """
         keys, outline = self._outline(plan_ids)
         attempt = attempt_of(keys, outline)
         changes = (d for key in attempt.keys for d in outline.get(key, ()) if is_new(d))
-        # a new event of a known plan only adds: repeating it takes nothing back
+        # A new event of a known plan only adds facts, so repeating it needs no note.
         only_adds = not any(map(self._rules.translation.needs_all, changes))
         with nullcontext() if only_adds else self.noted(attempt):
             self._carry_out(attempt, outline)
         return len(attempt.keys)
 
     def _outline(self, plan_ids: Sequence[str]) -> tuple[Sequence[str], Outline]:
-        """As many of the first as fit into memory together, at least one; of one with many new
-        events some of them.
+        """The first plan ids that fit into memory together (at least one), with their outline; a
+        plan id with many new events has only the first of them in it.
         """
         outline = self._stores.outline(plan_ids, NEW_A_ROUND)
         while len(plan_ids) > 1 and self._is_full(outline):
@@ -133,7 +135,7 @@ class Attempting:
         return not is_base and self._rules.translation.needs_all(document)
 
     def _first_events(self, documents: Sequence[StoredDocument]) -> Sequence[StoredDocument]:
-        """Without the new events that are too large together; at least one."""
+        """The documents without the new events that are together too large; at least one stays."""
         found: list[StoredDocument] = []
         left = _BYTES_A_BATCH
         for document in documents:
@@ -146,11 +148,11 @@ class Attempting:
 
     @contextmanager
     def noted(self, attempt: Attempt) -> Iterator[None]:
-        """Note the attempt before it begins, and finish it only after all of it: also an earlier
-        note.
+        """Note the attempt before it begins. The note, like an earlier one, is finished only after
+        all of the attempt.
 
-        The interrupted attempt stays noted beside it, because a command may still have to withdraw
-        its rest.
+        An interrupted attempt stays noted beside this one, because a command may still have to
+        withdraw what it left.
         """
         noted = attempt.beside(self.interrupted)
         self._journal.set_meta(ATTEMPT_KEY, write_attempt(noted))
@@ -175,7 +177,7 @@ class Attempting:
         projections = [self._rules.translation.project(one, orders) for one in gathered]
         in_steps = [plan_id for plan_id in plan_ids if plan_id not in read]
         for place, plan_id in enumerate(read):
-            # a broken attempt may have written documents that a command has named since
+            # An attempt that broke off may have written documents that a command has named since.
             broken_off = self.interrupted is not None and plan_id in self.interrupted.keys
             if projections[place].unsettled or (broken_off and projections[place].dropped):
                 if self._long([plan_id]):
@@ -190,15 +192,15 @@ class Attempting:
             self._commits.commit(self._held_back(gathered, projections))
 
     def _long(self, plan_ids: Sequence[str]) -> set[str]:
-        """Those with more events than are projected at once."""
+        """The plan ids with more events than are projected at once."""
         sizes = self._journal.sizes(plan_ids, self._stores.producers.additions) if plan_ids else {}
         return {plan_id for plan_id, size in sizes.items() if is_long(size)}
 
     def _project_in_steps(
         self, plan_id: str, documents: Sequence[StoredDocument], attempt: Attempt
     ) -> None:
-        """The plans, then the events: all of them if a plan is new, else the new ones. A crash in
-        between leaves a document PENDING that causes all of it again.
+        """Project the plans, then the events: all events if a plan is new, else the new ones. After
+        a crash in between, a document is still PENDING and causes all of it again.
         """
         kinds = self._stores.producers.additions
         plans = self._journal.documents([d.position for d in documents if d.kind not in kinds])
@@ -222,7 +224,9 @@ class Attempting:
     def _held_back(
         self, gathered: Sequence[Sequence[StoredDocument]], projections: Sequence[Projection]
     ) -> list[Projection]:
-        """Nothing of those that a full graph has no room for."""
+        """The projections; one that a full graph has no room for is replaced by one that only holds
+        its documents.
+        """
         fit = self._commits.fit(projections)
         if all(fit):
             return list(projections)
@@ -255,8 +259,8 @@ class Attempting:
             self._rebuilds.request()
 
     def take_back(self, tried: Sequence[StoredDocument], forgotten: Collection[str] = ()) -> None:
-        """Restore the former facts, and withdraw all others of these documents: the attempt may
-        have been interrupted anywhere between the two.
+        """Restore the former facts of these documents and withdraw all others: the attempt may have
+        been interrupted anywhere between the two sets of facts.
 
         ``forgotten`` are content hashes of a command that is itself reversed.
         """
@@ -270,10 +274,10 @@ class Attempting:
     # reading no more than a round needs
 
     def _documents(self, outline: Outline) -> dict[str, Sequence[StoredDocument]]:
-        """Per plan id all documents if the plan is new; else its plans and its new events. Without
-        those that have too many events to be read as a whole.
+        """Per plan id all documents if the plan is new; else its plans and its new events. Plan ids
+        with too many events to be read as a whole are left out.
 
-        A known plan needs no body: of its run only the event is read.
+        A known plan needs no body: of a new run only the event is read.
         """
         needed = [one.position for found in outline.values() for one in self._to_read(found)]
         bodies = self._journal.bodies(needed)
@@ -291,7 +295,7 @@ class Attempting:
         return {key: documents for key, documents in found.items() if key not in long}
 
     def _to_read(self, documents: Sequence[StoredDocument]) -> list[StoredDocument]:
-        """The documents whose bodies a round needs; none of a plan id that is read as a whole."""
+        """The documents whose bodies a round needs; none where the plan id is read as a whole."""
         translation = self._rules.translation
         if any(is_new(d) and translation.needs_all(d) for d in documents):
             return []
@@ -302,12 +306,12 @@ class Attempting:
 
 
 def is_new(document: StoredDocument) -> bool:
-    """Whether it waits to be projected."""
+    """Whether the document waits to be projected."""
     return document.state == DocumentState.PENDING
 
 
 def _within_bounds(plan_ids: Sequence[str], outline: Outline) -> Sequence[str]:
-    """As many of the first as fit into memory together; at least one."""
+    """The first plan ids that fit into memory together; at least one."""
     total = 0
     for place, plan_id in enumerate(plan_ids):
         total += sum(one.size for one in outline.get(plan_id, ()) if is_new(one))
@@ -317,7 +321,7 @@ def _within_bounds(plan_ids: Sequence[str], outline: Outline) -> Sequence[str]:
 
 
 def _warn_of_many(plan_id: str, documents: Sequence[StoredDocument]) -> None:
-    """At each further thousand, not at each document."""
+    """Warn at each further thousand of documents, not at each document."""
     new = sum(map(is_new, documents))
     if len(documents) // MANY_TOGETHER > (len(documents) - new) // MANY_TOGETHER:
         log.warning(

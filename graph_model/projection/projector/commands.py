@@ -1,9 +1,10 @@
 """Carries out forget and prune commands: a command's rows first, then its documents.
 
-A command comes before the documents that wait beside it, and each alone. A long one gives way to
-them now and then, since it is in force for them from its beginning. A crash repeats it from the
-start. A command that fails is set aside with its reason: its removals are projected again, but
-for documents that it had already dropped from the journal, and the documents behind it go on.
+Commands are carried out one by one, before the documents that wait beside them. A long command
+gives way to those documents now and then; it is in force for them from its beginning. After a crash
+it is repeated from the start. A command that fails is set aside with its reason: the facts that it
+removed are projected again, except those of documents that it had already dropped from the journal,
+and the documents behind it are projected as usual.
 """
 
 from __future__ import annotations
@@ -64,7 +65,7 @@ class CommandRunner:
         self._attempting = attempting
 
     def hear(self, keys: Iterable[str]) -> None:
-        """Put commands in force; their documents go when they are carried out."""
+        """Put commands in force; their documents are removed when the commands are carried out."""
         documents = [one for key in keys for one in self._stores.journal.plan(key)]
         try:
             heard = self._orders.hear(documents)
@@ -77,7 +78,7 @@ class CommandRunner:
             self._tell_everyone()
 
     def carry_out(self, key: str) -> None:
-        """Carry out the command of this key; one that cannot be is set aside."""
+        """Carry out the command of this key, or set it aside where that fails."""
         for document in self._stores.journal.plan(key):
             if document.damage:
                 self._commits.settle([document.position], DocumentState.FAILED, damage_of(document))
@@ -91,8 +92,8 @@ class CommandRunner:
             self._attempt(document.position, command, facts)
 
     def _attempt(self, position: int, command: Command, facts: Facts) -> None:
-        """Again after an unforeseen error, a bounded number of times. Unavailable and MemoryError
-        pass: the round is repeated, however often.
+        """Carry out the command; try again after an unforeseen error, a bounded number of times.
+        Unavailable and MemoryError are raised: the round is then repeated, however often.
         """
         touched: set[str] = set()  # by all attempts: no row is left of a pruned document
         reason = ""
@@ -110,8 +111,8 @@ class CommandRunner:
         self._commits.settle([position], DocumentState.FAILED, reason)
 
     def _obey(self, position: int, command: Command, facts: Facts, touched: set[str]) -> None:
-        """Adds the plan ids that it is about to ``touched``."""
-        if not isinstance(command.order, Statement):  # which changes nothing in the graph
+        """Carry out the command once. Adds its plan ids to ``touched``."""
+        if not isinstance(command.order, Statement):  # a statement changes nothing in the graph
             self._stores.void_checkpoint()
         origin = self._commits.origin(position)
         self._stores.generations.current.record(facts.rows, origin)
@@ -126,8 +127,8 @@ class CommandRunner:
         self._commits.settle([position], DocumentState.PROJECTED)
 
     def _give_way(self) -> None:
-        """Project documents that wait behind a long command; none while another command waits:
-        it may remove them.
+        """Project documents that wait behind a long command. While another command waits, project
+        none: it may remove them.
         """
         pending = self._stores.journal.pending(_WAITING_AT_ONCE, COMMAND_KIND)
         others = [key for key in pending if not key.startswith(KEY_PREFIX)]
@@ -137,9 +138,8 @@ class CommandRunner:
     def _set_aside(
         self, position: int, command: Command, facts: Facts, touched: Collection[str]
     ) -> None:
-        """Reverse the writes of a failed command. If that fails, or more of them may exist
-        elsewhere (a round was interrupted before this one, a rebuild has its rows), everything is
-        projected anew.
+        """Reverse the writes of a failed command. If that fails, or some may be left elsewhere (an
+        earlier round was interrupted, or a rebuild has its rows), everything is projected anew.
         """
         is_whole = self._attempting.interrupted is None and self._commits.rebuild is None
         try:
@@ -165,7 +165,9 @@ class CommandRunner:
                 )
 
     def _tell_everyone(self, added: Command | None = None) -> None:
-        """Other commands are in force: one more if ``added`` is given, else any."""
+        """Make all processes read the commands in force, which have changed: by the command
+        ``added`` alone if given.
+        """
         epoch = uuid.uuid4().hex
         self._stores.journal.set_meta(ORDERS_KEY, epoch)
         if added is None:
@@ -174,13 +176,15 @@ class CommandRunner:
             self._rebuilds.add_order(added, epoch)
 
     def _touched_by(self, command: Command) -> set[str]:
-        """Plan ids: also those that it had begun with when it broke off, which no row may name."""
+        """The plan ids that a command changes, and those of an interrupted attempt: perhaps no row
+        names these any more.
+        """
         affected = affected_plan_ids(command, self._stores.generations.current)
         interrupted = self._attempting.interrupted
         return affected.union(interrupted.keys if interrupted else ())
 
     def _project_again(self, plan_ids: Sequence[str], named: Collection[str] | None) -> None:
-        """A command changed the facts of these plan ids: new documents come first."""
+        """Project again these plan ids, whose facts a command changed; new documents come first."""
         outline = self._without_new_documents(plan_ids)
         bases = self._stores.producers.bases
         plans = {one: [d for d in outline.get(one, ()) if d.kind in bases] for one in plan_ids}
@@ -201,7 +205,7 @@ class CommandRunner:
     def _revisions(
         self, plans: Outline, named: Collection[str] | None
     ) -> Iterator[Sequence[Projection]]:
-        """The commits: a plan id with many events in steps, the others together."""
+        """Yield the projections of each commit: long plan ids in steps, the others together."""
         journal, documents = self._stores.journal, 0
         together: list[Projection] = []
         for plan_id, bases in plans.items():
@@ -221,12 +225,12 @@ class CommandRunner:
             yield together
 
     def _events(self, plan_id: str, named: Collection[str] | None = None) -> Sequence[int]:
-        """The positions of its settled events, or of these among them (content hashes)."""
+        """The positions of a plan id's settled events; ``named``: only of these content hashes."""
         additions = self._stores.producers.additions
         return self._stores.journal.settled_positions(plan_id, additions, named)
 
     def _revision(self, plan_id: str) -> Sequence[Projection]:
-        """Of all documents of a plan id at once; empty where none is left."""
+        """The revision of all documents of a plan id at once; empty where none is left."""
         documents = [one for one in self._stores.journal.plan(plan_id) if not is_new(one)]
         if not documents:
             return ()

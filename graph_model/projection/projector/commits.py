@@ -1,6 +1,6 @@
 """Writes a projection: graph, catalogue, withdrawals, states of documents.
 
-In this order, so that a crash in between repeats work and never loses it.
+The writes come in this order, so that a crash in between repeats work and never loses it.
 """
 
 from __future__ import annotations
@@ -28,11 +28,11 @@ WRITER_KEY: Final = "writer"
 
 
 class Commits:
-    """The one writer of graph and catalogue in this process, called ``name`` in the journal.
+    """The one writer of graph and catalogue in this process; the journal knows it by ``name``.
 
-    ``rebuild`` is the running one here, which receives every write and withdrawal. ``runs`` are
-    those that the graph carries. ``round`` is the last that the journal has concluded, ``last`` the
-    newest document concluded.
+    ``rebuild`` is the one that runs in this process; it receives every write and withdrawal.
+    ``runs`` are those that the graph carries. ``round`` is the last round that the journal has
+    concluded, ``last`` the newest document concluded.
     """
 
     def __init__(
@@ -58,9 +58,8 @@ class Commits:
         self.last = 0
 
     def take_turn(self, writer: str | None) -> bool:
-        """Name this process in the journal; after another process nothing is known for certain.
-
-        True where this one wrote last.
+        """Name this process in the journal as the writer. True where it wrote last, too; after
+        another process all known elements are forgotten.
         """
         if writer == self.name:
             return True
@@ -73,7 +72,7 @@ class Commits:
         self._known.forget()
 
     def fit(self, projections: Sequence[Projection]) -> list[bool]:
-        """Which of these the graph has room for, the first ones first."""
+        """For each projection whether the graph has room for it; earlier ones take room first."""
         room = self._stores.fullness.room()
         if room is None or sum(size_of(one.parts) for one in projections) <= room:
             return [True] * len(projections)
@@ -86,7 +85,9 @@ class Commits:
         return found
 
     def commit(self, projections: Sequence[Projection]) -> None:
-        """Graph, catalogue, withdrawals, states; then bodies go that nothing shows any more."""
+        """Write graph, catalogue, withdrawals and states; then drop the bodies that nothing shows
+        any more.
+        """
         parts = [part for one in projections for part in one.parts]
         dropped = [position for one in projections for position in one.dropped]
         concluded = [position for one in projections for position, _, _ in one.states]
@@ -95,7 +96,7 @@ class Commits:
         try:
             new = self._write(parts, origin)
             former = [one.former for one in projections if one.former is not None]
-            if former:  # together: facts that another of them reports now stay
+            if former:  # together: a fact that another of these projections reports now stays
                 checkpoints.void_overtaken(at for one in projections for at in one.earlier)
                 gone = difference(merge(former), parts)
                 self._withdraw(self._runs.to_withdraw(gone), new)
@@ -116,7 +117,7 @@ class Commits:
     def settle(
         self, positions: Collection[int], state: DocumentState, reason: str | None = None
     ) -> None:
-        """These documents get this state, and nothing else changes."""
+        """Give these documents this state; nothing else changes."""
         self._stores.journal.settle(positions, state, reason)
         self._waiting.conclude(positions)
 
@@ -132,7 +133,7 @@ class Commits:
         dropped: Collection[int],
         origin: Origin | None,
     ) -> None:
-        """The end of a round: the journal notes it with the states of its documents."""
+        """End a round: the journal notes it with the states of its documents."""
         if origin is None:
             self._stores.journal.conclude(settled, dropped)
         else:
@@ -140,7 +141,9 @@ class Commits:
             self.round = origin.round
 
     def _write(self, parts: Sequence[Facts], origin: Origin | None) -> Facts:
-        """Write the elements that are not known to exist, graph before catalogue, runs aside."""
+        """Write the elements that are not known to exist, graph before catalogue. Runs come later,
+        in ``_keep_runs``.
+        """
         catalogue = self._stores.generations.current
         if catalogue is not self._known_catalogue or self.rebuild is not None:
             self.forget()
@@ -156,13 +159,17 @@ class Commits:
         return new
 
     def _keep_runs(self, new: Facts, gone: Facts) -> None:
-        """The runs that the graph is to carry are a function of the catalogue's rows."""
+        """Write and remove runs in the graph. The runs that it is to carry are a function of the
+        catalogue's rows.
+        """
         wanted = self._runs.keep(new.rows, gone.rows)
         if self.rebuild is not None and self._rules.settled:
             self.rebuild.add(wanted)
 
     def _withdraw(self, gone: Facts, new: Facts) -> None:
-        """Runs first: what they touch goes only once they are in the graph no more."""
+        """Withdraw runs first: the elements that they touch go only once the runs have left the
+        graph.
+        """
         graph, catalogue = self._stores.graph, self._stores.generations.current
         withdraw_runs(gone, graph, catalogue)
         self._keep_runs(new, gone)

@@ -45,13 +45,14 @@ _LONGEST_PAUSE_SECONDS: Final = 5.0
 _NOTICE_SECONDS: Final = 0.1
 _CALM_SECONDS: Final = 5.0
 _LINGER_SECONDS: Final = 0.2
-"""Between two rounds, while no request waits for it: a round costs some 4 ms whatever it takes
-up. A request that waits ends the pause, and there is none while more waits than a round takes. Also
-between two looks at documents that another process is to project."""
+"""The pause between two rounds while no request waits: a round costs some 4 ms even for one
+document. A request that waits ends the pause, and there is none while more documents wait than a
+round takes. It is also the pause between two looks at documents that another process is to
+project."""
 
 
 class Projector:
-    """Keeps graph and catalogue up with the journal, on a thread of its own.
+    """Projects the journal into graph and catalogue, on a thread of its own.
 
     ``revive`` is called when the graph does not answer; it may restart an embedded engine and
     returns True when the graph is empty now and must be refilled. ``observe`` is called after every
@@ -140,18 +141,19 @@ class Projector:
 
     @property
     def progress(self) -> Progress | None:
-        """How far the rebuild is that runs here, or ran last; None before the first."""
+        """The progress of the rebuild that runs here, or ran last; None before the first."""
         return self._rebuilds.progress
 
     @property
     def rebuild_waits(self) -> bool:
-        """Whether a rebuild is asked for or under way, in any process, as the journal notes it."""
+        """Whether a rebuild is requested or under way in any process, as the journal notes it."""
         return self._rebuilds.is_noted
 
     def request_rebuild(self) -> Progress:
         """Project everything anew, beside the projection in force; a running rebuild continues.
 
-        Remembered until it is done. The returned progress is that of a rebuild that has not begun.
+        The journal keeps the request until the rebuild is done. The returned progress is that of a
+        rebuild that has not begun.
         """
         return self._rebuilds.request()
 
@@ -160,7 +162,7 @@ class Projector:
         """``ready``, ``rebuilding`` (behind after a start) or ``unavailable`` (no graph)."""
         state = self._readiness.state
         if state == "ready" and self._stores.generations.damage is not None:
-            return "rebuilding"  # as the next round will find
+            return "rebuilding"  # the next round will find the same
         return state
 
     @property
@@ -177,12 +179,12 @@ class Projector:
 
     @property
     def full(self) -> str | None:
-        """Why some documents wait although the graph answers; None where none does."""
+        """Why some documents wait although the graph answers; None where no document waits."""
         return FULL if self._fullness.holds else None
 
     @property
     def idle(self) -> bool:
-        """Whether nothing is being projected, or is about to be: a new document is at once."""
+        """Whether nothing is projected now or soon, so that a new document is projected at once."""
         return self._activity.idle
 
     def notify(self) -> None:
@@ -192,8 +194,8 @@ class Projector:
     def wait(self, positions: Collection[int], timeout: float) -> bool:
         """Wait until none of these documents is pending; False when the time ran out first.
 
-        Answered from memory. Documents that were concluded before this process began, or by another
-        one, are found by a round without work, which is requested after a moment.
+        Answered from memory. For documents that were concluded before this process began, or by
+        another one, it asks for a round after a moment; a round without work looks for them.
         """
         soon = min(timeout, _NOTICE_SECONDS)
         if self._waiting.wait(positions, soon):
@@ -225,21 +227,22 @@ class Projector:
         if self._commits.rebuild is None and self._runs.fit():
             self._commits.forget()
         if self._fullness.may_release:
-            log.info("there is room in the graph again: what was held is projected")
+            log.info("there is room in the graph again: held documents are pending again")
             self.replay((DocumentState.WAITING,))
             self._fullness.release()
 
     def rebuild_step(self) -> bool:
-        """One step of a rebuild that is wanted or under way; False when there is none."""
+        """One step of a rebuild that is requested or under way; False when there is none."""
         return self._rebuilds.step()
 
     # without the thread, at the times of another program
 
     def work_until(self, enough: Callable[[], bool]) -> bool:
-        """Rounds and steps of a rebuild until nothing is left, or ``enough`` says so between two.
+        """Take rounds and steps of a rebuild until nothing is left, or ``enough`` returns True
+        between two of them.
 
-        Whether nothing was left, here or to another process that projects now. Raises Unavailable;
-        the next call begins anew.
+        Returns whether nothing was left: neither here nor for another process that projects now.
+        Raises Unavailable; the next call begins anew.
         """
         try:
             while not enough():
@@ -279,7 +282,7 @@ class Projector:
         if self._thread is not None:
             self._thread.join(timeout)
             if self._thread.is_alive():
-                return  # it may still write: no moment for a checkpoint
+                return  # the thread may still write: no checkpoint now
         self._rounds.give_way()
         if self._stores.checkpoints.worth_taking:
             self._take_checkpoint()
@@ -326,12 +329,14 @@ class Projector:
         return True
 
     def _is_whole(self) -> bool:
-        """Checked before a round, because known elements are not written again."""
+        """Whether the graph still holds its elements. Checked before a round, because known
+        elements are not written again.
+        """
         return self._witness.is_graph_whole() and self._stores.generations.damage is None
 
     def _advance(self) -> bool:
         """A round of new documents, then a step of a rebuild; False when there was neither."""
-        if self._stores.generations.refresh():  # to one that may not hold everything yet
+        if self._stores.generations.refresh():  # the new catalogue may not hold everything yet
             self._readiness.begin()
         if self._stores.journal.get_meta(EPOCH_KEY) != self._rules.standing_epoch:
             self._rebuilds.follow_rules()
@@ -347,8 +352,9 @@ class Projector:
         return bool(projected or rebuilt)
 
     def _stand_by(self) -> None:
-        """Another process works on graph and catalogue for long, as for a large command: answers
-        are as good as its own, where this one has prepared or finds everything whole.
+        """Become ready while another process works on graph and catalogue for long, for example for
+        a large command. This process answers as well as that one, provided it has prepared or finds
+        everything whole.
         """
         self._rounds.give_way()
         try:
@@ -367,7 +373,7 @@ class Projector:
         self._rounds.give_way()
 
     def _become_ready(self) -> None:
-        """Where all is projected; no question sees the rest of a rebuild."""
+        """Become ready where everything is projected; a rebuild's last steps change no answer."""
         caught_up = self._readiness.has_caught_up(nothing_left=self._rounds.caught_up)
         if not (caught_up and self._answers_are_whole()):
             return
@@ -389,13 +395,17 @@ class Projector:
             return False
 
     def _is_moment_for_checkpoint(self) -> bool:
-        """When no thread writes, for the engine is busy with it; sooner where it cannot wait."""
+        """Whether to take a checkpoint now: while no thread writes, because the engine is busy with
+        it; sooner where it is overdue.
+        """
         calm = time.monotonic() - self._projected_at >= _CALM_SECONDS
         checkpoints = self._stores.checkpoints
         return checkpoints.overdue or (calm and checkpoints.due)
 
     def _take_checkpoint(self) -> None:
-        """Between two rounds; not while a rebuild has left more in the graph than belongs there."""
+        """Take a checkpoint between two rounds, but not during a rebuild: the graph then has
+        elements that do not belong there.
+        """
         if self._prepared and self._commits.rebuild is None:
             first = self._stores.journal.first_unprojected
             self._stores.checkpoints.take(self._rules.standing_epoch, first, self._commits.last)

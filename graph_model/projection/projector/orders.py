@@ -1,7 +1,7 @@
 """The effect of the commands in force on documents.
 
-A command is *heard* when its rows are recorded before its turn: its documents are no longer shown,
-and go when the command is carried out (``commands``).
+A command is *heard* when its rows are recorded before its turn: from then on its documents are not
+shown, and they are removed when the command is carried out (``commands``).
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ class OrdersInForce:
         self.loaded = False
 
     def load(self, epoch: str | None) -> None:
-        """Read the commands in force; forget remembered documents that one of them may cover."""
+        """Read the commands in force; forget the remembered documents that one may cover."""
         catalogue = self._generations.current
         kinds = (CommandKind.PRUNE, CommandKind.RETRACT)
         self._orders = collect_orders(
@@ -61,7 +61,7 @@ class OrdersInForce:
         self._stand(epoch)
 
     def add(self, command: Command, epoch: str) -> None:
-        """As ``load``, where this command alone has come since: of the others none is read again,
+        """As ``load``, where only this command has come since: no other command is read again,
         however many there are.
         """
         self._orders = collect_orders([command], self._orders)
@@ -73,7 +73,7 @@ class OrdersInForce:
         self.epoch, self.loaded = epoch, True
 
     def hear(self, documents: Iterable[StoredDocument]) -> bool:
-        """Put these commands in force; whether any of them removes something.
+        """Put these commands in force. Returns whether any of them removes something.
 
         An unreadable command is set aside in its turn.
         """
@@ -92,7 +92,7 @@ class OrdersInForce:
         return heard
 
     def end_hearing(self) -> None:
-        """All that was heard is carried out, or waits for a round that hears it anew."""
+        """Forget the heard commands: they are carried out, or wait to be heard in a later round."""
         self._heard = ()
 
     def among(self, documents: Iterable[StoredDocument]) -> Orders:
@@ -105,8 +105,8 @@ class OrdersInForce:
     def project_all(
         self, documents: Sequence[StoredDocument], translation: Translation | None = None
     ) -> Projection:
-        """All documents of a plan id as if they had just come; under the rules in force, or those
-        of another ``translation``.
+        """Translate all documents of a plan id as if they had just come, under the rules in force
+        or those of another ``translation``.
         """
         chosen = translation or self._rules.translation
         return chosen.project_all(documents, self.among(documents))
@@ -114,9 +114,9 @@ class OrdersInForce:
     def revise(
         self, documents: Sequence[StoredDocument], no_more: Collection[str] = ()
     ) -> Projection:
-        """All documents of a plan id; ``former`` are its facts under fewer commands, and those of
-        the documents projected before. ``no_more`` are content hashes of a command that is no
-        longer in force.
+        """Translate all documents of a plan id again. The result's ``former`` are its facts under
+        fewer commands, and those of the documents projected before. ``no_more`` are content hashes
+        of a command that is no longer in force.
         """
         before = self._forgotten_before(documents)
         former = [
@@ -128,8 +128,9 @@ class OrdersInForce:
         return replace(revised, former=merge((revised.former or Facts(), *former)))
 
     def _forgotten_before(self, documents: Sequence[StoredDocument]) -> set[frozenset[str]]:
-        """The forgotten documents of these at a possible interruption: none, or those of the first
-        heard commands. Any other command adds or hides a whole.
+        """The sets of these documents that may have been forgotten when a round was interrupted:
+        none, or those of the first heard commands. Any other command adds or hides a plan id as a
+        whole.
         """
         forgotten = self.among(documents).forgotten
         known = forgotten.difference(*self._heard)

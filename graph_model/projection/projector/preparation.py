@@ -42,7 +42,7 @@ class Preparation:
         self._witness = witness
         self._readiness = readiness
         self._waiting = waiting
-        self._filling = False  # an interrupted round left the graph in between
+        self._filling = False  # an interrupted preparation left the graph half filled
 
     def prepare(self) -> None:
         """Bring an empty or outdated graph to a state from which pending documents complete it.
@@ -66,8 +66,8 @@ class Preparation:
         return self._stores.generations.current.newest_event(None) is not None
 
     def can_stand_by(self) -> bool:
-        """Whether answers are whole before this process has prepared: while another one projects,
-        for long, it has found that journal, catalogue and graph belong together.
+        """Whether answers are whole before this process has prepared: it has found that journal,
+        catalogue and graph belong together, while another process projects for long.
         """
         known = self._stores.journal.get_meta(EPOCH_KEY)
         if known != self._rules.epoch or not (self._is_whole() and self.has_answers()):
@@ -76,7 +76,7 @@ class Preparation:
         return self._witness.find() is None and self._readiness.has_caught_up(nothing_left=False)
 
     def _is_whole(self) -> bool:
-        """Whether the catalogue in force has held everything once."""
+        """Whether the catalogue in force was complete at some time."""
         return self._stores.journal.get_meta(CATALOGUE_KEY) != FILLING
 
     def _prepare(self) -> None:
@@ -94,15 +94,15 @@ class Preparation:
                 self._readiness.join()
             if outdated:
                 self._rebuilds.request()
-                if self.has_answers():  # the old ones, until the new ones are complete
+                if self.has_answers():  # old answers serve until the new ones are complete
                     self._readiness.state = "ready"
             return
         if is_filled:
-            self._rebuilds.request()  # for its sweep
+            self._rebuilds.request()  # its sweep removes superfluous elements
         self._fill(anew=outdated or doubt is not None)
 
     def _fill(self, *, anew: bool) -> None:
-        """Set everything back to PENDING that the graph, or the catalogue, does not hold."""
+        """Set all documents back to PENDING that the graph, or the catalogue, does not hold."""
         journal, generations = self._stores.journal, self._stores.generations
         self._readiness.begin()
         self._filling = True
@@ -116,7 +116,7 @@ class Preparation:
         first = restored or 1
         journal.reopen(states=(DocumentState.PROJECTED, DocumentState.WAITING), first=first)
         self._waiting.forget()
-        if anew:  # only now: a crash before this leaves a catalogue that the next start rejects
+        if anew:  # last: after a crash before this, the next start rejects the catalogue
             generations.adopt()
         self._runs.fill(restored=restored is not None)
         journal.set_meta(EPOCH_KEY, self._rules.epoch)
@@ -126,7 +126,7 @@ class Preparation:
         """Why journal, catalogue and graph do not belong together; None where they do."""
         doubt = self._stores.generations.doubt()
         if doubt is not None:
-            self._readiness.begin()  # before anyone sees that the catalogue is empty
+            self._readiness.begin()  # before any request reads the emptied catalogue
             self._stores.generations.set_aside()
             doubt = f"the catalogue is rebuilt: {doubt}"
         elif is_filled:

@@ -27,27 +27,27 @@ class Readiness:
         self.doubt: str | None = None
 
     def begin(self) -> None:
-        """The projection may be incomplete until all present documents are projected."""
+        """Note that the projection may be incomplete until all present documents are projected."""
         self.state, self._goal, self._joins = "rebuilding", None, False
 
     def join(self) -> None:
-        """The projection was whole, and was found as it was left: commands that are still to be
-        carried out, or that another process carries out, keep no other service from answering.
+        """Note that the projection was complete and is as it was left. Commands that this or
+        another process still has to carry out do not keep the service from answering.
         """
         self._joins = True
 
     def end(self) -> None:
-        """The projection is complete."""
+        """Note that the projection is complete."""
         self.state, self._goal, self.doubt = "ready", None, None
 
     def fail(self, trouble: str) -> None:
-        """The graph does not answer."""
+        """Note that the graph does not answer, and why."""
         self.state, self.trouble = "unavailable", trouble
 
     def has_caught_up(self, *, nothing_left: bool) -> bool:
-        """Whether all is projected that was there when this began to ask.
+        """Whether all documents are projected that the journal had at the first of these calls.
 
-        Under load there is always something newer, and more of it than one round takes up.
+        Newer ones do not count: under load there are always more than one round takes.
         """
         if self._goal is None:
             self._goal = self._journal.newest()
@@ -65,29 +65,31 @@ class Activity:
 
     @property
     def idle(self) -> bool:
-        """Whether nothing is being projected, or is about to be."""
+        """Whether nothing is projected now or soon."""
         return not (self._notified or self._projecting)
 
     def notify(self) -> None:
-        """There may be something to do."""
+        """Note that there may be something to do, and wake the projector."""
         with self._changed:
             self._notified = True
             self._changed.notify_all()
 
     def wait(self, until: Callable[[], bool]) -> None:
-        """Until a thread notifies, for some seconds at most, or ``until`` this holds."""
+        """Wait until a thread notifies or ``until`` returns True, but at most some seconds."""
         with self._changed:
             self._changed.wait_for(lambda: self._notified or until(), _LONGEST_WAIT_SECONDS)
             self._notified = False
 
     def look(self) -> None:
-        """A round begins: a thread that has notified has committed, and the round finds that."""
+        """Begin a round. A thread that has notified committed before, so the round finds its
+        documents.
+        """
         self._notified = False
 
     def begin(self, *, projecting: bool) -> None:
-        """Whether the round has found something."""
+        """Note whether the round has found documents to project."""
         self._projecting = projecting
 
     def end(self) -> None:
-        """All documents of this look are projected."""
+        """Note that all documents that the round found are projected."""
         self._projecting = False

@@ -32,9 +32,9 @@ _SILENT_SECONDS: Final = 60
 
 
 class Rebuilds:
-    """``notify`` wakes the projector. The rebuild under way here is ``commits.rebuild``.
+    """``notify`` wakes the projector. The rebuild that runs in this process is ``commits.rebuild``.
 
-    ``begins_from_nothing``: a rebuild did not fit beside the projection in force, so that the next
+    ``begins_from_nothing``: a rebuild did not fit beside the projection in force, so the next
     preparation empties the graph.
     """
 
@@ -58,7 +58,7 @@ class Rebuilds:
 
     @property
     def progress(self) -> Progress | None:
-        """How far the rebuild is that runs here, or ran last; None before the first."""
+        """The progress of the rebuild that runs here, or ran last; None before the first."""
         under_way = self._commits.rebuild
         return self._progress if under_way is None else under_way.progress
 
@@ -71,7 +71,8 @@ class Rebuilds:
         """Project everything anew, beside the projection in force; a running rebuild continues,
         here or in another process.
 
-        Remembered until it is done. The returned progress is that of a rebuild that has not begun.
+        The journal keeps the request until the rebuild is done. The returned progress is that of a
+        rebuild that has not begun.
         """
         if self._commits.rebuild is not None:
             return self._commits.rebuild.progress
@@ -98,14 +99,14 @@ class Rebuilds:
             rules.stand_by(wanted)  # another process has replaced it, or they are the same
 
     def load_orders(self, epoch: str | None) -> None:
-        """Read the commands in force, rules among them, when another one has come since."""
+        """Read the commands in force, rules among them, if a command has come since."""
         if epoch == self._orders.epoch and self._orders.loaded:
             return
         self.follow_rules()
         self._orders.load(epoch)
 
     def add_order(self, command: Command, epoch: str) -> None:
-        """As ``load_orders``, where this command alone has come since they were loaded."""
+        """As ``load_orders``, where only this command has come since they were loaded."""
         if self._orders.loaded:
             self.follow_rules()
             self._orders.add(command, epoch)
@@ -122,7 +123,7 @@ class Rebuilds:
     def step(self) -> bool:
         """One step of a rebuild that is wanted or under way; False when there is none.
 
-        Before that comes the work that another setting of the graph's runs has left.
+        A change of the runs that the graph carries comes first.
         """
         journal, rules = self._stores.journal, self._rules
         if self._commits.rebuild is None and self._runs.is_other:
@@ -155,8 +156,8 @@ class Rebuilds:
         return True
 
     def follow_runs(self, noted: str | None) -> bool:
-        """Read which runs the graph carries, as another process may have noted; whether that ends
-        a rebuild with others, which begins again.
+        """Read the note of the runs that the graph carries, which another process may have changed.
+        Returns whether that ends a rebuild with other runs; it begins again.
         """
         if not self._runs.follow(noted):
             return False
@@ -168,21 +169,23 @@ class Rebuilds:
         return True
 
     def _change_runs(self, noted: str | None) -> bool:
-        """A step towards other runs in the graph, which a rebuild elsewhere would remove again."""
+        """Take a step towards other runs in the graph, unless a rebuild runs in another process: it
+        would remove them again.
+        """
         if self.is_elsewhere(noted):
             return False
         self._commits.forget()
         return self._runs.step()
 
     def revisit(self, plan_ids: Collection[str]) -> None:
-        """The facts of these are about to change, under the rules in force: a rebuild under other
-        rules has to visit them (again).
+        """Make a rebuild under other rules visit these plan ids (again): their facts are about to
+        change under the rules in force.
         """
         if self._commits.rebuild is not None and not self._rules.settled:
             self._commits.rebuild.revisit(plan_ids)
 
     def drop(self) -> None:
-        """Give up the running rebuild: the next one removes its additional elements."""
+        """Give up the running rebuild. The next one removes the elements that it added."""
         if self._commits.rebuild is not None:
             self._progress = self._commits.rebuild.progress
             self._commits.rebuild.close()
@@ -205,7 +208,7 @@ class Rebuilds:
     def _project_anew(
         self, translation: Translation
     ) -> Callable[[Sequence[StoredDocument]], Projection]:
-        """All documents of a plan id, under the rules that are wanted."""
+        """A function that translates all documents of a plan id under the wanted rules."""
         return lambda documents: self._orders.project_all(documents, translation)
 
     def _begin_from_nothing(self) -> None:

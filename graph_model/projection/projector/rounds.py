@@ -22,9 +22,10 @@ from graph_model.stores.protocols import ROUND_KEY, DocumentState
 _PLANS_A_BATCH: Final = 100
 _MANY_PLANS: Final = 5
 _KEPT_SECONDS: Final = 5.0
-"""So long after a round of so many a projector keeps the lease, for what it knows of the graph is
-valid until another one has written. While documents come one by one the lease is free after each
-round, so that none waits for the pause of a projector in another process."""
+"""A projector keeps the lease this long after a round of many plan ids, because its memory of known
+elements is valid until another process writes. While documents come one by one, it gives up the
+lease after each round, so that no document waits for the pause of a projector in another
+process."""
 
 
 class Rounds:
@@ -60,9 +61,9 @@ class Rounds:
         self._kept_until = float("-inf")
 
     def project_pending(self) -> int:
-        """Project up to a batch of plan ids; how many.
+        """Project up to a batch of plan ids. Returns how many.
 
-        One projector at a time, in all processes: the one that has the lease.
+        Of all processes, only the one that has the lease projects.
         """
         self._activity.look()
         keys = self._pending()
@@ -82,16 +83,16 @@ class Rounds:
 
     @property
     def keeps_lease(self) -> bool:
-        """Whether documents that other processes take are to be looked for here, and soon."""
+        """Whether this process soon has to look for documents that other processes took."""
         return time.monotonic() < self._kept_until
 
     def give_way(self) -> None:
-        """Another process may project the next documents."""
+        """Give up the lease, so that another process may project the next documents."""
         self._kept_until = float("-inf")
         self._lease.give_up()
 
     def _project(self, keys: Sequence[str]) -> int:
-        """A round of the process that has the lease; how many were taken up."""
+        """A round of the process that has the lease. Returns how many plan ids were taken up."""
         began = time.monotonic()
         with self._journal.projecting():
             noted = self._journal.get_every_meta()
@@ -102,7 +103,7 @@ class Rounds:
                 self.give_way()
                 return 0
             if not self._commits.take_turn(noted.get(WRITER_KEY)):
-                keys = self._pending()  # another may have projected some
+                keys = self._pending()  # another process may have projected some
             self._rebuilds.follow_runs(noted.get(RUNS_KEY))
             self._rebuilds.load_orders(noted.get(ORDERS_KEY))
             taken = self._project_batch(keys, read_attempt(noted.get(ATTEMPT_KEY)))
@@ -117,17 +118,18 @@ class Rounds:
         return self._journal.pending(_PLANS_A_BATCH, COMMAND_KIND)
 
     def _look_around(self) -> None:
-        """Another process may have projected the documents that a request here waits for."""
+        """Wake requests of this process whose documents another process has projected."""
         if awaited := self._waiting.awaited():
             states = self._journal.states(awaited)
             pending = {at for at, state in states.items() if state == DocumentState.PENDING}
             self._waiting.conclude(awaited - pending)
 
     def _project_batch(self, keys: Sequence[str], noted: Attempt | None) -> int:
-        """Commands first and each alone, then as many others as fit into memory; how many.
+        """Carry out the commands one by one, then project as many other plan ids as fit into
+        memory. Returns how many.
 
-        Before all of it the interrupted attempt (``noted``), of this process or another, without
-        the documents of later commands, which may be the reason of the interruption.
+        The interrupted attempt (``noted``), of this process or another, comes before all of them,
+        but without the documents of later commands: these may be the reason of the interruption.
         """
         commands = [key for key in keys if key.startswith(KEY_PREFIX)]
         self._attempting.take_up(noted)
@@ -138,5 +140,5 @@ class Rounds:
         for key in commands:
             self._commands.carry_out(key)
         self._attempting.conclude()
-        others = keys[len(commands) :]  # looked at now: a command may have settled some
+        others = keys[len(commands) :]  # read after the commands, which may have settled some
         return len(commands) + self._attempting.begin(others)

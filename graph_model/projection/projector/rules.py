@@ -1,7 +1,7 @@
 """The naming rules in force, and those for the next rebuild (*wanted*).
 
-Projected documents keep the rules in force, and new ones get them, until a rebuild under the wanted
-rules is complete (``projection.ruling``, ``rebuilds``).
+The rules in force hold for projected and for new documents, until a rebuild under the wanted rules
+is complete (``projection.ruling``, ``rebuilds``).
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from graph_model.producers.translation import Translation, projection_epoch
 from graph_model.projection.projector.stores import ProjectionStores
 from graph_model.projection.ruling import standing_rules, wanted_rules
 
-#: Where the journal keeps the epoch that graph and catalogue were projected under.
+#: The journal's setting for the epoch under which graph and catalogue were projected.
 EPOCH_KEY: Final = "projection_epoch"
 #: The epoch of a journal whose graph and catalogue are to be emptied first.
 FROM_NOTHING: Final = "from nothing"
@@ -38,22 +38,22 @@ class RulesInForce:
         return wanted_rules(self._journal, self._defaults)
 
     def read(self, epoch: str | None) -> None:
-        """Read both from the journal, whose graph was projected under this epoch."""
+        """Read both sets of rules from the journal; its graph was projected under this epoch."""
         self.want(self.read_wanted())
         self.stand_by(standing_rules(self._journal, self._defaults, epoch, self._epoch_of))
 
     def want(self, rules: Rules) -> None:
-        """These are to be in force."""
+        """Note that these rules are wanted."""
         self.wanted, self.epoch = rules, self._epoch_of(rules)
 
     def stand_by(self, rules: Rules) -> None:
-        """These are in force."""
+        """Note that these rules are in force."""
         self.standing, self.standing_epoch = rules, self._epoch_of(rules)
         self.translation = Translation(rules, self.producers)
 
     @property
     def settled(self) -> bool:
-        """Whether those in force are the wanted ones."""
+        """Whether the rules in force are the wanted ones."""
         return self.standing == self.wanted
 
     def _epoch_of(self, rules: Rules) -> str:

@@ -23,15 +23,19 @@ class ProjectionStores:
     fullness: Fullness
 
     def outline(self, plan_ids: Collection[str], most: int | None = None) -> Outline:
-        """Of each the documents that its additions build on, and the new ones: at most so many."""
+        """Per plan id the documents that its additions build on, and its new documents: at most
+        ``most`` of these.
+        """
         return self.journal.outline(plan_ids, self.producers.bases, most) if plan_ids else {}
 
     def wrote(self, elements: int) -> None:
-        """So many elements are to be written, or were removed."""
+        """Note the number of elements that are about to be written, or were removed."""
         self.checkpoints.wrote(elements)
         self.fullness.wrote(elements)
 
     def void_checkpoint(self) -> None:
-        """Something that it holds is about to change: the next start is not to begin with it."""
+        """Set the checkpoint aside: content of it is about to change, so the next start must not
+        begin with it.
+        """
         with self.checkpoints.voided():
             pass

@@ -14,7 +14,7 @@ _LOOK_SECONDS: Final = 1.0
 
 
 class Witness:
-    """One vertex that must be there, looked at once in a while."""
+    """One vertex that the graph must hold; it is read once in a while."""
 
     def __init__(self, stores: ProjectionStores) -> None:
         self._stores = stores
@@ -22,14 +22,15 @@ class Witness:
         self._look_after = 0.0
 
     def look_soon(self) -> None:
-        """The graph did not answer: look again before anything else."""
+        """Make the next check look at the graph: it did not answer."""
         self._look_after = 0.0
 
     def is_graph_whole(self) -> bool:
         """Whether the graph still holds the last written elements.
 
-        An engine that was restarted by someone else is empty, and the connections to it mend
-        themselves: only a look finds out. An engine that died while idle raises GraphUnavailable.
+        An engine that another program restarted is empty, and connections to it are made anew
+        without an error, so only a look shows it. An engine that died while idle raises
+        GraphUnavailable.
         """
         if time.monotonic() < self._look_after:
             return True
@@ -41,8 +42,8 @@ class Witness:
         return True
 
     def find(self) -> str | None:
-        """Choose a job of the catalogue. Why that cannot be, else None: a graph that has none of
-        the catalogue's jobs was emptied and filled by another program.
+        """Choose a job of the catalogue as the witness. Returns None, or the reason where the graph
+        has none of the catalogue's jobs: another program emptied and filled it.
         """
         named = self._stores.generations.current.job_ids("", _CANDIDATES)
         found = self._stores.graph.vertices(named)
@@ -52,12 +53,12 @@ class Witness:
         return None
 
     def choose(self, parts: Iterable[Facts]) -> None:
-        """Any written vertex, if there is none yet."""
+        """Choose any written vertex, if there is no witness yet."""
         if self._id is None:
             self._id = next((one.id for part in parts for one in part.vertices), None)
 
     def lose(self, gone: Facts) -> None:
-        """These were removed."""
+        """Forget the witness if it is among these removed elements."""
         if any(vertex.id == self._id for vertex in gone.vertices):
             self._id = None
 

@@ -1,10 +1,10 @@
-"""Which runs the graph carries, as the journal notes it for every service on that graph.
+"""The journal's note of the runs that the graph carries, for every service on that graph.
 
 newest:3                           the newest three runs of each job
 days:90 1700006400000              the executions from that time (epoch ms) on
 none newest:3                      none: they have left a graph that is too full for them
-newest:3 moving                    the graph comes from another setting, a page at a time
-days:90 1700006400000 moving 17... the window comes from that former time, a page at a time
+newest:3 moving                    a change from another setting is under way, a page at a time
+days:90 1700006400000 moving 17... the start of the window is moving here from that former time
 """
 
 from __future__ import annotations
@@ -21,9 +21,9 @@ _MOVING: Final = "moving"
 
 @dataclass(frozen=True, slots=True)
 class CarriedRuns:
-    """``asked`` is the setting. ``left``: its runs have left the full graph. ``since`` is where
-    ``days`` begin. ``moving``: the graph still has other runs, too; of ``days`` that move only
-    those between ``former`` and ``since``.
+    """``asked`` is the setting. ``left``: its runs have left the full graph. ``since`` is the time
+    at which ``days`` begin. ``moving``: the graph still has other runs, too; where only the days
+    move, these are the runs between ``former`` and ``since``.
     """
 
     asked: RunWindow
@@ -50,13 +50,15 @@ class CarriedRuns:
 
     @property
     def first(self) -> int:
-        """Of ``days``: the graph has no execution before this time, once it moves by days alone."""
+        """For ``days``: the time before which the graph has no execution, unless it still comes
+        from another setting.
+        """
         return self.since if self.former is None else min(self.since, self.former)
 
 
 def read_carried(noted: str | None) -> CarriedRuns:
-    """The note as it was written. A graph without one has all runs; one that cannot be read, as
-    from a newer Headwater, may have any.
+    """The note in this text. A graph without a note has all runs; a graph with a note that cannot
+    be read, such as one of a newer Headwater, may have any.
     """
     try:
         return _read(noted or str(ALL))

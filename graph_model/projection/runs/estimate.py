@@ -1,4 +1,4 @@
-"""How many elements of the graph runs take under a window: worked out from some jobs' rows.
+"""An estimate of the elements that the runs of a window take in the graph, from some jobs' rows.
 
 100 of 5,000 jobs, 7 elements a run, 300 runs each under ``all`` => 10,500,000
 """
@@ -18,7 +18,7 @@ from graph_model.stores.protocols import Catalogue
 JOBS_LOOKED_AT: Final = 100
 """Their ids are hashes, so the first of them are as good as any."""
 EXECUTIONS_LOOKED_AT: Final = 100
-"""Of each, the newest."""
+"""The newest executions of each of these jobs."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,9 +30,10 @@ class _Looked:
 
 
 def estimate_elements(catalogue: Catalogue, windows: Collection[RunWindow]) -> dict[RunWindow, int]:
-    """Vertices and edges of days, runs and executions that each window would have in the graph.
+    """Per window the number of vertices and edges of its days, runs and executions in the graph.
 
-    Exact for an estate of up to 100 jobs with up to 100 executions each, else from so many.
+    Exact for an estate of up to 100 jobs with up to 100 executions each; for a larger one, scaled
+    up from a sample of that size.
     """
     ids = catalogue.job_ids("", JOBS_LOOKED_AT)
     looked = [_look_at(catalogue, job) for job in ids]
@@ -61,7 +62,7 @@ def _elements(looked: _Looked, window: RunWindow, newest: int | None) -> float:
 def _chosen(
     rows: Sequence[ExecutionRow], window: RunWindow, newest: int | None
 ) -> Sequence[ExecutionRow]:
-    """``rows`` come newest first, so their runs do."""
+    """The rows in the window. ``rows`` come newest first, and so do their runs."""
     if window.kind == "newest":
         runs = frozenset(islice(dict.fromkeys(row.run for row in rows), window.count))
         return [row for row in rows if row.run in runs][: window.executions]
@@ -71,7 +72,7 @@ def _chosen(
 
 
 def _most(looked: _Looked, window: RunWindow) -> float:
-    """How many executions a job has in the window where all that were looked at are in it."""
+    """How many executions a job has in the window, where all the ones looked at are in it."""
     if window.kind == "newest":
         return min(looked.total, window.executions)
     span = looked.rows[0].at - looked.rows[-1].at

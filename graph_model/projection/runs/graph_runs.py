@@ -31,9 +31,9 @@ log = logging.getLogger(__name__)
 class GraphRuns:
     """Keeps the runs that the journal notes for the graph (``carried``).
 
-    Several services may share the graph. Each has its own setting noted once, with its first step;
-    from then on it follows the note, so the one that started last decides. The projector's own, on
-    its thread.
+    Several services may share the graph. Each notes its own setting once, with its first step, and
+    follows the note from then on; so the service that started last decides. Used by the projector
+    alone, on its thread.
     """
 
     def __init__(
@@ -61,12 +61,12 @@ class GraphRuns:
 
     @property
     def window(self) -> RunWindow:
-        """The runs of the graph: none while it is nearly full."""
+        """The runs that the graph carries: none while it is nearly full."""
         return self._carried.window
 
     @property
     def is_other(self) -> bool:
-        """Whether the graph is to get other runs, which ``step`` does."""
+        """Whether the graph is to get other runs; ``step`` makes it so."""
         return self._carried.moving or self._is_behind or self._wants_own
 
     @property
@@ -76,12 +76,16 @@ class GraphRuns:
     # --- the note of the journal -----------------------------------------------------------------
 
     def compare(self) -> None:
-        """Before the first round: the graph stays as it was left, and may carry other runs."""
+        """Read the note before the first round. The graph stays as it was left, and may carry
+        other runs.
+        """
         self._read(self._journal.get_meta(RUNS_KEY))
         self._is_new = self._wants_own
 
     def follow(self, noted: str | None) -> bool:
-        """Another process may have noted other runs: whether they are of another window."""
+        """Read the note, which another process may have changed. Returns whether it now has
+        another window.
+        """
         if noted == self._noted:
             return False
         former = self.window
@@ -105,7 +109,7 @@ class GraphRuns:
         self._noted, self._carried, self._steps = str(carried), carried, None
 
     def _look(self) -> None:
-        """Whether the newest event is of the day up to which the window reaches."""
+        """Find out whether the window still reaches to the day of the newest event."""
         self._is_behind = self._since(self.window) != self._carried.since
 
     def _since(self, window: RunWindow) -> int:
@@ -113,8 +117,8 @@ class GraphRuns:
         return window.since(newest)
 
     def fit(self) -> bool:
-        """Between two rounds: the runs leave a graph that is nearly full, and return when there is
-        room for them; whether that changed.
+        """Between two rounds, let the runs leave a graph that is nearly full, or return to one that
+        has room for them. Returns whether anything changed.
         """
         window = self._window_that_fits()
         if window == self.window:
@@ -135,7 +139,7 @@ class GraphRuns:
         return asked if self._fullness.share(self._needed) < ROOM_AGAIN else NONE
 
     def fill(self, *, restored: bool) -> None:
-        """The graph is filled: it has nothing, or the elements of a checkpoint."""
+        """Begin to fill a graph that is empty, or (``restored``) has a checkpoint's elements."""
         days = self.window.kind == "days"
         if days or not restored:  # days may have passed since the checkpoint
             since = self._since(self.window)
@@ -145,8 +149,8 @@ class GraphRuns:
     # --- with each commit ------------------------------------------------------------------------
 
     def keep(self, written: Iterable[Row], gone: Iterable[Row]) -> Facts:
-        """The facts that the graph is to have of the runs that these rows, just written to the
-        catalogue, and the rows now gone are about.
+        """Update the graph for the runs of these rows: ``written`` were just written to the
+        catalogue, ``gone`` removed from it. Returns the facts that the graph is to have of them.
         """
         new = {row.id: row for row in written if isinstance(row, ExecutionRow)}
         lost = [row for row in gone if isinstance(row, ExecutionRow)]
@@ -162,14 +166,14 @@ class GraphRuns:
         return kept.wanted
 
     def _keep_days(self, new: Collection[ExecutionRow]) -> Kept:
-        """The window stays where it is noted; ``step`` moves it between two rounds."""
+        """Keep to the noted window; ``step`` moves it between two rounds."""
         self._look()
         wanted = elements_of(row for row in new if row.at >= self._carried.since)
         self._graph.write(wanted)
         return Kept(wanted, len(wanted.vertices) + len(wanted.edges))
 
     def to_withdraw(self, gone: Facts) -> Facts:
-        """The facts that go, without elements of runs that the graph does not carry, or that
+        """The removed facts, without elements of runs that the graph does not carry or that
         ``keep`` removes by itself.
         """
         carried = self._carried
@@ -184,8 +188,8 @@ class GraphRuns:
     # --- another setting or other days, and in a rebuild -----------------------------------------
 
     def step(self) -> bool:
-        """A page of the elements that another setting or day wants or leaves: whether there was
-        one. Raises Unavailable.
+        """Write and remove one page of the elements that change with another setting or day.
+        Returns whether there was a page. Raises Unavailable.
         """
         self.follow(self._journal.get_meta(RUNS_KEY))  # another process may have done it
         if not self.is_other:
@@ -205,21 +209,23 @@ class GraphRuns:
         return True
 
     def _begin(self, carried: CarriedRuns) -> None:
-        """Noted before anything changes, so that other services and the next start know it."""
+        """Note the change before it begins, so that other services and the next start know it."""
         log.info("the graph is to carry other runs: %s", carried.window)
         self._needed = None
         with self._checkpoints.voided():
             self._note(replace(carried, since=self._since(carried.window), moving=True))
 
     def _begin_to_move(self) -> None:
-        """By a day with executions at most: a move that breaks off begins with this day again."""
+        """Begin a move by at most one day that has executions: a move that breaks off begins with
+        this day again.
+        """
         former = self._carried.since
         since = next_since(self._generations.current, former, self._since(self.window))
         self._note(replace(self._carried, since=since, moving=True, former=former))
 
     def _end(self) -> None:
         if self._carried.former is None:
-            with self._checkpoints.voided():  # one that was taken meanwhile has other runs, too
+            with self._checkpoints.voided():  # one taken meanwhile has other runs, too
                 pass
         self._note(replace(self._carried, moving=False, former=None))
         self._look()
@@ -231,17 +237,19 @@ class GraphRuns:
         return steps_that_move(self._graph, catalogue, carried.former, carried.since)
 
     def begin_writing(self) -> None:
-        """Everything was projected anew, without runs: ``write`` is about to write them."""
+        """Prepare for ``write``, after everything was projected anew without runs."""
         self._writing = Steps(self._steps_that_write)
 
     def _steps_that_write(self) -> Iterator[Callable[[], Facts]]:
         if self.window.kind == "all":
-            return iter(())  # each came with its execution
+            return iter(())  # each run was written with its execution
         catalogue = self._generations.current
         return steps_that_write(self._graph, catalogue, self.window, self._carried.since)
 
     def write(self) -> Facts | None:
-        """A page of the window's elements; None when all is written. Raises Unavailable."""
+        """Write and return a page of the window's elements; None when all is written. Raises
+        Unavailable.
+        """
         facts = self._writing.take()
         if facts is None:
             self._look()
@@ -250,6 +258,6 @@ class GraphRuns:
         return facts
 
     def wrote(self, elements: int) -> None:
-        """So many elements are to be written, or were removed."""
+        """Note the number of elements that are about to be written, or were removed."""
         self._checkpoints.wrote(elements)
         self._fullness.wrote(elements)

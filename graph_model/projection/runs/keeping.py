@@ -1,8 +1,8 @@
 """Making the graph carry the runs that the window wants, and nothing beyond them.
 
-The wanted elements are a function of the catalogue's rows, and the present ones are read from it
-or known by its time. So a late event, a forget, a changed setting and a crash on the way are all
-the same: missing elements are written, others removed.
+The wanted elements are a function of the catalogue's rows. The present ones are read from the
+graph, or follow from the noted start of the days. So a late event, a forget, a changed setting and
+a crash on the way are all treated alike: missing elements are written, others removed.
 """
 
 from __future__ import annotations
@@ -26,14 +26,14 @@ _NOTHING: Final = Facts()
 _LOOKED_UP: Final = 1_000
 _REMOVED_AT_ONCE: Final = 100
 _EXECUTIONS_AT_ONCE: Final = 50_000
-"""As many jobs are looked at together as can want so many."""
+"""Jobs are looked at in groups that can want at most this number of executions."""
 _BEGINNING: Final = -(1 << 62)
 
 
 @dataclass(frozen=True, slots=True)
 class Kept:
-    """``wanted``: the elements that the graph is to have, of those examined. ``changed``: how many
-    were written or removed.
+    """``wanted``: the examined elements that the graph is to have. ``changed``: how many were
+    written or removed.
     """
 
     wanted: Facts = _NOTHING
@@ -48,10 +48,10 @@ def keep_newest(
     written: Collection[str] = (),
     gone: Collection[ExecutionRow] = (),
 ) -> Kept:
-    """Have the graph carry the newest runs of these jobs, and no other of theirs.
+    """Make the graph carry the newest runs of these jobs, and none of their others.
 
-    ``written``: executions whose logical plans are known to be in the graph. ``gone``: those that
-    the catalogue has no more.
+    ``written``: executions whose logical plans are known to be in the graph. ``gone``: executions
+    that were removed from the catalogue.
     """
     at_once = max(1, _EXECUTIONS_AT_ONCE // max(1, window.executions))
     kept = [
@@ -97,8 +97,8 @@ def _newest(
 def _that_hang_together(
     graph: Graph, rows: Collection[ExecutionRow], written: Collection[str]
 ) -> list[ExecutionRow]:
-    """Without those whose job or logical plan the graph does not have: one that is filled from the
-    journal gets them, and then the execution with its own document.
+    """The rows whose job and logical plan the graph has. A graph that is being filled from the
+    journal gets the others later, with their own documents.
     """
     there = {end for row in rows if row.id in written for end in (row.job, row.logical_plan)}
     asked = {end for row in rows for end in (row.job, row.logical_plan)}.difference(there)
@@ -108,7 +108,7 @@ def _that_hang_together(
 
 
 def _missing(wanted: Facts, present: PresentRuns) -> Facts:
-    """Whole executions: an edge that is missing alone is found, too."""
+    """The wanted elements that are missing, also where an execution lacks only an edge."""
     there = present.days.union(present.performed, present.executions)
     absent = tuple(one for one in wanted.vertices if one.id not in there)
     ids = {one.id for one in absent}
@@ -131,7 +131,7 @@ def _remove_beyond(
     present: PresentRuns,
     gone: Collection[ExecutionRow],
 ) -> int:
-    """Remove the unwanted elements of these jobs; how many."""
+    """Remove the unwanted elements of these jobs. Returns how many."""
     unwanted = present.executions.difference(wanted)
     executions = unwanted.intersection(row.id for row in gone).union(
         row.id
@@ -145,7 +145,7 @@ def _remove_beyond(
         if run not in wanted and executions.issuperset(performed)
     }
     days = present.days.difference(wanted)
-    # days last and in requests of their own: the rest is found by them after a crash in between
+    # Days go last, in requests of their own: after a crash in between, they lead to the rest.
     for level in ([*executions, *runs], sorted(days)):
         for some in batched(level, _REMOVED_AT_ONCE):
             graph.remove(some, ())
@@ -162,8 +162,8 @@ def _remove_beyond(
 def _remove_history(
     graph: Graph, catalogue: ExecutionHistory, jobs: Collection[str], wanted: Facts
 ) -> Iterator[int]:
-    """Remove the unwanted elements of any execution of these jobs, a page of
-    executions at a time; at most how many elements.
+    """Remove the unwanted elements of any execution of these jobs, a page of executions at a time.
+    Yields an upper bound of how many were removed.
     """
     for job in sorted(jobs):
         for rows in row_pages(catalogue, _BEGINNING, job=job):
@@ -171,7 +171,9 @@ def _remove_history(
 
 
 def _remove_rows_beyond(graph: Graph, rows: Collection[ExecutionRow], wanted: Facts) -> int:
-    """The unwanted elements of these executions of a job; at most how many."""
+    """Remove the unwanted elements of these executions of a job. Returns an upper bound of how many
+    were removed.
+    """
     held, ids = elements_of(rows), _ids(wanted)
     kept_days = {one.id for one in held.vertices if one.id in ids}
     own = {one.id for one in held.vertices if one.label != labels.RUN}.difference(ids)
@@ -188,7 +190,9 @@ def _remove(graph: Graph, vertices: Collection[str], edges: Collection[str] = ()
 
 
 def _remove_rows(graph: Graph, rows: Iterable[ExecutionRow]) -> int:
-    """With their days, of which none stays, and the runs that have no other execution."""
+    """Remove these executions, their days (none of which stays), and the runs that have no other
+    execution. Returns an upper bound of how many elements were removed.
+    """
     rows = tuple(rows)
     own = {row.id for row in rows} | {day_id(row.job, row.at) for row in rows}
     _remove(graph, own)
@@ -210,8 +214,8 @@ def _write_newest(graph: Graph, catalogue: ExecutionHistory, window: RunWindow, 
 def steps_that_write(
     graph: Graph, catalogue: Catalogue, window: RunWindow, since: int
 ) -> Iterator[Callable[[], Facts]]:
-    """Write all that the window wants, a page at a time; the wanted elements. ``since`` is where
-    ``days`` begin.
+    """Steps that write all elements that the window wants, a page each; a step returns its page.
+    ``since`` is the time at which ``days`` begin.
     """
     if window.kind == "newest":
         for job in all_jobs(catalogue):
@@ -224,8 +228,8 @@ def steps_that_write(
 def steps_that_trim(
     graph: Graph, catalogue: Catalogue, window: RunWindow, since: int
 ) -> Iterator[Callable[[], int]]:
-    """After another setting: write and remove as this one wants, a page at a time; at most how
-    many elements each time. ``since`` is where ``days`` begin.
+    """Steps that write and remove elements after a change of the setting, a page each; a step
+    returns an upper bound of how many. ``since`` is the time at which ``days`` begin.
     """
     if window.kind in {"newest", "none"}:
         for job in all_jobs(catalogue):
@@ -242,8 +246,8 @@ def steps_that_trim(
 def steps_that_move(
     graph: Graph, catalogue: Catalogue, former: int, since: int
 ) -> Iterator[Callable[[], int]]:
-    """The window of days begins at ``since``, no longer at ``former``: remove or write the
-    executions between the two, a page at a time; how many elements each time.
+    """Steps that move the beginning of the days from ``former`` to ``since``: they remove or write
+    the executions between the two, a page each; a step returns how many elements.
     """
     for rows in row_pages(catalogue, former, since):
         yield partial(_remove_rows, graph, rows)
@@ -252,8 +256,8 @@ def steps_that_move(
 
 
 def next_since(catalogue: ExecutionHistory, former: int, wanted: int) -> int:
-    """Where the days begin after one step of a move from ``former`` towards ``wanted``, with at
-    most one day that has executions in between.
+    """The time at which the days begin after one step of a move from ``former`` towards ``wanted``;
+    a step crosses at most one day that has executions.
     """
     if wanted > former:
         first = catalogue.executions_since(former, 1)

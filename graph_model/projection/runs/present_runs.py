@@ -1,4 +1,4 @@
-"""Which elements of runs the graph has of some jobs: days, runs, executions, and their edges."""
+"""The elements of runs that the graph has of some jobs: days, runs, executions, their edges."""
 
 from __future__ import annotations
 
@@ -13,17 +13,17 @@ from graph_model.stores.protocols import Direction, Graph
 
 _AT_A_VERTEX: Final = 5_000
 _EDGES_READ: Final = 100_000
-"""Of all days, or of all runs; ``PresentRuns.cut`` says that there are more."""
+"""At most this many of all days, and of all runs; ``PresentRuns.cut``: there are more."""
 _IDS_AT_ONCE: Final = 500
 _DOWN: Final = Direction.DOWNSTREAM
 
 
 @dataclass(frozen=True, slots=True)
 class PresentRuns:
-    """Ids; ``performed`` are run -> executions, whichever job made them; ``edges`` those at days,
-    with their ends.
+    """The ids. ``performed`` maps each run to its executions of all jobs; ``edges`` maps the edges
+    at days to their ends.
 
-    ``cut``: whether there is more, of which nothing is known.
+    ``cut``: whether there are more elements, which were not read.
     """
 
     days: frozenset[str]
@@ -57,7 +57,7 @@ def read_runs(graph: Graph, jobs: Collection[str]) -> PresentRuns:
 
 
 def _edges(graph: Graph, days: Collection[str]) -> tuple[list[Edge], bool]:
-    """To runs and to logical plans, and whether there are more."""
+    """The edges from these days to runs and to logical plans, and whether there are more."""
     found: list[Edge] = []
     for some in batched(sorted(days), _IDS_AT_ONCE):
         page = graph.edges(some, _DOWN, (labels.HAS, labels.FOLLOWED), _AT_A_VERTEX)
@@ -68,7 +68,7 @@ def _edges(graph: Graph, days: Collection[str]) -> tuple[list[Edge], bool]:
 
 
 def _performed(graph: Graph, runs: Collection[str]) -> tuple[Mapping[str, Collection[str]], bool]:
-    """Run -> executions, and whether there are more."""
+    """Per run its executions, and whether there are more."""
     found: dict[str, Collection[str]] = {}
     for some in batched(sorted(runs), _IDS_AT_ONCE):
         page = graph.neighbours(some, _DOWN, labels.PERFORMED, _AT_A_VERTEX)

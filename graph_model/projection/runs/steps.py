@@ -1,4 +1,4 @@
-"""Work in steps, of which one that fails is taken again and none twice."""
+"""Work in steps: a step that fails is taken again, one that succeeds is not."""
 
 from __future__ import annotations
 
@@ -9,7 +9,9 @@ _Done = TypeVar("_Done")
 
 
 class Steps(Generic[_Done]):
-    """``begin`` gives all steps from the first one on. Where it fails itself, it begins again."""
+    """``begin`` gives all steps from the first one on. It is called again when its iterator
+    fails.
+    """
 
     def __init__(self, begin: Callable[[], Iterator[Callable[[], _Done]]]) -> None:
         self._begin = begin

@@ -1,4 +1,4 @@
-"""Which executions the window wants in the graph: a function of the catalogue's rows alone."""
+"""The executions that the window wants in the graph: a function of the catalogue's rows alone."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from graph_model.stores.protocols.history import ExecutionHistory
 _JOBS_READ: Final = 1_000
 _ROWS_A_PAGE: Final = 1_000
 _LOOKED_AT: Final = 4
-"""A run of most jobs has few executions: at so many for each run the newest runs are looked for."""
+"""Executions read for each wanted run at first: a run of most jobs has few."""
 
 
 def elements_of(rows: Iterable[ExecutionRow]) -> Facts:
-    """The elements of these executions: no rows."""
+    """The vertices and edges of these executions, without rows."""
     collector = FactCollector()
     for row in rows:
         collector.add(*run_elements(row))
@@ -28,10 +28,10 @@ def elements_of(rows: Iterable[ExecutionRow]) -> Facts:
 def newest_rows(
     catalogue: ExecutionHistory, jobs: Collection[str], window: RunWindow
 ) -> list[ExecutionRow]:
-    """The executions of the newest runs of these jobs; nothing where the window keeps none.
+    """The executions of the newest runs of these jobs; none where the window keeps none.
 
-    Runs come by (time of their newest execution, id), as far as they are among the newest
-    ``window.executions`` of their job.
+    Runs are ordered by (time of their newest execution, id). Only the newest ``window.executions``
+    executions of each job count.
     """
     if not window.executions:
         return []
@@ -54,8 +54,8 @@ def _newest_runs(
 
 
 def _rank(times: Collection[tuple[str, int]]) -> tuple[list[str], int]:
-    """Runs by (time of their newest execution, id), newest first, and how many of them are
-    certain: a run that was not seen may be as new as the oldest execution seen, and no newer.
+    """The runs by (time of their newest execution, id), newest first, and how many of them are
+    certain: a run outside these executions is at most as new as the oldest of them.
     """
     newest: dict[str, int] = {}
     for run, at in times:

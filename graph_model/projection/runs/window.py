@@ -1,4 +1,4 @@
-"""Which runs the graph carries: ``HEADWATER_GRAPH_RUNS``, read from its text.
+"""The setting ``HEADWATER_GRAPH_RUNS``, read from its text: the runs that the graph carries.
 
 newest:3 => RunWindow("newest", 3)
 """
@@ -16,14 +16,14 @@ EXPECTED: Final = "none, newest:<1 to 1000> (of a job), days:<1 to 36500> or all
 _MOST: Final[dict[str, int]] = {"newest": 1_000, "days": 36_500}
 DAY_MS: Final = 86_400_000
 EXECUTIONS_A_RUN: Final = 100
-"""A stream is one run for months: of the newest N runs of a job stay 100 N executions ..."""
+"""A stream is one run for months: the newest N runs of a job keep at most 100 N executions ..."""
 EXECUTIONS_A_JOB: Final = 5_000
-"""... but no more than these."""
+"""... and never more than this number."""
 
 
 @dataclass(frozen=True, slots=True)
 class RunWindow:
-    """``count``: runs of a job, or UTC days back from the newest event; else 0."""
+    """``count``: the number of runs of a job, or of UTC days back from the newest event; else 0."""
 
     kind: Kind
     count: int = 0
@@ -41,8 +41,8 @@ class RunWindow:
         return 0 if newest is None else (newest // DAY_MS - self.count + 1) * DAY_MS
 
     def structure(self, facts: Facts) -> Facts:
-        """The facts that go to the graph whatever ran before and after: all without runs,
-        where only some runs are kept.
+        """The facts that go to the graph whatever ran before and after: all facts for ``all``, else
+        the facts without the elements of runs.
         """
         if self.kind == "all":
             return facts
