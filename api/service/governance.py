@@ -15,7 +15,7 @@ from graph_model.stores.protocols.journal import JournalSettings
 
 @dataclass(frozen=True, slots=True)
 class KeptGovernance:
-    """The statements of one catalogue between two commands, and results that questions derived.
+    """The statements of one catalogue between two commands, and results derived from them.
 
     ``epoch`` changes with every command; a rebuild brings another catalogue.
     """
@@ -35,13 +35,13 @@ class GovernanceSource(Protocol):
 
 @dataclass(slots=True)
 class GovernanceAtOnce:
-    """The statements at one moment: for the length of a request that states nothing itself."""
+    """The statements at one moment, for a request that adds no statement itself."""
 
     _stated: GovernanceSource
     _kept: KeptGovernance | None = field(default=None)
 
     def read(self, journal: Journal, catalogue: Catalogue, rules: Rules) -> KeptGovernance:
-        """The statements at the first call, of this catalogue."""
+        """The statements of this catalogue at the first call."""
         if self._kept is None or self._kept.catalogue is not catalogue:
             self._kept = self._stated.read(journal, catalogue, rules)
         return self._kept
@@ -54,7 +54,9 @@ class GovernanceCache:
     _kept: KeptGovernance | None = field(default=None)
 
     def read(self, journal: JournalSettings, catalogue: Catalogue, rules: Rules) -> KeptGovernance:
-        """The statements now. The epoch is read first, so a statement in between is read again."""
+        """The statements now. The epoch is read first: a statement that comes in between changes
+        it, and the next call reads all statements again.
+        """
         epoch = journal.get_meta(ORDERS_KEY)
         kept = self._kept
         digest = rules_digest(rules)

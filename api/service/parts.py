@@ -33,7 +33,7 @@ _SERVICE: Final = "headwater.service"
 
 
 class ProjectionService(Protocol):
-    """Keeps graph and catalogue up with the journal (``graph_model.projection.projector``)."""
+    """Projects the journal into graph and catalogue (``graph_model.projection.projector``)."""
 
     @property
     def state(self) -> str:
@@ -49,7 +49,7 @@ class ProjectionService(Protocol):
 
     @property
     def full(self) -> str | None:
-        """Why some documents wait although the graph answers; None where none does."""
+        """Why some documents wait although the graph answers; None where no document waits."""
 
     @property
     def rules(self) -> Rules:
@@ -57,7 +57,7 @@ class ProjectionService(Protocol):
 
     @property
     def idle(self) -> bool:
-        """Whether nothing is being projected, or is about to be: a new document is at once."""
+        """Whether nothing is projected now or soon, so that a new document is projected at once."""
 
     def notify(self) -> None:
         """The journal has new documents."""
@@ -70,11 +70,11 @@ class ProjectionService(Protocol):
 
     @property
     def progress(self) -> Progress | None:
-        """How far the rebuild is that runs, or ran last; None before the first."""
+        """The progress of the rebuild that runs, or ran last; None before the first."""
 
     @property
     def rebuild_waits(self) -> bool:
-        """Whether a rebuild is asked for or under way, in any process."""
+        """Whether a rebuild is requested or under way in any process."""
 
     def request_rebuild(self) -> Progress:
         """Project everything anew, beside the projection in force; a rebuild under way goes on."""

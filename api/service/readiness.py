@@ -56,9 +56,9 @@ def ask(service: Service) -> ServiceReadiness:
         checks["memory"] = str(memory)
     status = _status(checks, service.projector.state)
     if (full := service.projector.full) is not None:
-        checks["room"] = full  # it stays ready
+        checks["room"] = full  # the service stays ready
     if checks["journal"] == "ok" and (warning := _storage_warning(service)) is not None:
-        checks["storage"] = warning  # it stays ready
+        checks["storage"] = warning  # the service stays ready
     return ServiceReadiness(status, checks, None if lag is None else lag.documents, lag)
 
 
@@ -68,7 +68,9 @@ def _message_of(error: HeadwaterError) -> str:
 
 
 def _storage_warning(service: Service) -> str | None:
-    """None also where the measurement fails: that is no reason not to be ready."""
+    """The forecast's warning. None also where the measurement fails: the service is ready all the
+    same.
+    """
     try:
         return None if service.room is None else service.room.forecast().warning
     except HeadwaterError:

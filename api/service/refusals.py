@@ -20,7 +20,7 @@ log = logging.getLogger("headwater.refusals")
 
 @dataclass(slots=True)
 class _Period:
-    """When a period began, and how many refusals it has seen."""
+    """The beginning of a period, and the number of refusals in it."""
 
     began: float
     seen: int = 0
@@ -29,8 +29,8 @@ class _Period:
 class Refusals:
     """Logs some refused documents: five a minute of each kind and reason.
 
-    The next line reports how many were left out. The reason names a place in the document and the
-    expected value there; the log masks it like any line. For any thread.
+    The next line reports how many refusals were not logged. The reason names a place in the
+    document and the expected value there; the log masks it like any line. For any thread.
     """
 
     def __init__(self, seconds: Callable[[], float] = time.monotonic) -> None:
@@ -39,7 +39,7 @@ class Refusals:
         self._periods: dict[tuple[str, str], _Period] = {}  # as many as there are words for them
 
     def log_refusal(self, kind: str, reason: Reason, principal: str) -> None:
-        """Documents of a kind were refused."""
+        """Log that documents of a kind were refused."""
         left_out = self._left_out(kind, reason.kind)
         if left_out is not None:
             more = f" ({left_out:,} more like it since the last line)" if left_out else ""
@@ -47,7 +47,9 @@ class Refusals:
             log.warning("%s of %s refused, %s: %s%s", kind, principal, reason.kind, text, more)
 
     def _left_out(self, kind: str, reason: str) -> int | None:
-        """How many were not logged before this one; None where this one is not to be."""
+        """How many refusals before this one were not logged; None where this one is not logged
+        either.
+        """
         now = self._seconds()
         with self._lock:
             period = self._periods.setdefault((kind, reason), _Period(now))

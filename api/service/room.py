@@ -1,8 +1,8 @@
-"""Disk space: its use by part and by job, its growth, the date when it is full, possible savings.
+"""Disk space: its use by part and by job, its growth, the date when the disk is full, and savings.
 
-Bounded: sizes come from the databases' own statistics, growth from measurements an hour apart, and
-the shares of jobs from a sample of 1,000 documents (a few seeks each, and a count of up to 10,000
-runs for each job among them), kept for a minute.
+The cost is bounded. Sizes come from the databases' own statistics, growth from measurements an hour
+apart, the shares of jobs from a sample of 1,000 documents: a few seeks for each document, and a
+count of up to 10,000 runs for each job in the sample. The sample is kept for a minute.
 """
 
 from __future__ import annotations
@@ -58,9 +58,9 @@ _BELIEVED_MS: Final = 60_000
 
 @dataclass(frozen=True, slots=True)
 class Share:
-    """The share of one job (or kind, producer, namespace) in the journal: of a sample, as a part of
-    its bytes and scaled to all. A job is named as in references: ``<namespace>/<name>``, the
-    namespace percent-encoded.
+    """The share of one job (or kind, producer, namespace) in the journal: its part of the bytes of
+    a sample, also scaled to the whole journal. A job is named as in references:
+    ``<namespace>/<name>``, the namespace percent-encoded.
     """
 
     name: str
@@ -70,8 +70,9 @@ class Share:
 
 @dataclass(frozen=True, slots=True)
 class RunsInGraph:
-    """About how many vertices and edges the runs of ``window`` take; ``saved``: setting -> how many
-    fewer it would be. ``element_bytes`` of the engine's heap; None: no embedded engine.
+    """The approximate number of vertices and edges that the runs of ``window`` take. ``saved``: for
+    each other setting, how many fewer there would be. ``element_bytes``: the engine's heap for one
+    element; None: no embedded engine.
     """
 
     window: RunWindow
@@ -82,9 +83,10 @@ class RunsInGraph:
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """``by`` kind, producer, namespace and job: the largest first. ``saved``: setting -> bytes that
-    it would give back at most (``SAVED_NOTE``). ``keep``: the retention in force. ``log_bytes`` of
-    SQLite's write-ahead logs; None where the databases are elsewhere.
+    """``by``: the shares by kind, producer, namespace and job, the largest first. ``saved``: for
+    each setting the bytes that it would give back at most (``SAVED_NOTE``). ``keep``: the retention
+    in force. ``log_bytes``: the size of SQLite's write-ahead logs; None where the databases are
+    elsewhere.
     """
 
     forecast: Forecast
@@ -97,10 +99,12 @@ class Report:
 
 
 class Room:
-    """For any thread. ``folder`` holds the databases, ``engine_folder`` the checkpoints; None: they
-    are elsewhere. ``memory`` measures the embedded engine, ``holds`` tells whether documents wait
-    for room in it, ``clock`` gives epoch milliseconds; ``runs`` are those that the graph carries,
-    ``keep`` is the retention in force.
+    """Measures the room of one service; for any thread.
+
+    ``folder`` holds the databases, ``engine_folder`` the checkpoints; None: they are elsewhere.
+    ``memory`` measures the embedded engine, ``holds`` returns whether documents wait for room in
+    it, ``clock`` gives epoch milliseconds. ``runs`` are those that the graph carries, ``keep`` is
+    the retention in force.
     """
 
     def __init__(
@@ -129,7 +133,7 @@ class Room:
         self._report: Report | None = None
 
     def forecast(self) -> Forecast:
-        """Now, against the measures that were kept. Reads no rows of documents.
+        """The forecast from the present use and the kept measures. Reads no rows of documents.
 
         Raises Unavailable where the disk of ``folder`` cannot be measured.
         """
@@ -142,7 +146,7 @@ class Room:
         return Forecast(now, growth(kept, now), free, capacity, since, self._holds())
 
     def keep_measure(self) -> None:
-        """Keep the present use, once an hour, for the rate: by one service of several."""
+        """Keep the present use for the rate, once an hour; of several services only one does."""
         now = self._measure(self._memory())
         if with_measure(read_measures(self._journal.get_meta(MEASURES_KEY)), now) is None:
             return
@@ -162,7 +166,7 @@ class Room:
         )
 
     def _checkpoint_bytes(self) -> int | None:
-        """None where the measured disk has none."""
+        """The bytes of the saved graph; None where the measured disk has none."""
         if self._folder is None or self._engine_folder is None:
             return None
         return saved_bytes(self._engine_folder)
@@ -221,8 +225,8 @@ class Room:
         }
 
     def _older_documents(self, documents: Mapping[str, int]) -> float:
-        """How many of these are probably not of the newest runs of their job: of a job with 400
-        runs three quarters are older than the newest 100.
+        """How many of these documents probably do not belong to the newest runs of their job: in a
+        job with 400 runs, three quarters are older than the newest 100.
         """
         counts = self._generations.current.run_counts(documents, RUNS_COUNTED)
         return sum(
@@ -234,7 +238,7 @@ class Room:
 def _documents_of_runs(
     sample: Iterable[Sampled], origins: Mapping[str, PlanOrigin]
 ) -> Counter[str]:
-    """Without plans, which stay with the newest run."""
+    """Per job (id) the number of documents, without plans: these stay with the newest run."""
     return Counter(
         identity.job_id(origins[one.plan_id].namespace, origins[one.plan_id].job)
         for one in sample
@@ -243,7 +247,9 @@ def _documents_of_runs(
 
 
 def _log_bytes(folder: Path) -> int:
-    """Of the journal's and the catalogue's; one that goes meanwhile counts as none."""
+    """The size of the write-ahead logs of journal and catalogue; a log that is removed meanwhile
+    counts as 0.
+    """
     found = 0
     for file in folder.glob("*.db-wal"):
         with suppress(OSError):
@@ -260,17 +266,17 @@ def _free_bytes(folder: Path) -> int:
         ) from error
 
 
-def _origin_field(origins: Mapping[str, PlanOrigin], one: Sampled, what: str) -> str:
+def _origin_field(origins: Mapping[str, PlanOrigin], one: Sampled, field: str) -> str:
     """The producer, the namespace or the job of a document; "" where no run names one."""
     origin = origins.get(one.plan_id)
     if origin is None:
         return ""
     named = {"job": f"{quote(origin.namespace, safe='')}/{origin.job}"}
-    return named.get(what) or str(getattr(origin, what))
+    return named.get(field) or str(getattr(origin, field))
 
 
 def _shares(sizes: Iterable[tuple[str, int]], used: int) -> tuple[Share, ...]:
-    """The largest first; ``used`` bytes are shared out."""
+    """The shares, the largest first; together they have ``used`` bytes."""
     counted: Counter[str] = Counter()
     for name, size in sizes:
         counted[name] += size + 1  # an empty one counts, too

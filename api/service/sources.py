@@ -18,7 +18,7 @@ from graph_model.errors import NotFound, Rebuilding
 from graph_model.lineage import Partial
 from graph_model.stores.keys import Role
 
-#: How long a walk may take before it answers with the part that it has found.
+#: The longest time of a walk: after it, the answer is the part found so far.
 TIME_LIMIT_MS: Final = 20_000
 _NEVER_HELD: Final = frozenset({"document", "key", "layer", "place for uploads", "rebuild"})
 _MAKE_ROOM: Final = (
@@ -80,7 +80,9 @@ def whole_or_later() -> Iterator[None]:
 
 
 def answer_not_found(error: NotFound) -> Response:
-    """404; while the graph is full, with why a new thing may be missing, and the remedy."""
+    """404. While the graph is full, the message also says why a new node may be missing, with the
+    remedy.
+    """
     answer = answer_headwater(error)
     full = current_service().projector.full
     if full is None or error.kind in _NEVER_HELD:

@@ -1,11 +1,12 @@
 """Questions about lineage, answered level by level and true in time.
 
 A level costs a bounded number of requests, whatever the length of history: the catalogue names
-the writes in force at a time (``history``), the graph names the reads of their plans. A visited
-set ends cycles; bounds on nodes, edges, text and time end the rest, and the answer reports it.
+the writes in force at a time (``history``), the graph names the reads of their plans. A walk visits
+no state twice, so it ends in cycles too. Bounds on nodes, edges, text and time end any other walk;
+the answer then reports which bound it met.
 
-Depth counts table-to-table (or column-to-column) steps: 1 from a dataset is the jobs beside it
-and their datasets, 1 from a job its own datasets, 0 the node alone.
+Depth counts steps from table to table (or column to column). From a dataset, depth 1 gives the jobs
+beside it and their datasets; from a job, its own datasets; depth 0 gives the node alone.
 
 In reading order:
 
@@ -15,7 +16,7 @@ In reading order:
 ``walk``       one level up: the writes of a dataset at a time, and their reads
 ``tables``     tables and jobs up and down
 ``columns``    columns up and down: derivations of the executions that the table walk relates
-``chains``     distance of a state from a goal, and the states of short chains (pure)
+``chains``     the distance of a state from a goal, and the states of short chains (pure)
 ``traces``     shortest chains, from the steps that a walk downstream has kept
 ``ends``       chains between columns as one edge from end to end (pure)
 ``inventory``  the columns of tables at a time: those of the newest schema and of lineage

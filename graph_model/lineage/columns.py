@@ -1,7 +1,7 @@
 """Columns up and down, true in time: derivations of the executions that the table walk relates.
 
-A state is a column of a moment. A write of a struct writes its fields: an edge into ``customer`` is
-one into ``customer.address.city`` as well, in both directions.
+A state is a column of a moment. A write of a struct writes its fields: an edge into ``customer``
+also leads into ``customer.address.city``, in a walk in either direction.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ _Write = tuple[str, str]
 _Into = dict[_Write, tuple[Edge, ...]]
 """The derivations behind the written columns."""
 _Decider = tuple[str, Name]
-"""(how, column) of a column that decides over another."""
+"""(how, column) of a column that influences another."""
 
 
 class Cell(NamedTuple):
@@ -61,7 +61,7 @@ class Cell(NamedTuple):
 class Hop(NamedTuple):
     """A derivation by a job, between columns at their locations, and its source column.
 
-    ``own``: it leads into the column itself, not into a struct that contains it.
+    ``own``: the derivation leads into the column itself, not into a struct that contains it.
     """
 
     edge: Edge
@@ -106,7 +106,7 @@ class FoundColumns:
         self.answers |= {column_id(name) for name in asked} & self.nodes.keys()
 
     def left_out(self) -> tuple[LeftOut, ...]:
-        """The derivations found that are not drawn."""
+        """How many of the found derivations are not drawn, per drawn column."""
         steps = ((edge.out_id, edge.in_id) for edge in self.edges.values())
         return count_left_out(steps, self.nodes.keys())
 
@@ -154,7 +154,7 @@ class ColumnWalks:
         found: FoundColumns,
         perhaps: Collection[Name] = (),
     ) -> None:
-        """The sources of columns, and those columns of ``perhaps`` that have a source."""
+        """Find the sources of columns, and the columns among ``perhaps`` that have a source."""
         walk = self._walk(moment_of("", question.at).until)
         asked = {*start, *perhaps}
         frontier = {Cell(moment_of(dataset, question.at), path) for dataset, path in asked}
@@ -186,7 +186,7 @@ class ColumnWalks:
         found: FoundColumns,
         perhaps: Collection[Name] = (),
     ) -> None:
-        """The results of columns, and of those columns of ``perhaps`` that have a result: the
+        """Find the results of columns, and of the columns among ``perhaps`` that have a result: the
         mirror of ``upstream``, by the same relation among the candidates.
         """
         start = {*start, *perhaps}
@@ -296,11 +296,10 @@ class ColumnWalks:
     def influences_on(
         self, names: Collection[Name], moments: Collection[Moment], at: int | None
     ) -> dict[str, Influences]:
-        """Per column (id) the number of columns that decide over it, one step up from these
-        moments.
+        """Per column (id) the number of columns that influence it, one step up from these moments.
 
-        It equals the number of edges that a walk with ``indirect`` would draw, for each ``how`` and
-        dataset.
+        For each ``how`` and dataset it equals the number of edges that a walk with ``indirect``
+        would draw.
         """
         walk = self._walk(moment_of("", at).until)
         steps: defaultdict[str, set[Step]] = defaultdict(set)
@@ -465,9 +464,7 @@ class ColumnWalks:
         return names
 
     def _hops(self, cell: Cell, step: Step, into: _Into) -> list[Hop]:
-        """The derivations of one step into a column and the structs that contain it, with the
-        influences.
-        """
+        """The derivations and influences of one step into a column and the structs around it."""
         found = [
             (edge, holder == cell.path)
             for holder in holders(cell.path)
@@ -590,7 +587,7 @@ def _write_of(edge: Edge) -> _Write:
 
 
 def _counted(deciders: Iterable[_Decider]) -> Influences:
-    """The number of deciding columns, by kind of influence and dataset, sorted."""
+    """The number of influencing columns, by kind of influence and dataset, sorted."""
     counts = Counter((how, dataset) for how, (dataset, _) in deciders)
     return tuple(InfluenceCount(*key, counts[key]) for key in sorted(counts))
 

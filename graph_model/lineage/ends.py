@@ -26,8 +26,8 @@ _NOTHING: Final[_Way] = (labels.DIRECT, labels.IDENTITY)
 def keep_ends(answer: Answer, start: Collection[str]) -> Answer:
     """The requested columns, their first sources and their last results.
 
-    An end has no further step in the answer; in a cycle that nothing else leads into, it is the
-    column farthest from the start. ``hops`` of an edge is the least number of steps that it
+    An end has no further step in the answer. In a cycle that nothing else leads into, the end is
+    the column farthest from the start. ``hops`` of an edge is the least number of steps that it
     replaces.
     """
     into: defaultdict[str, list[ColumnEdge]] = defaultdict(list)
@@ -69,7 +69,7 @@ def _chains(
 def _edge(
     source: str, target: str, kind: str, how: str, hops: int, first: Iterable[ColumnEdge]
 ) -> ColumnEdge:
-    """An edge for a chain; that of a single step keeps its expression and plans."""
+    """The edge for a chain; the edge for a single step keeps its expression and plans."""
     if hops == 1:
         for edge in first:
             if (edge.source, edge.target, edge.kind, edge.how) == (source, target, kind, how):

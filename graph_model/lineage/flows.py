@@ -1,9 +1,9 @@
-"""The flows between the tables of a whole estate: for a map, where thousands are looked at at once.
+"""The flows between the tables of a whole estate, for a map that shows thousands of tables at once.
 
-Coarser than a walk, which binds each read to its writes: a plan counts when it wrote a table since
-the last time that a full overwrite replaced its content, and counts with all of its inputs.
-Partitions and versions are not distinguished, nor are reads before a table moved; a write to
-another branch than the main one does not count until the branch is published.
+They are coarser than a walk, which binds each read to its writes. A plan counts, with all of its
+inputs, when it wrote a table since the last full overwrite replaced the table's content. Partitions
+and versions are not distinguished, nor are reads before a table moved. A write to another branch
+than the main one does not count until the branch is published.
 
     a overwrites t, then b and c append to it  =>  a, b and c;  then d overwrites it  =>  d
 """
@@ -35,7 +35,9 @@ def flows_into(
     structure: Structure,
     bounds: Bounds,
 ) -> tuple[PlanUse, ...]:
-    """The plans by which data is in these datasets now, declared ones too, each with its inputs."""
+    """The plans, declared ones too, that wrote the present data of these datasets, each with its
+    inputs.
+    """
     written = set(_written(datasets, catalogue, past))
     written |= set(_declared(datasets, past))
     plans = {plan for _, plan in written}

@@ -26,11 +26,11 @@ Name = tuple[str, str]
 """A column as a plan calls it: (dataset id, folded path)."""
 
 _MOST_ROWS: Final = 2 * COLUMN_LIMIT
-"""The most columns read; those of former schemas count."""
+"""The most columns read, with those of former schemas."""
 
 
 class _Seen(NamedTuple):
-    """A visible write at ``place``, with its plan's name for that; "" where a plan only reads."""
+    """A visible write at ``place``, and its plan's name for it: "" where the plan only reads."""
 
     place: str
     target: str
@@ -70,11 +70,11 @@ class Inventory:
         return {one for one in reported if _is_field_of(one, columns)}
 
     def ever(self, datasets: Collection[str]) -> set[Name]:
-        """All columns ever reported of these datasets."""
+        """All columns ever reported for these datasets."""
         return self._placed(self._rows(datasets), datasets)
 
     def called(self, names: Collection[str]) -> dict[str, Name]:
-        """By id all columns ever reported of tables with exactly these names (ids)."""
+        """By id all columns ever reported for tables with exactly these names (ids)."""
         rows = self._catalogue.columns_of(names, _MOST_ROWS + 1)
         if len(rows) > _MOST_ROWS:
             self._bounds.cut("nodes", COLUMN_LIMIT)
@@ -106,7 +106,7 @@ class Inventory:
     def _used(
         self, columns: Mapping[str, Name], datasets: Collection[str], at: int | None
     ) -> set[Name]:
-        """Those of these columns (by id) that a visible write at the time derives or reads."""
+        """The columns (of these, by id) that a visible write at the time derives or reads."""
         if not columns:
             return set()
         into = self._edges(columns, Direction.UPSTREAM, (labels.DERIVES,))

@@ -1,4 +1,4 @@
-"""The entry of the package: a question in, an answer out."""
+"""The entry of the package: it takes a question and returns an answer."""
 
 from __future__ import annotations
 
@@ -63,9 +63,9 @@ class Lineage:
     """Answers questions from one graph and one catalogue.
 
     ``expired`` returns True once the time limit has passed: the answer then holds the results so
-    far and is marked partial. ``past`` keeps the history read so far; one object serves one
-    request. ``structure`` is the structure read by earlier questions to this catalogue. Raises
-    GraphUnavailable when the graph does not answer.
+    far and is marked partial. ``past`` keeps the history read so far, so one object serves one
+    request. ``structure`` is the structure that earlier questions to this catalogue have read.
+    Raises GraphUnavailable when the graph does not answer.
     """
 
     def __init__(
@@ -107,7 +107,7 @@ class Lineage:
         return _with_chains(answer, question, found.trace, (question.node,))
 
     def ask_downstream(self, start: Collection[str], question: Question) -> Answer:
-        """The results of any of these datasets (ids), in one walk; ignores ``question.node``."""
+        """The results of these datasets (ids) together, in one walk; ignores ``question.node``."""
         past, bounds = self._begin()
         until = moment_of("", question.at).until - 1
         places = set(past.names.locate((dataset, until) for dataset in start).values())
@@ -118,8 +118,8 @@ class Lineage:
         return _with_chains(self._answer(question, found, past), question, found.trace, places)
 
     def overview(self, datasets: Collection[str], jobs: Collection[str], at: int | None) -> Answer:
-        """These datasets and jobs with all visible plans between them; as ``attempted``, also the
-        inputs and outputs of each job's newest run where that run failed.
+        """These datasets and jobs with all visible plans between them. Where a job's newest run
+        failed, its inputs and outputs are included as ``attempted``.
         """
         past, bounds = self._begin()
         found = TableFindings(
@@ -141,13 +141,13 @@ class Lineage:
         return plans_of_job(self._graph, job, bounds)
 
     def flows_into(self, datasets: Collection[str]) -> tuple[tuple[PlanUse, ...], Partial | None]:
-        """The plans by which data is in these datasets now, for a map: see ``flows``."""
+        """The plans that wrote the present data of these datasets, for a map: see ``flows``."""
         past, bounds = self._begin()
         uses = flows_into(datasets, self._graph, self._catalogue, past, self._structure, bounds)
         return uses, bounds.partial
 
     def _attempts(self, found: TableFindings, at: int | None) -> list[PlanUse]:
-        """The plans in which the newest run of a job failed, between drawn nodes."""
+        """The plans of the newest runs of jobs where these failed, between drawn nodes."""
         tried = {plan for _, plan in self._catalogue.attempts(found.jobs, at)}
         if not tried:
             return []
@@ -222,8 +222,8 @@ class Lineage:
     # --- columns inside the tables of an answer
 
     def _columns_of(self, found: TableFindings, question: Question, past: Past) -> _Inside:
-        """The columns of the drawn tables, the derivations between them and the
-        influences on them.
+        """The columns of the drawn tables, the derivations between them and the influences on
+        them.
         """
         bounds = found.bounds
         columns = self._columns(past, bounds, indirect=question.indirect)
@@ -254,8 +254,7 @@ class Lineage:
         return {key: found.get(key, ()) for key in map(column_id, names)}
 
     def derivations(self, column: str, at: int | None) -> tuple[ColumnDerivation, ...]:
-        """The computation of a column (an id) by the visible writes at the time: one step, plan by
-        plan.
+        """How the visible writes at the time compute a column (an id): one step, plan by plan.
 
         Influences on the rows (FILTER, JOIN, GROUP_BY, SORT) are included.
         """
@@ -301,9 +300,7 @@ class Lineage:
         return self._ask_columns(columns, names, perhaps, question, found)
 
     def columns_of(self, dataset: str, at: int | None) -> tuple[ColumnNode, ...]:
-        """The columns of a dataset (an id): those of its schema and those that
-        only lineage names.
-        """
+        """The columns of a dataset (an id): of its schema, and those that only lineage names."""
         past, bounds = self._begin()
         names = self._inventory(past, bounds).columns((dataset,), at)
         return tuple(node_of(name) for name in sorted(names))
@@ -359,9 +356,8 @@ def _within(names: set[Name], limit: int, bounds: Bounds) -> set[Name]:
 
 
 def _drawn_steps(found: TableFindings) -> dict[str, list[Step]]:
-    """Per drawn dataset the steps into it whose job is drawn, one for each plan and name.
-
-    Each with the drawn datasets that it read, at any time.
+    """Per drawn dataset the steps into it whose job is drawn, one for each plan and name; a step
+    has the drawn datasets that it read, at any time.
     """
     drawn = {(plan, source, "") for plan, job, source, _, _, _ in found.uses if job in found.jobs}
     drawn |= {(plan, "", target) for plan, job, _, _, target, _ in found.uses if job in found.jobs}

@@ -12,7 +12,7 @@ from graph_model.stores.protocols import Direction
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """``node`` is an id; ``at`` epoch ms or None for the end of time; ``limit`` counts nodes.
+    """``node`` is an id, ``at`` epoch ms (None: the end of time), ``limit`` a number of nodes.
 
     ``chains``: also return a shortest chain to each node downstream.
     """
@@ -80,7 +80,7 @@ class ColumnNode(NamedTuple):
 
 
 class InfluenceCount(NamedTuple):
-    """The number of columns of ``dataset`` (an id) that decide over a column by ``how`` (FILTER,
+    """The number of columns of ``dataset`` (an id) that influence a column by ``how`` (FILTER,
     JOIN).
     """
 
@@ -107,11 +107,12 @@ class LeftOut(NamedTuple):
 class Answer:
     """The answer to a question; all tuples sorted. ``as_of`` is the newest event considered.
 
-    ``via``: the datasets and columns that only lie on the way: part of a chain that was true at its
-    time, but no answer at the requested time. ``folded``: repeated runs were merged, so the answer
-    contains the exact one and possibly more. ``chains``, where requested: one to each answer and to
-    each job downstream, without the start. ``influences``: by column (id) the influences one step
-    up, drawn or not; a missing column was not examined because the time limit had passed.
+    ``via``: the datasets and columns that only lie on the way. Each is part of a chain that was
+    true at its time, but is no answer at the requested time. ``folded``: repeated runs were merged,
+    so the answer contains the exact one and possibly more. ``chains``, where requested: one to each
+    answer and to each job downstream, without the start. ``influences``: by column (id) the
+    influences one step up, drawn or not; a column that is missing here was not examined, because
+    the time limit had passed.
     """
 
     datasets: tuple[str, ...]

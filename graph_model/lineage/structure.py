@@ -1,13 +1,14 @@
 """Parts of the graph that never change, kept from one question to the next.
 
 Only content that an id determines for ever is kept: the id of a logical plan is a digest of all its
-facts in graph and catalogue, the id of a column one of its table and path. Whether a plan still
-counts is not kept. A walk reaches a plan through its executions, its declaration or an edge, which
-are read anew for every question; so plans that another process has withdrawn, pruned or forgotten
-are not reached any more. Nothing is kept of a plan without its marker, or of one cut by a limit.
+facts in graph and catalogue, the id of a column is a digest of its table and path. Whether a plan
+still counts is not kept. A walk reaches a plan through its executions, its declaration or an edge,
+which are read anew for every question; so it does not reach plans that another process has
+withdrawn, pruned or forgotten. Nothing is kept of a plan without its marker, or of a plan that a
+limit has cut.
 
 A structure belongs to one catalogue: the next generation may come from another translator, and
-begins with an empty one. Every command ends it, too (``api.service.governance``).
+begins with an empty structure. Every command ends a structure, too (``api.service.governance``).
 """
 
 from __future__ import annotations

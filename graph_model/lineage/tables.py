@@ -1,8 +1,8 @@
 """Tables and jobs up and down, true in time.
 
-Upstream follows the inputs that each write saw. Downstream is the mirror: the coarse graph, time
-ignored, gives candidates; those stay from which the same backward walk, inside them, reaches the
-start.
+A walk upstream follows the inputs that each write saw. A walk downstream mirrors it: the graph
+without times gives candidates, and a candidate stays if the backward walk from it, among the
+candidates, reaches the start.
 """
 
 from __future__ import annotations
@@ -24,7 +24,6 @@ from graph_model.stores.protocols import Direction, GraphReader
 
 #: A use of a logical plan: its id, its job, and a dataset read ("" none) or written ("" none), each
 #: as drawn and as the plan names it.
-#: it is drawn and as the plan calls it.
 Use = tuple[str, str, str, str, str, str]
 
 
@@ -55,7 +54,7 @@ class TableFindings:
         return len(self.datasets) + len(self.jobs) > before
 
     def left_out(self) -> tuple[LeftOut, ...]:
-        """The steps found that are not drawn."""
+        """How many of the found steps are not drawn, per drawn node."""
         steps = {(source, job) for _, job, source, _, _, _ in self.uses if source}
         steps |= {(job, target) for _, job, _, _, target, _ in self.uses if target}
         return count_left_out(steps, self.datasets | self.jobs)
@@ -91,7 +90,9 @@ class TableWalks:
         self._structure = structure
 
     def upstream(self, question: Question, found: TableFindings) -> None:
-        """The sources of the node. The walk is breadth first, so levels are least depths."""
+        """Find the sources of the node. The walk is breadth first, so a node's level is its least
+        depth.
+        """
         walk = self._walk(question)
         if identity.kind_of(question.node) == labels.JOB:
             first = self._live_steps(question, found)
@@ -105,7 +106,7 @@ class TableWalks:
             uses = {use for moment, step in steps for use in uses_of(step, moment)}
             found.steps += steps
             if level == 1 and identity.kind_of(question.node) == labels.JOB:
-                uses = {(*use[:4], "", "") for use in uses}  # the job's outputs are not above it
+                uses = {(*use[:4], "", "") for use in uses}  # a job's outputs are not upstream
             found.uses |= uses
             datasets = {moment.dataset for moment in reached}
             if found.admit(datasets, {step.job for _, step in steps}):
@@ -149,7 +150,7 @@ class TableWalks:
     # --- downstream
 
     def downstream(self, start: Collection[str], question: Question, found: TableFindings) -> None:
-        """The results of the node, or of these datasets together."""
+        """Find the results of the node, or of these datasets together."""
         candidates, plans = self._candidates(start, question)
         if not plans:
             return
@@ -163,10 +164,10 @@ class TableWalks:
     def _candidates(
         self, start: Collection[str], question: Question
     ) -> tuple[set[str], dict[str, set[str]]]:
-        """Datasets downstream at any time, with the logical plans between.
+        """The datasets downstream at any time; and the logical plans between, each with the
+        datasets that it reads among the start and the candidates.
 
-        For each plan, the datasets that it reads among the start and the candidates. Datasets at
-        the full depth are not read further: a chain ends there.
+        The readers of datasets at the full depth are not read: a chain ends there.
         """
         plans: dict[str, set[str]] = {}
         if identity.kind_of(question.node) == labels.JOB:
@@ -189,7 +190,7 @@ class TableWalks:
         return datasets, plans
 
     def _readers(self, datasets: Collection[str]) -> dict[str, set[str]]:
-        """Logical plans that ever read one of these, each with its names for them."""
+        """The logical plans that ever read one of these datasets, each with its names for them."""
         names = self._past.names.names_of(datasets)
         called = {name for dataset in datasets for name in (dataset, *names[dataset])}
         page = self._graph.neighbours(called, Direction.DOWNSTREAM, labels.FEEDS, HUB_LIMIT)
@@ -213,7 +214,7 @@ class TableWalks:
         return {moment_of(end, question.at) for end in {*datasets, *reading}}
 
     def reading_plans(self, datasets: Collection[str]) -> set[str]:
-        """The plans that ever read one of these and write nothing."""
+        """The plans that ever read one of these datasets and that write nothing."""
         return self._without_target(self._readers(datasets))
 
     def _without_target(self, plans: Collection[str]) -> set[str]:
@@ -222,7 +223,7 @@ class TableWalks:
     def _steps_within(
         self, walk: Walk, roots: Iterable[Moment], candidates: Collection[str], question: Question
     ) -> dict[Moment, tuple[Step, ...]]:
-        """The backward relation among the candidates, from all of them at once."""
+        """The steps of the backward walk among the candidates, from all roots at once."""
         steps: dict[Moment, tuple[Step, ...]] = {}
         frontier = set(roots)
         for _ in range(question.depth):
@@ -290,7 +291,7 @@ def _ways(steps: Iterable[Step], job: str | None) -> Iterator[Way[Moment]]:
 def uses_of(
     step: Step, moment: Moment, inputs: Iterable[tuple[str, Moment]] | None = None
 ) -> set[Use]:
-    """The drawn nodes of a step: its target, if it has one, and all inputs or only these."""
+    """The uses of a step: its target, if it has one, and all inputs or only these."""
     plan, job = step.logical_plan, step.job
     drawn = step.inputs if inputs is None else inputs
     uses = {(plan, job, read.dataset, called, "", "") for called, read in drawn}

@@ -1,9 +1,9 @@
-"""Shortest chains, from the steps that a walk downstream has kept: no second walk.
+"""Shortest chains, from the steps that a walk downstream has kept, without a second walk.
 
     s3://lake/orders -> (daily_orders) -> s3://lake/daily -> (report) -> s3://lake/report
 
-A walk knows the distance of each state from the start, and the steps to it; a chain takes the
-shortest step, again and again. So it is as true in time as the walk.
+A walk knows the distance of each state from the start, and the steps to it. A chain takes the
+shortest step again and again, so it is as true in time as the walk.
 """
 
 from __future__ import annotations
@@ -98,8 +98,8 @@ class Trace(Generic[State]):
         return Chain(start, (*links, _link(way, self.name(root))))
 
     def _links_before(self, way: Way[State]) -> tuple[str, tuple[Link, ...]]:
-        """The start, and the links down to the beginning of a step. Shared
-        links are computed once.
+        """The start, and the links down to the beginning of a step. Links that several chains share
+        are computed once.
         """
         passed: list[tuple[State, Way[State]]] = []
         while way.source is not None and self.away[way.source] > 0 and way.source not in self.lines:

@@ -1,7 +1,8 @@
 """One level up: the writes of a dataset at a time, and their reads.
 
-A state of the walk is a :class:`Moment`. After ``EXACT_EXECUTIONS`` executions of one logical plan
-the others of that walk share one interval of time, so that the length of a history does not count.
+A state of the walk is a :class:`Moment`. A walk follows ``EXACT_EXECUTIONS`` executions of a
+logical plan one by one; all others of the plan share one interval of time, so that a long history
+costs no more.
 """
 
 from __future__ import annotations
@@ -35,7 +36,7 @@ class Step(NamedTuple):
 
 
 _ABOVE: Final = (labels.HAS, labels.FEEDS)
-"""The marker is read first: everything read after it is complete."""
+"""HAS leads to the marker, which is read first: everything read after it is complete."""
 
 
 class Walk:
@@ -70,9 +71,7 @@ class Walk:
         self.folded = False
 
     def expand(self, moments: Collection[Moment]) -> Mapping[Moment, tuple[Step, ...]]:
-        """Per moment the steps from it, one for each execution and one for the
-        folded executions.
-        """
+        """Per moment the steps from it: one for each execution, and one for the folded ones."""
         new = sorted(set(moments) - self._steps.keys())
         if new:
             visible_by_moment = self._past.visible_writes.of(new)
@@ -149,8 +148,8 @@ class Walk:
         return exact, folded
 
     def _stretch(self, plan: str, first: int, last: int) -> None:
-        """The interval of a plan: a short one first, its whole history when
-        that does not suffice.
+        """Widen the interval of a plan: a short one first, its whole history when that does not
+        suffice.
         """
         since, until = self._intervals.get(plan, (first, last))
         if first < since or last > until:
@@ -192,7 +191,7 @@ class Walk:
         return Step(write.logical_plan, write.job, write.target, inputs)
 
     def _declared_steps(self, moment: Moment, visible: VisibleWrites) -> tuple[Step, ...]:
-        """Declarations in force: their sources are read at the moment itself."""
+        """The steps of the declarations in force; they read their sources at the moment itself."""
         steps: dict[tuple[str, str], Step] = {}
         for flow in visible.declared:
             sources = self._sources.get(flow.logical_plan)
@@ -215,7 +214,9 @@ class Walk:
     def _folded_step(
         self, plan: str, job: str, target: str, bound: Collection[tuple[str, str]]
     ) -> Step:
-        """A read that may have been bound may have seen any version of the dataset."""
+        """One step for all folded executions of a plan. A read that may have been bound may have
+        seen any version of the dataset.
+        """
         since, until = self._intervals[plan]
         places = self._past.names.locations_of(self._sources[plan] or ())
         self.folded |= any(len(found) > 1 for found in places.values())
@@ -236,7 +237,7 @@ class Walk:
 def read_sources(
     graph: GraphReader, structure: Structure, bounds: Bounds, plans: Collection[str]
 ) -> dict[str, frozenset[str]]:
-    """The inputs of these plans, without incomplete plans."""
+    """The inputs of the complete plans among these."""
     kept = structure.sources.find(plans)
     new = set(plans) - kept.keys()
     if not new:

@@ -17,7 +17,7 @@ class DeclaredFlows:
         self._names = names
 
     def flows(self, moments: Collection[Moment]) -> dict[Moment, tuple[DeclaredFlow, ...]]:
-        """Per moment the declarations of its dataset in force then, under any of its names."""
+        """Per moment the declared flows into its dataset, under any name, in force at the time."""
         if not moments:
             return {}
         targets = self._names.targets_of({moment.dataset for moment in moments})
@@ -40,7 +40,7 @@ class DeclaredFlows:
     def _of_their_places(
         self, found: Mapping[Moment, Collection[tuple[DeclaredFlow, str]]]
     ) -> dict[Moment, tuple[DeclaredFlow, ...]]:
-        """Per moment those writes whose target, a catalog name that has moved, stood for the
+        """Per moment those flows whose target, a catalog name that has moved, stood for the
         location just before the moment ends; a required location of "" always matches.
         """
         stood = self._names.locate(

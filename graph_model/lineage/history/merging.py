@@ -1,10 +1,10 @@
 """Executions that report one write -> that write: pure, on rows that the catalogue selected.
 
-For a CREATE TABLE AS SELECT Spark reports an insert and then the command that ran it; two agents in
+For a CREATE TABLE AS SELECT Spark reports an insert and then the command that ran it. Two agents in
 one application (the stock agent and the listener) report every write twice. Executions whose modes
 or reads differ are two writes, unless the mode of one is unknown, or its reads are marked as
-incomplete. The rule looks at all completed writes of one output by one application, so it gives
-the same result for every page, window or time.
+incomplete. The rule takes all completed writes of one output by one application, so that every
+page, window and time gives the same result.
 """
 
 from __future__ import annotations
@@ -23,10 +23,10 @@ from graph_model.stores.protocols import SuccessfulWrite
 MERGE_WINDOW_MS: Final = 10_000
 #: A merged write may be this much earlier than one of its executions: CTAS, then two producers.
 REACH_MS: Final = 2 * MERGE_WINDOW_MS
-#: Those that create the table that they fill: it holds nothing else.
+#: The commands that create the table that they fill: it holds nothing else.
 _TABLE_MAKERS: Final = labels.CTAS_COMMANDS[:2]
 _INSERT: Final = "InsertInto"
-#: Spark runs it with ``overwrite = false`` inside a CREATE TABLE AS SELECT of any mode.
+#: The insert that Spark runs with ``overwrite = false`` in a CREATE TABLE AS SELECT of any mode.
 _HIVE_INSERT: Final = "InsertIntoHiveTable"
 _WITHOUT_EXPRESSIONS: Final = "openlineage-"
 
@@ -39,10 +39,10 @@ _EVERYWHERE: Final = (WHOLE,)
 class Write(NamedTuple):
     """One write of a dataset, reported by one execution or by several.
 
-    ``id`` and ``at`` are those of the earliest by (at, id). ``logical_plan`` and ``job`` are those
-    of the report that names every input, then has fewest gaps, then has expressions. ``parts`` are
-    the partitions it may have touched, ``closes`` those it replaced. ``number`` and ``branch`` are
-    those of the version that it made, None where not reported.
+    ``id`` and ``at`` are those of the earliest execution by (at, id). ``logical_plan`` and ``job``
+    come from the best report: one that names every input, then with fewest gaps, then with
+    expressions. ``parts`` are the partitions that the write may have touched, ``closes`` those that
+    it replaced. ``number`` and ``branch`` name the version that it made, None where not reported.
     """
 
     id: str
@@ -64,9 +64,9 @@ class Write(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Details:
-    """Details that the rows do not hold: partition texts written per execution; per logical plan
-    the number of gaps in its column lineage and the names of its partition keys; ``incomplete`` are
-    the plans whose reported inputs are known to be incomplete.
+    """Details that the rows do not hold: per execution the partitions written, as texts; per
+    logical plan the number of gaps in its column lineage and the names of its partition keys.
+    ``incomplete`` are the plans whose reported inputs are known to be incomplete.
     """
 
     partitions: Mapping[str, Collection[str]]
@@ -100,7 +100,7 @@ def group_executions(
         else:
             groups.append((row,))
     for found in applications.values():
-        if len(found) == 1:  # nearly every application: nothing to pair
+        if len(found) == 1:  # true for nearly every application: nothing to pair
             groups.append((found[0],))
             continue
         paired = _pair_producers(_pair_double_writes(found))
@@ -285,8 +285,8 @@ def write_of(group: Sequence[SuccessfulWrite], details: Details) -> Write:
 
 
 def _preference(row: SuccessfulWrite, details: Details) -> tuple[int, int, bool, int, str]:
-    """The least is preferred: first a report with complete inputs, because no input may be hidden.
-    OpenLineage's agents send columns without expressions.
+    """The sort key of a report; the least is preferred. A report with complete inputs comes first,
+    because no input may be hidden. OpenLineage's agents send columns without expressions.
     """
     gaps = details.gaps.get(row.logical_plan, 0)
     return (
@@ -298,14 +298,16 @@ def _preference(row: SuccessfulWrite, details: Details) -> tuple[int, int, bool,
 
 
 def lacks_expressions(row: SuccessfulWrite) -> bool:
-    """OpenLineage's agents send no plan, so no expressions."""
+    """Whether the report has no expressions: OpenLineage's agents send no plan."""
     return row.producer.startswith(_WITHOUT_EXPRESSIONS)
 
 
 def _closes(
     group: Sequence[SuccessfulWrite], parts: tuple[Part, ...], details: Details
 ) -> tuple[Part, ...]:
-    """A sign of dynamic mode in one report counts for all, except for a table just created."""
+    """The parts that a write replaced. A sign of dynamic mode in one report counts for all, except
+    for a table just created.
+    """
     makers = [row for row in group if row.command in _TABLE_MAKERS]
     own = [row for row in group if not any(_is_hive_pair(row, maker) for maker in makers)]
     if any(row.mode not in labels.OVERWRITES for row in own):

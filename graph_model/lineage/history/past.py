@@ -1,4 +1,4 @@
-"""The past as one question reads it from a catalogue: each row once."""
+"""The history that one question reads from a catalogue, each row once."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from graph_model.stores.protocols import Catalogue
 
 
 class Past:
-    """The parts share the results of catalogue queries. Not to be shared between threads.
+    """Readers that share the results of catalogue queries. Not to be shared between threads.
 
     ``known`` keeps rows of logical plans for later questions.
     """

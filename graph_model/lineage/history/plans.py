@@ -47,16 +47,18 @@ class PlanRows:
         return seen | {plan: row.job for plan, row in unseen.items()}
 
     def declared(self, plans: Collection[str]) -> frozenset[str]:
-        """Those of these logical plans that are declared and that no run has followed."""
+        """The logical plans among these that are declared and that no run has followed."""
         unseen = set(plans) - self._jobs.keys()  # a plan that wrote has run
         return self._catalogue.declared_plans(unseen) if unseen else frozenset()
 
     def note(self, rows: Iterable[SuccessfulWrite]) -> None:
-        """The plans of these executions have written, and need no look-up for their jobs."""
+        """Note the jobs of these executions' plans, so that they need no look-up."""
         self._jobs |= {row.logical_plan: row.job for row in rows}
 
     def incomplete(self, plans: Collection[str]) -> frozenset[str]:
-        """Those of these plans with a subquery known as text only: their inputs are incomplete."""
+        """The plans among these whose inputs are incomplete: they have a subquery known as text
+        only.
+        """
         found = self.rows(plans).values()
         listed = ((plan.id, json.loads(plan.gaps)) for plan in found if SUBQUERY in plan.gaps)
         return frozenset(

@@ -1,8 +1,8 @@
 """Which writes a read saw: pure.
 
-A read saw a write, partition by partition, when it is the latest overwrite of that partition
-strictly before the read, or an append to it since then. Partition values are unbounded, so a part
-of a table is gone only when one later overwrite covers all of it.
+Partition by partition, a read saw the latest overwrite strictly before the read, and the appends
+since then. Partition values are unbounded, so a part of a table is gone only when one later
+overwrite covers all of it.
 """
 
 from __future__ import annotations
@@ -28,17 +28,18 @@ class Bound(NamedTuple):
 
 
 ANY_VERSION: Final = Bound(EVERY_BRANCH, NO_NUMBER)
-"""Where several executions share an interval of time, and some of them were bound."""
+"""The bound of executions that share an interval of time, where some of them were bound."""
 
 
 class Moment(NamedTuple):
     """The state of a dataset at a time, or at every time from ``since`` to ``until``.
 
-    Epoch ms; writes strictly before count. ``partitions`` are the canonical texts of the partitions
-    read, () for the whole. ``dataset`` may be a logical plan that writes nothing: a chain ends in
-    its reads as other chains end in a dataset. ``bound`` has at most one element; with it, the
-    version decides, and the time only for writes without a version. Without it branches do not
-    count. A named tuple, because walks look up moments more often than anything else.
+    Times are epoch ms; writes strictly before ``until`` count. ``partitions`` are the canonical
+    texts of the partitions read, () for the whole. ``dataset`` may be a logical plan that writes
+    nothing: a chain ends in its reads as other chains end in a dataset. ``bound`` has at most one
+    element. With it, the version decides which writes count, and the time decides only for writes
+    without a version; without it, branches do not count. A named tuple, because walks look up
+    moments more often than anything else.
     """
 
     dataset: str
@@ -96,8 +97,8 @@ def visible_versions(
 
 
 def _in_order_of_versions(versions: Iterable[Write], others: Iterable[Write]) -> list[Write]:
-    """Newest first. A write without a version precedes a version that ended at its time or later,
-    if all later versions did too: clocks differ, numbers do not.
+    """All these writes, newest first. A write without a version comes before a version that ended
+    at its time or later, if all later versions did too: clocks differ, numbers do not.
 
         version 1 at 10:05, version 2 at 10:03, another at 10:04  =>  1, 2, the other
     """

@@ -1,4 +1,4 @@
-"""The states of datasets that reads saw: the newest, or the version that a read named."""
+"""The states of datasets that reads saw: the newest state, or the version that a read named."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ class ReadStates:
     def moments(
         self, reads: Iterable[tuple[Write, str]]
     ) -> dict[tuple[str, str], tuple[Moment, ...]]:
-        """Per write (by id) and dataset that its plan reads, the state that it read: the newest at
-        the time of the write, or the versions that the read was bound to.
+        """Per write (by id) and dataset that its plan reads, the state that it read: the newest one
+        at the time of the write, or the versions to which the read was bound.
         """
         listed = list(reads)
         places = self._names.locate((source, write.at) for write, source in listed)
@@ -66,7 +66,7 @@ class ReadStates:
         return self._catalogue.bound_reads(plans) if plans else frozenset()
 
     def _writes_of_versions(self, asked: Iterable[VersionId]) -> dict[VersionId, SuccessfulWrite]:
-        """Per id of a version of a dataset the write that made it, where one reports it."""
+        """Per id of a version of a dataset the write that made it, where a document reports it."""
         versions = {version for version in asked if version.id}
         if not versions:
             return {}
@@ -88,7 +88,7 @@ class ReadStates:
 def _bound_moment(own: Moment, row: ReadVersionRow, write: SuccessfulWrite | None) -> Moment:
     """``own`` bound to the version that was read; ``write`` made it.
 
-    A snapshot belongs to the branch that it was written to, whichever branch a read names:
+    A snapshot belongs to the branch to which it was written, whichever branch a read names:
 
         snapshot 7 of audit, read by its id (as main, number 4)  =>  audit, up to 4
     """
@@ -103,5 +103,7 @@ def _bound_moment(own: Moment, row: ReadVersionRow, write: SuccessfulWrite | Non
 
 
 def _preference(row: SuccessfulWrite, branch: str) -> tuple[bool, int, str]:
-    """Among writes that report one version those of its branch come first, then the earliest."""
+    """The order of preference among writes that report one version: writes to its branch come
+    first, then the earliest.
+    """
     return (row.branch != branch, row.at, row.id)

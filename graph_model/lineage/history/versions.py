@@ -2,9 +2,9 @@
 
     version 1 (overwrite), 2 (append), 3 (overwrite); a read bound to 2  =>  1 and 2
 
-Writes without a version have their place by time: those up to the version read, or where no
-report names its writer, those before the next version that is known and before the read. A branch
-holds the content of the main one before the first version of its own.
+Writes without a version are placed by time. Those up to the version read count; where no report
+names the write of that version, those before the next known version and before the read. A branch
+begins with the content of the main branch before its own first version.
 """
 
 from __future__ import annotations
@@ -25,8 +25,8 @@ END: Final = 2**62
 class VisibleWrites(NamedTuple):
     """The visible writes of a moment, newest first.
 
-    ``older``: for a logical plan with too many writes, the period of the others. ``rough``: some of
-    the writes may have been replaced by one that was not read. ``declared``: the declared flows
+    ``older``: for each logical plan with too many writes, the period of the writes that were not
+    read. ``rough``: one of those may have replaced some of these. ``declared``: the declared flows
     into the moment, which no write replaces.
     """
 
@@ -48,11 +48,11 @@ class BranchVersions:
 
     @property
     def is_closed(self) -> bool:
-        """Whether a full overwrite is among them."""
+        """Whether a full overwrite is among the versions."""
         return any(WHOLE in write.closes for write in self.writes)
 
     def fork(self, moment: Moment) -> Moment | None:
-        """The main branch's version when this one began; None where that does not matter."""
+        """The main branch's version when this branch began; None where that does not matter."""
         (bound,) = moment.bound
         if bound.branch == MAIN_BRANCH or self.cut:
             return None
@@ -63,7 +63,7 @@ class BranchVersions:
         return Moment(moment.dataset, self.first.at, self.first.at, moment.partitions)
 
     def times(self, moment: Moment) -> tuple[int, int]:
-        """The period in which writes without a version may belong among these."""
+        """The period in which writes without a version may belong among these versions."""
         since = min((write.at for write in self.writes), default=BEGINNING)
         before = self._before(moment)
         if self.cut:
@@ -87,8 +87,8 @@ class BranchVersions:
     def visible_writes(self, moment: Moment, base: VisibleWrites) -> VisibleWrites:
         """The visible writes; ``base`` are the writes without a version of this branch.
 
-        A branch without a version of its own equals the main branch at the version read; the order
-        of that branch's writes is kept, even where their times contradict it.
+        A branch without a version of its own equals the main branch at the version read; the writes
+        keep the order of that branch, even where their times contradict it.
         """
         if not self.writes and moment.bound[0].branch != MAIN_BRANCH and not self.cut:
             return base
@@ -100,8 +100,8 @@ class BranchVersions:
 def branch_versions(
     bound: Bound, writes: Iterable[Write], versions: Collection[VersionWrites]
 ) -> BranchVersions:
-    """``versions`` are the rows of a table under each of its names, ``writes`` all writes that they
-    report.
+    """The versions up to the one that a moment is bound to. ``versions`` are the rows of a table
+    under each of its names, ``writes`` all writes that they report.
     """
     firsts = [one.first for one in versions if one.first is not None]
     following = [one.following for one in versions if one.following is not None]

@@ -82,7 +82,7 @@ class VisibleWriteReader:
         readable = self._readable_writes(moments)
         found = self._merged({m: joined(s.spans.values()) for m, s in readable.items()})
         floors = {m: s.floor for m, s in readable.items() if s.floor is not None}
-        # A write that another producer reports as one of some partitions is no full overwrite.
+        # A write is no full overwrite if another producer reports that it wrote some partitions.
         again = [m for m in floors if not found[m][0].older and not _is_closed(m, found[m][1])]
         found |= self._look(again)
         floors |= dict.fromkeys(again, BEGINNING)
@@ -95,7 +95,7 @@ class VisibleWriteReader:
         }
 
     def _readings(self, moments: Collection[Moment]) -> dict[Moment, VisibleWrites]:
-        """Per moment of a plan that writes nothing its reads: none of them replaces another."""
+        """Per moment of a plan that writes nothing, its reads: no read replaces another."""
         found = self._catalogue.readings(
             [(moment.dataset, moment.until) for moment in moments], per_plan=EXACT_EXECUTIONS + 1
         )
@@ -153,7 +153,7 @@ class VisibleWriteReader:
         return {moment: (rows[moment], writes[moment]) for moment in rows}
 
     def _of_versions(self, moments: Collection[Moment]) -> dict[Moment, VisibleWrites]:
-        """Per moment that is bound to a version the writes that led to that version."""
+        """Per moment that is bound to a version, the writes that led to that version."""
         found = self._versions(moments)
         again = [m for m, own in found.items() if own.floor and not own.cut and not own.is_closed]
         found |= self._versions(again, whole=True) if again else {}
@@ -192,8 +192,8 @@ class VisibleWriteReader:
         return {m: branch_versions(m.bound[0], writes[m], some) for m, some in answers.items()}
 
     def _beside(self, found: Mapping[Moment, BranchVersions]) -> dict[Moment, VisibleWrites]:
-        """Per moment the writes without a version that may belong among those with one, and the
-        period of the other writes of that branch if there are too many.
+        """Per moment the writes without a version that may belong among the writes with one, and
+        the period of the other writes of that branch if there are too many.
         """
         targets = self._names.targets_of({moment.dataset for moment in found})
         spans = {

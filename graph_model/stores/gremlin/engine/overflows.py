@@ -1,9 +1,9 @@
 """How often the graph outgrew a heap of this size: kept beside the engine's data, over restarts.
 
-Each overflow lowers by a fifth what the service counts on. Elements may be wider than those that
-were measured, or one large query took the heap; only time tells the two apart. So a fifth comes
-back a day after the first overflow, two days after the second, and so on: a graph that really is
-too large for its heap overflows it less and less often.
+After each overflow the service assumes a capacity a fifth smaller. Either the elements take more
+heap than the measured ones, or one large query filled the heap; only time tells the two apart. So a
+fifth comes back a day after the first overflow, two days after the second, and so on: a graph that
+really is too large for its heap overflows it less and less often.
 
     overflow on day 0 => a fifth less until day 1; overflow on day 1 => a fifth less until day 3
 """
@@ -38,14 +38,14 @@ class _Noted:
     at: int
 
     def number_at(self, now: float) -> int:
-        """How many still count: one less each time that ``ever`` days have passed."""
+        """How many overflows still count: one less each time that ``ever`` days have passed."""
         back = int(max(0.0, now - self.at) / (max(1, self.ever) * DAY_SECONDS))
         return max(0, self.number - back)
 
 
 class Overflows:
-    """A number and its file; without a ``folder`` it lives as long as this process. ``clock`` gives
-    epoch seconds.
+    """The number of overflows, and its file; without a ``folder`` the number lives as long as this
+    process. ``clock`` gives epoch seconds.
 
     With a larger heap than at the last overflow it begins at 0 again.
     """
@@ -66,11 +66,13 @@ class Overflows:
 
     @property
     def number(self) -> int:
-        """How many of them count now."""
+        """How many overflows count now."""
         return self._noted.number_at(self._clock())
 
     def add(self) -> None:
-        """One more. A file that cannot be written costs one more after a restart."""
+        """Count one more. If the file cannot be written, the engine may overflow once more after a
+        restart.
+        """
         ever = self._noted.ever + 1
         self._noted = _Noted(self._heap_mb, self.number + 1, ever, int(self._clock()))
         if self._file is not None:
@@ -78,8 +80,8 @@ class Overflows:
 
 
 def _read(file: Path) -> _Noted | None:
-    """None without a file, and for a file that somebody has changed. One of an older Headwater has
-    no time in it: it was written at the last overflow.
+    """The content of the file; None without a file, and for one that somebody has changed. A file
+    of an older Headwater holds no time: the time when it was written is that of the last overflow.
     """
     try:
         found = json.loads(file.read_text("utf-8"))

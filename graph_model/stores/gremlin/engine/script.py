@@ -1,9 +1,9 @@
 """The engine's script as classes, compiled once for all starts.
 
-Groovy compiles a script whenever it is started: more than half of the CPU of a start (5.8 s, 2
-with classes). So the classes are kept beside the archives, under a checksum of the script and of
-``jars.lock``. The cache belongs to the user of the engine: nothing looks at its owner.
-Where the cache cannot be written and has no classes, they are kept in the engine's own folder.
+Groovy compiles a script at every start, which takes more than half of the CPU of a start (5.8 s;
+with classes 2 s). So the classes are kept beside the archives, under a checksum of the script and
+of ``jars.lock``. The cache must belong to the engine's user: its owner is not checked. Where the
+cache has no classes and cannot be written, the engine's own folder keeps them.
 
     ~/.cache/headwater/engine/3f2a…/engine.class, UpsertRow.class, …
 """
@@ -31,13 +31,13 @@ _COMPILE_SECONDS: Final = 120.0
 
 
 def cache_folder(environment: Mapping[str, str]) -> Path:
-    """Where classes are kept for every engine of a user."""
+    """The folder of the classes, for all engines of a user."""
     return jars.cache_folder(environment) / "engine"
 
 
 def find_classes(java: str, archives: Sequence[Path], folders: Sequence[Path]) -> Path:
-    """The compiled script in the first of these folders that has it, else in the first one that it
-    can be compiled into, now. Raises EngineError when there is none.
+    """The compiled script in the first of these folders that has it; else it is compiled now into
+    the first folder where that succeeds. Raises EngineError when there is no such folder.
     """
     places = [folder / _key() for folder in folders]
     for place in places:
@@ -65,7 +65,9 @@ def _main_class(place: Path) -> Path:
 
 
 def _compile(java: str, archives: Sequence[Path], place: Path) -> None:
-    """All or nothing; the second of two simultaneous compilers takes the result of the first."""
+    """Compile into a folder, all or nothing; the second of two simultaneous compilers uses the
+    result of the first.
+    """
     place.parent.mkdir(parents=True, exist_ok=True)
     draft = Path(tempfile.mkdtemp(prefix=".draft-", dir=place.parent))
     try:
@@ -80,7 +82,7 @@ def _compile(java: str, archives: Sequence[Path], place: Path) -> None:
         if not _main_class(draft).is_file():
             raise FileNotFoundError(f"{_COMPILER} made no {_main_class(draft).name}")
         for made in draft.iterdir():
-            make_durable(made)  # after a crash no name leads to half a class
+            make_durable(made)  # so that a crash leaves no half-written class under its name
         draft.chmod(0o755)  # the image may have been built by another user
         draft.rename(place)
     except OSError:

@@ -1,14 +1,15 @@
 """The embedded engine: one Gremlin Server in its own JVM, which this process starts and stops.
 
 It holds TinkerTransactionGraph in memory, listens on the loopback interface, and ends with this
-process, however that ends. The next start loads a checkpoint and the rest from the journal.
+process, however that ends. The next start loads a checkpoint, and the projector adds the rest from
+the journal.
 
     with EmbeddedServer(folder, environment=os.environ) as server:
         graph = open_graph(server.url)
 
 Its folder holds ``engine.yaml``, ``graph.properties``, ``engine.log`` and ``engine.ready``; io()
-(checkpoints) reads and writes nowhere else. With ``read_port`` a second port answers for the same
-graph, where only reads are possible (``read.yaml``).
+(checkpoints) reads and writes in no other folder. With ``read_port`` a second port serves the same
+graph and allows only reads (``read.yaml``).
 """
 
 from __future__ import annotations
@@ -44,16 +45,16 @@ _GUARDED: Final = "GuardedChannelizer"  # of engine.groovy
 _POLL_SECONDS: Final = 0.02
 _STOP_SECONDS: Final = 5.0
 _LOG_LINES: Final = 20
-_EVALUATION_MS: Final = 30_000  # for requests that bring no limit: people's
+_EVALUATION_MS: Final = 30_000  # for requests without a limit of their own: people send these
 
 
 class EmbeddedServer:
-    """Starts, watches and stops the JVM. ``port`` 0 takes a free one; see ``url`` after start.
+    """Starts, watches and stops the JVM. ``port`` 0 takes a free port; see ``url`` after start.
     ``read_port`` likewise; None: there is no such port.
 
-    ``folder`` is created if need be and belongs to the engine alone. supervisor.capacity has the
-    capacity of ``heap_mb``. ``environment`` supplies JAVA_HOME, PATH, the variables of
-    ``jars.fetch`` and, to the JVM itself, JDK_JAVA_OPTIONS.
+    ``folder`` is created if need be and belongs to the engine alone. ``supervisor.capacity`` says
+    how many elements fit into ``heap_mb``. ``environment`` supplies JAVA_HOME, PATH, the variables
+    of ``jars.fetch`` and, to the JVM itself, JDK_JAVA_OPTIONS.
     """
 
     def __init__(
@@ -84,7 +85,7 @@ class EmbeddedServer:
 
     @property
     def read_url(self) -> str | None:
-        """Where the graph can be read and not changed; None where no such port was asked for."""
+        """The address that allows only reads; None without a ``read_port``."""
         return None if self.read_port is None else _url(self.read_port)
 
     @property
@@ -154,8 +155,8 @@ class EmbeddedServer:
     # --- starting ---------------------------------------------------------------------------
 
     def _start_with(self, runtime: str, classpath: Sequence[Path]) -> None:
-        """Start on the wished ports; for port 0 on a free one, and on another if that was taken
-        meanwhile.
+        """Start on the configured ports. For port 0 a free one is used, and another one if a
+        program takes it meanwhile.
         """
         wished = self.port, self.read_port
         for left in reversed(range(_PORTS_TRIED if 0 in wished else 1)):
@@ -223,7 +224,8 @@ class EmbeddedServer:
                 stdin=subprocess.PIPE,  # never written to: its end tells the JVM that we ended
                 stdout=log,
                 stderr=log,
-                # Ctrl-C in a terminal is for us: we end the engine after the last write
+                # Ctrl-C in a terminal must reach this process alone: it ends the engine after the
+                # last write.
                 start_new_session=True,
             )
 
@@ -246,7 +248,7 @@ class EmbeddedServer:
         self._await_answer(deadline)
 
     def _port_taken(self) -> ConfigurationError:
-        """Which of both ports another program has taken meanwhile."""
+        """The error that names which of the two ports another program has taken meanwhile."""
         if self.read_port is not None:
             try:
                 check_port(self.read_port, READ_PORT_SETTING)
@@ -302,38 +304,40 @@ def java_command(
     """
     return [
         runtime,
-        # The whole heap from the start, of which only the used part takes memory, and a fifth of
-        # it for new objects: a heap that grows is collected whole before each step, and most of
-        # it stays.
+        # The heap has its full size from the start (only the used part takes memory), and a fifth
+        # of it is for new objects. A growing heap would be collected as a whole before each step,
+        # and nearly all of it stays.
         f"-Xms{heap_mb}m",
         f"-Xmx{heap_mb}m",
         f"-Xmn{heap_mb // 5}m",
-        "-XX:MetaspaceSize=192m",  # the size of the classes: to grow to it collects everything
+        "-XX:MetaspaceSize=192m",  # the size of the classes: growing to it collects the whole heap
         "-Xss2m",  # a chain of 1,600 merge steps is a deep recursion
-        # most of a first load's time was the second compiler's work: it begins later, with methods
-        # called more often, and swallows fewer large methods whole (docs/benchmarks.md)
+        # Most of a first load's time was the work of the second compiler. With these two options it
+        # compiles a method only after more calls, and inlines fewer large methods
+        # (docs/benchmarks.md).
         "-XX:CompileThresholdScaling=3",
         "-XX:FreqInlineSize=150",
         "-XX:InlineSmallCode=1500",
-        # each element has four thread-local values: put into their callers, a quarter of that work
+        # Each element has four thread-local values: inlining their methods into every caller was a
+        # quarter of the second compiler's work.
         "-XX:CompileCommand=quiet",
         "-XX:CompileCommand=dontinline,java.lang.ThreadLocal::get",
         "-XX:CompileCommand=dontinline,java.lang.ThreadLocal::set",
         "-XX:CompileCommand=dontinline,java.lang.ThreadLocal::setInitialValue",
-        # a full heap ends the engine: no half-dead server. With this collector FullHeapGuard in the
-        # script sees it, mostly before the collector's own limit does
+        # A full heap must end the engine, not leave a half-dead server. With this collector
+        # FullHeapGuard in the script notices it, mostly before the collector's own limit does.
         "-XX:+UseParallelGC",
         "-XX:GCTimeLimit=90",
         "-XX:GCHeapFreeLimit=5",
         "-XX:+ExitOnOutOfMemoryError",
-        # a cast in the script is looked up anew until it has been made so often (by default 10,000)
+        # The JVM looks up a cast in the script anew until it was made this often (default 10,000).
         "-Dgroovy.indy.optimize.threshold=100",
-        "-XX:MaxTenuringThreshold=1",  # the graph stays: it is not copied among the new again
+        "-XX:MaxTenuringThreshold=1",  # the graph stays: do not copy it among the new objects again
         # checkpoints in Kryo look into AtomicLong, which Java 17 forbids by default
         "--add-opens=java.base/java.util.concurrent.atomic=ALL-UNNAMED",
         "-Dfile.encoding=UTF-8",
         "-Dorg.slf4j.simpleLogger.defaultLogLevel=error",
-        # says why a graph cannot be opened
+        # This logger says why a graph cannot be opened.
         "-Dorg.slf4j.simpleLogger.log.org.apache.tinkerpop.gremlin.server.util=warn",
         "-Dorg.slf4j.simpleLogger.showDateTime=true",
         "-Dorg.slf4j.simpleLogger.dateTimeFormat=yyyy-MM-dd'T'HH:mm:ss",
@@ -345,7 +349,7 @@ def java_command(
 
 
 def graph_properties() -> str:
-    """TinkerTransactionGraph with ids of our own, and without any index.
+    """The settings of TinkerTransactionGraph: with Headwater's own ids, and without any index.
 
     A vertex index without an edge index makes every rollback fail in TinkerPop 3.7, and ids are
     found without one.
@@ -361,9 +365,9 @@ def graph_properties() -> str:
 def server_settings(
     host: str, port: int, properties: Path | None, channelizer: str = _CHANNELIZER
 ) -> str:
-    """The server's YAML, written as JSON, which YAML includes: nothing to quote by hand.
+    """The server's YAML, written as JSON (a subset of YAML), so that nothing is quoted by hand.
 
-    None for a server that opens no graph: the script gives it one.
+    ``properties`` is None for a server that opens no graph: the script gives it one.
     """
     serializers = "org.apache.tinkerpop.gremlin.util.ser."
     registry = "org.apache.tinkerpop.gremlin.tinkergraph.structure.TinkerIoRegistryV3"
@@ -392,7 +396,9 @@ def server_settings(
 
 
 def check_port(port: int, setting: str = PORT_SETTING) -> None:
-    """Raises ConfigurationError, naming the port and its setting, when it cannot be listened on."""
+    """Raises ConfigurationError, naming the port and its setting, when the engine could not listen
+    on it.
+    """
     with socket.socket() as probe:
         probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
@@ -409,11 +415,11 @@ def check_port(port: int, setting: str = PORT_SETTING) -> None:
 
 
 class _PortTaken(Exception):
-    """Another program has taken a port since it was looked at."""
+    """Another program has taken a port since it was checked."""
 
 
 def _real_ports(port: int, read_port: int | None) -> tuple[int, int | None]:
-    """The same ports; for each 0 another free one."""
+    """The same ports, with a different free one in place of each 0."""
     with ExitStack() as stack:
         probes = [stack.enter_context(socket.socket()) for _ in range(2)]
         for probe in probes:

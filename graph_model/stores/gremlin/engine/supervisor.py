@@ -1,8 +1,8 @@
 """Restarts a dead engine with growing pauses, and reports how full it is.
 
-The first restart comes at once. An engine that dies again soon after most likely has the same
-reason (a graph larger than its heap), so each further restart waits longer. Meanwhile the journal
-takes documents as ever, and ``trouble`` has the remedy for the operator.
+The first restart comes at once. An engine that dies again soon after that most likely dies for the
+same reason (a graph larger than its heap), so each further restart waits longer. Meanwhile the
+journal takes documents as usual, and ``trouble`` tells the operator the remedy.
 """
 
 from __future__ import annotations
@@ -30,10 +30,11 @@ counting or saving the graph needs room too."""
 NEARLY_FULL: Final = 0.8
 
 OUT_OF_MEMORY: Final = 3
-"""How a JVM with -XX:+ExitOnOutOfMemoryError ends."""
+"""The exit code of a JVM with -XX:+ExitOnOutOfMemoryError."""
 _LEARNED: Final = 0.8
-"""Elements may be wider than the measured ones: a number that did not fit is not tried again."""
-_CALM_SECONDS: Final = 900.0  # a life longer than this makes the next death a first one
+"""The factor on the capacity after an overflow: elements may take more heap than the measured ones,
+so a number that did not fit is not tried again."""
+_CALM_SECONDS: Final = 900.0  # after a longer life the next death counts as a first one
 _FIRST_PAUSE_SECONDS: Final = 30.0
 _LONGEST_PAUSE_SECONDS: Final = 1800.0
 _WATCH_SECONDS: Final = 60.0
@@ -62,8 +63,8 @@ class Engine(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Memory:
-    """How full an engine is: ``elements`` of the about ``capacity`` that its heap holds, a fifth
-    less for each of the ``overflows`` that count.
+    """How full an engine is: it has ``elements``, and its heap holds about ``capacity``, which is a
+    fifth less for each of the ``overflows`` that count.
     """
 
     elements: int
@@ -76,7 +77,7 @@ class Memory:
 
     @property
     def element_bytes(self) -> int:
-        """Heap that a vertex or an edge takes, about."""
+        """The approximate bytes of heap that a vertex or an edge takes."""
         return BYTES_PER_ELEMENT
 
     @property
@@ -112,10 +113,10 @@ def remedy(heap_mb: int) -> str:
 
 
 class Supervisor:
-    """Watches one engine; safe to use from several threads. ``clock`` gives seconds, ``now`` those
-    of the epoch, ``limit`` the bytes of memory that this process and the engine may use.
+    """Watches one engine; safe to use from several threads. ``clock`` gives seconds, ``now`` epoch
+    seconds, ``limit`` the bytes of memory that this process and the engine may use.
 
-    ``folder`` keeps what an overflow or a kill has shown, over restarts and for the doctor.
+    ``folder`` keeps the notes about overflows and kills, over restarts and for the doctor.
     """
 
     def __init__(
@@ -152,7 +153,7 @@ class Supervisor:
     # --- dying and living -------------------------------------------------------------------
 
     def revive(self) -> bool:
-        """Start a dead engine if it is time to: True when it was started, and is empty now."""
+        """Start a dead engine if its pause is over. True when it was started, and is empty now."""
         with self._lock:
             if self._engine.alive():
                 return False
@@ -176,7 +177,7 @@ class Supervisor:
         self._counted_whole = False
 
     def _mourn(self, cause: str | None = None) -> None:
-        """Note a death: why, and how long the next start waits."""
+        """Note a death with its reason, and compute the pause before the next start."""
         now = self._clock()
         if now - self._started_at > _CALM_SECONDS:
             self._deaths = 0
@@ -200,7 +201,7 @@ class Supervisor:
             )
 
     def _note_end(self) -> str:
-        """The reason for it; an overflow and a kill are noted for later.
+        """Note an overflow or a kill for later. Returns the reason of the engine's end.
 
         Headwater ends the engine only in ``stop``, which leaves no exit code.
         """
@@ -228,15 +229,17 @@ class Supervisor:
 
     @property
     def memory(self) -> Memory | None:
-        """The filling of the engine at the last count; None where that is not the present graph:
-        before the first count, without an engine, while it is filled.
+        """How full the engine was at the last count. None where that is not the present graph:
+        before the first count, without an engine, and while the engine is being filled.
         """
         stands = self._counted_whole and self._whole() and self._engine.alive()
         counted = self._memory
         return self._filled_with(counted.elements) if counted is not None and stands else None
 
     def observe(self, elements: int, *, whole: bool = True) -> None:
-        """The graph holds so many elements; the first time that it is nearly full is logged."""
+        """Note the number of elements in the graph; log it the first time that the engine is nearly
+        full.
+        """
         before, self._memory = self._memory, self._filled_with(elements)
         self._counted_whole = whole
         if self._memory.is_nearly_full and not (before and before.is_nearly_full):
@@ -264,7 +267,7 @@ class Supervisor:
         self._thread.start()
 
     def _count(self, count: Count) -> float:
-        """The time when it ended."""
+        """Count once. Returns the time when the count ended."""
         whole = self._whole()
         try:
             self.observe(sum(count()), whole=whole)
@@ -273,7 +276,7 @@ class Supervisor:
         return self._clock()
 
     def stop(self) -> None:
-        """End the watching; safe to call twice."""
+        """End the thread that counts; safe to call twice."""
         self._stopping.set()
         if self._thread is not None:
             self._thread.join(5.0)
