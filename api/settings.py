@@ -378,10 +378,10 @@ ROWS: Final[tuple[Row, ...]] = (
         "",
         "Retention: runs=100,days=400 keeps the newest 100 runs of each job (of a stream, which is "
         "one run, 1,000 executions for each), all of the last 400 days, and the runs behind "
-        "today's lineage: every append and write of an unknown mode, with what it read. Where "
-        "those are most, little goes: see limits.md. The service removes the rest once a night, "
-        "after 3:00 UTC (hour=4: after 4:00), rows and documents; with bodies=keep the "
-        "journal keeps the documents. Empty: it keeps everything.",
+        "today's lineage: every append and write of an unknown mode, with the writes that it read. "
+        "Where most runs are such writes, few are removed: see limits.md. The service removes the "
+        "rest once a night, after 3:00 UTC (hour=4: after 4:00), rows and documents; with "
+        "bodies=keep the journal keeps the documents. Empty: it keeps everything.",
         read_keep,
     ),
     Row(

@@ -36,7 +36,7 @@ def header_of(event: Mapping[str, Any], name: str) -> str | None:
 
 
 def sender_of(event: Mapping[str, Any]) -> str:
-    """The name of the caller whom the gateway has recognised: a role, a token's subject, a key."""
+    """The name of the caller that the gateway recognised: a role, a token's subject, a key."""
     context = event.get("requestContext", {})
     authorizer = context.get("authorizer") or {}
     identity = context.get("identity") or {}

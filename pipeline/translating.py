@@ -26,7 +26,7 @@ _REPEATS_KEPT: Final = 100_000
 
 RANK: Final = "rank"
 """1 for a document that only adds to the facts of its plan id, else 0."""
-ORDER: Final = ("plan_id", "what", RANK, "content_hash", "scope", "position")
+ORDER: Final = ("plan_id", "part", RANK, "content_hash", "scope", "position")
 """How the lines of a partition are sorted; all lines of a plan id are in one partition."""
 TOGETHER: Final = 5_000
 """Documents of a plan id in one call, if they only add to others: the call holds the others and so
@@ -56,8 +56,8 @@ class PartitionTranslation:
 
     def records(self, lines: Iterable[Line]) -> Iterator[Record]:
         """All records of the partition: facts (few of them twice), set-aside documents, counts."""
-        for (_, what), group in groupby(lines, lambda line: (line.plan_id, line.what)):
-            if what == DOCUMENT:
+        for (_, part), group in groupby(lines, lambda line: (line.plan_id, line.part)):
+            if part == DOCUMENT:
                 self._counts["plan_ids"] += 1
                 yield from self._plan_id(group)
             else:
@@ -66,10 +66,10 @@ class PartitionTranslation:
 
     def _other(self, lines: Iterable[Line]) -> Iterator[Record]:
         for line in lines:
-            self._counts[line.what] += 1
-            if line.what == END:
+            self._counts[line.part] += 1
+            if line.part == END:
                 self._counts["expected"] += line.position
-            elif line.what == REFUSED:
+            elif line.part == REFUSED:
                 yield _set_aside("", [], "refused", line.kind)
 
     def _plan_id(self, lines: Iterable[Line]) -> Iterator[Record]:

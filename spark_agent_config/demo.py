@@ -138,8 +138,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if not wait_until_projected(given.url, _PATIENCE_SECONDS):
         print("The server is still projecting its documents; the pages may lag behind.")
     print("\nOpen in a browser:")
-    for what, address in links(given.url, [job.name for job in result.jobs], result.main_table):
-        print(f"  {what:<34} {address}")
+    for page, address in links(given.url, [job.name for job in result.jobs], result.main_table):
+        print(f"  {page:<34} {address}")
     return 0
 
 

@@ -157,7 +157,7 @@ def path_of(*parts: str, **query: object) -> str:
     return f"{path}?{urlencode(words)}" if words else path
 
 
-def report_progress(call: Call, what: str) -> Callable[[int, int], None]:
+def report_progress(call: Call, counted: str) -> Callable[[int, int], None]:
     """A function that prints the progress at every ten thousand."""
     reported = 0
 
@@ -165,13 +165,13 @@ def report_progress(call: Call, what: str) -> Callable[[int, int], None]:
         nonlocal reported
         if done - reported >= _PROGRESS_EVERY:
             reported = done
-            call.say(f"  {done:,} of {total:,} {what}")
+            call.say(f"  {done:,} of {total:,} {counted}")
 
     return progress
 
 
 def say_change(
-    call: Call, answer: Mapping[str, Any], done: str, what: str, most: int | None = None
+    call: Call, answer: Mapping[str, Any], done: str, changed: str, most: int | None = None
 ) -> int:
     """Print that a named layer or rule is ``done``; of a preview, ``most`` of the datasets that
     would change.
@@ -181,7 +181,7 @@ def say_change(
         return 0
     for one in answer["items"][:most]:
         call.say(f"  {one['uri']}: {one['before'] or '-'} -> {one['after'] or '-'}")
-    call.say(f"{answer['total']:,} of {answer['datasets']:,} datasets would change their {what}")
+    call.say(f"{answer['total']:,} of {answer['datasets']:,} datasets would change their {changed}")
     return 0
 
 

@@ -214,15 +214,19 @@ def add_impact(commands: Any) -> None:
     command = add_command(
         commands, "impact", impact, "everything downstream, and the effects of a change", _TEXT
     )
-    what = command.add_mutually_exclusive_group(required=True)
-    what.add_argument("node", nargs="?", help="dataset:…, column:…#…, job:…/…, prefix:… or an id")
-    what.add_argument("--dataset", metavar="URI")
-    what.add_argument("--column", metavar="URI#PATH")
-    what.add_argument("--job", metavar="NAMESPACE/NAME")
-    what.add_argument(
+    subject = command.add_mutually_exclusive_group(required=True)
+    subject.add_argument(
+        "node", nargs="?", help="dataset:…, column:…#…, job:…/…, prefix:… or an id"
+    )
+    subject.add_argument("--dataset", metavar="URI")
+    subject.add_argument("--column", metavar="URI#PATH")
+    subject.add_argument("--job", metavar="NAMESPACE/NAME")
+    subject.add_argument(
         "--prefix", metavar="URI", help="all datasets whose URI starts with this text"
     )
-    what.add_argument("--plan", metavar="FILE", nargs="+", help="captured plans of a changed job")
+    subject.add_argument(
+        "--plan", metavar="FILE", nargs="+", help="captured plans of a changed job"
+    )
     command.add_argument("--change", choices=("dropped", "renamed", "retyped"))
     command.add_argument(
         "--fail-on", choices=tuple(_FAILING), default="breaks",

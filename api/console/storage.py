@@ -46,10 +46,10 @@ def describe(found: Mapping[str, Any]) -> Iterator[str]:
     for name, one in sorted(found["full"].items()):
         if one["days"] is not None:
             yield describe_full(name, one["days"])
-    for what, shares in found["by"].items():
+    for field, shares in found["by"].items():
         named = [one for one in shares if one["name"]][:_SHOWN]
         listed = ", ".join(f"{one['name']} {one['share']:.0%}" for one in named)
-        yield f"journal by {what}: {listed or 'nothing yet'}"
+        yield f"journal by {field}: {listed or 'nothing yet'}"
     for setting, size in found["saved"].items():
         if size:
             yield f"{setting} would give back at most {_bytes(size)}"

@@ -2,7 +2,7 @@
 
     {"errorId": "3f0c…", "timestamp": 1700000000000, "message": "no event 'x' is known"}
 
-The id is the request's, so that a person who copies it from the screen finds the line in the log.
+The id is the request's: a person copies it from the screen and finds the line in the log.
 The status and headers are those of every other error.
 """
 

@@ -334,12 +334,13 @@ def _download_progress(say: Say) -> Callable[[int, int, str], None]:
     """Log every tenth of a download."""
     reported = -1
 
-    def progress(done: int, total: int, what: str) -> None:
+    def progress(done: int, total: int, archive: str) -> None:
         nonlocal reported
         tenth = 10 * done // max(total, 1)
         if tenth > reported:
             reported = tenth
-            say(f"  download   {done / 1e6:.0f} of {total / 1e6:.0f} MB of Java archives ({what})")
+            megabytes = f"{done / 1e6:.0f} of {total / 1e6:.0f} MB"
+            say(f"  download   {megabytes} of Java archives ({archive})")
 
     return progress
 

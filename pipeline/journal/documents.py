@@ -34,11 +34,11 @@ _MOST_SHOWN: Final = 200
 
 
 class Line(NamedTuple):
-    """One line. ``what`` is DOCUMENT, BEGIN, END (``position``: how many documents the backup has)
+    """One line. ``part`` is DOCUMENT, BEGIN, END (``position``: how many documents the backup has)
     or REFUSED (``kind``: why). ``damage`` is that of ``protocols.StoredDocument``.
     """
 
-    what: str
+    part: str
     plan_id: str = ""
     content_hash: str = ""
     scope: str = ""

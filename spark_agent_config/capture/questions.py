@@ -27,14 +27,14 @@ class Questions:
     def __init__(self) -> None:
         self._unanswered: set[str] = set()
 
-    def ask(self, what: str, question: Callable[[], Answer], otherwise: Answer) -> Answer:
+    def ask(self, subject: str, question: Callable[[], Answer], otherwise: Answer) -> Answer:
         """The answer, or ``otherwise`` where the JVM has none."""
         try:
             return question()
         except Exception as error:  # whatever a JVM may raise: the job must not notice
-            if what not in self._unanswered:
-                self._unanswered.add(what)
-                _LOG.debug("Spark did not say %s: %s", what, first_line(error))
+            if subject not in self._unanswered:
+                self._unanswered.add(subject)
+                _LOG.debug("Spark did not say %s: %s", subject, first_line(error))
             return otherwise
 
     def ask_quietly(self, question: Callable[[], Answer]) -> Answer | None:

@@ -134,8 +134,8 @@ def show_rules(call: Call) -> int:
     answer = call.ask("GET", path)
     if options.versions:
         for one in answer["versions"]:
-            what = "the program's rules" if one["default"] else one["digest"]
-            call.say(f"{one['id']}  {one['at']}  {one['author']}  {what}  {one['note']}")
+            content = "the program's rules" if one["default"] else one["digest"]
+            call.say(f"{one['id']}  {one['at']}  {one['author']}  {content}  {one['note']}")
         return 0
     call.say(json.dumps(answer["rules"], indent=2, ensure_ascii=False))
     return 0
@@ -144,12 +144,12 @@ def show_rules(call: Call) -> int:
 def preview_rules(call: Call) -> int:
     """The effect of a file of rules on the names in the journal."""
     answer = call.ask("PUT", path_of("rules", preview=True), {"rules": _read(call.options.file)})
-    for what in ("datasets", "jobs", "partitions"):
-        found = answer[what]
+    for kind in ("datasets", "jobs", "partitions"):
+        found = answer[kind]
         for one in found["items"][:_SHOWN]:
             call.say(f"  {one['before']} -> {one['after']}  (written {one['spelling']})")
         call.say(
-            f"{what}: {found['total']:,} of {found['spellings']:,} spellings change, "
+            f"{kind}: {found['total']:,} of {found['spellings']:,} spellings change, "
             f"{found['merged']:,} names merge several, {found['split']:,} are split"
         )
     call.say(

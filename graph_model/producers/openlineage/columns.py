@@ -114,12 +114,12 @@ class ColumnEdges:
 
     def too_many(self) -> str:
         """The name of the bound that is exceeded; "" for none."""
-        for count, what in (
+        for count, counted in (
             (len(self._flows), "derivations"),
             (len(self._influences), "influences"),
         ):
             if count > MOST_FLOWS:
-                return f"{count:,} {what}, at most {MOST_FLOWS:,}"
+                return f"{count:,} {counted}, at most {MOST_FLOWS:,}"
         return ""
 
     def flows(self) -> tuple[ReportedFlow, ...]:

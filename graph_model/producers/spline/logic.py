@@ -264,11 +264,11 @@ class _LogicReader:
     def _check_flows(self) -> None:
         """A column read from several datasets derives from each of them."""
         places = {attribute: len(found) for attribute, found in self._leaves.items()}
-        for what, most in (("derivations", MOST_DERIVATIONS), ("influences", MOST_INFLUENCES)):
-            listed: Iterable[Derivation | Influence] = getattr(self.columns, what)
+        for kind, most in (("derivations", MOST_DERIVATIONS), ("influences", MOST_INFLUENCES)):
+            listed: Iterable[Derivation | Influence] = getattr(self.columns, kind)
             count = sum(places.get(item.source, 0) for item in listed)
             if count > most:
-                self._lose_columns(f"{count:,} {what}, at most {most:,}")
+                self._lose_columns(f"{count:,} {kind}, at most {most:,}")
                 return
 
     def _has_room(self, characters: int) -> bool:

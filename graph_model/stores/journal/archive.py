@@ -345,10 +345,10 @@ class _Examination:
 
 
 def _damage_of(damaged: Any) -> str:
-    what = f"document {damaged['position']} ({damaged['kind']} of {damaged['planId']})"
+    subject = f"document {damaged['position']} ({damaged['kind']} of {damaged['planId']})"
     if "receipt" in damaged:
-        what = f"receipt {damaged['receipt']} of {what}"
-    return f"{what} is damaged and not in the backup: {damaged['reason']}"
+        subject = f"receipt {damaged['receipt']} of {subject}"
+    return f"{subject} is damaged and not in the backup: {damaged['reason']}"
 
 
 def _body_of(line: Any) -> bytes:

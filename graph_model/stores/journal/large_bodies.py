@@ -224,8 +224,8 @@ class Removal:
         self._not_before = float("-inf")
 
     def attempt(self) -> None:
-        """Never fails: what is left stays condemned for the next attempt, or for another thread
-        that removes now.
+        """Remove condemned bodies; never fails. Bodies that it leaves stay condemned for the next
+        attempt, or for another thread that removes now.
         """
         large = large_of(self._engine)
         if large is None or large.removing.locked() or self._clock() < self._not_before:

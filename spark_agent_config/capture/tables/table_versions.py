@@ -355,7 +355,7 @@ def touched(table: Any, snapshot: Any) -> tuple[str, ...]:
     None of more than ``MOST``, or of too many files.
     """
     summary = _summary(snapshot)
-    files = sum(int(summary.get(f"{what}-data-files", 0)) for what in ("added", "deleted"))
+    files = sum(int(summary.get(f"{change}-data-files", 0)) for change in ("added", "deleted"))
     # Files that were added with their manifests are not counted by partitions.
     if files > _MOST_FILES or int(summary.get("changed-partition-count", 0)) > MOST:
         return ()

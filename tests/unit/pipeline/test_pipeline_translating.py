@@ -215,7 +215,7 @@ def test_a_line_that_cannot_be_read_is_listed_and_spoils_nothing() -> None:
     headwater.close()
     broken = lines[3].replace("file:/data/", "file:/dota/")
     assert broken != lines[3]
-    noise = ["not json\n", "[]\n", '{"position": 7}\n', '{"what": 1}\n', "\n", broken]
+    noise = ["not json\n", "[]\n", '{"position": 7}\n', '{"other": 1}\n', "\n", broken]
     records = translated([*lines, *noise])
     reasons = [one["reason"] for one in set_aside(records) if one["state"] == "refused"]
     assert len(reasons) == 5
@@ -284,7 +284,7 @@ def test_an_export_is_read_as_the_backup_of_the_same_journal() -> None:
     ]
     export = [json.dumps(export_line(one), ensure_ascii=False) for one in found if one]
     headwater.close()
-    backup = [line for line in read_lines(lines) if line.what == DOCUMENT]
+    backup = [line for line in read_lines(lines) if line.part == DOCUMENT]
     assert list(read_lines(export)) == backup
 
 

@@ -49,8 +49,8 @@ class JobStatement:
     """The content of one or several events about a job, the same for runs and declarations.
 
     Datasets are sorted by key and named once. ``entries`` are those of the lineage facet, by
-    target; ``explicit``: the events had such a facet. ``left_out`` are gaps (code, detail) for what
-    is not projected (``reduction``).
+    target; ``explicit``: the events had such a facet. ``left_out`` are gaps (code, detail) for the
+    content that is not projected (``reduction``).
     """
 
     namespace: str

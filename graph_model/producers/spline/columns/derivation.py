@@ -217,7 +217,7 @@ class _Deriver:
         return bits
 
 
-def check_count(count: int, most: int, what: str) -> None:
+def check_count(count: int, most: int, counted: str) -> None:
     """Raises TooLarge for more than ``most`` derivations, or influences."""
     if count > most:
-        raise TooLarge(f"{count:,} {what}, at most {most:,}")
+        raise TooLarge(f"{count:,} {counted}, at most {most:,}")

@@ -68,7 +68,7 @@ def _pending_plans(
     """The plan ids of the documents PENDING, by position; one may come for each document.
 
     Those of the kind ``first`` come before all others, as many as a page holds. From the second
-    page on the database leaves out what the caller has ``found``: one may have very many.
+    page on the database leaves out those that the caller has ``found``: one may have very many.
     """
     for row in connection.execute(_PENDING_FIRST, {"page": page, "first": first}):
         yield row.plan_id
