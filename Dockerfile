@@ -36,7 +36,7 @@ FROM build AS build-aws
 RUN tools/bin/pip --python /opt/headwater/bin/python install \
       --require-hashes --only-binary :all: -r requirements/lambda.txt
 
-# --- what both images are ---------------------------------------------------------------------------
+# --- the base of both images ---------------------------------------------------------------------------
 FROM ${PYTHON_IMAGE} AS base
 RUN groupadd --gid 10001 headwater \
  && useradd --uid 10001 --gid 10001 --no-create-home --home-dir /data --shell /usr/sbin/nologin headwater \
@@ -57,7 +57,7 @@ CMD ["serve"]
 # --- the image for a graph of your own --------------------------------------------------------------
 FROM base AS aws
 # Connections to Aurora verify its certificate. AWS adds authorities to this file: no checksum.
-# On Lambda another user runs this, who cannot enter /data: modules/functions names /tmp instead.
+# On Lambda another user runs this, and cannot enter /data: modules/functions names /tmp instead.
 ADD --chmod=0444 https://truststore.pki.rds.amazonaws.com/global/global-bundle.pem /etc/ssl/certs/rds-global-bundle.pem
 COPY --from=build-aws /opt/headwater /opt/headwater
 VOLUME /data

@@ -1,6 +1,6 @@
-# The front door of Headwater: `make help` lists what it can do.
+# The front door of Headwater: `make help` lists its targets.
 #
-# What a target needs is installed the first time, each part behind a stamp file that depends on
+# The needs of a target are installed the first time, each part behind a stamp file that depends on
 # its lock, so a second call takes seconds and needs no network.
 
 SHELL = /bin/sh
@@ -71,7 +71,7 @@ fuzz: ready-fuzz $(SERVE) $(DEVELOPMENT) ## Throw hostile documents at the servi
 	FUZZ_EXAMPLES="$(FUZZ_EXAMPLES)" $(BIN)/python -m pytest tests/fuzz -m fuzz --timeout=0 $(ARGS)
 
 .PHONY: truth
-truth: ready-spark $(SERVE) $(SPARK) ## Hold the column lineage against what moves when the data change
+truth: ready-spark $(SERVE) $(SPARK) ## Compare the column lineage with the columns that move when the data change
 	PYSPARK_PYTHON="$(abspath $(BIN))/python" $(BIN)/python -m bench.truth $(ARGS)
 
 .PHONY: agreement
@@ -145,12 +145,12 @@ build/uv/bin/uv:
 	build/uv/bin/python -m pip --disable-pip-version-check install --quiet uv==$(UV_VERSION)
 
 .PHONY: clean
-clean: ## Remove what was installed and built here (data stays)
+clean: ## Remove installed and built files (data stays)
 	rm -rf "$(VENV)" build frontend/node_modules *.egg-info \
 	  .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
-# --- what this computer must have: one line each, before anything else -----------------------------
+# --- requirements of this computer: one line each, before anything else -----------------------------
 
 ready-%: interpreter
 	@"$(PYTHON)" -m api.serving.machine $*
@@ -172,7 +172,7 @@ interpreter:
 answering: interpreter
 	@URL="$(URL)" "$(PYTHON)" -m api.serving.machine server
 
-# --- what is installed -----------------------------------------------------------------------------
+# --- installation -----------------------------------------------------------------------------
 
 $(BIN)/python: | interpreter
 	@echo "Creating the virtual environment $(VENV)"

@@ -1,4 +1,4 @@
-# Who may talk to whom: a row a connection, both ends of it. Security groups allow nothing else.
+# The permitted connections: a row each, with both ends. Security groups allow nothing else.
 
 locals {
   groups = merge(

@@ -5,7 +5,7 @@
 data "aws_region" "current" {}
 
 locals {
-  # What is behind the gateway: the service where there is one, unless the caller wants the functions.
+  # The target of the gateway: the service where there is one, unless the caller wants the functions.
   gateway_target = var.gateway == null ? null : coalesce(var.gateway.target, var.service == null ? "functions" : "service")
 }
 
@@ -198,7 +198,7 @@ module "gateway" {
   }
 }
 
-# For clients of OpenLineage that know an address alone: what they send is in a queue before they get an answer.
+# For clients of OpenLineage that know only an address: their event is in a queue before they get an answer.
 module "queue_gateway" {
   source = "./modules/gateway"
   count  = try(var.functions.queue_gateway, null) == null ? 0 : 1

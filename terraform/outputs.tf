@@ -4,12 +4,12 @@ output "url" {
 }
 
 output "load_balancer_dns_name" {
-  description = "What domain_name must point to within your networks. Null without the service."
+  description = "The target of domain_name in DNS within your networks. Null without the service."
   value       = one(module.service[*].load_balancer.dns_name)
 }
 
 output "page_dns_name" {
-  description = "What the page's name must point to for people outside your networks. Null: the page is not public."
+  description = "The target of the page's name in DNS for people outside your networks. Null: the page is not public."
   value       = one(module.page[*].dns_name)
 }
 
@@ -54,7 +54,7 @@ output "producers" {
 }
 
 output "lake" {
-  description = "The example's lake: buckets, database, workflow, what stands in the jobs' --conf, and EMR Serverless. Null: none."
+  description = "The example's lake: buckets, database, workflow, the text of the jobs' --conf, and EMR Serverless. Null: none."
   value       = one([for lake in module.lake : { buckets = lake.buckets, database = lake.database, workflow = lake.workflow, conf = lake.conf, emr = lake.emr }])
 }
 
@@ -120,7 +120,7 @@ locals {
       TEXT
     ],
     [for gateway in module.gateway : <<-TEXT
-      Ask the gateway (signed, or with what it asks for), for example with the key of a producer:
+      Send a request to the gateway (signed, or with the token or key that it requires), for example with the key of a producer:
            curl -I -H "X-API-Key: $HEADWATER_API_KEY" ${gateway.url}/producer/status
       TEXT
     ],
@@ -149,6 +149,6 @@ locals {
 }
 
 output "next_steps" {
-  description = "What to do after the first apply, in order."
+  description = "The steps after the first apply, in order."
   value       = join("", [for index, step in local.steps : "${index + 1}. ${step}"])
 }

@@ -1,4 +1,4 @@
-# What the service, the functions and the task setup share. A name that is not a setting stops the start.
+# The settings that the service, the functions and the task setup share. A name that is not a setting stops the start.
 
 locals {
   # File in the image with the authorities of RDS; the service verifies the certificate of the database with it.

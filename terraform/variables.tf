@@ -76,7 +76,7 @@ variable "bodies_above" {
 }
 
 variable "keep" {
-  description = "HEADWATER_KEEP: what stays, such as runs=100,days=400. The service removes the rest at night; where there are functions alone, headwater prune does. Empty: everything stays."
+  description = "HEADWATER_KEEP: the runs that stay, such as runs=100,days=400. The service removes the rest at night; where there are functions alone, headwater prune does. Empty: everything stays."
   type        = string
   default     = ""
   nullable    = false
@@ -155,7 +155,7 @@ variable "metrics" {
 }
 
 variable "gateway" {
-  description = "A public HTTP API for producers that do not reach the network: what is behind it (service or functions; the service where there is one), authorization AWS_IAM (with callers: account id => ARNs of roles of other accounts), JWT (with jwt) or KEY, throttling a route, routes. Null: none."
+  description = "A public HTTP API for producers that do not reach the network: its target (service or functions; the service where there is one), authorization AWS_IAM (with callers: account id => ARNs of roles of other accounts), JWT (with jwt) or KEY, throttling a route, routes. Null: none."
   type = object({
     target        = optional(string)
     authorization = optional(string, "AWS_IAM")
@@ -218,7 +218,7 @@ variable "producers" {
 }
 
 variable "lake" {
-  description = "The example's data and Glue jobs: who reports (listener or spline), the namespace of the jobs, and an EMR Serverless application for the same jobs. Null: none."
+  description = "The example's data and Glue jobs: the reporter (listener or spline), the namespace of the jobs, and an EMR Serverless application for the same jobs. Null: none."
   type = object({
     agent     = optional(string, "listener")
     namespace = optional(string, "hr")

@@ -32,7 +32,7 @@ run "bodies_are_encrypted_versioned_and_closed" {
 
   assert {
     condition     = alltrue([for one in aws_s3_bucket_versioning.this : one(one.versioning_configuration).status == "Enabled"])
-    error_message = "What is overwritten can be brought back."
+    error_message = "An overwritten object can be brought back."
   }
 
   assert {

@@ -148,7 +148,7 @@ run "the_employees_example_is_whole" {
 
   assert {
     condition     = toset([for name, row in local.connections : row.to if row.from == "jobs"]) == toset(["load_balancer", "endpoints", "employees", "warehouse"])
-    error_message = "Jobs reach what the example reads."
+    error_message = "Jobs reach the data that the example reads."
   }
 
   assert {

@@ -59,7 +59,7 @@ run "each_queue_has_its_function" {
 
   assert {
     condition     = one(aws_lambda_function.this["take"].environment).variables["HEADWATER_DEAD_LETTER_QUEUE"] == var.queues["events"].dead_url && one(aws_lambda_function.this["take-uploads"].environment).variables["HEADWATER_DEAD_LETTER_QUEUE"] == var.queues["uploads"].dead_url
-    error_message = "What can never be taken is set aside beside its own queue."
+    error_message = "A message that can never be taken is set aside beside its own queue."
   }
 
   assert {

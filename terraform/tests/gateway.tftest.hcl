@@ -56,7 +56,7 @@ run "it_is_throttled_logged_and_verifies_the_certificate" {
 
   assert {
     condition     = one(aws_apigatewayv2_integration.listener[0].tls_config).server_name_to_verify == "lineage.example.org"
-    error_message = "The gateway verifies whom it talks to."
+    error_message = "The gateway verifies its peer."
   }
 
   assert {

@@ -33,7 +33,7 @@ run "alarms_reach_somebody" {
 
   assert {
     condition     = aws_sns_topic.this.kms_master_key_id == var.key_arn
-    error_message = "What alarms say is encrypted."
+    error_message = "The messages of alarms are encrypted."
   }
 
   assert {

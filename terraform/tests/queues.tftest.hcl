@@ -18,7 +18,7 @@ run "no_message_is_dropped" {
 
   assert {
     condition     = alltrue([for name, one in aws_sqs_queue_redrive_policy.this : jsondecode(one.redrive_policy).deadLetterTargetArn == aws_sqs_queue.dead[name].arn && jsondecode(one.redrive_policy).maxReceiveCount >= 10])
-    error_message = "What cannot be taken goes to a dead-letter queue, after several tries."
+    error_message = "A message that cannot be taken goes to a dead-letter queue, after several tries."
   }
 
   assert {
@@ -28,7 +28,7 @@ run "no_message_is_dropped" {
 
   assert {
     condition     = aws_sqs_queue.this["events"].fifo_queue && aws_sqs_queue.dead["events"].fifo_queue && endswith(aws_sqs_queue.this["events"].name, ".fifo")
-    error_message = "Events keep the order of their run; a FIFO queue has a FIFO queue for what is dead."
+    error_message = "Events keep the order of their run; a FIFO queue has a FIFO dead-letter queue."
   }
 
   assert {

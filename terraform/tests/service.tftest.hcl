@@ -54,7 +54,7 @@ run "containers_are_hardened" {
 
   assert {
     condition     = anytrue([for one in jsondecode(aws_ecs_task_definition.service.container_definitions)[0].environment : one.name == "HEADWATER_DATABASE_IAM" && one.value == "true"])
-    error_message = "What all share reaches the service."
+    error_message = "The shared settings reach the service."
   }
 
   assert {

@@ -78,7 +78,7 @@ run "keys_are_put_and_not_read" {
 
   assert {
     condition     = aws_ecr_repository.this.image_tag_mutability == "IMMUTABLE" && one(aws_ecr_repository.this.image_scanning_configuration).scan_on_push
-    error_message = "An image is what it was, and was looked through."
+    error_message = "An image cannot change, and it was scanned."
   }
 }
 
@@ -99,7 +99,7 @@ run "other_accounts_have_keys_with_their_scope" {
       for key in jsondecode(one([for one in jsondecode(aws_ecs_task_definition.this.container_definitions)[1].environment : one.value if one.name == "KEYS_TO_CREATE"])) :
       key.scope == "444455556666" && key.roles == ["producer"]
     ])
-    error_message = "The account is the scope of what it reports."
+    error_message = "The account is the scope of its reports."
   }
 }
 

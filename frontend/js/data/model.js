@@ -193,7 +193,7 @@ function operationBox(operation) {
   };
 }
 
-/** The second line: what a step does (`a > 10`); for the ends of a plan, which end it is. */
+/** The second line: the condition or expression of a step (`a > 10`); for an end of a plan, which end it is. */
 function operationDetail({ kind, name, properties }, label) {
   if (kind === 'read' || kind === 'write') return name && name !== label ? `${kind} · ${name}` : kind;
   return properties?.[0]?.text ?? (name === label ? '' : name);

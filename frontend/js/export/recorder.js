@@ -1,6 +1,6 @@
 /**
- * A drawing context that writes SVG: the canvas's painter paints a document too. It knows what the
- * painting of this page uses. Pure; every text from outside is escaped.
+ * A drawing context that writes SVG: the canvas's painter paints a document too. It has
+ * the calls that this page's painter uses. Pure; every text from outside is escaped.
  */
 import { textOf } from '../drawing/glyphs.js';
 

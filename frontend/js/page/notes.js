@@ -82,12 +82,12 @@ export function footnote(reply) {
   const ended = depth && depth.reached > 0 && depth.reached < depth.asked && !partial && !tried;
   return [
     asOf && element('span', {}, 'Newest event: ', time(asOf)),
-    ended && element('span', {}, `${what(reply?.nodes ?? [], reply?.edges ?? [])} beyond ${count(depth.reached, 'step')}`),
+    ended && element('span', {}, `${flowWord(reply?.nodes ?? [], reply?.edges ?? [])} beyond ${count(depth.reached, 'step')}`),
   ].filter(Boolean);
 }
 
-/** The kind of flow that ends there: all, or the values alone where something decides over columns that is not drawn. */
-function what(nodes, edges) {
+/** The word for the flow that ends there: `Nothing`, or `No value` where influences on columns are not drawn. */
+function flowWord(nodes, edges) {
   const decided = nodes.some((node) => influenceWords(node.indirect) !== '');
   return decided && !edges.some((edge) => edge.kind === 'INDIRECT') ? 'No value' : 'Nothing';
 }

@@ -5,11 +5,11 @@ import { button, data, element, icon, replace } from './dom.js';
 
 /**
  * @param {import('../items/details.js').Context} context
- * @param {object} what
- * @param {string} what.name
- * @param {(preview: boolean) => string} what.address
- * @param {HTMLElement} what.said the place of the question and of an error
- * @param {(preview: any) => (Node | string | null | false)[]} what.draw the effect
+ * @param {object} statement
+ * @param {string} statement.name
+ * @param {(preview: boolean) => string} statement.address
+ * @param {HTMLElement} statement.said the place of the question and of an error
+ * @param {(preview: any) => (Node | string | null | false)[]} statement.draw the effect
  * @returns {Promise<void>}
  */
 export async function offerRemoval({ api, reload, announce }, { name, address, said, draw }) {

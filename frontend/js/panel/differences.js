@@ -216,7 +216,7 @@ function planVersion(state, one, besides) {
 /* Since the last good run */
 
 /**
- * What changed upstream since the last good run; asked at once where the last run failed.
+ * The changes upstream since the last good run; loaded at once where the last run failed.
  * @param {import('../items/details.js').Context} context
  * @param {'jobs'|'datasets'} kind
  * @param {string} id

@@ -16,7 +16,7 @@ const MOST_CHANGES = 4;
 const MODES = new Set(['overwrite', 'append', 'overwrite-partitions', 'lifecycle']);
 
 /**
- * The history of a table, at any time in view: a reader who went back wants to come forward again.
+ * The history of a table, whatever time is in view, so that a reader can go back in time and forward again.
  * @param {import('../items/details.js').Context} context
  * @param {string} id
  * @returns {Promise<import('../data/api.js').Result>} data: moments, and the writes behind them

@@ -1,5 +1,5 @@
 /**
- * The hidden items, by whom and why; each can be shown again.
+ * The hidden items, each with its author and reason; each can be shown again.
  */
 import { data, element, time } from '../page/dom.js';
 import { count } from '../data/format.js';

@@ -1,5 +1,5 @@
 /**
- * Everything downstream as a table: what breaks when this changes. It can be sorted, filtered and
+ * Everything downstream as a table: the items that break when this changes. It can be sorted, filtered and
  * taken along as CSV or Markdown.
  */
 import { tagChip } from '../panel/classifications.js';

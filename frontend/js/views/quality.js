@@ -1,6 +1,6 @@
 /**
- * Rules that read a run facet of one's own as a check: the list, and a form that shows what a rule
- * would change before it is in place.
+ * Rules that read a run facet of one's own as a check: the list, and a form that previews the
+ * effect of a rule.
  */
 import { field } from '../panel/classifications.js';
 import { button, data, element, focusFirst, replace } from '../page/dom.js';

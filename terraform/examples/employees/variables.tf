@@ -23,7 +23,7 @@ variable "project_name" {
 }
 
 variable "agent" {
-  description = "Who reports on Spark: listener (ours) or spline (the stock agent)."
+  description = "The reporter on Spark: listener (Headwater's) or spline (the stock agent)."
   type        = string
   default     = "listener"
 }

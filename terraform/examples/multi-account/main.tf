@@ -1,4 +1,4 @@
-# Two accounts: Headwater in the one of the data platform, jobs in the one of a domain. What those jobs report goes by
+# Two accounts: Headwater in the one of the data platform, jobs in the one of a domain. Their reports go by
 # PrivateLink, with an API key of their account, so that it has the account as its capture scope.
 
 terraform {
@@ -78,7 +78,7 @@ module "producer" {
   job_security_group_ids = var.domain.job_security_group_ids
 }
 
-# What an administrator would click: this connection, and no other, is let in.
+# In place of an administrator's click: this connection, and no other, is accepted.
 resource "aws_vpc_endpoint_connection_accepter" "domain" {
   provider = aws.platform
 

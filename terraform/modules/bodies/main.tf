@@ -1,4 +1,4 @@
-# What is too large for a row, a message or a request: two buckets.
+# Two buckets for content that is too large for a row, a message or a request.
 #
 #   state     bodies of large documents of the journal, each under the hash of its content. No rule ever removes one.
 #   uploads   payloads on their way in: pointers of the queue road, and plans that clients put to a signed address.

@@ -1,5 +1,5 @@
 # Jobs of other accounts: a private way to the load balancer (PrivateLink), and for each account an API key
-# that its roles may read. What comes with such a key has the account as its capture scope.
+# that its roles may read. Documents sent with such a key have the account as their capture scope.
 
 data "aws_caller_identity" "current" {}
 data "aws_partition" "current" {}
@@ -24,8 +24,8 @@ resource "aws_security_group" "this" {
   tags        = { Name = "${var.name}-capture" }
 }
 
-# It passes TLS on as it is; the load balancer behind it ends it. Who may connect is the endpoint service's
-# affair, below: addresses of other accounts' networks say nothing.
+# It passes TLS on as it is; the load balancer behind it ends it. The endpoint service below decides
+# which accounts may connect: addresses of other accounts' networks say nothing.
 resource "aws_lb" "this" {
   #checkov:skip=CKV_AWS_91:A load balancer that does not end TLS writes no access log; the one behind it does.
   name                             = "${var.name}-capture"

@@ -10,7 +10,7 @@ output "key_arn" {
 }
 
 output "endpoint_service_name" {
-  description = "What the accounts make an interface endpoint for. It is accepted here by hand."
+  description = "The endpoint service for which the accounts make an interface endpoint. It is accepted here by hand."
   value       = aws_vpc_endpoint_service.this.service_name
 }
 

@@ -1,5 +1,5 @@
 # Rules of AWS WAF for the load balancer (scope REGIONAL) or the page's distribution (CLOUDFRONT). A gateway of the
-# kind HTTP API cannot have one: what comes by it passes the load balancer's.
+# kind HTTP API cannot have one: its requests pass that of the load balancer.
 
 # Behind each of these addresses are many clients: those of a gateway, of the private way, of CloudFront.
 resource "aws_wafv2_ip_set" "shared" {
@@ -57,7 +57,7 @@ resource "aws_wafv2_web_acl" "this" {
     }
   }
 
-  # One address may not take what all share.
+  # One address may not use up the capacity that all share.
   rule {
     name     = "rate"
     priority = 1
@@ -191,7 +191,7 @@ resource "aws_wafv2_web_acl_association" "this" {
   web_acl_arn  = aws_wafv2_web_acl.this.arn
 }
 
-# --- its log: what was blocked, without keys and tokens --------------------------------------------------
+# --- its log: blocked requests, without keys and tokens --------------------------------------------------
 
 resource "aws_cloudwatch_log_group" "this" {
   #checkov:skip=CKV_AWS_338:The caller says how long; the default and examples/production keep a year.

@@ -5,7 +5,7 @@ variable "name" {
 }
 
 variable "scope" {
-  description = "What they are for: REGIONAL (a load balancer) or CLOUDFRONT (a distribution)."
+  description = "The kind of resource that they protect: REGIONAL (a load balancer) or CLOUDFRONT (a distribution)."
   type        = string
   nullable    = false
 

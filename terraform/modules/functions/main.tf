@@ -1,7 +1,7 @@
 # Headwater on Lambda: the same image as the service, one function a task. Journal, graph and buckets are the
 # service's own, so that both ways may run side by side.
 #
-#   accept         what the service does for a request: checks the key, writes the journal, answers questions
+#   accept         does the work of the service for a request: checks the key, writes the journal, answers questions
 #   project        journal -> graph; woken by the queue, and once a minute in case that a message was lost
 #   enqueue        the queue road: a request with events -> the FIFO queue, nothing else; it needs no network of ours
 #   take           events of the FIFO queue -> rewrite rules -> journal
@@ -16,7 +16,7 @@ locals {
   partition = data.aws_partition.current.partition
   region    = data.aws_region.current.region
 
-  # On top of what the service and the functions share. A function can write to /tmp alone.
+  # In addition to the settings that the service and the functions share. A function can write to /tmp alone.
   common  = { HEADWATER_LOG_FORMAT = "json", HEADWATER_PROJECTION_WAIT = "0", HEADWATER_DATA = "/tmp", TMPDIR = "/tmp" }
   uploads = { HEADWATER_UPLOADS = "s3://${var.uploads.bucket}/${var.uploads.prefix}" }
   wake    = { HEADWATER_PROJECTION_QUEUE = var.queues["projection"].url }
@@ -127,7 +127,7 @@ resource "aws_lambda_function" "this" {
   ]
 }
 
-# --- what calls them: queues, and a clock. The gateways are in modules/gateway ------------------------------
+# --- their callers: queues, and a clock. The gateways are in modules/gateway ------------------------------
 
 resource "aws_lambda_event_source_mapping" "this" {
   for_each = local.sources

@@ -1,11 +1,11 @@
-# A role for each function, and what each may do, written out.
+# A role for each function, with its permissions written out.
 
 locals {
   dbuser = "arn:${local.partition}:rds-db:${local.region}:${local.account}:dbuser:${var.database.cluster_resource_id}/${var.database.user}"
   graph  = "arn:${local.partition}:neptune-db:${local.region}:${local.account}:${var.graph.cluster_resource_id}/*"
   bodies = "${var.bodies.bucket_arn}/${var.bodies.prefix}/*"
 
-  # The key, for the two services that hold what a function reads and writes, and for nothing else.
+  # The key, only for the two services that hold the data that a function reads and writes.
   services_with_key = ["s3.${local.region}.amazonaws.com", "sqs.${local.region}.amazonaws.com"]
 }
 
@@ -13,7 +13,7 @@ resource "aws_iam_role" "this" {
   for_each = local.functions
 
   name                 = "${var.name}-${each.key}"
-  description          = "What the function ${each.key} of ${var.name} may do"
+  description          = "Permissions of the function ${each.key} of ${var.name}"
   permissions_boundary = var.permissions_boundary
 
   assume_role_policy = jsonencode({
@@ -26,7 +26,7 @@ resource "aws_iam_role" "this" {
   })
 }
 
-# What each needs in order to run at all.
+# The permissions that each function needs to run at all.
 resource "aws_iam_role_policy" "run" {
   for_each = local.functions
 

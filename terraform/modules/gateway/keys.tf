@@ -1,4 +1,4 @@
-# With KEY, in front of a function that checks no keys itself: a function that does. It compares what stands behind
+# With KEY, in front of a function that checks no keys itself: a function that does. It compares the text behind
 # "Authorization: Bearer" with the API keys that the task setup put into Secrets Manager.
 
 locals {
@@ -85,7 +85,7 @@ resource "aws_iam_role" "check_key" {
   count = local.checks_keys ? 1 : 0
 
   name                 = local.checker
-  description          = "What the function that checks API keys may do"
+  description          = "Permissions of the function that checks API keys"
   permissions_boundary = var.permissions_boundary
 
   assume_role_policy = jsonencode({

@@ -1,5 +1,5 @@
-# A public door: an HTTP API in front of the load balancer or of a function. Its address is public, so it asks who is
-# there, is throttled and logged, and knows the producers' routes alone unless told otherwise.
+# A public door: an HTTP API in front of the load balancer or of a function. Its address is public, so it
+# authenticates callers, is throttled and logged, and by default passes only the producers' routes.
 
 data "aws_caller_identity" "current" {}
 data "aws_partition" "current" {}
@@ -80,7 +80,7 @@ resource "aws_lambda_permission" "function" {
   source_arn     = "${aws_apigatewayv2_api.this.execution_arn}/*/*"
 }
 
-# --- who may come in -------------------------------------------------------------------------------------
+# --- the permitted callers -------------------------------------------------------------------------------------
 
 # The token has a header of its own: Authorization may carry an API key, which the service compares with X-API-Key.
 resource "aws_apigatewayv2_authorizer" "token" {

@@ -34,7 +34,7 @@ variable "log_days" {
 }
 
 variable "authorization" {
-  description = "Who may come in: AWS_IAM (signed requests), JWT (a token in the header that token_header names), or KEY (API keys of Headwater). The service and the function accept want an API key in any case."
+  description = "The permitted callers: AWS_IAM (signed requests), JWT (a token in the header that token_header names), or KEY (API keys of Headwater). The service and the function accept want an API key in any case."
   type        = string
   nullable    = false
 
@@ -68,7 +68,7 @@ variable "token_header" {
 }
 
 variable "key_secret_arns" {
-  description = "With KEY, where nobody behind the gateway checks keys: name => secret with an API key that may come in, as Authorization: Bearer. Empty: the check is left to what is behind the gateway."
+  description = "With KEY, where nobody behind the gateway checks keys: name => secret with an API key that may come in, as Authorization: Bearer. Empty: the service or function behind the gateway checks."
   type        = map(string)
   default     = {}
   nullable    = false
@@ -112,7 +112,7 @@ variable "throttling" {
 }
 
 variable "routes" {
-  description = "Routes that pass. The default is what producers need (POST /uploads for plans larger than a gateway takes); \"GET /{proxy+}\" adds the page and every question."
+  description = "Routes that pass. The default has the routes that producers need (POST /uploads for plans larger than a gateway takes); \"GET /{proxy+}\" adds the page and every question."
   type        = set(string)
   default = [
     "HEAD /producer/status",

@@ -23,7 +23,7 @@ variable "key_arn" {
 }
 
 variable "engine_version" {
-  description = "Version of Neptune's engine; of 1.4, which takes Gremlin clients of TinkerPop 3.7 (1.5 changes what steps mean). Null: the newest of 1.4 that the region offers, so that a plan shows an upgrade before it is made. Named: that one; after an automatic minor upgrade name the new one, since there is no way back."
+  description = "Version of Neptune's engine; of 1.4, which takes Gremlin clients of TinkerPop 3.7 (1.5 changes the meaning of steps). Null: the newest of 1.4 that the region offers, so that a plan shows an upgrade before it is made. Named: that one; after an automatic minor upgrade name the new one, since there is no way back."
   type        = string
   default     = null
 

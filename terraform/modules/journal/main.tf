@@ -1,4 +1,4 @@
-# The journal and the catalogue: Aurora PostgreSQL Serverless v2. The journal is what must be kept.
+# The journal and the catalogue: Aurora PostgreSQL Serverless v2. The journal must not be lost.
 
 locals {
   major          = var.engine_version == null ? "16" : split(".", var.engine_version)[0]

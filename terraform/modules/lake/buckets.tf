@@ -7,7 +7,7 @@ resource "aws_s3_bucket" "this" {
   #checkov:skip=CKV2_AWS_61:A scanner does not follow for_each over the buckets; tests/lake.tftest.hcl and tests/unit/terraform do.
   #checkov:skip=CKV_AWS_21:A scanner does not follow for_each over the buckets; tests/lake.tftest.hcl and tests/unit/terraform do.
   #checkov:skip=CKV_AWS_145:A scanner does not follow for_each over the buckets; tests/lake.tftest.hcl and tests/unit/terraform do.
-  #checkov:skip=CKV_AWS_18:Who reads the data is seen by data events of CloudTrail, which the account's owner switches on.
+  #checkov:skip=CKV_AWS_18:Data events of CloudTrail show the readers of the data; the account's owner switches them on.
   #checkov:skip=CKV_AWS_144:Example data, which its jobs make again.
   #checkov:skip=CKV2_AWS_62:Nobody waits for a file; the workflow starts the jobs.
   bucket        = "${var.name}-${each.key}-${local.account}-${local.region}"
@@ -102,7 +102,7 @@ resource "aws_s3_bucket_policy" "this" {
   depends_on = [aws_s3_bucket_public_access_block.this]
 }
 
-# --- what lies in them from the start ------------------------------------------------------------------
+# --- their first content ------------------------------------------------------------------
 
 locals {
   package = "${path.module}/../../../spark_agent_config"

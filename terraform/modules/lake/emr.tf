@@ -69,7 +69,7 @@ resource "aws_iam_role" "emr" {
   count = var.emr == null ? 0 : 1
 
   name                 = "${var.name}-emr"
-  description          = "What job runs of the example on EMR Serverless may do"
+  description          = "Permissions of the example's job runs on EMR Serverless"
   permissions_boundary = var.permissions_boundary
 
   assume_role_policy = jsonencode({

@@ -17,14 +17,14 @@ locals {
     rank_absences    = "${var.name}-rank-absences"
   }
 
-  # Our listener: what observe() reads (spark_agent_config/README.md).
+  # Headwater's listener: the settings that observe() reads (spark_agent_config/README.md).
   listener_properties = {
     "spark.headwater.url"           = var.url
     "spark.headwater.namespace"     = var.namespace
     "spark.headwater.label.account" = local.account
   }
 
-  # The stock Spline agent: what `headwater config glue` prints; tests/unit/terraform holds it against that.
+  # The stock Spline agent: the settings that `headwater config glue` prints; tests/unit/terraform compares the two.
   spline_properties = {
     "spark.sql.queryExecutionListeners"                      = "za.co.absa.spline.harvester.listener.SplineQueryExecutionListener"
     "spark.spline.lineageDispatcher"                         = "http"
@@ -180,7 +180,7 @@ resource "aws_cloudwatch_log_group" "glue" {
   kms_key_id        = var.key_arn
 }
 
-# curate-employees, then the two that read what it wrote, then the one that reads theirs.
+# curate-employees, then the two jobs that read its tables, then the one that reads the tables of those.
 resource "aws_glue_workflow" "this" {
   name        = var.name
   description = "The example's jobs, in their order"

@@ -43,7 +43,7 @@ output "workflow" {
 }
 
 output "conf" {
-  description = "What stands in the jobs' --conf, for jobs of your own."
+  description = "The text of the jobs' --conf, for jobs of your own."
   value       = local.conf
 }
 

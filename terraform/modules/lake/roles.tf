@@ -1,4 +1,4 @@
-# What the jobs may do, written out: no managed policy of AWS is attached.
+# The permissions of the jobs, written out: no managed policy of AWS is attached.
 
 locals {
   catalog = "arn:${local.partition}:glue:${local.region}:${local.account}"
@@ -22,7 +22,7 @@ locals {
 
 resource "aws_iam_role" "this" {
   name                 = "${var.name}-glue"
-  description          = "What the example's Glue jobs may do"
+  description          = "Permissions of the example's Glue jobs"
   permissions_boundary = var.permissions_boundary
 
   assume_role_policy = jsonencode({

@@ -51,7 +51,7 @@ variable "namespace" {
 }
 
 variable "agent" {
-  description = "Who reports: listener (ours, no jar), or spline (the stock agent; put its two jars into jars/ of the bucket code)."
+  description = "The reporter: listener (Headwater's, no jar), or spline (the stock agent; put its two jars into jars/ of the bucket code)."
   type        = string
   nullable    = false
 

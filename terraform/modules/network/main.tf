@@ -73,7 +73,7 @@ resource "aws_vpc_endpoint" "interface" {
   security_group_ids  = [aws_security_group.endpoints.id]
   tags                = { Name = "${var.name}-${each.key}" }
 
-  # A bound, no right: roles say who may do what. Credentials of another account are of no use in this network.
+  # A bound, not a permission: roles have the permissions. Credentials of another account are of no use in this network.
   policy = jsonencode({
     Version = "2012-10-17"
     Statement = [merge(

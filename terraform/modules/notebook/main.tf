@@ -1,4 +1,4 @@
-# A notebook instance with graph-notebook beside the graph: for people who ask Neptune by hand. It may read the graph,
+# A notebook instance with graph-notebook beside the graph: for queries of Neptune by hand. It may read the graph,
 # not change it, and has no way to the internet: its packages come from the bucket of code.
 
 data "aws_caller_identity" "current" {}
@@ -10,11 +10,11 @@ locals {
   partition = data.aws_partition.current.partition
   region    = data.aws_region.current.region
 
-  # Where the instance looks for what it needs, below the bucket.
+  # The folder of the bucket in which the instance looks for its files.
   wheels    = "notebook/wheels"
   notebooks = "notebook/notebooks"
 
-  # What graph-notebook reads from ~/graph_notebook_config.json.
+  # The settings that graph-notebook reads from ~/graph_notebook_config.json.
   configuration = {
     host                  = var.graph.host
     port                  = var.graph.port
@@ -79,11 +79,11 @@ resource "aws_s3_object" "recipe" {
   source_hash = filesha256("${path.module}/../../../notebooks/${each.key}")
 }
 
-# --- what it may do --------------------------------------------------------------------------------------
+# --- its permissions --------------------------------------------------------------------------------------
 
 resource "aws_iam_role" "this" {
   name                 = "${var.name}-notebook"
-  description          = "What the notebook instance may do: read the graph, and its own packages"
+  description          = "Permissions of the notebook instance: read the graph, and its own packages"
   permissions_boundary = var.permissions_boundary
 
   assume_role_policy = jsonencode({

@@ -5,7 +5,7 @@ data "aws_region" "current" {}
 
 locals {
   # Seconds of a period; an alarm needs three in a row, unless "periods" says otherwise. It rings above the number of
-  # "above", or below that of "below". "missing" says what no data mean.
+  # "above", or below that of "below". "missing" says how to treat missing data.
   period = 300
 
   of_service = var.service == null ? {} : {

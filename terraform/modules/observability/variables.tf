@@ -57,21 +57,21 @@ variable "service" {
 }
 
 variable "gateways" {
-  description = "Gateways: what each is called => id of its API."
+  description = "Gateways: name => id of the API."
   type        = map(string)
   default     = {}
   nullable    = false
 }
 
 variable "queues" {
-  description = "Queues: what each is called => its name, and that of its dead-letter queue."
+  description = "Queues: label => name of the queue, and of its dead-letter queue."
   type        = map(object({ name = string, dead_name = string }))
   default     = {}
   nullable    = false
 }
 
 variable "functions" {
-  description = "Functions: what each is called => its name."
+  description = "Functions: label => name of the function."
   type        = map(string)
   default     = {}
   nullable    = false

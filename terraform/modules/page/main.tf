@@ -43,7 +43,7 @@ resource "aws_cloudfront_vpc_origin" "this" {
 resource "aws_cloudfront_response_headers_policy" "this" {
   #checkov:skip=CKV_AWS_259:It enforces TLS for a year; to be preloaded by browsers is for the owner of the whole domain to ask.
   name    = var.name
-  comment = "What a public page has to say; the service's own headers take precedence"
+  comment = "Headers of a public page; the service's own headers take precedence"
 
   security_headers_config {
     strict_transport_security {
@@ -72,7 +72,7 @@ resource "aws_cloudfront_distribution" "this" {
   #checkov:skip=CKV_AWS_86:Its access log goes through CloudWatch's delivery, below; the scanner knows the older kind alone.
   #checkov:skip=CKV_AWS_305:The service serves the page at / itself.
   #checkov:skip=CKV_AWS_310:There is one origin: the load balancer, which has several zones behind it.
-  #checkov:skip=CKV_AWS_374:Countries say nothing about who holds an API key; the rules of the firewall are the place for it.
+  #checkov:skip=CKV_AWS_374:A country says nothing about the holder of an API key; the rules of the firewall are the place for it.
   #checkov:skip=CKV2_AWS_47:The rules in modules/firewall have the list with Log4j; the scanner does not follow the module.
   comment         = "${var.name}: page and API for people outside the network"
   enabled         = true

@@ -1,5 +1,5 @@
 output "dns_name" {
-  description = "What domain_name must point to, for people outside the network."
+  description = "The target of domain_name in DNS, for people outside the network."
   value       = aws_cloudfront_distribution.this.domain_name
 }
 

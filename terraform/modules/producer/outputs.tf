@@ -4,11 +4,11 @@ output "endpoint_id" {
 }
 
 output "next_steps" {
-  description = "What is left to do in this account."
+  description = "The remaining steps in this account."
   value       = <<-TEXT
     1. In Headwater's account, accept the endpoint ${aws_vpc_endpoint.this.id} (examples/multi-account does so by itself).
     2. Give a job its API key from ${var.secret_arn}, at run time, and print its settings:
          headwater config glue --url https://${var.domain_name} --api-key
-       What it reports has this account as its capture scope, since the key has.
+       Its reports have this account as their capture scope, since the key has.
   TEXT
 }

@@ -69,7 +69,7 @@ variable "role_names" {
 }
 
 variable "job_security_group_ids" {
-  description = "Security groups of the jobs: what they are called here => id. They get a rule to the endpoint."
+  description = "Security groups of the jobs: label => id. They get a rule to the endpoint."
   type        = map(string)
   nullable    = false
 }

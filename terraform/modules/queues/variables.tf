@@ -11,7 +11,7 @@ variable "key_arn" {
 }
 
 variable "message_size" {
-  description = "The largest message in KB. What is larger goes through the bucket of uploads, with a pointer in the message."
+  description = "The largest message in KB. A larger document goes through the bucket of uploads, with a pointer in the message."
   type        = number
   nullable    = false
 

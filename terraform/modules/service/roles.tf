@@ -1,4 +1,4 @@
-# Two roles: what starts tasks, and what the service may do.
+# Two roles: one starts tasks, the other has the permissions of the service.
 
 locals {
   trust_of_tasks = jsonencode({
@@ -31,7 +31,7 @@ resource "aws_iam_role_policy" "execution" {
     Statement = concat(
       [
         {
-          # This action knows no resource; the token opens only what the next statement names.
+          # This action knows no resource; the token opens only the repository that the next statement names.
           Sid      = "LoginToRegistry"
           Effect   = "Allow"
           Action   = "ecr:GetAuthorizationToken"
@@ -73,7 +73,7 @@ resource "aws_iam_role_policy" "execution" {
 
 resource "aws_iam_role" "service" {
   name                 = "${var.name}-service"
-  description          = "What Headwater itself may do: graph, journal, large bodies"
+  description          = "Permissions of Headwater itself: graph, journal, large bodies"
   permissions_boundary = var.permissions_boundary
   assume_role_policy   = local.trust_of_tasks
 }

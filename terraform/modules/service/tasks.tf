@@ -1,4 +1,4 @@
-# What runs: the service, and beside it a collector of its metrics. The service makes its tables and brings them
+# The task: the service, and beside it a collector of its metrics. The service makes its tables and brings them
 # up to date when it starts, one process at a time.
 
 resource "aws_cloudwatch_log_group" "this" {
@@ -29,7 +29,7 @@ locals {
     { name = name, value = value }
   ]
 
-  # What every container of this deployment is held to.
+  # The restrictions of every container of this deployment.
   hardened = {
     essential              = true
     privileged             = false
@@ -69,7 +69,7 @@ locals {
     }
   })
 
-  # Reads /metrics with a key of its own and writes what alarms need to CloudWatch.
+  # Reads /metrics with a key of its own and writes the metrics of the alarms to CloudWatch.
   metrics_container = var.metrics == null ? null : merge(local.hardened, {
     name      = "metrics"
     image     = one(var.metrics[*].image)

@@ -1,4 +1,4 @@
-# What both ways of running share: the repository of the image, the cluster, and what runs once.
+# The parts that service and functions share: the repository of the image, the cluster, and the task that runs once.
 
 data "aws_caller_identity" "current" {}
 data "aws_partition" "current" {}
@@ -80,7 +80,7 @@ resource "aws_security_group" "this" {
 # --- the places of API keys ----------------------------------------------------------------------------
 
 locals {
-  # What the key is called => who may use it. The service does not start before the first key exists.
+  # Name of the key => its users. The service does not start before the first key exists.
   keys = merge(
     {
       admin    = { roles = ["admin"], scope = "" }

@@ -1,4 +1,4 @@
-# Two roles: what starts the task, and what the task itself may do.
+# Two roles: one starts the task, the other has the permissions of the task itself.
 
 locals {
   trust_of_tasks = jsonencode({
@@ -30,7 +30,7 @@ resource "aws_iam_role_policy" "execution" {
     Version = "2012-10-17"
     Statement = [
       {
-        # This action knows no resource; the token opens only what the next statement names.
+        # This action knows no resource; the token opens only the repository that the next statement names.
         Sid      = "LoginToRegistry"
         Effect   = "Allow"
         Action   = "ecr:GetAuthorizationToken"

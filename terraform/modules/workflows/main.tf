@@ -117,9 +117,9 @@ resource "aws_cloudwatch_log_group" "this" {
   kms_key_id        = var.key_arn
 }
 
-# --- what it reads from the bucket of code -----------------------------------------------------------------
+# --- its files in the bucket of code -----------------------------------------------------------------
 
-# The network has no package index: what requirements.txt names comes from wheels in the bucket.
+# The network has no package index: the packages of requirements.txt come from wheels in the bucket.
 resource "aws_s3_object" "requirements" {
   bucket       = var.code.bucket
   key          = "airflow/requirements.txt"
@@ -157,11 +157,11 @@ resource "aws_s3_object" "dag" {
   content_type = "text/x-python"
 }
 
-# --- what it may do ----------------------------------------------------------------------------------------
+# --- its permissions ----------------------------------------------------------------------------------------
 
 resource "aws_iam_role" "this" {
   name                 = "${var.name}-airflow"
-  description          = "What Airflow and its tasks may do"
+  description          = "Permissions of Airflow and its tasks"
   permissions_boundary = var.permissions_boundary
 
   assume_role_policy = jsonencode({
