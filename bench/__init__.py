@@ -1,1 +1,1 @@
-"""Measurements that are run by hand: what they print stands in docs/benchmarks.md."""
+"""Measurements that are run by hand: docs/benchmarks.md has their results."""

@@ -40,7 +40,7 @@ _JAVA: Final = "java"
 
 
 def submissions(year: Year) -> Iterator[Submission]:
-    """What the year's runs report, each document once."""
+    """The documents of the year's runs, each once."""
     seen: set[str] = set()
     for number in count():
         for document in documents(year, number):
@@ -101,7 +101,7 @@ def _is_java(pid: int) -> bool:
 
 
 def rebuild(source: Path, destination: Path, master: str) -> tuple[float, Use]:
-    """The seconds that it took, and what it used. Raises RuntimeError where it failed."""
+    """The seconds that it took, with its CPU and memory. Raises RuntimeError where it failed."""
     command = [sys.executable, "-m", "pipeline", "rebuild", "--master", master]
     command += ["--from", str(source), "--to", str(destination), "--graph-runs", "newest:3"]
     use, began = Use(), time.monotonic()

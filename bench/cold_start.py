@@ -1,4 +1,4 @@
-"""How long a service needs from its start until it answers, and what of it is which part.
+"""How long a service needs from its start until it answers, part by part.
 
     python -m bench.cold_start --times 5
 
@@ -6,7 +6,7 @@ Each time on a new data folder with the embedded engine (archives in the cache, 
 then once more on the same folder, whose graph is small. ``answers``: ``/health/live`` is 200, from
 when documents are taken. ``ready``: the graph is whole (``/health/ready``). ``CPU``: service and
 engine together until then, and as a multiple of a Python that does nothing. Times on the clock
-depend on what else the computer does; CPU hardly.
+depend on other work of the computer; CPU hardly does.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Where the bytes go: what repeated runs add to journal and catalogue, by table and by index.
+"""The bytes that repeated runs add to journal and catalogue, by table and by index.
 
     python -m bench.disk                      300 jobs, three more runs of each, both formats
     python -m bench.disk --jobs 1000 --runs 5 --all

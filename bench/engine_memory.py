@@ -1,4 +1,4 @@
-"""What an element costs the embedded engine: memory, and the time of its checkpoint.
+"""The cost of an element in the embedded engine: memory, and the time of its checkpoint.
 
     python -m bench.engine_memory --elements 200000 1000000 --heap 2048
 
@@ -48,7 +48,7 @@ def main(arguments: list[str] | None = None) -> int:
 
 
 def measure(folder: Path, size: int, heap_mb: int) -> dict[str, Any]:
-    """Fill, save, start again, load; what each took."""
+    """Fill, save, start again, load. Returns the cost of each."""
     server = EmbeddedServer(folder, environment=os.environ, port=0, heap_mb=heap_mb)
     found: dict[str, Any] = {"asked": size, "heap_mb": heap_mb}
     file = folder / "graph.kryo"
@@ -99,7 +99,7 @@ def fill(graph: GremlinGraph, size: int) -> None:
 
 
 def write(graph: GremlinGraph, facts: Facts) -> None:
-    """As the projector does: what was in the way of a long collection is written again."""
+    """Write as the projector does: a write that fails during a long collection is repeated."""
     for _ in range(_TRIES - 1):
         try:
             return graph.write(facts)

@@ -8,7 +8,7 @@ of plans that it knows (*repeated*): CPU of the service and of the engine a pair
 system, until nothing is pending. In the end the service is stopped and started from its checkpoint.
 The last lines hold the largest size against the others.
 
-At the first size the engine's JVM has just begun to compile what it runs, so that size is dearer
+At the first size the engine's JVM has just begun to compile its code, so that size costs more
 than it would be in a service that has run for a while: hold the largest against the middle as well.
 """
 
@@ -31,7 +31,7 @@ _STEP: Final = 100
 
 @dataclass(frozen=True, slots=True)
 class Point:
-    """What a pair costs in a graph of so many elements."""
+    """The cost of a pair in a graph of this many elements."""
 
     elements: int
     first: Load
@@ -98,7 +98,7 @@ def milliseconds(load: Load) -> float:
 
 
 def compare(small: Point, large: Point) -> str:
-    """How many times a pair costs in the large graph what it costs in the small one."""
+    """The cost of a pair in the large graph as a multiple of its cost in the small one."""
     first = milliseconds(large.first) / milliseconds(small.first)
     repeated = milliseconds(large.repeated) / milliseconds(small.repeated)
     return (

@@ -60,7 +60,7 @@ class OpenLoad:
         self._begun = 0
 
     def run(self, seconds: float, notes: Notes, service: Service) -> None:
-        """Post for so long, noting what is pending."""
+        """Post for this time, noting the number of pending documents."""
         self._began = time.monotonic()
         threads = [threading.Thread(target=self._work) for _ in range(_CONCURRENCY)]
         for thread in threads:

@@ -29,7 +29,7 @@ def children(pid: int) -> list[int]:
 
 
 def tree(root: int, without: Collection[int] = ()) -> list[int]:
-    """A process and all below it, except ``without`` and what is below those."""
+    """A process and all below it, except ``without`` and the processes below those."""
     known = _children_of_all()
     found: list[int] = []
     pending = [root]

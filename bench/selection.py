@@ -1,4 +1,4 @@
-"""What a measurement is asked to run: ``--only`` and numbers of rounds."""
+"""The part of a measurement to run: ``--only`` and numbers of rounds."""
 
 from __future__ import annotations
 

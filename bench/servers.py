@@ -1,4 +1,4 @@
-"""What an HTTP server costs on our documents: the CPU of the process for each request.
+"""The cost of an HTTP server on Headwater's documents: the CPU of the process for each request.
 
     python -m bench.servers                          waitress
     python -m bench.servers granian gunicorn         others, each installed beside the project
@@ -152,7 +152,7 @@ def main() -> None:
     parser.add_argument("servers", nargs="*", metavar="SERVER", help=", ".join(_COMMANDS))
     parser.add_argument("--jobs", type=int, default=4_000, help="pairs, and runs")
     parser.add_argument("--connections", type=int, default=16)
-    parser.add_argument("--serve", type=int, metavar="PORT", help="what runs waitress itself")
+    parser.add_argument("--serve", type=int, metavar="PORT", help="run waitress itself here")
     options = parser.parse_args()
     if options.serve:
         with reserve("127.0.0.1", options.serve) as listener:

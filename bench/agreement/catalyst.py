@@ -1,9 +1,9 @@
 """The second opinion: DIRECT sources of a query's columns, from Catalyst's own tree.
 
-Written from what Spark's operators mean and nothing else: it shares no code with ``graph_model``,
+Written from the meaning of Spark's operators alone: it shares no code with ``graph_model``,
 and its way is another one. It goes bottom up, operator by operator, each giving its columns with
-the read columns that they are made of; no references are followed. What only decides (conditions,
-the partition and order of a window, rankings) is left out.
+the read columns that they are made of; no references are followed. Influences (conditions,
+the partition and order of a window, rankings) are left out.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ class Tree:
 
 
 class UnknownOperator(Exception):
-    """An operator whose meaning is not written down here: say what it means, do not guess."""
+    """An operator whose meaning is not defined here: define it, do not guess."""
 
 
 def direct_sources(nodes: Sequence[Mapping[str, Any]]) -> list[Column]:
@@ -70,7 +70,7 @@ _FIRST_ONLY: Final = {"AggregateExpression", "WindowExpression", "MaxBy", "MinBy
 
 
 class _Query:
-    """``outer`` is what the query around a correlated subquery has."""
+    """``outer`` has the columns of the query around a correlated subquery."""
 
     def __init__(self, outer: Scope | None = None, ctes: dict[int, list[Column]] | None = None):
         self._outer: Scope = {} if outer is None else outer

@@ -16,12 +16,12 @@ In reading order:
 
 ``rhythms``       how often jobs run: the text of ``--rhythms``
 ``year``          the runs, by number: pure, the same for the same seed
-``documents``     a run -> what agents send of it
+``documents``     a run -> the documents that agents send of it
 ``clients``       processes that send a range of runs and do not give up
-``questions``     what is asked at each sample, and how long it took
-``samples``       what is measured, and the file in which it is kept
+``questions``     the questions at each sample, and how long they took
+``samples``       the measurements, and the file that keeps them
 ``measurement``   sends, kills, measures
-``lost``          what was acknowledged and is not in the journal
+``lost``          acknowledged documents that are not in the journal
 ``picture``       the curves, as SVG
 ``report``        the table
 """

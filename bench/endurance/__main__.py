@@ -99,7 +99,7 @@ def _options(arguments: Sequence[str]) -> argparse.Namespace:
     add("--rounds", type=positive, default=20, help="how often each question is asked (20)")
     add("--heap", type=positive, default=2048, help="of the engine, MB (2048, as by default)")
     add("--kill", action="store_true", help="kill -9 the service, its engine or both each 15 to 60"
-        " seconds, and look in the end for what was acknowledged and lost")  # fmt: skip
+        " seconds, and look in the end for acknowledged documents that are lost")  # fmt: skip
     add("--folder", type=Path, default=Path("build/endurance"), help="the state (build/endurance)")
     add("--again", action="store_true", help="remove the folder and begin anew")
     options = parser.parse_args(arguments)

@@ -21,7 +21,7 @@ _PATIENCE_SECONDS: Final = 600.0
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """What one process sends of the runs ``begin`` to ``end``."""
+    """The part of the runs ``begin`` to ``end`` that one process sends."""
 
     port: int
     year: Year

@@ -1,4 +1,4 @@
-"""Samples -> curves: what is drawn, and what the table compares. Pure."""
+"""Samples -> the drawn curves, and the rows of the table that compares them. Pure."""
 
 from __future__ import annotations
 

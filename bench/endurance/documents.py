@@ -1,4 +1,4 @@
-"""A run -> what agents send of it: pure.
+"""A run -> the documents that agents send of it: pure.
 
 Spline's agent reports six jobs of ten, OpenLineage three, both of them one. One of four appends,
 the others overwrite their table. An event of OpenLineage (RENAME) reports the new name of a table
@@ -69,7 +69,7 @@ def documents(year: Year, number: int) -> Iterator[Document]:
 
 
 def table(year: Year, job: int, hour: int) -> Table:
-    """What a job writes in an hour; ``~n`` is the raw table ``n``."""
+    """The table that a job writes in an hour; ``~n`` is the raw table ``n``."""
     if job < 0:
         return _LAKE, f"raw/t{~job:05d}"
     renamed = year.times(RENAMED, job, hour)

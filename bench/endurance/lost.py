@@ -1,4 +1,4 @@
-"""What was acknowledged and is not in the journal."""
+"""Acknowledged documents that are not in the journal."""
 
 from __future__ import annotations
 

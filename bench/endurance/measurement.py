@@ -32,7 +32,7 @@ _PARTS: Final = {
 
 @dataclass(frozen=True, slots=True)
 class Course:
-    """How long it goes on, and what happens on the way. ``every``: runs between two samples."""
+    """The length of a measurement, and its kills. ``every``: runs between two samples."""
 
     runs: int
     every: int
@@ -53,7 +53,7 @@ class CpuMeter:
         self._base = self._service.cpu_seconds()
 
     def pause(self) -> tuple[float, float]:
-        """What was used so far."""
+        """The CPU seconds of service and engine so far."""
         now = self._service.cpu_seconds()
         for place in range(2):
             self._used[place] += max(0.0, now[place] - self._base[place])

@@ -1,4 +1,4 @@
-"""What is asked at each sample, always of the same jobs and tables, and how long it took."""
+"""The questions at each sample, always about the same jobs and tables, and their times."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _DRAWS: Final = 1_000
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """What one round of questions is about: a job near the end of chains, one in the middle.
+    """The subjects of a round of questions: a job near the end of chains, one in the middle.
 
     ``at``: the time up to which runs have been sent, epoch ms.
     """
@@ -57,7 +57,7 @@ def questions() -> dict[str, Callable[[Place], str]]:
 
 @dataclass(slots=True)
 class Asked:
-    """What was noted of one question: milliseconds, CPU seconds and sizes, over all rounds."""
+    """The figures of one question: milliseconds, CPU seconds and sizes, over all rounds."""
 
     times: list[float] = field(default_factory=list)
     cpu: float = 0.0

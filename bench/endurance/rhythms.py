@@ -23,7 +23,7 @@ class Rhythm:
 
 
 def read_rhythms(text: str) -> tuple[Rhythm, ...]:
-    """Raises ValueError with what is expected."""
+    """Raises ValueError with the expected form."""
     parts = [part.partition("=") for part in text.split(",")]
     rhythms = tuple(Rhythm(_hours(name.strip()), _share(share)) for name, _, share in parts)
     if math.lcm(*(one.hours for one in rhythms)) > _LONGEST_CYCLE:

@@ -1,4 +1,4 @@
-"""What is measured, and the file in which it is kept."""
+"""The measurements, and the file that keeps them."""
 
 from __future__ import annotations
 
@@ -46,7 +46,9 @@ class Sample:
 
 @dataclass(frozen=True, slots=True)
 class State:
-    """``asked`` is what the runs depend on; ``sent``: up to here everything is acknowledged."""
+    """``asked`` are the settings on which the runs depend; all runs up to ``sent`` are
+    acknowledged.
+    """
 
     asked: Mapping[str, str | int]
     samples: tuple[Sample, ...] = ()

@@ -2,7 +2,7 @@
 
     Year(seed=1, jobs=5_000, rhythms=…).run(0) => job 17 in hour 0
 
-What happens to a job (a column more, another name of its table, a failure) is a function of the
+The events of a job (a column more, another name of its table, a failure) are a function of the
 seed, the job and the hour, so any run can be made without those before it.
 """
 
@@ -105,9 +105,9 @@ class Year:
         """See ``bench.openlineage.workload.sources``."""
         return sources(job, self.jobs)
 
-    def chance(self, what: str, *of: int) -> int:
+    def chance(self, event: str, *of: int) -> int:
         """A number below 2^32 that looks like any."""
-        return zlib.crc32(f"{what} {of} {self.seed}".encode())
+        return zlib.crc32(f"{event} {of} {self.seed}".encode())
 
     def _dealt(self) -> tuple[tuple[tuple[int, ...], ...], ...]:
         """By rhythm and hour of its period the jobs that run then, spread over the layers."""

@@ -18,7 +18,7 @@ _ATTEMPTS: Final = 3
 
 
 class Workload(Protocol):
-    """What jobs post; it goes to other processes."""
+    """The documents that jobs post; it is sent to other processes."""
 
     @property
     def content_type(self) -> str: ...
@@ -29,7 +29,7 @@ class Workload(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Share:
-    """What one process posts: one run of these jobs, on this many connections.
+    """The part of one process: it posts one run of these jobs, on this many connections.
 
     ``interval`` are the seconds from request to request of a connection; 0 is as fast as it goes.
     """
@@ -56,12 +56,12 @@ def post_all(
     ``rate`` is how many requests are sent a second; 0 is as many as are answered. Raises
     RuntimeError for an answer other than 201.
     """
-    what = PlanWorkload() if workload is None else workload
+    posted = PlanWorkload() if workload is None else workload
     processes = min(_PROCESSES, concurrency)
     interval = concurrency / rate if rate else 0.0
     connections = concurrency // processes
     shares = [
-        Share(port, what, tuple(jobs[place::processes]), run, connections, interval)
+        Share(port, posted, tuple(jobs[place::processes]), run, connections, interval)
         for place in range(processes)
     ]
     with multiprocessing.get_context("spawn").Pool(processes) as pool:

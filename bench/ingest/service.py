@@ -23,7 +23,7 @@ _START_SECONDS: Final = 600.0
 _STOP_SECONDS: Final = 600.0
 _PAUSE_SECONDS: Final = 0.05
 VICTIMS: Final = ("service", "engine", "both")
-"""What ``Service.kill`` takes."""
+"""The processes that ``Service.kill`` can end."""
 
 
 @dataclass

@@ -25,7 +25,7 @@ class Pair:
 
 
 class Workload:
-    """Jobs in layers: job ``n`` reads what others wrote and writes a table of its own."""
+    """Jobs in layers: job ``n`` reads tables that others wrote and writes one of its own."""
 
     content_type: Final = "application/vnd.absa.spline.producer.v1.2+json"
 

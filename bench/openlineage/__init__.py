@@ -1,4 +1,4 @@
-"""What taking OpenLineage's events costs: first loads, repeated runs, and a steady rate.
+"""The cost of taking OpenLineage's events: first loads, repeated runs, and a steady rate.
 
     python -m bench.openlineage                       500 jobs, START and COMPLETE, two repetitions
     python -m bench.openlineage --jobs 1000 --runs 3 --concurrency 16

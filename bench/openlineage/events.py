@@ -1,4 +1,4 @@
-"""Events of OpenLineage, built from names: what a client sends of one run of a job."""
+"""Events of OpenLineage that a client sends of one run of a job, built from names."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ Table = tuple[str, str]
 
 
 def common(run: str, run_facets: Json, job: tuple[str, str], job_facets: Json) -> Json:
-    """What all events of a run have; ``job`` is its namespace and name."""
+    """The fields that all events of a run have; ``job`` is its namespace and name."""
     return {
         "producer": _PRODUCER,
         "schemaURL": _EVENT,

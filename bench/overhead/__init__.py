@@ -10,9 +10,9 @@ from round to round, and a round that nobody counts warms the JVM up.
 
 Documents go to a recording server in a process of its own, whose work is not counted.
 
-- *wall* is what the job waits for: from the call of the query to its return.
+- *wall* is the time that the job waits: from the call of the query to its return.
 - *CPU* is that of the driver, JVM and Python together, until all is reported.
-- *own* is what the listener itself takes of it: the Python process, and the JVM's thread that
+- *own* is the listener's own part of it: the Python process, and the JVM's thread that
   calls listeners, each with the listener less without it.
 
 With ``--small`` 60 small writes are measured instead: files, appends, partitions, tables.

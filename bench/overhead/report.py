@@ -105,7 +105,7 @@ _UNITS: Final = (
 
 
 def table(found: Sequence[Line]) -> str:
-    """A line for each query, then what the last one means."""
+    """A line for each query, then the meaning of the last one."""
     last = found[-1]
     count = max(1, len(found) - 1)
     return "\n".join(
@@ -124,7 +124,7 @@ def table(found: Sequence[Line]) -> str:
 
 
 def _typical(found: Sequence[Line]) -> str:
-    """What one query more or less costs, whatever the longest of them does to the sum."""
+    """The difference of a median query, which the longest ones do not distort."""
     more = median(line.wall_more for line in found)
     share = median(line.wall_ratio.median for line in found)
     noise = median(line.wall_noise.median for line in found)

@@ -3,8 +3,8 @@
     python -m bench.overhead.session [--queries 5000] [--every 500] [--off]
 
 runs the 60 small writes over and over in one session with the listener on, and prints after each
-part what is left once both garbage collectors have run. ``--off`` runs the same without the
-listener: what grows there too is Spark's.
+part the memory that is left once both garbage collectors have run. ``--off`` runs the same without
+the listener: growth that shows there too is Spark's.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ def main(arguments: Sequence[str]) -> int:
 
 
 def _run(running: Driver, first: int, count: int) -> None:
-    """The folders of the files go at the end: what grows should not be what Spark has to list."""
+    """Run some of the writes, then remove their files: Spark's lists of files should not grow."""
     writes = small()
     for number in range(first, first + count):
         writes[number % len(writes)].run(running.spark, running.root / "out")

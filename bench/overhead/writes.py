@@ -1,4 +1,4 @@
-"""What is measured: the TPC-H queries, or 60 small writes as a job does them all day long."""
+"""The measured work: the TPC-H queries, or 60 small writes as a job does them all day long."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def _append(name: str, build: Callable[[Any], Any]) -> Callable[[Any, Path], Non
 
 
 def _in_partitions(mode: str) -> Callable[[str, Callable[[Any], Any]], Callable[[Any, Path], None]]:
-    """The listener looks at the table's folders for what these touched."""
+    """Writes for which the listener searches the table's folders for the written partitions."""
 
     def way(name: str, build: Callable[[Any], Any]) -> Callable[[Any, Path], None]:
         def run(spark: Any, folder: Path) -> None:

@@ -1,4 +1,4 @@
-"""The page in a real Chromium: how long what a reader waits for takes, and what it weighs.
+"""The page in a real Chromium: the times that a reader waits, and the bytes that it loads.
 
     python -m bench.page                     all of it, on an estate of its own
     python -m bench.page --url http://…      the first view of a running server

@@ -102,7 +102,7 @@ def large_plan(operations: int, columns: int) -> dict[str, Any]:
 
 
 def beyond(reply: dict[str, Any], node: dict[str, Any], neighbours: int) -> dict[str, Any]:
-    """What opening the downstream side of a node of a picture is answered with."""
+    """The reply when a reader opens the downstream side of a node of a picture."""
     start = {**node, "more": None}
     added = [
         {

@@ -1,4 +1,4 @@
-"""One browser, and what it says about itself."""
+"""One browser, and its own figures."""
 
 from __future__ import annotations
 

@@ -169,21 +169,21 @@ ANALYST = (
          _steps(_find("customers"), _link("Impact"), _sees("downstream"))),
     Task("the columns of a table", 2,
          _steps(_find("customers"), _press("tab-schema"), _sees("Schema ·"))),
-    Task("who wrote a table last", 1, _steps(_find("customers"), _sees("Last writer"))),
+    Task("the last writer of a table", 1, _steps(_find("customers"), _sees("Last writer"))),
     Task("a table as of an earlier write", 3, _as_of),
-    Task("what changed since a write", 3, _since),
+    Task("the changes since a write", 3, _since),
     Task("everything of a name, tables alone", 2, _all_results),
     Task("the SQL of a job", 1, _steps(_find("daily_revenue", "Jobs"), _sees("select"))),
     Task("a picture to take away", 3, _picture),
 )  # fmt: skip
 ON_CALL = (
-    Task("what failed in the last day", 0, _sees("failed in the last day")),
+    Task("the failures of the last day", 0, _sees("failed in the last day")),
     Task("whether a job is late", 0, _sees("late")),
     Task("why a job failed", 1, _steps(_link("conversion"), _sees("division by zero"))),
-    Task("what changed since it last worked", 1,
+    Task("the changes since it last worked", 1,
          _steps(_link("conversion"), _sees("Last good run"))),
-    Task("what it reads and writes", 1, _steps(_link("conversion"), _sees("mart.conversion"))),
-    Task("who is affected", 2, _steps(_link("conversion"), _link("Impact"), _sees("downstream"))),
+    Task("its inputs and outputs", 1, _steps(_link("conversion"), _sees("mart.conversion"))),
+    Task("affected items", 2, _steps(_link("conversion"), _link("Impact"), _sees("downstream"))),
     Task("the failed run beside the good one", 4, _compare_runs),
     Task("all failed runs", 1, _steps(_link("All failed runs"), _sees("division by zero"))),
     Task("failed attempts since a table's last write", 1,
@@ -214,7 +214,7 @@ def main() -> int:
     options = parser.parse_args()
     missed = 0
     with browsing() as browser:
-        for who, tasks in (("analyst", ANALYST), ("on call", ON_CALL)):
+        for role, tasks in (("analyst", ANALYST), ("on call", ON_CALL)):
             for task in tasks:
                 with at_home(browser, options.url, options.by, options.width) as reader:
                     try:
@@ -224,7 +224,7 @@ def main() -> int:
                         done = f"  NOT DONE: {str(failure).splitlines()[0][:120]}"
                 missed += bool(done)
                 print(
-                    f"{who}: {task.name}: {reader.clicks} of {task.most} clicks{done}", flush=True
+                    f"{role}: {task.name}: {reader.clicks} of {task.most} clicks{done}", flush=True
                 )
     return 1 if missed else 0
 

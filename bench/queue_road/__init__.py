@@ -6,8 +6,8 @@
     python -m bench.queue_road --cold 5               cold starts of each function alone
 
 Needs the extra ``test``. A part of the batches is delivered twice, as after a crash between the
-journal and the deletion; some messages are poison. The end compares the journal with what was sent;
-an interrupt (SIGINT, SIGTERM) ends it early, with the comparison.
+journal and the deletion; some messages are poison. The end compares the journal with the sent
+messages; an interrupt (SIGINT, SIGTERM) ends it early, with the comparison.
 
 In reading order:
 

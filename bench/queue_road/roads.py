@@ -52,7 +52,7 @@ def moto_process() -> Iterator[tuple[Aws, int]]:
 
 def simulate(roads: int, messages: int, minutes: float) -> Outcome:
     """All roads together. They end early after so many minutes, and on an interrupt; then they
-    take what is in their queues and compare.
+    take the messages in their queues and compare.
     """
     stop = multiprocessing.Event()
     for number in (signal.SIGINT, signal.SIGTERM):

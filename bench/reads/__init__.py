@@ -1,4 +1,4 @@
-"""What questions cost, each against the least that the same answer could cost.
+"""The cost of questions, each against the least that the same answer could cost.
 
     python -m bench.reads                               5,000 jobs in 5 layers, then re-runs
     python -m bench.reads --jobs 5000 --layers 10       deeper
@@ -11,7 +11,7 @@ asked, in this process, one question after the other, each from other nodes; tim
 JSON is there.
 
 The *floor* of a graph question is a raw walk, breadth first, over the same edges by the same driver
-until it has seen what the answer holds, with one look-up by index a level. CPU is that of this
+until it has seen the nodes of the answer, with one look-up by index a level. CPU is that of this
 process and of the engine's JVM together. ``--reruns`` then adds 1,000 executions to each of 100
 jobs and asks again; ``--plans`` stores so many plans and asks for their pages.
 """

@@ -43,7 +43,7 @@ class Lake:
         return f"team-{job % 3}", f"layer_{self.layer(job):02d}.load_{place}"
 
     def output(self, job: int) -> tuple[str, str]:
-        """OpenLineage's namespace and name of what a job writes."""
+        """OpenLineage's namespace and name of the table that a job writes."""
         topic = _TOPICS[job % 7]
         layer = self.layer(job)
         return f"s3://lake-{min(layer, 4)}", f"{topic}/l{layer:02d}/{topic}_{job:05d}"
@@ -81,7 +81,7 @@ class Lake:
             yield _facts_of(self.event(job))
 
     def dataset_id(self, job: int) -> str:
-        """Of what a job writes."""
+        """The id of the dataset that a job writes."""
         return dataset_id(self.output(job))
 
 

@@ -64,7 +64,7 @@ class Settled:
 
 @dataclass(frozen=True, slots=True)
 class Stores:
-    """``cpu`` is what this process and the engine have used, in seconds."""
+    """``cpu`` is the CPU that this process and the engine have used, in seconds."""
 
     graph: GremlinGraph
     catalogue: SqlCatalogue

@@ -19,7 +19,7 @@ _JOBS: Final = 200
 
 @dataclass
 class Acknowledged:
-    """What was answered 201: plan ids, and (plan id, run) of events."""
+    """The documents answered with 201: plan ids, and (plan id, run) of events."""
 
     plans: set[str] = field(default_factory=set)
     events: set[tuple[str, int]] = field(default_factory=set)
@@ -51,7 +51,7 @@ class Clients:
             thread.start()
 
     def stop(self) -> None:
-        """Finish what is on its way, then stop."""
+        """Finish the requests that are under way, then stop."""
         self._stopping.set()
         for thread in self._threads:
             thread.join(120)

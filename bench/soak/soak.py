@@ -1,4 +1,4 @@
-"""One soak: load, kills, and what is found afterwards."""
+"""One soak: load, kills, and the findings afterwards."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _FLAT: Final = 1.2
 
 
 class Soak:
-    """``folder`` is empty and writable; ``chance`` says what is killed and how long it lives."""
+    """``folder`` is empty and writable; ``chance`` decides which process is killed, and when."""
 
     def __init__(
         self,
@@ -77,7 +77,7 @@ class Soak:
             self._samples.append(self._service.resident_megabytes())
 
     def _look(self, acknowledged: Acknowledged) -> list[str]:
-        """What the running service says."""
+        """The problems that the running service reports."""
         problems: list[str] = []
         summary = self._service.get("/journal?summary=true")
         self._say(f"{len(acknowledged.events):,} runs acknowledged, journal {summary}")
@@ -105,7 +105,7 @@ class Soak:
         return [f"memory grew from {before:.0f} to {after:.0f} MB"]
 
     def _compare_journal(self, acknowledged: Acknowledged) -> list[str]:
-        """What the journal holds, read back with the service stopped."""
+        """The documents of the journal, read back with the service stopped."""
         exported = [json.loads(line) for line in self._service.export()]
         plans = Counter(line["planId"] for line in exported if line["kind"] == "plan")
         events = Counter(

@@ -1,4 +1,4 @@
-"""Is the column lineage true? Change one source column at a time and see what moves.
+"""Is the column lineage true? Change one source column at a time and see which columns move.
 
     python -m bench.truth [--floor 0.9] [--json FILE] [--only NAME …] [--seeds 2]
 
@@ -9,13 +9,13 @@ in several ways (``perturbation``), and the outcome is compared with the first o
 ``verdicts``; ``report`` prints it.
 
 A statement that changes a table of Delta or Iceberg (``formats``) is held to the same: its table
-is made anew for each run from rows of which a column was changed, as those of what it reads are.
+is made anew for each run from rows of which a column was changed, like the tables that it reads.
 Delta for Spark 3.5 refuses to replace tables: with the packages of another Spark in front
 (``PYTHONPATH=.:build/spark41/lib/python3.11/site-packages``) all run there.
 
-What counts:
+The verdicts:
 
-- An edge is *confirmed* when changing its source moved what it says; *refuted* when the data
+- An edge is *confirmed* when changing its source moved its target; *refuted* when the data
   contradict it: an IDENTITY whose output holds a value that none of its sources held, or an
   INDIRECT whose source's very value arrived in the output; else *untested*.
 - A movement is a pair of a source column and an output column (or the rows as a whole). It is
@@ -24,6 +24,6 @@ What counts:
 - precision = confirmed / (confirmed + refuted); recall = explained / all movements; coverage =
   confirmed / all edges, so that untested edges cannot hide.
 
-Only what Spark computed is the judge: which edges were derived has no say in which columns are
+Only Spark's results decide: which edges were derived has no say in which columns are
 changed.
 """

@@ -61,7 +61,7 @@ def _version_of_spark() -> str:
 
 
 def _write(file: Path | None, measured: Sequence[Measured], skipped: Sequence[str]) -> None:
-    """After each job: a run that is broken off has measured what it has."""
+    """Report after each job, so that a run that is broken off keeps its results."""
     if file is not None:
         text = json.dumps(as_json(measured, skipped), indent=2)
         file.write_text(text + "\n", encoding="utf-8")
@@ -70,7 +70,7 @@ def _write(file: Path | None, measured: Sequence[Measured], skipped: Sequence[st
 def _options(arguments: Sequence[str]) -> argparse.Namespace:
     parser = argparse.ArgumentParser(
         prog="python -m bench.truth",
-        description="Change source columns one at a time and hold what moves against the lineage.",
+        description="Change one source column at a time and compare the changes with the lineage.",
     )
     parser.add_argument("--floor", type=float, default=0.9, help="of precision and of recall")
     parser.add_argument("--json", type=Path, metavar="FILE", help="write the numbers there, too")
@@ -85,7 +85,7 @@ def _options(arguments: Sequence[str]) -> argparse.Namespace:
 def _jobs(
     environment: Mapping[str, str], only: Sequence[str]
 ) -> tuple[list[Job | TableJob], list[str], list[str]]:
-    """(jobs, archives that they need, what is skipped)."""
+    """(jobs, archives that they need, skipped jobs)."""
     jobs: list[Job | TableJob] = list(JOBS)
     archives: list[str] = []
     skipped: list[str] = []

@@ -1,4 +1,4 @@
-"""What moved between two outcomes of a job."""
+"""The columns and rows that moved between two outcomes of a job."""
 
 from __future__ import annotations
 

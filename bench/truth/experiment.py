@@ -15,7 +15,7 @@ from bench.truth.verdicts import DIRECT, IDENTITY, Edge, Probe, judge
 
 
 class Runner(Protocol):
-    """What runs jobs: Spark, or a function in tests."""
+    """Runs jobs: Spark, or a function in tests."""
 
     @property
     def tables(self) -> Mapping[str, Table]: ...
@@ -25,7 +25,7 @@ class Runner(Protocol):
 
 def measure(runner: Runner, job: Job | TableJob, edges: Sequence[Edge], *, seeds: int) -> Measured:
     """Run the job once as it is, then once for each change. Raises Unmeasurable when it
-    gives no rows, or not the same ones twice: then nothing can be said about what moved."""
+    gives no rows, or not the same ones twice: then nothing can be said about movements."""
     before = runner.outcome(job)
     if runner.outcome(job) != before:
         raise Unmeasurable(f"{job.name} gives another outcome each time")
@@ -47,7 +47,7 @@ def measure(runner: Runner, job: Job | TableJob, edges: Sequence[Edge], *, seeds
 def compared(
     before: Outcome, runs: Sequence[tuple[Change, Perturbed, Outcome]], key: Sequence[int]
 ) -> Iterator[Probe]:
-    """A key aligns rows unless it is what was changed: ids dealt out anew would pair each row
+    """A key aligns rows unless it was changed itself: ids dealt out anew would pair each row
     with a stranger, and all of its columns would seem to move. Its own values tell: they arrive
     in a key column."""
     of_key = {
@@ -93,7 +93,7 @@ def _strangers(
 
 
 def _is_stored(table: Table, source: Leaf) -> bool:
-    """Not of what a format tells of rows: ``_change_type``."""
+    """Whether the column is stored: a format adds others that describe rows (``_change_type``)."""
     return all(source.column in row for row in table.rows)
 
 

@@ -58,11 +58,13 @@ class TableJob:
 
     @property
     def views(self) -> tuple[str, ...]:
-        """What the session must show, to be read or to fill a table."""
+        """The tables that the session must show as views, to be read or to fill a table."""
         return tuple(dict.fromkeys((*self.tables, *self.stored)))
 
     def prepare(self, spark: Any, place: str, number: int) -> dict[str, str]:
-        """Make the tables; name => what a statement calls it. ``number``: no two runs share it."""
+        """Make the tables. Returns name => its spelling in a statement. No two runs share a
+        ``number``.
+        """
         names = {name: self._spelled(name, place, number) for name in (*self.stored, _OUT)}
         names["changes"] = f"table_changes_by_path('{place}/delta/{number}/{self.stored[0]}', 0)"
         for name in self.stored:
@@ -72,7 +74,7 @@ class TableJob:
         return names
 
     def run(self, spark: Any, names: Mapping[str, str]) -> None:
-        """Raises Unmeasurable, with the first line of what Spark says."""
+        """Raises Unmeasurable, with the first line of Spark's message."""
         try:
             spark.sql(self.statement.format(**names))
         except Exception as error:

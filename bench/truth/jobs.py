@@ -16,8 +16,8 @@ class Unmeasurable(Exception):
 class Job:
     """``build`` gets the session, in which each table is a view, and gives the DataFrame.
 
-    ``key`` names output columns that tell rows apart; () when there are none. ``columns`` limits
-    what is changed to these source columns; None: all of the tables.
+    ``key`` names output columns that tell rows apart; () when there are none. Only the source
+    columns ``columns`` are changed; None: all columns of the tables.
     """
 
     name: str

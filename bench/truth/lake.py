@@ -25,7 +25,7 @@ from spark_agent_config.listener import Observation, observe
 from tests.recording_server import RecordingServer, recording_server
 
 _MOST_SECONDS: Final = 600
-# Interpreted and in one partition: what is measured is what comes out, and in the same order
+# Interpreted and in one partition: the results are measured, and come in the same order
 # each time. Compiling each query anew would take ten times as long.
 _SETTINGS: Final = {
     "spark.ui.enabled": "false",
@@ -42,7 +42,7 @@ _SETTINGS: Final = {
 
 @dataclass(slots=True)
 class Lake:
-    """The views of a session. ``tables`` are what they hold when nothing is changed."""
+    """The views of a session. ``tables`` are their rows when nothing is changed."""
 
     spark: Any
     root: Path
@@ -53,7 +53,7 @@ class Lake:
     runs: int = 0
 
     def edges(self, job: Job | TableJob) -> list[Edge]:
-        """What the lineage of the job claims when it reads and writes files."""
+        """The claims of the job's lineage when it reads and writes files."""
         if isinstance(job, Job):
             return claimed(self.plan_of(job))
         edges = [edge for plan in self._plans(job) for edge in claimed(plan)]
@@ -62,7 +62,7 @@ class Lake:
         return edges
 
     def _plans(self, job: TableJob) -> list[ExecutionPlan]:
-        """What the listener reports of a statement; what made its tables before is left out."""
+        """The listener's report of a statement, without those that made its tables before."""
         self._show_files(job.views)
         names = self._prepare(job)
         self._await_reports(job.name)
@@ -86,7 +86,7 @@ class Lake:
             self.shown.pop(name, None)
 
     def plan_of(self, job: Job) -> ExecutionPlan:
-        """What the listener reports of a query whose result is written to files."""
+        """The listener's report of a query whose result is written to files."""
         self._show_files(job.tables)
         target = str(self.root / "out" / job.name)
         job.build(self.spark).write.mode("overwrite").parquet(target)
@@ -98,7 +98,7 @@ class Lake:
         raise Unmeasurable(f"the listener reported no plan of {job.name}")
 
     def outcome(self, job: Job | TableJob, changed: Table | None = None) -> Outcome:
-        """What the job gives, with one table replaced."""
+        """The result of the job, with one table replaced."""
         for name in job.views:
             table = self.tables[name] if changed is None or changed.name != name else changed
             self.show(table)
@@ -113,7 +113,7 @@ class Lake:
         return Outcome(found.columns, tuple(sorted(rows, key=repr)))
 
     def show(self, table: Table) -> None:
-        """Make the view of a table anew, unless that is what it holds."""
+        """Make the view of a table anew, unless it holds these rows already."""
         if self.shown.get(table.name) is not table:
             self.spark.sql(select(table)).createOrReplaceTempView(table.name)
             self.shown[table.name] = table
@@ -133,7 +133,7 @@ def _collected(frame: Any) -> Outcome:
 
 @contextmanager
 def lake(tables: Sequence[Table], archives: Sequence[str] = ()) -> Iterator[Lake]:
-    """A session on one core, its files in a folder that goes away, and what it reports.
+    """A session on one core, its files in a folder that is removed, and its reports.
 
     ``archives`` are those of Delta and Iceberg; without them there are no tables of formats.
     """
@@ -174,7 +174,7 @@ def hashable(value: Any) -> Any:
 
 
 def claimed(plan: ExecutionPlan) -> list[Edge]:
-    """What the plan's lineage claims, in terms of the tables that the job reads."""
+    """The claims of the plan's lineage, in terms of the tables that the job reads."""
     tables = {
         identifier: posixpath.basename(read.sources[0].rstrip("/"))
         for read in plan.reads

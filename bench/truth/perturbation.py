@@ -22,7 +22,7 @@ _FIRST_DAY: Final = datetime.date(1901, 1, 1)
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """One re-run: what is done to which leaf. The seed says to which rows."""
+    """One re-run: the change, and the leaf that it changes. The seed decides in which rows."""
 
     leaf: Leaf
     data_type: str

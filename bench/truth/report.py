@@ -1,4 +1,4 @@
-"""What was measured, as a table for people and as JSON for machines."""
+"""The measurements, as a table for people and as JSON for machines."""
 
 from __future__ import annotations
 

@@ -37,7 +37,7 @@ class Table:
 
 @dataclass(frozen=True, slots=True, order=True)
 class Leaf:
-    """What is changed: a column of a simple type, or such a field below it (through arrays)."""
+    """The changed leaf: a column of a simple type, or such a field below it (through arrays)."""
 
     table: str
     column: str

@@ -25,7 +25,7 @@ ARCHIVE: Final = Jar(
 )
 _ENTRY: Final = re.compile(r"tpch/q(\d+)\.sql")
 
-# Output columns that tell the rows of a query apart: what it groups by.
+# Output columns that tell the rows of a query apart: its grouping columns.
 _KEYS: Final = {
     1: ("l_returnflag", "l_linestatus"), 3: ("l_orderkey",), 4: ("o_orderpriority",),
     5: ("n_name",), 7: ("supp_nation", "cust_nation", "l_year"), 8: ("o_year",),
@@ -77,7 +77,7 @@ _NATIONS: Final = (
     ("CHINA", 0), ("INDIA", 0), ("BRAZIL", 1), ("CANADA", 1), ("FRANCE", 2), ("GERMANY", 2),
     ("SAUDI ARABIA", 3),
 )  # fmt: skip
-# Name, brand, type, size, container: each kind of part is what some query looks for.
+# Name, brand, type, size, container: some query looks for each kind of part.
 _PARTS: Final = (
     ("green ink", "Brand#12", "ECONOMY ANODIZED STEEL", 3, "SM CASE"),
     ("forest moss", "Brand#23", "PROMO BRUSHED TIN", 9, "MED BOX"),
@@ -95,8 +95,8 @@ _CUSTOMERS: Final = 21
 _PART_COUNT: Final = 12
 _ORDER_COUNT: Final = 48
 
-# What chance does not give: parts called forest sold by a supplier of Canada in 1994 (query 20),
-# and orders of which only the supplier of Saudi Arabia is late (query 21).
+# Rows that chance does not give: parts called forest sold by a supplier of Canada in 1994 (query
+# 20), and orders of which only the supplier of Saudi Arabia is late (query 21).
 # Part, supplier, quantity, day sent, day promised, day received.
 _RARE_DAY: Final = datetime.date(1994, 3, 1)
 _RARE_LINES: Final = (
@@ -179,7 +179,7 @@ def _part(source: random.Random, key: int) -> tuple[Any, ...]:
 
 
 def _sellers(part: int) -> tuple[int, ...]:
-    """Who sells a part: the line items of the part come from these."""
+    """The suppliers of a part: its line items come from these."""
     return tuple((part * 3 + n * 4) % _SUPPLIERS + 1 for n in range(4))
 
 

@@ -1,4 +1,4 @@
-"""Edges against movements: confirmed, refuted, untested, and what no edge explains."""
+"""Edges against movements: confirmed, refuted, untested, and movements that no edge explains."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class Edge:
 
 @dataclass(frozen=True, slots=True)
 class Probe:
-    """One re-run and what it moved."""
+    """One re-run and the columns that it moved."""
 
     change: Change
     movement: Movement
