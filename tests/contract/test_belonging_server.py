@@ -88,7 +88,7 @@ def test_a_schema_that_is_dropped_or_emptied_is_made_anew(
     service.close()
 
 
-def test_two_services_on_one_database_do_not_doubt_what_the_other_has_projected(url: str) -> None:
+def test_two_services_on_one_database_do_not_doubt_the_projection_of_the_other(url: str) -> None:
     graph = MemoryGraph()
     one = Service(url, graph)
     one.journal.accept(TROUBLE[:4], Receipt(0, "", "test", ""))

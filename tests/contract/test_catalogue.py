@@ -778,7 +778,7 @@ def test_equal_names_come_first_then_prefixes_then_the_rest_shorter_first(
     assert found(catalogue, "ns/orders", "job", "dataset") == ["job-equal"]
 
 
-def test_a_match_says_what_it_is(catalogue: SqlCatalogue) -> None:
+def test_a_match_says_its_kind(catalogue: SqlCatalogue) -> None:
     catalogue.record(
         [
             a_dataset("ds-1", "s3://b/X"),

@@ -121,7 +121,7 @@ def test_one_step_from_a_table_both_questions_have_the_same_edges(
 
 @shared
 @given(estates(3), questions)
-def test_what_stands_beside_the_tables_is_said_of_the_columns_at_some_time(
+def test_the_statements_beside_tables_are_those_of_their_columns_at_some_time(
     store: Open, names: SqlCatalogue, runs: tuple[Run, ...], question: Question
 ) -> None:
     estate = Estate(runs, store(), names)
@@ -172,7 +172,7 @@ def told(answer: Answer) -> set[str]:
     return {f"{words[e.source]} > {words[e.target]} {e.how}" for e in answer.column_edges}
 
 
-def test_a_file_read_with_another_schema_later_keeps_what_flowed_out_of_it(
+def test_a_file_read_with_another_schema_later_keeps_the_flows_out_of_it(
     store: Open, names: SqlCatalogue
 ) -> None:
     files = ("s3 d0", "s3 d1", "s3 d2")
@@ -261,7 +261,7 @@ class _Counting:
         return getattr(self._graph, name)
 
 
-def test_a_level_costs_two_requests_and_what_decides_a_fixed_number(names: SqlCatalogue) -> None:
+def test_a_level_costs_two_requests_and_influences_a_fixed_number(names: SqlCatalogue) -> None:
     runs = [
         Run(
             10 * n, n, {f"s3 d{n}": None}, f"s3 d{n + 1}", None,

@@ -173,7 +173,7 @@ def test_a_data_source_has_its_last_write_whatever_became_of_it(events: Events) 
     }  # fmt: skip
 
 
-def test_a_frozen_list_holds_what_had_come_by_then(events: Events) -> None:
+def test_a_frozen_list_holds_the_items_that_had_come_by_then(events: Events) -> None:
     """ds-2 is told of by nothing that comes; of ds-0 the plan came before any execution."""
     by_uri = page(SortField.DATA_SOURCE_URI, ASCENDING)
 
@@ -339,7 +339,9 @@ def test_first_and_newest_runs_of_plans(events: Events) -> None:
 
 
 @pytest.mark.parametrize("kind", EVERY)
-def test_what_no_plan_tells_the_event_does(request: pytest.FixtureRequest, kind: str) -> None:
+def test_an_event_tells_values_that_no_plan_tells(
+    request: pytest.FixtureRequest, kind: str
+) -> None:
     told = an_execution("ex-8", plan_id="run:R-1", execution_plan="", target="ds-2", at=70)
     untold = an_execution("ex-9", plan_id="run:R-2", execution_plan="", target="ds-2", at=60)
     event = EventRow("ex-8", "delta", True, "flow", '{"team":["red"]}', "{}", "flink 2.0", "flow")

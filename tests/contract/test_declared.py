@@ -40,7 +40,7 @@ def test_a_flow_holds_until_its_subject_declares_something_else(catalogue: SqlCa
     assert catalogue.declared_flows([]) == ()
 
 
-def test_one_scope_does_not_end_what_another_declares(catalogue: SqlCatalogue) -> None:
+def test_one_scope_does_not_end_the_declarations_of_another(catalogue: SqlCatalogue) -> None:
     more = {"target": "t", "logical_plan": "lp-1", "job": "j"}
     other = an_execution("e2", subject="s2", plan_id="s1", kind="declaration", at=200, **more)
     catalogue.record([declared("e1", "s1", 100, **more), other])

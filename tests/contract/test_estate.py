@@ -31,7 +31,7 @@ def newest(rows: list[ExecutionRow], job: str, at: int | None) -> ExecutionRow |
     at=st.none() | TIMES,
     since=st.none() | TIMES,
 )
-def test_the_estate_is_what_is_there_and_its_failures_are_the_newest(
+def test_the_estate_counts_present_nodes_and_its_failures_are_the_newest(
     catalogue: SqlCatalogue,
     rows: list[ExecutionRow],
     hidden: set[str],

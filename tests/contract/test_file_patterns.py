@@ -47,7 +47,7 @@ def ran(number: int, sources: tuple[str, ...], target: str, **params: str) -> Fa
     ],
     ids=["many files", "a pattern", "part files"],
 )
-def test_who_wrote_the_folder_is_upstream_of_who_reads_its_files(
+def test_the_writer_of_the_folder_is_upstream_of_the_readers_of_its_files(
     store: Open,
     catalogue: SqlCatalogue,
     files: tuple[str, ...],

@@ -37,7 +37,7 @@ random_facts = settings(
 # --- writing -------------------------------------------------------------------------------------
 
 
-def test_what_was_written_is_what_a_scan_gives(store: Open) -> None:
+def test_written_elements_are_those_that_a_scan_gives(store: Open) -> None:
     graph, written = store(), plan("daily")
     graph.write(written)
     assert everything(graph) == whole(written)
@@ -340,7 +340,7 @@ def test_unknown_ids_have_no_edges(store: Open, star: Facts) -> None:
 
 
 @pytest.mark.parametrize(("direction", "limit"), [(Direction.BOTH, 5), (DOWN, 0), (UP, -1)])
-def test_what_cannot_be_asked_is_refused(store: Open, direction: Direction, limit: int) -> None:
+def test_an_impossible_question_is_refused(store: Open, direction: Direction, limit: int) -> None:
     with pytest.raises(ValueError, match=r"direction|limit"):
         store().edges([HUB], direction, [labels.HAS], limit)
     with pytest.raises(ValueError, match=r"direction|limit"):
@@ -383,7 +383,7 @@ def test_removing_the_unknown_or_nothing_changes_nothing(store: Open) -> None:
     assert everything(graph) == whole(written)
 
 
-def test_what_was_removed_can_be_written_again(store: Open) -> None:
+def test_removed_elements_can_be_written_again(store: Open) -> None:
     graph, written = store(), plan("daily")
     graph.write(written)
     graph.remove([each.id for each in written.vertices], [each.id for each in written.edges])

@@ -228,7 +228,7 @@ def test_of_two_readings_of_the_same_bytes_the_last_is_recalled(journal: SqlJour
     assert [document.position for document in journal.recall("raw", "")] == [3]
 
 
-def test_what_is_recalled_with_others_is_what_it_would_be_alone(journal: SqlJournal) -> None:
+def test_documents_recalled_together_equal_those_recalled_alone(journal: SqlJournal) -> None:
     expected: dict[tuple[str, str], tuple[int, ...]] = {}
     for number in range(40):
         scope = "s" if number % 3 else ""
@@ -315,7 +315,7 @@ def test_a_plan_gives_its_documents_of_every_scope_by_position_with_bodies(
     assert journal.plans(["p", "unknown"]) == {"p": journal.plan("p")}
 
 
-def test_an_outline_has_the_kinds_asked_for_and_what_is_pending(journal: SqlJournal) -> None:
+def test_an_outline_has_the_kinds_asked_for_and_pending_documents(journal: SqlJournal) -> None:
     events = [an_event(f"e{number}") for number in range(4)]
     journal.accept([*events[:2], a_submission("p"), a_submission("p2"), *events[2:]], a_receipt())
     journal.settle([1, 3], PROJECTED)
@@ -367,7 +367,7 @@ def test_sizes_count_documents_and_bytes_by_plan_id(journal: SqlJournal) -> None
     assert journal.sizes([]) == {}
 
 
-def test_positions_are_told_without_what_came_after_a_moment(journal: SqlJournal) -> None:
+def test_positions_are_told_without_documents_after_a_moment(journal: SqlJournal) -> None:
     journal.accept([a_submission("plan"), *(an_event(str(n)) for n in range(5))], a_receipt())
     journal.settle([4, 5], PROJECTED)
     journal.settle([3], WAITING)
@@ -820,7 +820,7 @@ def test_two_processes_accept_at_the_same_time(shared_url: str) -> None:
 
 
 @pytest.mark.parametrize("seed", range(3))
-def test_what_was_acknowledged_survives_a_killed_process(shared_url: str, seed: int) -> None:
+def test_acknowledged_documents_survive_a_killed_process(shared_url: str, seed: int) -> None:
     writer = start_writer(shared_url, "doomed", 1_000_000)
     assert writer.stdout is not None
     enough = random.Random(seed).randrange(1, 300)
@@ -858,7 +858,7 @@ def test_everything_is_there_after_a_restart(shared_url: str) -> None:
 
 
 @pytest.mark.parametrize("seed", range(2))
-def test_what_was_acknowledged_survives_a_killed_server(seed: int) -> None:
+def test_acknowledged_documents_survive_a_killed_server(seed: int) -> None:
     """PostgreSQL as it is set up by default, its processes ended as by a power cut."""
     with postgresql() as server:
         writer = start_writer(server.url, "doomed", 1_000_000)
@@ -1018,7 +1018,7 @@ def test_services_share_a_database_or_have_it_alone(server_url: str) -> None:
     engine.dispose()
 
 
-def test_what_a_server_says_about_its_disk_is_said_plainly(server_url: str) -> None:
+def test_a_server_s_message_about_its_disk_is_told_plainly(server_url: str) -> None:
     engine = open_database(server_url)
 
     def fail(connection: sa.Connection) -> None:

@@ -75,7 +75,7 @@ def test_a_name_is_given_once_for_ever(keys: SqlKeys) -> None:
     assert keys.find(again.text) is None
 
 
-def test_revoking_what_is_unknown_is_not_found(keys: SqlKeys) -> None:
+def test_revoking_an_unknown_key_is_not_found(keys: SqlKeys) -> None:
     with pytest.raises(NotFound, match="no key 'nobody'"):
         keys.revoke("nobody", 1)
 

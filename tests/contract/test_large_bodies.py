@@ -123,7 +123,7 @@ def test_an_object_in_the_place_of_another_is_damage(kept: sa.Engine, store: S3B
     assert "cannot be inflated" in journal.documents([position])[0].damage
 
 
-def test_a_put_does_not_replace_what_is_there(store: S3Bodies) -> None:
+def test_a_put_does_not_replace_an_existing_object(store: S3Bodies) -> None:
     store.put("abc", b"first")
     store.put("abc", b"second")
     assert store.get("abc") == b"first"

@@ -190,7 +190,7 @@ def test_columns_come_by_their_name_or_that_of_their_table(
 
 
 @pytest.mark.parametrize("limit", [1, 2, 9])
-def test_pages_totals_and_cursors_leave_out_what_is_hidden(
+def test_pages_totals_and_cursors_leave_out_hidden_nodes(
     catalogue: SqlCatalogue, limit: int
 ) -> None:
     rows = [ColumnRow(f"col-{n}", f"ds-{n}", "a") for n in range(4)]

@@ -67,7 +67,7 @@ def test_a_statement_asks_the_schema_of_its_connection(filled: sa.Engine) -> Non
             connection.execute(sa.schema.DropSchema("headwater_prepared", cascade=True))
 
 
-def test_what_the_driver_refuses_is_told_as_of_every_other_statement(engine: sa.Engine) -> None:
+def test_an_error_of_the_driver_is_told_as_of_every_other_statement(engine: sa.Engine) -> None:
     # A table that has gone is damage of the store on either database, whatever the driver calls it.
     with pytest.raises(Unavailable, match="prepared_rows"):
         _asked(engine, _BY_IDS, "a")

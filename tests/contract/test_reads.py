@@ -65,7 +65,7 @@ def test_a_declared_read_holds_until_its_subject_declares_something_else(
     assert catalogue.declared_reads([]) == ()
 
 
-def test_a_plan_that_read_a_thousand_times_costs_what_one_costs_that_read_a_hundred_times() -> None:
+def test_a_plan_that_read_a_thousand_times_costs_as_much_as_one_that_read_a_hundred_times() -> None:
     engine = open_database("sqlite://")
     catalogue = SqlCatalogue(engine)
     steps = []

@@ -37,7 +37,9 @@ def test_a_catalogue_has_both(catalogue: SqlCatalogue) -> None:
 # --- runs ----------------------------------------------------------------------------------------
 
 
-def test_a_run_is_found_by_what_its_client_and_the_graph_call_it(catalogue: SqlCatalogue) -> None:
+def test_a_run_is_found_by_its_names_at_the_client_and_in_the_graph(
+    catalogue: SqlCatalogue,
+) -> None:
     east = a_run(2, run_id="r1", scope="east")
     catalogue.record([a_run(1), east, a_run(3, run="run-1")])
     assert catalogue.runs.called(["r1", "r1", "unknown"]) == (a_run(1), east)
@@ -221,7 +223,7 @@ def test_a_digest_is_in_use_while_a_facet_has_it(
     assert catalogue.facets_in_use(asked) == {row.digest for row in kept.values()}
 
 
-def test_what_is_copied_is_in_use_until_the_last_is_withdrawn(catalogue: SqlCatalogue) -> None:
+def test_a_copied_body_is_in_use_until_the_last_facet_is_withdrawn(catalogue: SqlCatalogue) -> None:
     first, second = a_facet("schema", 1, digest="d"), a_facet("schema", 2, digest="d")
     catalogue.copy([first, second])
     catalogue.withdraw([first, first, first._replace(deleted=True)])
@@ -256,7 +258,7 @@ def test_the_newest_checks_cost_the_same_after_a_long_history(tmp_path: Path) ->
     engine.dispose()
 
 
-def test_what_is_newest_costs_seeks_however_long_the_history_is(catalogue: SqlCatalogue) -> None:
+def test_the_newest_facet_costs_seeks_however_long_the_history_is(catalogue: SqlCatalogue) -> None:
     if catalogue._engine.dialect.name != "sqlite":
         pytest.skip("plans of statements are read on SQLite")
     catalogue.record([a_facet("dataQualityAssertions", at) for at in range(50)])
@@ -271,7 +273,7 @@ def test_what_is_newest_costs_seeks_however_long_the_history_is(catalogue: SqlCa
     assert not full_scans(lines, ["catalogue_facets", "catalogue_runs", "listed", "seen"])
 
 
-def test_clearing_waits_for_who_counts(catalogue: SqlCatalogue) -> None:
+def test_clearing_waits_for_a_reader_that_counts(catalogue: SqlCatalogue) -> None:
     """Else a facet could be removed, and its digest counted a moment later."""
     catalogue.record([a_facet("schema", 1, digest="d")])
     clearing, recorded = Event(), Event()

@@ -12,7 +12,7 @@ from tests.contract.rows import an_execution
 
 
 @pytest.mark.parametrize("engine", SHARED, indirect=True)
-def test_a_snapshot_does_not_see_what_comes_or_goes_meanwhile(engine: sa.Engine) -> None:
+def test_a_snapshot_does_not_see_rows_that_come_or_go_meanwhile(engine: sa.Engine) -> None:
     catalogue, other = SqlCatalogue(engine), SqlCatalogue(engine)
     first, second = (an_execution(f"ex-{n}", at=n) for n in (1, 2))
     catalogue.record([first])

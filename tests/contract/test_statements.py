@@ -40,7 +40,7 @@ def insert(connection: Connection, *names: str, **more: Any) -> None:
     [(), ("a",), ("a", "b", "nobody"), ("'", '"', "\\", "é\u2028"), tuple(map(str, range(900)))],
     ids=["none", "one", "some", "marks", "many"],
 )
-def test_what_is_among_a_list_is_found(connection: Connection, asked: Sequence[str]) -> None:
+def test_texts_among_a_list_are_found(connection: Connection, asked: Sequence[str]) -> None:
     insert(connection, "a", "b", "c", "'", '"', "\\", "é\u2028")
     found = connection.execute(_NAMED, {"names": asked}).scalars().all()
     assert set(found) == {"a", "b", "c", "'", '"', "\\", "é\u2028"} & set(asked)

@@ -57,7 +57,7 @@ def test_an_attempt_leaves_no_document_and_takes_no_position(journal: SqlJournal
         assert journal.accept([an_event("b")], a_receipt()) == (2,)
 
 
-def test_an_attempt_at_what_was_refused_leaves_nothing_either(journal: SqlJournal) -> None:
+def test_an_attempt_at_a_refused_document_leaves_nothing_either(journal: SqlJournal) -> None:
     for request in (
         Packed((a_submission("x"),), (b"",), a_receipt("raw")),
         Repeat("", a_receipt("raw")),
@@ -99,7 +99,7 @@ def test_a_full_disk_is_seen_before_a_document_is_refused(file_url: str) -> None
     journal.close()
 
 
-def test_a_refusal_counts_until_there_is_room_for_what_was_refused(file_url: str) -> None:
+def test_a_refusal_counts_until_there_is_room_for_the_refused_document(file_url: str) -> None:
     engine = open_database(file_url)
     journal = SqlJournal(engine)
     large = an_event(random.Random(1).randbytes(300_000).hex())
@@ -236,7 +236,7 @@ def leaves(path: Path, name: str) -> list[int]:
     return [*children, int.from_bytes(page[8:12])]
 
 
-def test_what_a_damaged_page_refused_is_tried_again_until_one_passes(
+def test_a_document_that_a_damaged_page_refused_is_tried_again_until_one_passes(
     file_url: str, tmp_path: Path
 ) -> None:
     engine = open_database(file_url)

@@ -93,7 +93,7 @@ def test_the_writes_of_a_span_are_all_of_them_or_the_newest_of_each_plan(
     reach=st.integers(0, 3),
     most=st.integers(0, 8),
 )
-def test_a_read_finds_what_was_written_since_the_last_full_overwrite_before_it(
+def test_a_read_finds_the_writes_since_the_last_full_overwrite_before_it(
     catalogue: SqlCatalogue,
     rows: list[ExecutionRow],
     asked: set[tuple[Span, ...]],
@@ -146,7 +146,7 @@ def test_writes_to_a_name_count_where_it_stood(catalogue: SqlCatalogue) -> None:
     assert catalogue.names_around(["none"]) == frozenset()
 
 
-def test_what_is_declared_of_a_target_is_told_with_its_writes(catalogue: SqlCatalogue) -> None:
+def test_declarations_of_a_target_are_told_with_its_writes(catalogue: SqlCatalogue) -> None:
     catalogue.record(
         [an_execution("ex-1", kind="declaration"), an_execution("ex-2", target="ds-2")]
     )
@@ -245,7 +245,7 @@ def test_a_version_of_two_branches_is_first_that_of_the_branch_asked_for(
     assert [found[one].id for one in asked] == ["published", "staged", "staged"]
 
 
-def test_what_was_read_of_versions_is_found_by_execution_and_by_plan(
+def test_reads_of_versions_are_found_by_execution_and_by_plan(
     catalogue: SqlCatalogue,
 ) -> None:
     read = ReadVersionRow("ex-1", "ds-9", "lp-1", "0", 0, "", -1)

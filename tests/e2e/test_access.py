@@ -88,7 +88,7 @@ def test_the_first_key_closes_the_door_to_callers_without_one(server: Headwater)
         ({ADMIN}, set(OPENED)),
     ],
 )
-def test_a_key_may_do_what_its_roles_say_in_either_header(
+def test_a_key_may_use_the_routes_of_its_roles_in_either_header(
     server: Headwater, roles: set[Role], kinds: set[str]
 ) -> None:
     key = server.make_key("key", *roles)
@@ -266,7 +266,7 @@ class ThroughFlask:
         return addinfourl(io.BytesIO(answer.data), headers, request.full_url, answer.status_code)
 
 
-def test_what_the_listener_sends_with_its_key_is_taken_and_bears_its_name(
+def test_documents_that_the_listener_sends_with_its_key_are_taken_and_bear_its_name(
     server: Headwater, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     key = server.make_key("listener-jobs", PRODUCER, scope="laptop")
@@ -281,7 +281,7 @@ def test_what_the_listener_sends_with_its_key_is_taken_and_bears_its_name(
 # --- the description -----------------------------------------------------------------------------
 
 
-def test_the_openapi_document_knows_both_headers_and_what_is_open(server: Headwater) -> None:
+def test_the_openapi_document_knows_both_headers_and_the_open_routes(server: Headwater) -> None:
     document = server.client.get("/openapi.json").get_json()
     schemes = document["components"]["securitySchemes"]
     assert schemes["apiKey"]["name"] == "X-API-Key"

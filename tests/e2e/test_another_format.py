@@ -168,7 +168,7 @@ def test_an_export_of_it_is_imported_elsewhere(place: Place, tmp_path: Path) -> 
     other.close()
 
 
-def test_what_is_forgotten_is_gone(place: Place) -> None:
+def test_a_forgotten_job_is_gone(place: Place) -> None:
     body = {"command": "forget", "node": "job:default/to c"}
     assert place.client.post("/commands", json=body).status_code == 202
     place.small.project()
@@ -201,11 +201,11 @@ def test_a_crash_at_any_step_comes_to_the_same() -> None:
         [event],
         [submit(Command("ann", 1, "", "", order)), submission(COPIES[2])],
     ]
-    whole = what_comes_of(rounds, 0)
-    assert all(what_comes_of(rounds, step) == whole for step in (1, 2, 3, 5, 8, 13, 21))
+    whole = outcome_of(rounds, 0)
+    assert all(outcome_of(rounds, step) == whole for step in (1, 2, 3, 5, 8, 13, 21))
 
 
-def what_comes_of(rounds: list[list[Submission]], step: int) -> object:
+def outcome_of(rounds: list[list[Submission]], step: int) -> object:
     """All elements and rows where each round is killed once, at this step."""
     engine = open_database("sqlite://")
     journal, graph, fault = SqlJournal(engine), MemoryGraph(), Fault()
@@ -235,7 +235,7 @@ def what_comes_of(rounds: list[list[Submission]], step: int) -> object:
     return found
 
 
-def test_spark_rebuilds_what_the_service_projects(place: Place, tmp_path: Path) -> None:
+def test_spark_rebuilds_the_projection_of_the_service(place: Place, tmp_path: Path) -> None:
     pytest.importorskip("pyspark")
     file, destination = tmp_path / "export.jsonl", tmp_path / "rebuilt"
     place.console("journal", "export", str(file))

@@ -194,7 +194,7 @@ def test_an_ambiguous_reference_names_the_parameter_and_the_ids(
     assert exact.get_json()["focus"] in ids
 
 
-def test_while_rebuilding_what_is_not_found_may_come(
+def test_while_rebuilding_a_missing_node_may_still_come(
     headwater: SmallHeadwater, client: FlaskClient
 ) -> None:
     ran(headwater, job("first", "s3://lake/t", 1), START)
@@ -208,9 +208,7 @@ def test_while_rebuilding_what_is_not_found_may_come(
         assert answer["partial"]["reason"] == "rebuilding"
 
 
-def test_what_a_full_graph_answers_is_marked(
-    headwater: SmallHeadwater, client: FlaskClient
-) -> None:
+def test_answers_of_a_full_graph_are_marked(headwater: SmallHeadwater, client: FlaskClient) -> None:
     ran(headwater, job("first", "s3://lake/t", 1), START)
     headwater.projector._fullness.hold()
     for path in ("/graph/lineage?node=dataset:s3://lake/t", "/graph/overview"):
@@ -225,7 +223,7 @@ def test_what_a_full_graph_answers_is_marked(
         f"/graph/jobs/job_{'0' * 32}",
     ],
 )
-def test_what_may_wait_for_room_in_a_full_graph_is_said_to(
+def test_a_node_that_may_wait_for_room_in_a_full_graph_is_said_to(
     headwater: SmallHeadwater, client: FlaskClient, path: str
 ) -> None:
     ran(headwater, job("first", "s3://lake/t", 1), START)
@@ -325,7 +323,7 @@ def test_an_intermediate_that_was_overwritten_since_is_marked_via(
     }
 
 
-def test_what_did_not_exist_yet_is_not_in_the_overview(
+def test_a_node_that_did_not_exist_yet_is_not_in_the_overview(
     headwater: SmallHeadwater, client: FlaskClient
 ) -> None:
     ran(headwater, job("early", "s3://lake/early", 1), START)
@@ -338,7 +336,7 @@ def test_what_did_not_exist_yet_is_not_in_the_overview(
     assert client.get("/graph/overview", query_string={"at": START - 1}).get_json()["nodes"] == []
 
 
-def test_lists_at_a_time_hold_what_was_there_by_then(
+def test_lists_at_a_time_hold_the_nodes_that_were_there_by_then(
     headwater: SmallHeadwater, client: FlaskClient
 ) -> None:
     ran(headwater, job("early", "s3://lake/early", 1), START)
@@ -370,7 +368,7 @@ def test_a_column_is_told_as_a_sentence(headwater: SmallHeadwater, client: Flask
     assert client.get(f"/graph/columns/{table['id']}").status_code == 404
 
 
-def test_what_a_limit_leaves_out_is_counted_at_its_neighbours(
+def test_nodes_that_a_limit_leaves_out_are_counted_at_their_neighbours(
     headwater: SmallHeadwater, client: FlaskClient
 ) -> None:
     for number in range(6):
@@ -394,7 +392,7 @@ COUNTED = {"writeMetrics": {"numOutputRows": 4, "numParts": 2}}
 OURS = {"name": "headwater-listener", "version": "0.1.0"}
 
 
-def who_wrote(client: FlaskClient, **query: Any) -> dict[str, Any]:
+def last_writers(client: FlaskClient, **query: Any) -> dict[str, Any]:
     (table,) = client.get("/graph/datasets?q=lake/t").get_json()["items"]
     reply = client.get(f"/graph/datasets/{table['id']}/last-writer", query_string=query)
     body = reply.get_json()
@@ -415,11 +413,11 @@ def test_where_nobody_tells_the_partitions_of_a_dynamic_overwrite_candidates_are
     for number, name in enumerate(("A", "B"), 2):
         ran(headwater, job(name, "s3://lake/t", number, extra=DYNAMIC), START + number * DAY)
     named = {"last": "B", "certain": False, "of": ["B", "A", "whole"]}
-    assert who_wrote(client, partition="dt=d1") == named
-    assert who_wrote(client) == {"last": "B", "certain": True, "of": []}
+    assert last_writers(client, partition="dt=d1") == named
+    assert last_writers(client) == {"last": "B", "certain": True, "of": []}
     ran(headwater, job("A", "s3://lake/t", 2, extra=DYNAMIC), START + 9 * DAY, extra=wrote("dt=d1"))
-    assert who_wrote(client, partition="dt=d1") == {"last": "A", "certain": True, "of": []}
-    assert who_wrote(client, partition="dt=d2") == named
+    assert last_writers(client, partition="dt=d1") == {"last": "A", "certain": True, "of": []}
+    assert last_writers(client, partition="dt=d2") == named
 
 
 def test_an_append_of_unknown_partitions_is_a_candidate_as_well(
@@ -428,11 +426,11 @@ def test_an_append_of_unknown_partitions_is_a_candidate_as_well(
     ran(headwater, job("first", "s3://lake/t/dt=d1", 1), START)
     ran(headwater, job("second", "s3://lake/t", 2, append=True), START + DAY)
     named = {"last": "second", "certain": False, "of": ["second", "first"]}
-    assert who_wrote(client, partition="dt=d1") == named
-    assert who_wrote(client, partition="dt=d2") == named | {"of": ["second"]}
+    assert last_writers(client, partition="dt=d1") == named
+    assert last_writers(client, partition="dt=d2") == named | {"of": ["second"]}
 
 
-def test_what_two_agents_tell_of_one_write_is_known_of_it(
+def test_the_reports_of_two_agents_about_one_write_complete_each_other(
     headwater: SmallHeadwater, client: FlaskClient
 ) -> None:
     """The stock agent reports first and counts partitions; the listener names them."""
@@ -442,8 +440,8 @@ def test_what_two_agents_tell_of_one_write_is_known_of_it(
     of_listener["operations"]["write"]["extra"] = DYNAMIC
     ran(headwater, of_agent, START + DAY, extra={"appId": "app"} | COUNTED)
     ran(headwater, of_listener, START + DAY + 50, extra=wrote("dt=d2"))
-    assert who_wrote(client, partition="dt=d2") == {"last": "load", "certain": True, "of": []}
-    assert who_wrote(client, partition="dt=d1") == {"last": "before", "certain": True, "of": []}
+    assert last_writers(client, partition="dt=d2") == {"last": "load", "certain": True, "of": []}
+    assert last_writers(client, partition="dt=d1") == {"last": "before", "certain": True, "of": []}
 
 
 @pytest.mark.parametrize(
@@ -491,7 +489,7 @@ def test_an_overwrite_that_may_be_partial_hides_nothing_and_says_so(
         ({"params": {"__partition_columns": "[]"}}, {"writeMetrics": {"numParts": "2"}}),
     ],
 )
-def test_an_overwrite_that_replaces_everything_still_hides_what_was_there(
+def test_an_overwrite_that_replaces_everything_still_hides_earlier_writes(
     headwater: SmallHeadwater, client: FlaskClient, write: dict[str, Any], extra: dict[str, Any]
 ) -> None:
     ran(headwater, job("first", "s3://lake/t", 1), START)

@@ -224,7 +224,7 @@ def test_after_a_clean_stop_nothing_is_projected_again(deployment: Deployment) -
     assert deployment.elements() == before
 
 
-def test_after_a_kill_only_what_followed_the_checkpoint_is_projected_again(
+def test_after_a_kill_only_documents_after_the_checkpoint_are_projected_again(
     deployment: Deployment,
 ) -> None:
     deployment.accept(*some_plans(5))

@@ -76,7 +76,7 @@ def test_a_field_names_its_column_where_that_is_drawn(client: FlaskClient) -> No
 
 
 @pytest.mark.parametrize("indirect", ["false", "true"])
-def test_a_column_counts_what_decides_over_it_whether_asked_for_or_not(
+def test_a_column_counts_its_influences_whether_asked_for_or_not(
     client: FlaskClient, indirect: str
 ) -> None:
     asked = {"dataset": TARGET, "column": "rank", "direction": "upstream", "indirect": indirect}
@@ -91,7 +91,7 @@ def test_a_column_counts_what_decides_over_it_whether_asked_for_or_not(
     assert page["known"] == "lineage"
 
 
-def test_columns_of_what_is_hidden_are_not_counted(
+def test_columns_of_hidden_tables_are_not_counted(
     headwater: SmallHeadwater, client: FlaskClient
 ) -> None:
     hidden = client.post("/commands", json={"command": "hide", "node": SOURCE})
@@ -101,7 +101,7 @@ def test_columns_of_what_is_hidden_are_not_counted(
     assert columns(across, TARGET)["rank"]["indirect"] == {}
 
 
-def test_the_page_of_a_table_lists_what_lineage_alone_names_behind_its_schema(
+def test_the_page_of_a_table_lists_columns_that_lineage_alone_names_behind_its_schema(
     client: FlaskClient,
 ) -> None:
     page = get(client, f"/graph/datasets/{TARGET}")["schema"]

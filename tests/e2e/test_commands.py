@@ -35,7 +35,7 @@ def post(client: FlaskClient, **body: Any) -> Any:
     return client.post("/commands", json=body)
 
 
-def test_a_dry_run_says_what_is_covered_and_does_nothing(client: FlaskClient) -> None:
+def test_a_dry_run_names_the_covered_documents_and_does_nothing(client: FlaskClient) -> None:
     answer = post(client, command="forget", node="job:default/demo", dryRun=True)
     assert answer.status_code == 202
     assert answer.get_json() == {
@@ -64,7 +64,7 @@ def test_a_forgotten_job_is_gone_from_every_answer(
     assert client.get("/graph/jobs").get_json()["total"] == 0
 
 
-def test_a_prune_keeps_what_is_in_force(client: FlaskClient) -> None:
+def test_a_prune_keeps_the_executions_in_force(client: FlaskClient) -> None:
     before = client.get("/graph/lineage?node=dataset:file:/data/out").get_json()
     given = post(client, command="prune", keep=2, dropBodies=True).get_json()
     assert given["executions"] == 3
@@ -100,12 +100,14 @@ def test_a_wish_that_cannot_be_honoured_names_the_field(
 
 
 @pytest.mark.parametrize("node", ["job:default/nobody", "dataset:file:/nowhere", "document:99"])
-def test_what_is_not_known_cannot_be_forgotten(client: FlaskClient, node: str) -> None:
+def test_an_unknown_node_cannot_be_forgotten(client: FlaskClient, node: str) -> None:
     assert post(client, command="forget", node=node).status_code == 404
 
 
 @pytest.mark.parametrize("node", ["document:-1", "document:x", "column:file:/data/out#total"])
-def test_what_cannot_be_forgotten_says_what_can(client: FlaskClient, node: str) -> None:
+def test_a_node_that_cannot_be_forgotten_is_refused_with_those_that_can(
+    client: FlaskClient, node: str
+) -> None:
     answer = post(client, command="forget", node=node)
     assert answer.status_code == 400
     assert "document:<position>" in str(answer.get_json())

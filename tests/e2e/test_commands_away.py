@@ -129,7 +129,7 @@ def post(client: FlaskClient, **body: Any) -> Any:
     ],
     ids=["document", "job", "dataset", "prune"],
 )
-def test_a_command_is_taken_and_says_what_is_yet_to_happen(
+def test_a_command_is_taken_and_names_the_remaining_work(
     headwater: SmallHeadwater, client: FlaskClient, wish: dict[str, Any], state: str
 ) -> None:
     at_home = post(client, **wish, dryRun=True).get_json()
@@ -149,7 +149,7 @@ def test_a_command_is_taken_and_says_what_is_yet_to_happen(
 
 
 @pytest.mark.parametrize("node", ["job:default/demo", "dataset:file:/data/in.csv"])
-def test_what_was_forgotten_while_the_graph_was_away_is_gone_when_it_is_back(
+def test_documents_forgotten_while_the_graph_was_away_are_gone_when_it_is_back(
     headwater: SmallHeadwater, client: FlaskClient, node: str
 ) -> None:
     goes_away(headwater)
@@ -191,7 +191,7 @@ def test_an_engine_that_dies_of_a_document_lives_once_that_is_forgotten(
     assert lives(headwater)
 
 
-def test_a_graph_that_kept_half_of_what_is_forgotten_loses_it(
+def test_a_graph_that_kept_half_of_a_forgotten_job_loses_it(
     headwater: SmallHeadwater, client: FlaskClient
 ) -> None:
     """A round breaks off behind the graph's part; the graph is away, not lost."""
@@ -236,7 +236,7 @@ def test_more_than_can_be_looked_at_is_said_and_not_guessed(
     assert "by its position" in answer.get_json()["message"]
 
 
-def test_what_nothing_tells_of_cannot_be_forgotten(
+def test_a_node_that_no_document_names_cannot_be_forgotten(
     headwater: SmallHeadwater, client: FlaskClient
 ) -> None:
     headwater.accept(huge_event())

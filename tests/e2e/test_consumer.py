@@ -419,7 +419,9 @@ class Told:
 
 
 @pytest.mark.parametrize("seed", range(4))
-def test_a_list_of_any_time_holds_what_had_come_by_then(viewer: Viewer, seed: int) -> None:
+def test_a_list_of_any_time_holds_the_items_that_had_come_by_then(
+    viewer: Viewer, seed: int
+) -> None:
     """However much has come since, in whatever order, also where all is projected anew."""
     chance = random.Random(seed)
     told = []
@@ -585,7 +587,7 @@ def test_an_overwrite_just_after_a_ctas_ends_its_impact(viewer: Viewer) -> None:
     assert viewer.overview("impact", told, 5)[0] == {"ctas"}
 
 
-def test_what_readers_wrote_counts_even_when_it_has_been_overwritten(viewer: Viewer) -> None:
+def test_writes_of_readers_count_even_when_they_have_been_overwritten(viewer: Viewer) -> None:
     first = viewer.run("write", 1, "file:/t", "file:/raw")
     viewer.run("reader", 2, "file:/x", "file:/t")
     viewer.run("next", 3, "file:/y", "file:/x")
@@ -631,7 +633,7 @@ def saw(history: list[Run], reader: Run) -> set[int]:
 
 
 @pytest.mark.parametrize("seed", range(6))
-def test_overviews_are_what_the_rule_says_event_by_event(viewer: Viewer, seed: int) -> None:
+def test_overviews_follow_the_rule_event_by_event(viewer: Viewer, seed: int) -> None:
     history = a_history(seed)
     ids = {}
     for run in history:
@@ -670,7 +672,7 @@ UNKNOWN = "00000000-0000-4000-8000-000000000000"
         ("attribute-lineage-and-impact", {"attributeId": f"{UNKNOWN}:attr-0"}),
     ],
 )
-def test_what_is_not_known_is_a_404_with_an_error_id(
+def test_an_unknown_id_is_a_404_with_an_error_id(
     viewer: Viewer, path: str, query: dict[str, str]
 ) -> None:
     viewer.refused(404, path, **query)
@@ -778,7 +780,7 @@ def test_access_is_a_word_in_any_case_and_any_other_means_both(viewer: Viewer, a
     assert found == one.get(access.lower(), ["file:/out", "file:/in"])
 
 
-def test_every_route_ignores_what_it_does_not_know(captured: Viewer) -> None:
+def test_every_route_ignores_unknown_parameters(captured: Viewer) -> None:
     (item, *_) = captured.events()["items"]
     plan_id, event_id = item["executionPlanId"], item["executionEventId"]
     (attribute, *_) = captured.get("lineage-detailed", execId=plan_id)["executionPlan"]["extra"][
@@ -798,7 +800,7 @@ def test_every_route_ignores_what_it_does_not_know(captured: Viewer) -> None:
         captured.get(path, **query, _="1", timestampStart="x" if "overview" in path else "")
 
 
-def test_while_rebuilding_what_is_not_found_may_come(viewer: Viewer) -> None:
+def test_while_rebuilding_a_missing_node_may_still_come(viewer: Viewer) -> None:
     viewer.headwater.projector._readiness.state = "rebuilding"
     viewer.refused(503, "lineage-detailed", execId=UNKNOWN)
 

@@ -66,9 +66,7 @@ def test_the_table_is_one_and_the_one_of_another_schema_is_another(told: Told) -
 
 
 @pytest.mark.parametrize("name", READS)
-def test_what_was_written_under_the_short_name_is_upstream_of_every_spelling(
-    told: Told, name: str
-) -> None:
+def test_writes_under_the_short_name_are_upstream_of_every_spelling(told: Told, name: str) -> None:
     query = {"node": f"dataset:file:{told.root}/out/{name}", "direction": "upstream", "depth": 5}
     nodes = told.client.get("/graph/lineage", query_string=query).get_json()["nodes"]
     uris = {node["uri"] for node in nodes if node["kind"] == "dataset"}

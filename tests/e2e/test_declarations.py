@@ -152,7 +152,7 @@ def test_the_same_dataset_under_two_spellings_is_declared_once(client: FlaskClie
     assert declare(client, sources=["s3a://lake/people"]).get_json()["new"] == 0
 
 
-def test_taking_back_what_one_said_leaves_what_the_other_says(clients: Clients) -> None:
+def test_a_retraction_by_one_author_leaves_the_declaration_of_the_other(clients: Clients) -> None:
     ann, bob = clients.of("ann"), clients.of("bob")
     declare(ann)
     declare(bob)
@@ -186,7 +186,7 @@ def test_a_reader_sees_declarations_and_makes_none(clients: Clients) -> None:
     assert declare(producer).status_code == 201
 
 
-def test_what_runs_support_stays_when_a_declaration_goes(
+def test_elements_that_runs_support_stay_when_a_declaration_goes(
     headwater: SmallHeadwater, client: FlaskClient
 ) -> None:
     declare(client, {"target": PEOPLE, "sources": ["s3://landing/people"], "job": "default/load"})
@@ -222,7 +222,7 @@ def test_edges_without_a_run_are_marked_as_declared(client: FlaskClient) -> None
     assert sum(edge.get("origin") == "declared" for edge in drawn) == 2
 
 
-def test_the_history_of_a_dataset_calls_a_declaration_what_it_is(client: FlaskClient) -> None:
+def test_the_history_of_a_dataset_calls_a_declaration_by_its_name(client: FlaskClient) -> None:
     declare(client)
     node = listed(client)[0]["target"]["id"]
     (one,) = client.get(f"/graph/datasets/{node}/history").get_json()["items"]
@@ -231,7 +231,7 @@ def test_the_history_of_a_dataset_calls_a_declaration_what_it_is(client: FlaskCl
     assert writer["execution"] is None
 
 
-def test_what_was_taken_back_can_be_declared_again(clients: Clients) -> None:
+def test_a_retracted_declaration_can_be_declared_again(clients: Clients) -> None:
     ann = clients.of("ann")
     declare(ann)
     ann.delete(f"/declarations/{listed(ann)[0]['id']}")
@@ -256,7 +256,7 @@ def test_a_rebuild_gives_the_same_declarations_and_removals(
     assert [one["target"]["uri"] for one in listed(client)] == [REPORT]
 
 
-def test_removals_are_in_the_list_of_commands_with_who_and_why(client: FlaskClient) -> None:
+def test_removals_are_in_the_list_of_commands_with_author_and_note(client: FlaskClient) -> None:
     declare(client)
     (one,) = listed(client)
     client.delete(f"/declarations/{one['id']}?note=a+slip")
@@ -304,7 +304,7 @@ def test_columns_are_declared_and_marked_as_declared(
         ("columns[0].source", {"columns": [{"source": NEW, "from": "a", "to": "a"}]}),
     ],
 )  # fmt: skip
-def test_what_is_wrong_is_told_by_its_field_and_nothing_is_declared(
+def test_an_error_is_told_by_its_field_and_nothing_is_declared(
     client: FlaskClient, path: str, changes: dict[str, Any]
 ) -> None:
     good = {"target": NEW, "sources": [PEOPLE]}
@@ -323,7 +323,7 @@ def test_a_request_that_would_look_up_too_much_is_refused(client: FlaskClient) -
     assert (refused.status_code, set(refused.get_json()["errors"])) == (400, {"declarations"})
 
 
-def test_a_dry_run_tells_what_would_be_and_changes_nothing(client: FlaskClient) -> None:
+def test_a_dry_run_tells_the_effect_and_changes_nothing(client: FlaskClient) -> None:
     reply = declare(client, dry=True)
     body = reply.get_json()
     assert (reply.status_code, body["dryRun"], body["new"]) == (200, True, 1)
@@ -354,7 +354,7 @@ def test_the_list_has_pages(clients: Clients) -> None:
     assert client.get("/declarations?cursor=nonsense").status_code == 400
 
 
-def test_a_hidden_dataset_hides_what_is_declared_of_it(client: FlaskClient) -> None:
+def test_a_hidden_dataset_hides_its_declarations(client: FlaskClient) -> None:
     declare(client)
     client.post("/commands", json={"command": "hide", "node": f"dataset:{REPORT}"})
     assert listed(client) == []

@@ -235,14 +235,14 @@ def test_a_question_with_half_a_side_is_refused_by_name(
         {"fromExecution": "ex_" + "0" * 32, "toExecution": "ex_" + "0" * 32},
     ],
 )
-def test_what_is_not_known_is_not_found(client: FlaskClient, query: dict[str, str]) -> None:
+def test_an_unknown_node_is_not_found(client: FlaskClient, query: dict[str, str]) -> None:
     assert client.get("/graph/diff", query_string=query).status_code == 404
 
 
 # --- versions ------------------------------------------------------------------------------------
 
 
-def test_schemas_of_a_table_are_listed_with_what_changed_and_who_wrote_them(
+def test_schemas_of_a_table_are_listed_with_their_changes_and_writers(
     headwater: SmallHeadwater, client: FlaskClient
 ) -> None:
     ran(headwater, clean_plan(1), START)
@@ -289,7 +289,7 @@ def test_a_table_that_is_only_read_has_the_schemas_that_readers_saw(
     assert (one["role"], [c["name"] for c in one["columns"]]) == ("read", ["id", "pay", "bonus"])
 
 
-def test_plans_of_a_job_are_versions_by_what_they_write(
+def test_plans_of_a_job_are_versions_by_their_output(
     headwater: SmallHeadwater, client: FlaskClient
 ) -> None:
     ran(headwater, clean_plan(1), START)
@@ -309,7 +309,7 @@ def reasons(reply: Any) -> list[tuple[str, int, str]]:
     return [(one["kind"], one["distance"], one["node"]["label"]) for one in reply["items"]]
 
 
-def test_a_failed_run_is_told_what_changed_upstream_nearest_first(
+def test_a_failed_run_is_told_the_changes_upstream_nearest_first(
     headwater: SmallHeadwater, client: FlaskClient
 ) -> None:
     ran(headwater, clean_plan(1), START, written={"numOutputRows": 1000})
@@ -394,7 +394,7 @@ def test_a_first_run_has_nothing_to_be_compared_with(
     assert asked(client, f"/graph/datasets/{table}/changes")["subject"] is None
 
 
-def test_what_is_hidden_is_in_no_comparison(headwater: SmallHeadwater, client: FlaskClient) -> None:
+def test_hidden_nodes_are_in_no_comparison(headwater: SmallHeadwater, client: FlaskClient) -> None:
     ran(headwater, report_plan(1, CLEAN), START)
     ran(headwater, report_plan(2, CLEAN, RAW), START + HOUR)
     body = {"command": "hide", "node": f"dataset:{RAW}"}

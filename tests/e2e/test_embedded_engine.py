@@ -543,7 +543,9 @@ def test_checkpoints_stay_in_the_folder_of_the_engine(
         gremlin_graph.load(Path("../../../etc/passwd"))
 
 
-def test_no_request_takes_away_what_keeps_files_inside(gremlin_url: str, tmp_path: Path) -> None:
+def test_no_request_takes_away_the_strategy_that_keeps_files_inside(
+    gremlin_url: str, tmp_path: Path
+) -> None:
     outside = tmp_path / "outside.json"
     connections = Connections(gremlin_url, EMBEDDED)
     for name in ("FilesStayInside", "UpsertsLookUpIds"):

@@ -120,7 +120,7 @@ def test_a_damaged_document_is_named(server: Headwater) -> None:
     assert "document 7 is damaged" in response.get_json()["message"]
 
 
-def test_a_document_is_answered_with_the_path_and_what_was_expected(server: Headwater) -> None:
+def test_a_document_is_answered_with_the_path_and_the_expected_value(server: Headwater) -> None:
     response = raising(server, InvalidDocument("reads[2].id", "a string"))
     assert errors_of(response) == {"reads[2].id": ["a string"]}
     assert response.get_json()["message"] == "reads[2].id: expected a string"
@@ -158,7 +158,7 @@ def test_a_bug_is_answered_with_an_id_that_the_log_knows(
     assert "builtins.KeyError" in caplog.text
 
 
-def test_neither_log_nor_reply_quote_what_a_foreign_exception_says(
+def test_neither_log_nor_reply_quote_the_text_of_a_foreign_exception(
     server: Headwater, caplog: pytest.LogCaptureFixture
 ) -> None:
     with caplog.at_level(logging.DEBUG):

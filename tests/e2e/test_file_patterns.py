@@ -65,7 +65,9 @@ def told(
 @pytest.mark.spark
 @pytest.mark.timeout(600)
 @pytest.mark.parametrize("job", JOBS, ids=[job["name"] for job in JOBS])
-def test_a_pattern_is_what_it_stands_for(told: Told, job: Mapping[str, Any]) -> None:
+def test_a_pattern_has_the_lineage_of_the_folder_that_it_stands_for(
+    told: Told, job: Mapping[str, Any]
+) -> None:
     logic = told.logic(job["name"])
     assert sorted(told.relative(use.dataset.uri) for use in logic.reads) == job["reads"]
     assert told.upstream(output_of(job)) == set(job.get("upstream", ()))

@@ -42,7 +42,7 @@ def client() -> Iterator[FlaskClient]:
         ({"classification": "PII"}, {"staged", "load", "report", "copy"}),
     ],
 )
-def test_filters_leave_out_what_nobody_asked_to_see(
+def test_filters_leave_out_nodes_that_nobody_asked_to_see(
     client: FlaskClient, path: str, asked: dict[str, str], labels: set[str]
 ) -> None:
     node = {"node": STAGED, "depth": 3} if path.endswith("lineage") else {}
@@ -52,7 +52,7 @@ def test_filters_leave_out_what_nobody_asked_to_see(
     assert "staged" in labels_of(reply) or not node
 
 
-def test_a_filter_by_what_is_no_job_is_refused(client: FlaskClient) -> None:
+def test_a_filter_by_a_node_that_is_no_job_is_refused(client: FlaskClient) -> None:
     for path in ("/graph/overview?", f"/graph/lineage?node={STAGED}&"):
         assert client.get(f"{path}job={STAGED}").status_code == 400
         assert client.get(f"{path}job=job:default/none").status_code == 404

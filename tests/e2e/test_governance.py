@@ -252,7 +252,9 @@ def test_a_plan_with_gaps_that_reads_the_class_is_named(
         assert gap["gaps"]
 
 
-def test_a_tag_on_what_is_gone_from_the_graph_is_taken_off_by_its_id(client: FlaskClient) -> None:
+def test_a_tag_on_a_node_that_is_gone_from_the_graph_is_taken_off_by_its_id(
+    client: FlaskClient,
+) -> None:
     people = id_of(client, "people")
     classify(client, people)
     order(client, "hide", people)
@@ -264,7 +266,7 @@ def test_a_tag_on_what_is_gone_from_the_graph_is_taken_off_by_its_id(client: Fla
     assert len(order(client, "show", people).get_json()["positions"]) == 1
 
 
-def test_what_cannot_carry_a_tag_is_refused(client: FlaskClient) -> None:
+def test_a_node_that_cannot_carry_a_tag_is_refused(client: FlaskClient) -> None:
     assert classify(client, "job:default/load").status_code == 400
     assert classify(client, "dataset:s3://lake/none").status_code == 404
     assert put(client, "/classifications/-", node="dataset:s3://lake/people").status_code == 400
@@ -277,7 +279,7 @@ def order(client: FlaskClient, command: str, node: str) -> Any:
     return client.post("/commands", json={"command": command, "node": node})
 
 
-def test_what_is_hidden_is_in_no_list_no_search_and_no_picture(client: FlaskClient) -> None:
+def test_hidden_nodes_are_in_no_list_no_search_and_no_picture(client: FlaskClient) -> None:
     report = id_of(client, "report")
     assert len(order(client, "hide", "dataset:s3://lake/report").get_json()["positions"]) == 1
     assert order(client, "hide", report).get_json()["positions"] == []
@@ -298,7 +300,7 @@ def test_what_is_hidden_is_in_no_list_no_search_and_no_picture(client: FlaskClie
     assert [item["inForce"] for item in listed] == [True, False, False]
 
 
-def test_a_column_of_what_is_hidden_is_hidden_too(client: FlaskClient) -> None:
+def test_a_column_of_a_hidden_table_is_hidden_too(client: FlaskClient) -> None:
     column = columns_of(client, "report")["branch"]
     order(client, "hide", "dataset:s3://lake/report")
     by_name = "/graph/lineage?node=column:s3://lake/report%23branch"

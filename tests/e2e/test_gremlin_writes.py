@@ -88,7 +88,7 @@ def test_merges_of_other_forms_are_left_alone(
     assert "Upsert" not in steps_of(gremlin_url, question)
 
 
-def test_what_is_there_is_left_as_it_is(
+def test_existing_elements_are_left_as_they_are(
     gremlin_graph: GremlinGraph, connections: Connections
 ) -> None:
     upsert(connections, row("J", name="first"))

@@ -49,7 +49,7 @@ def wordy_event(number: int) -> dict[str, Any]:
 
 
 @pytest.mark.skipif(not hasattr(resource, "prlimit"), reason="needs Linux")
-def test_what_cannot_be_projected_for_want_of_room_is_told_and_made_good(
+def test_a_document_without_room_in_the_graph_is_told_and_projected_later(
     tmp_path: Path, gremlin_url: str, gremlin_graph: GremlinGraph
 ) -> None:
     """The catalogue finds no room first: documents are still taken, and wait."""
@@ -98,7 +98,7 @@ def settled(server: Serving) -> Any:
 # --- two services --------------------------------------------------------------------------------
 
 
-def test_when_one_of_two_services_is_killed_the_other_projects_what_both_took(
+def test_when_one_of_two_services_is_killed_the_other_projects_the_documents_of_both(
     tmp_path: Path, database_url: str, gremlin_url: str, gremlin_graph: GremlinGraph
 ) -> None:
     with two_services(tmp_path, database_url, gremlin_url) as (one, two):

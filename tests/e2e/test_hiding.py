@@ -343,7 +343,7 @@ def test_every_route_that_reads_is_asked(asked: Asked) -> None:
 
 
 @pytest.mark.parametrize("endpoint", sorted(ASKED))
-def test_no_answer_names_what_is_hidden(asked: Asked, endpoint: str) -> None:
+def test_no_answer_names_a_hidden_node(asked: Asked, endpoint: str) -> None:
     answered = 0
     for role, about in (("reader", asked.everything), ("admin", asked.shown)):
         for path in dict.fromkeys(ASKED[endpoint](about)):
@@ -356,7 +356,7 @@ def test_no_answer_names_what_is_hidden(asked: Asked, endpoint: str) -> None:
 
 
 @pytest.mark.parametrize("path", ["/graph/datasets", "/graph/jobs", "/graph/columns"])
-def test_no_cursor_names_what_is_hidden(asked: Asked, path: str) -> None:
+def test_no_cursor_names_a_hidden_node(asked: Asked, path: str) -> None:
     reader = {"X-API-Key": "hw_reader"}
     page = asked.client.get(f"{path}?limit=1", headers=reader).get_json()
     listed = len(page["items"])
@@ -371,6 +371,6 @@ def test_no_cursor_names_what_is_hidden(asked: Asked, path: str) -> None:
 @pytest.mark.parametrize(
     "node", [f"dataset:{LAKE}/quietly", f"column:{LAKE}/quietly%23murmur", "job:default/whisper"]
 )
-def test_nobody_finds_by_its_name_what_is_hidden(asked: Asked, node: str) -> None:
+def test_nobody_finds_a_hidden_node_by_its_name(asked: Asked, node: str) -> None:
     for path in ("lineage?", "impact?depth=1&", f"diff?from={START}&to={NOW}&"):
         assert asked.ask(f"/graph/{path}node={node}", "admin")[0] == 404

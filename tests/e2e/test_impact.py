@@ -104,7 +104,7 @@ def test_every_parameter_is_honoured(
         ("load", {"at": "1000"}, []),
     ],
 )
-def test_the_columns_that_a_job_writes_are_told_with_what_derives_from_them(
+def test_the_columns_that_a_job_writes_are_told_with_the_columns_derived_from_them(
     client: FlaskClient, job: str, query: dict[str, str], expected: list[str]
 ) -> None:
     answer = ask(client, f"job:default/{job}", columns="true", jobs="false", **query).get_json()
@@ -126,7 +126,7 @@ def rests_on_declarations(client: FlaskClient) -> dict[tuple[str, str], bool]:
     return {(item["kind"], item["label"]): item["declared"] for item in items}
 
 
-def test_what_rests_on_a_declaration_says_so_in_every_format(client: FlaskClient) -> None:
+def test_a_row_that_rests_on_a_declaration_says_so_in_every_format(client: FlaskClient) -> None:
     declared = {
         "target": "s3://sheets/totals",
         "sources": [lake.DAILY],
@@ -185,7 +185,7 @@ def test_a_column_a_job_and_a_prefix_can_be_asked_about(client: FlaskClient) -> 
         ({"node": "prefix:s3://lake/", "change": "dropped"}, 400, "node"),
     ],
 )
-def test_what_cannot_be_answered_is_refused_by_name(
+def test_a_question_that_cannot_be_answered_is_refused_by_name(
     client: FlaskClient, query: dict[str, str], status: int, named: str
 ) -> None:
     answer = client.get("/graph/impact", query_string=query)
@@ -208,7 +208,7 @@ def test_what_cannot_be_answered_is_refused_by_name(
         ("text/csv", {"format": "json"}, "application/json"),
     ],
 )
-def test_the_format_is_chosen_by_name_or_by_what_is_accepted(
+def test_the_format_is_chosen_by_name_or_by_the_accept_header(
     client: FlaskClient, accept: str, query: dict[str, str], media_type: str
 ) -> None:
     answer = ask(client, f"dataset:{lake.ORDERS}", accept, **query)
@@ -222,7 +222,7 @@ def test_a_format_that_is_not_spoken_is_a_406(client: FlaskClient) -> None:
     assert "text/csv" in answer.get_json()["message"]
 
 
-def test_csv_has_the_rows_and_headers_have_what_is_said_of_them(client: FlaskClient) -> None:
+def test_csv_has_the_rows_and_headers_have_the_state_of_the_answer(client: FlaskClient) -> None:
     answer = ask(client, f"dataset:{lake.ORDERS}", format="csv", limit="3")
     rows = list(csv.DictReader(io.StringIO(answer.text, newline="")))
     assert [row["depth"] for row in rows] == ["1"] * len(rows)
@@ -263,7 +263,7 @@ def test_owners_layers_and_classifications_stand_in_the_rows(client: FlaskClient
     assert rows["job", "daily"]["layer"] is None
 
 
-def test_what_is_hidden_is_counted_and_not_named(client: FlaskClient) -> None:
+def test_hidden_nodes_are_counted_and_not_named(client: FlaskClient) -> None:
     hidden = {"command": "hide", "node": f"dataset:{lake.DAILY}"}
     assert client.post("/commands", json=hidden).status_code < 300
     answer = ask(client, f"dataset:{lake.ORDERS}", columns="true")
@@ -291,7 +291,9 @@ def check(
     return client.post("/graph/impact/plan", query_string=query, data=data, content_type=kind)
 
 
-def test_dropping_a_column_breaks_those_who_use_it_even_to_filter(client: FlaskClient) -> None:
+def test_dropping_a_column_breaks_its_users_even_those_that_filter_by_it(
+    client: FlaskClient,
+) -> None:
     answer = ask(client, f"column:{lake.ORDERS}#status", change="dropped")
     assert answer.get_json()["verdict"] == "breaks"
     assert answer.headers["Headwater-Verdict"] == "breaks"
@@ -376,7 +378,7 @@ def test_a_check_speaks_markdown_and_csv(client: FlaskClient) -> None:
         (b"{}", "", 415),
     ],
 )
-def test_what_is_no_plan_is_refused(
+def test_a_body_that_is_no_plan_is_refused(
     client: FlaskClient, data: bytes, kind: str, status: int
 ) -> None:
     answer = client.post("/graph/impact/plan", data=data, content_type=kind)

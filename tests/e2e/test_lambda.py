@@ -310,7 +310,9 @@ def test_a_wake_up_projects_all_that_the_journal_holds(
     assert cloud.count(cloud.projection) == 0
 
 
-def test_the_schedule_finds_what_no_message_tells(cloud: Cloud, projection: Projection) -> None:
+def test_the_schedule_finds_documents_that_no_message_tells(
+    cloud: Cloud, projection: Projection
+) -> None:
     accept = make_accept(cloud.environment(HEADWATER_PROJECTION_QUEUE=cloud.dead[:-5]))
     accept.answer(http_api_1(PLAN), ALL_TIME)
     assert projection.run({"source": "aws.events"}) == {"batchItemFailures": []}
@@ -462,7 +464,7 @@ def test_while_the_dead_letter_queue_is_away_poison_stays_and_blocks_its_run_alo
     assert len(cloud.dead_letters()) == 1
 
 
-def test_what_was_sent_before_a_message_that_cannot_be_read_is_taken(cloud: Cloud) -> None:
+def test_an_event_sent_before_a_message_that_cannot_be_read_is_taken(cloud: Cloud) -> None:
     """Else it would reach the bound of deliveries with it, and the dead-letter queue."""
     send = enqueue(cloud)
     for event in (run_event("a", 0), run_event("a", 1, text="ü" * 200_000), run_event("a", 2)):
@@ -587,7 +589,7 @@ def test_a_pointer_to_nothing_is_set_aside(cloud: Cloud) -> None:
         (post("/x", None, ("Content-Encoding", "gzip"), body=b"x"), 400),
     ],
 )
-def test_what_is_no_event_is_refused_at_the_door(
+def test_a_body_that_is_no_event_is_refused_at_the_door(
     cloud: Cloud, request_: Request, status: int
 ) -> None:
     answer = enqueue(cloud)(request_)
@@ -630,7 +632,7 @@ def test_a_compressed_event_is_enqueued(cloud: Cloud) -> None:
     ],
     ids=["role-2", "token-2", "token-1", "key-1", "role-1", "nobody-1"],
 )
-def test_the_sender_is_the_one_whom_the_gateway_recognised(
+def test_the_sender_is_the_caller_that_the_gateway_recognised(
     cloud: Cloud,
     format_of: Callable[[Request], dict[str, Any]],
     recognised: dict[str, Any],
@@ -754,7 +756,7 @@ def test_events_and_lineage_can_be_uploaded_as_lists(cloud: Cloud) -> None:
     ]
 
 
-def test_what_was_put_and_is_no_plan_is_set_aside(cloud: Cloud) -> None:
+def test_an_uploaded_object_that_is_no_plan_is_set_aside(cloud: Cloud) -> None:
     queue = notifying(cloud)
     content = b'{"id": 1}'
     upload(make_accept(cloud.environment()), content, announced(content))

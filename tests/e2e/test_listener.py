@@ -549,7 +549,7 @@ def test_writes_of_delta_say_their_mode_and_place(
     assert partly == [None, None, True], "replaceWhere leaves the other rows"
 
 
-def test_a_merge_reads_its_target_and_says_what_each_column_becomes(
+def test_a_merge_reads_its_target_and_gives_the_new_value_of_each_column(
     run: Callable[[str], Report],
 ) -> None:
     plan = run("delta_merge").plan
@@ -569,7 +569,9 @@ def test_a_merge_reads_its_target_and_says_what_each_column_becomes(
     assert joined == {("emp_id", "JOIN"), ("dept", "FILTER")}  # it deletes by the department
 
 
-def test_an_update_reads_its_target_and_changes_what_it_sets(run: Callable[[str], Report]) -> None:
+def test_an_update_reads_its_target_and_changes_the_columns_that_it_sets(
+    run: Callable[[str], Report],
+) -> None:
     plan = run("delta_update").plan
 
     assert plan["operations"]["write"]["name"] == "UpdateCommand"
@@ -648,7 +650,7 @@ def test_a_stream_is_one_plan_with_an_execution_a_batch(
     assert report.events[0]["extra"]["readMetrics"]["numOutputRows"] == 3
 
 
-def test_what_a_batch_function_writes_is_told_as_a_write(
+def test_a_write_of_a_batch_function_is_told_as_a_write(
     run: Callable[[str], Report], bench: Bench
 ) -> None:
     plan = run("stream_to_function").plan

@@ -86,7 +86,7 @@ def test_running_it_again_gives_the_same_plans(demo: Demo) -> None:
     assert [plan["id"] for plan in again] == [plan["id"] for plan in demo.first_plans]
 
 
-def test_each_job_reads_what_the_one_before_wrote(demo: Demo) -> None:
+def test_each_job_reads_the_table_of_the_job_before(demo: Demo) -> None:
     work = f"{demo.folder}/work"
     curated = f"file:{work}/curated/employees"
     table = f"file:{work}/warehouse/attendance_with_emp1"
@@ -139,7 +139,7 @@ def test_all_jobs_and_tables_are_in_the_overview_and_not_on_the_home() -> None:
     assert pages["all jobs and tables"] == "http://h:9000/?view=overview"
 
 
-def test_without_a_server_it_says_what_to_run(tmp_path: Path) -> None:
+def test_without_a_server_it_names_the_command_to_run(tmp_path: Path) -> None:
     done = subprocess.run(
         [sys.executable, "-m", "spark_agent_config.demo", "--url", "http://127.0.0.1:9"],
         capture_output=True,

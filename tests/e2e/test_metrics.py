@@ -197,7 +197,7 @@ def access() -> Iterator[Keeping]:
     log.setLevel(level)
 
 
-def test_a_request_is_one_line_with_who_what_and_how_long(
+def test_a_request_is_one_line_with_principal_route_and_duration(
     server: Headwater, access: Keeping
 ) -> None:
     key = server.make_key("analyst", Role.READER)

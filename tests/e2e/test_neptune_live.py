@@ -42,7 +42,7 @@ def cluster() -> Iterator[GremlinGraph]:
         graph.close()
 
 
-def test_what_was_written_twice_is_there_once_with_single_values(cluster: GremlinGraph) -> None:
+def test_elements_written_twice_are_there_once_with_single_values(cluster: GremlinGraph) -> None:
     written = merge([plan("daily", columns=30, executions=2), plan("other")])
     cluster.write(written)
     cluster.write(written)
@@ -65,7 +65,7 @@ def test_an_edge_without_its_ends_is_refused(cluster: GremlinGraph) -> None:
         cluster.write(type(written)((), written.edges))
 
 
-def test_what_is_removed_is_gone(cluster: GremlinGraph) -> None:
+def test_removed_elements_are_gone(cluster: GremlinGraph) -> None:
     one, other = plan("one"), plan("other")
     cluster.write(merge([one, other]))
     gone = {each.id for each in one.vertices} - {each.id for each in other.vertices}

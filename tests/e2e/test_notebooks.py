@@ -103,7 +103,7 @@ def test_every_recipe_runs(executed: dict[str, Any], stored: dict[str, Any]) -> 
         assert isinstance(stored[name], list), (name, stored[name])
 
 
-def test_the_recipes_find_what_the_jobs_did(stored: dict[str, Any]) -> None:
+def test_the_recipes_find_the_work_of_the_jobs(stored: dict[str, Any]) -> None:
     (health,) = stored["health"]
     assert (health["dataset"], health["job"], health["logical_plan"]) == (5, 4, 4)
     assert (stored["unmarked"], stored["orphans"]) == ([], [])

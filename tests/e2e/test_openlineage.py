@@ -136,7 +136,7 @@ def test_secrets_are_masked_before_the_journal(server: Headwater) -> None:
         ({**RUN, "outputs": [{"namespace": "s3://lake"}]}, "outputs[0].name"),
     ],
 )
-def test_what_can_never_work_is_a_400_that_names_the_place(
+def test_a_request_that_can_never_work_is_a_400_that_names_the_place(
     server: Headwater, event: Any, place: str
 ) -> None:
     response = server.post(LINEAGE, event, JSON)
@@ -205,7 +205,7 @@ def test_a_batch_that_is_no_list_is_a_400(server: Headwater) -> None:
     assert server.post(BATCH, RUN, JSON).status_code == 400
 
 
-def test_what_came_is_counted_by_kind(server: Headwater) -> None:
+def test_arrived_documents_are_counted_by_kind(server: Headwater) -> None:
     server.post(BATCH, [RUN, JOB], JSON)
     server.post(LINEAGE, DATASET, JSON)
     server.post(LINEAGE, {}, JSON)

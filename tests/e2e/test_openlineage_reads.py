@@ -371,7 +371,7 @@ def test_an_unknown_run_is_not_found(headwater: SmallHeadwater, client: FlaskCli
         assert client.get(f"/graph/runs/{run}").status_code == 404
 
 
-def test_a_job_lists_its_runs_with_what_they_are_and_those_that_go_on(
+def test_a_job_lists_its_runs_with_their_kinds_and_those_that_go_on(
     headwater: SmallHeadwater, client: FlaskClient
 ) -> None:
     take(
@@ -661,7 +661,7 @@ def test_a_dataset_whose_assertions_were_deleted_has_no_mark(
     assert in_force(client) == ("passed", [("not_null_t_id", True)])
 
 
-def test_a_query_of_spark_that_writes_nothing_marks_what_it_read(
+def test_a_query_of_spark_that_writes_nothing_marks_its_inputs(
     headwater: SmallHeadwater, client: FlaskClient
 ) -> None:
     facets = {
@@ -825,7 +825,7 @@ def test_a_parameter_that_means_nothing_is_refused(
 
 
 @pytest.mark.parametrize("path", ["datasets/ds_{0}/facets", "jobs/job_{0}/facets", "jobs/x/facets"])
-def test_facets_of_what_nobody_knows_are_not_found(client: FlaskClient, path: str) -> None:
+def test_facets_of_unknown_nodes_are_not_found(client: FlaskClient, path: str) -> None:
     assert client.get(f"/graph/{path.format('0' * 32)}").status_code == 404
 
 
@@ -856,7 +856,7 @@ def replies_about(client: FlaskClient, run: str) -> Json:
     }
 
 
-def test_what_a_single_event_does_not_say_is_null(
+def test_a_value_that_a_single_event_does_not_give_is_null(
     headwater: SmallHeadwater, client: FlaskClient
 ) -> None:
     run = "01890000-0000-7000-8000-000000000001"
@@ -868,7 +868,7 @@ def test_what_a_single_event_does_not_say_is_null(
     assert (shown["append"], shown["durationNs"]) == (True, None), "Spline knows no third mode"
 
 
-def test_what_events_say_is_told_even_where_it_is_nothing(
+def test_a_duration_from_events_is_told_even_where_it_is_zero(
     headwater: SmallHeadwater, client: FlaskClient
 ) -> None:
     """A run that began and ended in one millisecond took 0 ms."""

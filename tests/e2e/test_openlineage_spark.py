@@ -204,7 +204,7 @@ def test_a_write_that_both_report_is_one_write(together: Together) -> None:
     assert set(writes.values()) == {1}, writes
 
 
-def test_what_the_two_cannot_agree_on_is_told_twice(together: Together) -> None:
+def test_a_write_on_which_the_two_agents_disagree_is_told_twice(together: Together) -> None:
     """The client reads another table than the job does: reads that differ are no one write."""
     ids = {name: key for key, name in together.datasets().items()}
     history = together.items(f"/graph/datasets/{ids['curated/employees']}/history")
@@ -242,7 +242,7 @@ def test_short_queries_are_one_run_and_one_write_each(short: Short) -> None:
     assert _writes(short.server.get) == dict(Counter(SHORT))
 
 
-def test_a_namespace_and_a_parent_of_the_client_s_do_not_part_what_two_agents_report(
+def test_a_namespace_and_a_parent_of_the_client_s_do_not_part_the_reports_of_two_agents(
     short: Short,
 ) -> None:
     assert {event["job"]["namespace"] for event in _told(short)} == {SHORT_NAMESPACE}

@@ -66,7 +66,7 @@ def test_totals_are_those_of_the_time_asked(client: FlaskClient) -> None:
     assert later["totals"]["failed"] == 2
 
 
-def test_what_is_hidden_is_not_counted(headwater: SmallHeadwater, client: FlaskClient) -> None:
+def test_hidden_nodes_are_not_counted(headwater: SmallHeadwater, client: FlaskClient) -> None:
     assert command(client, "hide job:bi/job-59")[0] == 0
     assert command(client, "hide dataset:s3://lake/more")[0] == 0
     headwater.project()
@@ -75,7 +75,7 @@ def test_what_is_hidden_is_not_counted(headwater: SmallHeadwater, client: FlaskC
     assert reply["failures"][0]["job"]["name"] == "job-58"
 
 
-def test_a_job_that_failed_keeps_what_it_did_and_what_it_tried_is_marked(
+def test_a_job_that_failed_keeps_its_edges_and_its_attempts_are_marked(
     client: FlaskClient,
 ) -> None:
     reply = get(client, "/graph/overview", limit=2_000)
@@ -86,7 +86,7 @@ def test_a_job_that_failed_keeps_what_it_did_and_what_it_tried_is_marked(
     assert {("hub", "job-59"), ("job-59", "out-59")} <= true
 
 
-def test_what_a_job_tried_changes_no_lineage(client: FlaskClient) -> None:
+def test_an_attempt_of_a_job_changes_no_lineage(client: FlaskClient) -> None:
     more = identity.dataset_id("", "s3://lake/more")
     assert get(client, "/graph/lineage", node=more, depth=5)["edges"] == []
     assert get(client, "/graph/impact", node=more, depth=5)["items"] == []
@@ -95,7 +95,7 @@ def test_what_a_job_tried_changes_no_lineage(client: FlaskClient) -> None:
     }  # fmt: skip
 
 
-def test_a_job_that_never_succeeded_stands_beside_what_it_tried(
+def test_a_job_that_never_succeeded_stands_beside_its_attempts(
     headwater: SmallHeadwater,
 ) -> None:
     told = run("new", "10:00:00", table("in"), kind="FAIL", outputs=[table("one"), table("two")])

@@ -129,7 +129,7 @@ def test_a_lineage_opens_whole_when_its_letters_can_be_read(
     assert any(seen)
 
 
-def test_a_picture_that_is_cut_counts_and_names_what_it_does_not_draw(
+def test_a_picture_that_is_cut_counts_and_names_the_nodes_that_it_does_not_draw(
     page: Page, api: FakeApi
 ) -> None:
     api.play("cut")
@@ -354,7 +354,7 @@ def test_shift_and_enter_lead_on_from_a_node_and_from_nothing_else(page: Page) -
     assert state_of(page)["node"] == node("employee-agg")["id"]
 
 
-def test_the_keyboard_goes_on_from_what_the_link_selects(page: Page) -> None:
+def test_the_keyboard_goes_on_from_the_node_that_the_link_selects(page: Page) -> None:
     page.goto(f"/?view=overview&selected={node('employee-agg')['id']}")
     wait_for(page)
     page.get_by_test_id("stage").focus()
@@ -734,7 +734,9 @@ def test_columns_across_jobs_tell_the_expression_of_every_hop(page: Page, api: F
     assert (question["column"], question["depth"]) == ("total_compensation", "10")
 
 
-def test_the_documents_indicator_leads_to_what_failed_and_why(page: Page, api: FakeApi) -> None:
+def test_the_documents_indicator_leads_to_failures_with_their_reasons(
+    page: Page, api: FakeApi
+) -> None:
     page.goto("/?view=overview")
     wait_for(page)
     indicator = page.get_by_test_id("journal-indicator")

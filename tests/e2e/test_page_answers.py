@@ -20,7 +20,7 @@ def a_column() -> str:
     return str(next(node["id"] for node in nodes if node["kind"] == "column"))
 
 
-def test_the_panel_says_in_words_what_a_column_is(page: Page, api: FakeApi) -> None:
+def test_the_panel_describes_a_column_in_words(page: Page, api: FakeApi) -> None:
     page.goto(f"/?view=lineage&node=x&columns=true&selected={quote(a_column())}")
     wait_for(page)
     said = page.get_by_test_id("definition")
@@ -29,7 +29,7 @@ def test_the_panel_says_in_words_what_a_column_is(page: Page, api: FakeApi) -> N
     assert asked(api, f"/graph/columns/{a_column()}")
 
 
-def test_what_is_left_out_is_counted_and_one_click_away(page: Page, api: FakeApi) -> None:
+def test_omitted_neighbours_are_counted_and_one_click_away(page: Page, api: FakeApi) -> None:
     hub = next(node for node in fixture("lineage")["nodes"] if node["kind"] == "dataset")
     api.play("hub")
     page.goto(f"/?view=lineage&node=x&selected={quote(hub['id'])}")
@@ -93,7 +93,7 @@ def test_boxes_stand_in_lanes_when_asked_to(page: Page, api: FakeApi) -> None:
     assert "group=layer" in page.url
 
 
-def test_the_naming_rules_are_shown_with_who_changed_them(page: Page, api: FakeApi) -> None:
+def test_the_naming_rules_are_shown_with_their_authors(page: Page, api: FakeApi) -> None:
     page.goto("/?view=layers")
     wait_for(page)
     page.get_by_test_id("layers").get_by_role("link", name="naming rules").click()

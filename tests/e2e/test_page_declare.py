@@ -61,7 +61,7 @@ def test_the_pickers_ask_for_tables_alone(page: Page, api: FakeApi) -> None:
     expect(page.get_by_role("option")).to_have_count(0)
 
 
-def test_what_is_missing_is_told_at_its_field_and_nothing_is_sent(page: Page, api: FakeApi) -> None:
+def test_a_missing_value_is_told_at_its_field_and_nothing_is_sent(page: Page, api: FakeApi) -> None:
     page.goto("/?view=declare")
     wait_for(page)
     page.get_by_test_id("declare-save").click()
@@ -71,7 +71,7 @@ def test_what_is_missing_is_told_at_its_field_and_nothing_is_sent(page: Page, ap
     assert api.scenario.posted == []
 
 
-def test_what_the_server_refuses_is_told_at_its_field(page: Page) -> None:
+def test_a_value_that_the_server_refuses_is_told_at_its_field(page: Page) -> None:
     page.goto("/?view=declare")
     wait_for(page)
     pick(page, "declare-source", "s3://sheets/plan", "s3://sheets/plan")
@@ -85,7 +85,7 @@ def test_what_the_server_refuses_is_told_at_its_field(page: Page) -> None:
     expect(page.get_by_test_id("declare-column-from")).to_have_value("wrong")
 
 
-def test_who_may_not_declare_reads_who_may(page: Page, api: FakeApi) -> None:
+def test_a_reader_that_may_not_declare_is_told_the_needed_role(page: Page, api: FakeApi) -> None:
     api.play("only-readers")
     page.goto("/?view=declare")
     wait_for(page)
@@ -103,7 +103,7 @@ def test_the_form_is_reached_from_a_table_with_the_table_as_target(page: Page) -
     expect(form.locator(".picked .chip")).to_have_count(1)
 
 
-def test_what_is_declared_shows_who_and_when_and_is_taken_back_after_a_question(
+def test_declared_lineage_shows_author_and_time_and_is_taken_back_after_a_question(
     page: Page, api: FakeApi
 ) -> None:
     api.play("declared")
@@ -124,7 +124,7 @@ def test_what_is_declared_shows_who_and_when_and_is_taken_back_after_a_question(
     assert api.scenario.posted == [("DELETE /declarations/decl_" + "1" * 32, None)]
 
 
-def test_the_panel_of_a_table_tells_what_is_declared_of_it(page: Page, api: FakeApi) -> None:
+def test_the_panel_of_a_table_tells_its_declared_lineage(page: Page, api: FakeApi) -> None:
     api.play("declared")
     page.goto(f"/?view=overview&selected={employees()['id']}")
     wait_for(page)

@@ -54,7 +54,7 @@ def test_the_list_says_every_change_in_words(page: Page) -> None:
     expect(page.get_by_test_id("announcer")).to_contain_text("total, Column, added")
 
 
-def test_a_change_is_told_with_who_says_so_in_the_panel(page: Page) -> None:
+def test_the_panel_tells_of_a_change_with_its_reporter(page: Page) -> None:
     page.goto(f"{DIFF}&selected={changed('raw', 'changed')['id']}")
     wait_for(page)
     panel = page.get_by_test_id("panel")
@@ -128,7 +128,7 @@ def test_two_plans_are_compared_operation_by_operation(page: Page, api: FakeApi)
     expect(panel).to_contain_text("Changed")
 
 
-def test_a_job_whose_last_run_failed_says_what_changed_upstream(page: Page) -> None:
+def test_a_job_whose_last_run_failed_shows_the_changes_upstream(page: Page) -> None:
     page.goto(JOB)
     wait_for(page)
     place = page.get_by_test_id("upstream-changes")

@@ -100,7 +100,7 @@ def test_a_double_click_and_shift_enter_open_it(page: Page) -> None:
     expect(page.get_by_test_id("announcer")).to_contain_text("76 nodes are drawn")
 
 
-def test_arrow_keys_reach_it_and_say_what_it_is(page: Page) -> None:
+def test_arrow_keys_reach_it_and_its_name_is_spoken(page: Page) -> None:
     page.goto(f"{HUB}&as=list")
     wait_for(page)
     page.get_by_test_id("list").locator("tr[tabindex='0']").focus()
@@ -109,7 +109,7 @@ def test_arrow_keys_reach_it_and_say_what_it_is(page: Page) -> None:
     expect(page.get_by_test_id("announcer")).to_contain_text("58 more jobs, Folded")
 
 
-def test_what_a_link_selects_is_drawn_though_it_would_be_folded(page: Page) -> None:
+def test_a_node_that_a_link_selects_is_drawn_though_it_would_be_folded(page: Page) -> None:
     fold = fold_of(page)
     page.goto(f"{HUB}&selected={fold}")
     wait_for(page)

@@ -93,7 +93,7 @@ def test_without_layers_and_classes_there_is_nothing_to_choose(page: Page) -> No
     expect(page.get_by_test_id("control-classification")).to_be_hidden()
 
 
-def test_what_is_selected_is_classified_from_the_keyboard(page: Page, api: FakeApi) -> None:
+def test_the_selected_node_is_classified_from_the_keyboard(page: Page, api: FakeApi) -> None:
     api.play("governed")
     open_selected(page)
     place = page.get_by_test_id("classifications")
@@ -113,7 +113,7 @@ def test_what_is_selected_is_classified_from_the_keyboard(page: Page, api: FakeA
     assert api.scenario.posted[-1][0].startswith("DELETE /classifications/PII?node=ds_")
 
 
-def test_who_may_not_classify_reads_who_may(page: Page, api: FakeApi) -> None:
+def test_a_reader_that_may_not_classify_is_told_the_needed_role(page: Page, api: FakeApi) -> None:
     api.play("only-readers")
     open_selected(page)
     page.get_by_test_id("classify-open").locator("summary").click()

@@ -116,7 +116,7 @@ def test_the_table_is_taken_along(
     expect(page.get_by_test_id("announcer")).to_have_text(f"{name} was saved.")
 
 
-def test_what_if_a_column_is_dropped_is_one_press_away(page: Page, api: FakeApi) -> None:
+def test_the_effect_of_a_dropped_column_is_one_press_away(page: Page, api: FakeApi) -> None:
     opened(page, COLUMN)
     page.get_by_role("navigation", name="Change of the column").get_by_text("dropped").click()
     expect(page.get_by_test_id("subtitle")).to_contain_text("breaks · downstream")
@@ -159,7 +159,7 @@ def test_nothing_downstream_is_said(page: Page, api: FakeApi) -> None:
     expect(page.get_by_test_id("subtitle")).to_contain_text("downstream: nothing")
 
 
-def test_what_is_not_whole_says_so_and_offers_more(page: Page, api: FakeApi) -> None:
+def test_a_partial_answer_says_so_and_offers_more(page: Page, api: FakeApi) -> None:
     api.play("partial")
     opened(page, TABLE)
     expect(page.get_by_test_id("partial")).to_contain_text("not complete")

@@ -98,7 +98,7 @@ def test_the_divider_is_moved_with_the_keyboard(page: Page) -> None:
     assert "split" not in state_of(page)
 
 
-def test_all_results_of_a_search_are_narrowed_by_what_they_are_and_where(page: Page) -> None:
+def test_all_results_of_a_search_are_narrowed_by_kind_and_place(page: Page) -> None:
     page.goto("/?view=overview")
     wait_for(page)
     page.get_by_test_id("search-input").press_sequentially("employee")

@@ -80,7 +80,9 @@ def test_the_mark_is_on_the_table_at_once(page: Page) -> None:
     expect(page.get_by_test_id("legend")).to_contain_text("Checks failed")
 
 
-def test_what_is_missing_is_said_at_its_field_and_the_first_gets_the_keyboard(page: Page) -> None:
+def test_a_missing_value_is_told_at_its_field_and_the_first_field_gets_the_keyboard(
+    page: Page,
+) -> None:
     page.goto("/?view=quality&facet=acme_checks")
     wait_for(page)
     expect(page.get_by_test_id("quality-facet")).to_have_value("acme_checks")
@@ -109,7 +111,9 @@ def test_a_run_leads_from_its_own_facet_to_a_rule(page: Page) -> None:
     expect(page.get_by_test_id("quality-facet")).to_have_value("acme_checks")
 
 
-def test_who_may_not_change_rules_reads_who_may(browser: Browser, api: FakeApi) -> None:
+def test_a_reader_that_may_not_change_rules_is_told_the_needed_role(
+    browser: Browser, api: FakeApi
+) -> None:
     api.play("only-readers")
     with open_page(browser, api.url) as page:
         page.goto("/?view=quality")

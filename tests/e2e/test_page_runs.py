@@ -100,7 +100,7 @@ def test_a_third_tick_takes_the_place_of_the_first(page: Page) -> None:
     assert len(state_of(page)["runs"].split(",")) == 2
 
 
-def test_another_plan_is_told_with_what_changed_in_it(page: Page) -> None:
+def test_another_plan_is_told_with_its_changes(page: Page) -> None:
     opened(page, JOB)
     boxes = page.get_by_test_id("pick-run")
     boxes.nth(0).check()  # the newest first: order of ticking is no order of time
@@ -177,7 +177,7 @@ def test_a_write_is_compared_with_the_write_before_from_the_panel(page: Page) ->
         "/?view=diff&node=job_00000000000000000000000000000000&fromRun=run_1&toRun=run_2",
     ],
 )
-def test_a_link_to_what_is_unknown_says_so(page: Page, link: str) -> None:
+def test_a_link_to_an_unknown_node_says_so(page: Page, link: str) -> None:
     page.goto(link)
     expect(page.get_by_test_id("face-error")).to_be_visible()
 

@@ -80,7 +80,7 @@ def test_a_setting_is_copied_from_the_keyboard_and_that_is_announced(
         expect(pasted).to_have_value("HEADWATER_KEEP=days=90")
 
 
-def test_savings_say_how_much_longer_room_lasts_and_what_is_in_force(page: Page) -> None:
+def test_savings_tell_how_much_longer_room_lasts_and_the_settings_in_force(page: Page) -> None:
     open_storage(page)
     rows = page.get_by_test_id("storage-savings").locator("tbody tr")
     expect(rows).to_have_count(6)

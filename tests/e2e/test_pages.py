@@ -60,7 +60,7 @@ def server(frontend: Path) -> Iterator[Headwater]:
         ("/docs/docs.css", "text/css; charset=utf-8"),
     ],
 )
-def test_what_is_on_the_list_is_served_and_revalidated(
+def test_a_listed_file_is_served_and_revalidated(
     server: Headwater, path: str, media_type: str
 ) -> None:
     with server.client.get(path) as response:
@@ -136,7 +136,9 @@ def test_nothing_else_is_served_under_a_hash_either(server: Headwater, frontend:
         assert got(server, folder + name).status_code == 404
 
 
-def test_answers_are_compressed_for_who_takes_it(server: Headwater, frontend: Path) -> None:
+def test_answers_are_compressed_for_clients_that_accept_it(
+    server: Headwater, frontend: Path
+) -> None:
     (frontend / "js/main.js").write_text("// words words words\n" * 200, encoding="utf-8")
     taken = got(server, "/js/main.js", encoding="gzip")
     assert taken.headers["Content-Encoding"] == "gzip"
@@ -147,7 +149,7 @@ def test_answers_are_compressed_for_who_takes_it(server: Headwater, frontend: Pa
     assert len(taken.data) < len(plain.data) / 5
 
 
-def test_without_what_npm_installs_the_page_says_which_command_to_run(
+def test_without_the_packages_of_npm_the_page_names_the_command_to_run(
     server: Headwater, frontend: Path
 ) -> None:
     (frontend / VENDOR["vis-network.min.js"]).unlink()

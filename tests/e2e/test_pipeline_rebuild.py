@@ -154,7 +154,7 @@ def from_backup(known: Known) -> Result:
     return run_job(str(known.backup), known.folder / "from_backup", "--graph-runs", "all")
 
 
-def test_the_bulk_files_load_into_what_the_service_projects(
+def test_the_bulk_files_load_into_the_projection_of_the_service(
     known: Known, from_backup: Result, gremlin_graph: GremlinGraph, tmp_path: Path
 ) -> None:
     catalogue = SqlCatalogue(open_database(tmp_path / "catalogue.db"))
@@ -164,7 +164,7 @@ def test_the_bulk_files_load_into_what_the_service_projects(
     assert loaded.catalogue_digest == known.catalogue
 
 
-def test_the_manifest_tells_the_hash_the_epoch_and_what_was_read(
+def test_the_manifest_tells_the_hash_the_epoch_and_the_documents_read(
     known: Known, from_backup: Result
 ) -> None:
     manifest = from_backup.manifest()
@@ -177,7 +177,7 @@ def test_the_manifest_tells_the_hash_the_epoch_and_what_was_read(
     assert sum(manifest.journal.states.values()) == len(distinct)
 
 
-def test_what_cannot_be_translated_is_listed_as_the_service_lists_it(
+def test_a_document_that_cannot_be_translated_is_listed_as_the_service_lists_it(
     known: Known, from_backup: Result
 ) -> None:
     listed = [json.loads(text) for text in from_backup.set_aside()]

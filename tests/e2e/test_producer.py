@@ -86,7 +86,7 @@ def test_a_plan_is_answered_with_exactly_its_quoted_id(
 
 
 @pytest.mark.parametrize("name", captures.names())
-def test_what_real_agents_sent_is_taken(name: str) -> None:
+def test_documents_of_real_agents_are_taken(name: str) -> None:
     with headwater() as server:
         for exchange in captures.load(name):
             sent = server.client.open(
@@ -100,7 +100,7 @@ def test_what_real_agents_sent_is_taken(name: str) -> None:
                 assert json.loads(sent.data) == exchange.document["id"]
 
 
-def test_the_document_is_kept_as_it_was_sent_with_what_nobody_knows(server: Headwater) -> None:
+def test_the_document_is_kept_as_it_was_sent_with_unknown_fields(server: Headwater) -> None:
     plan = a_plan(unheardOf={"x": [1, 2.5, None, "ü", "\u0000"]}, labels={"a": ["b"]})
     server.post_plan(plan)
     assert server.bodies() == [plan]
@@ -177,7 +177,7 @@ def test_a_plan_of_version_1_is_kept_as_such(server: Headwater) -> None:
     assert server.journal.entries().items[0].api_version == "1"
 
 
-def test_a_newer_plan_under_the_plain_content_type_is_read_as_what_it_is(
+def test_a_newer_plan_under_the_plain_content_type_is_read_by_its_own_version(
     server: Headwater,
 ) -> None:
     server.post_plan(a_plan(), SPLINE_1)
@@ -277,7 +277,9 @@ def test_the_projector_is_told_and_given_a_moment(server: Headwater) -> None:
     assert server.projector.waited == [((1,), 2.0)]
 
 
-def test_a_repeat_of_what_the_graph_shows_already_does_not_wait(server: Headwater) -> None:
+def test_a_repeat_of_a_document_that_the_graph_shows_already_does_not_wait(
+    server: Headwater,
+) -> None:
     server.post_plan(a_plan())
     server.journal.settle([1], DocumentState.PROJECTED)
     server.projector.waited.clear()

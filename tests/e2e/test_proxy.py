@@ -260,7 +260,7 @@ def test_the_page_and_the_api_are_served_over_tls_alone(proxy: Proxy) -> None:
     plain.close()
 
 
-def test_the_log_names_the_client_and_not_what_the_client_says_it_is(proxy: Proxy) -> None:
+def test_the_log_names_the_client_and_not_the_name_that_it_gives_itself(proxy: Proxy) -> None:
     before = len(proxy.headwater.clients)
     proxy.ask("/health/live", headers={"X-Forwarded-For": SPOOFED})
     assert proxy.headwater.clients[before:] == ["127.0.0.1"]

@@ -101,7 +101,7 @@ def take(headwater: SmallHeadwater, *events: dict[str, Any]) -> None:
     assert headwater.projector.wait(told, 5)
 
 
-def test_a_run_that_only_reads_marks_what_it_read(
+def test_a_run_that_only_reads_marks_its_inputs(
     headwater: SmallHeadwater, client: FlaskClient
 ) -> None:
     put(client, passes=["ok", "warn", "broken"])
@@ -120,7 +120,7 @@ def test_a_run_that_only_reads_marks_what_it_read(
     assert quality(client)["state"] == "passed"
 
 
-def test_a_validator_of_spark_marks_what_it_read_without_an_output(
+def test_a_validator_of_spark_marks_its_inputs_without_an_output(
     headwater: SmallHeadwater, client: FlaskClient
 ) -> None:
     put(client, passes=["ok", "warn", "broken"])
@@ -154,7 +154,7 @@ def test_a_run_that_failed_is_judged_as_well(
     assert quality(client)["state"] == "failed"
 
 
-def test_a_preview_tells_what_would_change_and_changes_nothing(client: FlaskClient) -> None:
+def test_a_preview_tells_the_changes_and_makes_none(client: FlaskClient) -> None:
     seen = put(client, "?preview=true").get_json()
     assert (seen["preview"], seen["total"]) == (True, 1)
     (change,) = seen["items"]
@@ -213,7 +213,7 @@ def test_a_rule_that_cannot_be_is_refused_by_its_field(
         ("a", [], None),
     ],
 )
-def test_what_stands_at_the_path_decides(path: str, body: Any, passed: bool | None) -> None:
+def test_the_value_at_the_path_decides(path: str, body: Any, passed: bool | None) -> None:
     rule = read_quality_rule("r", {"facet": "f", "path": path, "passes": [True, 1, "good"]})
     verdict = judge_facet(rule, body)
     assert (verdict.passed if verdict else None) is passed

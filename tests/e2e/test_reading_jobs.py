@@ -84,7 +84,7 @@ def edges_of(answer: Json) -> set[tuple[str, str]]:
     return {(labels[edge["from"]], labels[edge["to"]]) for edge in answer["edges"]}
 
 
-def test_a_job_that_only_reads_is_downstream_of_what_it_read(client: FlaskClient) -> None:
+def test_a_job_that_only_reads_is_downstream_of_its_inputs(client: FlaskClient) -> None:
     below = get(client, "/graph/lineage", node=dataset("raw"), direction="downstream", depth=2)
     assert jobs_of(below) == {"load", "dashboard", "planned"}
     assert {("clean", "dashboard"), ("clean", "planned")} <= edges_of(below)
@@ -115,7 +115,7 @@ def test_the_overview_draws_it(client: FlaskClient) -> None:
     assert [one["to"] for one in declared] == [job("planned")]
 
 
-def test_a_dataset_names_its_readers_and_a_job_what_it_reads(client: FlaskClient) -> None:
+def test_a_dataset_names_its_readers_and_a_job_its_inputs(client: FlaskClient) -> None:
     readers = get(client, f"/graph/datasets/{dataset('clean')}")["readers"]
     assert [(one["job"]["name"], one["mode"], one["at"]) for one in readers] == [
         ("planned", "none", "2026-03-01T14:00:00.000Z"),
@@ -164,7 +164,7 @@ def test_a_viewer_of_spline_sees_it_behind_the_write_that_it_read(client: FlaskC
     assert any(edge["target"] == names["dashboard"] for edge in graph["edges"])
 
 
-def test_an_application_of_spark_that_only_counts_is_downstream_of_what_it_counts(
+def test_an_application_of_spark_that_only_counts_is_downstream_of_the_counted_table(
     headwater: SmallHeadwater,
 ) -> None:
     told = json.loads((SCENARIOS / "spark_queries.json").read_text(encoding="utf-8"))["events"]

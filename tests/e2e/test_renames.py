@@ -105,7 +105,7 @@ def test_both_names_of_a_table_that_moved_say_where_the_other_is(
     assert (before["renamedFrom"], before["renamedTo"]) == (None, None)
 
 
-def test_who_wrote_a_table_under_its_former_names_wrote_it_last(
+def test_the_job_that_wrote_a_table_under_its_former_names_wrote_it_last(
     headwater: SmallHeadwater, client: FlaskClient
 ) -> None:
     ran(headwater, job("load", uri("a"), 1), START)
@@ -184,7 +184,7 @@ def history(client: FlaskClient, table: str, limit: int = 2) -> list[tuple[str, 
         assert len(reply["items"]) == limit
 
 
-def test_the_history_of_a_table_holds_what_wrote_it_under_its_former_names(
+def test_the_history_of_a_table_holds_the_writes_under_its_former_names(
     headwater: SmallHeadwater, client: FlaskClient
 ) -> None:
     ran(headwater, job("first", uri("a"), 1), START)
@@ -201,7 +201,7 @@ def test_the_history_of_a_table_holds_what_wrote_it_under_its_former_names(
     assert history(client, "a") == [("another", None), ("swap", None), ("first", None)]
 
 
-def test_the_history_leaves_out_what_a_former_name_had_before_it_was_the_tables(
+def test_the_history_leaves_out_writes_to_a_former_name_before_it_was_the_tables(
     headwater: SmallHeadwater, client: FlaskClient
 ) -> None:
     """The nightly swap: what was loaded the night before went on to the old table."""

@@ -144,7 +144,7 @@ def test_a_plan_keeps_its_note_when_another_event_comes(headwater: SmallHeadwate
     assert gaps == [{"code": "repeated-key", "detail": "name"}]
 
 
-def test_what_a_person_orders_gives_each_key_one_value(server: Headwater) -> None:
+def test_an_order_of_a_person_gives_each_key_one_value(server: Headwater) -> None:
     text = b'{"command": "hide", "node": "s3://a", "node": "s3://b", "dryRun": true}'
     answer = server.post("/commands", text, JSON)
     assert answer.status_code == 400

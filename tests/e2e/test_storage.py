@@ -76,7 +76,7 @@ def asked(tmp_path: Path) -> Iterator[Asked]:
         yield Asked(small, room, client, clock, memory)
 
 
-def test_it_says_what_takes_room_and_who_fills_it(asked: Asked) -> None:
+def test_it_tells_the_parts_that_take_room_and_the_jobs_that_fill_it(asked: Asked) -> None:
     found = asked.client.get("/storage").get_json()
     assert found["documents"] == asked.small.journal.newest()
     assert found["stored"]["journal"] > 10_000
@@ -92,7 +92,9 @@ def test_it_says_what_takes_room_and_who_fills_it(asked: Asked) -> None:
     assert found["warning"] is None
 
 
-def test_it_says_what_runs_take_in_the_graph_and_what_a_setting_would_save(asked: Asked) -> None:
+def test_it_tells_the_elements_of_runs_in_the_graph_and_the_savings_of_a_setting(
+    asked: Asked,
+) -> None:
     runs = asked.client.get("/storage").get_json()["runs"]
     taken = 7 * 24  # each execution in a run of its own, on a day of its own
     saved = taken - 7 * 3 * 2  # three runs of both jobs stay
@@ -164,7 +166,7 @@ def test_a_start_and_a_completion_are_one_run_and_the_share_is_that_of_the_older
     assert both == pytest.approx(0.75 * 80 / 90, abs=0.05)
 
 
-def test_what_is_full_is_the_same_warning_everywhere_though_nothing_grows(asked: Asked) -> None:
+def test_a_full_heap_is_the_same_warning_everywhere_though_nothing_grows(asked: Asked) -> None:
     asked.memory.elements = 1_000
     found = asked.client.get("/storage").get_json()
     assert found["full"]["heap"] == {"room": 0, "days": 0.0, "soon": True}
@@ -180,9 +182,7 @@ def test_a_graph_that_holds_documents_is_full_before_anything_was_counted(tmp_pa
         assert "the engine's heap is full now" in str(room.forecast().warning)
 
 
-def test_the_checkpoint_and_the_logs_count_with_what_is_stored(
-    asked: Asked, tmp_path: Path
-) -> None:
+def test_the_checkpoint_and_the_logs_count_as_stored(asked: Asked, tmp_path: Path) -> None:
     before = asked.room.forecast().measured.disk_bytes
     (tmp_path / "headwater.db-wal").write_bytes(b"x" * 5_000)
     (tmp_path / "checkpoint-x.kryo").write_bytes(b"x" * 2_000_000)
@@ -195,7 +195,7 @@ def test_the_checkpoint_and_the_logs_count_with_what_is_stored(
     assert "5.0 kB  write-ahead logs" in lines
 
 
-def test_growth_is_known_after_a_while_and_what_is_near_is_a_warning_that_stays_ready(
+def test_growth_is_known_after_a_while_and_a_near_date_is_a_warning_that_stays_ready(
     asked: Asked,
 ) -> None:
     asked.room.keep_measure()
@@ -245,7 +245,7 @@ def test_an_empty_headwater_has_an_answer(tmp_path: Path) -> None:
         assert report.forecast.capacity is None
 
 
-def test_what_cannot_be_measured_does_not_make_it_unready(asked: Asked, tmp_path: Path) -> None:
+def test_a_failed_measurement_does_not_make_it_unready(asked: Asked, tmp_path: Path) -> None:
     tmp_path.rmdir()
     ready = asked.client.get("/health/ready")
     assert (ready.status_code, "storage" in ready.get_json()["checks"]) == (200, False)

@@ -71,7 +71,9 @@ def test_nothing_goes_before_the_hour_has_come_and_then_all_of_it(
     assert nightly.look() == 0  # once a night
 
 
-def test_its_steps_are_commands_that_say_what_they_took(headwater: SmallHeadwater) -> None:
+def test_its_steps_are_commands_that_say_how_many_executions_they_took(
+    headwater: SmallHeadwater,
+) -> None:
     clock = Clock()
     nightly = upkeep(service_of(headwater, clock), Keep(runs=5, days=2))
     nightly.look()
@@ -92,7 +94,7 @@ def test_its_steps_are_commands_that_say_what_they_took(headwater: SmallHeadwate
 
 
 @pytest.mark.parametrize("stays", [False, True])
-def test_the_documents_of_what_goes_stay_where_the_setting_says_so(
+def test_the_documents_of_removed_runs_stay_where_the_setting_says_so(
     headwater: SmallHeadwater, stays: bool
 ) -> None:
     clock = Clock()
@@ -223,7 +225,9 @@ def test_one_of_two_services_does_it(headwater: SmallHeadwater) -> None:
     assert other.look() == 0
 
 
-def test_what_a_service_leaves_when_it_ends_the_next_one_does(headwater: SmallHeadwater) -> None:
+def test_the_next_service_does_the_work_that_an_ending_one_leaves(
+    headwater: SmallHeadwater,
+) -> None:
     clock = Clock()
     service = service_of(headwater, clock)
     ending = Upkeep(service, Keep(runs=5), most=5, sleep=lambda _: False)
@@ -239,7 +243,7 @@ class Killed(BaseException):
     """The process ends here."""
 
 
-def test_what_a_killed_service_leaves_is_done_when_it_gives_no_sign_any_more(
+def test_the_night_of_a_killed_service_is_done_when_it_gives_no_sign_any_more(
     headwater: SmallHeadwater,
 ) -> None:
     clock = Clock()

@@ -136,7 +136,9 @@ def test_a_body_beyond_the_limit_is_a_413_with_the_one_body(port: int, size: int
         (b"POST / HTTP/1.1\r\nContent-Length: 5\r\nContent-Length: 6\r\n\r\n", 400),
     ],
 )
-def test_what_the_server_refuses_never_reaches_a_route(port: int, head: bytes, code: int) -> None:
+def test_a_request_that_the_server_refuses_never_reaches_a_route(
+    port: int, head: bytes, code: int
+) -> None:
     """The server says so in its own words, and closes the connection."""
     status, lines, body = exchange(port, head + request("POST", "/execution-plans", PLAN))
     assert code_of(status) == code
@@ -199,7 +201,7 @@ def test_a_client_that_asks_first_is_told_to_go_on(port: int) -> None:
         assert connection.recv(65_536).startswith(b"HTTP/1.1 201")
 
 
-def test_who_speaks_an_older_http_is_answered_and_hung_up_on(port: int) -> None:
+def test_a_client_that_speaks_an_older_http_is_answered_and_hung_up_on(port: int) -> None:
     asked = request("POST", "/execution-plans", PLAN, "HTTP/1.0", Content_Type=SPLINE_1_2)
     status, _, body = exchange(port, asked.replace(b"Connection: close\r\n", b""))
     assert (code_of(status), body) == (201, f'"{PLAN_ID}"'.encode())
@@ -227,7 +229,7 @@ def send_often(connection: socket.socket, data: bytes, times: int) -> None:
 CHUNKED = request("POST", "/execution-plans", Transfer_Encoding="chunked")
 
 
-def test_what_stands_behind_a_body_is_no_header(port: int) -> None:
+def test_a_trailer_behind_a_body_is_no_header(port: int) -> None:
     body = f"{len(PLAN):x}\r\n".encode() + PLAN + b"\r\n0\r\n"
     trailer = (
         f"Content-Type: {SPLINE_1_2}\r\nOrigin: https://elsewhere.example.org\r\n\r\n".encode()
@@ -282,7 +284,7 @@ def test_an_answer_has_one_date(port: int) -> None:
         assert sum(line.startswith("Date:") for line in lines) == 1
 
 
-def test_who_leaves_in_the_middle_of_a_body_leaves_nothing_behind(port: int) -> None:
+def test_a_client_that_leaves_in_the_middle_of_a_body_leaves_nothing_behind(port: int) -> None:
     unfinished = request("POST", "/execution-plans", PLAN, Content_Type=SPLINE_1_2)[:-1]
     for path in (b"/execution-plans", b"/journal/replay"):
         with socket.create_connection(("127.0.0.1", port), timeout=20) as connection:

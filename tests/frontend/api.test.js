@@ -10,7 +10,7 @@ const reply = (status, body, headers = {}) => ({
   headers: { get: (name) => headers[name] ?? null },
 });
 
-test('what is empty is left out of the query, what is not is escaped', () => {
+test('empty values are left out of the query, others are escaped', () => {
   assert.equal(
     address('/graph/lineage', {
       node: 'dataset:s3://a b&c',
@@ -58,7 +58,7 @@ test('no answer at all is status 0', async () => {
   assert.equal((await api.get('/x')).error.status, 0);
 });
 
-test('the wait of a 503 is what the server says, within reason', async () => {
+test('the wait after a 503 is that of the server, within reason', async () => {
   const wait = async (value) =>
     (await createApi(async () => reply(503, {}, { 'Retry-After': value })).get('/x')).error.retryAfter;
   assert.deepEqual(

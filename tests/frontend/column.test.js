@@ -21,7 +21,7 @@ test('an arc stays left of the areas and within the window, however far it leads
   }
 });
 
-test('what leaves an area and what arrives at it do not share an end', () => {
+test('links that leave an area and links that arrive at it do not share an end', () => {
   const [first, second, third] = placesInColumn([area('a', 1, 0), area('b', 2, 0), area('c', 3, 0)]).values();
   assert.notEqual(arcBetween(first, second).path.split(' ').at(-1), arcBetween(second, third).path.split(' ')[1].split('C')[0]);
 });

@@ -18,7 +18,7 @@ test('a known table goes by its id, a new one by its URI', () => {
   });
 });
 
-test('what was left empty is not sent, and an untouched line of columns is none', () => {
+test('an empty field is not sent, and an untouched line of columns is none', () => {
   const columns = [
     { source: 's3://sheets/plan', from: ' cost ', to: 'total' },
     { source: 's3://sheets/plan', from: '', to: ' ' },
@@ -29,7 +29,7 @@ test('what was left empty is not sent, and an untouched line of columns is none'
   assert.ok(!('since' in body));
 });
 
-test('a half-filled line of columns is sent, so that the server names what it lacks', () => {
+test('a half-filled line of columns is sent, so that the server names the missing part', () => {
   const columns = [{ source: '', from: 'cost', to: '' }];
   assert.deepEqual(toBody(draft({ columns })).columns, [{ source: 's3://sheets/plan', from: 'cost', to: '' }]);
 });

@@ -31,7 +31,7 @@ test('a change of a schema is told column by column, in the words of the server'
   }
 });
 
-test('a field says what it was and what it is, and nothing where there was nothing', () => {
+test('a field shows its value before and after, and nothing where there was nothing', () => {
   assert.deepEqual(fieldSentences({ field: 'expression', before: 'a', after: 'a + b' }), [
     'expression was a, is a + b',
   ]);

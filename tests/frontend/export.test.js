@@ -36,7 +36,7 @@ test('hostile names are text in an SVG', () => {
   assert.equal(escape('<a b="c">&\u0000'), '&lt;a b=&quot;c&quot;&gt;&amp;\ufffd');
 });
 
-test('the CSV has an edge a line, quotes what needs it, and holds no formula', () => {
+test('the CSV has an edge a line, quotes the fields that need it, and holds no formula', () => {
   const lines = toCsv(toModel(fixture('overview'))).trimEnd().split('\r\n');
   assert.equal(lines.length, 1 + fixture('overview').edges.length);
   const nodes = [{ id: 'a', kind: 'dataset', uri: '=1+1,"x"' }, { id: 'b', kind: 'dataset', uri: 's3://b' }];

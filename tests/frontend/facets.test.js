@@ -4,12 +4,12 @@ import { checkWords, numbers, qualityWords } from '../../frontend/js/panel/facet
 
 const failed = { assertion: 'not_null', column: 'id' };
 
-test('what failed is told with its column, where there is one', () => {
+test('a failed check is told with its column, where there is one', () => {
   assert.equal(checkWords(failed), 'not_null on id');
   assert.equal(checkWords({ assertion: 'row_count', column: null }), 'row_count');
 });
 
-test('a mark is told in words: what failed first, and how much more did', () => {
+test('a mark is told in words: the first failure, and the number of others', () => {
   assert.equal(qualityWords(undefined), '');
   assert.equal(qualityWords({ state: 'passed', failed: [], failures: 0 }), 'checks passed');
   assert.equal(

@@ -26,7 +26,7 @@ function fan(size, change = () => {}) {
 const groups = (model) => [...model.boxes.values()].filter((box) => box.kind === 'group');
 const ids = (model) => [...model.boxes.keys()];
 
-test('of a wide fan the first few are drawn, the rest are one box with what hangs on them', () => {
+test('the first few of a wide fan are drawn, the rest are one box with the nodes behind them', () => {
   const folded = foldFans(fan(70));
   const [group, ...others] = groups(folded);
   assert.deepEqual(others, []);
@@ -46,7 +46,7 @@ test('a fan that fits is left alone, the very model', () => {
   assert.equal(foldFans(model), model);
 });
 
-test('nothing is lost: what is drawn and what is folded is what there was', () => {
+test('nothing is lost: drawn and folded nodes together are all nodes', () => {
   const model = fan(70);
   const folded = foldFans(model);
   const { fold } = groups(folded)[0].node;
@@ -54,7 +54,7 @@ test('nothing is lost: what is drawn and what is folded is what there was', () =
   assert.deepEqual(all.sort(), ids(model).sort());
 });
 
-test('what failed, what leads on and what is pinned is drawn before the others', () => {
+test('failed, leading and pinned nodes are drawn before the others', () => {
   const model = fan(70, (nodes, add) => {
     nodes.find((node) => node.id === 'job69').lastRun = { at: '2026-03-01T00:00:00.000Z', state: 'failed' };
     nodes.push({ kind: 'job', id: 'beyond', label: 'beyond', namespace: 'n', x: 900, y: 68 * HIGH });
@@ -64,7 +64,7 @@ test('what failed, what leads on and what is pinned is drawn before the others',
   for (const id of ['job69', 'job68', 'beyond', 'job67']) assert.ok(folded.boxes.has(id), id);
 });
 
-test('what others lead to as well stays, with an edge from the folded box', () => {
+test('a node that others lead to as well stays, with an edge from the folded box', () => {
   const model = fan(70, (nodes, add) => {
     nodes.push({ kind: 'dataset', id: 'all', label: 'all', uri: 's3://all', x: 600, y: 71 * HIGH });
     for (let number = 0; number < 70; number += 1) add(`job${number}`, 'all');
@@ -131,7 +131,7 @@ test('the link says side, hub and number, and nonsense says nothing', () => {
   assert.equal(readOpened('x.y,,d..3,d.ds_1.many').size, 0);
 });
 
-test('what a comparison is about is drawn, changed edges and all', () => {
+test('the subject of a comparison is drawn, with its changed edges', () => {
   const model = fan(70, (nodes) => {
     nodes.find((node) => node.id === 'job50').change = 'removed';
   });

@@ -14,7 +14,7 @@ test('every word must be there, in a name, a path or an expression', () => {
   assert.deepEqual(matching(model, '  '), []);
 });
 
-test('an operation is found by its expressions and by what was folded into it', () => {
+test('an operation is found by its expressions and by the operations folded into it', () => {
   const operation = (id, more) => ({ id, kind: 'transform', name: 'Project', schema: null, properties: [], datasets: [], ...more });
   const plan = planModel({
     operations: [

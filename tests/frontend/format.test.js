@@ -105,7 +105,7 @@ test('ways of depending and reasons of partial answers have words', () => {
   assert.match(partialSentence({ reason: 'rebuilding', limit: null }), /catching up/);
 });
 
-test('what decides over a column is counted, the most first', () => {
+test('influences on a column are counted, the most frequent first', () => {
   assert.equal(influenceWords({ WINDOW: 6, FILTER: 10 }), '16 influences (10 filter, 6 window)');
   assert.equal(influenceWords({ GROUP_BY: 1 }), `1 influence (1 ${howWord('GROUP_BY')})`);
   assert.equal(influenceWords({}), '');

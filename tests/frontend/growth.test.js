@@ -18,7 +18,7 @@ const beyond = () =>
   });
 const places = (model, ids) => ids.map((id) => [model.boxes.get(id).x, model.boxes.get(id).y]);
 
-test('what stands there keeps its place, and the new boxes lie beside it', () => {
+test('present boxes keep their places, and the new ones lie beside them', () => {
   const model = shown();
   const before = places(model, ['a', 'j', 'b', 'c']);
   grow(model, beyond(), { id: 'b', side: 'downstream', whole: false });
@@ -48,7 +48,7 @@ test('a press opens, another one closes; shift opens all of the side', () => {
   assert.deepEqual(readOpened('nonsense,x.y'), []);
 });
 
-test('a link opens everything again, in its order, and skips what is not in the picture', async () => {
+test('a link opens everything again, in its order, and skips nodes that are not in the picture', async () => {
   const asked = [];
   const api = {
     get: async (path, query) => {

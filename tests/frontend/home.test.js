@@ -40,7 +40,7 @@ test('before it failed a job upstream wrote one of its columns in another type',
   assert.deepEqual(types, [...Array(4).fill('boolean'), 'decimal(1,0)']);
 });
 
-test('a sample that is loaded again is another: what was removed does not hide it', () => {
+test('a sample that is loaded again is another one: the removed one does not hide it', () => {
   const again = tellAgain(recorded, NOW, () => `run-${(ids += 1)}`);
   const first = new Set(events.map((event) => event.run.runId));
   assert.ok(again.every((event) => !first.has(event.run.runId)));

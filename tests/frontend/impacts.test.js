@@ -59,7 +59,7 @@ test('a heading goes up, down and back', () => {
   assert.deepEqual(nextOrder(down, 'depth'), { key: 'depth', descending: false });
 });
 
-test('what is the worst stands first when sorted by verdict', () => {
+test('the worst verdict stands first when sorted by verdict', () => {
   const two = [
     { ...judged[0], verdict: 'may-break' },
     { ...judged[1], verdict: 'breaks' },

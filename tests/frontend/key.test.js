@@ -38,7 +38,7 @@ test('where storage is refused a key lasts as long as the page', () => {
   }
 });
 
-test('what no header can carry is not sent', () => {
+test('a key that no header can carry is not sent', () => {
   assert.deepEqual(keyHeader('hw_1'), { 'X-API-Key': 'hw_1' });
   for (const text of ['', 'a b', 'a\nb', 'schl\u00fcssel']) assert.deepEqual(keyHeader(text), {});
 });

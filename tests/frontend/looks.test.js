@@ -59,7 +59,7 @@ test('that a run failed is seen before a hue', () => {
   assert.equal(lookOf(model.boxes.get('j'), palette, huesOf(model, 'namespace')).edge, 'colour of failed');
 });
 
-test('what is added to a picture changes no letter and no hue', () => {
+test('nodes added to a picture change no letter and no hue', () => {
   const fixture = JSON.parse(readFileSync(new URL('fixtures/overview.json', import.meta.url), 'utf8'));
   const model = toModel(fixture);
   const before = huesOf(model, 'namespace').tints;

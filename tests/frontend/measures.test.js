@@ -11,7 +11,7 @@ test('rows and bytes have one name, whatever the producer calls them, and the re
   assert.deepEqual(rest, [['read numFiles', 2], ['write numParts', 3]]);
 });
 
-test('what was not measured is unknown, not nothing', () => {
+test('a size that was not measured is unknown, not nothing', () => {
   assert.deepEqual(measuresOf(null).write, { rows: null, bytes: null });
 });
 

@@ -240,7 +240,7 @@ test('a point hits the column before the table, and nothing beside them', () => 
   assert.equal(hit(model, box.x + box.width, box.y), '');
 });
 
-test('the words of the overview count everything, and what is drawn where that is less', () => {
+test('the words of the overview count all nodes, and the drawn ones where these are fewer', () => {
   const model = toModel(fixture('overview'));
   const totals = { jobs: 4, datasets: 8, failed: 1 };
   assert.equal(words(totals, model), '4 jobs, 1 whose last run failed · 8 tables');
@@ -250,7 +250,7 @@ test('the words of the overview count everything, and what is drawn where that i
   );
 });
 
-test('a plan becomes operations: friendly name first, what it does beneath', () => {
+test('a plan becomes operations: friendly name first, its expression beneath', () => {
   const model = planModel(fixture('plan'));
   assert.equal(model.boxes.size, 7);
   assert.equal(model.links.size, 6);
@@ -299,7 +299,7 @@ test('a table has the layer that the reply names, with its colour', () => {
   assert.equal(boxes.get('ds_2').layer, null);
 });
 
-test('what is no colour becomes no style', () => {
+test('a text that is no colour becomes no style', () => {
   assert.equal(swatch('#8a5a00'), 'background: #8a5a00');
   for (const hostile of ['red; background: url(x)', '#fff', '', null, undefined, '#8a5a00;'])
     assert.equal(swatch(hostile), null);

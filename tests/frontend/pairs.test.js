@@ -42,7 +42,7 @@ test('two runs are picked at most, the newest choices stay', () => {
   assert.equal(pick(picked, 'b', true), 'a,b');
 });
 
-test('what differs is marked, what neither says is left out', () => {
+test('differences are marked, fields that neither has are left out', () => {
   const before = { state: 'completed', mode: 'append', error: null, partitions: [], metrics: { write: { rows: 0, bytes: 9 } } };
   const after = { state: 'failed', mode: 'append', error: 'boom', partitions: ['b=1', 'a=1'], metrics: { write: { rows: 5 } } };
   const rows = Object.fromEntries(sideBySide(before, after).map(({ name, ...row }) => [name, row]));
@@ -54,7 +54,7 @@ test('what differs is marked, what neither says is left out', () => {
   assert.equal(rows.Command, undefined);
 });
 
-test('a number grows by a share of what it was', () => {
+test('a number grows by a share of its former value', () => {
   assert.equal(growth(10, 15), 0.5);
   assert.equal(growth(10, 5), -0.5);
   for (const [one, other] of [

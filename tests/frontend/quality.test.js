@@ -10,7 +10,7 @@ test('values are texts, numbers, true and false, one a line, and come back as th
   assert.deepEqual(readValues('"bad \\x escape"'), ['"bad \\x escape"']);
 });
 
-test('what a rule lacks is said at its field', () => {
+test('a missing part of a rule is told at its field', () => {
   assert.deepEqual(Object.keys(lacking({ name: '', facet: '', path: '', passes: [] })), ['name', 'facet', 'path', 'passes']);
   assert.deepEqual(lacking({ name: 'a', facet: 'b', path: 'c', passes: [false] }), {});
 });

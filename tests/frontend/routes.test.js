@@ -114,7 +114,7 @@ test('parts that do not hang together stand beside each other in a wide window, 
       assert.ok(one === other || Math.abs(one.x - other.x) >= 100 || Math.abs(one.y - other.y) >= 40);
 });
 
-test('what a failed run only attempted is dashed red; what decides is dashed; what is lit is stronger', () => {
+test('attempts of a failed run are dashed red; influences are dashed; lit edges are stronger', () => {
   const [link] = toModel(fixture('overview')).links.values();
   const usual = styleOf(link, palette, false);
   assert.deepEqual([usual.colour, usual.dashes], [palette.feeds, []]);

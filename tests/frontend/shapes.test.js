@@ -37,7 +37,7 @@ const place = { x: 0, y: 0, width: 240, height: 46 };
 const table = { id: 'a', kind: 'dataset', label: 'staff', uri: 's3://lake/staff', classifications: ['PII', 'finance'], ...place };
 const job = { id: 'j', kind: 'job', label: 'load', namespace: 'hr', name: 'load', ...place };
 
-test('the letter of what tints a box stands on it, and its classes by their names', () => {
+test('the letter of the layer that tints a box stands on it, and its classes by their names', () => {
   const words = painted([table, job], 'namespace').map(({ text }) => text);
   for (const expected of ['S', 'PII', 'finance', 'H']) assert.ok(words.includes(expected), `${expected} of ${words}`);
 });

@@ -78,7 +78,7 @@ test('the types of every script are checked: none is left out', () => {
   for (const path of scripts) assert.doesNotMatch(read(path), /@ts-(nocheck|ignore|expect-error)/, path);
 });
 
-test('the lock file pins what is asked for, with checksums and without the address of a registry', () => {
+test('the lock file pins the required packages, with checksums and without the address of a registry', () => {
   const lock = read('package-lock.json');
   const { packages } = JSON.parse(lock);
   const { dependencies, devDependencies } = JSON.parse(read('package.json'));

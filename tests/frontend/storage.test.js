@@ -29,7 +29,7 @@ test('days are told in the unit that fits, rounded down', () => {
   assert.equal(formatDays(1e9), 'more than 10 years');
 });
 
-test('each room says when it is full, what is left and what it grows', () => {
+test('each room shows the date when it is full, the free part and its growth', () => {
   const [disk, heap] = rooms(reply());
   assert.deepEqual(
     [disk.state, disk.verdict, disk.left, disk.rate],
@@ -60,7 +60,7 @@ test('the parts of a room never fill more than all of it', () => {
   assert.equal(rooms(found)[1].parts[0].part, 0);
 });
 
-test('what is full is so whether or not it grows, or its room was measured', () => {
+test('a full room is full whether or not it grows, or its size was measured', () => {
   const found = reply();
   found.growth = { documents: null, bytes: null, elements: 0 };
   found.full.disk = { room: 4096, days: 0, soon: true };
@@ -74,7 +74,7 @@ test('what is full is so whether or not it grows, or its room was measured', () 
   );
 });
 
-test('what is not known, not growing and not measured are three things', () => {
+test('unknown, not growing and not measured are three states', () => {
   const found = reply();
   found.full.disk.days = null;
   found.growth.bytes = 0;
@@ -109,7 +109,7 @@ test('the time behind a rate is told, and a short one with a caution', () => {
   assert.match(since(null, unknown), /^Not measured yet/);
 });
 
-test('what is not listed is one row, so that shares add up', () => {
+test('the unlisted rest is one row, so that shares add up', () => {
   const found = shares(reply(), 'job');
   assert.equal(found.at(-1).rest, true);
   assert.equal(found.reduce((sum, one) => sum + one.share, 0).toFixed(9), '1.000000000');
@@ -158,7 +158,7 @@ test('without a rate a saving says no days, and without an engine no bytes', () 
   assert.equal(savings(found).at(-1).saves, 'about 251,000 elements of the graph');
 });
 
-test('what takes room is journal, catalogue and, where there is an engine, its graph', () => {
+test('the room is taken by journal, catalogue and, where there is an engine, its graph', () => {
   assert.deepEqual(
     takers(reply()).map(({ name, size }) => [name, size]),
     [

@@ -22,7 +22,7 @@ test('an empty query string is the home page of now', () => {
   assert.equal(write(state), '/?view=home');
 });
 
-test('what is written is read back, for every view', () => {
+test('a written address is read back, for every view', () => {
   const full = {
     q: 'a&b=c',
     namespace: 'hr/eu',
@@ -46,7 +46,7 @@ test('what is written is read back, for every view', () => {
   }
 });
 
-test('a view writes only what it uses', () => {
+test('a view writes only the parameters that it uses', () => {
   assert.equal(
     write({ view: 'journal', node: 'x', at: 'y', state: 'waiting' }),
     '/?view=journal&state=waiting',
@@ -62,7 +62,7 @@ test('values that mean nothing fall back to the default, so that the page still 
   );
 });
 
-test('depth and limit are held within what the server takes', () => {
+test('depth and limit are held within the bounds of the server', () => {
   assert.equal(parse('?view=lineage&depth=900').depth, 50);
   assert.equal(parse('?view=lineage&limit=0').limit, 1);
   assert.equal(parse('?view=lineage&depth=0').depth, 0);

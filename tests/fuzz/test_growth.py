@@ -64,7 +64,7 @@ def types_in_types(columns: int) -> dict[str, Any]:
     [many_sources(500), everything_from_everything(750), types_in_types(2_000)],
     ids=["many sources", "everything from everything", "types in types"],
 )
-def test_a_plan_that_grows_too_large_loses_what_grows_and_is_projected(
+def test_a_plan_that_grows_too_large_loses_the_growing_part_and_is_projected(
     plan: dict[str, Any],
 ) -> None:
     with fuzzed_headwater() as headwater:
@@ -298,6 +298,6 @@ def test_a_document_twice_as_long_is_about_twice_the_work(build: Callable[[int],
     [repeated_output(310), columns_only_listed(950), everything_from_everything(310)],
     ids=["repeated output", "columns only listed", "everything from everything"],
 )
-def test_what_is_larger_than_its_document_is_capped_at_seconds(plan: Json) -> None:
+def test_a_plan_that_expands_beyond_its_document_is_capped_at_seconds(plan: Json) -> None:
     """Just within the caps: about a second of work, whatever the document leaves unsaid."""
     assert calls(plan) < 10_000_000

@@ -161,7 +161,7 @@ def test_downstream_is_the_mirror_of_upstream(seed: int) -> None:
 
 @seeds
 @budget(10)
-def test_a_job_is_downstream_of_what_is_upstream_of_it(seed: int) -> None:
+def test_a_job_is_downstream_of_the_tables_upstream_of_it(seed: int) -> None:
     """The mirror law with a job on one side: one that writes, or one that only reads."""
     random = Random(seed)
     history = new_history(random)
@@ -201,7 +201,7 @@ def test_a_deeper_answer_contains_the_shallower(seed: int) -> None:
             assert shallow[what] <= deep[what], what
 
 
-def test_the_smallest_history_is_what_shows_the_difference_and_no_more() -> None:
+def test_the_smallest_history_shows_the_difference_and_no_more() -> None:
     def overwritten(history: History) -> bool:
         return sum(one.plan == "q" for one in history.executions) > 1
 

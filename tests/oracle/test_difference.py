@@ -149,7 +149,7 @@ def test_the_first_answer_with_the_difference_applied_is_the_second(seed: int) -
 
 @seeds
 @quick
-def test_every_added_or_removed_element_says_who_told_it(seed: int) -> None:
+def test_every_added_or_removed_element_names_its_reporter(seed: int) -> None:
     found = Compared(seed).forth
     for change in found.difference.edges:
         sides = found.evidence[change.id]

@@ -51,7 +51,7 @@ def wrong(found: dict[str, frozenset[str]], expected: Known, *, folded: bool) ->
 
 
 @everything
-def test_the_oracle_agrees_with_what_was_worked_out_by_hand(known: KnownHistory) -> None:
+def test_the_oracle_agrees_with_the_answers_worked_out_by_hand(known: KnownHistory) -> None:
     oracle = Oracle(known.history)
     for question in known.questions:
         found = in_words(oracle.answer(question.asked), question.asked)
@@ -59,7 +59,7 @@ def test_the_oracle_agrees_with_what_was_worked_out_by_hand(known: KnownHistory)
 
 
 @everything
-def test_the_service_answers_what_was_worked_out_by_hand(known: KnownHistory) -> None:
+def test_the_service_gives_the_answers_worked_out_by_hand(known: KnownHistory) -> None:
     headwater = projected(known.history)
     try:
         witness = Witness(known.history, headwater.graph, headwater.catalogue)

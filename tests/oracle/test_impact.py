@@ -123,7 +123,9 @@ def test_depth_and_path_are_a_shortest_true_chain(seed: int) -> None:
 
 @seeds
 @slow
-def test_a_prefix_is_what_lies_downstream_of_its_datasets_themselves_aside(seed: int) -> None:
+def test_a_prefix_covers_everything_downstream_of_its_datasets_but_not_themselves(
+    seed: int,
+) -> None:
     random = Random(seed)
     history = new_history(random, names=False)
     headwater = projected(history)

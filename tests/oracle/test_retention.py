@@ -38,7 +38,7 @@ def prune(headwater: SmallHeadwater, retention: Retention) -> None:
     headwater.project()
 
 
-def what_is_left(history: History, headwater: SmallHeadwater) -> History:
+def remaining(history: History, headwater: SmallHeadwater) -> History:
     """The runs whose rows are there, and the plans that ran then or never."""
     rows = [row for row in headwater.catalogue.scan() if isinstance(row, ExecutionRow)]
     kept = {(row.plan_id, row.at - START, row.application_id, row.state) for row in rows}
@@ -93,7 +93,7 @@ def test_answers_after_a_prune_are_those_of_brute_force(seed: int) -> None:
         expected = [witness.said(witness.ask(one), one) for one in asked]
         prune(headwater, wish)
         assert [witness.said(witness.ask(one), one) for one in asked] == expected
-        rest = what_is_left(history, headwater)
+        rest = remaining(history, headwater)
         if seed % 2:
             headwater.projector.request_rebuild()
             while headwater.projector.rebuild_step():
@@ -115,7 +115,7 @@ def test_these_prunes_remove_something() -> None:
         headwater = projected(history)
         try:
             prune(headwater, Retention(keep=1))
-            gone += len(history.executions) - len(what_is_left(history, headwater).executions)
+            gone += len(history.executions) - len(remaining(history, headwater).executions)
         finally:
             headwater.close()
     assert gone > 5

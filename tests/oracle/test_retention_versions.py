@@ -49,7 +49,7 @@ HISTORIES = {
 
 
 @pytest.mark.parametrize("name", HISTORIES)
-def test_what_a_kept_read_saw_is_kept(name: str) -> None:
+def test_writes_that_a_kept_read_saw_are_kept(name: str) -> None:
     history = History(PLANS, HISTORIES[name])
     headwater = projected(history)
     try:

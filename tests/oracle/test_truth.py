@@ -69,7 +69,7 @@ def test_a_deeper_answer_contains_the_shallower(seed: int) -> None:
 
 @seeds
 @quick
-def test_what_happens_later_changes_no_earlier_answer(seed: int) -> None:
+def test_later_events_change_no_earlier_answer(seed: int) -> None:
     """Time travel is the ordinary question asked at another time (names apart: a name that was
     not observed yet stands for the first location that it will have).
     """

@@ -73,7 +73,7 @@ def test_python_alone_serves_to_run_and_to_show(target: str) -> None:
     assert "requirements/java.txt" in recipe
 
 
-def test_what_is_looked_for_before_anything_is_installed_is_python_alone(bare: Path) -> None:
+def test_python_alone_is_looked_for_before_anything_is_installed(bare: Path) -> None:
     """No Java, no Node."""
     for target in ("ready-serve", "ready-demo"):
         done = make(target, path=str(bare))

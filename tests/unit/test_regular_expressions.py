@@ -49,7 +49,7 @@ def test_a_pattern_that_makes_other_engines_backtrack_is_run_in_linear_time(patt
 
 
 @pytest.mark.parametrize("pattern", DEFAULTS)
-def test_the_default_patterns_match_what_python_matches(pattern: str) -> None:
+def test_the_default_patterns_match_the_texts_that_python_matches(pattern: str) -> None:
     python = re.compile(pattern, re.DOTALL)
 
     @given(st.from_regex(python, fullmatch=True) | st.from_regex(python) | st.text(max_size=20))

@@ -78,7 +78,7 @@ def shared(tmp_path: Path) -> Iterator[tuple[SmallHeadwater, SmallHeadwater]]:
         service.close()
 
 
-def test_what_one_service_withdraws_the_other_does_not_answer(
+def test_elements_that_one_service_withdraws_are_in_no_answer_of_the_other(
     shared: tuple[SmallHeadwater, SmallHeadwater],
 ) -> None:
     writer, reader = shared
@@ -101,7 +101,7 @@ def test_what_one_service_withdraws_the_other_does_not_answer(
 
 @settings(max_examples=10, deadline=None)
 @given(st.randoms(use_true_random=False))
-def test_an_answer_is_the_same_with_and_without_what_was_remembered(rng: random.Random) -> None:
+def test_an_answer_is_the_same_with_and_without_remembered_structure(rng: random.Random) -> None:
     headwater = small_headwater()
     structure = Structure()
     for number in range(5):

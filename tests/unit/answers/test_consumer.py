@@ -50,7 +50,7 @@ def test_an_event_that_shares_its_time_is_told_apart() -> None:
 @pytest.mark.parametrize(
     "text", ["", ":", "x", f"{PLAN_ID}:", f"{PLAN_ID}:K!", f"{PLAN_ID}:{'z' * 99}"]
 )
-def test_what_no_event_is_called_is_not_found(text: str) -> None:
+def test_an_id_of_no_event_is_not_found(text: str) -> None:
     with pytest.raises(NotFound):
         read_event_id(text)
 
@@ -235,7 +235,7 @@ def test_references_are_replaced_anywhere_in_parameters_and_plain_data_stays() -
     assert replaced["b"] == {"c": None}
 
 
-def test_what_a_document_does_not_hold_is_a_leaf() -> None:
+def test_content_that_a_document_does_not_hold_is_a_leaf() -> None:
     trees = Trees(sum_plan())
     replaced = trees.replaced({"condition": {"__exprId": "gone"}, "other": {"__attrId": "gone"}})
     assert replaced["condition"]["_typeHint"] == "expr.UntypedExpression"
@@ -254,7 +254,7 @@ def _count(tree: dict[str, Any]) -> int:
 # --- columns inside a plan -----------------------------------------------------------------------
 
 
-def test_a_column_comes_from_what_its_expression_takes() -> None:
+def test_a_column_comes_from_the_columns_that_its_expression_takes() -> None:
     plan = sum_plan()
     attributes = PlanAttributes(plan)
     total = plan.operations[-2].output
@@ -272,7 +272,7 @@ def test_impact_begins_with_the_column_and_ends_edges_at_it() -> None:
     assert edges == {("total", "salary")}
 
 
-def test_a_column_knows_where_it_appears_and_what_it_passes_through() -> None:
+def test_a_column_knows_where_it_appears_and_which_operations_it_passes_through() -> None:
     plan = sum_plan()
     attributes = PlanAttributes(plan)
     read, kept = (operation_called(plan, name) for name in ("LogicalRelation", "Filter"))

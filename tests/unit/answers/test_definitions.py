@@ -41,7 +41,7 @@ def test_a_long_expression_names_its_columns_instead() -> None:
     )
 
 
-def test_what_nests_too_deep_has_no_words() -> None:
+def test_an_expression_that_nests_too_deep_has_no_words() -> None:
     assert phrase("f(" * 40 + "a" + ")" * 40) is None
     assert phrase("NOT " * 140 + "a") is None
 

@@ -109,7 +109,7 @@ def test_a_schema_that_comes_back_is_seen_again_and_no_other_version() -> None:
     assert [one.change for one in second.changes or ()] == ["added"]
 
 
-def test_where_a_write_tells_a_schema_what_readers_saw_is_no_version() -> None:
+def test_where_a_write_tells_a_schema_those_of_readers_are_no_versions() -> None:
     uses = [SchemaUseRow("w", "ds", "A", "write"), SchemaUseRow("r", "ds", "B", "read")]
     rows = [a_schema_row("A", "id int"), a_schema_row("B", "id string")]
     spans = [PlanSpan(plan, "completed", 1, 10, 10) for plan in ("w", "r")]
@@ -142,7 +142,7 @@ def a_cause(kind: str, distance: int, at: int | None = None) -> Cause:
     return Cause(kind, CauseNode(f"{kind}-{distance}", "job", ""), distance, at, "")
 
 
-def test_the_nearest_cause_comes_first_then_what_breaks_most() -> None:
+def test_the_nearest_cause_comes_first_then_the_one_that_breaks_most() -> None:
     causes = [
         a_cause("rows", 1),
         a_cause("failed-run", 3),

@@ -97,7 +97,7 @@ WITHOUT_AMOUNT = tuple(text for text in ALL if not text.startswith("amount"))
         ),
     ],
 )
-def test_what_changed_is_told_in_the_plan_s_own_words(
+def test_changes_are_told_in_the_plan_s_own_words(
     after: dict[str, Any], expected: list[str]
 ) -> None:
     assert changes(lake.load(), after) == expected
@@ -231,7 +231,7 @@ def test_columns_alone_are_compared_where_a_producer_reports_no_conditions() -> 
     assert {change.kind for change in compare(other, captured)} == {ChangeKind.PLAN_CHANGED}
 
 
-def test_a_plan_that_does_not_say_what_it_writes_is_told_so() -> None:
+def test_a_plan_that_does_not_name_its_output_is_told_so() -> None:
     plan = PlanBuilder()
     plan.write(plan.read(lake.LANDING), lake.ORDERS)
     assert changes(lake.load(), lake.named(plan, "load"))[-1] == "schema unknown: s3://lake/orders"
@@ -287,7 +287,7 @@ def test_events_say_nothing_of_a_plan() -> None:
     assert captured_outlines([submission(EVENT_KIND, body)], naming.DEFAULT_RULES) == ()
 
 
-def test_translating_what_was_captured_gives_the_facts_that_a_projection_gives() -> None:
+def test_translating_captured_documents_gives_the_facts_that_a_projection_gives() -> None:
     (stored,) = small_documents()
     facts = Translation(naming.DEFAULT_RULES).project_all([stored]).facts
     assert outlines(facts) == (outline_of(lake.load()),)
@@ -328,7 +328,7 @@ def test_a_plan_as_it_runs_now_breaks_nothing(headwater: SmallHeadwater) -> None
     assert [plan.changes for plan in report.plans] == [()]
 
 
-def test_who_aggregates_a_dropped_column_breaks_with_all_behind_it(
+def test_a_job_that_aggregates_a_dropped_column_breaks_with_all_behind_it(
     headwater: SmallHeadwater,
 ) -> None:
     report = check(headwater, lake.load(WITHOUT_AMOUNT))
@@ -341,7 +341,7 @@ def test_who_aggregates_a_dropped_column_breaks_with_all_behind_it(
     }
 
 
-def test_who_only_filters_by_a_renamed_column_breaks_too(headwater: SmallHeadwater) -> None:
+def test_a_job_that_only_filters_by_a_renamed_column_breaks_too(headwater: SmallHeadwater) -> None:
     found = verdicts(check(headwater, lake.load(renamed={"status": "state"})))
     assert found["job daily"] == (
         "breaks", "daily filters by orders.status, which is renamed to state",
@@ -353,7 +353,7 @@ def test_who_only_filters_by_a_renamed_column_breaks_too(headwater: SmallHeadwat
     assert "column audit.id" not in found
 
 
-def test_who_uses_a_column_of_another_type_may_break(headwater: SmallHeadwater) -> None:
+def test_a_job_that_uses_a_column_of_another_type_may_break(headwater: SmallHeadwater) -> None:
     report = check(headwater, lake.load(cast={"id": "bigint"}))
     assert report.effect == Effect.MAY_BREAK
     reason = "audit copies orders.id, which changes from int to bigint"
@@ -411,7 +411,7 @@ def test_a_job_that_is_not_known_has_nothing_to_break(headwater: SmallHeadwater)
     assert report.effect == Effect.NONE
 
 
-def test_what_the_last_run_wrote_and_nothing_captured_writes_is_missing() -> None:
+def test_an_output_of_the_last_run_that_no_captured_plan_writes_is_missing() -> None:
     made = small_headwater()
     try:
         other = {**lake.audit(), "name": "load"}
@@ -618,7 +618,7 @@ def test_a_table_of_nothing_is_its_header() -> None:
     )
 
 
-def test_markdown_says_what_is_missing() -> None:
+def test_markdown_names_the_missing_parts() -> None:
     text = write_markdown(
         a_report(an_item(), partial=Partial("nodes", 1000), folded=True, hidden=2)
     )

@@ -103,7 +103,7 @@ def test_of_a_key_that_stands_twice_the_last_value_counts_in_any_spelling(text: 
 
 @settings(deadline=None)
 @given(around(DUPLICATES))
-def test_what_is_carried_out_at_once_gives_each_key_one_value(text: str) -> None:
+def test_a_document_to_carry_out_at_once_gives_each_key_one_value(text: str) -> None:
     document = f'{{"document": {text}}}'
     if repeated_keys(parse_json(document.encode())):
         with pytest.raises(InvalidRequest, match="one value for each key"):
@@ -139,7 +139,7 @@ def test_each_document_of_a_list_has_its_own_note() -> None:
     assert [one.get("_repeatedKeys") for one in read] == [["a"], None, ["b.c"]]
 
 
-def test_the_note_is_bounded_and_tells_what_it_leaves_out() -> None:
+def test_the_note_is_bounded_and_counts_the_omitted_paths() -> None:
     twice = ",".join(f'"k{number}": 1, "k{number}": 2' for number in range(50))
     noted = parse_json(f"{{{twice}}}".encode())["_repeatedKeys"]
     assert (len(noted), noted[0], noted[-1]) == (21, "k0", "and 30 more")
@@ -155,7 +155,7 @@ NO_NUMBERS = ["NaN", "Infinity", "-Infinity", "1e999", "-1E+999", "9" * 400 + ".
 
 @settings(deadline=None)
 @given(around(st.sampled_from(NO_NUMBERS)))
-def test_what_is_no_finite_number_is_refused_at_any_depth(text: str) -> None:
+def test_a_number_that_is_not_finite_is_refused_at_any_depth(text: str) -> None:
     with pytest.raises(InvalidRequest, match=r"is no number|too large"):
         parse_json(text.encode())
 
@@ -185,13 +185,13 @@ def test_a_pair_of_surrogates_is_the_character_that_it_stands_for() -> None:
 
 
 @pytest.mark.parametrize("opening", ["[", '{"a":', '[{"a":'])
-def test_what_nests_too_deep_is_refused(opening: str) -> None:
+def test_a_body_that_nests_too_deep_is_refused(opening: str) -> None:
     with pytest.raises(InvalidRequest, match="nested less deeply"):
         parse_json((opening * 200_000).encode())
 
 
 @pytest.mark.parametrize("body", [b"", b"\xef\xbb\xbf\xef\xbb\xbf{}", b"{} x", b'{"a" 1}', b'"\t"'])
-def test_what_is_no_json_is_refused(body: bytes) -> None:
+def test_a_body_that_is_no_json_is_refused(body: bytes) -> None:
     with pytest.raises(InvalidRequest, match="JSON"):
         parse_json(body)
 

@@ -35,7 +35,7 @@ def test_a_key_goes_along_as_the_server_reads_it(key: str) -> None:
     assert one.headers[API_KEY_HEADER] == key
 
 
-def test_who_does_not_answer_is_unavailable() -> None:
+def test_a_server_that_does_not_answer_is_unavailable() -> None:
     with pytest.raises(Unavailable, match=f"no Headwater answers at {NOBODY}"):
         send("GET", NOBODY, "/", None, "application/json", "hw_1", seconds=1)
 
@@ -48,7 +48,7 @@ def test_a_server_that_is_silent_for_too_long_may_still_be_at_work() -> None:
 
 
 @pytest.mark.parametrize("url", ["127.0.0.1:8080", "file:///etc/passwd", "http://[", "http://"])
-def test_what_is_no_address_is_a_wrong_setting(url: str) -> None:
+def test_a_text_that_is_no_address_is_a_wrong_setting(url: str) -> None:
     with pytest.raises(ConfigurationError, match="--url"):
         send("GET", url, "/", None, "application/json", None, seconds=1)
 

@@ -248,7 +248,7 @@ def test_a_backup_and_an_export_go_on_past_damage_and_say_so(tmp_path: Path) -> 
     assert "the body of document 2 is damaged" in shown.errors
 
 
-def test_what_is_said_before_an_action_counts_for_it(tmp_path: Path) -> None:
+def test_options_before_an_action_count_for_it(tmp_path: Path) -> None:
     data = str(journal_in(tmp_path))
     assert "2 of 2 documents" in Told("journal", "--data", data, "list").out
 
@@ -426,7 +426,7 @@ def test_a_rebuild_is_followed_to_its_end() -> None:
     assert len(pauses) == 2
 
 
-def test_what_the_server_refuses_is_told_in_its_words(server: Any) -> None:
+def test_a_refusal_by_the_server_is_told_in_its_words(server: Any) -> None:
     server.answer = (503, b'{"message": "no space left"}')
     told = Told("replay", "--url", url_of(server))
     assert (told.code, "answers 503: no space left" in told.errors) == (1, True)
@@ -469,7 +469,7 @@ def test_the_configuration_points_at_the_producer_api_of_the_settings() -> None:
     assert "http://127.0.0.1:9000/producer" in told.out
 
 
-def test_the_configuration_carries_what_was_asked_for() -> None:
+def test_the_configuration_carries_the_given_values() -> None:
     told = Told("config", "spark", "--url", "https://x.example.org/", "--label", "job=nightly")
     assert "https://x.example.org/producer" in told.out
     assert "nightly" in told.out
@@ -491,7 +491,7 @@ def test_a_client_of_openlineage_is_pointed_at_the_server(client: str) -> None:
 
 
 @pytest.mark.parametrize("client", ["mwaa", "glue4", "glue5", "emr-serverless"])
-def test_what_json_has_no_place_for_is_said_beside_it(
+def test_settings_without_a_place_in_json_are_told_beside_it(
     client: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     told = Told("config", client)
@@ -512,7 +512,7 @@ def test_the_agent_s_namespace_is_a_label() -> None:
 
 
 @pytest.mark.parametrize("arguments", [["--spark-version", "1.6"], ["--form", "poem"]])
-def test_what_no_configuration_exists_for_is_one_line(arguments: list[str]) -> None:
+def test_arguments_without_a_configuration_are_one_line(arguments: list[str]) -> None:
     told = Told("config", "spark", *arguments)
     assert (told.code, "accepted are" in told.errors) == (2, True)
 

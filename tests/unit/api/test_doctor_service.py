@@ -64,7 +64,7 @@ def findings(data: Path, port: int, gremlin_port: int) -> dict[str, Finding]:
     return {one.name: one for one in examine(read_settings(environment), environment)}
 
 
-def test_what_ones_own_service_holds_is_well(tmp_path: Path, gremlin_port: int) -> None:
+def test_folder_and_ports_of_ones_own_service_are_well(tmp_path: Path, gremlin_port: int) -> None:
     with claim(tmp_path), answering(READY) as port:
         found = findings(tmp_path, port, gremlin_port)
     for name in ("service", "port", "Gremlin port", "data folder"):

@@ -80,7 +80,7 @@ def test_a_disk_without_room_is_a_finding_whether_or_not_anything_grows(
     assert "the disk is full now" in finding.text
 
 
-def test_what_grows_slowly_is_told_with_its_days(tmp_path: Path) -> None:
+def test_a_disk_that_fills_slowly_is_told_with_its_days(tmp_path: Path) -> None:
     keep(tmp_path, Measure(0, 1, 1_000, 0, 0), Measure(DAY_MS, 2, 3_000, 0, 1_000))
     finding = storage(tmp_path)
     assert finding.right

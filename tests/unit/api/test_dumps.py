@@ -146,7 +146,7 @@ def test_an_event_is_read_where_its_own_beginning_was_broken(collector: str) -> 
 @pytest.mark.parametrize(
     "collector", ["a terminal", "log4j at a width", "CloudWatch", "containerd"]
 )
-def test_what_the_agent_of_spline_logs_is_joined_alike(collector: str) -> None:
+def test_messages_that_the_agent_of_spline_logs_are_joined_alike(collector: str) -> None:
     for width in (60, 97, 400):
         text = "ExecutionPlan (apiVersion: 1.2): " + PLAN
         assert [one[2] for one in pieces_in(broken(text, width, collector))] == [a_plan()]
@@ -159,7 +159,7 @@ def test_a_record_of_another_thread_between_two_parts_is_passed_over() -> None:
     assert [one[2] for one in pieces_in("".join(lines))] == [EVENT_OF_RUN]
 
 
-def test_what_cannot_be_joined_is_named_with_its_lines() -> None:
+def test_a_message_that_cannot_be_joined_is_named_with_its_lines() -> None:
     prefix = LOG4J.format(7)
     spoilt = f'{prefix}{{"eventTime": "now", "run": \n{prefix}of another message}}\n'
     refused, piece = found_in(spoilt + broken(json.dumps(EVENT_OF_RUN), 60, "log4j at a width"))
@@ -271,7 +271,7 @@ def test_nesting_without_end_is_a_refusal() -> None:
 # --- exports and _LINEAGE ------------------------------------------------------------------------
 
 
-def test_a_line_of_an_export_keeps_what_it_says() -> None:
+def test_a_line_of_an_export_keeps_its_content() -> None:
     line = {"position": 4, "kind": "plan", "apiVersion": "1.1", "planId": "p", "scope": "s",
             "receivedAt": 5, "body": a_plan()}  # fmt: skip
     (piece,) = found_in(json.dumps(line))

@@ -98,7 +98,7 @@ def test_no_secret_of_a_field_reaches_the_log(written: io.StringIO) -> None:
         "123 documents; s3://bucket/a/b; jdbc:postgresql://h/db",
     ],
 )
-def test_what_is_no_secret_stays_readable(text: str) -> None:
+def test_a_text_without_secrets_stays_readable(text: str) -> None:
     assert logs.masked(text) in (text, text.replace("secret=2/part.parquet", "secret=*****"))
 
 

@@ -92,7 +92,7 @@ def test_a_browser_is_looked_for_where_the_path_points(tmp_path: Path) -> None:
     assert machine.check_browser({"PATH": str(tmp_path)}).text == str(program)
 
 
-def test_only_what_a_purpose_needs_is_looked_at() -> None:
+def test_only_the_parts_that_a_purpose_needs_are_looked_at() -> None:
     def names(purpose: str, **environment: str) -> list[str]:
         return [found.name for found in machine.check_for(purpose, environment)]
 

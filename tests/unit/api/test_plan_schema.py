@@ -49,7 +49,9 @@ def reads(reader: Any, document: Any) -> bool:
 
 
 @given(st.data())
-def test_the_plan_schema_takes_exactly_what_the_reader_takes(data: st.DataObject) -> None:
+def test_the_plan_schema_takes_exactly_the_documents_that_the_reader_takes(
+    data: st.DataObject,
+) -> None:
     plan = data.draw(st.sampled_from(PLANS))
     place = data.draw(st.sampled_from(places(plan)))
     document = changed(plan, place, data.draw(st.sampled_from(VALUES)))
@@ -58,7 +60,9 @@ def test_the_plan_schema_takes_exactly_what_the_reader_takes(data: st.DataObject
 
 
 @given(st.data())
-def test_the_event_schema_takes_exactly_what_the_reader_takes(data: st.DataObject) -> None:
+def test_the_event_schema_takes_exactly_the_documents_that_the_reader_takes(
+    data: st.DataObject,
+) -> None:
     event = data.draw(st.sampled_from(EVENTS))
     place = data.draw(st.sampled_from(places(event)))
     document = changed(event, place, data.draw(st.sampled_from(VALUES)))

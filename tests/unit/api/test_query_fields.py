@@ -24,7 +24,7 @@ def load(**given: Any) -> Any:
     return Example().load({"node": "x", **given})
 
 
-def test_defaults_stand_for_what_is_not_given() -> None:
+def test_defaults_stand_for_missing_values() -> None:
     assert load() == {
         "node": "x",
         "depth": 1,
@@ -48,7 +48,7 @@ def test_defaults_stand_for_what_is_not_given() -> None:
         ("node", "äöü", "äöü"),
     ],
 )
-def test_what_is_understood(name: str, text: str, value: object) -> None:
+def test_a_valid_value_is_understood(name: str, text: str, value: object) -> None:
     assert load(**{name: text})[name] == value
 
 
@@ -77,7 +77,9 @@ def test_what_is_understood(name: str, text: str, value: object) -> None:
         ),
     ],
 )
-def test_what_is_refused_and_how(name: str, text: str, expected: str) -> None:
+def test_a_wrong_value_is_refused_with_the_expected_one(
+    name: str, text: str, expected: str
+) -> None:
     with pytest.raises(ValidationError) as caught:
         load(**{name: text})
     assert caught.value.messages == {name: [expected]}

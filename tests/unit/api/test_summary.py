@@ -30,11 +30,11 @@ from api.serving.summary import Summary, summarise
         (Arrivals({}, 0), Arrivals({}, 1_200), "1,200 requests with documents refused"),
     ],
 )
-def test_a_line_tells_what_is_new_alone(before: Arrivals, now: Arrivals, line: str) -> None:
+def test_a_line_tells_new_documents_alone(before: Arrivals, now: Arrivals, line: str) -> None:
     assert summarise(before, now) == line
 
 
-def test_the_metrics_count_what_arrives() -> None:
+def test_the_metrics_count_arriving_documents() -> None:
     metrics = Metrics()
     metrics.received("plan", 2)
     metrics.received("event", 1)
@@ -42,7 +42,7 @@ def test_the_metrics_count_what_arrives() -> None:
     assert metrics.arrivals() == Arrivals({"plan": 2, "event": 1}, 1)
 
 
-def test_a_summary_is_told_once_and_what_is_left_at_the_end(
+def test_a_summary_is_told_once_and_the_rest_at_the_end(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
     metrics = Metrics()

@@ -43,6 +43,6 @@ def test_anything_else_is_refused(text: str) -> None:
 
 
 @given(st.integers(min_value=0, max_value=LATEST))
-def test_what_is_written_is_read_back(milliseconds: int) -> None:
+def test_a_written_time_is_read_back(milliseconds: int) -> None:
     assert parse_instant(format_instant(milliseconds)) == milliseconds
     assert parse_instant(str(milliseconds)) == milliseconds

@@ -51,7 +51,7 @@ def test_a_projected_column_has_the_sources_of_all_that_stands_in_its_expression
     assert sources(plan) == {"dept": {"dept"}, "total": {"id", "pay"}}
 
 
-def test_what_only_decides_is_no_source() -> None:
+def test_an_influence_is_no_source() -> None:
     case = node("CaseWhen", attribute(1, "id"), attribute(2, "pay"), attribute(3, "dept"))
     window = node("WindowExpression", attribute(2, "pay"), attribute(3, "dept"))
     plan = node("Project", STAFF, projectList=[alias(8, "c", case), alias(9, "w", window)])

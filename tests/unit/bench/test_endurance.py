@@ -128,7 +128,7 @@ def test_a_plan_is_sent_again_until_something_changes() -> None:
     assert max(jobs.values()) > 1
 
 
-def test_what_reads_a_renamed_table_reads_its_new_name() -> None:
+def test_readers_of_a_renamed_table_read_its_new_name() -> None:
     of = year(jobs=400)
     (job, hour) = next(
         (job, hour)
@@ -141,7 +141,7 @@ def test_what_reads_a_renamed_table_reads_its_new_name() -> None:
     assert of.times(COLUMN_ADDED, job, hour) >= of.times(COLUMN_ADDED, job, 0)
 
 
-def test_what_is_not_in_the_journal_is_found() -> None:
+def test_a_document_missing_from_the_journal_is_found() -> None:
     of = year()
     lines = [line(one) for one in sent(of, 30)]
     assert list(find_lost(of, 30, lines)) == []

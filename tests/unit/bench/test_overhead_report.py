@@ -54,7 +54,7 @@ def test_a_clock_that_is_too_coarse_says_nothing() -> None:
 
 
 @pytest.mark.skipif(not os.path.exists("/proc/self/stat"), reason="no /proc on this machine")
-def test_the_cpu_time_of_a_process_is_found_with_what_it_started() -> None:
+def test_the_cpu_time_of_a_process_is_found_with_that_of_its_children() -> None:
     started = "import subprocess, sys; subprocess.run([sys.executable, '-c', 'input()'])"
     command = [sys.executable, "-c", f"print('up', flush=True); {started}"]
     pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE}

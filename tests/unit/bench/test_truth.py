@@ -276,7 +276,7 @@ def test_a_job_that_says_nothing_is_refused(rows: list[Any] | None) -> None:
 # --- report --------------------------------------------------------------------------------------
 
 
-def test_the_report_counts_and_names_what_is_wrong() -> None:
+def test_the_report_counts_and_names_the_faults() -> None:
     found = measure(
         RICH, job("id"), [direct("id", 0), influence("pay"), direct("unit", 1)], seeds=2
     )
@@ -319,7 +319,7 @@ def test_the_two_lakes_share_no_table_and_are_the_same_each_time() -> None:
     assert staff.tables() == staff.tables()
 
 
-def test_the_rare_orders_have_what_queries_20_and_21_look_for() -> None:
+def test_the_rare_orders_have_the_rows_that_queries_20_and_21_look_for() -> None:
     rows = {table.name: table.rows for table in tpch.tables()}
     nation = {row["n_nationkey"]: row["n_name"] for row in rows["nation"]}
     home = {row["s_suppkey"]: nation[row["s_nationkey"]] for row in rows["supplier"]}

@@ -167,7 +167,7 @@ class Away:
         return 0
 
 
-def test_a_destination_that_goes_away_ends_the_import_with_what_was_done(tmp_path: Path) -> None:
+def test_a_destination_that_goes_away_ends_the_import_with_the_part_done(tmp_path: Path) -> None:
     file = lines_file(tmp_path / "x", *(an_event(timestamp=n) for n in range(450)))
     with pytest.raises(Unavailable, match="stopped after 400 documents; the same call again"):
         import_files([file], Away(410), lambda line: None, LIMIT)
@@ -242,7 +242,9 @@ def test_a_scope_that_the_document_does_not_say_is_refused_by_a_server(
     assert made.journal.summary().received == 0
 
 
-def test_what_the_server_refuses_is_told_piece_by_piece(server: tuple[str, Headwater]) -> None:
+def test_documents_that_the_server_refuses_are_told_piece_by_piece(
+    server: tuple[str, Headwater],
+) -> None:
     url, made = server
     pieces = [
         Piece(EVENT_KIND, "1.2", an_event(extra={"x": "y" * size}), f"x:{size}")

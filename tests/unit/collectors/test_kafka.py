@@ -97,7 +97,7 @@ def test_the_headers_tell_kind_and_version(
         ([("__TypeId__", b"ExecutionPlan_1.2")], b"\xff{}", "UTF-8"),
     ],
 )
-def test_what_is_no_document_says_why(
+def test_a_record_that_is_no_document_says_why(
     headers: list[tuple[str, bytes | None]], value: bytes | None, said: str
 ) -> None:
     with pytest.raises(InvalidInput, match=said):

@@ -114,7 +114,7 @@ def test_a_template_that_is_left_out_leaves_that_part() -> None:
         {"inputs": [None, 1, {"namespace": 1, "name": "x"}], "dataset": {"facets": []}},
     ],
 )
-def test_what_is_no_event_is_left_for_the_check_that_follows(event: Any) -> None:
+def test_a_document_that_is_no_event_is_left_for_the_check_that_follows(event: Any) -> None:
     assert applied(event, REDSHIFT) is event
 
 

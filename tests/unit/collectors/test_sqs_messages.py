@@ -147,7 +147,7 @@ def test_an_event_without_a_run_belongs_to_its_job_or_dataset() -> None:
 
 
 @pytest.mark.parametrize("value", [1, "x", None, [1], [RUN_EVENT, []]])
-def test_what_is_no_event_is_refused_before_anything_is_sent(value: Any) -> None:
+def test_a_value_that_is_no_event_is_refused_before_anything_is_sent(value: Any) -> None:
     with pytest.raises(InvalidDocument, match="a JSON object"):
         sent(value)
 

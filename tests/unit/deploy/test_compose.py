@@ -102,7 +102,7 @@ def _health_check() -> list[str]:
 
 
 @pytest.mark.engine
-def test_the_gremlin_server_holds_what_is_written(tmp_path: Path) -> None:
+def test_the_gremlin_server_holds_the_written_elements(tmp_path: Path) -> None:
     """TinkerPop's own main class with these files, from the engine's archives."""
     needs_java()
     folder, port = tmp_path / "headwater", free_port()

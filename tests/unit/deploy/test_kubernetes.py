@@ -86,7 +86,7 @@ def test_configured_names_are_settings(name: str) -> None:
     assert names <= {row.variable for row in ROWS}
 
 
-def test_nothing_goes_out_but_what_a_variant_names() -> None:
+def test_only_the_targets_of_a_variant_are_reached() -> None:
     assert parsed("base/network-policy.yaml")["spec"]["egress"] == []
     ports = [
         port["port"]

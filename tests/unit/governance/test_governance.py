@@ -61,7 +61,7 @@ def test_of_two_statements_at_one_time_the_one_with_the_greater_id_holds() -> No
     assert newest_statements([first, second]) == newest_statements([second, first]) == ()
 
 
-def test_what_was_replaced_or_taken_back_is_not_in_force_and_neither_is_the_taking_back() -> None:
+def test_replaced_and_retracted_statements_are_not_in_force_nor_is_the_retraction() -> None:
     rows = layer_rows()
     assert ids_in_force(rows) == {rows[1].id, rows[5].id}
 
@@ -86,7 +86,7 @@ def test_a_statement_that_breaks_the_protocol_is_refused_by_its_field(
     assert caught.value.path == field
 
 
-def test_what_this_version_cannot_read_leaves_the_rest_as_it_is() -> None:
+def test_a_statement_that_this_version_cannot_read_leaves_the_rest_as_it_is() -> None:
     rows = [*layer_rows(), row(CommandKind.LAYER, "later", {"match": "vector"}, 9)]
     held = govern({CommandKind.LAYER: rows}, naming.DEFAULT_RULES)
     assert [one.name for one in held.layers.items] == ["c", "a"]

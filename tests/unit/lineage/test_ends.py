@@ -83,7 +83,7 @@ def test_two_ways_of_computing_are_two_edges() -> None:
     ]
 
 
-def test_a_column_that_feeds_itself_ends_at_what_feeds_it() -> None:
+def test_a_column_that_feeds_itself_ends_at_its_sources() -> None:
     made = answer(("a", "t", D, "IDENTITY"), ("t", "t", D, "TRANSFORMATION"))
     assert chains(keep_ends(made, {"t"})) == [
         ("a", "t", D, "IDENTITY", 1),

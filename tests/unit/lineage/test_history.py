@@ -56,7 +56,7 @@ def test_an_insert_overwrite_directory_is_one_write_and_two_of_them_are_two() ->
         {"at": 4_999}, {"producer": "listener", "mode": labels.APPEND},
     ],
 )  # fmt: skip
-def test_what_does_not_agree_is_no_double_write(other: dict[str, Any]) -> None:
+def test_reports_that_do_not_agree_are_no_double_write(other: dict[str, Any]) -> None:
     rows = row("a", 5_000), row("b", 5_000, command=CTAS)._replace(**other)
     assert sorted(told(*rows)) == [("a",), ("b",)]
 
@@ -145,7 +145,7 @@ def test_a_plan_that_says_its_reads_are_not_all_joins_the_one_that_tells_them() 
         {"producer": "spline"}, {"application_id": "other"}, {"target": "e"},
     ],
 )  # fmt: skip
-def test_what_does_not_hold_all_of_it_is_another_write(other: dict[str, Any]) -> None:
+def test_a_report_without_all_inputs_of_the_other_is_another_write(other: dict[str, Any]) -> None:
     rows = row("s", 0, logical_plan="part", reads="a"), row("l", 900, **FULL)
     known = {"incomplete": frozenset({"part"})}
     if other.get("reads") == "a":  # nothing more: as before
@@ -154,7 +154,7 @@ def test_what_does_not_hold_all_of_it_is_another_write(other: dict[str, Any]) ->
         assert len(told(rows[0], rows[1]._replace(**other), **known)) == 2
 
 
-def test_an_incomplete_one_takes_what_no_other_pair_needs() -> None:
+def test_an_incomplete_one_takes_a_report_that_no_other_pair_needs() -> None:
     """Two statements in a second, of which the agent's second reads more than it knows."""
     rows = (
         row("s1", 0, reads="a"), row("s2", 500, logical_plan="part", reads="a"),

@@ -354,7 +354,9 @@ def test_depth_zero_is_the_node_alone(stores: Stores) -> None:
     assert lineage.ask(Question(job(1), depth=0)).datasets == ()
 
 
-def test_a_chain_that_fits_the_depth_exactly_says_what_it_reached(stores: Stores) -> None:
+def test_a_chain_that_fits_the_depth_exactly_reports_the_depth_that_it_reached(
+    stores: Stores,
+) -> None:
     lineage = lineage_of(chain(3), stores)
     answer = lineage.ask(Question(dataset(3), Direction.UPSTREAM, 10))
     assert (answer.depth_asked, answer.depth_reached) == (10, 3)
@@ -408,7 +410,7 @@ def test_the_node_limit_cuts_and_says_so(stores: Stores) -> None:
     assert (answer.partial.reason, answer.partial.limit) == ("nodes", 3)
 
 
-def test_a_walk_out_of_time_returns_what_it_has(stores: Stores) -> None:
+def test_a_walk_out_of_time_returns_the_part_found(stores: Stores) -> None:
     graph, catalogue = stores
     chain(4).fill(graph, catalogue)
     lineage = Lineage(graph, catalogue, expired=lambda: True, time_limit_ms=7)
@@ -429,7 +431,9 @@ def test_an_unmarked_plan_is_never_shown(stores: Stores) -> None:
 # --- what is true at a time -----------------------------------------------------------------------
 
 
-def test_a_table_overwritten_after_it_was_read_is_not_what_the_reader_saw(stores: Stores) -> None:
+def test_a_table_overwritten_after_it_was_read_is_not_the_table_that_the_reader_saw(
+    stores: Stores,
+) -> None:
     world = World(
         (
             Step(0, (0,), 2, labels.OVERWRITE, (1,), ((0, "a", "a"),)),
@@ -450,7 +454,7 @@ def test_a_table_overwritten_after_it_was_read_is_not_what_the_reader_saw(stores
     assert columns.via == (column(2, "a"),)
 
 
-def test_a_table_that_overwrites_itself_keeps_what_it_began_with(stores: Stores) -> None:
+def test_a_table_that_overwrites_itself_keeps_its_first_content(stores: Stores) -> None:
     world = World(
         (
             Step(0, (0,), 1, labels.OVERWRITE, (1,), ()),

@@ -17,7 +17,7 @@ def test_the_bound_holds_whatever_the_values_weigh() -> None:
         assert sum(kept.values()) <= ROOM
 
 
-def test_what_was_not_asked_for_longest_goes() -> None:
+def test_the_least_recently_used_value_goes() -> None:
     cache: StructureCache[str, int] = StructureCache(2, lambda _: 1)
     cache.keep({"a": 1, "b": 2})
     assert cache.find(["a"]) == {"a": 1}

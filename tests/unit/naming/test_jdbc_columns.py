@@ -128,7 +128,7 @@ def test_a_plan_that_reads_a_query_has_the_columns_of_its_tables() -> None:
     assert read.columns is None
 
 
-def test_what_a_query_leaves_open_is_a_gap_and_its_tables_stay() -> None:
+def test_an_open_part_of_a_query_is_a_gap_and_its_tables_stay() -> None:
     logic = logic_of("jdbc:mysql://h/hr:(select e.a, b from emp e, dept d) t", "a", "b")
     assert {use.dataset.name for use in logic.reads} == {"emp", "dept"}
     assert [(flow.source[1], flow.target[1]) for flow in logic.flows] == [("a", "a")]

@@ -43,7 +43,7 @@ def test_folding_twice_is_folding_once_for_every_letter():
         ((), ""),
     ],
 )
-def test_paths_quote_only_what_would_divide_them(segments, path):
+def test_paths_quote_only_characters_that_would_divide_them(segments, path):
     assert column_path(segments) == path
     assert split_path(path) == segments
 
@@ -64,7 +64,7 @@ def test_a_path_divides_into_its_segments(segments):
 
 
 @pytest.mark.parametrize("name", ["c\0", "c\ud800"])
-def test_a_path_is_what_every_store_can_hold(name):
+def test_a_path_is_a_text_that_every_store_can_hold(name):
     assert column_path([name]) == "c\ufffd"
 
 

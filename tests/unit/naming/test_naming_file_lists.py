@@ -83,7 +83,7 @@ def test_a_pattern_stands_for_the_files_that_a_read_lists(options, sources, fold
         (["files"], "/logs/app-*", "file:/logs/app-1", "file:/logs/app-1"),
     ],
 )
-def test_a_producer_that_looked_says_what_is_a_file(roots, pattern, source, folded):
+def test_a_producer_that_looked_says_which_paths_are_files(roots, pattern, source, folded):
     assert fold_files([source], {"path": pattern}, DEFAULT_RULES, roots) == (folded,)
     assert fold_files([folded], {"path": pattern}, DEFAULT_RULES, roots) == (folded,)
 

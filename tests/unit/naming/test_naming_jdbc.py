@@ -210,7 +210,7 @@ def test_a_query_is_read_in_the_dialect_of_its_database():
     assert [name.uri for name in found] == ["jdbc:sqlserver://h/hr:dbo.emp"]
 
 
-def test_how_deep_the_caller_stands_does_not_change_what_a_query_reads():
+def test_the_depth_of_the_caller_s_stack_does_not_change_the_result_of_reading_a_query():
     """The parser recurses; a web request and a batch job must agree."""
     query = "select " + "(" * 40 + "1" + ")" * 40 + " from emp"
 

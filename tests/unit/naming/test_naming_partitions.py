@@ -115,7 +115,7 @@ VALUES = st.none() | st.text(st.characters(codec="utf-8"), max_size=8).filter(
 
 @settings(deadline=None)
 @given(st.dictionaries(KEYS, VALUES, max_size=4))
-def test_the_partition_text_divides_into_what_it_was_made_of(values):
+def test_the_partition_text_divides_into_its_pairs(values):
     text = partition_text(values.items())
     expected = list(values.values())
     assert [value for _, value in partition_pairs(text)] == expected

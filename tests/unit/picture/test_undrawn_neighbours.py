@@ -34,7 +34,7 @@ def test_where_everything_is_drawn_nothing_is_counted() -> None:
     assert count_beyond(answer("ab", ("job-1",), ONE), [ONE]) == ()
 
 
-def test_a_failed_reader_is_drawn_with_what_it_was_to_write_but_not_with_its_other_inputs() -> None:
+def test_a_failed_reader_is_drawn_with_its_intended_output_but_not_with_its_other_inputs() -> None:
     failed = use("job-9", "bx", "y", attempted=True)
     found = with_attempts(answer("ab", ("job-1",), ONE), [ONE, failed], Direction.BOTH, node="a")
     assert found.datasets == ("a", "b", "y")

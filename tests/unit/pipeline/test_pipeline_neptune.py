@@ -184,7 +184,9 @@ def test_a_queue_that_stays_full_ends_the_wait(client: Any, stub: Stubber) -> No
 
 
 @pytest.mark.parametrize("code", ["LoadUrlAccessDeniedException", "InvalidParameterException"])
-def test_what_neptune_refuses_is_not_asked_again(client: Any, stub: Stubber, code: str) -> None:
+def test_a_request_that_neptune_refuses_is_not_sent_again(
+    client: Any, stub: Stubber, code: str
+) -> None:
     stub.add_client_error("start_loader_job", code, "no role")
     with pytest.raises(HeadwaterError, match="no role"):
         Recorder().load(client).run(REQUEST)

@@ -105,7 +105,9 @@ def test_spaces_around_delimiters_are_trimmed_and_lines_may_end_with_a_return() 
         ("~id,~label,a:String(single)\nv,job,a\0b\n", "null"),
     ],
 )
-def test_what_the_loader_would_refuse_is_refused_with_its_place(text: str, said: str) -> None:
+def test_content_that_the_loader_would_refuse_is_refused_with_its_place(
+    text: str, said: str
+) -> None:
     with pytest.raises(InvalidInput, match=said):
         read(text)
 

@@ -109,7 +109,7 @@ def _other_rules() -> dict[str, Any]:
     return {"scheme_aliases": (*naming.DEFAULT_RULES.scheme_aliases, ("s3x", "s3"))}
 
 
-def test_every_forgotten_body_is_known_and_what_cannot_be_read_says_nothing() -> None:
+def test_every_forgotten_body_is_known_and_an_unreadable_command_says_nothing() -> None:
     standing = read_standing(
         [body(1, Forget((), ("a",))), ("x", b"{"), body(2, Forget((), ("b",)))]
     )
@@ -143,7 +143,7 @@ def test_a_result_is_loaded_and_held_against_its_manifest(tmp_path: Path) -> Non
     catalogue.close()
 
 
-def test_a_result_that_is_not_what_its_manifest_says_is_refused(tmp_path: Path) -> None:
+def test_a_result_that_differs_from_its_manifest_is_refused(tmp_path: Path) -> None:
     result = write_result(tmp_path, replace(MANIFEST, elements_digest="0" * 64))
     catalogue = SqlCatalogue(open_database("sqlite://"))
     with pytest.raises(InvalidInput, match="manifest"):
@@ -225,7 +225,7 @@ def test_help_teaches_with_an_example(name: str | None, capsys: pytest.CaptureFi
     assert f"headwater-pipeline {name or 'rebuild'} --from" in capsys.readouterr().out
 
 
-def test_show_tells_what_was_set_aside(tmp_path: Path) -> None:
+def test_show_lists_documents_that_were_set_aside(tmp_path: Path) -> None:
     write_result(tmp_path)
     code, out, _ = called("show", "--from", str(tmp_path))
     assert code == 0
@@ -233,7 +233,7 @@ def test_show_tells_what_was_set_aside(tmp_path: Path) -> None:
     assert "failed p [3]: why" in out
 
 
-def test_what_is_not_complete_is_shown_so_and_not_loaded(tmp_path: Path) -> None:
+def test_an_incomplete_result_is_shown_so_and_not_loaded(tmp_path: Path) -> None:
     write_result(tmp_path, replace(MANIFEST, conflict_count=1, conflicts=("vertices job job_1",)))
     code, out, _ = called("show", "--from", str(tmp_path))
     assert code == 1

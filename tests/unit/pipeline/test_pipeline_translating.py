@@ -224,7 +224,7 @@ def test_a_line_that_cannot_be_read_is_listed_and_spoils_nothing() -> None:
 
 
 @pytest.mark.parametrize("together", [2, 5_000])
-def test_what_is_damaged_in_the_journal_is_set_aside_as_the_service_does(together: int) -> None:
+def test_damaged_documents_of_the_journal_are_set_aside_as_the_service_does(together: int) -> None:
     """Out of a backup, which names it, and out of the tables."""
     documents = [
         *TROUBLE,
@@ -288,7 +288,7 @@ def test_an_export_is_read_as_the_backup_of_the_same_journal() -> None:
     assert list(read_lines(export)) == backup
 
 
-def test_the_content_of_a_record_is_what_the_digest_hashes() -> None:
+def test_the_content_of_a_record_is_the_text_that_the_digest_hashes() -> None:
     import hashlib
 
     headwater, lines = journal_lines(TROUBLE)
@@ -300,7 +300,7 @@ def test_the_content_of_a_record_is_what_the_digest_hashes() -> None:
 
 
 @pytest.mark.parametrize("value", ["\ud800", "a\0b", 1 << 63, float("nan"), float("inf")])
-def test_what_no_graph_can_hold_is_refused(value: Any) -> None:
+def test_a_value_that_no_graph_can_hold_is_refused(value: Any) -> None:
     with pytest.raises(GraphRejected):
         element_record(Vertex("v", "job", (("key", value),)))
 

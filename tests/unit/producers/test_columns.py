@@ -166,7 +166,7 @@ def test_a_column_in_condition_and_value_has_both_edges() -> None:
     assert lineage(plan.build())["x"] == {"salary CONDITIONAL", "salary TRANSFORMATION"}
 
 
-def test_what_decided_about_an_input_decides_about_the_result() -> None:
+def test_an_influence_on_an_input_influences_the_result() -> None:
     plan = PlanBuilder()
     read = employees(plan)
     human = plan.call("equalto", read["dept"], plan.literal("HR"), symbol="=")
@@ -484,7 +484,7 @@ def test_projections_of_another_length_are_a_gap_not_a_guess() -> None:
     assert gaps(built) == {"positions-disagree: Expand (operation 1)"}
 
 
-def test_what_a_pivot_compares_decides() -> None:
+def test_columns_that_a_pivot_compares_are_influences() -> None:
     plan = PlanBuilder()
     read = employees(plan)
     sums = plan.aggregate(read, ["id", "dept"], s=plan.aggregate_of("sum", read["salary"]))

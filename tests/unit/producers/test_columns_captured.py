@@ -59,7 +59,7 @@ def found_in(plan: ExecutionPlan) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize("name", sorted(EXPECTED))
-def test_a_captured_job_means_what_people_read_in_it(name: str) -> None:
+def test_a_captured_job_has_the_lineage_that_people_read_in_it(name: str) -> None:
     assert [found_in(plan) for plan in plans(name)] == EXPECTED[name]
 
 

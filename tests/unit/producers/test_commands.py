@@ -104,7 +104,7 @@ def test_a_forgotten_dataset_takes_every_plan_that_touches_it() -> None:
     headwater.close()
 
 
-def test_what_was_forgotten_stays_gone_when_it_is_sent_again() -> None:
+def test_forgotten_documents_stay_gone_when_they_are_sent_again() -> None:
     headwater = project([*MINE, *OTHERS], stepwise=False)
     forget(headwater, {PLAN_ID})
     headwater.accept(*MINE)
@@ -137,7 +137,7 @@ def test_one_document_can_be_forgotten() -> None:
 
 
 @pytest.mark.parametrize("how", ["rebuild", "refill"])
-def test_what_was_forgotten_stays_gone_after_everything_is_projected_anew(how: str) -> None:
+def test_forgotten_documents_stay_gone_after_everything_is_projected_anew(how: str) -> None:
     headwater = project([*MINE, *OTHERS], stepwise=False)
     forget(headwater, {PLAN_ID})
     headwater.accept(*MINE)
@@ -260,7 +260,7 @@ def test_executions_older_than_the_date_go_but_the_last_full_overwrite_stays() -
     assert found == {"load": 5}  # day 6 was visible on day 7; ten seconds before it belong to it
 
 
-def test_what_an_append_read_long_ago_is_kept() -> None:
+def test_a_write_that_an_append_read_long_ago_is_kept() -> None:
     load = daily("load", 1, "file:/raw", "file:/staged", range(10))
     collect = daily("collect", 2, "file:/staged", "file:/facts", range(2, 10), append=True)
     # its first append read what was staged on day 2, and nobody read what was staged before
@@ -349,7 +349,7 @@ def test_a_command_that_cannot_be_read_is_set_aside_and_blocks_nothing() -> None
     headwater.close()
 
 
-def test_what_a_forgotten_body_shares_with_another_scope_goes_too() -> None:
+def test_a_forgotten_body_goes_from_another_scope_too() -> None:
     same = a_plan()
     headwater = project([plan(same), event(an_event()), plan(same, scope="laptop")], stepwise=False)
     forget(headwater, {PLAN_ID})

@@ -148,7 +148,7 @@ def test_the_runs_of_a_damaged_plan_wait_until_it_comes_again() -> None:
     headwater.close()
 
 
-def test_one_damaged_event_of_a_run_of_openlineage_leaves_what_the_others_say() -> None:
+def test_one_damaged_event_of_a_run_of_openlineage_leaves_the_others_in_force() -> None:
     told = [
         lineage_event(openlineage.run_event("r", kind, minute, "job", outputs=[one]))
         for kind, minute, one in (

@@ -54,7 +54,7 @@ def retraction(*submissions: Submission) -> Submission:
     return submit(Command("root", 5, "", "slip", order))
 
 
-def test_the_document_says_what_was_declared() -> None:
+def test_the_document_holds_the_declared_lineage() -> None:
     facts = translate_declaration(read_event(document(a_declaration(note="why"))))  # type: ignore[arg-type]
     (row,) = (row for row in facts.rows if isinstance(row, DeclarationRow))
     assert (row.author, row.note, row.id) == ("ann", "why", a_declaration().id)
@@ -76,7 +76,7 @@ def test_a_job_of_a_client_keeps_its_own_origins() -> None:
 
 
 @pytest.mark.parametrize("change", ["author", "job", "target", "sources", "columns", "scope"])
-def test_what_is_said_and_by_whom_makes_another_declaration(change: str) -> None:
+def test_another_content_or_author_makes_another_declaration(change: str) -> None:
     other = {
         "author": "bob", "job": JobName("finance", "other", shared=False), "target": "s3://x/y",
         "sources": (PEOPLE, "s3://a/b"), "columns": (), "scope": "lab",
@@ -138,14 +138,14 @@ def test_removals_come_to_the_same_in_every_order() -> None:
     assert all(one == (elements, list(rows)) for one in found)
 
 
-def test_a_bulk_rebuild_leaves_out_what_was_taken_back() -> None:
+def test_a_bulk_rebuild_leaves_out_retracted_documents() -> None:
     ann = lineage_event(document(a_declaration()))
     command = retraction(ann)
     standing = read_standing([(command.content_hash, command.body)])
     assert standing.orders.retracted == {ann.content_hash}
 
 
-def test_what_was_journaled_as_a_job_event_says_the_same() -> None:
+def test_a_declaration_journaled_as_a_job_event_says_the_same() -> None:
     one, other = a_declaration(), a_declaration("bob")
     former, declared = lineage_event(document(one)), declaration_submission(document(one))
     assert (former.kind, declared.kind) == ("job-event", DECLARATION_KIND)

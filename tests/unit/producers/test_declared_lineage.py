@@ -91,7 +91,7 @@ def upstream(listed: list[Step], name: str, at: int, depth: int) -> set[str]:
 
 @given(steps)
 @settings(deadline=None, max_examples=25)
-def test_upstream_is_what_the_rule_says_and_downstream_its_mirror(listed: list[Step]) -> None:
+def test_upstream_follows_the_rule_and_downstream_is_its_mirror(listed: list[Step]) -> None:
     headwater = project(map(lineage_event, map(event, listed)), stepwise=False)
     known = {name for step in listed for name in step[2:]}
     try:
@@ -113,7 +113,7 @@ def test_upstream_is_what_the_rule_says_and_downstream_its_mirror(listed: list[S
 
 @given(steps)
 @settings(deadline=None, max_examples=25)
-def test_the_map_has_what_is_one_step_up_now(listed: list[Step]) -> None:
+def test_the_map_has_the_flows_one_step_up_now(listed: list[Step]) -> None:
     headwater = project(map(lineage_event, map(event, listed)), stepwise=False)
     known = {name for step in listed for name in step[2:]}
     try:

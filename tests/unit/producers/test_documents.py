@@ -243,7 +243,7 @@ def test_null_values_inside_params_are_data() -> None:
     assert plan.operations[1].params == {"condition": None}
 
 
-def test_names_that_are_missing_are_made_up_from_what_the_operation_is() -> None:
+def test_missing_names_are_made_from_the_kind_of_the_operation() -> None:
     def unnamed(document: dict[str, Any]) -> None:
         operations = document["operations"]
         for operation in (operations["write"], *operations["reads"], *operations["other"]):
@@ -375,7 +375,7 @@ def test_a_read_that_nothing_links_to_the_write_is_still_a_read() -> None:
 
 
 @pytest.mark.parametrize("document", [None, [], "plan", 7, True, [plan_document()]])
-def test_what_is_no_object_is_refused(document: object) -> None:
+def test_a_document_that_is_no_object_is_refused(document: object) -> None:
     assert refused_at(document) == ""
 
 
@@ -754,7 +754,7 @@ def test_references_are_found_below_any_depth_without_recursion() -> None:
 # --- schemas that operations inherit ------------------------------------------------------------
 
 
-def test_an_operation_without_output_inherits_what_its_inputs_share() -> None:
+def test_an_operation_without_output_inherits_the_columns_that_its_inputs_share() -> None:
     plan = read_changed(lambda d: d["operations"]["other"][0].pop("output"))
     assert documents.outputs(plan) == {
         "op-3": ("attr-0", "attr-1"),

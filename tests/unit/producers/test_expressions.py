@@ -187,7 +187,7 @@ def test_any_other_frame_is_said() -> None:
         ("Descending", "NullsFirst", "a DESC NULLS FIRST"),
     ],
 )
-def test_an_order_says_what_is_not_usual(direction: str, nulls: str, text: str) -> None:
+def test_an_order_names_its_unusual_parts(direction: str, nulls: str, text: str) -> None:
     assert said(lambda plan, read: plan.sorted(read["a"], direction, nulls)) == text
 
 

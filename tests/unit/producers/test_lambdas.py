@@ -302,7 +302,7 @@ class RandomExpression:
 
 @settings(max_examples=150, deadline=None)
 @given(data=st.data())
-def test_a_lambda_says_what_its_body_says_of_the_array(data: st.DataObject) -> None:
+def test_a_lambda_means_the_effect_of_its_body_on_the_array(data: st.DataObject) -> None:
     drawn = RandomExpression(data)
     found, expected = drawn.call({}, 4)
     sources = drawn.orders.sources(found=found, expected=expected)

@@ -600,7 +600,7 @@ def test_a_broken_outline_is_refused_in_the_spelling_of_the_document(
     assert refusal.value.path == path
 
 
-def test_what_is_no_object_is_refused() -> None:
+def test_a_document_that_is_no_object_is_refused() -> None:
     with pytest.raises(InvalidDocument):
         lift([])
     with pytest.raises(InvalidDocument):

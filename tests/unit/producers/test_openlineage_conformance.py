@@ -21,7 +21,7 @@ ENTITIES = [
 ]
 
 
-def test_the_page_is_what_the_scenarios_and_the_code_say() -> None:
+def test_the_page_follows_from_the_scenarios_and_the_code() -> None:
     written = conformance.PAGE.read_text(encoding="utf-8")
     assert written == conformance.render(), "python -m tests.conformance writes it anew"
 

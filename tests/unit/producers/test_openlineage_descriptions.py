@@ -99,7 +99,7 @@ def test_a_column_has_its_description_and_the_tags_on_it_in_any_case() -> None:
 
 
 @pytest.mark.parametrize("odd", [None, 1, "x", [], [1], [[]], [{}], {"a": 1}, True])
-def test_what_has_no_known_shape_describes_nothing(odd: Any) -> None:
+def test_a_facet_without_a_known_shape_describes_nothing(odd: Any) -> None:
     names = ("ownership", "tags", "sql", "sourceCode", "sourceCodeLocation", "schema", "hierarchy")
     keys = ("owners", "tags", "query", "sourceCode", "url", "fields", "hierarchy")
     facets = {name: {key: odd} for name, key in zip(names, keys, strict=True)}

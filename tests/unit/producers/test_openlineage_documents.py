@@ -254,7 +254,7 @@ def test_nanoseconds_keep_the_order_of_events():
          "inputs[0].inputFacets.inputStatistics.size"),
     ],
 )  # fmt: skip
-def test_what_is_refused_is_named(document, path):
+def test_a_refused_document_names_the_place(document, path):
     with pytest.raises(InvalidDocument) as caught:
         read_event(document)
     assert caught.value.path == path

@@ -105,7 +105,7 @@ def test_partitions_modes_and_statistics() -> None:
     assert "overwrite" in found.executions()[0]
 
 
-def test_the_run_above_and_what_repeats_with_every_event() -> None:
+def test_the_run_above_and_the_parts_that_repeat_with_every_event() -> None:
     parent = parent_run.ParentRunFacet(
         parent_run.Run("0195cf5b-7c01-7e51-a42d-4b0b0b1a1f01"),
         parent_run.Job("etl", "dag"),

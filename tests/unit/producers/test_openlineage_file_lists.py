@@ -90,13 +90,13 @@ def test_the_order_of_the_files_changes_nothing(names: list[str]) -> None:
     assert plan_of(facts_of(a_run(names))) == plan_of(facts_of(a_run(files(25))))
 
 
-def test_few_files_and_those_that_are_written_stay_what_they_are() -> None:
+def test_few_files_and_written_files_stay_as_they_are() -> None:
     assert uris(facts_of(a_run(files(20)))) == {OUTPUT} | {f"s3://lake/{f}" for f in files(20)}
     among = facts_of(a_run(files(22), outputs=["in/3.csv"]))
     assert uris(among) == {PATTERN, FOLDER, "s3://lake/in/3.csv"}
 
 
-def test_who_wrote_the_folder_is_upstream(headwater: SmallHeadwater) -> None:
+def test_the_writer_of_the_folder_is_upstream(headwater: SmallHeadwater) -> None:
     writer = a_run(["raw/x.csv"], outputs=["in"]) | {"eventTime": "2023-12-31T00:00:00.000Z"}
     writer["run"] = {"runId": "1b9a2f2e-6a5c-4a52-9e1a-0f5c0b1c2d3e"}
     writer["job"] = {"namespace": "etl", "name": "land"}

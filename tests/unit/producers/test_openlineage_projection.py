@@ -142,7 +142,7 @@ def test_any_order_and_repetition_of_events_gives_the_same_projection(
 
 @given(st.data())
 @settings(deadline=None, max_examples=40)
-def test_what_was_withdrawn_for_later_events_leaves_no_trace(data: st.DataObject) -> None:
+def test_facts_withdrawn_for_later_events_leave_no_trace(data: st.DataObject) -> None:
     events = data.draw(st.permutations(TROUBLE))[: data.draw(st.integers(1, len(TROUBLE)))]
     assert elements_of_events(events, stepwise=True) == elements_of_events(
         sorted(events, key=TROUBLE.index), stepwise=False
@@ -273,7 +273,7 @@ def told(headwater: SmallHeadwater) -> tuple[object, object]:
     return elements, tuple(row for row in rows if not isinstance(row, CommandRow | ForgottenRow))
 
 
-def test_a_forgotten_job_leaves_what_the_others_tell() -> None:
+def test_a_forgotten_job_leaves_the_reports_of_others() -> None:
     headwater = project(map(lineage_event, TROUBLE), stepwise=True)
     forget(headwater, identity.job_id("etl", "curate"))
     others = [e for e in TROUBLE if e.get("job", {}).get("name") != "curate"]
@@ -331,7 +331,7 @@ def explicit(run_id: str, job: str) -> dict[str, Any]:
     return run_event(run_id, "COMPLETE", 20, job, job_facets=facets, outputs=[dataset("v")])
 
 
-def test_what_another_run_links_to_stays() -> None:
+def test_elements_that_another_run_links_to_stay() -> None:
     one, other = explicit("e1", "one"), explicit("e2", "other")
     headwater = project(map(lineage_event, [one, other]), stepwise=True)
     gone = lineage_event(one)
@@ -370,7 +370,7 @@ def translations(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     return found
 
 
-def test_what_a_run_said_before_its_end_is_remembered_and_as_it_is_worked_out_anew(
+def test_events_of_a_run_before_its_end_are_remembered_and_give_the_same_result_as_anew(
     headwater: SmallHeadwater, translations: list[int]
 ) -> None:
     start = run_event("r-1", "START", 0, inputs=[dataset("raw", "id")])

@@ -49,9 +49,7 @@ def test_a_graph_takes_the_elements() -> None:
 
 
 @pytest.mark.parametrize("name", ["c_insert_into", "c_struct_fields", "a3_agg"])
-def test_what_is_remembered_of_schemas_changes_nothing(
-    monkeypatch: pytest.MonkeyPatch, name: str
-) -> None:
+def test_remembered_schemas_change_nothing(monkeypatch: pytest.MonkeyPatch, name: str) -> None:
     again = openlineage(name)
     monkeypatch.setattr(datasets, "schema_of", datasets.schema_of.__wrapped__)
     monkeypatch.setattr(

@@ -316,7 +316,7 @@ def test_where_a_test_would_store_failures_is_no_dataset() -> None:
 
 
 @pytest.mark.parametrize("kind", ["JOB", "QUERY", "BATCH"])
-def test_who_only_says_that_a_job_runs_on_spark_names_it_with_and_without_datasets(
+def test_a_producer_that_only_names_spark_as_its_engine_names_it_with_and_without_datasets(
     kind: str,
 ) -> None:
     """Spark's agent alone has applications with commands below them."""

@@ -182,7 +182,7 @@ class Summary:
 
 
 @pytest.mark.parametrize("name", SCENARIOS)
-def test_a_scenario_says_what_is_expected_of_it(name: str) -> None:
+def test_a_scenario_says_which_answer_is_expected(name: str) -> None:
     scenario = SCENARIOS[name]
     summary = Summary(translated(scenario["events"]))
     found = {key: summary.of(key) for key in scenario["expected"]}

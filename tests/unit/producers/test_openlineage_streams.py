@@ -142,7 +142,7 @@ def test_any_stream_comes_to_the_same_in_any_order_with_any_repetition(seed: int
 @pytest.mark.parametrize("late", [False, True])
 @settings(deadline=None, max_examples=8)
 @given(SEEDS)
-def test_a_run_told_in_parts_is_what_is_told_at_once(
+def test_a_run_told_in_parts_equals_the_run_told_at_once(
     late: bool, backwards: bool, seed: int
 ) -> None:
     """Inputs with START and outputs with COMPLETE, as AWS's scripts send them, or even later."""
@@ -175,7 +175,7 @@ DAMAGE: Final[tuple[Json, ...]] = (
 
 @slow
 @given(SEEDS)
-def test_what_cannot_be_read_changes_nothing_of_what_can(seed: int) -> None:
+def test_an_unreadable_statement_changes_nothing_of_the_readable_ones(seed: int) -> None:
     stream = Stream(seed)
     events = [stream.run_event() for _ in range(stream.chance.randint(1, 4))]
     damage = stream.chance.sample(DAMAGE, 2)

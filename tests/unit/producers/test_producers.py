@@ -123,7 +123,7 @@ def test_two_formats_under_one_key_do_not_know_of_each_other() -> None:
     }
 
 
-def test_what_only_adds_is_translated_in_pieces_of_a_bounded_number() -> None:
+def test_additions_are_translated_in_pieces_of_a_bounded_number() -> None:
     translation = Translation(RULES, Producers((Lines(),)))
     documents = [stored(RUN_EVENT_KIND, str(at).encode(), at) for at in range(1, 6)]
     pieces = list(translation.project_pieces(documents, NO_ORDERS, together=2))

@@ -239,7 +239,7 @@ def test_all_events_of_a_run_are_bounded_together() -> None:
     assert len(names_of(many, labels.DATASET)) == 7
 
 
-def test_what_several_plans_of_a_run_say_alike_counts_once() -> None:
+def test_texts_that_several_plans_of_a_run_share_count_once() -> None:
     wide = dataset("a", schema={"fields": fields(50)})
     assert gaps_of(run_of(a_run([wide], [dataset(f"out/{n}x") for n in range(20)]))) == set()
 
@@ -392,7 +392,7 @@ def stored(kind: DocumentKind, key: str, body: Json) -> StoredDocument:
     ],
     ids=["run", "plan"],
 )
-def test_the_journal_tells_of_a_document_what_the_graph_does_not_take(
+def test_the_journal_tells_which_part_of_a_document_the_graph_does_not_take(
     document: StoredDocument,
 ) -> None:
     projection = Translation(DEFAULT_RULES).project([document])

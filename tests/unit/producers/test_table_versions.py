@@ -132,7 +132,7 @@ def test_the_options_of_a_read_name_a_version(
     assert versions_read({}, **options) == versions
 
 
-def test_what_the_event_lists_counts_before_the_options() -> None:
+def test_versions_that_the_event_lists_count_before_the_options() -> None:
     told = {"readVersions": [{"source": TABLE, "id": "7", "number": 7}]}
     assert versions_read(told, versionAsOf="3") == {("7", 7, "", -1)}
     assert versions_read({}, reads=2, versionAsOf="3") == {("3", 3, "", -1), tuple(CURRENT_VERSION)}

@@ -145,7 +145,7 @@ def test_outputs_of_operations_are_left_out_where_they_are_too_long(
     assert len(logic.flows) == 100
 
 
-def test_expressions_of_all_edges_share_what_is_allowed(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_expressions_of_all_edges_share_the_allowance(monkeypatch: pytest.MonkeyPatch) -> None:
     plan = PlanBuilder()
     read = plan.read("s3://lake/t", *(f"c{n}: int" for n in range(20)))
     total = plan.call("greatest", *(read[f"c{n}"] for n in range(20)))
@@ -160,7 +160,7 @@ def test_expressions_of_all_edges_share_what_is_allowed(monkeypatch: pytest.Monk
     assert max(len(flow.expression) for flow in cut.flows) <= 50
 
 
-def test_sets_of_columns_are_bounded_by_what_they_take(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_sets_of_columns_are_bounded_by_their_memory(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(valuation_module, "MOST_BYTES", 10_000)
     found = derive(read_plan(everything_from_everything(400)))
     assert found.derivations == ()

@@ -335,7 +335,7 @@ class Deployment:
             pass
 
 
-def what_comes_of(
+def outcome_of(
     meetings: Iterable[Meeting], batch: int = 2, of_command: int = 1
 ) -> tuple[object, object]:
     """All elements and rows, when a new process has done what was left to do.
@@ -389,14 +389,14 @@ def histories(draw: st.DrawFn) -> list[Meeting]:
 
 @given(histories(), st.sampled_from([1, 100]))
 @settings(deadline=None, max_examples=25)
-def test_a_crash_at_any_step_leaves_what_a_fresh_projection_gives(
+def test_a_crash_at_any_step_leaves_the_result_of_a_fresh_projection(
     meetings: list[Meeting], of_command: int
 ) -> None:
     documents = [one for meeting in meetings for one in meeting.documents]
-    assert what_comes_of(meetings, of_command=of_command) == fresh(documents)
+    assert outcome_of(meetings, of_command=of_command) == fresh(documents)
 
 
-def test_a_checkpoint_taken_while_others_wait_does_not_bring_back_what_was_withdrawn() -> None:
+def test_a_checkpoint_taken_while_others_wait_does_not_bring_back_withdrawn_facts() -> None:
     """It holds a run's later event beside an older document that waits; then the run changes."""
 
     def run(minute: int, source: str) -> Submission:
@@ -413,10 +413,10 @@ def test_a_checkpoint_taken_while_others_wait_does_not_bring_back_what_was_withd
         Meeting((documents[3],), "nothing", 0),
         Meeting((), "both", 0),
     ]
-    assert what_comes_of(meetings, batch=1) == fresh(documents)
+    assert outcome_of(meetings, batch=1) == fresh(documents)
 
 
-def test_what_a_run_said_goes_with_the_event_that_a_command_forgets_after_a_restart() -> None:
+def test_events_of_a_run_go_with_the_event_that_a_command_forgets_after_a_restart() -> None:
     """One event was projected; then it is forgotten, while the end of its run comes."""
     _, running, complete, forgets, _ = forgotten_run()
     meetings = [
@@ -424,10 +424,10 @@ def test_what_a_run_said_goes_with_the_event_that_a_command_forgets_after_a_rest
         Meeting((), "killed", 0),
         Meeting((forgets, complete), "nothing", 0),
     ]
-    assert what_comes_of(meetings) == fresh([running, complete, forgets])
+    assert outcome_of(meetings) == fresh([running, complete, forgets])
 
 
-def test_what_broke_off_is_taken_back_although_a_command_before_breaks_off_too() -> None:
+def test_an_interrupted_attempt_is_taken_back_although_a_command_before_breaks_off_too() -> None:
     """A plan's first run is half written, then pruned; another plan comes first, and is killed."""
     half_written, _, run, *_, prune = pruned("daily", 4, drop_bodies=False, later=None)
     stays, first, _, forgets = forgotten_event("04444444-2222-5333-8444-555555555555")
@@ -437,12 +437,12 @@ def test_what_broke_off_is_taken_back_although_a_command_before_breaks_off_too()
         Meeting((forgets, prune), "killed", 11),
     ]
     documents = [one for meeting in meetings for one in meeting.documents]
-    assert what_comes_of(meetings) == fresh(documents)
+    assert outcome_of(meetings) == fresh(documents)
 
 
 @pytest.mark.parametrize("wrong", ["away", "killed"])
 @pytest.mark.parametrize("step", range(5, 12))
-def test_what_one_command_left_goes_although_another_one_comes(wrong: str, step: int) -> None:
+def test_the_rest_of_one_command_goes_although_another_one_comes(wrong: str, step: int) -> None:
     """The first breaks off at a run of which the second forgets more, before it is tried again."""
     start, running, end, second, first = documents = forgotten_run()
     at_once = [Meeting((end, running, first, start, second), wrong, step)]
@@ -452,13 +452,13 @@ def test_what_one_command_left_goes_although_another_one_comes(wrong: str, step:
         Meeting((second,), "nothing", 0),
     ]
     expected = fresh(documents)
-    assert what_comes_of(at_once) == expected
-    assert what_comes_of(one_by_one) == expected
+    assert outcome_of(at_once) == expected
+    assert outcome_of(one_by_one) == expected
 
 
-def test_a_rebuild_leaves_what_waits_for_a_round_to_the_round() -> None:
+def test_a_rebuild_leaves_documents_that_wait_for_a_round_to_the_round() -> None:
     """New rules come with a command that forgets a run, and a round takes up two commands."""
     _, running, *_ = forgotten_run()
     documents = [stated()[0], *ruled(), running, forget(running)]
     meetings = [Meeting((), "nothing", 0), Meeting(tuple(documents), "nothing", 0)]
-    assert what_comes_of(meetings) == fresh(documents)
+    assert outcome_of(meetings) == fresh(documents)

@@ -164,7 +164,7 @@ def test_a_run_of_a_job_that_is_in_a_full_graph_is_projected(bounded: Bounded) -
     assert rows.total == 1
 
 
-def test_after_a_restart_a_full_graph_still_knows_what_it_has(bounded: Bounded) -> None:
+def test_after_a_restart_a_full_graph_still_knows_its_elements(bounded: Bounded) -> None:
     full(bounded)
     bounded.take(*pair(2))
     bounded.start()
@@ -242,7 +242,7 @@ def test_a_prune_makes_room(bounded: Bounded) -> None:
     assert bounded.labelled(labels.JOB) == 2
 
 
-def test_a_graph_that_is_filled_from_nothing_takes_what_fits(bounded: Bounded) -> None:
+def test_a_graph_that_is_filled_from_nothing_takes_the_subjects_that_fit(bounded: Bounded) -> None:
     bounded.take(*pair(1), *pair(2), *pair(3))
     bounded.capacity = bounded.size * 2 // 3
     bounded.headwater.graph.clear()
@@ -252,7 +252,7 @@ def test_a_graph_that_is_filled_from_nothing_takes_what_fits(bounded: Bounded) -
     assert bounded.headwater.journal.summary().waiting > 0
 
 
-def test_a_rebuild_leaves_out_what_waits(bounded: Bounded) -> None:
+def test_a_rebuild_leaves_out_waiting_documents(bounded: Bounded) -> None:
     full(bounded)
     bounded.take(*pair(2))
     bounded.capacity = bounded.size + 20

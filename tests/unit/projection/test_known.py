@@ -71,7 +71,7 @@ def test_a_new_run_of_a_known_plan_writes_at_most_ten_elements(watched: Watched)
     assert labels.EXECUTION in labels_of(again)
 
 
-def test_a_plan_of_the_same_structure_writes_only_what_is_its_own(watched: Watched) -> None:
+def test_a_plan_of_the_same_structure_writes_only_its_own_elements(watched: Watched) -> None:
     watched.take(submission(PLAN_KIND, a_plan()), a_run(0))
     twin = a_plan(id="11111111-2222-5333-8444-555555555555")
     again = watched.take(
@@ -155,7 +155,7 @@ def facts() -> Facts:
     return Facts(written[0].vertices, written[0].edges, rows)
 
 
-def test_what_was_learnt_is_not_new(facts: Facts) -> None:
+def test_learnt_facts_are_not_new(facts: Facts) -> None:
     known = Known()
     assert known.new(facts) == facts
     known.learn(facts)
@@ -169,7 +169,7 @@ def test_an_edge_and_a_row_that_are_gone_are_new_again(facts: Facts) -> None:
     assert known.new(facts) == gone
 
 
-def test_what_is_known_to_the_last_is_looked_through_again_when_some_is_gone(
+def test_completely_known_facts_are_looked_through_again_when_some_are_gone(
     facts: Facts,
 ) -> None:
     whole = with_key(facts)
@@ -187,7 +187,7 @@ def test_what_is_known_to_the_last_is_looked_through_again_when_some_is_gone(
         assert known.new(whole) == facts
 
 
-def test_a_row_of_another_kind_that_is_gone_leaves_what_is_known_to_the_last(facts: Facts) -> None:
+def test_a_row_of_another_kind_that_is_gone_leaves_complete_facts_known(facts: Facts) -> None:
     known, structure = Known(), with_key(Facts(facts.vertices, facts.edges))
     run = next(row for row in facts.rows if isinstance(row, ExecutionRow))
     known.learn_wholes([structure])
@@ -196,7 +196,7 @@ def test_a_row_of_another_kind_that_is_gone_leaves_what_is_known_to_the_last(fac
     assert known.new(Facts(rows=(run,))) == Facts(rows=(run,))
 
 
-def test_what_is_known_to_the_last_outlives_its_elements(
+def test_completely_known_facts_outlive_their_elements(
     facts: Facts, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("graph_model.projection.known._MOST_ELEMENTS", 3)

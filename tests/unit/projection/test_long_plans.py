@@ -341,7 +341,7 @@ def test_thousands_of_events_of_one_plan_id_come_in_pieces_of_the_stated_size() 
 
 
 @pytest.mark.usefixtures("small_pieces")
-def test_documents_set_aside_stay_what_they_are() -> None:
+def test_documents_set_aside_keep_their_state() -> None:
     broken = event({"planId": a_plan()["id"], "timestamp": None})
     submissions = [*MINE, broken]
     headwater = project(submissions, stepwise=False)

@@ -133,7 +133,7 @@ def test_any_order_and_repetition_gives_the_same_projection(
 
 @given(st.data())
 @settings(deadline=None, max_examples=25)
-def test_a_withdrawal_leaves_what_a_projection_from_nothing_gives(data: st.DataObject) -> None:
+def test_a_withdrawal_leaves_the_result_of_a_projection_from_nothing(data: st.DataObject) -> None:
     """Whatever arrived step by step: the same as if it had all been there at once."""
     documents = data.draw(st.permutations(TROUBLE))[: data.draw(st.integers(1, len(TROUBLE)))]
     assert elements_of(list(documents), stepwise=True) == elements_of(
@@ -285,7 +285,9 @@ def test_rerunning_a_plan_adds_only_its_execution() -> None:
     headwater.close()
 
 
-def test_what_cannot_be_translated_is_set_aside_with_its_reason_and_blocks_nothing() -> None:
+def test_a_document_that_cannot_be_translated_is_set_aside_with_its_reason_and_blocks_nothing() -> (
+    None
+):
     headwater = small_headwater()
     broken = a_plan(id="33333333-2222-5333-8444-555555555555")
     del broken["operations"]["write"]
@@ -362,7 +364,7 @@ class PickyGraph:
         return getattr(self._inner, name)
 
 
-def test_what_the_graph_refuses_is_set_aside_and_blocks_nothing() -> None:
+def test_a_plan_that_the_graph_refuses_is_set_aside_and_blocks_nothing() -> None:
     headwater = small_headwater()
     headwater.project_through(PickyGraph(headwater.graph, "poison"))
     poison = a_plan(id="33333333-2222-5333-8444-555555555555", name="poison")
@@ -394,7 +396,7 @@ class HalfwayGraph:
         return getattr(self._inner, name)
 
 
-def test_what_is_set_aside_half_written_leaves_nothing() -> None:
+def test_a_plan_set_aside_half_written_leaves_nothing() -> None:
     headwater = small_headwater()
     headwater.project_through(HalfwayGraph(headwater.graph, "poison"))
     poison = a_plan(id="33333333-2222-5333-8444-555555555555", name="poison")
@@ -424,7 +426,7 @@ class StrictGraph:
         return getattr(self._inner, name)
 
 
-def test_what_stood_before_a_document_that_is_set_aside_stands_again() -> None:
+def test_the_facts_before_a_document_that_is_set_aside_are_restored() -> None:
     """The other body of a plan is written, and the former one cannot be taken back."""
     headwater = small_headwater()
     headwater.project_through(StrictGraph(headwater.graph))
@@ -485,7 +487,7 @@ class BusyGraph:
 
 
 @pytest.mark.parametrize("plans", [1, 120])  # fewer and more than a round takes up
-def test_a_service_under_steady_load_is_ready_once_it_has_caught_up_with_what_was_there(
+def test_a_service_under_steady_load_is_ready_once_it_has_caught_up_with_the_documents_at_its_start(
     plans: int,
 ) -> None:
     headwater = small_headwater()

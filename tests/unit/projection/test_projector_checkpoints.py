@@ -46,17 +46,17 @@ def taken_by(checkpoints: Counted, seconds: float) -> bool:
         made.close()
 
 
-def test_what_is_due_is_taken_when_nobody_writes(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_due_checkpoint_is_taken_when_nobody_writes(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(loop, "_CALM_SECONDS", 0.01)
     assert taken_by(Counted(overdue=False), 30)
 
 
-def test_what_is_due_waits_for_a_calm_moment(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_due_checkpoint_waits_for_a_calm_moment(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(loop, "_CALM_SECONDS", 3600.0)
     assert not taken_by(Counted(overdue=False), 0.3)
 
 
-def test_what_is_overdue_does_not_wait(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_overdue_checkpoint_does_not_wait(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(loop, "_CALM_SECONDS", 3600.0)
     assert taken_by(Counted(overdue=True), 30)
 

@@ -96,7 +96,7 @@ def test_a_command_that_cannot_be_carried_out_is_set_aside_and_blocks_nothing() 
     headwater.close()
 
 
-def test_what_a_command_had_half_taken_away_stands_again() -> None:
+def test_a_half_carried_out_command_is_taken_back() -> None:
     headwater = stubborn(1_000)
     headwater.accept(prune_both(), *BEHIND)
     headwater.project()
@@ -106,7 +106,7 @@ def test_what_a_command_had_half_taken_away_stands_again() -> None:
     headwater.close()
 
 
-def test_a_forget_command_that_is_set_aside_leaves_what_the_journal_still_has(
+def test_a_forget_command_that_is_set_aside_leaves_the_documents_still_in_the_journal(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(commands, "PLANS_AT_ONCE", 1)
@@ -340,7 +340,7 @@ def test_another_process_hears_of_every_command_at_once() -> None:
     headwater.close()
 
 
-def test_of_very_many_prune_commands_the_last_holds_for_what_comes_later() -> None:
+def test_of_very_many_prune_commands_the_last_holds_for_later_documents() -> None:
     names = [*(f"job{number}" for number in range(100)), "demo"]
     cutoffs = [Cutoff("default", name, "", "file:/data/out", _SECOND) for name in names]
     orders = [Prune((one,), drop_bodies=False) for one in cutoffs]

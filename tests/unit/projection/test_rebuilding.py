@@ -60,7 +60,9 @@ def test_a_rebuild_gives_the_same_and_says_so(expected: tuple[object, object]) -
     headwater.close()
 
 
-def test_what_the_journal_does_not_say_is_swept_away(expected: tuple[object, object]) -> None:
+def test_elements_that_the_journal_does_not_report_are_swept_away(
+    expected: tuple[object, object],
+) -> None:
     headwater = project(TROUBLE, stepwise=False)
     headwater.graph.write(alien())
     rebuild(headwater)
@@ -72,7 +74,7 @@ def test_what_the_journal_does_not_say_is_swept_away(expected: tuple[object, obj
     headwater.close()
 
 
-def test_what_was_lost_from_the_graph_comes_back(expected: tuple[object, object]) -> None:
+def test_elements_lost_from_the_graph_come_back(expected: tuple[object, object]) -> None:
     headwater = project(TROUBLE, stepwise=False)
     some = [v.id for v in headwater.graph.scan() if isinstance(v, Vertex)][::3]
     headwater.graph.remove(some, ())
@@ -193,7 +195,7 @@ def test_answers_are_the_old_ones_until_everything_is_translated() -> None:
     headwater.close()
 
 
-def test_another_translator_projects_anew_beside_what_stands(
+def test_another_translator_projects_anew_beside_the_projection_in_force(
     expected: tuple[object, object],
 ) -> None:
     headwater = project(TROUBLE, stepwise=False)
@@ -254,7 +256,7 @@ def test_a_rebuild_survives_a_graph_that_goes_away_at_every_other_write(
     headwater.close()
 
 
-def test_a_process_that_dies_while_rebuilding_leaves_what_stood_in_force(
+def test_a_process_that_dies_while_rebuilding_leaves_the_former_projection_in_force(
     expected: tuple[object, object],
 ) -> None:
     headwater = project(TROUBLE, stepwise=False)

@@ -67,7 +67,7 @@ def prune(before: int, *, drop: bool) -> Prune:
 
 @pytest.mark.parametrize("drop", [False, True])
 @pytest.mark.parametrize("left", [0, 1, 40, 95])
-def test_a_prune_takes_bounded_steps_and_leaves_what_a_fresh_projection_gives(
+def test_a_prune_takes_bounded_steps_and_leaves_the_result_of_a_fresh_projection(
     left: int, drop: bool
 ) -> None:
     headwater = project(MINE, stepwise=False)
@@ -81,7 +81,7 @@ def test_a_prune_takes_bounded_steps_and_leaves_what_a_fresh_projection_gives(
 
 
 @pytest.mark.parametrize("left", [0, 1, 40])
-def test_a_forget_takes_bounded_steps_and_leaves_what_was_not_named(left: int) -> None:
+def test_a_forget_takes_bounded_steps_and_leaves_other_documents(left: int) -> None:
     headwater = project(MINE, stepwise=False)
     chosen = random.Random(3).sample(MINE[1:], left)
     gone = [one for one in MINE if one not in chosen]

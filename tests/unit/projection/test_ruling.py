@@ -84,7 +84,7 @@ def everything(number: int = 30) -> list[Submission]:
     return [one for each in range(number) for one in run_of(each)]
 
 
-def test_other_rules_come_to_what_a_start_under_them_comes_to(headwater: SmallHeadwater) -> None:
+def test_other_rules_have_the_result_of_a_start_under_them(headwater: SmallHeadwater) -> None:
     assert len(job_names(headwater)) == 30
     headwater.accept(rules(OTHER, START))
     finish(headwater.projector)
@@ -92,7 +92,7 @@ def test_other_rules_come_to_what_a_start_under_them_comes_to(headwater: SmallHe
     assert rows_and_elements(headwater) == from_nothing(rules(OTHER, START), *everything())
 
 
-def test_what_stands_answers_under_its_own_rules_until_it_is_replaced(
+def test_the_projection_in_force_answers_under_its_own_rules_until_it_is_replaced(
     headwater: SmallHeadwater,
 ) -> None:
     headwater.accept(rules(OTHER, START))
@@ -121,7 +121,7 @@ def test_documents_that_come_meanwhile_are_shown_under_both(
     assert rows_and_elements(headwater) == expected
 
 
-def test_the_way_back_restores_what_stood(headwater: SmallHeadwater) -> None:
+def test_the_way_back_restores_the_former_projection(headwater: SmallHeadwater) -> None:
     before = rows_and_elements(headwater)
     headwater.accept(rules(OTHER, START))
     finish(headwater.projector)

@@ -16,7 +16,7 @@ def begun(waits: Waiters, positions: frozenset[int]) -> None:
         pass
 
 
-def test_what_was_concluded_before_is_not_waited_for() -> None:
+def test_documents_concluded_before_are_not_waited_for() -> None:
     waits = Waiters()
     waits.conclude([1, 2, 3])
     assert waits.wait([1, 3], 0.0)
@@ -49,7 +49,7 @@ def test_each_waiter_is_told_of_its_own_documents_alone() -> None:
         assert second.result(SOON)
 
 
-def test_who_gives_up_is_not_waited_with_any_more() -> None:
+def test_a_waiter_that_gives_up_is_no_longer_waited_with() -> None:
     waits = Waiters()
     assert not waits.wait([1], 0.0)
     assert waits.awaited() == frozenset()

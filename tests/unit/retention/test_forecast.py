@@ -74,13 +74,13 @@ def test_a_part_of_a_day_is_behind_the_rate_only_where_there_is_no_whole_one() -
     assert measured_since([before(1.5), before(1.1), before(0.5)], NOW) == before(1.1).at
 
 
-def test_one_large_removal_does_not_hide_what_the_other_days_add() -> None:
+def test_one_large_removal_does_not_hide_the_growth_of_the_other_days() -> None:
     found = growth(*days_of(100, 102, 104, 106, 6, 8, 10, 12))
     assert found.disk_bytes == pytest.approx(12e9 / 7)
     assert found.elements == pytest.approx(12_000 / 7)
 
 
-def test_what_is_removed_each_night_as_much_as_came_is_no_growth() -> None:
+def test_removing_each_night_as_much_as_came_is_no_growth() -> None:
     hours = [
         replace(NOW, at=hour * EVERY_MS, journal_bytes=10_000 + 100 * (hour % 24))
         for hour in range(24 * 5)
@@ -98,7 +98,7 @@ def test_hours_in_which_the_service_was_off_are_shared_out() -> None:
     assert growth(kept, NOW).disk_bytes == pytest.approx(200.0)
 
 
-def test_what_shrank_does_not_grow() -> None:
+def test_a_shrunken_journal_does_not_grow() -> None:
     assert growth([before(2, journal_bytes=9_000, elements=900)], NOW).disk_bytes == 0.0
 
 
@@ -171,7 +171,7 @@ def test_a_disk_is_full_when_the_next_checkpoint_and_a_log_do_not_fit() -> None:
     assert forecast(now=now, free=2 * 10**9 + SPARE_BYTES).disk_days == 0.0
 
 
-def test_what_is_soon_full_is_a_warning_with_its_days() -> None:
+def test_a_disk_that_is_soon_full_is_a_warning_with_its_days() -> None:
     kept, now = days_of(1, 2, 3)
     found = forecast(kept, now, free=SPARE_BYTES + 5 * 10**9, capacity=1_000_000)
     assert found.warning is not None
@@ -199,5 +199,5 @@ def test_measures_of_an_older_version_have_no_checkpoint() -> None:
 
 
 @pytest.mark.parametrize("text", [None, "", "no json", '[{"at": 1}]', "[1]", "{}"])
-def test_what_is_no_list_of_measures_is_none(text: str | None) -> None:
+def test_a_text_that_is_no_list_of_measures_is_none(text: str | None) -> None:
     assert read_measures(text) == ()

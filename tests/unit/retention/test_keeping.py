@@ -49,14 +49,14 @@ def test_a_night_begins_at_its_hour() -> None:
         "runs=1,bodies=9", "runs=1,bodies=",
     ],
 )  # fmt: skip
-def test_what_is_no_setting_is_refused(text: str) -> None:
+def test_a_text_that_is_no_setting_is_refused(text: str) -> None:
     with pytest.raises(ValueError, match="runs="):
         read_keep(text)
 
 
 @given(st.lists(st.integers(0, 50), min_size=2, max_size=12), st.integers(1, 10))
 @settings(deadline=None, max_examples=25)
-def test_a_time_splits_executions_into_what_one_step_takes(times: list[int], most: int) -> None:
+def test_a_time_splits_executions_into_parts_that_fit_one_step(times: list[int], most: int) -> None:
     def count(before: int) -> int:
         return sum(START + at < before for at in times)
 
@@ -127,7 +127,7 @@ def test_a_cutoff_moves_when_it_takes_a_tenth() -> None:
     headwater.close()
 
 
-def test_what_is_left_before_the_cutoff_in_force_moves_none() -> None:
+def test_executions_left_before_the_cutoff_in_force_move_none() -> None:
     headwater = project(in_one_run(tables(1), range(10), others=["file:/kept"]), stepwise=False)
     first = Cutoff("etl", "nightly", "", tables(1)[0], START + 5 * DAY)
     assert in_steps(headwater, [first], 100) == [5]

@@ -163,7 +163,9 @@ def test_every_spark_version_with_a_bundle_has_a_coordinate() -> None:
         ({"producer_url": "http://a b"}, "producer_url is"),
     ],
 )
-def test_what_is_not_accepted_is_refused_with_what_is(given: dict[str, str], message: str) -> None:
+def test_an_unaccepted_value_is_refused_with_the_accepted_ones(
+    given: dict[str, str], message: str
+) -> None:
     usual = {"platform": "spark", "producer_url": URL}
     with pytest.raises(ValueError, match=message):
         render_configuration(**(usual | given))  # type: ignore[arg-type]
@@ -177,7 +179,7 @@ def test_the_first_form_of_a_platform_is_the_default() -> None:
         )
 
 
-def test_the_example_file_is_what_is_printed() -> None:
+def test_the_example_file_equals_the_printed_settings() -> None:
     example = (PACKAGE / "spark-defaults.conf").read_text("utf-8")
 
     assert example == render_configuration("spark", "http://127.0.0.1:8080/producer")

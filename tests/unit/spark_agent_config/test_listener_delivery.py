@@ -187,7 +187,7 @@ def test_flush_gives_up_in_time_and_says_so() -> None:
     assert box.flush(5) is True
 
 
-def test_close_tries_what_is_left_once_and_takes_nothing_more() -> None:
+def test_close_tries_the_rest_once_and_takes_nothing_more() -> None:
     sender = ScriptedSender(*[Away("x")] * 100)
     box: Outbox[str] = Outbox(posts_of, sender, attempts=50, first_pause=60)
     box.offer("a")
@@ -286,7 +286,7 @@ def keeping_outbox(sender: Callable[[Post], None], keeper: ListKeeper) -> Outbox
     )
 
 
-def test_what_a_server_does_not_take_is_kept_and_told_once(
+def test_a_document_that_a_server_does_not_take_is_kept_and_told_once(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
     keeper = ListKeeper()
@@ -441,7 +441,7 @@ def test_a_mistake_in_the_settings_that_redelivery_meets_stops_sending() -> None
     assert (sender.sent, keeper.kept) == (["a"], ["earlier", "b"])
 
 
-def test_a_mistake_in_the_settings_without_a_file_is_told_and_what_it_costs_at_the_end(
+def test_a_mistake_in_the_settings_without_a_file_is_told_and_its_cost_at_the_end(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
     sender = ScriptedSender(Misconfigured("404"))
@@ -488,7 +488,7 @@ def test_the_rest_of_an_item_is_kept_from_the_document_that_failed() -> None:
     assert keeper.kept == ["event a"]
 
 
-def test_what_was_kept_is_delivered_once_the_server_takes_something() -> None:
+def test_kept_documents_are_delivered_once_the_server_takes_something() -> None:
     keeper = ListKeeper()
     keeper.kept = ["earlier", "earlier too"]
     sender = ScriptedSender()
@@ -520,7 +520,7 @@ def test_an_outage_during_redelivery_is_quiet_and_tried_again_after_the_next_del
     assert not caplog.records
 
 
-def test_a_server_that_is_back_at_exit_gets_what_this_run_kept() -> None:
+def test_a_server_that_is_back_at_exit_gets_the_kept_documents_of_this_run() -> None:
     keeper = ListKeeper()
     sender = ScriptedSender(Away("x"), Away("x"))
     box = keeping_outbox(sender, keeper)
@@ -548,7 +548,7 @@ def test_a_full_queue_overflows_into_the_file() -> None:
     assert sender.sent == ["in hand", "1", "2", "3", "4"]
 
 
-def test_what_the_exit_bound_cuts_off_is_kept_the_document_on_its_way_too() -> None:
+def test_documents_that_the_exit_bound_cuts_off_are_kept_the_one_on_its_way_too() -> None:
     sender, keeper = HeldSender(), ListKeeper()
     box = keeping_outbox(sender, keeper)
     box.offer("in hand")
@@ -563,7 +563,7 @@ def test_what_the_exit_bound_cuts_off_is_kept_the_document_on_its_way_too() -> N
     sender.let_go.set()
 
 
-def test_what_ends_while_closing_waits_is_kept() -> None:
+def test_a_document_that_ends_while_closing_waits_is_kept() -> None:
     sender, keeper = HeldSender(), ListKeeper()
     box = keeping_outbox(sender, keeper)
     box.offer("in hand")
@@ -634,7 +634,7 @@ def test_a_folder_that_hangs_at_the_end_is_named_in_a_warning(
     sender.let_go.set()
 
 
-def test_an_interrupt_while_closing_waits_keeps_what_is_left() -> None:
+def test_an_interrupt_while_closing_waits_keeps_the_rest() -> None:
     sender, keeper = HeldSender(), ListKeeper()
     box = keeping_outbox(sender, keeper)
     box.offer("in hand")
@@ -673,7 +673,7 @@ def test_a_folder_that_hangs_does_not_hold_the_exit() -> None:
     sender.let_go.set()
 
 
-def test_an_interpreter_that_starts_no_threads_any_more_still_keeps_what_is_left(
+def test_an_interpreter_that_starts_no_threads_any_more_still_keeps_the_rest(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     def refuse(_: threading.Thread) -> None:
@@ -811,7 +811,7 @@ def test_an_answer_of_something_else_is_for_a_person_to_mend(
     assert "hunter2secret" not in str(caught.value)
 
 
-def test_a_document_that_is_too_large_is_told_with_its_size_and_who_sets_the_limit() -> None:
+def test_a_document_that_is_too_large_is_told_with_its_size_and_the_setter_of_the_limit() -> None:
     with recording_server() as server:
         server.answer = lambda _: (413, {})
         with pytest.raises(
@@ -839,7 +839,7 @@ def test_a_server_without_tls_behind_an_https_address_is_away() -> None:
         HttpSender(url.replace("http:", "https:"), {})(Post("x", {}))
 
 
-def test_what_a_server_says_stands_on_one_line_of_the_log() -> None:
+def test_a_server_s_message_stands_on_one_line_of_the_log() -> None:
     reply, told = (
         b"HTTP/1.1 400 No\r\n\r\nfirst\nERROR second\n",
         "answered 400: first ERROR second$",

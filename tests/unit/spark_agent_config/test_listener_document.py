@@ -475,7 +475,7 @@ def test_a_hive_table_has_its_partition_columns_behind_the_others() -> None:
     assert "params" not in read
 
 
-def test_what_a_function_over_rows_puts_out_is_made_of_all_that_goes_in() -> None:
+def test_output_of_a_function_over_rows_is_made_of_all_its_inputs() -> None:
     function = {
         "class": f"{EXPRESSIONS}.PythonUDF",
         "num-children": 2,
@@ -553,7 +553,7 @@ def test_a_literal_keeps_its_value(text: str | None, data_type: str, value: obje
     json.dumps(document, allow_nan=False)
 
 
-def test_types_of_computed_columns_come_from_mentions_and_from_what_is_written() -> None:
+def test_types_of_computed_columns_come_from_mentions_and_from_the_output() -> None:
     """The JSON gives an alias no type: ``odd`` is mentioned above, ``top`` is in the schema."""
     unknown = {"class": f"{EXPRESSIONS}.Unheard", "num-children": 1, "child": 0}
     below = project(alias(2, "odd", unknown, column(1, "a")))
@@ -644,7 +644,7 @@ def test_an_event_of_failure_has_an_error_and_the_duration_where_it_is_known() -
     assert event["durationNs"] == 5
 
 
-def test_a_plan_says_who_made_it_and_carries_labels() -> None:
+def test_a_plan_names_its_agent_and_carries_labels() -> None:
     document = plan_of("c_union")
 
     assert document["labels"] == {"job": ["nightly"]}

@@ -52,7 +52,7 @@ def run(url: str, folder: Path, ending: str, job: str = _JOB) -> subprocess.Comp
 
 
 @pytest.mark.parametrize("how", _ENDINGS)
-def test_a_driver_that_ends_hands_over_what_waits(tmp_path: Path, how: str) -> None:
+def test_a_driver_that_ends_hands_over_waiting_documents(tmp_path: Path, how: str) -> None:
     ending, code = _ENDINGS[how]
     with recording_server() as server:
         done = run(server.url, tmp_path, ending)
@@ -63,7 +63,9 @@ def test_a_driver_that_ends_hands_over_what_waits(tmp_path: Path, how: str) -> N
 
 
 @pytest.mark.parametrize("how", _ENDINGS)
-def test_a_driver_that_ends_while_nobody_answers_keeps_what_waits(tmp_path: Path, how: str) -> None:
+def test_a_driver_that_ends_while_nobody_answers_keeps_waiting_documents(
+    tmp_path: Path, how: str
+) -> None:
     ending, code = _ENDINGS[how]
     with socket.socket() as silent:
         silent.bind(("127.0.0.1", 0))

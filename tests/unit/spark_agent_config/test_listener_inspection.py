@@ -200,7 +200,7 @@ def test_an_overwrite_by_a_condition_leaves_rows(
     assert captured.target.partition_columns == ("dept",)
 
 
-def test_what_a_checkpointed_plan_read_is_what_its_rdd_reads() -> None:
+def test_a_checkpointed_plan_read_the_sources_of_its_rdd() -> None:
     fuse = Fuse()
     inspector = Inspector(Node(fuse), None)
     plan = query(fuse, leaf(fuse, EMPLOYEES, "/lake/e"))
@@ -519,7 +519,7 @@ def test_an_insert_into_a_hive_table_says_which_partitions(
     assert captured.target.dynamic_partition_overwrite is dynamic
 
 
-def test_a_table_that_names_what_is_elsewhere_is_made_there() -> None:
+def test_a_table_that_names_a_place_elsewhere_is_made_there() -> None:
     fuse = Fuse()
     options = {"url": "jdbc:h2:mem", "dbtable": "emp"}
     described = Node(
@@ -610,7 +610,7 @@ def test_a_jdbc_source_is_told_without_the_counter_of_its_alias() -> None:
         ("emp", "SET LOCK_TIMEOUT 10 ", "emp"),
     ],
 )
-def test_what_jdbc_sends_before_a_query_is_part_of_it(
+def test_text_that_jdbc_sends_before_a_query_is_part_of_it(
     source: str, prepared: str, told: str
 ) -> None:
     assert with_prepared(source, prepared) == told
@@ -623,7 +623,7 @@ def test_what_jdbc_sends_before_a_query_is_part_of_it(
         ("SELECT id INTO #t FROM hr.emp;", "jdbc:sqlserver://h;databaseName=db"),
     ],
 )
-def test_the_server_finds_the_table_behind_what_jdbc_sends_before_a_query(
+def test_the_server_finds_the_table_behind_the_text_that_jdbc_sends_before_a_query(
     prepared: str, url: str
 ) -> None:
     name = "#t" if "#t" in prepared else "t"
@@ -736,6 +736,6 @@ def test_small_readings_of_paths() -> None:
     assert directory("file:///lake/t/part-0.parquet") == "file:///lake/t"
 
 
-def test_what_the_listener_tells_as_a_lifecycle_fact_the_server_takes_for_one() -> None:
+def test_the_listener_and_the_server_agree_on_the_lifecycle_commands() -> None:
     """Else CREATE TABLE over files that are there would hide who wrote them."""
     assert frozenset() == targets.LIFECYCLE_COMMANDS - spark_commands.LIFECYCLE_COMMANDS

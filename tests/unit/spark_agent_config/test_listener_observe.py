@@ -90,7 +90,7 @@ def test_a_session_that_cannot_be_observed_is_left_alone(
     assert "the job goes on" in caplog.text
 
 
-def test_a_session_of_spark_connect_is_told_what_to_do_instead_in_one_sentence(
+def test_a_session_of_spark_connect_is_told_the_alternative_in_one_sentence(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
     class Remote(Broken):
@@ -439,7 +439,7 @@ def test_a_file_that_cannot_be_written_costs_one_warning(
     assert len(caplog.records) == 1
 
 
-def test_what_one_run_could_not_deliver_the_next_one_does(
+def test_documents_that_one_run_could_not_deliver_the_next_one_delivers(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     with recording_server() as server:
@@ -459,7 +459,7 @@ def test_what_one_run_could_not_deliver_the_next_one_does(
     assert list(tmp_path.iterdir()) == []
 
 
-def test_what_a_login_page_answered_is_kept_said_once_and_delivered_by_the_next_run(
+def test_documents_that_a_login_page_answered_are_kept_told_once_and_delivered_by_the_next_run(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     with recording_server() as server:
@@ -485,7 +485,7 @@ def test_what_a_login_page_answered_is_kept_said_once_and_delivered_by_the_next_
 
 
 @pytest.mark.parametrize("other", [{"apiKey": "another"}, {"url": "http://127.0.0.1:9"}])
-def test_another_key_or_server_does_not_get_what_is_kept(
+def test_another_key_or_server_does_not_get_kept_documents(
     tmp_path: Path, other: dict[str, str]
 ) -> None:
     with recording_server() as server:
@@ -571,7 +571,9 @@ print("done")
 """
 
 
-def test_an_interpreter_that_ends_while_posting_keeps_what_was_on_its_way(tmp_path: Path) -> None:
+def test_an_interpreter_that_ends_while_posting_keeps_the_document_on_its_way(
+    tmp_path: Path,
+) -> None:
     """The server takes the connection and never answers: the bound of the exit passes."""
     with socket.socket() as silent:
         silent.bind(("127.0.0.1", 0))

@@ -79,7 +79,7 @@ def test_a_merge_that_was_refused_is_a_failed_run_of_its_tables() -> None:
 
 
 @pytest.mark.parametrize("overwrite", [False, True])
-def test_an_insert_reads_what_its_query_names(overwrite: bool) -> None:
+def test_an_insert_reads_the_tables_of_its_query(overwrite: bool) -> None:
     fuse = Fuse()
     query = Node(
         fuse,

@@ -71,7 +71,7 @@ def clause(kind: str, condition: Json | None, **actions: Json) -> Json:
     return call(f"DeltaMergeInto{kind}Clause", *children, package=_LOGICAL)
 
 
-def test_a_merge_of_delta_gives_each_column_what_its_clauses_set() -> None:
+def test_a_merge_of_delta_gives_each_column_the_values_of_its_clauses() -> None:
     condition = call("EqualTo", column("id", 1), column("key", 11))
     big = call("GreaterThan", column("amount", 12), literal("5", "integer"))
     more = call("Add", column("pay", 2), column("amount", 12))

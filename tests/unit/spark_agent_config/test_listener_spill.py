@@ -208,7 +208,7 @@ def test_files_are_for_their_owner_alone(tmp_path: Path) -> None:
     assert stat.S_IMODE(path.parent.stat().st_mode) == 0o700
 
 
-def test_what_is_kept_is_delivered_in_its_order_and_gone(tmp_path: Path) -> None:
+def test_kept_documents_are_delivered_in_their_order_and_gone(tmp_path: Path) -> None:
     kept = spill(tmp_path)
     for post in (plan("a"), event("a"), plan("b"), event("b")):
         kept.keep(post)
@@ -220,7 +220,7 @@ def test_what_is_kept_is_delivered_in_its_order_and_gone(tmp_path: Path) -> None
     assert names(tmp_path) == []
 
 
-def test_what_is_not_delivered_stays_and_what_failed_holds_up_nobody(tmp_path: Path) -> None:
+def test_undelivered_documents_stay_and_a_failed_one_holds_up_nobody(tmp_path: Path) -> None:
     kept = spill(tmp_path)
     for post in (plan("a"), plan("b"), event("b"), plan("c")):
         kept.keep(post)
@@ -413,7 +413,7 @@ def test_a_mistake_in_the_settings_leaves_everything_where_it_was(tmp_path: Path
     assert names(tmp_path) == []
 
 
-def test_what_is_refused_says_why_and_can_be_imported(tmp_path: Path) -> None:
+def test_a_refused_document_says_why_and_can_be_imported(tmp_path: Path) -> None:
     kept = spill(tmp_path)
     kept.set_aside(plan("a"), "400: ‘operations’ is missing")
     kept.set_aside(event("a"), "400: ‘operations’ is missing")
@@ -444,7 +444,7 @@ def test_the_event_of_a_plan_refused_in_another_file_is_not_sent(tmp_path: Path)
     assert taker.taken == [plan("good")]
 
 
-def test_what_is_set_aside_counts_against_the_bound_of_the_folder(tmp_path: Path) -> None:
+def test_documents_set_aside_count_against_the_bound_of_the_folder(tmp_path: Path) -> None:
     kept = spill(tmp_path, most_bytes=4000)
     kept.keep(plan("a"))
     for number in range(100):

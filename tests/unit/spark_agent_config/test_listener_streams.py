@@ -305,7 +305,7 @@ def test_a_write_that_stands_by_itself_is_told_at_once() -> None:
     assert nested.admit([append], 0) == [append]
 
 
-def test_what_is_held_is_bounded() -> None:
+def test_held_writes_are_bounded() -> None:
     nested = NestedWrites()
     listed = [write_of("AppendData", f"/{number}") for number in range(101)]
 

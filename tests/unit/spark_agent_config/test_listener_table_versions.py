@@ -192,7 +192,7 @@ WRITTEN = Commit(TableVersion("12", 5, "audit"), parent=BEFORE)
         ("AppendData", TableVersion("9", 2, "other"), TableVersion("9", 2, "other")),
     ],
 )
-def test_a_write_to_a_branch_read_what_the_branch_held_before_it(
+def test_a_write_to_a_branch_read_the_content_that_the_branch_had_before(
     command: str, asked: TableVersion | None, read: TableVersion | None
 ) -> None:
     found = read_before(reading(command, asked), WRITTEN)
@@ -264,7 +264,7 @@ def test_a_write_is_told_where_the_table_does_not_answer() -> None:
     ] * whole.calls
 
 
-def test_a_command_that_moves_no_rows_says_what_it_did_and_closes_nothing() -> None:
+def test_a_command_that_moves_no_rows_names_its_effect_and_closes_nothing() -> None:
     query = maintained("VacuumTableCommand", Target("file:/t", "Append", "delta"), "files removed")
 
     write = execution_plan(query, APPLICATION)["operations"]["write"]

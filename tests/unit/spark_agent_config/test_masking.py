@@ -70,7 +70,7 @@ def test_settings_that_only_sound_like_it_are_not(key):
         7,
     ],
 )
-def test_what_is_no_secret_comes_back_as_the_same_object(document):
+def test_a_document_without_secrets_comes_back_as_the_same_object(document):
     before = copy.deepcopy(document)
     assert mask_secrets(document) is document
     assert document == before
@@ -205,7 +205,7 @@ def test_secrets_inside_texts_are_masked(text, masked):
         ({"headers": {"Authorization": "Bearer s"}}, {"headers": {"Authorization": M}}),
     ],
 )
-def test_what_follows_the_name_of_a_secret_is_masked(document, masked):
+def test_a_value_after_the_name_of_a_secret_is_masked(document, masked):
     assert mask_secrets(document) == masked
     assert mask_secrets(masked) is masked
 
@@ -359,7 +359,7 @@ def test_a_text_that_is_harmless_elsewhere_is_looked_at_as_the_uri_that_it_is():
         max_size=6,
     )
 )
-def test_what_becomes_of_a_text_does_not_depend_on_what_was_seen_before(document):
+def test_the_masking_of_a_text_does_not_depend_on_earlier_texts(document):
     """Alone, in company, and after the same text stood under every other key."""
     together = mask_secrets([document, [{key: text} for key, text in document.items()], document])
     assert together[0] == together[2] == mask_secrets(document)  # type: ignore[index]
@@ -368,7 +368,7 @@ def test_what_becomes_of_a_text_does_not_depend_on_what_was_seen_before(document
 
 @settings(deadline=None)
 @given(st.lists(st.sampled_from(["--password", "hunter2", "-x", "a", 7, None, ["b"], {"a": "b"}])))
-def test_what_follows_an_option_is_masked_wherever_it_stands(items):
+def test_a_value_after_an_option_is_masked_wherever_it_stands(items):
     masked = mask_secrets({"arguments": items})["arguments"]  # type: ignore[index, call-overload]
     for before, item, shown in zip([None, *items], items, masked, strict=False):
         hidden = before == "--password" and isinstance(item, str) and not item.startswith("--")

@@ -141,7 +141,9 @@ def test_mwaa_s_plugin_is_python() -> None:
         ({"namespace": "a;b"}, "namespace"),
     ],
 )
-def test_what_cannot_be_honoured_is_refused_by_name(given: dict[str, str], named: str) -> None:
+def test_a_setting_that_cannot_be_honoured_is_refused_by_name(
+    given: dict[str, str], named: str
+) -> None:
     arguments = {"client": "openlineage-spark", "url": URL, **given}
     with pytest.raises(ValueError, match=f"^{named} is"):
         render_client(**arguments)

@@ -33,7 +33,7 @@ def test_no_planted_secret_passes_and_nothing_is_left_to_mask() -> None:
 
 
 @pytest.mark.parametrize("secret", OTHER_SECRETS)
-def test_what_a_secret_consists_of_does_not_matter(secret: str) -> None:
+def test_the_characters_of_a_secret_do_not_matter(secret: str) -> None:
     for one in planted_secrets():
         if "\0" not in one.form and not one.key:
             text = one.form.replace("{S}", secret)

@@ -24,7 +24,7 @@ from tests.contract.rows import an_execution
 KINDS = {str: StoredText, int: sa.BigInteger, bool: sa.Boolean}
 
 
-def test_what_is_asked_for_is_text_that_a_database_holds() -> None:
+def test_an_input_value_is_text_that_a_database_holds() -> None:
     given = input_values([("a\0b", 1), ("half \ud83d", 2), ("é \\u0000", 3)])
     assert json.loads(given["inputs"]) == [["a\ufffdb", 1], ["half \ufffd", 2], ["é \\u0000", 3]]
 
@@ -61,7 +61,7 @@ def test_texts_that_differ_in_case_fold_to_one(one: str, other: str) -> None:
     assert fold(fold(one)) == fold(one)
 
 
-def test_what_a_search_compares() -> None:
+def test_a_search_compares_folded_words() -> None:
     assert dataset_text(DatasetRow("d", "s3://B/X", "", "X", "file")) == ("x", "s3://b/x")
     assert job_text(JobRow("j", "Ns", "Job", shared=False)) == ("job", "ns/job")
     assert column_text(ColumnRow("c", "d", "address.Street")) == ("street", "address.street")

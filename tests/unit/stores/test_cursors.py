@@ -55,7 +55,7 @@ def encoded(text: str) -> str:
         encoded('["runs",' + "9" * 5_000 + "]"),
     ],
 )
-def test_what_no_list_gave_is_refused(cursor: str) -> None:
+def test_a_cursor_that_no_list_gave_is_refused(cursor: str) -> None:
     with pytest.raises(InvalidReference):
         read_cursor(cursor, "runs", int)
 

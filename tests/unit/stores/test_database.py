@@ -116,7 +116,7 @@ def test_a_password_is_never_shown() -> None:
         ),
     ],
 )
-def test_what_a_person_sees_of_a_url_holds_no_password(url: str, expected: str) -> None:
+def test_the_url_that_a_person_sees_holds_no_password(url: str, expected: str) -> None:
     engine = open_database(url)
     assert shown(engine.url).startswith(expected)
     assert "hunter2" not in shown(engine.url)
@@ -218,7 +218,7 @@ def test_processes_that_start_together_make_the_tables_once(tmp_path: Path) -> N
 # --- transactions --------------------------------------------------------------------------------
 
 
-def test_what_fails_leaves_nothing(tmp_path: Path) -> None:
+def test_a_failed_write_leaves_nothing(tmp_path: Path) -> None:
     engine = open_database(tmp_path / "headwater.db")
     prepare(engine, "things", 1, metadata)
 
@@ -381,7 +381,7 @@ def test_a_database_that_is_busy_fails_all_that_wait_at_once(
     assert len(tries) == 2
 
 
-def test_who_waits_too_long_is_told_so_and_nothing_of_it_is_written(
+def test_a_write_that_waits_too_long_is_told_so_and_nothing_of_it_is_written(
     engine: sa.Engine, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(arrivals, "_GROUP_SECONDS", 0.01)

@@ -155,7 +155,7 @@ def test_a_newer_checkpoint_takes_the_place_of_the_older_and_its_file(saved: Eng
     assert saved.files() == [mark_of(saved).file]
 
 
-def test_what_the_graph_holds_is_cleared_before_a_checkpoint_is_loaded(saved: Engine) -> None:
+def test_the_content_of_the_graph_is_cleared_before_a_checkpoint_is_loaded(saved: Engine) -> None:
     checkpoints = saved.start()
     saved.graph.names += ["half"]
     assert checkpoints.restore(EPOCH) == 8
@@ -499,7 +499,7 @@ def test_a_kill_at_any_step_leaves_the_former_or_the_new_checkpoint_whole(
     assert restored == position
 
 
-def test_what_a_kill_left_lying_is_removed_by_the_next_checkpoint(saved: Engine) -> None:
+def test_a_file_that_a_kill_left_is_removed_by_the_next_checkpoint(saved: Engine) -> None:
     (saved.folder / "checkpoint-old.kryo").write_text("x")
     (saved.folder / "checkpoint-cut.new.kryo").write_text("x")
     (saved.folder / "engine.log").write_text("kept")

@@ -232,7 +232,7 @@ def test_a_server_that_always_hangs_up_is_unavailable() -> None:
         assert len(server.requests) == EMBEDDED.retry(FailureAction.BROKEN).attempts
 
 
-def test_what_broke_one_connection_is_not_tried_on_the_other_idle_ones() -> None:
+def test_an_error_that_broke_one_connection_is_not_tried_on_the_other_idle_ones() -> None:
     limits = replace(QUICK, connections=6, wait=5.0, answer=5.0)
     script = (*[reply_late(0.2, 1)] * 6, hang_up(), reply("mine"))
     with FakeGremlin(*script) as server, connected(server, limits=limits) as graph:

@@ -47,7 +47,7 @@ pytestmark = [
 
 
 @pytest.fixture(autouse=True)
-def keep_what_is_left(monkeypatch: pytest.MonkeyPatch) -> None:
+def keep_the_rest(monkeypatch: pytest.MonkeyPatch) -> None:
     made = AiohttpTransport.__init__
 
     def remembered(self: AiohttpTransport, *arguments: Any, **options: Any) -> None:

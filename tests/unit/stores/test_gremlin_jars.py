@@ -104,7 +104,7 @@ def fetched(repository: str, cache: Path, wanted: tuple[Jar, ...] = ALL) -> list
 # --- the lock ------------------------------------------------------------------------------------
 
 
-def test_the_lock_names_what_the_engine_is_made_of() -> None:
+def test_the_lock_names_the_archives_of_the_engine() -> None:
     names = {":".join(each.coordinate.split(":")[:2]) for each in jars.locked()}
     assert {
         "org.apache.tinkerpop:gremlin-server",
@@ -171,7 +171,7 @@ def test_archives_come_in_the_order_of_the_lock(tmp_path: Path) -> None:
 
 
 @pytest.mark.usefixtures("direct")
-def test_what_the_cache_has_is_not_downloaded_again(tmp_path: Path) -> None:
+def test_archives_in_the_cache_are_not_downloaded_again(tmp_path: Path) -> None:
     with serving(CONTENT) as repository:
         fetched(repository.url, tmp_path, ALL[:2])
         repository.asked.clear()
@@ -274,7 +274,7 @@ def test_the_password_of_a_mirror_is_never_told(tmp_path: Path) -> None:
 
 
 @pytest.mark.usefixtures("direct", "quick")
-def test_a_repository_that_cannot_be_reached_tells_what_to_set(tmp_path: Path) -> None:
+def test_a_repository_that_cannot_be_reached_names_the_setting(tmp_path: Path) -> None:
     with serving(CONTENT) as repository:
         gone = repository.url
     with pytest.raises(ConfigurationError, match="HEADWATER_MAVEN_REPOSITORY"):

@@ -89,7 +89,7 @@ def test_every_traversal_of_the_project_is_here() -> None:
 
 
 @pytest.mark.parametrize("name", REQUESTS)
-def test_a_request_is_what_its_golden_file_says_and_neptune_takes_it(name: str) -> None:
+def test_a_request_equals_its_golden_file_and_neptune_takes_it(name: str) -> None:
     request = REQUESTS[name]()
     check(request, 1000, NEPTUNE)
     golden = GOLDEN / f"{name}.gremlin"
@@ -251,12 +251,12 @@ def test_the_checker_refuses_a_binding_and_the_bytes_of_rows() -> None:
         check(traversals.upsert_vertex_rows([b"x"]), 1000, NEPTUNE)
 
 
-def test_the_checker_refuses_what_is_longer_than_a_batch() -> None:
+def test_the_checker_refuses_a_request_longer_than_a_batch() -> None:
     with pytest.raises(RefusedByNeptune, match="bytes in one request"):
         check(chain_of(["a", "b"]).bytecode, 5 << 20, NEPTUNE)
 
 
-def test_what_goes_out_through_the_neptune_dialect_is_checked_in_every_test(
+def test_a_request_through_the_neptune_dialect_is_checked_in_every_test(
     neptune_objections: list[str],
 ) -> None:
     """The fixture that watches (conftest.py) sees this one; nothing is sent for it."""

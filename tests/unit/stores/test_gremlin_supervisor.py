@@ -167,7 +167,7 @@ def test_capacity_follows_the_heap() -> None:
     assert capacity(2048) * BYTES_PER_ELEMENT < 2048 * 2**20
 
 
-def test_an_engine_that_is_nearly_full_says_what_to_do() -> None:
+def test_an_engine_that_is_nearly_full_names_the_remedy() -> None:
     roomy, full = Memory(1000, 2048), Memory(int(0.9 * capacity(2048)), 2048)
     assert (roomy.is_nearly_full, full.is_nearly_full) == (False, True)
     assert HEAP_SETTING not in str(roomy)
@@ -226,7 +226,7 @@ class Growing:
         return self.elements, 0
 
 
-def test_what_was_counted_while_the_graph_was_filled_is_not_told_for_the_whole(
+def test_a_count_while_the_graph_was_filled_is_not_told_for_the_whole(
     watched: Watched, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The first look after a start finds an engine that its checkpoint is still to fill."""
@@ -248,7 +248,9 @@ def test_what_was_counted_while_the_graph_was_filled_is_not_told_for_the_whole(
     watched.supervisor.stop()
 
 
-def test_what_an_engine_overflowed_with_is_not_tried_again(watched: Watched) -> None:
+def test_a_number_of_elements_that_overflowed_the_engine_is_not_tried_again(
+    watched: Watched,
+) -> None:
     before = watched.supervisor.capacity
     watched.engine.die(OUT_OF_MEMORY)
     assert watched.supervisor.revive()
@@ -369,7 +371,9 @@ def overflow(supervisor: Supervisor, engine: Engine) -> None:
     assert supervisor.revive()
 
 
-def test_a_restart_of_the_service_knows_what_the_engine_overflowed_with(tmp_path: Path) -> None:
+def test_a_restart_of_the_service_knows_how_many_elements_overflowed_the_engine(
+    tmp_path: Path,
+) -> None:
     engine = Engine()
     before = Supervisor(engine, folder=tmp_path)
     overflow(before, engine)

@@ -96,7 +96,7 @@ def test_a_java_home_that_does_not_fit_is_refused_though_the_package_would_serve
     ("version", "newest", "needed"),
     [("1.8.0_292", None, "Java 17 or newer is needed"), ("25", 22, "Java 17 to 22 is needed")],
 )
-def test_a_java_that_does_not_fit_is_named_with_what_is_needed(
+def test_a_java_that_does_not_fit_is_named_with_the_needed_version(
     tmp_path: Path, version: str, newest: int | None, needed: str
 ) -> None:
     program = a_java(tmp_path, f'openjdk version "{version}"')
@@ -107,7 +107,7 @@ def test_a_java_that_does_not_fit_is_named_with_what_is_needed(
 
 
 @pytest.mark.parametrize("variables", [{"PATH": ""}, {"JAVA_HOME": "/nowhere", "PATH": "/bin"}])
-def test_no_java_says_what_to_install_in_one_line(variables: dict[str, str]) -> None:
+def test_no_java_names_the_package_to_install_in_one_line(variables: dict[str, str]) -> None:
     with pytest.raises(ConfigurationError, match=r"none is found.*pip install") as caught:
         java.find_java(variables)
     assert "\n" not in str(caught.value)

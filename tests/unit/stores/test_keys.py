@@ -32,7 +32,7 @@ def test_a_key_proves_its_own_text_and_no_other() -> None:
     assert not made.key.proves("")
 
 
-def test_what_is_kept_does_not_hold_the_secret() -> None:
+def test_a_kept_key_does_not_hold_the_secret() -> None:
     made = a_key()
     secret = made.text.rpartition("_")[2]
     assert secret not in repr(made.key)
@@ -50,7 +50,7 @@ def test_the_secret_has_256_bits() -> None:
 @pytest.mark.parametrize(
     "text", ["", "hw_", "hw_000102030405_", "hw_00010203040_" + "a" * 43, "x" * 5_000, "hw_ü_é"]
 )
-def test_what_is_no_key_has_no_id(text: str) -> None:
+def test_a_text_that_is_no_key_has_no_id(text: str) -> None:
     assert id_of(text) is None
 
 

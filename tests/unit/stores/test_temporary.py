@@ -31,7 +31,7 @@ def test_a_page_of_ids_is_one_question() -> None:
         assert noted.missing(ids) == {"id0"}
 
 
-def test_another_thread_finds_what_was_noted() -> None:
+def test_another_thread_finds_the_noted_ids() -> None:
     with closing(NotedIds()) as noted:
         worker = threading.Thread(target=noted.add, args=(["a"],))
         worker.start()

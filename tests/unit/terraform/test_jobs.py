@@ -52,7 +52,7 @@ def test_the_stock_agent_is_configured_as_the_project_prints_it() -> None:
     )
 
 
-def test_what_glue_adds_is_left_alone() -> None:
+def test_arguments_that_glue_adds_are_left_alone() -> None:
     arguments = ["--JOB_NAME", "x", "--agent", "listener", "--example", "report_managers"]
     arguments += ["--raw", "s3://r/hr", "--curated", "s3://c", "--aggregated", "s3://a"]
     arguments += ["--database", "d", "--key_secret", "arn", "--enable-metrics", "true"]

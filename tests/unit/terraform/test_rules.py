@@ -210,7 +210,7 @@ def test_the_deployment_keeps_the_rule(rule: rules.Rule, deployment: list[Block]
 
 
 @pytest.mark.parametrize("fault", FAULTS)
-def test_a_rule_finds_what_breaks_it(fault: str) -> None:
+def test_a_rule_finds_its_violation(fault: str) -> None:
     rule, text = FAULTS[fault]
     assert rule(blocks(textwrap.dedent(text).strip() + "\n")) != []
 

@@ -55,7 +55,7 @@ def source_of(function: str) -> str:
     return (FOLDER.parent / f"{module.replace('.', '/')}.py").read_text("utf-8")
 
 
-def test_the_service_reads_what_all_share() -> None:
+def test_the_service_reads_the_shared_settings() -> None:
     settings = read_settings(shared())
     assert settings.database_iam is True
     assert settings.gremlin_signed is True
@@ -75,7 +75,7 @@ def test_a_function_is_given_settings_of_the_service(function: str) -> None:
 
 
 @pytest.mark.parametrize("function", FUNCTIONS["functions"])
-def test_a_function_has_its_handler_and_what_that_requires(function: str) -> None:
+def test_a_function_has_its_handler_and_its_requirements(function: str) -> None:
     source = source_of(function)
     defined = {node.name for node in ast.parse(source).body if isinstance(node, ast.FunctionDef)}
     assert "handler" in defined

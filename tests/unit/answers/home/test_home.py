@@ -146,7 +146,7 @@ def test_failures_are_those_that_the_totals_and_the_list_of_jobs_count() -> None
     headwater.close()
 
 
-def test_what_was_written_is_listed_once_newest_first(estate: SmallHeadwater) -> None:
+def test_written_tables_are_listed_once_newest_first(estate: SmallHeadwater) -> None:
     found = home(estate.sources, now=at(7, 12))
     assert [one.dataset.label for one in found.written] == ["orders", "sales", "old"]
 

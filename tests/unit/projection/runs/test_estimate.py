@@ -32,7 +32,7 @@ def test_the_estimate_of_a_small_estate_is_exact(setting: str) -> None:
     headwater.close()
 
 
-def test_what_is_beyond_those_looked_at_is_like_them() -> None:
+def test_executions_beyond_those_looked_at_are_like_them() -> None:
     headwater = lived(ALL, 2 * EXECUTIONS_LOOKED_AT)
     (found,) = estimate_elements(headwater.catalogue, [ALL]).values()
     assert found == pytest.approx(elements_of_runs(headwater), rel=0.02)

@@ -155,7 +155,7 @@ def rebuilt(headwater: SmallHeadwater) -> None:
     deadline=None, max_examples=25, suppress_health_check=[HealthCheck.function_scoped_fixture]
 )
 @given(st.sampled_from(WINDOWS), st.lists(steps, max_size=14))
-def test_what_lives_is_what_a_fresh_projection_and_a_rebuild_give(
+def test_a_running_projection_equals_a_fresh_one_and_a_rebuild(
     read_at_once: int, monkeypatch: pytest.MonkeyPatch, setting: str, met: list[Step]
 ) -> None:
     monkeypatch.setattr(present_runs, "_AT_A_VERTEX", read_at_once)
@@ -248,7 +248,7 @@ def test_another_setting_is_taken_up_without_projecting_anything_anew(
     assert headwater.catalogue is catalogue
 
 
-def test_what_another_process_has_taken_up_is_not_taken_up_again(
+def test_documents_that_another_process_has_taken_up_are_not_taken_up_again(
     headwater: SmallHeadwater,
 ) -> None:
     headwater.accept(*(run(0, number, number) for number in range(9)))
@@ -354,7 +354,7 @@ def test_a_note_that_cannot_be_read_fails_no_document(headwater: SmallHeadwater)
     assert headwater.journal.states(taken) == {taken[0]: DocumentState.PROJECTED}
 
 
-def test_what_an_interrupted_service_was_about_to_change_another_one_completes(
+def test_a_change_that_an_interrupted_service_had_begun_another_one_completes(
     headwater: SmallHeadwater,
 ) -> None:
     headwater.accept(*(run(job, number, number) for number in range(9) for job in (0, 1)))
