@@ -1,7 +1,7 @@
 """Texts that make a slow pattern slow, and how the growth of a cost with its text is measured.
 
-A pattern's own texts are made from its parsed structure: what it asks for, piece by piece, repeated
-without the end that it waits for.
+A pattern's own texts are made from its parsed structure: the texts that it asks for, piece
+by piece, repeated without the end that it waits for.
 """
 
 from __future__ import annotations
@@ -28,14 +28,14 @@ UNITS: Final = (
 _SMALL: Final = 4_000
 _GROWTH: Final = 4
 _MOST_GROWTH: Final = 8.0
-"""Four times the text may cost eight times as much: twice what is linear, half of what is not."""
+"""Four times the text may cost eight times as much: twice a linear cost, half a quadratic one."""
 _NOTHING: Final = 0.02
 """Seconds of CPU below which a large text costs too little to compare: a pass that looked at each
 pair of its characters would take longer."""
 
 
 def texts_against(pattern: str) -> list[str]:
-    """What to repeat: beginnings and stretches of what a pattern asks for."""
+    """The texts to repeat: beginnings and stretches of a text that the pattern asks for."""
     atoms = list(_atoms(_parser.parse(pattern)))[:40]
     stretches = {
         "".join(atoms[first:last])

@@ -28,7 +28,7 @@ class Aws:
 
     @property
     def environment(self) -> dict[str, str]:
-        """What makes every client of a process speak to it."""
+        """The variables that make every client of a process speak to it."""
         return {
             "AWS_ENDPOINT_URL": self.endpoint,
             "AWS_REGION": REGION,
@@ -68,7 +68,7 @@ class Aws:
 
 @contextmanager
 def moto_server() -> Iterator[Aws]:
-    """A server on a free port; what it holds ends with it."""
+    """A server on a free port; its content ends with it."""
     from moto.server import ThreadedMotoServer
 
     server = ThreadedMotoServer(ip_address="127.0.0.1", port=0, verbose=False)

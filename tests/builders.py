@@ -171,7 +171,7 @@ class PlanBuilder:
         output: Sequence[Reference] | None = None,
         params: Mapping[str, Any] | None = None,
     ) -> Step:
-        """Any operation; without ``output`` it hands on what its first input has."""
+        """Any operation; without ``output`` it hands on the columns of its first input."""
         given = list(output) if output is not None else list(inputs[0].output or ())
         operation = self._operation(name, inputs, given)
         operation["params"] = _json(params or {})

@@ -1,4 +1,4 @@
-"""What the listener took out of real Spark, read back: ``load_query("c_union")``."""
+"""Queries that the listener took out of real Spark, read back: ``load_query("c_union")``."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """Requests as real agents sent them, in order of arrival: ``load("c_union")``.
 
 ``fixtures/captures/NAME.json`` is a list of exchanges, one to a line. A body is kept as JSON; the
-bytes made here are its compact form, which is what an agent writes, up to the escaping of
+bytes made here are its compact form, as an agent writes them, up to the escaping of
 non-ASCII text. ``Content-Length`` and ``Connection`` are left to whoever sends the request.
 """
 

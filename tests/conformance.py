@@ -1,10 +1,10 @@
-"""docs/openlineage-conformance.md, made of the scenarios and of what the code does with a facet.
+"""docs/openlineage-conformance.md, made of the scenarios and of the code's treatment of facets.
 
     python -m tests.conformance        writes it anew
 
 The scenarios are those of OpenLineage's compatibility suite for consumers, told again with data of
-our own (``tests/fixtures/openlineage/scenarios/conformance_*.json``); what each must give stands
-beside its events and is held by ``test_openlineage_scenarios``.
+our own (``tests/fixtures/openlineage/scenarios/conformance_*.json``); the result that each must
+give stands beside its events and is held by ``test_openlineage_scenarios``.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ KEPT: Final = "kept"
 DOCUMENT: Final = "document"
 
 #: Facets of the specification (2-0-2), and those of clients that are seen often: by the entity that
-#: carries them, what they tell and, where one is read, what becomes of it.
+#: carries them, their content and, where one is read, its use.
 FACETS: Final[dict[str, dict[str, str]]] = {
     "run": {
         "parent": "the run and the job above, and at the root: the tree of runs and of jobs",
@@ -136,7 +136,7 @@ _FACETS_TITLE: Final = """
 
 *read*: lineage, names, schemas, runs or metrics are made of it. *kept*: a row over time, verbatim,
 on the pages and in `/graph/datasets/{id}/facets` and `/graph/jobs/{id}/facets`; the newest stands,
-`_deleted` takes it away. *document*: it repeats the content of the graph or what belongs to the
+`_deleted` takes it away. *document*: it repeats the content of the graph or details of the
 application, and stays in the stored event alone."""
 
 

@@ -1,4 +1,4 @@
-"""What tests of every level share: the embedded engine, started once for all of them, and more."""
+"""Fixtures of tests of every level: the embedded engine, started once for all of them, and more."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def gremlin_url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
 
 @pytest.fixture
 def gremlin_graph(gremlin_url: str) -> Iterator[GremlinGraph]:
-    """The shared engine, emptied; what a test leaves in it is removed by the next."""
+    """The shared engine, emptied; the next test removes the elements that a test leaves in it."""
     graph = open_graph(gremlin_url)
     try:
         graph.clear()

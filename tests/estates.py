@@ -1,4 +1,4 @@
-"""Small estates told by OpenLineage's events, for tests of what is answered about their columns.
+"""Small estates told by OpenLineage's events, for tests of answers about their columns.
 
 A table may be read with several schemas or with none, have structs, be called by two names (one of
 which moves), be overwritten and appended to; columns flow and decide. Everything is given in words:
@@ -32,7 +32,7 @@ class Run:
     """One run. ``read``: by table the columns of its schema, None where the event has none.
 
     ``named``: tables by the name that a catalog has for them then. ``lineage``: by written column
-    its sources; ``rows``: what decides over all of them.
+    its sources; ``rows``: the influences on all of them.
     """
 
     at: int

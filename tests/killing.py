@@ -63,7 +63,7 @@ def lines_of(work: Callable[[], None], watched: tuple[str, ...]) -> list[Line]:
 
 
 def make_visible(queue: str) -> None:
-    """The visibility timeout has passed of what a killed process had received (moto)."""
+    """Let the visibility timeout pass for messages that a killed process had received (moto)."""
     from moto.sqs.models import sqs_backends
 
     name = queue.rpartition("/")[2]

@@ -1,7 +1,7 @@
-"""What AWS does around a function, for the tests: event source mappings, gateways, contexts.
+"""The work of AWS around a function, for the tests: event source mappings, gateways, contexts.
 
-A mapping receives a batch, invokes the function and deletes what is not reported as failed; what
-fails comes again at once instead of after the visibility timeout.
+A mapping receives a batch, invokes the function and deletes messages that are not reported as
+failed; failed ones come again at once instead of after the visibility timeout.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ class EventSource:
         self._batch = batch
 
     def poll(self, function: Function) -> int:
-        """One invocation with what there is; how many messages it had. An exception of the
+        """One invocation with the messages there are. Returns how many it had. An exception of the
         function, whatever it is, fails all of them and is raised.
         """
         found = self._sqs.receive_message(

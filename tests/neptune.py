@@ -1,4 +1,4 @@
-"""What Amazon Neptune refuses, as a checker of requests: there is no emulator to ask.
+"""The refusals of Amazon Neptune, as a checker of requests: there is no emulator to ask.
 
 Every request that goes out through the Neptune dialect, in any test, passes through
 :func:`objections` (see conftest.py). The list of steps is closed on purpose: whoever writes a new
@@ -273,7 +273,7 @@ def _ids(start: str, ids: list[Any], names: list[str], dialect: Dialect) -> Iter
 
 
 def shape(request: Bytecode) -> str:
-    """A request as readable lines, the same for equal bytes: what the golden files hold."""
+    """A request as readable lines, the same for equal bytes, for the golden files."""
     lines = [f"{name}({_spell(arguments)})" for name, *arguments in request.source_instructions]
     lines += [f".{name}({_spell(arguments)})" for name, *arguments in request.step_instructions]
     return "\n".join(lines) + "\n"

@@ -1,4 +1,4 @@
-"""Reads Spline plans the naive way: what a consumer sees that only follows references.
+"""Reads Spline plans the naive way, like a consumer that only follows references.
 
 Used to hold the listener's documents against expectations and against the stock agent's.
 """

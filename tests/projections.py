@@ -33,7 +33,7 @@ def submission(
 
 def lineage_event(body: Mapping[str, Any], scope: str = "", **changes: Any) -> Submission:
     """An OpenLineage event as the edge hands it to the journal; ``changes`` come after its key was
-    made, for what a later translator cannot read any more.
+    made, for events that a later translator cannot read any more.
     """
     event = read_event(body)
     key, kind = subject_key(event), KINDS[type(event)]
@@ -56,7 +56,7 @@ class SmallHeadwater:
 
     @property
     def sources(self) -> Sources:
-        """What questions are answered from."""
+        """The sources from which questions are answered."""
         return Sources(self.graph, self.catalogue, self.journal)
 
     def accept(self, *submissions: Submission) -> tuple[int, ...]:
@@ -92,8 +92,8 @@ def small_headwater(runs: RunWindow = EMBEDDED) -> SmallHeadwater:
 
 
 def accept_lines(headwater: SmallHeadwater, lines: Iterable[Mapping[str, Any]]) -> None:
-    """Take what the listener wrote to a file: ``{"kind": "plan", "body": …}``; an event's body may
-    be a list of events.
+    """Take the documents that the listener wrote to a file: ``{"kind": "plan", "body": …}``; the
+    body of an event may be a list of events.
     """
     for line in lines:
         kind = PLAN_KIND if line["kind"] == "plan" else EVENT_KIND
@@ -115,7 +115,7 @@ def project(
 
 
 def elements_of(submissions: Iterable[Submission], *, stepwise: bool) -> tuple[object, object]:
-    """What ``project`` of these gives: all elements and all rows."""
+    """The result of ``project`` for these: all elements and all rows."""
     headwater = project(submissions, stepwise=stepwise)
     found = headwater.elements()
     headwater.close()

@@ -1,4 +1,4 @@
-"""A tiny HTTP server that keeps what is posted to it, and answers as it is told."""
+"""A tiny HTTP server that keeps the requests posted to it, and gives prepared answers."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from typing import Any
 
 @dataclass(frozen=True, slots=True)
 class Received:
-    """One request. ``body`` is not compressed; ``wire_length`` is what was on the wire."""
+    """One request. ``body`` is not compressed; ``wire_length`` is the length on the wire."""
 
     method: str
     path: str

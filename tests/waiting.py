@@ -1,4 +1,4 @@
-"""Waiting for what must become true, as long as a busy machine may need."""
+"""Waiting for a condition, as long as a busy machine may need."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ _PAUSE = 0.05
 
 
 def eventually(check: Callable[[], Any], seconds: float = _SECONDS) -> Any:
-    """What ``check`` gives once it is true; the last answer is shown when it never is."""
+    """The answer of ``check`` once it is true; the last answer is shown when it never is."""
     end = time.monotonic() + seconds
     while not (answer := check()):
         assert time.monotonic() < end, f"still {answer!r}"

@@ -36,7 +36,7 @@ def server_url() -> Iterator[str]:
     if named := os.environ.get(SETTING):
         yield named
         return
-    # What survives a power cut is asked of servers of their own.
+    # Tests about a power cut use servers of their own.
     with postgresql(fsync="off", full_page_writes="off", max_connections="200") as server:
         yield server.url
 
@@ -101,8 +101,8 @@ def full_scans(lines: Sequence[str], tables: Sequence[str]) -> list[str]:
 
 
 def instructions(engine: Engine, ask: Callable[[], object]) -> int:
-    """How many steps SQLite takes meanwhile, in tens: that tells what a plan of a statement whose
-    parameters are spelled out hides.
+    """How many steps SQLite takes meanwhile, in tens. The plan of a statement with its parameters
+    spelled out does not show this cost.
     """
     steps = 0
 

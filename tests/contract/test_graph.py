@@ -1,4 +1,4 @@
-"""What every graph promises (graph_model/stores/protocols/: GraphReader, GraphWriter)."""
+"""The promises of every graph (graph_model/stores/protocols/: GraphReader, GraphWriter)."""
 
 from __future__ import annotations
 
@@ -106,7 +106,7 @@ def test_an_edge_without_its_ends_is_refused(store: Open) -> None:
     here, gone = vertex(labels.DATASET, "here"), vertex(labels.DATASET, "gone")
     with pytest.raises(GraphRejected):
         graph.write(facts(here, edge(labels.FEEDS, here.id, gone.id)))
-    # What few elements there are goes in one transaction, where an engine has those.
+    # A few elements go in one transaction, where an engine has transactions.
     assert everything(graph) in (exact([here]), [])
 
 

@@ -1,4 +1,4 @@
-"""What every journal keeps (store.Journal), whatever database is under it."""
+"""The content of every journal (store.Journal), whatever database is under it."""
 
 from __future__ import annotations
 
@@ -826,7 +826,7 @@ def test_acknowledged_documents_survive_a_killed_process(shared_url: str, seed: 
     enough = random.Random(seed).randrange(1, 300)
     positions = [int(writer.stdout.readline()) for _ in range(enough)]
     writer.send_signal(signal.SIGKILL)
-    # It went on until the signal: what it printed meanwhile counts too, but for a torn last line.
+    # It went on until the signal: lines printed meanwhile count too, except a torn last one.
     rest = writer.stdout.read().splitlines(keepends=True)
     positions += [int(line) for line in rest if line.endswith("\n")]
     writer.stdout.close()
@@ -1051,7 +1051,7 @@ def test_size_and_age_are_told(journal: SqlJournal) -> None:
     assert size.stored_bytes > empty.stored_bytes > 0
 
 
-# --- what may go wrong ---------------------------------------------------------------------------
+# --- failures ------------------------------------------------------------------------------------
 
 
 def test_a_full_disk_refuses_documents_until_there_is_room_again(file_url: str) -> None:

@@ -1,4 +1,4 @@
-"""What keeps keys (graph_model.stores.keys), whatever database is under it."""
+"""The store of keys (graph_model.stores.keys), whatever database is under it."""
 
 from __future__ import annotations
 

@@ -48,7 +48,7 @@ def documents_of(plans: Iterable[int], run: int) -> list[Submission]:
 
 @dataclass
 class Process:
-    """What one process has of its own; the graph and the database are shared."""
+    """The parts of one process alone; the graph and the database are shared."""
 
     database: Database
     journal: SqlJournal

@@ -1,4 +1,4 @@
-"""What the window of the graph's runs asks of every catalogue."""
+"""The questions of the window of the graph's runs to every catalogue."""
 
 from __future__ import annotations
 

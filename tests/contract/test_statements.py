@@ -1,4 +1,4 @@
-"""Lists as one parameter, and inserts that skip what is known."""
+"""Lists as one parameter, and inserts that skip known rows."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Whether documents are taken: what became of the last one, or of an attempt that needs as much."""
+"""Whether documents are taken: the fate of the last one, or of an attempt of the same size."""
 
 from __future__ import annotations
 

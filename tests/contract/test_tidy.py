@@ -1,4 +1,4 @@
-"""What deleted rows leave behind is given back in bounded steps, and writers go on in between."""
+"""Pages of deleted rows are given back in bounded steps, and writers go on in between."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ PAGES_MAPPED = 820
 """SQLite keeps a page for so many, which says where each is used: it goes with the last of them."""
 
 
-def pages(engine: Engine, what: str) -> int:
+def pages(engine: Engine, pragma: str) -> int:
     with engine.connect() as connection:
-        return int(connection.exec_driver_sql(f"PRAGMA {what}").scalar_one())
+        return int(connection.exec_driver_sql(f"PRAGMA {pragma}").scalar_one())
 
 
 def filled(journal: SqlJournal) -> list[int]:

@@ -1,4 +1,4 @@
-"""What versions and comparisons ask of every catalogue, whatever database is under it."""
+"""The questions of versions and comparisons to every catalogue, whatever database is under it."""
 
 from __future__ import annotations
 

@@ -358,7 +358,7 @@ def test_an_execution_that_says_its_application_is_not_moved(catalogue: SqlCatal
 
 
 def test_whether_an_execution_is_stored_asks_by_its_own_run(catalogue: SqlCatalogue) -> None:
-    """What is taken back leaves the graph as its own events made it."""
+    """A withdrawal leaves the graph as the remaining events make it."""
     catalogue.record([lost("lost", at=500), told("run-r", "app-1", "run-a")])
     assert catalogue.has_execution("job-1", 500, 501, run="run-r")
     assert not catalogue.has_execution("job-1", 500, 501, run="run-a")

@@ -1,4 +1,4 @@
-"""A browser for tests of the page, and how a test knows what the page has done."""
+"""A browser for tests of the page, and how a test knows that the page is done."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def open_page(
 ) -> Iterator[Page]:
     """A page of its own at this address; an error that it throws fails the test.
 
-    ``timeout`` is in milliseconds; ``context`` is what a new context of the browser takes.
+    ``timeout`` is in milliseconds; ``context`` has the arguments of a new context of the browser.
     """
     opened = browser.new_context(
         base_url=url, viewport={"width": 1280, "height": height}, **context

@@ -2,7 +2,7 @@
 
     python connect_client.py JAR FOLDER    properties of the server as JSON on standard input
 
-Prints, as JSON, whether ``observe`` was active in the client and what it said.
+Prints, as JSON, whether ``observe`` was active in the client, and its messages.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from spark_agent_config.listener import observe
 
 
 def main(jar: str, folder: str) -> None:
-    """Two writes, the second of what the first has written."""
+    """Two writes; the second reads the table of the first."""
     builder = SparkSession.builder.remote("local[1]").appName("orders over connect")
     server = {"spark.jars": jar, "spark.ui.enabled": "false", **json.load(sys.stdin)}
     for name, value in server.items():

@@ -1,7 +1,7 @@
 """A small server that answers as the real one does (docs/http.md), from fixtures.
 
-It serves the page under the paths and the Content-Security-Policy of the real server, keeps what it
-was asked, and plays one scenario at a time: what the page shows when all is well, when nothing was
+It serves the page under the paths and the Content-Security-Policy of the real server, keeps the
+requests, and plays one scenario at a time: the page when all is well, when nothing was
 received, when names are hostile, when the graph is being rebuilt.
 """
 
@@ -63,7 +63,7 @@ def failure(status: int, message: str, errors: Any = None, **headers: str) -> Re
 
 @dataclass
 class Scenario:
-    """``name`` decides what is answered; ``asked`` are the paths with their queries, in order.
+    """``name`` decides the answers; ``asked`` are the paths with their queries, in order.
 
     ``needed`` is the only key that is let in, where one is needed; ``keys`` are those that came.
     """
@@ -240,7 +240,7 @@ def _declarations(scenario: Scenario, query: Query) -> Reply:
 
 
 def _posted(scenario: Scenario, path: str, body: Any) -> Reply:
-    """What a POST is answered with."""
+    """The answer to a POST."""
     if path != "/declarations":
         return Reply(202, {"reopened": 3})
     if scenario.name == "only-readers":
@@ -253,7 +253,7 @@ def _posted(scenario: Scenario, path: str, body: Any) -> Reply:
 
 
 def _changed(scenario: Scenario, path: str, body: Any) -> Reply:
-    """What a PUT or DELETE is answered with."""
+    """The answer to a PUT or DELETE."""
     if scenario.name == "only-readers":
         said = "jobs may not do this: it needs the role admin"
         return failure(403, said, {"role": ["admin"]})
@@ -351,7 +351,7 @@ def _journal(scenario: Scenario, query: Query) -> Reply:
 
 
 def _storage(scenario: Scenario, _query: Query) -> Reply:
-    """The fixture grows; the scenarios change what is known."""
+    """The fixture grows; the scenarios change the known facts."""
     body = fixture("storage")
     if scenario.name == "empty":
         body["documents"] = 0
@@ -449,7 +449,7 @@ _ROUTES: dict[str, Callable[[Scenario, Query], Reply]] = {
 
 
 _WALK = {"direction", "depth", "at", "indirect", "limit", "layout"}
-#: What each route knows; anything else is refused, as the real server does.
+#: The parameters of each route; any other is refused, as the real server does.
 _KNOWN: dict[str, set[str]] = {
     "/graph/overview": {
         "flow",

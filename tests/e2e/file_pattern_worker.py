@@ -33,7 +33,7 @@ def output_of(job: Mapping[str, Any]) -> str:
 
 
 class Jobs:
-    """Runs a line of Python with what a session offers: ``read``, ``sql``, ``table`` …"""
+    """Runs a line of Python with the names of a session: ``read``, ``sql``, ``table`` …"""
 
     def __init__(self, spark: Any, root: Path) -> None:
         self._spark = spark

@@ -1,4 +1,4 @@
-"""Two jobs on empty tables, and the first of them changed: what a check of a change captures.
+"""Two jobs on empty tables, and the first of them changed, for the capture of a check.
 
     python -m tests.e2e.impact_jobs ROOT
 

@@ -248,7 +248,7 @@ def inserts(lake: SparkLake) -> None:
 
 
 def drops(lake: SparkLake) -> None:
-    """Of seven drops, two drop something; what is made at once afterwards proves nothing."""
+    """Of seven drops, two drop something; tables made at once afterwards prove nothing."""
     lake.spark.sql("DROP TABLE IF EXISTS there")
     lake.spark.sql("CREATE TABLE There (id INT) USING parquet")
     for _ in range(2):

@@ -98,7 +98,7 @@ class Worker:
 
 
 def _activate(session: Any) -> None:
-    """What runs in threads of the JVM, as a stream's sink, takes its session from there."""
+    """Code that runs in threads of the JVM, as a stream's sink, takes its session from there."""
     find = getattr(type(session), "_get_j_spark_session_class", lambda jvm: jvm.SparkSession)
     find(session._jvm).setActiveSession(session._jsparkSession)
 
@@ -106,7 +106,7 @@ def _activate(session: Any) -> None:
 def main(arguments: Sequence[str]) -> None:
     root, url, *jars = arguments
     replies = os.fdopen(os.dup(1), "w", encoding="utf-8")
-    os.dup2(2, 1)  # what Spark prints is no reply
+    os.dup2(2, 1)  # Spark's own output is no reply
     logging.basicConfig(level=logging.WARNING)
     worker = Worker(Path(root), url, jars)
 

@@ -5,7 +5,7 @@
 
 Spark reads the client's settings from ``ROOT/conf``, as ``headwater config openlineage-spark``
 prints them; all but where the jar is. ``short`` runs some short queries in the place of all that,
-with settings as somebody writes them who knows nothing of us: a namespace of the client's own, a
+with settings written without any knowledge of Headwater: a namespace of the client's own, a
 task of a scheduler above, no run tags, and ``capturedProperties`` as the client has it.
 """
 
@@ -24,9 +24,9 @@ from spark_agent_config.examples.lake import Lake
 from spark_agent_config.examples.session import open_session
 from spark_agent_config.listener import observe
 
-#: What the short queries write, in this order; the last one twice.
+#: The tables that the short queries write, in this order; the last one twice.
 SHORT: Final = ("first", "copy", "counted", "counted")
-#: What the client of the short queries calls the application's place, and who started it.
+#: The client's names for the place of the application of the short queries, and its user.
 SHORT_NAMESPACE: Final = "a team's own"
 SHORT_PARENT: Final = ("scheduler", "nightly.short", "0199c1f0-7d5e-7c3a-9b6e-2f1d0c4b5a69")
 #: An aggregate, EXISTS, and three with subqueries, conditions and many joins.
@@ -43,7 +43,7 @@ def configure(root: Path, url: str, jar: str) -> None:
 
 
 def configure_otherwise(root: Path) -> None:
-    """What the client captures by default does not tell the application's id."""
+    """The client's default capture does not tell the application's id."""
     file = root / "conf" / "spark-defaults.conf"
     lines = file.read_text("utf-8").splitlines(keepends=True)
     ours = ("capturedProperties  ", "run.tags  ", "openlineage.namespace  ")

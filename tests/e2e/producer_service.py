@@ -82,7 +82,7 @@ def an_event(**changes: Any) -> dict[str, Any]:
 
 
 class RecordingProjector:
-    """Projects nothing; remembers what it was asked."""
+    """Projects nothing; remembers its calls."""
 
     def __init__(self) -> None:
         self.notified = 0

@@ -1,9 +1,9 @@
-"""Records what the listener takes out of real Spark, as fixtures for the converter's tests.
+"""Records queries that the listener takes out of real Spark, as fixtures for the converter's tests.
 
     python -m tests.e2e.record_listener
 
 writes ``tests/fixtures/listener/*.json``: the analyzed plan's JSON and the answers of the JVM for
-a few jobs of ``listener_jobs``, with the lake at ``/lake``. Run it after a change of what is asked.
+a few jobs of ``listener_jobs``, with the lake at ``/lake``. Run it after a change of its questions.
 """
 
 from __future__ import annotations

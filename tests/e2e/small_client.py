@@ -55,7 +55,7 @@ def client_of(headwater: SmallHeadwater, now: int | None, keys: Keys | None = No
 
 @contextmanager
 def serving(headwater: SmallHeadwater, now: int | None) -> Iterator[str]:
-    """The address of a server of this app, for what cannot ask a test client."""
+    """The address of a server of this app, for code that cannot ask a test client."""
     with serving_client(client_of(headwater, now)) as address:
         yield address
 
@@ -102,7 +102,7 @@ class CallOn(Call):
 
 
 def command(client: FlaskClient, line: str) -> tuple[int, str]:
-    """The exit code of ``headwater <line>`` and what it says, asking this client."""
+    """The exit code of ``headwater <line>`` and its output, asking this client."""
     options = command_line.parser().parse_args(shlex.split(line))
     out = io.StringIO()
     call = CallOn(options, {}, out)

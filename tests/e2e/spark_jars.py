@@ -1,6 +1,6 @@
 """The Java archives that tests add to Spark: Delta, Iceberg and Hudi, OpenLineage's client.
 
-    python -m tests.e2e.spark_jars        download what is missing (``make test`` does)
+    python -m tests.e2e.spark_jars        download missing archives (``make test`` does)
 
 ``spark_jars.lock`` names each one with its SHA-256 and size, as the embedded engine's lock does.
 """
@@ -18,7 +18,7 @@ from graph_model.stores.gremlin.engine.jars import Jar, fetch, locked
 from spark_agent_config.configuration.openlineage import coordinate
 
 LOCK: Final = Path(__file__).with_name("spark_jars.lock")
-#: The version of Spark => what the coordinates of Delta's archives for it hold.
+#: The version of Spark => the words in the coordinates of Delta's archives for it.
 _DELTA: Final = {
     "3.5": ("delta-spark_2.12:3.", "delta-storage:3."),
     "4.0": ("delta-spark_2.13:4.0", "delta-storage:4.0"),

@@ -6,7 +6,7 @@ Hudi's archive, those of ``tests/fixtures/hudi_tables/``, or, given none, ``hive
 runs the topics in the order of their names in one session and writes ``ROOT/reports.json``:
 ``{topic: {job: {"error": null, "documents": [{"kind", "body"}, …]}}}``. A topic stands alone: it
 makes its own tables, beside ``src``, which ``_source_tables.json`` makes for all. A job that some
-Sparks cannot run names the others (``spark``) and says ``why``; what a Spark tells otherwise stands
+Sparks cannot run names the others (``spark``) and says ``why``; different reports of a Spark stand
 under ``on``. With ``TABLE_FORMATS=all`` in the environment each Spark runs every topic; without it
 4.0 runs those in which it differs from the others, and none runs ``further-…``.
 """
@@ -173,7 +173,7 @@ def main(arguments: Sequence[str]) -> None:
 
 
 def _error_of(jobs: Jobs, statements: Sequence[str]) -> str | None:
-    """What the first statement that fails says, in one line."""
+    """The message of the first statement that fails, in one line."""
     try:
         for statement in statements:
             jobs.run(statement)

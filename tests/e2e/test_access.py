@@ -1,4 +1,4 @@
-"""Who may do what, over HTTP: keys, roles, scopes, rates, and what the journal says of them."""
+"""Access over HTTP: keys, roles, scopes, rates, and their traces in the journal."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def bearer(key: dict[str, str]) -> dict[str, str]:
 
 
 def statuses(server: Headwater, headers: dict[str, str] | None = None) -> dict[str, int]:
-    """What each kind of route answers to these headers."""
+    """The answer of each kind of route to these headers."""
     client = server.client
     return {
         "report": server.post_plan(a_plan(), headers=headers).status_code,
@@ -140,7 +140,7 @@ def test_every_route_is_open_by_intention_or_needs_a_role(server: Headwater) -> 
     assert set(server.app.blueprints) >= PRODUCERS
 
 
-# --- what a refusal says -------------------------------------------------------------------------
+# --- refusals ------------------------------------------------------------------------------------
 
 
 def test_no_key_is_a_401_that_says_how_to_send_one(server: Headwater) -> None:
@@ -200,7 +200,7 @@ def test_no_answer_and_no_log_line_repeats_a_key(
     assert wrong[20:] not in caplog.text
 
 
-# --- what the journal says -----------------------------------------------------------------------
+# --- the journal ---------------------------------------------------------------------------------
 
 
 def test_a_receipt_names_the_principal(server: Headwater) -> None:

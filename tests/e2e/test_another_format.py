@@ -1,4 +1,4 @@
-"""A format that tests register (``tests.copies``): what a producer brings is all that it takes."""
+"""A format that tests register (``tests.copies``): a producer is all that it takes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the read routes answer, on a small Headwater in memory: rules that a reader relies on."""
+"""Answers of the read routes, on a small Headwater in memory: rules that a reader relies on."""
 
 from __future__ import annotations
 
@@ -385,7 +385,7 @@ def test_nodes_that_a_limit_leaves_out_are_counted_at_their_neighbours(
     assert not any("more" in node for node in whole["nodes"])
 
 
-# --- overwrites of which nobody says what they replaced ------------------------------------------
+# --- overwrites with unknown replaced partitions -------------------------------------------------
 
 COLUMNS_OPTION = {"__partition_columns": '["dt"]'}
 COUNTED = {"writeMetrics": {"numOutputRows": 4, "numParts": 2}}
@@ -463,7 +463,7 @@ def test_an_overwrite_that_may_be_partial_hides_nothing_and_says_so(
     extra: dict[str, Any],
     gap: bool,
 ) -> None:
-    """What the stock agent sends of a partition overwrite, static or dynamic."""
+    """The stock agent's plan of a partition overwrite, static or dynamic."""
     ran(headwater, job("first", "s3://lake/t", 1), START)
     body = job("second", "s3://lake/t", 2)
     body["operations"]["write"] |= write
@@ -475,7 +475,7 @@ def test_an_overwrite_that_may_be_partial_hides_nothing_and_says_so(
         "overwrite-partitions", "partitions-unknown",
     )  # fmt: skip
     codes = [one["code"] for one in client.get(f"/graph/plans/{body['id']}").get_json()["gaps"]]
-    assert ("partitions-unknown" in codes) is gap, "what the document alone shows is told of it"
+    assert ("partitions-unknown" in codes) is gap, "the document alone shows the gap"
 
 
 @pytest.mark.parametrize(

@@ -157,7 +157,7 @@ def test_a_kill_in_the_middle_of_a_checkpoint_is_harmless(
 
 
 class Deployment:
-    """What ``serve`` puts together, without HTTP; ``start`` and ``kill`` as often as one likes."""
+    """The parts of ``serve``, without HTTP; ``start`` and ``kill`` as often as one likes."""
 
     def __init__(self, engine: EmbeddedServer, folder: Path) -> None:
         self.engine = engine

@@ -1,4 +1,4 @@
-"""What replies say of columns that lineage alone names, of fields, and of what decides."""
+"""Replies about columns that lineage alone names, about fields, and about influences."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Forget and prune while the graph is away: they are what makes a graph smaller that outgrew it."""
+"""Forget and prune while the graph is away: they make a graph smaller that outgrew its engine."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ HUGE = "huge"
 
 
 class SmallEngine(MemoryGraph):
-    """Dies of what names HUGE, and loses everything with it; away while ``away``."""
+    """Dies of a write that names HUGE, and loses everything with it; away while ``away``."""
 
     away = False
     deaths = 0

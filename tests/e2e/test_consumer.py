@@ -127,7 +127,7 @@ def viewer() -> Iterator[Viewer]:
     made.close()
 
 
-# --- shapes, on what real agents sent ------------------------------------------------------------
+# --- shapes, on documents of real agents ---------------------------------------------------------
 
 SHOWN = ("a1_curate", "a2_managers", "a3_agg", "c_fail_udf", "c_window", "f_api1", "f_labels_file")
 
@@ -321,7 +321,7 @@ def test_a_window_is_inclusive_and_each_end_works_alone(viewer: Viewer) -> None:
     ],
 )
 def test_every_field_sorts_both_ways(viewer: Viewer, field: str, ascending: list[str]) -> None:
-    """What is not known counts as least; equal values come newest first."""
+    """An unknown value counts as least; equal values come newest first."""
     told = {"a": (5, "file:/z", None), "b": (1, "file:/y", 9), "c": (3 + 4, "file:/x", 7)}
     for name, (at, target, duration) in told.items():
         job = viewer.job(name, target, "file:/in", append=name == "b")
@@ -519,7 +519,7 @@ def test_the_overview_of_nothing_but_the_target(viewer: Viewer) -> None:
 
 
 def test_lineage_is_that_of_the_execution_asked_for(viewer: Viewer) -> None:
-    """What was read then, not what stands there now; failed writes never stood there."""
+    """The content read then, not the present one; failed writes never were content."""
     viewer.run("old source", 1, "file:/in", "file:/raw")
     job = viewer.job("job", "file:/out", "file:/in")
     earlier = viewer.ran(job, 2)
@@ -531,7 +531,7 @@ def test_lineage_is_that_of_the_execution_asked_for(viewer: Viewer) -> None:
 
 
 def test_impact_ends_at_the_next_overwrite(viewer: Viewer) -> None:
-    """Not at the last one: readers in between read what had been replaced already."""
+    """Not at the last one: readers in between read content that had been replaced already."""
     first = viewer.run("write 1", 1, "file:/t", "file:/raw")
     viewer.run("early reader", 2, "file:/x", "file:/t")
     viewer.run("append", 3, "file:/t", "file:/raw", append=True)
@@ -652,7 +652,7 @@ def test_overviews_follow_the_rule_event_by_event(viewer: Viewer, seed: int) -> 
             assert drawn == {str(at) for at in expected}, (kind, start, depth, history)
 
 
-# --- what is refused, and hostile names ----------------------------------------------------------
+# --- refusals, and hostile names -----------------------------------------------------------------
 
 UNKNOWN = "00000000-0000-4000-8000-000000000000"
 
@@ -738,7 +738,7 @@ def test_a_wrong_parameter_is_named(
     ids=str,
 )  # fmt: skip
 def test_a_query_is_read_as_spring_reads_it(viewer: Viewer, query: dict[str, Any]) -> None:
-    """What is empty is as good as absent, what nobody knows means nothing."""
+    """An empty parameter counts as absent, an unknown one means nothing."""
     viewer.run("one", 1, "file:/out", "file:/in")
     viewer.run("two", 2, "file:/out", "file:/in")
     assert viewer.names(**query) == ["two", "one"]

@@ -96,7 +96,7 @@ def test_two_services_on_one_journal_keep_one_graph(
         assert len([node for node in drawn["nodes"] if node["kind"] == "job"]) == 12
 
         post_pair(one, 98)
-        one.process.kill()  # what it acknowledged is the other one's now
+        one.process.kill()  # its acknowledged documents are the other one's now
         one.process.wait()
         eventually(lambda: summary(two)["projected"] == 26)
         post_pair(two, 99)

@@ -424,7 +424,7 @@ def test_a_job_event_of_a_client_is_no_persons_declaration(
 def test_a_job_event_holds_until_the_next_one_of_its_job(
     headwater: SmallHeadwater, client: FlaskClient
 ) -> None:
-    """Declared lineage replaces what the same job had declared before (the specification)."""
+    """Declared lineage replaces the earlier declarations of the same job (the specification)."""
     for day, source in ((1, "one"), (2, "two")):
         told = {
             "eventTime": f"2026-01-0{day}T00:00:00Z",

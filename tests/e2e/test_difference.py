@@ -1,4 +1,4 @@
-"""What changed: /graph/diff, versions and causes, on a small Headwater in memory."""
+"""Differences: /graph/diff, versions and causes, on a small Headwater in memory."""
 
 from __future__ import annotations
 
@@ -71,13 +71,13 @@ def id_of(client: FlaskClient, kind: str, words: str) -> str:
     return str(found["id"])
 
 
-def changed(reply: Any, what: str = "nodes") -> dict[str, str]:
+def changed(reply: Any, kind: str = "nodes") -> dict[str, str]:
     names = {node["id"]: node["label"] for node in reply["nodes"]}
     return {
         names.get(one["id"], f"{names.get(one.get('from'))} > {names.get(one.get('to'))}"): one[
             "change"
         ]
-        for one in reply[what]
+        for one in reply[kind]
         if one["change"]
     }
 

@@ -191,7 +191,7 @@ def test_a_folder_that_cannot_be_written_is_named(gremlin_url: str, tmp_path: Pa
         server.start()
 
 
-# --- what it lets others do ----------------------------------------------------------------------
+# --- the permissions of others -------------------------------------------------------------------
 
 
 def answers(url: str, question: str, **options: Any) -> list[Any]:

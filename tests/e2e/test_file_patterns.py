@@ -1,4 +1,4 @@
-"""Patterns of files in real Spark: what a read is called, and that its lineage runs through."""
+"""Patterns of files in real Spark: the name of a read, and that its lineage runs through."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ NOW = 4_000_000_000_000
 
 @dataclass
 class Told:
-    """What the jobs made the listener send, and a client of the Headwater that took it."""
+    """The documents that the jobs made the listener send, and a client of their Headwater."""
 
     root: str
     reports: Mapping[str, Any]

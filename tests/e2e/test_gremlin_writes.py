@@ -1,4 +1,4 @@
-"""What engine.groovy puts into the server for writes: the form is Gremlin's, and means the same."""
+"""The steps of engine.groovy in the server for writes: the form is Gremlin's, with its meaning."""
 
 from __future__ import annotations
 

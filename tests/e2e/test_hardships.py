@@ -79,7 +79,7 @@ def largest_file(folder: Path) -> int:
 
 
 def until_in_trouble(server: Serving) -> tuple[int, Any]:
-    """Sends events until nothing is projected any more: how many, and what readiness says."""
+    """Sends events until nothing is projected any more: how many, and the readiness then."""
     for number in range(1, 60):
         assert post(server, "execution-events", [wordy_event(number)])[0] == 201
         ready = eventually(lambda: settled(server))
@@ -89,7 +89,7 @@ def until_in_trouble(server: Serving) -> tuple[int, Any]:
 
 
 def settled(server: Serving) -> Any:
-    """Readiness, once what was sent is projected or cannot be: the journal must not run ahead."""
+    """Readiness once sent documents are projected or cannot be: the journal must not run ahead."""
     ready = server.get("/health/ready")
     is_settled = "projection" in ready["checks"] or summary(server)["pending"] == 0
     return ready if is_settled else None
@@ -134,7 +134,7 @@ def acknowledged(server: Serving, number: int) -> int | None:
 def test_a_poison_plan_among_a_thousand_is_listed_with_its_reason_and_blocks_none(
     tmp_path: Path, gremlin_url: str, gremlin_graph: GremlinGraph
 ) -> None:
-    """It is in the journal already: what is wrong with it, the door of today would have seen."""
+    """It is in the journal already: the checks of today would have refused it."""
     poison = 613
     data = tmp_path / "data"
     data.mkdir()
@@ -190,7 +190,7 @@ def send(server: Serving, document: tuple[str, bytes, str]) -> None:
 
 
 def hash_of(folder: Path, gremlin_url: str, documents: Iterable[tuple[str, bytes, str]]) -> str:
-    """What a service comes to that gets these from four clients at once."""
+    """The end state of a service that gets these from four clients at once."""
     folder.mkdir()
     with serving(folder, HEADWATER_GREMLIN_URL=gremlin_url) as server:
         server.ready()

@@ -1,4 +1,4 @@
-"""No answer names what is hidden: every route that reads is asked about everything there is.
+"""No answer names a hidden node: every route that reads is asked about everything there is.
 
 One dataset (``quietly``, with a column ``murmur`` that no other dataset has) and one job
 (``whisper``) are hidden. A route that is added without a line here fails a test.
@@ -31,9 +31,9 @@ LAKE: Final = "s3://lake"
 NAMES: Final = ("quietly", "murmur", "whisper")
 Json = dict[str, Any]
 
-#: Routes that say nothing of datasets and jobs, or that govern what is hidden.
+#: Routes that say nothing of datasets and jobs, or that govern hidden nodes.
 ASIDE: Final = {
-    "commands.commands": "lists what was hidden, and by whom",
+    "commands.commands": "lists hidden nodes, with their authors",
     "health.live": "", "health.ready": "", "health.metrics": "",
     "journal.rebuild_progress": "", "journal.storage": "", "rules.rules": "", "rules.defaults": "",
     "producer.status": "", "producer_at_root.status": "", "about.version": "",
@@ -45,7 +45,7 @@ ASIDE: Final = {
 
 @dataclass
 class Known:
-    """What may be asked about, as ids."""
+    """The subjects of questions, as ids."""
 
     datasets: list[str] = field(default_factory=list)
     jobs: list[str] = field(default_factory=list)
@@ -312,7 +312,7 @@ def _run(job: str, minute: int, inputs: list[Json], outputs: list[Json], space: 
 
 
 def _events() -> list[Json]:
-    """OpenLineage's half: what is hidden is read, written, checked, and a job's own output."""
+    """OpenLineage's half: hidden nodes are read, written, checked, and a job's own output."""
     derived = {
         "fields": {
             "loud": {

@@ -1,4 +1,4 @@
-"""What the listener tells of Hudi on Spark 3.5, job by job, as ``test_table_formats`` does it."""
+"""The listener's reports of Hudi on Spark 3.5, job by job, as ``test_table_formats`` does it."""
 
 from __future__ import annotations
 

@@ -241,7 +241,7 @@ def test_markdown_is_a_table_for_a_pull_request(client: FlaskClient) -> None:
     assert "| dataset | s3://lake/report | 2 |" in text
 
 
-# --- what people say -----------------------------------------------------------------------------
+# --- statements of people ------------------------------------------------------------------------
 
 
 def test_owners_layers_and_classifications_stand_in_the_rows(client: FlaskClient) -> None:
@@ -409,7 +409,7 @@ def test_a_reader_may_check_a_plan_and_nobody_may_without_a_key(headwater: Small
 
 
 def run(client: FlaskClient, line: str) -> tuple[int, str]:
-    """The exit code of ``headwater impact <line>`` and what it says."""
+    """The exit code of ``headwater impact <line>`` and its output."""
     return command(client, f"impact {line}")
 
 

@@ -41,7 +41,7 @@ def captured(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def production(root: Path) -> SmallHeadwater:
-    """What runs in production is the same, in another place."""
+    """The production run of the same, in another place."""
     made = small_headwater()
     with (root / "production.ndjson").open(encoding="utf-8") as file:
         for piece in recognise(file, "production", 10_000_000):

@@ -1,4 +1,4 @@
-"""Impact on the real engine: what the memory graph answers, a Gremlin Server answers too."""
+"""Impact on the real engine: a Gremlin Server gives the answers of the memory graph."""
 
 from __future__ import annotations
 

@@ -38,7 +38,7 @@ def send(topic: str) -> None:
 
 
 def consumed(topic: str, data: Path, done: Path) -> list[str]:
-    """What the command prints when it is interrupted after ``done`` has appeared."""
+    """The output of the command that is interrupted after ``done`` has appeared."""
     command = [sys.executable, "-m", "api.command_line", "consume", "kafka", "--bootstrap", BROKER,
                "--topic", topic, "--direct", "--data", str(data), "--dead-letter", str(data) + ".x",
                "--group", topic]  # fmt: skip

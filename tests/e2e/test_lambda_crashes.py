@@ -2,9 +2,10 @@
 
 A function runs in a forked process, which ends without any clean-up (``os._exit``) when it first
 comes to one line of the package ``aws``, of ``collectors/sqs`` or of the journal's way of taking
-documents. Then another process goes on with what the queues still hold. Every line that a whole run
-comes to is a case; the queues and the bucket are moto's, in the process that stays alive. A run of
-the tests tries some lines of each function, ``HEADWATER_TEST_CRASHES=all`` every one (six minutes).
+documents. Then another process goes on with the messages that the queues still hold. Every line
+that a whole run comes to is a case; the queues and the bucket are moto's, in the process that stays
+alive. A run of the tests tries some lines of each function, ``HEADWATER_TEST_CRASHES=all`` every
+one (six minutes).
 """
 
 from __future__ import annotations
@@ -130,7 +131,7 @@ def send(deployment: Deployment) -> None:
 
 
 def take(deployment: Deployment) -> None:
-    """What Lambda does: polls, until the queue is empty."""
+    """Poll like Lambda, until the queue is empty."""
     made = make_take(deployment.environment)
     deployment.queue("EVENT").drain(lambda one: made.run(one, deadline(LEFT)))
 

@@ -39,7 +39,7 @@ pytestmark = [
 
 @dataclass(frozen=True)
 class Report:
-    """What one job made the listener send."""
+    """The documents that one job made the listener send."""
 
     plans: list[Any]
     events: list[Any]
@@ -70,7 +70,7 @@ class Bench:
         self._reports: dict[str, Report] = {}
 
     def run(self, name: str) -> Report:
-        """What a job makes the listener send, however many tests look at it."""
+        """The documents that a job makes the listener send, however many tests look at them."""
         if name not in self._reports:
             for earlier in _BEFORE.get(name, ()):
                 self.run(earlier)
@@ -139,7 +139,7 @@ def run_driver(
 
 
 def run_worker(python: Path, module: str, root: Path, *arguments: str) -> str:
-    """Run a module of the tests in ``root``, its first argument; what it said, kept beside."""
+    """Run a module of the tests in ``root``, its first argument; its output is kept beside."""
     said = root / "said"
     with said.open("w") as output:
         subprocess.run(
@@ -498,7 +498,7 @@ def test_jdbc_is_read_and_written_without_its_password(
 
 
 def _written_by(report: Report, command: str) -> list[Any]:
-    """A save over JDBC is sent after what follows it: it might have been part of that."""
+    """A save over JDBC is sent after the next command: it might have been part of that."""
     return [plan for plan in report.plans if plan["operations"]["write"]["name"] == command]
 
 
@@ -865,7 +865,7 @@ def _run_script(python: Path, url: str, folder: Path) -> subprocess.CompletedPro
 
 @pytest.mark.parametrize("version", sorted(_PYTHONS))
 def test_a_script_that_just_ends_is_told(version: str, tmp_path: Path) -> None:
-    """No spark.stop(), no flush: what Spark had not handed over is fetched at exit."""
+    """No spark.stop(), no flush: executions that Spark had not handed over are fetched at exit."""
     with recording_server() as server:
         done = _run_script(python_of(version), server.url, tmp_path)
 

@@ -44,7 +44,7 @@ def demo(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Demo]:
 
 
 def _run(url: str, folder: Path) -> str:
-    # Java reports the option that tests set for it: a person who runs the demo has none.
+    # Java reports the option that tests set for it: a person's demo has none.
     inherited = {name: value for name, value in os.environ.items() if name != "JDK_JAVA_OPTIONS"}
     done = subprocess.run(
         [sys.executable, "-m", "spark_agent_config.demo", "--url", url, "--workdir", "work"],

@@ -1,4 +1,4 @@
-"""Observations of sessions in a real Spark: how many there are, and what a closed one leaves."""
+"""Observations of sessions in a real Spark: their number, and the rest of a closed one."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Lists over HTTP: their orders, what they refuse, and their pages."""
+"""Lists over HTTP: their orders, their refusals, and their pages."""
 
 from __future__ import annotations
 

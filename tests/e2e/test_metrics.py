@@ -1,4 +1,4 @@
-"""What Prometheus is told, and the id and the access line of each request."""
+"""The metrics for Prometheus, and the id and the access line of each request."""
 
 from __future__ import annotations
 

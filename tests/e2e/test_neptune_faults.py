@@ -1,8 +1,8 @@
 """A load through an endpoint that fails as Neptune does, at every point: nothing lost or twice.
 
 The endpoint is a proxy (tests/unit/stores/fake_gremlin.py) before a real Gremlin Server that is set
-up like Neptune: what was written twice would show as a property with two values, which no reader of
-ours takes.
+up like Neptune: an element written twice would show as a property with two values, which no
+reader of ours takes.
 """
 
 from __future__ import annotations
@@ -46,13 +46,13 @@ WRITTEN: Final = merge([plan("one", executions=2), plan("other")])
 
 
 def error(code: str, status: int = 500) -> Step:
-    """As Neptune says it: the number tells little, the code in the message what happened."""
+    """As Neptune says it: the number tells little, the code in the message names the error."""
     return fail(status, json.dumps({"requestId": "0-0", "code": code, "detailedMessage": "…"}))
 
 
 @dataclass
 class Line:
-    """A graph behind the endpoint, and what the endpoint saw."""
+    """A graph behind the endpoint, and the requests that the endpoint saw."""
 
     graph: GremlinGraph
     server: FakeGremlin
@@ -215,7 +215,7 @@ def test_a_bad_statement_is_repeated_once_with_its_whole_plan_and_then_given_up(
         assert always.pauses.taken == []
 
 
-# --- what is too much ----------------------------------------------------------------------------
+# --- too large requests --------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(

@@ -34,7 +34,7 @@ def cluster() -> Iterator[GremlinGraph]:
     graph = open_graph(URL, dialect="neptune", headers=headers, limits=Limits(connections=4))
     if graph.count() != (0, 0):
         graph.close()
-        pytest.fail(f"{URL} is not empty: this test would remove what is in it")
+        pytest.fail(f"{URL} is not empty: this test would remove its content")
     try:
         yield graph
     finally:

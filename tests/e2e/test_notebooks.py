@@ -89,7 +89,7 @@ def executed(read_port: int) -> dict[str, Any]:
 
 @pytest.fixture(scope="module")
 def stored(executed: dict[str, Any]) -> dict[str, Any]:
-    """What each recipe stored."""
+    """The results that each recipe stored."""
     (printed,) = executed["outputs"]["last"]
     found: dict[str, Any] = json.loads(printed["text"])
     return found

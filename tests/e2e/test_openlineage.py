@@ -1,4 +1,4 @@
-"""OpenLineage over HTTP: what is taken, what is refused, what is kept."""
+"""OpenLineage over HTTP: accepted, refused and kept events."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the read routes answer of jobs that only, or also, OpenLineage's agents reported."""
+"""Answers of the read routes about jobs that only, or also, OpenLineage's agents reported."""
 
 from __future__ import annotations
 
@@ -174,7 +174,7 @@ def events_that_only_read() -> list[dict[str, Any]]:
 
 
 def facet_of(characters: int) -> dict[str, str]:
-    """A facet of a client's own whose text has that length, with what every facet carries."""
+    """A facet of a client's own whose text has that length, with the fields of every facet."""
     facet = {"_producer": "p", "_schemaURL": "s", "text": ""}
     return facet | {"text": "x" * (characters - len(spell(facet)))}
 

@@ -1,6 +1,6 @@
 """A Spark application that the Spline agent and OpenLineage's client report, parts of it lost.
 
-The client may lose the START of a query: what is left names the application's run as the client
+The client may lose the START of a query: the other events name the application's run as the client
 calls it, and not the application. Whatever order documents come in, it is one picture.
 """
 
@@ -30,7 +30,7 @@ APP: Final = "local-1"
 Json = dict[str, Any]
 
 
-# --- what the two send ---------------------------------------------------------------------------
+# --- the events of the two -----------------------------------------------------------------------
 
 
 def plan(**overrides: Any) -> Submission:
@@ -100,7 +100,7 @@ def both_agents() -> list[Submission]:
     return [plan(), ran(1.2), *map(lineage_event, events)]
 
 
-# --- what is told of it --------------------------------------------------------------------------
+# --- answers about it ----------------------------------------------------------------------------
 
 
 def get(client: FlaskClient, path: str, **query: Any) -> Any:
@@ -369,7 +369,7 @@ def test_a_failed_attempt_and_a_write_are_two() -> None:
 
 
 def with_subquery(whole: bool) -> Submission:
-    """Employees who earn more than the least of a table that the stock agent does not name."""
+    """Employees above the least salary of a table that the stock agent does not name."""
     made = PlanBuilder()
     employees = made.read("file:/lake/employees", "id: int", "salary: int")
     text = {"plan": "Aggregate [min(least) AS min(least)]"}

@@ -1,4 +1,4 @@
-"""OpenLineage's Python client against a real server process, and what its Java client sends."""
+"""OpenLineage's Python client against a real server process, and requests of its Java client."""
 
 from __future__ import annotations
 

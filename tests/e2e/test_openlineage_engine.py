@@ -1,4 +1,4 @@
-"""OpenLineage's reads on a real Gremlin Server: what the memory graph answers, it answers too."""
+"""OpenLineage's reads on a real Gremlin Server: it gives the answers of the memory graph."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Events that nobody should send: every page opens, and what they say of lineage stays true."""
+"""Events that nobody should send: every page opens, and their lineage stays true."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def get(client: FlaskClient, path: str, **query: Any) -> Any:
 
 
 def every_page(client: FlaskClient) -> Iterator[tuple[str, Any]]:
-    """Whatever a person may open, with what it shows."""
+    """Every page that a person may open, with its content."""
     yield "overview", get(client, "/graph/overview")
     for job in get(client, "/graph/jobs", limit=100)["items"]:
         yield "job", get(client, f"/graph/jobs/{job['id']}")
@@ -36,8 +36,8 @@ def every_page(client: FlaskClient) -> Iterator[tuple[str, Any]]:
         for run in get(client, f"/graph/jobs/{job['id']}/runs", limit=100)["items"]:
             yield "run", get(client, f"/graph/runs/{run['id']}")
     for dataset in get(client, "/graph/datasets", limit=100)["items"]:
-        for what in ("", "/history", "/last-writer", "/facets"):
-            yield "dataset", get(client, f"/graph/datasets/{dataset['id']}{what}")
+        for part in ("", "/history", "/last-writer", "/facets"):
+            yield "dataset", get(client, f"/graph/datasets/{dataset['id']}{part}")
 
 
 def neighbours(client: FlaskClient, node: str, direction: str, at: int) -> set[str]:

@@ -1,4 +1,4 @@
-"""Shapes that older and unusual clients send: taken over HTTP, and what the graph then says."""
+"""Shapes that older and unusual clients send: taken over HTTP, and their graph."""
 
 from __future__ import annotations
 
@@ -151,7 +151,7 @@ def test_a_dataset_is_found_as_its_client_calls_it(
     assert node["kind"] == "dataset"
 
 
-# --- what the other transports leave behind ------------------------------------------------------
+# --- files of the other transports ---------------------------------------------------------------
 
 
 def emit(client: OpenLineageClient) -> None:
@@ -171,7 +171,7 @@ def emit(client: OpenLineageClient) -> None:
 
 
 def imported(folder: Path, *files: str) -> str:
-    """What ``headwater journal import`` says."""
+    """The output of ``headwater journal import``."""
     out, errors = io.StringIO(), io.StringIO()
     environment = {"HEADWATER_DATA": str(folder / "data")}
     code = command_line.run(("journal", "import", *files), environment, out, errors)

@@ -56,7 +56,7 @@ def sources(server: RunningHeadwater, dataset: str, column: str) -> set[str]:
 
 
 def recorded(namespace: str, mark: str) -> list[RunEvent]:
-    """What Airflow's provider sent of one run, as the client's own objects, in a namespace.
+    """The events of Airflow's provider about one run, as the client's own objects, in a namespace.
 
     ``mark`` takes the place of the run ids' first characters, so that runs can be told apart.
     """

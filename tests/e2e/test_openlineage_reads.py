@@ -1,4 +1,4 @@
-"""What pages show of OpenLineage's events: plans, runs as trees, what facets say, quality."""
+"""OpenLineage's events on pages: plans, runs as trees, facets, quality."""
 
 from __future__ import annotations
 
@@ -387,7 +387,7 @@ def test_a_job_lists_its_runs_with_their_kinds_and_those_that_go_on(
     assert [(run["runId"], run["state"]) for run in page["open"]] == [("on", "running")]
 
 
-# --- what facets say -----------------------------------------------------------------------------
+# --- facets --------------------------------------------------------------------------------------
 
 
 def test_a_job_page_tells_producer_type_owners_code_and_every_facet(
@@ -829,11 +829,11 @@ def test_facets_of_unknown_nodes_are_not_found(client: FlaskClient, path: str) -
     assert client.get(f"/graph/{path.format('0' * 32)}").status_code == 404
 
 
-# --- what nobody said ----------------------------------------------------------------------------
+# --- missing values ------------------------------------------------------------------------------
 
 
 def replies_about(client: FlaskClient, run: str) -> Json:
-    """What every page says of the run's mode, start and duration."""
+    """The run's mode, start and duration on every page."""
     (job,) = get(client, "/graph/jobs")["items"]
     (table,) = get(client, "/graph/datasets", q="out")["items"]
     of_job, of_table = f"/graph/jobs/{job['id']}", f"/graph/datasets/{table['id']}"

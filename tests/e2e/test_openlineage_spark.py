@@ -1,6 +1,6 @@
 """OpenLineage's client for Spark and our listener in one session: one picture, and how they differ.
 
-The jobs report to a real server. What arrived is then taken from its journal, so that each of the
+The jobs report to a real server. The events are then taken from its journal, so that each of the
 two can be looked at alone as well.
 """
 
@@ -40,7 +40,7 @@ _DERBY: Final = "metastore_db/EMPLOYEES"
 
 @dataclass(frozen=True)
 class Together:
-    """The server after the jobs, the working folder, and what each agent said of it."""
+    """The server after the jobs, the working folder, and the reports of each agent."""
 
     server: RunningHeadwater
     root: str
@@ -271,7 +271,7 @@ def _beside_its_task(jobs: Sequence[Any]) -> Any:
 def test_so_are_they_where_all_but_the_end_of_each_was_lost(
     short: Short, headwater: SmallHeadwater
 ) -> None:
-    """What the client does to a query that ends before it has seen its start."""
+    """The client's events for a query that ends before it has seen its start."""
     lost = [
         line
         for line in short.lines
@@ -362,8 +362,8 @@ def test_the_two_agree_on_all_columns_but_those_that_the_documentation_lists(
     }  # fmt: skip
     assert differing == {
         "export/payroll#account",  # a Python function: the client names no source
-        "reports/absence_ranking#position",  # what a window is ordered by: DIRECT to the client
-        "out/tpch_q08#mkt_share",  # what a CASE asks for: DIRECT to the client
+        "reports/absence_ranking#position",  # the order of a window: DIRECT to the client
+        "out/tpch_q08#mkt_share",  # the condition of a CASE: DIRECT to the client
     }
     how = {name for name in columns if name not in differing and told[name] != derived[name]}
     assert how == {

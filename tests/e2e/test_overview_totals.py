@@ -1,4 +1,4 @@
-"""What the overview says of everything there is, however small a part of it the picture shows."""
+"""The overview counts everything there is, however small a part of it the picture shows."""
 
 from __future__ import annotations
 

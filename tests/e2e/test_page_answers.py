@@ -1,4 +1,4 @@
-"""Columns in words, what a limit left out, ends of chains, and the columns of a class."""
+"""Columns in words, nodes that a limit left out, ends of chains, and the columns of a class."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Declared lineage on the page: the form, its errors, what was declared, and taking it back."""
+"""Declared lineage on the page: the form, its errors, the declarations, and taking them back."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def employees() -> dict[str, Any]:
 
 
 def pick(page: Page, field: str, text: str, option: str) -> None:
-    """Type, wait for what is found, take it with the keyboard."""
+    """Type, wait for the results, take one with the keyboard."""
     page.get_by_test_id(field).fill(text)
     found = page.get_by_role("option").filter(has_text=option).first
     expect(found).to_be_visible()

@@ -1,4 +1,4 @@
-"""Layers and classifications on the page: colours, filters, the small forms, and who is refused."""
+"""Layers and classifications on the page: colours, filters, the small forms, and refused roles."""
 
 from __future__ import annotations
 

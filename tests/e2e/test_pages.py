@@ -1,4 +1,4 @@
-"""Files for browsers: what is served, and that nothing else is."""
+"""Files for browsers: the served ones, and that no others are."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A rebuild with real Spark comes to what the service projects: hash for hash, from every source.
+"""A rebuild with real Spark equals the service's projection: hash for hash, from every source.
 
 Each source is one Spark job in a process of its own, as people start it.
 """
@@ -69,7 +69,7 @@ def documents() -> list[Submission]:
 
 @dataclass
 class Known:
-    """A journal of which nothing was projected yet, and what a service projects from it."""
+    """A journal of which nothing was projected yet, and a service's projection of it."""
 
     folder: Path
     submissions: list[Submission]

@@ -31,7 +31,7 @@ def shares(planted: Sequence[Planted], places: int) -> Iterator[Sequence[Planted
 
 
 def fields(planted: Sequence[Planted]) -> dict[str, str]:
-    """A JSON object of texts; under its own name what a name tells."""
+    """A JSON object of texts; a secret named by its key under its own name."""
     return {one.key or f"text {place}": one.text for place, one in enumerate(planted)}
 
 
@@ -178,7 +178,7 @@ def test_no_secret_is_in_the_backup(service: RunningHeadwater, tmp_path: Path) -
 
 
 def test_no_secret_is_in_the_files(service: RunningHeadwater) -> None:
-    """Catalogue, checkpoint and what else stands there in plain text."""
+    """Catalogue, checkpoint and every other plain text there."""
     held = [path.read_bytes() for path in service.data.rglob("*") if path.is_file()]
     joined = b"\n".join(held).decode("utf-8", "replace")
     none_of(planted_secrets(), joined)

@@ -1,4 +1,4 @@
-"""The producer API over the Flask client: what is taken, what is refused, what is kept."""
+"""The producer API over the Flask client: accepted, refused and kept documents."""
 
 from __future__ import annotations
 

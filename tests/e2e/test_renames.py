@@ -1,4 +1,4 @@
-"""A table that is given another name: its page, who wrote it last, and what it came from."""
+"""A table that is given another name: its page, its last writer, and its sources."""
 
 from __future__ import annotations
 
@@ -204,7 +204,7 @@ def test_the_history_of_a_table_holds_the_writes_under_its_former_names(
 def test_the_history_leaves_out_writes_to_a_former_name_before_it_was_the_tables(
     headwater: SmallHeadwater, client: FlaskClient
 ) -> None:
-    """The nightly swap: what was loaded the night before went on to the old table."""
+    """The nightly swap: the load of the night before went on to the old table."""
     for night in range(2):
         at = START + night * DAY
         ran(headwater, job(f"load{night}", uri("green"), 1 + night), at)
@@ -312,7 +312,7 @@ def test_a_rename_that_openlineage_tells_is_looked_through(
 
 @dataclass
 class Lake:
-    """What each table holds, by brute force: the sources of its rows, and who wrote it last."""
+    """The content of each table, by brute force: the sources of its rows, and its last writer."""
 
     holds: dict[str, frozenset[str]] = field(default_factory=dict)
     writer: dict[str, str] = field(default_factory=dict)

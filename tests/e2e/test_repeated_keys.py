@@ -151,7 +151,7 @@ def test_an_order_of_a_person_gives_each_key_one_value(server: Headwater) -> Non
     assert "one value for each key" in answer.get_json()["message"]
 
 
-# --- what is refused is told ---------------------------------------------------------------------
+# --- refusals ------------------------------------------------------------------------------------
 
 
 def reasons(server: Headwater) -> set[str]:

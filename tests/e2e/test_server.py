@@ -70,7 +70,7 @@ class Serving:
             return json.load(error)
 
     def replay(self, name: str) -> None:
-        """Send what an agent sent."""
+        """Send the requests of an agent."""
         for exchange in captures.load(name):
             request = urllib.request.Request(
                 self.url + exchange.path,
@@ -143,7 +143,7 @@ def test_a_job_is_drawn_and_is_still_there_after_a_restart(tmp_path: Path) -> No
         assert server.stop(signal.SIGINT) == 0
         _, stopping, after = server.said().partition("Stopping …\n")
         assert stopping
-        assert after.endswith("Stopped.\n")  # behind what the engine's checkpoint says
+        assert after.endswith("Stopped.\n")  # after the message of the engine's checkpoint
         eventually(lambda: not alive(engine), 10)
     with serving(tmp_path) as server:
         server.ready()
@@ -181,7 +181,7 @@ def test_the_engine_ends_with_a_server_that_is_killed(tmp_path: Path) -> None:
 
 @pytest.mark.engine
 def test_a_signal_that_comes_twice_at_once_is_one(tmp_path: Path) -> None:
-    """``make`` and the process group both pass on what a terminal or ``timeout`` sends."""
+    """``make`` and the process group both pass on the signal of a terminal or ``timeout``."""
     with serving(tmp_path) as server:
         server.ready()
         server.process.send_signal(signal.SIGTERM)
@@ -241,7 +241,7 @@ def test_a_later_signal_ends_a_stop_that_hangs() -> None:
     assert process.returncode == 128 + signal.SIGINT
 
 
-# --- what stops a start --------------------------------------------------------------------------
+# --- failing starts ------------------------------------------------------------------------------
 
 
 def refused(folder: Path, port: int, **environment: str) -> str:

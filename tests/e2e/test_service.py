@@ -1,4 +1,4 @@
-"""The whole road on real parts: agents' traffic in, lineage out, and what survives a crash."""
+"""The whole road on real parts: agents' traffic in, lineage out, and its survival of a crash."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def send(service: RunningHeadwater, exchange: Exchange) -> tuple[int, bytes]:
 
 @pytest.fixture(scope="module")
 def filled(headwater: RunningHeadwater) -> RunningHeadwater:
-    """Every captured document, sent as its agent sent it; each answer is what the agent needs."""
+    """Every captured document, sent as its agent sent it; each answer serves the agent."""
     for name in names():
         for exchange in load(name):
             status, body = send(headwater, exchange)

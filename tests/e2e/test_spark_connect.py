@@ -1,4 +1,4 @@
-"""Spark Connect: what clients write is reported by OpenLineage's client on the server."""
+"""Spark Connect: OpenLineage's client on the server reports the writes of clients."""
 
 from __future__ import annotations
 

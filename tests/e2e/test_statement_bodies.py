@@ -1,4 +1,4 @@
-"""JSON bodies of the routes that take what people state: read as strictly as a document."""
+"""JSON bodies of the routes that take statements of people: read as strictly as a document."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""``GET /storage``, ``headwater storage`` and the warnings: what takes room, and a bounded look."""
+"""``GET /storage``, ``headwater storage`` and the warnings: the use of room, and a bounded look."""
 
 from __future__ import annotations
 
@@ -139,7 +139,7 @@ def finished_runs(job: str, count: int) -> list[Submission]:
 
 
 def saved_by_runs(*jobs: list[Submission]) -> float:
-    """As a share of what is stored."""
+    """As a share of the stored bytes."""
     with running(small_headwater()) as small:
         small.accept(*(one for job in jobs for one in job))
         small.project()

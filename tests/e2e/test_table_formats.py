@@ -1,4 +1,4 @@
-"""What the listener tells of Delta and Iceberg, job by job, on each Spark."""
+"""The listener's reports of Delta and Iceberg, job by job, on each Spark."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ LISTED: list[tuple[str, Mapping[str, Any]]] = [
 
 
 class Reports:
-    """What each job made the listener send, with places relative to the lake."""
+    """The documents that each job made the listener send, with places relative to the lake."""
 
     def __init__(self, root: Path, spark: str) -> None:
         self.spark = spark
@@ -123,7 +123,7 @@ def _bodies(lines: Sequence[Mapping[str, Any]]) -> list[Any]:
 
 
 def _emptied(plan: Mapping[str, Any]) -> str:
-    """What a plan overwrites with nothing: the former place of a table that moved."""
+    """The place that a plan overwrites with nothing: the former one of a table that moved."""
     assert sources(plan) == set()
     assert plan["operations"]["write"]["append"] is False
     return str(plan["operations"]["write"]["outputSource"])

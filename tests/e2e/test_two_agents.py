@@ -46,7 +46,7 @@ def ran(headwater: SmallHeadwater, body: Json, at: int, **extra: Any) -> None:
 
 
 def of_openlineage(headwater: SmallHeadwater, *, rows: int) -> None:
-    """What Spark's client sends of the same write: ``long`` where Spark says ``bigint``."""
+    """The event of Spark's client about the same write: ``long`` where Spark says ``bigint``."""
     schema = {"schema": {"fields": [{"name": "n", "type": "long"}]}}
     properties = {"spark.app.name": "load", "spark.app.id": APPLICATION}
     body = {

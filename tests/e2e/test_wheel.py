@@ -39,7 +39,7 @@ pytestmark = [pytest.mark.engine, pytest.mark.timeout(1200)]
 
 
 def without_checkout() -> dict[str, str]:
-    """This environment, except what would lead to the checkout or set a Headwater."""
+    """This environment, without variables that lead to the checkout or set a Headwater."""
     keep = {"HEADWATER_CACHE", "HEADWATER_MAVEN_REPOSITORY"}
     return {
         name: value
@@ -62,7 +62,7 @@ def run(*command: str | Path, at: Path) -> str:
 
 
 def left_out(folder: str, names: list[str]) -> set[str]:
-    """Byte code, and of the page's libraries what the page does not load."""
+    """Byte code, and the parts of the page's libraries that the page does not load."""
     tools = {"typescript", "declarations", "esnext", "peer"}
     fetched = "node_modules" in Path(folder).parts
     return {

@@ -27,7 +27,7 @@ _ROOT = Path(__file__).parent.parent.parent
 
 @pytest.fixture(scope="module")
 def filled(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[RunningHeadwater, str]]:
-    """A Headwater that the example pipeline has reported to, and what the demo printed."""
+    """A Headwater that the example pipeline has reported to, and the demo's output."""
     folder = tmp_path_factory.mktemp("road")
     headwater = RunningHeadwater(folder / "data")
     headwater.start()

@@ -1,4 +1,4 @@
-"""What stands on the wire, asked of a real server process over raw sockets."""
+"""The bytes on the wire, exchanged with a real server process over raw sockets."""
 
 from __future__ import annotations
 
@@ -153,7 +153,7 @@ def test_no_tunnel_is_opened(port: int) -> None:
 
 
 def test_of_a_length_and_chunks_the_chunks_count(port: int) -> None:
-    """What the length would have cut off is a request of its own, and is answered as one."""
+    """The bytes beyond the length are a request of their own, and are answered as one."""
     head = b"POST /execution-plans HTTP/1.1\r\nHost: x\r\n"
     both = head + b"Content-Length: 4\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n"
     status, _, rest = exchange(port, both + request("HEAD", "/status"))
@@ -310,7 +310,7 @@ def test_answers_of_any_length_are_read_at_any_pace(port: int) -> None:
 
 
 def test_clients_that_pipeline_and_never_read_take_bounded_memory() -> None:
-    """What a connection leaves unsent is bounded; what is not read yet stays with its client."""
+    """The unsent bytes of a connection are bounded; unread requests stay with their client."""
     with producer_process() as (port, process), ExitStack() as stack:
         before = resident_bytes(process)
         for _ in range(50):

@@ -1,4 +1,4 @@
-/** The form of declared lineage: what is sent, what is missing, where errors belong. */
+/** The form of declared lineage: the sent body, missing values, the places of errors. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 

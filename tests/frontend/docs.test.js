@@ -1,4 +1,4 @@
-// The page over /openapi.json: what it makes of the document.
+// The page over /openapi.json, made of the document.
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';

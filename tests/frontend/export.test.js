@@ -1,4 +1,4 @@
-/** What is taken away: the whole picture, whatever its names are. */
+/** Exports hold the whole picture, whatever its names are. */
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { test } from 'node:test';

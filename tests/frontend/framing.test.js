@@ -1,4 +1,4 @@
-/** What a picture opens with: all of it where that can be read, else a close-up of what was asked about. */
+/** The first view of a picture: all of it where that can be read, else a close-up of the requested node. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { isLegible, openingOf, wholeOf } from '../../frontend/js/drawing/framing.js';
@@ -7,7 +7,7 @@ import { LEGIBLE } from '../../frontend/js/drawing/shapes.js';
 const WINDOW = { width: 924, height: 560 };
 const wide = (width) => ({ left: 100, top: -200, right: 100 + width, bottom: 200 });
 
-/** What a frame shows. */
+/** The area that a frame shows. */
 function seen({ scale, position }, { width, height } = WINDOW) {
   return {
     left: position.x - width / (2 * scale),

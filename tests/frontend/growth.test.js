@@ -1,4 +1,4 @@
-/** Nodes open where they stand: what is there keeps its place, what is new finds room. */
+/** Nodes open where they stand: present ones keep their places, new ones find room. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { toModel } from '../../frontend/js/data/model.js';

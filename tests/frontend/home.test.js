@@ -1,4 +1,4 @@
-/** The first visit: what is copied, what the sample tells. */
+/** The first visit: the copied text, the story of the sample. */
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { test } from 'node:test';

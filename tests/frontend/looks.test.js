@@ -1,4 +1,4 @@
-/** Hues and letters: what stands for a layer, a class, a namespace. */
+/** Hues and letters that stand for a layer, a class, a namespace. */
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { test } from 'node:test';

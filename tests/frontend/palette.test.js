@@ -53,8 +53,8 @@ const SHAPES = [
   ['--direct', '--canvas'],
   ['--indirect', '--canvas'],
   ['--failed', '--canvas'],
-  ['--ok', '--canvas'], // what was added
-  ['--busy', '--canvas'], // what changed
+  ['--ok', '--canvas'], // added parts
+  ['--busy', '--canvas'], // changed parts
   ['--feeds', '--canvas'],
   ['--line-strong', '--surface'],
   ['--accent', '--canvas'],

@@ -1,4 +1,4 @@
-/** What stands on a box besides its colours. */
+/** The marks on a box besides its colours. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { toModel } from '../../frontend/js/data/model.js';

@@ -122,7 +122,7 @@ test('a time that cannot be read is no time', () => {
   assert.equal(toLocalInput('tomorrow'), '');
 });
 
-test('what is folded, ticked or selected is in the link and asks no question', () => {
+test('folded, ticked and selected nodes are in the link and ask no question', () => {
   const state = parse('?view=job&node=job_1');
   const other = change(state, { fans: 'd.ds_1.36', runs: 'run_1,run_2', selected: 'ds_1', as: 'list' });
   assert.ok(sameQuestion(state, other));

@@ -14,7 +14,7 @@ from hypothesis import HealthCheck, settings
 
 _ASKED: Final = os.environ.get("FUZZ_EXAMPLES", "")
 LONG: Final = bool(_ASKED)
-_ALARM_MILLISECONDS: Final = 30_000  # for one example, a thousand times what it takes
+_ALARM_MILLISECONDS: Final = 30_000  # for one example, a thousand times its usual time
 
 
 def examples(smoke: int) -> Callable[[Any], Any]:

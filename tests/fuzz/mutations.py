@@ -1,7 +1,7 @@
 """Captured documents, changed in a few places: near enough to real ones to get far inside.
 
 A mutation picks a place in the document (any object key, any list item, at any depth) and does
-there what careless or hostile clients do: drops, repeats, swaps, renames, puts in a value of
+there the work of careless or hostile clients: drops, repeats, swaps, renames, puts in a value of
 another type or a reference to something else of the same document.
 """
 

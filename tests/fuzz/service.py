@@ -1,7 +1,7 @@
 """A whole Headwater behind the test client: real journal, memory graph, catalogue, projector.
 
-Every request is projected before the next one, on the test's own thread, so that what goes wrong
-goes wrong in front of the test.
+Every request is projected before the next one, on the test's own thread, so that an error
+is raised in front of the test.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ _GOOD_PLAN: Final = "5a1de5a1-0000-4000-8000-00000000900d"
 
 
 class FuzzedHeadwater:
-    """``post`` checks what holds for every request, whatever it brought."""
+    """``post`` checks the rules for every request, whatever it brought."""
 
     def __init__(self, app: Flask, small: SmallHeadwater) -> None:
         self.small = small

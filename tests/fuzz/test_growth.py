@@ -88,7 +88,7 @@ def test_thousands_of_columns_may_share_one_large_type() -> None:
         assert headwater.post(PLANS, types_in_types(20)).status_code == 201
 
 
-# --- what a short document may cost --------------------------------------------------------------
+# --- the cost of a short document ----------------------------------------------------------------
 # Work is counted in calls, which are the same on every machine: of a document twice as long at
 # most three times as many, where the square would be four.
 
@@ -121,7 +121,7 @@ def operations(columns: int, steps: Sequence[Json], functions: Sequence[Json] = 
 
 
 def handed_on(size: int, name: str, **parts: Any) -> list[Json]:
-    """A chain of steps without an output: each hands on what the read emits."""
+    """A chain of steps without an output: each hands on the rows of the read."""
     return [
         {"id": f"s{n}", "name": name, "childIds": [f"s{n - 1}" if n else "op-1"], **parts}
         for n in range(size)
@@ -289,7 +289,7 @@ def calls(plan: Json) -> int:
     ],
 )  # fmt: skip
 def test_a_document_twice_as_long_is_about_twice_the_work(build: Callable[[int], Json]) -> None:
-    calls(build(10))  # what is compiled and cached once
+    calls(build(10))  # for the parts that are compiled and cached once
     assert calls(build(2 * _SIZE)) < _MOST * calls(build(_SIZE))
 
 

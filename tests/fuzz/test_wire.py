@@ -23,7 +23,7 @@ GZIP = {"Content-Encoding": "gzip"}
 
 
 class EndlessBody(io.RawIOBase):
-    """100 MB of spaces that are never held; counts what was taken."""
+    """100 MB of spaces that are never held; counts the bytes taken."""
 
     def __init__(self) -> None:
         super().__init__()

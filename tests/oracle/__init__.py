@@ -1,1 +1,1 @@
-"""A second opinion: what is true at a time, worked out from the rules by brute force."""
+"""A second opinion: the truth at a time, worked out from the rules by brute force."""

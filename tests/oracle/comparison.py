@@ -33,7 +33,7 @@ class Difference:
     """``more`` only the service has, ``less`` only the oracle."""
 
     asked: Asked
-    what: str
+    kind: str
     more: frozenset[str]
     less: frozenset[str]
 
@@ -99,17 +99,17 @@ class Witness:
         answer, truth = self.ask(asked), self.oracle.answer(asked)
         folded = bool(getattr(answer, "folded", False))
         said, right = self.said(answer, asked), self.right(truth, asked)
-        for what, true in right.items():
-            if folded and what == "via":
+        for kind, true in right.items():
+            if folded and kind == "via":
                 continue  # an intermediate of the exact answer may be an answer of the folded one
-            more = frozenset() if folded else said[what] - true - self._allowed(truth, what)
-            if more or true - said[what]:
-                yield Difference(asked, what, more, true - said[what])
+            more = frozenset() if folded else said[kind] - true - self._allowed(truth, kind)
+            if more or true - said[kind]:
+                yield Difference(asked, kind, more, true - said[kind])
         if folded and self.must_be_exact:
             yield Difference(asked, "folded", frozenset({"true"}), frozenset())
 
     def last_writes(self, asked_at: int | None) -> dict[str, tuple[int | None, int | None]]:
-        """Per dataset that stands for itself what the service says, and what the oracle does."""
+        """Per dataset that stands for itself, the answers of the service and of the oracle."""
         at = END_OF_TIME if asked_at is None else asked_at
         names = [d for d in datasets_of(self.history) if self.oracle.standing_for(d, at) == d]
         time = None if asked_at is None else START + at
@@ -155,9 +155,9 @@ class Witness:
             ),
         }
 
-    def _allowed(self, truth: Truth, what: str) -> frozenset[str]:
-        """What a job wrote and read too may be drawn upstream of it, as an edge."""
-        if what != "feeds":
+    def _allowed(self, truth: Truth, kind: str) -> frozenset[str]:
+        """A dataset that a job wrote and read may be drawn upstream of it, as an edge."""
+        if kind != "feeds":
             return frozenset()
         return _all(f"{self.logical_plan(plan)} > {to}" for plan, to in truth.allowed)
 
@@ -246,12 +246,12 @@ def projected(history: History, order: Sequence[int] = ()) -> SmallHeadwater:
 
 
 def told(differences: Iterable[Difference]) -> str:
-    """For a failing test: what differs, a line each."""
+    """The differences for a failing test, a line each."""
     lines: list[str] = []
     for one in differences:
         if str(one.asked) not in lines:
             lines.append(str(one.asked))
         lines.append(
-            f"    {one.what}: the service adds {sorted(one.more)}, lacks {sorted(one.less)}"
+            f"    {one.kind}: the service adds {sorted(one.more)}, lacks {sorted(one.less)}"
         )
     return "\n".join(lines)

@@ -56,7 +56,7 @@ def run_uuid(execution: Execution) -> str:
 
 
 def event_key(execution: Execution) -> str:
-    """What stands for a plan id where OpenLineage tells of an execution."""
+    """The key in place of a plan id where OpenLineage tells of an execution."""
     return run_key(run_uuid(execution))
 
 
@@ -96,7 +96,7 @@ def event_document(execution: Execution) -> dict[str, Any]:
 
 
 def _versions(execution: Execution) -> dict[str, Any]:
-    """What a producer adds that knows of versions."""
+    """The fields that a producer adds that knows of versions."""
     found: dict[str, Any] = {}
     if execution.wrote is not None:
         found["writtenVersion"] = _version(execution.wrote)
@@ -204,7 +204,7 @@ def _output(builder: PlanBuilder, plan: Plan, reads: Mapping[str, Step]) -> Step
 
 
 def _write_extra(plan: Plan) -> Iterator[tuple[str, Any]]:
-    """What the listener says beside the path."""
+    """The listener's report beside the path."""
     if plan.dynamic:
         yield "dynamicPartitionOverwrite", True
     if plan.listed and plan.writes and plan.writes.keys:

@@ -1,7 +1,7 @@
 """Histories that nobody would think of.
 
 Drawn evenly from a seed: a search that likes simple values writes the same plan three times, and
-what is interesting here needs several plans that fit each other. ``smallest`` does the shrinking.
+interesting histories need several plans that fit each other. ``smallest`` does the shrinking.
 """
 
 from __future__ import annotations
@@ -140,7 +140,7 @@ def _bound(
     wrote: Mapping[Execution, Version],
     versioned: Sequence[str],
 ) -> Iterator[tuple[str, Version]]:
-    """Versions that were there before: who reads what is to come would be its own ancestor."""
+    """Versions that were there before: a reader of a later version would be its own ancestor."""
     plan, read_at = history.plans[reader.plan], _earliest(history, reader)
     for dataset in dict.fromkeys(place.dataset for place in plan.reads):
         if dataset not in versioned or random.random() < 0.4:
@@ -160,7 +160,7 @@ def _bound(
 
 
 def _earliest(history: History, reader: Execution) -> int:
-    """When its read counts at the earliest: of what two producers tell, the earlier time does."""
+    """When its read counts at the earliest: of two producers' times the earlier one."""
     if reader.application != "twice":
         return reader.at
     return min(one.at for one in history.executions if one.application == "twice")
@@ -173,7 +173,7 @@ def _new_plan(
     named: bool,
     others: Sequence[Plan],
 ) -> Plan:
-    """It often reads what another writes, and now and then writes the same."""
+    """It often reads a table that another writes, and now and then writes the same one."""
     written = [plan.target for plan in others if plan.target in DATASETS]
     sources = random.sample(DATASETS, random.choice((0, 1, 1, 1, 1, 1, 2)))
     if sources and written and random.random() < 0.6:
@@ -374,9 +374,9 @@ def _plainer(plan: Plan) -> Iterator[Plan]:
     if plan.columns is None:
         for index in range(len(plan.reads)):
             yield replace(plan, reads=plan.reads[:index] + plan.reads[index + 1 :])
-    for what in ("append", "dynamic", "listed"):
-        if getattr(plan, what):
-            yield replace(plan, **{what: False})
+    for flag in ("append", "dynamic", "listed"):
+        if getattr(plan, flag):
+            yield replace(plan, **{flag: False})
     if plan.command != INSERT:
         yield replace(plan, command=INSERT)
     for index, place in enumerate(plan.reads):

@@ -53,7 +53,7 @@ class Column:
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """What a plan document says.
+    """The content of a plan document.
 
     ``columns`` are (output column, columns that it is computed from), None: the plan tells of no
     columns; ``filter`` are the columns that a condition reads; ``names`` are (dataset, catalog
@@ -135,7 +135,7 @@ class Asked:
 
 @dataclass(frozen=True, slots=True)
 class Known:
-    """A question with what somebody worked out by hand; a key left out is not compared.
+    """A question with the answer worked out by hand; a key left out is not compared.
 
     ``expected`` has ``datasets`` and ``via`` (names), ``jobs``, ``feeds`` (``a > plan`` and
     ``plan > b``), ``columns`` and ``columnEdges`` (``a#k > b#k``).
@@ -256,7 +256,7 @@ def _versions_in_short(execution: Execution) -> str:
 def _plan_in_short(plan: Plan) -> str:
     written = plan.writes.text if plan.writes else "nothing"
     words = [f"{plan.id} of {plan.job}: {', '.join(p.text for p in plan.reads)} > {written}"]
-    words += [what for what in ("append", "dynamic", "listed") if getattr(plan, what)]
+    words += [flag for flag in ("append", "dynamic", "listed") if getattr(plan, flag)]
     words += [plan.command] if plan.command != INSERT else []
     words += [plan.producer] if plan.producer != "spline" else []
     words += [f"{dataset} is {name}" for dataset, name in plan.names]

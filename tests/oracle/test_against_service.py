@@ -1,7 +1,7 @@
 """Generated histories: the service answers every question as the oracle does.
 
-Documents go the whole road: journal, translation, graph and catalogue, ``Lineage``. What is
-compared: datasets, jobs, logical plans, the edges between them, ``via``, columns and their edges.
+Documents go the whole road: journal, translation, graph and catalogue, ``Lineage``. The test
+compares datasets, jobs, logical plans, the edges between them, ``via``, columns and their edges.
 A failure tells the smallest history that still shows a difference.
 """
 
@@ -72,7 +72,7 @@ def _differs(history: History, found: Difference) -> bool:
     if found.asked.node not in nodes_of(history):
         return False
     with witness_of(history) as witness:
-        return any(d.what == found.what for d in witness.differences(found.asked))
+        return any(d.kind == found.kind for d in witness.differences(found.asked))
 
 
 def check(history: History, random: Random, questions: int = _QUESTIONS) -> None:
@@ -131,7 +131,7 @@ def test_a_plan_that_ran_often_is_answered_with_no_less_than_the_truth(seed: int
 
 @pytest.mark.parametrize("name", sorted(KNOWN))
 def test_a_known_history_is_answered_as_the_oracle_does(name: str) -> None:
-    """Beside what was worked out by hand: any node, direction, depth and time."""
+    """Beside the answers worked out by hand: any node, direction, depth and time."""
     random = Random(name)
     check(KNOWN[name], random, 8)
 
@@ -197,8 +197,8 @@ def test_a_deeper_answer_contains_the_shallower(seed: int) -> None:
         deeper = [replace(asked, depth=depth) for depth in range(6)]
         said = [witness.said(witness.ask(one), one) for one in deeper]
     for shallow, deep in pairwise(said):
-        for what in shallow.keys() - {"via"}:
-            assert shallow[what] <= deep[what], what
+        for kind in shallow.keys() - {"via"}:
+            assert shallow[kind] <= deep[kind], kind
 
 
 def test_the_smallest_history_shows_the_difference_and_no_more() -> None:

@@ -1,4 +1,4 @@
-"""What changed upstream since the last good run, on histories that nobody would think of."""
+"""The changes upstream since the last good run, on histories that nobody would think of."""
 
 from __future__ import annotations
 

@@ -75,7 +75,7 @@ def ends(edge: Edge) -> tuple[str, ...]:
 
 
 def contents(view: Any) -> dict[Any, Mapping[str, Any]]:
-    """What is compared of every element; schemas have a law of their own."""
+    """The compared content of every element; schemas have a law of their own."""
     nodes = {node.id: dict(node_contents(node, {})) for node in view.nodes}
     for one in nodes.values():
         one.pop(SCHEMA, None)

@@ -1,4 +1,4 @@
-"""Histories with answers worked out by hand: what the rules mean, one at a time.
+"""Histories with answers worked out by hand: the meaning of the rules, one at a time.
 
 The files are tests/fixtures/histories/*.json: a history, questions, and the expected answers. The
 oracle is held to them, so that it can be believed; the service is held to them too.
@@ -44,10 +44,10 @@ def of_service(witness: Witness, asked: Asked) -> tuple[dict[str, frozenset[str]
 
 
 def wrong(found: dict[str, frozenset[str]], expected: Known, *, folded: bool) -> Iterator[str]:
-    for what, right in expected.expected.items():
-        fits = right <= found[what] if folded else right == found[what]
+    for kind, right in expected.expected.items():
+        fits = right <= found[kind] if folded else right == found[kind]
         if not fits:
-            yield f"{expected.asked}: {what} {sorted(found[what])}, expected {sorted(right)}"
+            yield f"{expected.asked}: {kind} {sorted(found[kind])}, expected {sorted(right)}"
 
 
 @everything

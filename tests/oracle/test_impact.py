@@ -1,4 +1,4 @@
-"""The impact of generated histories: what is downstream, how far, and along which chain.
+"""The impact of generated histories: the nodes downstream, how far, and along which chain.
 
 Depths and paths are held against every chain that the oracle lists, one by one.
 """
@@ -25,7 +25,7 @@ pytestmark = pytest.mark.timeout(600)
 seeds = given(st.integers(0, 2**32))
 slow = settings(deadline=None, max_examples=12)
 
-#: From the node asked about down to what it reached, in the words of the history.
+#: From the node asked about down to a node that it reached, in the words of the history.
 Path = tuple[str, ...]
 
 
@@ -43,7 +43,7 @@ def true_paths(witness: Witness, asked: Asked) -> dict[str, set[Path]]:
 
 
 def paths_of(steps: Sequence[Step], focus: str, kind: str, depth: int) -> Iterator[Path]:
-    """The ways from the focus down to what is visible, and to each job on them."""
+    """The ways from the focus down to the visible datasets, and to each job on them."""
     if kind == "job":
         for end, step in enumerate(steps[:depth]):
             if step.write.job == focus:
@@ -111,7 +111,7 @@ def test_depth_and_path_are_a_shortest_true_chain(seed: int) -> None:
             if report.folded:
                 continue
             true = true_paths(witness, asked)
-            true.pop(words[node_id(node)], None)  # what was asked about is no row of its own
+            true.pop(words[node_id(node)], None)  # the node asked about is no row of its own
             assert {words[item.id] for item in report.items} == true.keys(), asked
             for item in report.items:
                 name = words[item.id]

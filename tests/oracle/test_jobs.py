@@ -1,6 +1,6 @@
 """Jobs whose writes are known, reported as Spark reports them: each write is found once.
 
-The rule never sees the jobs. It gets what agents report of them, one execution for each command
+The rule never sees the jobs. It gets the agents' reports, one execution for each command
 that ended, and must put those of one statement together and nothing else.
 """
 
@@ -51,7 +51,7 @@ _AGENTS: Final = ("spline 2.2.0", "headwater-listener 0.1.0")
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """What one application did, one statement after another, and what was reported of it."""
+    """The statements of one application, one after another, and the reports of them."""
 
     statements: tuple[str, ...]
     rows: tuple[SuccessfulWrite, ...]

@@ -49,10 +49,10 @@ def remaining(history: History, headwater: SmallHeadwater) -> History:
 
 
 def lived(rng: random.Random, history: History) -> History:
-    """The same plans run again and again, and what was a second is half a minute."""
+    """The same plans run again and again, with a second stretched to half a minute."""
     first = min((one.at for one in history.executions if one.application == "twice"), default=0)
 
-    def at(one: Execution) -> int:  # what is told twice stays as close together as it was
+    def at(one: Execution) -> int:  # double reports stay as close together as they were
         return SLOWER * first + one.at - first if one.application == "twice" else SLOWER * one.at
 
     known = [replace(one, at=at(one)) for one in history.executions]

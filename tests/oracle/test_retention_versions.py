@@ -1,4 +1,4 @@
-"""A prune keeps the versions that reads are bound to, and what only a branch overwrote."""
+"""A prune keeps the versions that reads are bound to, and writes that only a branch overwrote."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ HISTORIES = {
         load(0, Version(0)), load(5, Version(1)), load(10, Version(2)),
         fine(20, Version(2, since=1)),
     ),
-    "a branch holds what the main one held before it": (
+    "a branch holds the content of the main one before it": (
         load(0, Version(0)), load(5, Version(1, "audit")), load(10, Version(2)),
         fine(20, Version(1, "audit")),
     ),

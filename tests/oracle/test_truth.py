@@ -63,8 +63,8 @@ def test_a_deeper_answer_contains_the_shallower(seed: int) -> None:
     oracle = Oracle(history)
     found = [oracle.answer(replace(asked, depth=depth)) for depth in DEPTHS]
     for shallow, deep in pairwise(found):
-        for what in ("datasets", "jobs", "feeds", "columns", "column_edges"):
-            assert getattr(shallow, what) <= getattr(deep, what)
+        for kind in ("datasets", "jobs", "feeds", "columns", "column_edges"):
+            assert getattr(shallow, kind) <= getattr(deep, kind)
 
 
 @seeds

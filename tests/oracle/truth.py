@@ -1,9 +1,9 @@
-"""What is true at a time, by brute force.
+"""The truth at a time, by brute force.
 
 Written from the rules of the design alone (section "What is true at a time", quoted beside the
 code that follows it) and from nothing that the service does: no batches, no caches, no levels, no
-graph. It lists every chain there is, one by one, and looks at each. That is exponential, and what
-makes it worth asking: there is nothing in it to get wrong but the rules.
+graph. It lists every chain there is, one by one, and looks at each. That is exponential, and the
+reason to ask it: nothing in it can be wrong but the rules.
 """
 
 from __future__ import annotations
@@ -84,7 +84,7 @@ class Step:
 
 @dataclass(frozen=True, slots=True)
 class Chain:
-    """From what is visible at the time asked (``root``) up to what it came from.
+    """From a dataset visible at the time asked (``root``) up to its sources.
 
     ``root`` is a dataset, or "" where the chain ends at the job of its first step, which only read.
     """
@@ -195,11 +195,11 @@ class Oracle:
     def _merged(self, found: list[tuple[Write, Plan, Execution]]) -> list[Write]:
         """ "Successful executions are merged before anything else."
 
-        First the two of one CREATE TABLE AS SELECT, then what two producers tell of one write.
+        First the two of one CREATE TABLE AS SELECT, then two producers' reports of one write.
         """
         return [write for write, _, _ in _merge_producers(_merge_create_as_select(found))]
 
-    # --- what a read saw -------------------------------------------------------------------------
+    # --- the writes that a read saw --------------------------------------------------------------
 
     def visible(self, dataset: str, partition: Partition | None, before: int) -> list[Write]:
         """ "A read r saw a write w of dataset D, partition by partition, when w is the latest
@@ -395,9 +395,9 @@ class Oracle:
         return found
 
     def _of_job(self, focus: str, way: str, asked: Asked, at: int) -> Truth:
-        """ "jobs belong to the chains they stand on": upstream of a job is what lies above it on
-        the chains of what is visible, downstream what is visible below it, each the mirror of
-        asking the dataset. "Depth 1 = ... from a job: its datasets".
+        """ "jobs belong to the chains they stand on": the upstream of a job are the nodes above it
+        on the chains of visible datasets, its downstream are the visible nodes below it, each the
+        mirror of asking the dataset. "Depth 1 = ... from a job: its datasets".
         """
         found = Truth(jobs={focus})
         for chain in self.chains(at):
@@ -465,7 +465,7 @@ def _made(write: Write, version: Version) -> bool:
 
 def _may_be_within(write: Write, version: Version, known: list[Write], before: int) -> bool:
     """Whether a write without a version was there by its time: not after the version that was read,
-    or where nobody tells who made that, before the read and not after the next known version.
+    or where no document names its writer, before the read and not after the next known version.
     """
     own = [one for one in known if _number(one) == version.number]
     if own:
@@ -512,7 +512,7 @@ def _touches(partition: Partition | None, atom: Atom) -> bool:
 
 
 def _of_one_partition(writes: list[Write]) -> list[Write]:
-    """The latest overwrite of one partition and what was appended after it; oldest first."""
+    """The latest overwrite of one partition and the appends after it; oldest first."""
     closing = [position for position, write in enumerate(writes) if write.closes]
     return writes[closing[-1] :] if closing else writes
 
@@ -605,8 +605,8 @@ def _draw(
 ) -> None:
     """ "A reply draws whole chains: what lies on one is in it".
 
-    ``targetless``: the first step is the focus, and what it wrote was not asked for;
-    ``sourceless``: the same of the last step and what it read.
+    ``targetless``: the first step is the focus, and its output was not asked for;
+    ``sourceless``: the same of the last step and its inputs.
     """
     for position, step in enumerate(steps):
         write = step.write

@@ -1,4 +1,4 @@
-"""The front door: what it promises, and that it names what is missing in one line."""
+"""The front door: its promises, and that it names a missing program in one line."""
 
 from __future__ import annotations
 

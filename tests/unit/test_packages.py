@@ -36,7 +36,7 @@ def test_a_package_names_all_that_is_in_it(package: Path) -> None:
 
 @pytest.mark.parametrize("package", PACKAGES, ids=str)
 def test_a_package_holds_a_dozen_modules_at_most(package: Path) -> None:
-    assert len(modules_in(package)) <= MOST_MODULES, f"{package}: find what belongs together"
+    assert len(modules_in(package)) <= MOST_MODULES, f"{package}: find modules that belong together"
 
 
 def test_no_module_imports_itself_by_way_of_others() -> None:

@@ -1,4 +1,4 @@
-"""Regular expressions of users run in linear time, and what RE2 refuses is refused by name."""
+"""Regular expressions of users run in linear time, and one that RE2 refuses is refused by name."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What questions remember of the structure: no more than what counts, and not without end."""
+"""The structure that questions remember: only parts that count, and not without end."""
 
 from __future__ import annotations
 

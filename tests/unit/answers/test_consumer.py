@@ -1,4 +1,4 @@
-"""What Spline's viewers see of one plan: ids, expression trees, columns inside the plan."""
+"""The view of one plan in Spline's viewers: ids, expression trees, columns inside the plan."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def test_an_id_of_no_event_is_not_found(text: str) -> None:
 @pytest.mark.parametrize("local", ["op-1", "3", "a:b", "a/b", "a%3Ab", "a b?#&", "é\n"])
 def test_a_local_id_survives_paths_and_queries(local: str) -> None:
     text = local_id(PLAN_ID, local)
-    assert text.count(":") == 1, "a viewer cuts off what follows the last colon"
+    assert text.count(":") == 1, "a viewer cuts off the text behind the last colon"
     plan_id, sent = split_local_id(text, "operation")
     assert (plan_id, known_id(sent, {local})) == (PLAN_ID, local)
     assert known_id(local, {local}) == local, "a server that has decoded the path"

@@ -1,4 +1,4 @@
-"""What a column is, in words: hand-written expectations in fixtures/definitions.json."""
+"""Columns described in words: hand-written expectations in fixtures/definitions.json."""
 
 from __future__ import annotations
 

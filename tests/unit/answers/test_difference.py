@@ -1,4 +1,4 @@
-"""What changed, by hand: schemas, the alignment of operations, versions, the ranking of causes."""
+"""Differences by hand: schemas, the alignment of operations, versions, the ranking of causes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What changed between two plans of a job, what that breaks, and how it is told: values as data."""
+"""Changes between two plans of a job, their impact and its report, from values as data."""
 
 from __future__ import annotations
 
@@ -302,7 +302,7 @@ def small_documents() -> list[Any]:
         made.close()
 
 
-# --- what breaks ---------------------------------------------------------------------------------
+# --- the impact ----------------------------------------------------------------------------------
 
 
 def check(

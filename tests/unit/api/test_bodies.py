@@ -40,7 +40,7 @@ SPELLINGS = st.fixed_dictionaries(
 
 
 def spelled(value: Any, hole: str) -> str:
-    """JSON text of a value in which the text ``HOLE`` stands for what JSON cannot say."""
+    """JSON text of a value in which the text ``HOLE`` stands for a value without a form in JSON."""
     return json.dumps(value).replace('"HOLE"', hole)
 
 
@@ -123,7 +123,7 @@ def test_a_document_to_carry_out_at_once_gives_each_key_one_value(text: str) -> 
         ('{"a": 1, "a": 2, "a": 1}', ["a"]),
         ('{"a": {"x": 1}, "a": {"x": 1, "y": null}}', ["a"]),
         ('{"p": [{"q": {"a": 1, "a": 2}}], "b": "", "b": null}', ["b", "p.0.q.a"]),
-        ('{"a": {"x": 1, "x": 2}, "a": 3}', ["a"]),  # what does not count needs no note of its own
+        ('{"a": {"x": 1, "x": 2}, "a": 3}', ["a"]),  # a value that does not count needs no note
         (r'{"\ud800": 1, "\ud801": 2}', ["\ufffd"]),
         (r'{"a": 1, "a": 2, "\ud800": 1, "\ud801": 2}', ["a", "\ufffd"]),
     ],

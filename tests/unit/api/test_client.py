@@ -1,4 +1,4 @@
-"""A request to a running server: what is refused before it is sent, and when its library loads."""
+"""A request to a running server: refusals before it is sent, and the import of its library."""
 
 from __future__ import annotations
 

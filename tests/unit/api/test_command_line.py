@@ -1,4 +1,4 @@
-"""The command ``headwater``: what it prints, how it fails, what it promises."""
+"""The command ``headwater``: its output, its failures, its promises."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ from tests.projections import submission
 
 
 class Told:
-    """One call and what came of it."""
+    """One call and its outcome."""
 
     def __init__(self, *arguments: str, **environment: str) -> None:
         out, errors = io.StringIO(), io.StringIO()
@@ -338,7 +338,7 @@ def test_a_folder_without_a_journal_is_named_and_left_alone(tmp_path: Path) -> N
 
 
 class Answering(BaseHTTPRequestHandler):
-    """Answers every request with what the server was given, and keeps what it was asked."""
+    """Gives every request the server's prepared answer, and keeps the requests."""
 
     server: Any
 

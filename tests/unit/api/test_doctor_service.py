@@ -1,4 +1,4 @@
-"""The doctor beside a service: what one's own holds is no fault, what another holds is one."""
+"""The doctor beside a service: ports held by one's own service are no fault, by another are."""
 
 from __future__ import annotations
 

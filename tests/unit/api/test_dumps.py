@@ -1,4 +1,4 @@
-"""What is recognised in files that others wrote, and where it says that each piece stands."""
+"""The documents recognised in files that others wrote, and the place given for each."""
 
 from __future__ import annotations
 
@@ -101,7 +101,7 @@ EVENT_OF_RUN = {
 TIME = "2026-03-01T10:00:00.{0:03}Z "
 LOG4J = "26/03/01 10:00:{0:02} INFO ConsoleTransport: "
 YARN = "[2026-03-01 10:00:{0:02}.123] "
-#: What stands before the first part, before each further one, and before the last.
+#: The text before the first part, before each further one, and before the last.
 COLLECTORS = {
     "a terminal": (LOG4J, "", ""),
     "log4j at a width": (LOG4J, LOG4J, LOG4J),

@@ -1,4 +1,4 @@
-"""The typed pass and the schemas take the same documents: only who names what is wrong differs."""
+"""The typed pass and the schemas take the same documents; only one of them names the error."""
 
 from __future__ import annotations
 

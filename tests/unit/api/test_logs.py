@@ -27,7 +27,7 @@ def form(request: pytest.FixtureRequest) -> str:
 
 @pytest.fixture
 def written(form: str, monkeypatch: pytest.MonkeyPatch) -> Iterator[io.StringIO]:
-    """What is written to standard error; the loggers are put back as they were."""
+    """The text written to standard error; the loggers are put back as they were."""
     root = logging.getLogger()
     handlers, level = root.handlers[:], root.level
     for handler in handlers:  # so that basicConfig(force=True) does not close pytest's own

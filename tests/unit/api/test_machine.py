@@ -1,4 +1,4 @@
-"""What this computer must have: found, missing, too old, too new."""
+"""The requirements of this computer: found, missing, too old, too new."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What anybody may read of a part that is away holds no address and no driver's words."""
+"""The public reason of a part that is away holds no address and no driver's words."""
 
 from __future__ import annotations
 

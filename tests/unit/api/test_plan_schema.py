@@ -1,4 +1,4 @@
-"""The schema of a plan and the typed pass agree: what the one takes the other takes."""
+"""The schema of a plan and the typed pass agree: both take the same documents."""
 
 from __future__ import annotations
 

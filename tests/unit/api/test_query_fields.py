@@ -1,4 +1,4 @@
-"""Fields of query strings: what they take, and the words in which they refuse."""
+"""Fields of query strings: their values, and the words in which they refuse others."""
 
 from __future__ import annotations
 

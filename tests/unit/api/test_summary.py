@@ -1,4 +1,4 @@
-"""The line that sums up what arrived, and which requests have a line of their own."""
+"""The line that sums up arrived documents, and which requests have a line of their own."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A measurement that is asked for what it does not know measures nothing, and says so."""
+"""A measurement that is asked for an unknown part measures nothing, and says so."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A year in small: the same runs for the same seed, and what is made of the samples."""
+"""A year in small: the same runs for the same seed, and the curves from the samples."""
 
 from __future__ import annotations
 
@@ -182,7 +182,7 @@ def test_the_table_compares_the_last_sample_with_the_first() -> None:
     later = replace(SAMPLE, runs=20, service_cpu=3.0)
     told = as_table(panels([SAMPLE, later]))
     assert "| service (CPU, ms a run) | 2 | 3 | 1.50 |" in told
-    assert "heap" not in told, "what was never measured has no line"
+    assert "heap" not in told, "a size that was never measured has no line"
     assert as_table(panels([])) == "nothing is measured yet\n"
 
 

@@ -1,4 +1,4 @@
-"""The measurement of the listener's cost: what its table says of samples, and its clocks."""
+"""The measurement of the listener's cost: its table of samples, and its clocks."""
 
 from __future__ import annotations
 

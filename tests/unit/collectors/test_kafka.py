@@ -1,4 +1,4 @@
-"""The consumer for the agent's Kafka dispatcher: what a record is, and what becomes of it."""
+"""The consumer for the agent's Kafka dispatcher: its records, and their fate."""
 
 from __future__ import annotations
 
@@ -130,7 +130,7 @@ class Topic:
 
 
 class Taking:
-    """A destination that is away for some calls, and refuses what is named in ``refuses``."""
+    """A destination that is away for some calls, and refuses the documents in ``refuses``."""
 
     def __init__(self, topic: Topic, away: int = 0, refuses: str = "") -> None:
         self.topic, self.away, self.refuses = topic, away, refuses
@@ -256,7 +256,7 @@ class Failure:
 
 
 class Client:
-    """The wire client: gives what it was told to, remembers what it was asked."""
+    """The wire client: gives prepared messages, and remembers its calls."""
 
     def __init__(self, *messages: Message | None, commits: bool = True) -> None:
         self.messages = list(messages)

@@ -1,4 +1,4 @@
-"""Rules that rename the datasets of events: what they touch, and what they leave alone."""
+"""Rules that rename the datasets of events: names that they change, and names that they leave."""
 
 from __future__ import annotations
 

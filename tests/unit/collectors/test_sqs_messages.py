@@ -1,4 +1,4 @@
-"""Messages of a queue: what they hold, what they are refused for, and how events become some."""
+"""Messages of a queue: their content, their refusals, and their making from events."""
 
 from __future__ import annotations
 
@@ -189,7 +189,7 @@ def test_a_request_stays_below_the_limit_in_bytes() -> None:
 
 
 class _Client:
-    """Keeps what it is asked to send."""
+    """Keeps the messages that it is asked to send."""
 
     def __init__(self) -> None:
         self.sent: list[dict[str, Any]] = []

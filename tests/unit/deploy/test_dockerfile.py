@@ -1,4 +1,4 @@
-"""The images: what they may not be, and that nothing of this folder slips into them."""
+"""The images: their users and permissions, and that nothing of this folder slips into them."""
 
 from __future__ import annotations
 
@@ -81,7 +81,7 @@ def test_the_image_for_aws_has_no_java(stages: dict[str, Stage]) -> None:
 
 
 def test_the_image_for_aws_starts_where_every_user_may_be(stages: dict[str, Stage]) -> None:
-    """Lambda runs it as a user of its own, for whom /data is closed."""
+    """Lambda runs it as a user of its own, without access to /data."""
     assert values("aws", "WORKDIR", stages) == []
 
 

@@ -1,4 +1,4 @@
-"""The manifests: their schema, and what a platform asks of every pod."""
+"""The manifests: their schema, and the demands of a platform on every pod."""
 
 from __future__ import annotations
 

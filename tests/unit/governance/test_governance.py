@@ -1,4 +1,4 @@
-"""What holds is a function of the set of statements; layers and tags follow the rules of naming."""
+"""Governance is a function of the set of statements; layers and tags follow the naming rules."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Chains between columns drawn as one edge: what stays, and how it is composed."""
+"""Chains between columns drawn as one edge: columns that stay, and how it is composed."""
 
 from __future__ import annotations
 

@@ -128,7 +128,7 @@ FULL: dict[str, Any] = {"producer": "listener", "logical_plan": "full", "reads":
 
 
 def test_a_plan_that_says_its_reads_are_not_all_joins_the_one_that_tells_them() -> None:
-    """The stock agent leaves out what a subquery reads, and says so: a gap."""
+    """The stock agent leaves out the reads of a subquery, and says so: a gap."""
     rows = row("s", 0, logical_plan="part", reads="a"), row("l", 900, **FULL)
     assert told(*rows) == [("s",), ("l",)], "reads that differ are two writes"
     details = Details({}, {"full": 3, "part": 1}, {}, frozenset({"part"}))

@@ -158,7 +158,7 @@ class World:
         return [(self.steps[position], time) for time, _, position in writes[cut:]]
 
     def above(self, index: int, before: int, depth: int) -> set[str]:
-        """Tables that what stood there before a time came from, in so many steps."""
+        """The sources of a table's content before a time, in this many steps."""
         if depth == 0:
             return set()
         found = set()
@@ -428,7 +428,7 @@ def test_an_unmarked_plan_is_never_shown(stores: Stores) -> None:
     assert answer.datasets == (dataset(1),)
 
 
-# --- what is true at a time -----------------------------------------------------------------------
+# --- answers at a time ----------------------------------------------------------------------------
 
 
 def test_a_table_overwritten_after_it_was_read_is_not_the_table_that_the_reader_saw(
@@ -491,7 +491,7 @@ def test_a_long_list_of_appends_is_exact_one_step_up(stores: Stores) -> None:
     world = World((Step(0, (0,), 1, labels.APPEND, tuple(range(1, 400)), ()),))
     answer = lineage_of(world, stores).ask(Question(dataset(1), Direction.UPSTREAM, 5))
     assert set(answer.datasets) == {dataset(0), dataset(1)}
-    assert not answer.folded  # nothing was written before what was appended
+    assert not answer.folded  # nothing was written before the appends
 
 
 def test_a_job_whose_write_was_replaced_stays_while_something_visible_stands_on_it(

@@ -1,4 +1,4 @@
-"""What is kept for a while stays within its bound."""
+"""The kept structure stays within its bound."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""Columns of JDBC queries: ``fixtures/jdbc_queries.json``, written by hand from what SQL means.
+"""Columns of JDBC queries: ``fixtures/jdbc_queries.json``, written by hand from the meaning of SQL.
 
-Per query the lines ``table.column how`` that each column of its result comes from, what decides
+Per query the lines ``table.column how`` that each column of its result comes from, the influences
 about its rows, and the problems: names that no reader could give to one table.
 """
 
@@ -103,7 +103,7 @@ def test_secrets_and_dates_in_a_query_are_not_in_its_text() -> None:
 
 
 def logic_of(source: str, *names: str) -> Logic:
-    """The logic of a plan that copies what a query gives, all columns as they are."""
+    """The logic of a plan that copies the result of a query, all columns as they are."""
     document = json.loads((SHAPES / "jdbc_query" / "plan.json").read_text(encoding="utf-8"))
     (read,) = document["operations"]["reads"]
     read["inputSources"] = [source]

@@ -92,7 +92,7 @@ def written_where_used(tree: ast.AST, module: ModuleType) -> Iterator[Found]:
 
 
 def is_built(said: ast.expr, module: ModuleType) -> bool:
-    """Whether a pattern is put together from what a function was given."""
+    """Whether a pattern is put together from a function's arguments."""
     names = {node.id for node in ast.walk(said) if isinstance(node, ast.Name)}
     return bool({(module.__name__, name) for name in names} & BUILT)
 
@@ -108,7 +108,7 @@ def valued(said: ast.expr, module: ModuleType) -> Any:
 UNTOLD: Final[set[tuple[str, str]]] = set()
 
 
-# Patterns that are put together from arguments: what they are made of.
+# The parts of patterns that are put together from arguments.
 BUILT: Final = {
     ("api.intake.wrapped_lines", "parts"),  # words of a prefix of up to 500 characters, possessive
     ("api.intake.wrapped_lines", "space"),

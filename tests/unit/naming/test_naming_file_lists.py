@@ -138,7 +138,7 @@ def _plan_over(sources, **params):
     return translate_plan(PlanDocument(read_plan(document), "", "hash", "1.2"), DEFAULT_RULES)
 
 
-# Files, pieces of tables, folders and what no rule knows, of several folders and stores.
+# Files, pieces of tables, folders and names that no rule knows, of several folders and stores.
 LISTED = st.sampled_from(
     [
         f"{root}/{folder}{name}"

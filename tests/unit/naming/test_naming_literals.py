@@ -1,4 +1,4 @@
-"""What differs between runs of one logic is taken out of texts and literals."""
+"""Parts that differ between runs of one logic are taken out of texts and literals."""
 
 from __future__ import annotations
 

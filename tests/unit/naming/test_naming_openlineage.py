@@ -13,7 +13,7 @@ from graph_model.naming.rules.rules import DEFAULT_RULES
 
 NAME3, NAME2 = "db.s.t", "db.t"
 EU = "eu-west-1"
-#: What is one dataset: (namespace, name), or the URI of a document of Spline's.
+#: The names of one dataset: (namespace, name), or the URI of a document of Spline's.
 ONE: dict[str, list[tuple[str, str] | str]] = {
     "athena": [
         (f"awsathena://athena.{EU}.amazonaws.com", NAME3),
@@ -133,7 +133,7 @@ ONE: dict[str, list[tuple[str, str] | str]] = {
     "pubsub": [("pubsub", "topic:p:t"), ("pubsub:", "topic:p:t")],
     "pubsub subscription": [("pubsub", "subscription:p:t")],
 }  # fmt: skip
-#: Beside those above: what may be another place, or of which nobody can tell.
+#: Beside those above: names that may mean another place, or of which nobody can tell.
 APART: list[tuple[str, str] | str] = [
     (f"redshift://c.{EU}:5440", NAME3),
     ("redshift://c.eu-west-2:5439", NAME3),

@@ -1,4 +1,4 @@
-"""Partitions, part files and globs: what is taken off a path, and what stays."""
+"""Partitions, part files and globs: the parts taken off a path, and the rest."""
 
 from __future__ import annotations
 
@@ -125,7 +125,7 @@ def test_the_partition_text_divides_into_its_pairs(values):
 @settings(deadline=None)
 @given(st.text(st.characters(codec="utf-8", exclude_characters="*?[]{}"), max_size=12))
 def test_a_value_reads_the_same_from_a_path_and_from_a_listing(value):
-    """Spark escapes values in paths; what a producer lists as a value is plain."""
+    """Spark escapes values in paths; the values that a producer lists are plain."""
     escaped = "".join(f"%{ord(c):02X}" if ord(c) < 128 and not c.isalnum() else c for c in value)
     (found,) = normalise(f"s3://lake/t/p={escaped}", "")
     assert found.partition == partition_text([("p", value)])

@@ -85,7 +85,7 @@ EVERYWHERE = [
     ("s3://b/C#/y?X-Amz-Signature=s", "s3://b/C#/y", "file", "y"),
     ("gs://b/o?X-Goog-Signature=s", "gs://b/o", "file", "o"),
     ("mongodb://h/?password=p/hr.staff", "mongodb://h/hr.staff", "table", "hr.staff"),
-    # what nobody knows survives, without its secrets
+    # an unknown part survives, without its secrets
     ("foo+bar://Host/X?a=1", "foo+bar://Host/X?a=1", "other", "X?a=1"),
     ("foo://u:p@h/x?token=abc&a=b", "foo://h/x?a=b", "other", "x?a=b"),
     ("foo://h/x?user=me", "foo://h/x", "other", "x"),

@@ -1,4 +1,4 @@
-"""Neighbours that are not drawn are counted; what failed runs tried is drawn and not followed."""
+"""Neighbours that are not drawn are counted; attempts of failed runs are drawn and not followed."""
 
 from __future__ import annotations
 

@@ -39,7 +39,7 @@ def stub(client: Any) -> Iterator[Stubber]:
 
 
 class Recorder:
-    """What was said, and how long was slept."""
+    """The messages, and the pauses."""
 
     def __init__(self) -> None:
         self.lines: list[str] = []

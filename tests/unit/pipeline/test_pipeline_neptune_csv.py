@@ -1,4 +1,4 @@
-"""The bulk loader's CSV: what is written is read back the same, and nothing else is taken."""
+"""The bulk loader's CSV: written files are read back the same, and others are refused."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What stands around the job: orders, the manifest, results read again, the command line."""
+"""The parts around the job: orders, the manifest, results read again, the command line."""
 
 from __future__ import annotations
 

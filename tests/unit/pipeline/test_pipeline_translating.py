@@ -110,7 +110,7 @@ def content(records: Iterable[Record]) -> tuple[list[Any], list[Row]]:
 
 
 def check_equal(submissions: Sequence[Submission], together: int = 5_000) -> list[Record]:
-    """What the service projects from these documents is what the pipeline makes of them."""
+    """The pipeline makes the same facts of these documents as the service."""
     headwater, lines = journal_lines(submissions)
     headwater.project()
     headwater.projector.request_rebuild()  # the definition: nothing depends on the order of arrival

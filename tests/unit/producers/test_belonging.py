@@ -1,4 +1,4 @@
-"""Journal, catalogue and graph belong together, or what does not is made anew and said so.
+"""Journal, catalogue and graph belong together; one that does not is made anew, with a reason.
 
 Files are removed, put back from copies, swapped and damaged while the service is stopped, and pages
 while it runs. In the end every answer is that of the documents in the journal.
@@ -309,7 +309,7 @@ def test_a_page_that_breaks_while_the_service_runs_is_noticed_and_mended(
 ) -> None:
     former = running.generations.current
     file = folder / CATALOGUE
-    former._engine.dispose()  # what is read already would hide it
+    former._engine.dispose()  # pages that are read already would hide it
     content = bytearray(file.read_bytes())
     content[4_096:] = b"\xff" * (len(content) - 4_096)
     file.write_bytes(content)
@@ -356,7 +356,7 @@ def test_wherever_a_bit_of_the_catalogue_flips_the_service_starts_and_a_rebuild_
     tmp_path: Path, seed: int
 ) -> None:
     """Structure that breaks is found. A value that changes in its place is not: it may contradict
-    what its document says, which is set aside then.
+    its document, which is set aside then.
     """
     data, rng = tmp_path / "data", random.Random(seed)
     run(data, None, *numbered(1, 2))

@@ -135,7 +135,7 @@ def test_a_user_function_named_like_an_aggregate_is_none() -> None:
     assert lineage(plan.build()) == {"s": {"salary TRANSFORMATION"}}
 
 
-# --- what only decides ---------------------------------------------------------------------------
+# --- influences ----------------------------------------------------------------------------------
 
 
 def test_conditions_of_case_decide_and_its_values_flow() -> None:
@@ -881,7 +881,7 @@ def test_limits_and_samples_influence_nothing() -> None:
     assert influences(plan.build()) == set()
 
 
-# --- what a document does not tell ---------------------------------------------------------------
+# --- gaps of a document --------------------------------------------------------------------------
 
 
 def test_rows_made_in_the_plan_have_no_source_and_are_no_gap() -> None:

@@ -1,8 +1,8 @@
-"""Column lineage of what real agents sent, against expectations that people have read.
+"""Column lineage of documents that real agents sent, against expectations that people have read.
 
 ``fixtures/column_lineage.json``: per capture its plans in order of arrival, each with its columns
-as ``[text, sources…]``, what influences it, and its gaps. To add a capture, write down what the
-job means, then compare.
+as ``[text, sources…]``, its influences, and its gaps. To add a capture, write down the lineage
+that the job means, then compare.
 """
 
 from __future__ import annotations

@@ -26,7 +26,7 @@ DIRECT_STRENGTH = {labels.IDENTITY: 0, labels.TRANSFORMATION: 1, labels.AGGREGAT
 class Walker:
     """Follows references by recursion, on the JSON itself, once per path.
 
-    ``links`` are what the plan means where its document is silent (CTEs, Expand).
+    ``links`` are the links of the plan where its document is silent (CTEs, Expand).
     """
 
     def __init__(self, document: Mapping[str, Any], links: Mapping[str, list[Reference]]) -> None:
@@ -107,7 +107,7 @@ _T = TypeVar("_T")
 
 
 class RandomPlan:
-    """Draws a plan of a few operations and knows what its silent parts mean."""
+    """Draws a plan of a few operations and knows the meaning of its silent parts."""
 
     def __init__(self, data: st.DataObject) -> None:
         self.data = data
@@ -307,7 +307,7 @@ def unions(count: int) -> ExecutionPlan:
 
 
 def parts_of(plan: ExecutionPlan) -> int:
-    """Attributes, expressions and references: what one pass has to look at."""
+    """The attributes, expressions and references that one pass has to look at."""
     references = sum(len(item.children) for item in plan.attributes.values())
     references += sum(len(item.children) for item in plan.functions.values())
     return len(plan.attributes) + len(plan.functions) + len(plan.constants) + references

@@ -1,4 +1,4 @@
-"""Forget and prune: what they cover is gone, stays gone, and nothing else is touched."""
+"""Forget and prune: the covered documents are gone and stay gone, and no others are touched."""
 
 from __future__ import annotations
 
@@ -232,7 +232,7 @@ def test_a_plan_that_two_commands_have_hidden_does_not_come_back_in_the_same_rou
     headwater.close()
 
 
-# --- what a prune covers -------------------------------------------------------------------------
+# --- the executions that a prune covers ----------------------------------------------------------
 
 
 def daily(
@@ -263,7 +263,7 @@ def test_executions_older_than_the_date_go_but_the_last_full_overwrite_stays() -
 def test_a_write_that_an_append_read_long_ago_is_kept() -> None:
     load = daily("load", 1, "file:/raw", "file:/staged", range(10))
     collect = daily("collect", 2, "file:/staged", "file:/facts", range(2, 10), append=True)
-    # its first append read what was staged on day 2, and nobody read what was staged before
+    # its first append read the content staged on day 2, and nobody read that of earlier days
     assert cutoffs([*load, *collect], Retention(before=START + 7 * DAY)) == {"load": 1}
 
 
@@ -277,7 +277,7 @@ def test_the_newest_runs_of_each_job_stay() -> None:
     load = daily("load", 1, "file:/raw", "file:/staged", range(10))
     seldom = daily("seldom", 2, "file:/staged", "file:/report", [1, 2])
     assert cutoffs(load, Retention(keep=3)) == {"load": 6}
-    # both runs of the report are kept, and the first read what was staged on day 1
+    # both runs of the report are kept, and the first read the content staged on day 1
     assert cutoffs([*load, *seldom], Retention(keep=3)) == {"load": 0}
 
 

@@ -89,7 +89,7 @@ def test_when_and_why_do_not() -> None:
 
 
 def test_each_declaration_is_a_subject_of_its_own() -> None:
-    keys = {subject_key(read_event(document(a_declaration(who)))) for who in ("ann", "bob")}
+    keys = {subject_key(read_event(document(a_declaration(author)))) for author in ("ann", "bob")}
     assert len(keys) == 2
     assert all(key.startswith("declaration:") for key in keys)
 
@@ -122,7 +122,7 @@ def test_a_retract_command_is_read_back() -> None:
 
 
 def test_removals_come_to_the_same_in_every_order() -> None:
-    ann, bob = (lineage_event(document(a_declaration(who))) for who in ("ann", "bob"))
+    ann, bob = (lineage_event(document(a_declaration(author))) for author in ("ann", "bob"))
     other = lineage_event(document(a_declaration("ann", target="s3://sheets/other")))
     documents = [ann, bob, other, retraction(ann, other)]
     found = []

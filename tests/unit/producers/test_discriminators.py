@@ -1,4 +1,4 @@
-"""A plan id that two different plans share: what a discriminator decides, in any order."""
+"""A plan id that two different plans share: the effect of a discriminator, in any order."""
 
 from __future__ import annotations
 

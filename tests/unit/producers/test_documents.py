@@ -1,4 +1,4 @@
-"""The one typed pass over what producers send: what it forgives, and what it refuses and where."""
+"""The one typed pass over documents: the faults that it forgives, and the refusals with places."""
 
 from __future__ import annotations
 
@@ -118,7 +118,7 @@ def refused_at(document: object) -> str:
     return refusal.value.path
 
 
-# --- what a plan says ---------------------------------------------------------------------------
+# --- the content of a plan ----------------------------------------------------------------------
 
 
 def test_a_plan_is_read_into_its_normal_form() -> None:
@@ -176,7 +176,7 @@ def test_a_plan_of_api_1_1_is_one_without_labels() -> None:
     assert read_plan(document).labels == {}
 
 
-# --- what it forgives ---------------------------------------------------------------------------
+# --- forgiven faults ----------------------------------------------------------------------------
 
 
 def test_numeric_ids_are_texts() -> None:
@@ -371,7 +371,7 @@ def test_a_read_that_nothing_links_to_the_write_is_still_a_read() -> None:
     assert plan.write.id == "op-0"
 
 
-# --- what it refuses, and where -----------------------------------------------------------------
+# --- refusals with their places -----------------------------------------------------------------
 
 
 @pytest.mark.parametrize("document", [None, [], "plan", 7, True, [plan_document()]])

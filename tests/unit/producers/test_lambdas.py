@@ -1,4 +1,4 @@
-"""What lambdas take from the arrays and maps that their functions go through.
+"""The fields that lambdas take from the arrays and maps that their functions go through.
 
 The shapes ``lambda_*`` are whole plans of real producers; here are the edges. A variable is written
 as the listener does it (a node wherever it stands, told by its name) unless a test says otherwise.
@@ -240,7 +240,7 @@ def test_variables_that_the_jvm_numbers_have_the_same_names_in_every_run() -> No
 
 # --- against the same expression without lambdas -------------------------------------------------
 
-Pair = tuple[Reference, Reference]  # an expression, and what it says with its variables replaced
+Pair = tuple[Reference, Reference]  # an expression, and the same with its variables replaced
 
 
 class RandomExpression:

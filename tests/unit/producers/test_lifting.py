@@ -526,7 +526,7 @@ def test_params_of_an_expression_are_kept_and_their_trees_taken_apart() -> None:
 def test_types_are_those_of_the_nodes() -> None:
     functions = {function.name: function for function in every_kind_of_node().functions.values()}
     assert functions["mask"].data_type == INT
-    assert functions["c"].data_type == INT  # an alias has the type of what it names
+    assert functions["c"].data_type == INT  # an alias has the type of its expression
     assert functions["windowspecdefinition"].data_type is None
 
 
@@ -608,7 +608,7 @@ def test_a_document_that_is_no_object_is_refused() -> None:
 
 
 def test_a_plan_without_attributes_or_expressions_is_lifted_too() -> None:
-    """Clients that are no Spark agent: only what is read and written."""
+    """Clients that are no Spark agent: only reads and writes."""
     found = lifted(
         {
             "id": "71bbeefd-ac2a-5965-b8fe-f068c4250901",

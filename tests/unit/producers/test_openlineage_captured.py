@@ -29,7 +29,7 @@ from tests import captures
 
 _FOLDER = Path(__file__).parents[2] / "fixtures" / "openlineage" / "captured"
 NAMES = sorted(path.stem for path in _FOLDER.glob("*.json"))
-#: Where one agent says what the other does not, for reasons of theirs.
+#: Values that one agent reports and the other does not, for reasons of theirs.
 ONLY_OPENLINEAGE = {
     "c_struct_fields": {"column"},  # nested fields are columns of a dataset
 }
@@ -103,7 +103,7 @@ def test_both_agents_mean_one_job_and_one_run_of_each_application(name: str) -> 
 
 @pytest.mark.parametrize("name", ["a1_curate", "a2_managers", "a3_agg", "c_append", "c_case_when"])
 def test_a_write_seen_by_both_can_be_paired(name: str) -> None:
-    """Equal application, target and reads, at most ten seconds apart: what pairing asks for."""
+    """Equal application, target and reads, at most ten seconds apart, as pairing requires."""
     ours = [row for row in executions(openlineage(name)) if row.kind == "write"]
     theirs = [row for row in executions(spline(name)) if row.kind == "write"]
     keys = [Counter((r.application_id, r.target, r.reads) for r in rows) for rows in (ours, theirs)]

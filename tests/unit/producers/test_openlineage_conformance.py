@@ -1,4 +1,4 @@
-"""The page about conformance says what the code does."""
+"""The page about conformance agrees with the code."""
 
 from __future__ import annotations
 

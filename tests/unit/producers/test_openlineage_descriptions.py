@@ -1,4 +1,4 @@
-"""What facets say of jobs, datasets and runs, whatever shape they have."""
+"""Descriptions of jobs, datasets and runs by facets, whatever shape they have."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""OpenLineage's events in normal form: what is taken, what is refused, and by which name."""
+"""OpenLineage's events in normal form: accepted ones, refused ones, and names in a refusal."""
 
 from __future__ import annotations
 

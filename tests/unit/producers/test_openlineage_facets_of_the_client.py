@@ -1,4 +1,4 @@
-"""Facets as the Python client's own classes spell them: what the graph makes of each."""
+"""Facets as the Python client's own classes spell them, and their result in the graph."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Large events: work grows with the document, and what would grow beyond it is told as a gap."""
+"""Large events: work grows with the document, a part that would grow beyond it becomes a gap."""
 
 from __future__ import annotations
 

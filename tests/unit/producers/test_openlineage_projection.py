@@ -83,7 +83,7 @@ def parent(job: str) -> dict[str, Any]:
 
 
 def every_kind_of_trouble() -> list[dict[str, Any]]:
-    """Late inputs, changed minds, two terminal events, declarations of what runs say too."""
+    """Late inputs, changed minds, two terminal events, declarations that runs report too."""
     nested = {"name": "place", "type": "struct", "fields": [{"name": "zip", "type": "int"}]}
     structured = dataset("t")
     structured["facets"]["schema"] = {"fields": [nested]}
@@ -248,7 +248,7 @@ def test_two_scopes_with_one_run_id_are_two_runs() -> None:
     headwater.close()
 
 
-# --- what people order ---------------------------------------------------------------------------
+# --- commands of people --------------------------------------------------------------------------
 
 
 def give(headwater: SmallHeadwater, order: Forget | Prune, at: int = 1) -> None:
@@ -354,7 +354,7 @@ def test_a_forgotten_declaration_takes_its_names_along() -> None:
     headwater.close()
 
 
-# --- what is remembered --------------------------------------------------------------------------
+# --- remembered translations ---------------------------------------------------------------------
 
 
 @pytest.fixture

@@ -1,4 +1,4 @@
-"""What OpenLineage's translation says, kept by a catalogue and a graph and taken back."""
+"""Facts of OpenLineage's translation, kept by a catalogue and a graph and withdrawn."""
 
 from __future__ import annotations
 

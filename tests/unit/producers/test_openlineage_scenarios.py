@@ -1,4 +1,4 @@
-"""Hand-written events and what the graph must say of them, scenario by scenario."""
+"""Hand-written events and their expected graph, scenario by scenario."""
 
 from __future__ import annotations
 
@@ -153,7 +153,7 @@ class Summary:
         return [
             f"{row.kind} {self.names[row.entity]} {row.name}{' deleted' * row.deleted}"
             for row in self.rows(FacetRow)
-            if row.kind not in (CHECK, READER)  # what facets say, not facets
+            if row.kind not in (CHECK, READER)  # results of facets, not facets
         ]
 
     def metrics(self) -> list[str]:

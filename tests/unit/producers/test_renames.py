@@ -1,4 +1,4 @@
-"""A table that is given another name: what its documents say of it."""
+"""A table that is given another name, as its documents report it."""
 
 from __future__ import annotations
 

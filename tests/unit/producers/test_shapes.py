@@ -1,16 +1,16 @@
 """Column lineage of whole plans, one folder of fixtures per shape.
 
-``fixtures/shapes/NAME/plan.json`` is a plan as a producer sends it; ``expected.json`` says what its
+``fixtures/shapes/NAME/plan.json`` is a plan as a producer sends it; ``expected.json`` says how its
 job means, written by hand from that meaning:
 
 - ``columns``: per output column the source columns, ``[uri, path, how]``. DIRECT ones are IDENTITY
   (renamed at most), TRANSFORMATION, or AGGREGATION once an aggregate function was crossed;
-  INDIRECT ones are WINDOW (partition and order of a window) or CONDITIONAL (what decides in CASE,
+  INDIRECT ones are WINDOW (partition and order of a window) or CONDITIONAL (the conditions in CASE,
   IF or FILTER (WHERE ...)). count(*), rankings and literals have no direct source.
-- ``influences``: what decides which rows there are, or their order: FILTER, JOIN, GROUP_BY, SORT.
-  DISTINCT groups by all its columns; EXCEPT and INTERSECT filter by the columns of both sides.
-  Through a computed column they reach everything that it was computed from.
-- ``gaps``: the codes of what the document does not tell.
+- ``influences``: columns that decide which rows there are, or their order: FILTER, JOIN, GROUP_BY,
+  SORT. DISTINCT groups by all its columns; EXCEPT and INTERSECT filter by the columns of both
+  sides. Through a computed column they reach everything that it was computed from.
+- ``gaps``: the codes of the parts that the document does not tell.
 - ``expressions``: texts, for columns where there is only one way to write them.
 
 A path is the column's name and the fields picked from it, joined with dots; a part that has a dot
@@ -101,13 +101,14 @@ def assert_lineage(expected: Lineage, derived: Lineage) -> None:
     assert not report, "\n" + "\n".join(report)
 
 
-def _difference(what: str, expected: set[str] | None, derived: set[str] | None) -> list[str]:
+def _difference(subject: str, expected: set[str] | None, derived: set[str] | None) -> list[str]:
     if expected == derived:
         return []
     if expected is None or derived is None:
-        return [f"{what}: {'not expected' if expected is None else 'missing'} as an output column"]
+        fault = "not expected" if expected is None else "missing"
+        return [f"{subject}: {fault} as an output column"]
     return [
-        f"{what}:",
+        f"{subject}:",
         *(f"  both     {line}" for line in sorted(expected & derived)),
         *(f"  expected {line}" for line in sorted(expected - derived)),
         *(f"  derived  {line}" for line in sorted(derived - expected)),

@@ -37,7 +37,7 @@ MANY = 1_000
 
 @pytest.fixture(autouse=True)
 def _small_bounds(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A hundredth of the real ones: what is counted here is not how fast it goes."""
+    """A hundredth of the real ones: the tests look at sizes, not at speed."""
     monkeypatch.setattr(size_bounds, "MOST_ELEMENTS", 1_000)
     monkeypatch.setattr(size_bounds, "MOST_CHARACTERS", 500_000)
     monkeypatch.setattr(size_bounds, "MOST_ROWS", 2_000)
@@ -374,7 +374,7 @@ def test_metrics_and_labels_of_an_execution_are_bounded() -> None:
     assert not [row for row in facts.rows if isinstance(row, EventLabelRow)]
 
 
-# --- what is said --------------------------------------------------------------------------------
+# --- messages ------------------------------------------------------------------------------------
 
 
 def stored(kind: DocumentKind, key: str, body: Json) -> StoredDocument:

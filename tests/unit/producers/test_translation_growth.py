@@ -1,4 +1,4 @@
-"""Short documents that say very much lose what grows, and say so; their datasets stay."""
+"""Short documents that expand very much lose the growing part, and say so; datasets stay."""
 
 from __future__ import annotations
 

@@ -49,8 +49,8 @@ def run_event(kind: str, minute: int, output: str, run: str = "f", **facets: Any
     return lineage_event(openlineage.run_event(run, kind, minute, "forgotten", outputs=outputs))
 
 
-def order(what: Order) -> Submission:
-    return submit(Command("ana", 1, "", "", what))
+def order(given: Order) -> Submission:
+    return submit(Command("ana", 1, "", "", given))
 
 
 def forget(*documents: Submission) -> Submission:
@@ -59,7 +59,7 @@ def forget(*documents: Submission) -> Submission:
 
 
 def forgotten_run() -> list[Submission]:
-    """Two commands name what it said on its way; a run is a function of what is left."""
+    """Two commands name its events on the way; a run is a function of its remaining events."""
     start, running, end = (
         run_event("START", 30, "t"),
         run_event("RUNNING", 31, "only here"),
@@ -111,7 +111,7 @@ def pruned(name: str, number: int, *, drop_bodies: bool, later: int | None) -> l
     events = [spline.event(spline.an_event(at, planId=body["id"])) for at in times]
     cutoff = Cutoff("default", name, "", "file:/data/out", 1_650_000_000_000)
     plans = [spline.plan(body)]
-    if not drop_bodies:  # else what is left depends on which of them went first
+    if not drop_bodies:  # else the rest depends on which of them went first
         plans.append(spline.plan(elsewhere, api_version="1.1"))
     return [*plans, *events, order(Prune((cutoff,), drop_bodies=drop_bodies))]
 
@@ -135,7 +135,7 @@ def forgotten_event(plan_id: str) -> list[Submission]:
 
 
 def stated() -> list[Submission]:
-    """What people say of a table, which changes no facts."""
+    """Statements of people about a table, which change no facts."""
     key = "file:/data/out"
     return [order(Statement(CommandKind.HIDE, key, value)) for value in ('{"reason":"old"}', None)]
 
@@ -163,7 +163,7 @@ STORIES: Final = [
 
 
 class Killed(BaseException):
-    """What nobody can catch: the process is gone."""
+    """An end that nobody can catch: the process is gone."""
 
 
 class Fault:
@@ -245,7 +245,7 @@ class FragileGenerations:
 
 
 class SavedMemoryGraph:
-    """What a checkpoint asks of a graph."""
+    """The part of a graph that a checkpoint uses."""
 
     def __init__(self, graph: MemoryGraph) -> None:
         self._graph = graph
@@ -271,7 +271,7 @@ class Meeting:
 
 #: ``killed``: the process. ``emptied``: the engine. ``both``. ``away``: the engine answers again
 #: soon. ``saved``: nothing goes wrong, and a checkpoint is taken. ``anew``, ``replayed``: somebody
-#: asks for a rebuild, or for what is projected to be projected again, and the process is killed.
+#: asks for a rebuild, or for projected documents to be projected again, and the process is killed.
 WRONG: Final = ("nothing", "saved", "away", "emptied", "killed", "both", "anew", "replayed")
 _KILLED: Final = {"killed", "both", "anew", "replayed"}
 
@@ -338,7 +338,7 @@ class Deployment:
 def outcome_of(
     meetings: Iterable[Meeting], batch: int = 2, of_command: int = 1
 ) -> tuple[object, object]:
-    """All elements and rows, when a new process has done what was left to do.
+    """All elements and rows, when a new process has done the rest of the work.
 
     A round takes up ``batch`` plan ids, so that others wait while it works; a command gives way to
     them after each ``of_command`` of its own.

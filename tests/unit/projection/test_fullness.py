@@ -1,4 +1,4 @@
-"""A graph that is full: runs leave, what is new waits, all else goes on, and nothing is lost."""
+"""A full graph: runs leave, new subjects wait, all others go on, and nothing is lost."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ class Bounded:
         return [states[at] for at in positions]
 
     def go_on(self) -> None:
-        """What the thread does until there is nothing left."""
+        """Do the work of the thread until there is nothing left."""
         projector = self.headwater.projector
         projector.make_room()
         for _ in range(_MOST_STEPS):

@@ -1,4 +1,4 @@
-"""What is known to be written is not written again, and nothing is believed for too long."""
+"""Elements known to be written are not written again, and nothing is believed for too long."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def a_run(number: int) -> Submission:
 
 
 class Watched:
-    """A Headwater whose graph tells what it is asked to write."""
+    """A Headwater whose graph tells the elements that it is asked to write."""
 
     def __init__(self) -> None:
         self.headwater: SmallHeadwater = small_headwater(ALL)
@@ -44,7 +44,7 @@ class Watched:
         self.headwater.graph.write = watched  # type: ignore[method-assign]
 
     def take(self, *documents: Submission) -> Facts:
-        """Project these; what the graph was asked to write of them."""
+        """Project these; returns the elements that the graph was asked to write."""
         self.written.clear()
         self.headwater.accept(*documents)
         self.headwater.project()
@@ -107,7 +107,7 @@ def test_a_failed_write_is_not_believed(watched: Watched) -> None:
     assert [one.vertices for one in later if one.edges] == [tried.vertices]
 
 
-# --- what is remembered of plans -----------------------------------------------------------------
+# --- remembered plans ----------------------------------------------------------------------------
 
 
 def test_a_plan_whose_head_goes_while_its_round_is_under_way_is_read_again(

@@ -130,7 +130,7 @@ def measured(headwater: SmallHeadwater) -> list[int]:
 
 
 def begin_rebuild(headwater: SmallHeadwater, *, epoch: bool) -> None:
-    """On request, or because another translator projected what stands."""
+    """On request, or because another translator made the present projection."""
     if epoch:
         headwater.journal.set_meta(EPOCH_KEY, "an older one")
         headwater.projector.prepare()

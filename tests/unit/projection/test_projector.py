@@ -280,7 +280,7 @@ def test_rerunning_a_plan_adds_only_its_execution() -> None:
     headwater.project()
     vertices, rows = headwater.elements()
     assert len(vertices) - len(vertices_before) == 2  # the execution, and run -performed-> it
-    # The execution, what lists show of its event, and when that came.
+    # The execution, the row that lists show for its event, and the time of its arrival.
     assert len(rows) - len(rows_before) == 3
     headwater.close()
 
@@ -318,7 +318,7 @@ def test_a_plan_that_cannot_be_read_leaves_the_word_to_the_next_of_its_id(
 
 
 class FailingGraph:
-    """Fails the n-th write, then works: what a lost connection looks like."""
+    """Fails the n-th write, then works, like a lost connection."""
 
     def __init__(self, inner: Any, failures: int) -> None:
         self._inner = inner

@@ -1,4 +1,4 @@
-"""A command that cannot be carried out is set aside; what it took away stands again."""
+"""A command that cannot be carried out is set aside; the facts that it took away are restored."""
 
 from __future__ import annotations
 
@@ -170,7 +170,7 @@ def test_a_long_command_gives_way_to_documents_unless_another_command_may_remove
     graph = GraphThatListens(headwater)
     headwater.project_through(graph)
     headwater.accept(*BEHIND)
-    headwater.project()  # what an earlier projector had begun is done
+    headwater.project()  # the work that an earlier projector had begun is done
     body = a_plan(id=_THIRD_ID, name="third")
     run = event(an_event(_SECOND + 2, planId=_THIRD_ID))
     headwater.accept(prune_both(), plan(body), run)
@@ -333,7 +333,7 @@ def test_another_process_hears_of_every_command_at_once() -> None:
     headwater.project_through()
     headwater.accept(submitted(one_job("demo", _SECOND)))
     headwater.project()
-    headwater.project_through()  # a projector that begins: it reads what the other one has added
+    headwater.project_through()  # a projector that begins reads the rows that the other has added
     headwater.accept(event(an_event(_FIRST + 1)))
     headwater.project()
     assert [row.at for row in headwater.catalogue.executions(limit=9).items] == [_SECOND]

@@ -1,4 +1,4 @@
-"""Everything projected anew beside what stands: the same content, and nothing lost on the way."""
+"""Everything projected anew beside the projection in force: equal content, nothing lost."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def rebuild(headwater: SmallHeadwater) -> None:
 
 
 def alien() -> Facts:
-    """What an older translator might have left."""
+    """Elements that an older translator might have left."""
     name = (("name", "gone"), ("namespace", "default"))
     return Facts((Vertex(identity.job_id("default", "gone"), labels.JOB, name),))
 
@@ -181,7 +181,7 @@ def test_documents_that_arrive_meanwhile_are_in_the_result(arriving_after: int) 
     if steps <= arriving_after:
         headwater.accept(*late)
         headwater.project()
-    rebuild(headwater)  # what a withdrawal left over while sweeping goes with the next one
+    rebuild(headwater)  # elements that a withdrawal left while sweeping go with the next one
     assert headwater.elements() == elements_of([*TROUBLE, *late], stepwise=False)
     headwater.close()
 
@@ -213,7 +213,7 @@ def test_another_translator_projects_anew_beside_the_projection_in_force(
 
 
 class BrittleGraph:
-    """Does what it is asked, and loses the connection after every n-th write or removal."""
+    """Does its work, and loses the connection after every n-th write or removal."""
 
     def __init__(self, inner: Any, every: int) -> None:
         self._inner = inner

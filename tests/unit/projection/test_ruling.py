@@ -1,4 +1,4 @@
-"""Another set of naming rules: beside what stands, with documents in between, and back again."""
+"""Another set of naming rules: beside those in force, with documents in between, and back."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ def rows_and_elements(headwater: SmallHeadwater) -> Any:
 
 
 def from_nothing(*submissions: Submission) -> Any:
-    """What a Headwater shows that knew the rules before the first document."""
+    """The content of a Headwater that knew the rules before the first document."""
     fresh = small_headwater()
     fresh.accept(*submissions)
     finish(fresh.projector)
@@ -150,7 +150,7 @@ def test_another_process_takes_up_where_one_died(headwater: SmallHeadwater, step
     headwater.project()
     for _ in range(steps):
         headwater.projector.rebuild_step()
-    headwater.journal.set_meta("rebuild", "wanted")  # what a minute of silence comes to
+    headwater.journal.set_meta("rebuild", "wanted")  # as after a minute of silence
     second = Projector(headwater.journal, headwater.graph, headwater.generations)
     second.prepare()
     known = run_of(0, 7)[1]
@@ -193,7 +193,7 @@ def test_a_second_process_takes_up_the_rules_that_another_has_put_in_force(
 
 @pytest.mark.parametrize("second", ["RUNNING", "COMPLETE", "forget"])
 def test_a_run_that_goes_on_during_a_rebuild_under_other_rules_is_told_once(second: str) -> None:
-    """What the rebuild has said of it under the new rules goes, like what stood under the old."""
+    """Its facts under the new rules, which the rebuild wrote, go like those under the old."""
     kind = {"processingType": "BATCH", "integration": "ANY", "jobType": "JOB"}
 
     def of_run(kind_of_event: str, minute: int) -> Submission:

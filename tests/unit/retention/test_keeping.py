@@ -1,4 +1,4 @@
-"""What HEADWATER_KEEP says, and how a prune is cut into steps."""
+"""The setting HEADWATER_KEEP, and a prune that is cut into steps."""
 
 from __future__ import annotations
 
@@ -132,7 +132,7 @@ def test_executions_left_before_the_cutoff_in_force_move_none() -> None:
     first = Cutoff("etl", "nightly", "", tables(1)[0], START + 5 * DAY)
     assert in_steps(headwater, [first], 100) == [5]
     in_force = recorded_cutoffs(headwater.catalogue)
-    assert headwater.catalogue.executions(limit=1).total == 20, "each run wrote what stays"
+    assert headwater.catalogue.executions(limit=1).total == 20, "each run wrote a table that stays"
     assert worth_moving([first], in_force, headwater.catalogue) == ()
     later = replace(first, before=START + 7 * DAY)
     (move,) = worth_moving([later], in_force, headwater.catalogue)

@@ -1,4 +1,4 @@
-"""What the catalogue's rows say of jobs, plans and datasets is what the graph says of them."""
+"""The catalogue's rows about jobs, plans and datasets agree with the graph."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A JVM that is a few Python objects: what py4j shows of a finished query, with a fuse in it.
+"""A JVM that is a few Python objects: a finished query as py4j shows it, with a fuse in it.
 
     node = Node(fuse, nodeName="Filter", children=sequence(fuse))
     node.nodeName()  # "Filter"; raises once the fuse has counted to its number
@@ -13,7 +13,7 @@ from typing import Any
 
 
 class JvmError(Exception):
-    """What a failed call raises, as py4j's own errors: with a stack trace in its text."""
+    """The error of a failed call, like py4j's own: with a stack trace in its text."""
 
 
 class Fuse:
@@ -23,10 +23,10 @@ class Fuse:
         self.at = at
         self.calls = 0
 
-    def burn(self, what: str) -> None:
+    def burn(self, call: str) -> None:
         self.calls += 1
         if self.calls == self.at:
-            raise JvmError(f"An error occurred while calling {what}.\n\tat java.lang.Thread")
+            raise JvmError(f"An error occurred while calling {call}.\n\tat java.lang.Thread")
 
 
 class Node:

@@ -1,4 +1,4 @@
-"""The stock agent's settings: what they must hold, in every form they are printed in."""
+"""The stock agent's settings: their required content, in every form they are printed in."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The demo without Spark: what it says before it starts."""
+"""The demo without Spark: its message before it starts."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Posting off the job's path: what arrives, what is retried, kept, dropped, what is logged."""
+"""Posting off the job's path: documents that arrive, are retried, kept or dropped, and the log."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def posts_of(item: str) -> Sequence[Post]:
 
 
 class ScriptedSender:
-    """Raises what it is told to, one entry a call; then succeeds."""
+    """Raises the given errors, one entry a call; then succeeds."""
 
     def __init__(self, *script: Exception | None) -> None:
         self.sent: list[str] = []
@@ -247,7 +247,7 @@ def test_the_next_item_leaves_a_server_alone_that_asked_for_it() -> None:
     assert waited == [30]
 
 
-# --- what is not delivered ---------------------------------------------------------------------
+# --- undelivered documents ---------------------------------------------------------------------
 
 
 class ListKeeper:
@@ -877,7 +877,7 @@ def raw_server(reply: bytes) -> Iterator[str]:
             with connection:
                 connection.recv(65536)
                 connection.sendall(reply)
-                # What is left unread when a socket is closed resets the connection, and takes a
+                # Unread bytes at the close of a socket reset the connection, which takes a
                 # reply with it that the client has not read yet.
                 with suppress(OSError):
                     connection.shutdown(socket.SHUT_WR)

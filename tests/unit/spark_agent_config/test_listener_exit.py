@@ -1,4 +1,4 @@
-"""However a driver ends, what it reported is delivered or kept, and its exit code is its own."""
+"""However a driver ends, its reports are delivered or kept, and its exit code is its own."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _ENDINGS = {
     "returns": ("", 0),
     "raises": ("raise ValueError('the job')", 1),
     "sys.exit": ("sys.exit(3)", 3),
-    # who is started in the background by a shell without job control ignores Ctrl-C from the start
+    # a process that a shell without job control starts in the background ignores Ctrl-C
     "Ctrl-C": (
         "signal.signal(signal.SIGINT, signal.default_int_handler); "
         "signal.raise_signal(signal.SIGINT)",

@@ -1,4 +1,4 @@
-"""Asking the JVM: what is made of its answers, and of every answer that does not come."""
+"""Asking the JVM: the use of its answers, and of every answer that does not come."""
 
 from __future__ import annotations
 
@@ -310,7 +310,7 @@ def test_trouble_of_one_kind_is_logged_once(caplog: pytest.LogCaptureFixture) ->
     assert "\tat" not in caplog.text, "no stack trace of the JVM in the job's log"
 
 
-# --- what is told ------------------------------------------------------------------------------
+# --- reports -----------------------------------------------------------------------------------
 
 
 def test_a_write_of_files_is_told_with_all_that_the_command_knows() -> None:
@@ -737,5 +737,5 @@ def test_small_readings_of_paths() -> None:
 
 
 def test_the_listener_and_the_server_agree_on_the_lifecycle_commands() -> None:
-    """Else CREATE TABLE over files that are there would hide who wrote them."""
+    """Else CREATE TABLE over files that are there would hide their writers."""
     assert frozenset() == targets.LIFECYCLE_COMMANDS - spark_commands.LIFECYCLE_COMMANDS

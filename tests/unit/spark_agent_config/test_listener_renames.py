@@ -25,7 +25,7 @@ def renamed(
     warehouse: str = "file:/warehouse",
     inspector: Inspector | None = None,
 ) -> list[CapturedQuery]:
-    """What is told of ``a`` that became ``b``, which lies in ``place`` then, if it is ``found``."""
+    """The report of ``a`` that became ``b``, which lies in ``place`` then, if it is ``found``."""
     described = Node(
         fuse,
         identifier=identifier(fuse, "b", "db"),

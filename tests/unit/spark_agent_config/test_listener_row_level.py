@@ -106,7 +106,7 @@ def test_a_merge_of_delta_gives_each_column_the_values_of_its_clauses() -> None:
     assert {(i.source[1], i.how) for i in logic.influences} == {
         ("id", "JOIN"),
         ("key", "JOIN"),
-        ("amount", "FILTER"),  # what is not updated is deleted
+        ("amount", "FILTER"),  # rows that are not updated are deleted
     }
     assert logic.gaps == ()
 
@@ -168,7 +168,7 @@ def row_level(kind: str, query: Json) -> Json:
 
 
 def test_a_merge_that_spark_rewrote_is_read_from_its_instructions() -> None:
-    """The table's bookkeeping (_file) is no column of what is written."""
+    """The table's bookkeeping (_file) is no column of the output."""
     big = call("GreaterThan", column("amount", 12), literal("5", "integer"))
     file = column("_file", 4)
     more = call("Add", column("pay", 2), column("amount", 12))

@@ -453,7 +453,7 @@ def test_documents_set_aside_count_against_the_bound_of_the_folder(tmp_path: Pat
 
 
 def imported(path: Path) -> list[tuple[str, Any]]:
-    """What ``headwater journal import`` finds in a file; refusals as ("refused", reason)."""
+    """Documents that ``headwater journal import`` finds; refusals: ("refused", reason)."""
     with path.open(encoding="utf-8-sig", errors="surrogateescape") as lines:
         return [
             (piece.kind, piece.plan_id) if isinstance(piece, Piece) else ("refused", piece.reason)

@@ -1,4 +1,4 @@
-"""Which versions a micro-batch read and made, from what Spark and the formats say of it."""
+"""Which versions a micro-batch read and made, from the answers of Spark and the formats."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Streaming queries and nested writes: what is told, when, and that nothing is raised."""
+"""Streaming queries and nested writes: reports, their times, and that nothing is raised."""
 
 from __future__ import annotations
 
@@ -105,7 +105,7 @@ def test_a_stream_that_cannot_be_inspected_is_one_line_in_the_log(
     assert "\tat" not in caplog.text
 
 
-# --- what is asked of a running query --------------------------------------------------------
+# --- questions to a running query ------------------------------------------------------------
 
 
 def running(fuse: Fuse, **answers: Any) -> Node:

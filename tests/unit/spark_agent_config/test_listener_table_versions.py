@@ -1,4 +1,4 @@
-"""Which commit of a Delta table is a command's, and what it says of partitions."""
+"""Which commit of a Delta table is a command's, and its partitions."""
 
 from __future__ import annotations
 
@@ -104,7 +104,7 @@ class Snapshot:
     ("times", "found"),
     [
         ([START + 61, START + 60, START - 1], START + 60),
-        ([START, START - 1, START + 5], START),  # what is older is not looked at
+        ([START, START - 1, START + 5], START),  # older commits are not looked at
         ([START + 2, START + 1], None),
         ([START + 61, START - 1], None),
         ([], None),
@@ -294,7 +294,7 @@ def test_a_snapshot_was_committed_to_main_where_its_own_time_stands_in_the_histo
 
 
 class Entries:
-    """What Iceberg's history writes of itself."""
+    """The text that Iceberg's history writes of itself."""
 
     def __init__(self, entries: list[tuple[int, int]]) -> None:
         self.entries = entries

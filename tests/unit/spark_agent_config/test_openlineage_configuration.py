@@ -1,4 +1,4 @@
-"""What OpenLineage's clients are told: in every form, and as the clients themselves read it."""
+"""The settings of OpenLineage's clients: in every form, and as the clients themselves read it."""
 
 from __future__ import annotations
 

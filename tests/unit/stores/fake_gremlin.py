@@ -200,8 +200,8 @@ async def ask(url: str, request: bytes) -> list[bytes]:
 class FakeGremlin:
     """``with FakeGremlin(reply(1)) as server: … server.url``. ``handshakes`` may refuse: (403, …).
 
-    ``requests`` counts what came; ``connections`` counts sockets opened; ``headers`` are those of
-    each handshake.
+    ``requests`` counts arrived requests; ``connections`` counts opened sockets; ``headers`` are
+    those of each handshake.
     """
 
     script: tuple[Step, ...]

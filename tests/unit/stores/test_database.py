@@ -1,4 +1,4 @@
-"""Opening databases, versions of tables, and what a failure looks like from outside."""
+"""Opening databases, versions of tables, and the look of a failure from outside."""
 
 from __future__ import annotations
 

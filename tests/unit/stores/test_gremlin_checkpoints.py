@@ -1,4 +1,4 @@
-"""Checkpoints of the embedded engine: what counts, what is refused, and what a crash leaves."""
+"""Checkpoints of the embedded engine: valid ones, refused ones, and the rests of a crash."""
 
 from __future__ import annotations
 
@@ -327,7 +327,7 @@ def test_a_restored_graph_counts_its_changes_from_there(saved: Engine) -> None:
     assert not checkpoints.due
 
 
-# --- what is refused -----------------------------------------------------------------------------
+# --- refusals ------------------------------------------------------------------------------------
 
 
 def cut_short(file: Path) -> None:
@@ -566,7 +566,7 @@ def test_nothing_is_reopened_where_the_mark_cannot_be_removed(saved: Engine) -> 
 
 @dataclass
 class Recorded:
-    """Checkpoints that remember what was asked of them; the last one holds documents before 3."""
+    """Checkpoints that remember their calls; the last one holds documents before 3."""
 
     asked: list[str] = field(default_factory=list)
     due: bool = False

@@ -1,7 +1,7 @@
-"""The driver's defects, shown on the driver itself, beside what our connections do instead.
+"""The driver's defects, shown on the driver itself, beside the behaviour of our connections.
 
-A test that fails here because the driver was mended is good news: see connection.py for what could
-then go.
+A test that fails here because the driver was mended is good news: see connection.py for code that
+can then be removed.
 """
 
 from __future__ import annotations
@@ -34,8 +34,8 @@ from tests.unit.stores.fake_gremlin import FakeGremlin, close_with, fail, hang_u
 ASK = traversals.ping()
 ONE = Limits(connections=1, connect=5.0, wait=1.0, answer=0.3, grace=0.0)
 
-# What the driver leaves behind when it fails complains when it is collected, in whatever test runs
-# then: it is kept for good.
+# Objects that the driver leaves when it fails complain when they are collected, in whatever test
+# runs then: so they are kept for good.
 LEFT_BEHIND: list[object] = []
 
 pytestmark = [
@@ -150,7 +150,7 @@ def test_a_child_of_a_fork_shares_the_drivers_socket() -> None:
 
 
 def answer_in_a_child(work: Callable[[], Any], seconds: float) -> str | None:
-    """What the work gives in a forked child; None when it fails, or is not done in time."""
+    """The result of the work in a forked child; None when it fails, or is not done in time."""
     mine, theirs = os.pipe()
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")

@@ -226,11 +226,11 @@ def test_progress_ends_with_everything(tmp_path: Path) -> None:
         jars.fetch(
             environment(tmp_path, repository.url),
             jars=ALL,
-            progress=lambda done, total, what: told.append((done, total, what)),
+            progress=lambda done, total, archive: told.append((done, total, archive)),
         )
     total = sum(each.size for each in ALL)
     assert told[-1][:2] == (total, total)
-    assert sorted(what for _, _, what in told) == sorted(each.filename for each in ALL)
+    assert sorted(archive for _, _, archive in told) == sorted(each.filename for each in ALL)
     assert [done for done, _, _ in told] == sorted(done for done, _, _ in told)
 
 

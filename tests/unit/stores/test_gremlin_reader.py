@@ -1,4 +1,4 @@
-"""In which order a graph is asked: what marks something is read before what it marks."""
+"""The order of questions to a graph: a marker is read before the elements that it marks."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from graph_model.stores.protocols import Direction
 
 
 class Asked:
-    """Connections to nobody, which remember what was sent."""
+    """Connections to nobody, which remember the sent requests."""
 
     def __init__(self) -> None:
         self.requests: list[Bytecode] = []

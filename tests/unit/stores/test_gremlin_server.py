@@ -1,4 +1,4 @@
-"""What the embedded engine is started with."""
+"""The settings and arguments with which the embedded engine is started."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def test_a_port_that_is_none_is_refused(port: int) -> None:
         server.check_port(port)
 
 
-# --- what the JVM is given -----------------------------------------------------------------------
+# --- arguments of the JVM ------------------------------------------------------------------------
 
 
 def test_the_settings_are_yaml_whatever_the_folder_is_called() -> None:

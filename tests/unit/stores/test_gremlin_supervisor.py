@@ -1,4 +1,4 @@
-"""The engine is started again when it died, not in a hot loop, and people are told what to do."""
+"""The engine is started again when it died, not in a hot loop, and people are told the remedy."""
 
 from __future__ import annotations
 
@@ -125,7 +125,7 @@ def test_a_death_after_a_long_life_is_a_first_one(watched: Watched) -> None:
 def test_an_engine_that_does_not_come_up_is_a_death_too(
     watched: Watched, caplog: pytest.LogCaptureFixture
 ) -> None:
-    """What it says of itself stays in the log: the reason is told to whoever asks."""
+    """The engine's own words stay in the log: the reason is told to whoever asks."""
     watched.engine.die(1)
     watched.engine.refuses = True
     with pytest.raises(EngineError):

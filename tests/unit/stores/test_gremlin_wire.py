@@ -1,4 +1,4 @@
-"""What goes over the wire: rows, requests and answers, compared with the driver's own work."""
+"""The bytes on the wire: rows, requests and answers, compared with the driver's own work."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The Java runtime of this machine: whose is used, which is refused, and what is said then."""
+"""The Java runtime of this machine: whose is used, which is refused, and with which words."""
 
 from __future__ import annotations
 

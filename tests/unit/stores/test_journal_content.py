@@ -65,7 +65,7 @@ def test_a_body_that_was_packed_without_a_vocabulary_is_read_for_ever(body: byte
 
 
 def test_vocabularies_are_frozen() -> None:
-    # What was packed against one is read by these very bytes alone. A new one comes after these.
+    # A body packed against one is read with these very bytes alone. A new one comes after these.
     hashes = [hashlib.sha256(one).hexdigest() for one in VOCABULARIES]
     assert hashes == ["8f1f1c608e4ea39d9c2c42ed874c3099415c1a2e6b7d3ddb197abcc2db3057ed"]
 

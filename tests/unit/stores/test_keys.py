@@ -1,4 +1,4 @@
-"""Keys, rates and what a request needs: pure parts of who may do what."""
+"""Keys, rates and the role that a request needs: the pure parts of access."""
 
 from __future__ import annotations
 
@@ -116,7 +116,7 @@ def test_keys_have_buckets_of_their_own_and_no_rate_is_no_limit() -> None:
     assert {rates.take("c", 0) for _ in range(1_000)} == {0}
 
 
-# --- what is needed ------------------------------------------------------------------------------
+# --- needed roles --------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -151,7 +151,7 @@ def test_an_admin_has_every_role() -> None:
     assert not Principal("me", frozenset({READER, PRODUCER})).may({ADMIN})
 
 
-# --- what is presented ---------------------------------------------------------------------------
+# --- presented keys ------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(

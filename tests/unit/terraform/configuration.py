@@ -1,7 +1,7 @@
 """The Terraform files, parsed: blocks as plain dicts, each with where it stands.
 
 An expression is a text, as python-hcl2 gives it: ``"${var.name}"``. A policy is the text between
-the brackets of ``jsonencode``, of which ``statements`` reads what the rules ask for.
+the brackets of ``jsonencode``, of which ``statements`` reads the parts that the rules ask for.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _TEXT = re.compile(r'"([^"\\]*)\\?"')
 
 @dataclass(frozen=True)
 class Statement:
-    """What the rules ask about a statement of a policy."""
+    """The parts of a policy's statement that the rules check."""
 
     effect: str
     actions: tuple[str, ...]
@@ -106,7 +106,7 @@ def plain(value: Any) -> Any:
 
 
 def within(body: Any, name: str) -> list[Any]:
-    """What is called ``name`` anywhere inside."""
+    """The blocks called ``name`` anywhere inside."""
     found = []
     if isinstance(body, dict):
         found += [value for key, value in body.items() if key.strip('"') == name]

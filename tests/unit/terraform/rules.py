@@ -1,4 +1,4 @@
-"""What holds for every file in ``terraform/``: a function a rule, which says what breaks it."""
+"""The rules for every file in ``terraform/``: a function for each, which names its violations."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from tests.unit.terraform.configuration import Block, plain, policies, statement
 Rule = Callable[[Sequence[Block]], list[str]]
 _UNSET: Final = (None, False, [], "")
 
-#: What must be given, and not be false: type of resource => names of arguments.
+#: Arguments that must be given, and not be false: type of resource => names of arguments.
 ENCRYPTED: Final = {
     "aws_neptune_cluster": ("storage_encrypted", "kms_key_arn"),
     "aws_rds_cluster": ("storage_encrypted", "kms_key_id", "master_user_secret_kms_key_id"),
@@ -32,7 +32,7 @@ ENCRYPTED: Final = {
     "aws_sagemaker_notebook_instance": ("kms_key_id",),
     "aws_kms_key": ("enable_key_rotation",),
 }
-#: What must say no in so many words: a default may change.
+#: Arguments that must say no explicitly: a default may change.
 PRIVATE: Final = {
     "aws_neptune_cluster_instance": ("publicly_accessible",),
     "aws_rds_cluster_instance": ("publicly_accessible",),
@@ -41,7 +41,7 @@ PRIVATE: Final = {
     "aws_db_instance": ("publicly_accessible",),
     "aws_redshiftserverless_workgroup": ("publicly_accessible",),
 }
-#: What must be said in these words: type of resource => argument => value.
+#: Arguments that must have this value: type of resource => argument => value.
 CLOSED: Final = {
     "aws_sagemaker_notebook_instance": {
         "direct_internet_access": "Disabled",
@@ -49,8 +49,8 @@ CLOSED: Final = {
     },
     "aws_mwaa_environment": {"webserver_access_mode": "PRIVATE_ONLY"},
 }
-#: What opens a network to the internet. CloudFront wants to see an internet gateway beside a
-#: private origin; without a route, which would be a door, nothing goes through it.
+#: Resources that open a network to the internet. CloudFront wants to see an internet gateway beside
+#: a private origin; without a route, which would be a door, nothing goes through it.
 DOORS: Final = (
     "aws_route",
     "aws_internet_gateway",
@@ -72,7 +72,7 @@ WITHOUT_SERVICE: Final = {
     ("modules/lake", "aws_iam_role_policy", "this"),
     ("modules/functions", "aws_iam_role_policy", "clock"),
 }
-#: What each bucket has beside it, in its module.
+#: The resources that each bucket has beside it, in its module.
 OF_BUCKETS: Final = (
     "aws_s3_bucket_public_access_block",
     "aws_s3_bucket_server_side_encryption_configuration",
@@ -148,7 +148,7 @@ def private(blocks: Sequence[Block]) -> list[str]:
 
 
 def signed_and_with_tls(blocks: Sequence[Block]) -> list[str]:
-    """Neptune asks for signatures, listeners speak TLS, Aurora refuses what does not."""
+    """Neptune asks for signatures, listeners speak TLS, Aurora refuses connections without TLS."""
     faults = []
     for block in _resources(blocks):
         if block.type == "aws_neptune_cluster":
@@ -194,7 +194,7 @@ def guarded_doors(blocks: Sequence[Block]) -> list[str]:
 
 
 def closed_queues(blocks: Sequence[Block]) -> list[str]:
-    """Each queue wants TLS; each but a dead-letter queue has one, for what cannot be taken."""
+    """Each queue wants TLS; each but a dead-letter queue has one, for untakable messages."""
     faults = []
     for queue in _resources(blocks):
         if queue.type != "aws_sqs_queue":
@@ -235,7 +235,7 @@ def closed_buckets(blocks: Sequence[Block]) -> list[str]:
 
 
 def named_actions(blocks: Sequence[Block]) -> list[str]:
-    """What a policy allows, it names: no ``*`` in an action, no NotAction, no managed policy."""
+    """A policy names its actions: no ``*`` in an action, no NotAction, no managed policy."""
     faults = []
     for block in _resources(blocks):
         for policy in policies(block):
@@ -249,14 +249,14 @@ def named_actions(blocks: Sequence[Block]) -> list[str]:
                 and not _is_bound_to_account(block, policy)
             ]
             if re.search(r"\b(NotAction|NotPrincipal|NotResource)\b", policy):
-                faults.append(f"{block.place} allows what it does not name")
+                faults.append(f"{block.place} allows actions that it does not name")
         if block.type in {"aws_iam_role_policy_attachment", "aws_iam_policy_attachment"}:
             faults.append(f"{block.place} takes a policy that is not written here")
     return faults
 
 
 def named_resources(blocks: Sequence[Block]) -> list[str]:
-    """What a policy allows, it allows on something, to somebody."""
+    """A policy allows an action on a resource, to a principal."""
     faults = []
     for block in _resources(blocks):
         of_itself = block.type in KEY_POLICIES  # in a key's policy * is the key
@@ -273,7 +273,7 @@ def named_resources(blocks: Sequence[Block]) -> list[str]:
 
 
 def bounded_keys(blocks: Sequence[Block]) -> list[str]:
-    """One key encrypts everything: a role uses it by the service that holds what the role reads."""
+    """One key encrypts everything: a role uses it by the service that holds the role's data."""
     return [
         f"{block.place} uses a key for anything"
         for block in _resources(blocks)

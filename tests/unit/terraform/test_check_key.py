@@ -13,11 +13,11 @@ from tests.unit.terraform.scripts import load_script
 
 
 class _ResourceNotFoundException(Exception):
-    """What the client raises for a secret without a value."""
+    """The client's error for a secret without a value."""
 
 
 class Secrets:
-    """Gives what it holds, and counts how often."""
+    """Gives its values, and counts how often."""
 
     exceptions = SimpleNamespace(ResourceNotFoundException=_ResourceNotFoundException)
 

@@ -1,6 +1,6 @@
 """The user that signs in with tokens: made once, with the rights that the service needs.
 
-As on RDS, the owner of the database is no superuser. What RDS alone has is the role ``rds_iam``:
+As on RDS, the owner of the database is no superuser. Only RDS has the role ``rds_iam``:
 it is made here, and signs nobody in.
 """
 

@@ -23,7 +23,7 @@ sys.stdout.write("a: producer\\nhw_" + "-".join(sys.argv[1:]) + "\\nIt is shown 
 
 
 class Secrets:
-    """Takes what is put, and can be told to refuse."""
+    """Keeps put secrets, and can be told to refuse."""
 
     def __init__(self) -> None:
         self.put: dict[str, str] = {}
@@ -75,7 +75,7 @@ def test_a_command_that_fails_ends_the_task(
 
 
 def test_the_command_prints_the_key_on_a_line_of_its_own() -> None:
-    """What ``create`` of the script looks for."""
+    """The key that ``create`` of the script looks for."""
     keys = SqlKeys(open_database("sqlite://"))
     lines = list(create(keys, KeyRequest("a", frozenset({Role.READER}), "", 0), 0))
     assert len([line for line in lines if line.startswith("hw_") and " " not in line]) == 1

@@ -1,4 +1,4 @@
-"""The example's Glue jobs: what they are configured with, and their script, which reports."""
+"""The example's Glue jobs: their configuration, and their script, which reports."""
 
 from __future__ import annotations
 

@@ -132,7 +132,7 @@ FAULTS = {
         rules.closed_queues,
         'resource "aws_sqs_queue" "x" {\n  kms_master_key_id = "k"\n}',
     ),
-    "a queue that drops what it cannot give": (
+    "a queue that drops messages that it cannot give": (
         rules.closed_queues,
         """
         resource "aws_sqs_queue" "x" {}
@@ -243,7 +243,7 @@ def test_no_action_with_a_star_hides_outside_of_a_policy() -> None:
         for path in files()
         for literal in re.findall(r'"([a-z0-9-]+:[A-Za-z]*\*)"', path.read_text("utf-8"))
     }
-    # Refusals of what comes without TLS, the administrator of a key, and an event of S3.
+    # Refusals of requests without TLS, the administrator of a key, and an event of S3.
     assert found == {"s3:*", "sqs:*", "kms:*"}
 
 

@@ -1,4 +1,4 @@
-"""How many elements runs take in the graph: worked out from rows, and what the graph has."""
+"""The elements that runs take in the graph: estimated from rows, against the graph itself."""
 
 from __future__ import annotations
 
