@@ -10,7 +10,7 @@ function element(tag, content = [], attributes = {}) {
   return node;
 }
 
-/** {"$ref": "#/components/schemas/Plan"} => what it points to. */
+/** {"$ref": "#/components/schemas/Plan"} => the schema that it points to. */
 export function resolve(spec, value) {
   let current = value;
   for (let steps = 0; current?.$ref && steps < 16; steps += 1) {

@@ -14,7 +14,7 @@ an embedded engine, and Neptune has none to give.
 Rounds project the documents that arrive meanwhile, and those that wait, as usual, into both
 catalogues (``add``); they also carry out the commands among them. Where a document causes a
 withdrawal (``note_withdrawal``), the pass starts over: that is rare, and a half-finished pass does
-not know what else supports a fact. A rebuild under other rules than those in force gets no facts
+not know all supports of a fact. A rebuild under other rules than those in force gets no facts
 from the rounds: it visits the plan ids of new documents again (``revisit``) and withdraws its own
 former facts of them. A crash leaves the old catalogue in force and superfluous elements in the
 graph; the next pass starts anew and removes them.

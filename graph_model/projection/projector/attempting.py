@@ -152,7 +152,7 @@ class Attempting:
         all of the attempt.
 
         An interrupted attempt stays noted beside this one, because a command may still have to
-        withdraw what it left.
+        withdraw its remains.
         """
         noted = attempt.beside(self.interrupted)
         self._journal.set_meta(ATTEMPT_KEY, write_attempt(noted))

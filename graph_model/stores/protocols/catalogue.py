@@ -17,7 +17,7 @@ from graph_model.stores.protocols.retention import SupportLookup
 from graph_model.stores.protocols.statements import StatementLookup
 
 ROUND_KEY: Final = "catalogue_round"
-"""Where the journal keeps the number of the last round that it has concluded."""
+"""The journal's setting for the number of the last round that it has concluded."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,8 +74,8 @@ class Catalogue(
         """Facets over time."""
 
     def snapshot(self) -> AbstractContextManager[Catalogue]:
-        """The catalogue as it is now: several questions read one state, and faster. For reading, in
-        one thread, and not for long.
+        """The catalogue as it is now, so that several questions read one state, and faster. Only
+        for reading, in one thread, and for a short time.
         """
 
     def clear(self) -> None: ...
@@ -117,15 +117,15 @@ class Generations(Protocol):
         """Whether ``doubt`` found nothing, or the catalogue was made here since."""
 
     def set_aside(self) -> None:
-        """An empty catalogue in place of the one in force, which is kept under another name where
-        it holds something. It is not trusted until ``adopt`` or ``switch``.
+        """Put an empty catalogue in place of the one in force, which is kept under another name if
+        it holds anything. The empty one is not trusted until ``adopt`` or ``switch``.
         """
 
     def adopt(self) -> None:
         """Trust the catalogue in force: the documents that it lacks are PENDING in the journal."""
 
     def refresh(self) -> bool:
-        """Follow a switch that another process has made; whether there was one."""
+        """Follow a switch that another process has made. Returns whether there was one."""
 
     def begin(self) -> Catalogue:
         """The next catalogue, empty."""

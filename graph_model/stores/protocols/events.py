@@ -100,7 +100,7 @@ class Events(Protocol):
     def count_executions(self, event_filter: EventFilter) -> int: ...
 
     def data_sources(self, event_filter: EventFilter, page: ListPage) -> tuple[EventRecord, ...]:
-        """One a dataset, with its last execution by (time, id), whatever became of it."""
+        """One item for each dataset, with its last execution by (time, id), failed ones too."""
 
     def count_data_sources(self, event_filter: EventFilter) -> int: ...
 
@@ -111,7 +111,7 @@ class Events(Protocol):
         """
 
     def listed(self, event_filter: EventFilter, ids: Collection[str]) -> frozenset[str]:
-        """Those of these executions that are listed, on whatever page."""
+        """The executions among these that are listed, on whatever page."""
 
     def execution_times(self, event_filter: EventFilter) -> tuple[int, int] | None:
         """The first and last time; the requested window is ignored."""
@@ -119,7 +119,7 @@ class Events(Protocol):
     def data_source_times(self, event_filter: EventFilter) -> tuple[int, int] | None: ...
 
     def executions_at(self, moments: Collection[tuple[str, int]]) -> tuple[ExecutionRow, ...]:
-        """The executions of a plan id at exactly its time, of each (plan id, time); by id."""
+        """For each (plan id, time) the executions of the plan id at exactly this time; by id."""
 
     def newest_of_plans(self, plans: Collection[str], at: int | None) -> dict[str, ExecutionRow]:
         """Per logical plan its newest completed write at or before ``at``."""
@@ -137,8 +137,8 @@ class Events(Protocol):
     def plan_ids(
         self, at: int | None, offset: int, limit: int, hidden: Collection[str] = ()
     ) -> tuple[tuple[str, ...], int]:
-        """Plan ids with an execution at or before ``at``, by their newest one; and how many. Of
-        ``hidden`` jobs or datasets (ids) no execution counts.
+        """Plan ids with an execution at or before ``at``, by their newest one; and how many there
+        are. Executions of ``hidden`` jobs or datasets (ids) do not count.
         """
 
     def plans(self, ids: Collection[str]) -> tuple[ExecutionPlanRow, ...]:

@@ -54,8 +54,9 @@ class GraphReader(Protocol):
         BOTH is refused (ValueError): call twice. The engine chooses which edges survive a cut;
         ``EdgePage.cut`` has the ids. Unknown ids have no edges.
 
-        If ``ids`` is a sequence, one is read after the other, and the edges of each in the order of
-        ``labels``: a marker before the elements that it marks, while others write.
+        If ``ids`` is a sequence, they are read one after the other, and the edges of each in the
+        order of ``labels``: so a marker is read before the elements that it marks, while others
+        write.
         """
 
     def neighbours(
@@ -107,19 +108,19 @@ class Graph(GraphReader, GraphWriter, Protocol):
 class Checkpoints(Protocol):
     """Checkpoints of an in-memory graph (the embedded engine).
 
-    The one writer calls all methods on its own thread, but ``voided``, which any thread may use. A
+    The one writer calls all methods on its own thread; only ``voided`` may be used by any thread. A
     checkpoint holds the facts of every document before a position of the journal.
     """
 
     def wrote(self, elements: int) -> None:
-        """So many elements were written since."""
+        """Note the number of elements written since."""
 
     def projected(self, documents: int) -> None:
-        """So many documents were projected since, whether they wrote anything or not."""
+        """Note the number of documents projected since, whether they wrote anything or not."""
 
     @property
     def due(self) -> bool:
-        """Whether enough has changed for a new one."""
+        """Whether enough has changed for a new checkpoint."""
 
     @property
     def overdue(self) -> bool:
@@ -138,12 +139,14 @@ class Checkpoints(Protocol):
         """Set the checkpoint aside: the facts of documents before its position change."""
 
     def void_overtaken(self, positions: Iterable[int]) -> None:
-        """Facts of these documents are withdrawn: set aside a checkpoint that holds them out of
-        order.
+        """Set the checkpoint aside if it may hold documents at these positions beyond its own
+        position: their facts are withdrawn.
         """
 
     def restore(self, epoch: str) -> int | None:
-        """Fill the empty graph; the first position not in it, or None when there is none."""
+        """Fill the empty graph. Returns the first position that is not in it, or None when there is
+        no checkpoint.
+        """
 
 
 class NoCheckpoints:

@@ -30,11 +30,11 @@ class Writer:
 
 
 class SuccessfulWrite(NamedTuple):
-    """The fields that history needs of a completed ``write`` execution, as in its row.
+    """The fields of a completed ``write`` execution that history needs, as in its row.
 
-    Also of a failed one, for its report; of a read, whose ``target`` is "". ``partitioned``:
-    whether its read or written partitions are known; ``bound``: whether it read a version of a
-    table.
+    Also used for a failed one, because of its report, and for a read, with the ``target`` "".
+    ``partitioned``: whether its read or written partitions are known; ``bound``: whether it read a
+    version of a table.
     """
 
     id: str
@@ -58,8 +58,8 @@ class Span(NamedTuple):
     """The writes of ``target`` with ``since <= at < before`` (epoch ms).
 
     ``place``: if ``target`` is a catalog name, only the writes while the name stood for this
-    dataset; "" for all. ``partition``: writes of another value of this canonical text's first key
-    may be left out; "" for none. ``branch``: of this one alone, or of EVERY_BRANCH.
+    dataset; "" for all. ``partition`` (canonical text, or ""): writes with another value of its
+    first key may be left out. ``branch``: only the writes to it, or to EVERY_BRANCH.
     """
 
     target: str
@@ -73,8 +73,8 @@ class Span(NamedTuple):
 class VersionSpan(NamedTuple):
     """The versions of one branch of ``target`` up to ``number``; ``place`` as in ``Span``.
 
-    They begin with the last full overwrite; with the last version before ``since``, where that is
-    not NO_NUMBER; or with the first one (``whole``).
+    They begin with the first version (``whole``), with the last version before ``since`` (where
+    that is not NO_NUMBER), or else with the last full overwrite.
     """
 
     target: str
@@ -191,8 +191,8 @@ class SeenWrites(Protocol):
     ) -> dict[Span, SpanWrites]:
         """Per span its completed writes, in any order.
 
-        Of a span with more than ``most`` of them the newest ``per_plan`` of each logical plan,
-        and where the others of the plan lie. At such a cut equal times are left out together.
+        If a span has more than ``most`` of them, it gets the newest ``per_plan`` of each logical
+        plan, and the period of the plan's others. At such a cut equal times are left out together.
         """
 
     def version_writes(
@@ -201,37 +201,37 @@ class SeenWrites(Protocol):
         """Per span its completed writes whose version is known by number."""
 
     def writes_by_version(self, asked: Collection[VersionId]) -> dict[VersionId, SuccessfulWrite]:
-        """Per version the first write that reports it, on its branch, else on any."""
+        """Per version the first write that reports it: on its branch, else on any branch."""
 
     def read_versions(self, executions: Collection[str]) -> tuple[ReadVersionRow, ...]:
         """The versions that these executions read."""
 
     def bound_reads(self, logical_plans: Collection[str]) -> frozenset[tuple[str, str]]:
-        """(logical plan, dataset) of those reads of which some execution read a version."""
+        """(logical plan, dataset) of the reads for which some execution read a version."""
 
     def readings(
         self, moments: Collection[tuple[str, int]], *, per_plan: int
     ) -> dict[tuple[str, int], SpanWrites]:
         """Per (logical plan that only reads, time) its completed ``read`` executions before the
-        time: the newest ``per_plan``, and where the others lie.
+        time: the newest ``per_plan``, and the period of the others.
         """
 
     def declared_flows(self, targets: Collection[str]) -> tuple[DeclaredFlow, ...]:
         """The declared flows into these, with the times in which they are in force."""
 
     def declared_reads(self, logical_plans: Collection[str]) -> tuple[DeclaredFlow, ...]:
-        """When these plans, which write nothing, are declared to read; ``target`` is ""."""
+        """The declared reads of these plans, which write nothing; ``target`` is ""."""
 
     def declared_plans(self, logical_plans: Collection[str]) -> frozenset[str]:
-        """Those of these logical plans that are declared and that no run has followed."""
+        """The logical plans among these that are declared and that no run has followed."""
 
     def companions(
         self, pairs: Collection[tuple[str, str]], state: str = labels.COMPLETED
     ) -> tuple[SuccessfulWrite, ...]:
-        """Per (target, application id) all its writes of a state, where several may be one.
+        """Per (target, application id) all its writes of a state, where several may be one write.
 
-        That is where several producers report them, or one belongs to a command whose writes are
-        reported twice (``labels.CTAS_COMMANDS``); elsewhere none.
+        That may be so where several producers report them, or where one belongs to a command whose
+        writes are reported twice (``labels.CTAS_COMMANDS``); elsewhere the result has none.
         """
 
     def companions_of_target(
@@ -274,7 +274,9 @@ class ExecutionHistory(Protocol):
         run: str | None = None,
         logical_plan: str | None = None,
     ) -> bool:
-        """Whether there is one at ``since <= at < before``, with the run of its own events."""
+        """Whether there is an execution at ``since <= at < before``; it counts under the run that
+        its own events name.
+        """
 
     def times_of_runs(
         self, jobs: Collection[str], limit: int
@@ -284,16 +286,17 @@ class ExecutionHistory(Protocol):
         """
 
     def newest_runs_since(self, job: str, runs: int, executions: int) -> int | None:
-        """The time of the oldest execution of the newest ``runs`` runs of a job, all of them where
-        it has fewer; runs come by (time of their newest execution, id) and as ``executions`` lists
-        them. No earlier than the ``executions``-th newest execution. None for a job without any.
+        """The time of the oldest execution of a job's newest ``runs`` runs, or of all its runs
+        where it has fewer, but no earlier than its ``executions``-th newest execution. Runs are
+        ordered by (time of their newest execution, id) and are those that ``executions`` lists.
+        None for a job without executions.
         """
 
     def executions_of_runs(
         self, runs: Mapping[str, Collection[str]], limit: int
     ) -> Mapping[str, Collection[ExecutionRow]]:
-        """Per job its newest ``limit`` executions by (at, id), newest first, that its runs in
-        ``runs`` made, as their own events name them.
+        """Per job the newest ``limit`` executions by (at, id) of its runs in ``runs``, newest
+        first; an execution belongs to the run that its own events name.
         """
 
     def executions_since(
@@ -305,8 +308,8 @@ class ExecutionHistory(Protocol):
         after: str = "",
         job: str | None = None,
     ) -> tuple[ExecutionRow, ...]:
-        """By (at, id), at ``since <= at < before`` (None: no end), with the runs of their own
-        events; of those at ``since`` the ones whose id comes after ``after``. ``job``: its own.
+        """The executions at ``since <= at < before`` (None: no end) by (at, id), with the runs that
+        their own events name; at ``since`` itself only ids after ``after``. ``job``: only its own.
         """
 
     def partitions(self, executions: Collection[str]) -> tuple[PartitionRow, ...]: ...
@@ -322,19 +325,21 @@ class ExecutionHistory(Protocol):
         """Per job its newest execution by (at, id), whatever its state."""
 
     def last_states(self, jobs: Collection[str], at: int | None) -> dict[str, tuple[int, str, str]]:
-        """Of ``last_executions`` the time, the state and the producer."""
+        """The time, the state and the producer of each of ``last_executions``."""
 
     def last_writers(self, targets: Collection[str], at: int | None) -> dict[str, ExecutionRow]:
-        """Per dataset its newest completed ``write`` execution by (at, id); none of a branch."""
+        """Per dataset its newest completed ``write`` execution by (at, id), without writes to
+        branches.
+        """
 
     def last_writes(self, targets: Collection[str], at: int | None) -> dict[str, int]:
-        """Of ``last_writers`` the times."""
+        """The times of ``last_writers``."""
 
     def lone_last_writes(
         self, targets: Collection[str], at: int | None, *, apart: int
     ) -> dict[str, int | None]:
-        """Of ``last_writes`` those before which no other lies within ``apart`` milliseconds; None
-        for a target without a write.
+        """The ``last_writes`` that have no other write within ``apart`` milliseconds before them;
+        None for a target without a write.
         """
 
     def last_of_plans(
@@ -349,10 +354,10 @@ class ExecutionHistory(Protocol):
         """The greatest ``ExecutionRow.at`` considered: the ``asOf`` of an answer."""
 
     def written_by(self, job: str, runs: Collection[str]) -> frozenset[tuple[str, str]]:
-        """(target, application id) of all that these runs of a job wrote."""
+        """(target, application id) of every write of these runs of a job."""
 
     def seen(self, datasets: Collection[str], at: int) -> frozenset[str]:
-        """Those of these datasets that were there by then (``catalogue.births``)."""
+        """The datasets among these that existed by then (``catalogue.births``)."""
 
 
 class SchemaHistory(Protocol):
@@ -373,4 +378,4 @@ class SchemaHistory(Protocol):
         """The ids of ``newest_schemas``."""
 
     def schema_uses(self, dataset: str, limit: int = 5_000) -> tuple[SchemaUseRow, ...]:
-        """Which plans read or write a dataset with which schema; those that write it first."""
+        """The plans that read or write a dataset, with their schemas; writing plans come first."""

@@ -69,12 +69,12 @@ class DocumentsSize:
 
 
 class JournalIntake(Protocol):
-    """Takes documents: durable before anyone is answered."""
+    """Takes documents, and makes them durable before a client is answered."""
 
     def accept(
         self, submissions: Sequence[Submission], receipt: Receipt, *, remember: bool = True
     ) -> tuple[int, ...]:
-        """Make documents durable (fsync) in one transaction; their positions, in order.
+        """Make documents durable (fsync) in one transaction. Returns their positions, in order.
 
         With ``remember`` the bytes are recognised by ``recall`` when they come again.
 
@@ -112,37 +112,40 @@ class JournalDocuments(Protocol):
         kinds: Collection[DocumentKind],
         hashes: Collection[str] | None = None,
     ) -> tuple[int, ...]:
-        """In order, those of a plan id's documents of these kinds that are not PENDING: as many as
-        there are.
+        """The positions of all documents of a plan id that have one of these kinds and are not
+        PENDING, in order.
 
-        With ``hashes`` of those alone that have one of these contents.
+        With ``hashes`` only documents with one of these contents.
         """
 
     def positions_to(
         self, plan_id: str, kinds: Collection[DocumentKind], last: int
     ) -> tuple[int, ...]:
-        """In order, those of a plan id's documents of these kinds, without fresh ones beyond
-        ``last``: as many as there are.
+        """The positions of all documents of a plan id that have one of these kinds, in order,
+        without fresh ones beyond ``last``.
         """
 
     def sizes(
         self, plan_ids: Collection[str], kinds: Collection[DocumentKind] | None = None
     ) -> dict[str, DocumentsSize]:
-        """Of all documents of each of these plan ids, or of those of these kinds alone. No body is
-        read; a plan id without documents is left out.
+        """The size of all documents of each of these plan ids, or only of documents of these kinds.
+        No body is read; a plan id without documents is left out.
         """
 
     def documents(self, positions: Collection[int]) -> tuple[StoredDocument, ...]:
         """The documents known among these, by position, with bodies."""
 
     def content_hashes(self, plan_id: str) -> tuple[str, ...]:
-        """Of all documents of a plan id, by position; several scopes may share one."""
+        """The content hashes of all documents of a plan id, by position; several scopes may share
+        one.
+        """
 
     def outline(
         self, plan_ids: Collection[str], kinds: Collection[DocumentKind], most: int | None = None
     ) -> dict[str, tuple[StoredDocument, ...]]:
         """Per plan id its documents of these kinds and its PENDING ones, by position, without
-        bodies; of the PENDING ones of other kinds at most so many in all, whichever they are.
+        bodies. PENDING documents of other kinds are at most ``most`` for all plan ids together; the
+        database chooses which.
 
         Two requests, whatever the number of plan ids; an unknown one is left out.
         """
@@ -164,8 +167,8 @@ class JournalSubjects(Protocol):
     """Plan ids and subjects, for the projection."""
 
     def pending(self, limit: int, first: DocumentKind) -> tuple[str, ...]:
-        """Plan ids that have a PENDING document: those of the kind ``first``, then the others, the
-        oldest first.
+        """Plan ids that have a PENDING document: first those with one of the kind ``first``, then
+        the others, each the oldest first.
         """
 
     def plan_ids(self, after: str, limit: int) -> tuple[str, ...]:
@@ -189,12 +192,12 @@ class ProjectionLease(Protocol):
         """Whether another process may ask for it."""
 
     def take(self) -> bool:
-        """Whether this process has it, still or from now on; False while another has it. A process
-        that dies gives it up. Raises JournalUnavailable.
+        """Take the lease, or keep it. False while another process has it. A process that dies gives
+        it up. Raises JournalUnavailable.
         """
 
     def give_up(self) -> None:
-        """Another process may have it from now on."""
+        """Give up the lease, so that another process may take it."""
 
 
 class JournalStates(Protocol):
@@ -212,10 +215,10 @@ class JournalStates(Protocol):
         subject: str | None = None,
         first: int = 1,
     ) -> int:
-        """Set documents in these states back to PENDING (replay, rebuild); how many.
+        """Set documents in these states back to PENDING (replay, rebuild). Returns how many.
 
-        With ``first`` only those at this position or after it. Those that were PROJECTED get the
-        reason REOPENED, because their facts may still exist.
+        With ``first`` only documents at this position or after it. Documents that were PROJECTED
+        get the reason REOPENED, because their facts may still exist.
         """
 
     def first_unprojected(self, besides: DocumentKind | None = None) -> int:
@@ -232,9 +235,9 @@ class JournalStates(Protocol):
         dropped: Collection[int] = (),
         settings: Mapping[str, str] = NO_SETTINGS,
     ) -> None:
-        """Set the states of documents, and remove the dropped ones for good, with their receipts
-        and bodies that nothing else has; set ``settings`` as ``set_meta`` does. All of it in one
-        transaction, none for nothing.
+        """Set the states of documents; remove the dropped ones for good, with their receipts and
+        with bodies that no other document has; set ``settings`` as ``set_meta`` does. All of it is
+        one transaction; without any change there is none.
         """
 
     def states(self, positions: Collection[int]) -> dict[int, DocumentState]: ...
@@ -242,8 +245,8 @@ class JournalStates(Protocol):
     def projecting(self) -> AbstractContextManager[None]:
         """Held during a projection: one projector at a time, in all processes.
 
-        A fact that one withdraws, another may be about to support. Blocks while another holds it,
-        for a bounded time (ProjectedElsewhere); a process that dies releases it.
+        Otherwise one projector could withdraw a fact that another is about to support. Blocks for a
+        bounded time while another holds it (ProjectedElsewhere); a process that dies releases it.
         """
 
     def lease(self) -> ProjectionLease:
@@ -254,7 +257,7 @@ class JournalSettings(Protocol):
     """Small durable settings: epochs, the last round."""
 
     def get_every_meta(self) -> Mapping[str, str]:
-        """All that ``set_meta`` keeps, as it is at one moment."""
+        """All settings that ``set_meta`` keeps, at one moment."""
 
     def get_meta(self, key: str) -> str | None:
         """A small durable setting (projection epoch, graph epoch)."""

@@ -40,8 +40,8 @@ class JobSummary:
 
 @dataclass(frozen=True, slots=True)
 class FailedJob:
-    """A job whose newest execution failed, when that ended (epoch ms), and its error, of which the
-    beginning is enough.
+    """A job whose newest execution failed, with the time of its end (epoch ms) and its error, of
+    which the beginning is enough.
     """
 
     job: JobRow
@@ -51,8 +51,9 @@ class FailedJob:
 
 @dataclass(frozen=True, slots=True)
 class Estate:
-    """How many jobs and datasets there are (as many as are listed), how many jobs' newest execution
-    failed, at any time and since the given one, and the newest of these failures, newest first.
+    """The numbers of jobs and datasets (those that are listed), the number of jobs whose newest
+    execution failed, at any time and since the given one, and the newest of these failures, newest
+    first.
     """
 
     jobs: int
@@ -137,8 +138,8 @@ class CatalogueLists(Protocol):
         limit: int = 1000,
         at: int | None = None,
     ) -> tuple[JobRow, ...]:
-        """As ``list_jobs`` by namespace and name, those behind ``after``: only rows, so that the
-        cost does not grow with the runs.
+        """The jobs behind ``after``, as ``list_jobs`` orders them by namespace and name; only rows,
+        so that the cost does not grow with the runs.
         """
 
     def list_jobs(
@@ -177,25 +178,26 @@ class CatalogueLists(Protocol):
         limit: int = 100,
         cursor: str | None = None,
     ) -> Page[RunSummary]:
-        """Runs of a job, newest first; with ``run`` that one alone."""
+        """The runs of a job, newest first; with ``run`` only that one."""
 
     def estate(
         self, hidden: Collection[str], *, failures: int, at: int | None, since: int | None = None
     ) -> Estate:
-        """Totals of all nodes that existed at the time, without hidden ones (ids), and so many
-        failures. ``failed_since`` counts those after ``since`` (epoch ms), by default all.
+        """The totals of all nodes that existed at the time, without hidden ones (ids), and up to
+        this many failures. ``failed_since`` counts those after ``since`` (epoch ms), or all.
         """
 
     def waiting_jobs(
         self, hidden: Collection[str], *, now: int, most: int
     ) -> dict[str, tuple[int, ...]]:
-        """The jobs that have waited longer than they mostly do, each with the ends of its newest
-        ``most`` runs, newest first: of all jobs but those that at least ``most // 2`` times waited
-        as long between two of these runs as they do ``now`` (epoch ms), and those that never ran.
+        """The jobs that have waited longer than they usually do, each with the ends of its newest
+        ``most`` runs, newest first. A job is left out if it never ran, or if in at least
+        ``most // 2`` cases it waited as long between two of these runs as it has waited ``now``
+        (epoch ms).
 
-        The ends are those of the newest execution, of the newest one before the first of its run,
-        and so on: a run that lies within a newer one does not count. A run is the one that the
-        events of the execution name.
+        The ends are those of the newest execution, of the newest one before the first execution of
+        its run, and so on: a run that lies within a newer one does not count. An execution belongs
+        to the run that its own events name.
         """
 
     def recent_executions(
@@ -214,8 +216,8 @@ class CatalogueLists(Protocol):
         """
 
     def attempts(self, jobs: Collection[str], at: int | None) -> frozenset[tuple[str, str]]:
-        """(job, logical plan) of those of these jobs whose newest execution failed: the plans that
-        failed among the newest 100 executions of that run.
+        """(job, logical plan) for the jobs among these whose newest execution failed: the plans
+        that failed among the newest 100 executions of that run.
         """
 
     def search(self, text: str, *, kinds: Collection[str], limit: int) -> Page[Match]:

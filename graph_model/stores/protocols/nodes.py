@@ -75,8 +75,8 @@ class CatalogNames(Protocol):
         """``location_of`` for many (name, at) at once; texts that are no name are left out."""
 
     def names_around(self, datasets: Collection[str]) -> frozenset[tuple[str, str]]:
-        """(name, location), every pair ever observed, of these and of the names that ever stood for
-        them.
+        """Every (name, location) ever observed for these datasets and for the names that ever stood
+        for them.
         """
 
     def renames_of(self, datasets: Collection[str], at: int | None) -> tuple[RenameRow, ...]:

@@ -29,10 +29,12 @@ class RunRecords(Protocol):
     """Runs, ended or not."""
 
     def of_subjects(self, subjects: Collection[str]) -> tuple[RunRow, ...]:
-        """By id; one a subject, two for a moment while a run is projected anew."""
+        """The runs of these subjects, by id: one for each subject, for a moment two while a run is
+        projected anew.
+        """
 
     def called(self, run_ids: Collection[str], scope: str | None = None) -> tuple[RunRow, ...]:
-        """The runs that clients call so, in one capture scope or in all (None); by id."""
+        """The runs with these client's ids, in one capture scope or in all (None); by id."""
 
     def first_of_runs(self, runs: Collection[str]) -> tuple[RunRow, ...]:
         """Per run vertex the run that started first, by id: a Spark application shares its vertex
@@ -40,30 +42,30 @@ class RunRecords(Protocol):
         """
 
     def below(self, run_ids: Collection[str], scope: str | None, limit: int) -> Rows[RunRow]:
-        """Those whose parent is one of these, in one capture scope or in all (None), by start."""
+        """The runs whose parent is one of these, in one capture scope or all (None), by start."""
 
     def of_job(self, job: str, at: int | None, limit: int) -> Rows[RunRow]:
-        """The newest that had started at or before ``at``, newest first."""
+        """The newest runs of a job that had started at or before ``at``, newest first."""
 
 
 class FacetRecords(Protocol):
     """Facets of datasets, jobs, logical plans and runs."""
 
     def newest(self, entities: Collection[str], kind: str, at: int | None) -> tuple[FacetRow, ...]:
-        """Per entity and name the newest one of a kind, a deletion too, by entity and name.
+        """Per entity and name the newest facet of a kind, or its deletion; by entity and name.
 
-        Of several at one time that of the greatest (subject, digest).
+        Of several at one time it is the one with the greatest (subject, digest).
         """
 
     def checks(self, entities: Collection[str], at: int | None) -> tuple[FacetRow, ...]:
-        """Per entity and check those of its newest time, and no older than the newest deletion of
-        all checks of the entity.
+        """Per entity and check the rows of its newest time, unless they are older than the newest
+        deletion of all checks of the entity.
         """
 
     def recent(
         self, entity: str, kind: str, name: str, at: int | None, limit: int
     ) -> tuple[FacetRow, ...]:
-        """The newest of one name, newest first; the cost depends on the limit alone."""
+        """The newest facets of one name, newest first; the cost depends on the limit alone."""
 
     def history(
         self,

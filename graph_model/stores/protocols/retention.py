@@ -12,9 +12,9 @@ class SupportLookup(Protocol):
     """Subjects, plans and documents behind the rows: for forget and prune."""
 
     def plan_ids(self, logical_plans: Collection[str]) -> frozenset[str]:
-        """Every plan id with one of these logical plans: as many as there are.
+        """Every plan id with one of these logical plans, however many there are.
 
-        Of OpenLineage the subject keys, in the place of a plan id.
+        For OpenLineage these are the subject keys, in the place of a plan id.
         """
 
     def uses(
@@ -31,7 +31,7 @@ class SupportLookup(Protocol):
         """Subjects that support a logical plan, or another vertex or edge of this id."""
 
     def facets_in_use(self, digests: Collection[str]) -> frozenset[str]:
-        """Those of these digests of facets that some FacetRow has."""
+        """The digests among these that some FacetRow has."""
 
     def forgotten(self, hashes: Collection[str]) -> frozenset[str]:
-        """Those of these content hashes that a forget command names."""
+        """The content hashes among these that a forget command names."""

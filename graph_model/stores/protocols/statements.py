@@ -37,6 +37,6 @@ class StatementLookup(Protocol):
     def run_facets(
         self, targets: Collection[str], names: Collection[str], at: int | None
     ) -> tuple[RunFacet, ...]:
-        """Per (target, logical plan) these facets of the newest run that wrote it, or failed to,
-        at or before ``at``; nothing where that run has none.
+        """Per (target, logical plan) these facets of the newest run that wrote the target, or
+        failed to, at or before ``at``; a run without such facets is left out.
         """

@@ -2,17 +2,17 @@
 //
 //   java ... engine <settings.yaml> <ready file> <process id of the owner> [<settings of the read port>]
 //
-// Compiled once by script.py, for the compiler is half of a start.
+// Compiled once by script.py, because compiling takes half of a start.
 //
 // Why not GremlinServer's own main class:
 //   * the JVM must end with its owner, however the owner ends (kill -9 too);
 //   * text requests are parsed by the Gremlin grammar, the one that Neptune speaks. Groovy would run
-//     any program for anybody who can reach the port: every page that a browser on this machine shows;
-//   * for the same reason a WebSocket opened by a page of another origin is refused, and plain HTTP is
-//     answered with a refusal: a request in an address needs no Origin, and unanswered it waits for ever;
-//   * a second port, when asked for, serves the same graph to readers alone;
+//     any program that reaches the port, also from every page that a browser on this machine shows;
+//   * for the same reason a WebSocket opened by a page of another origin is refused, and so is plain
+//     HTTP: a request in an address needs no Origin, and without an answer it would wait for ever;
+//   * a second port, if configured, serves the same graph for reads alone;
 //   * the owner learns from the ready file that this JVM, and no other program, holds the port;
-//   * upserts by id and what threads remember are made cheap, each in a place that TinkerPop leaves
+//   * upserts by id and the memory of threads are made cheap, each in a place that TinkerPop leaves
 //     to providers: a strategy of the traversal source, the executor of the server.
 
 import groovy.transform.CompileStatic
@@ -98,7 +98,7 @@ class SessionGuard extends SimpleChannelInboundHandler<RequestMessage> {
     }
 }
 
-/** Reads the head of the handshake; ends a connection that a page of another host opened, and one that is none. */
+/** Reads the head of the handshake; ends a connection that a page of another host opened, or that is no handshake. */
 class HandshakeGuard extends ByteToMessageDecoder {
     static final int LONGEST_HEAD = 16384
     static final String FORBIDDEN = 'HTTP/1.1 403 Forbidden\r\n'
@@ -125,7 +125,7 @@ class HandshakeGuard extends ByteToMessageDecoder {
         context.writeAndFlush(reply).addListener(ChannelFutureListener.CLOSE)
     }
 
-    /** What is answered instead of a handshake; null for one that may go on. */
+    /** The refusal that answers this head; null for a handshake that may go on. */
     String refusalOf(String head) {
         if (!allows(head)) return answer(FORBIDDEN, '')
         isHandshake(head) ? null : answer(NO_HTTP, 'Gremlin is spoken over WebSocket here: ws://, path /gremlin\n')
@@ -135,7 +135,7 @@ class HandshakeGuard extends ByteToMessageDecoder {
         "${start}Content-Type: text/plain\r\nContent-Length: ${text.length()}\r\nConnection: close\r\n\r\n${text}"
     }
 
-    /** Gremlin Server answers no other request, on no other path: whoever sends one would wait for ever. */
+    /** Gremlin Server answers no other request, on no other path: its client would wait for ever. */
     static boolean isHandshake(String head) {
         def lines = head.toLowerCase(Locale.ROOT).split('\r\n')
         def words = lines[0].split(' ')
@@ -179,7 +179,7 @@ class FilesStayInside extends AbstractTraversalStrategy<TraversalStrategy.Verifi
     }
 }
 
-/** Refuses what changes the graph or leaves marks on it, and files: the strategy of the read port. */
+/** The strategy of the read port: it refuses steps that change the graph, leave marks on it, or use files. */
 class OnlyReads extends AbstractTraversalStrategy<TraversalStrategy.VerificationStrategy>
         implements TraversalStrategy.VerificationStrategy {
     @Override
@@ -192,7 +192,7 @@ class OnlyReads extends AbstractTraversalStrategy<TraversalStrategy.Verification
 }
 
 /**
- * Strategies that stay whatever a request says; withoutStrategies() takes away any other. No request brings a
+ * Strategies that stay whatever a request says; withoutStrategies() removes any other. No request may bring a
  * graph computer: TinkerTransactionGraph lets one begin, and answers nothing afterwards.
  */
 class LastingStrategies extends DefaultTraversalStrategies {
@@ -236,7 +236,7 @@ class UpsertRow {
         this.keyValues = keyValues
     }
 
-    /** Null for anything else, which TinkerPop's own step knows what to do with. */
+    /** Null for any other row: TinkerPop's own step handles it. */
     static UpsertRow of(Object row, String search, String create) {
         if (!(row instanceof Map)) return null
         Object searched = ((Map) row).get(search), created = ((Map) row).get(create)
@@ -246,7 +246,7 @@ class UpsertRow {
         keyValues == null ? null : new UpsertRow(id, (Map<Object, Object>) created, keyValues)
     }
 
-    /** One of all labels and names of properties that are equal, of which there are a few dozen, for all elements. */
+    /** One shared text for all equal labels and names of properties, of which there are a few dozen. */
     static Object word(Object read) {
         Object known = WORDS.get(read)
         if (known != null) return known
@@ -274,8 +274,8 @@ class UpsertRow {
 /**
  * mergeV() of an UpsertRow.
  *
- * Looks into the graph's own table: vertices(id) answers with an iterator that tells its end by an exception,
- * with a stack of sixty frames. Either is the same read of the transaction.
+ * Reads the graph's own table: vertices(id) answers with an iterator that tells its end by an exception, with a
+ * stack of sixty frames. Both are the same read of the transaction.
  */
 @CompileStatic
 class UpsertVertexStep extends MergeVertexStep {
@@ -322,15 +322,15 @@ class UpsertEdgeStep extends MergeEdgeStep {
         Object out = row.created.get(Direction.OUT), into = row.created.get(Direction.IN)
         Vertex from = out == null ? null : tables.vertex(out), to = into == null ? null : tables.vertex(into)
         Object label = row.created.get(T.label)
-        if (from == null || to == null || label == null) return super.flatMap(traverser) // says what is missing
+        if (from == null || to == null || label == null) return super.flatMap(traverser) // it names the missing part
         IteratorUtils.of(from.addEdge((String) UpsertRow.word(label), to, row.keyValues))
     }
 }
 
 /**
- * Our upserts, mergeV(select(a)).option(onCreate, select(b)) and the same of mergeE(), without the traversal
- * that TinkerPop builds, optimises and runs for each row to look up its one id. A merge of any other form,
- * and a row that is not an UpsertRow, go TinkerPop's way.
+ * Headwater's upserts, mergeV(select(a)).option(onCreate, select(b)) and the same with mergeE(), without the
+ * traversal that TinkerPop builds, optimises and runs for each row to look up its one id. TinkerPop itself
+ * handles a merge of any other form, and a row that is not an UpsertRow.
  */
 @CompileStatic
 class UpsertsLookUpIds extends AbstractTraversalStrategy<TraversalStrategy.ProviderOptimizationStrategy>
@@ -356,7 +356,7 @@ class UpsertsLookUpIds extends AbstractTraversalStrategy<TraversalStrategy.Provi
         select.labels.empty && select.localChildren.empty ? select.scopeKeys[0] as String : null
     }
 
-    /** Neither options nor listeners nor partitions that a row alone does not tell of. */
+    /** Whether the rows say all that the step does: no ends, other options, listeners or partitions of its own. */
     static boolean isPlain(MergeStep step) {
         boolean ends = step instanceof MergeEdgeStep &&
                 (((MergeEdgeStep) step).outVTraversal != null || ((MergeEdgeStep) step).inVTraversal != null)
@@ -366,10 +366,10 @@ class UpsertsLookUpIds extends AbstractTraversalStrategy<TraversalStrategy.Provi
 }
 
 /**
- * The threads that answer requests; one that has worked for a while ends, and another takes its place.
+ * The threads that answer requests; a thread that has worked for a while ends, and another takes its place.
  *
  * TinkerTransactionGraph keeps up to four thread-local values for each element that a thread has ever touched,
- * and takes three of them never away: memory, and a table without end that each look-up searches.
+ * and never removes three of them: they take memory, and each look-up searches an ever longer table.
  */
 @CompileStatic
 class ShortLivedThreads extends ThreadPoolExecutor {
@@ -402,7 +402,7 @@ class ShortLivedThreads extends ThreadPoolExecutor {
     @Override
     protected void beforeExecute(Thread thread, Runnable request) { ((Worker) thread).began = System.nanoTime() }
 
-    /** What is thrown here ends the thread, and the executor makes another. */
+    /** An error thrown here ends the thread, and the executor makes another. */
     @Override
     protected void afterExecute(Runnable request, Throwable failure) {
         Worker worker = (Worker) Thread.currentThread()
@@ -412,14 +412,14 @@ class ShortLivedThreads extends ThreadPoolExecutor {
 }
 
 /**
- * Ends this JVM when it does nothing but collect garbage that is not there.
+ * Ends this JVM when it only collects garbage and frees next to nothing.
  *
- * The collector's own limit (GCTimeLimit) begins anew after each collection that freed a few bytes, and a
- * request that has waited long enough leaves a heap that is full and nobody who asks for more of it: a server
- * that answers nothing, for minutes or for ever. Here it is enough that ten seconds with three or more full
- * collections were spent nine tenths in them, and that the last left the old part of the heap full.
+ * The collector's own limit (GCTimeLimit) begins anew after each collection that freed a few bytes. And when
+ * requests have given up waiting, the heap is full and no thread asks for more of it: the server answers
+ * nothing, for minutes or for ever. This guard ends the JVM when nine tenths of ten seconds went into three or
+ * more full collections, and the last of them left the old part of the heap full.
  *
- * It looks without making an object: in a full heap whoever needs one waits.
+ * It looks without making an object: in a full heap a thread that makes one waits.
  */
 @CompileStatic
 class FullHeapGuard extends Thread {
@@ -434,7 +434,7 @@ class FullHeapGuard extends Thread {
     final GarbageCollectorMXBean young
     final GarbageCollectorMXBean full
     final MemoryPoolMXBean old
-    // the last looks, in a ring: when, what had been spent collecting until then, how many full collections
+    // the last looks, in a ring: their times, the time spent collecting until then, the number of full collections
     final long[] nanoseconds = new long[64]
     final long[] collecting = new long[64]
     final long[] collections = new long[64]
@@ -447,7 +447,7 @@ class FullHeapGuard extends Thread {
         daemon = true
     }
 
-    /** Other collectors than the one that server.py asks for are left to their own limits. */
+    /** Collectors other than the one that server.py asks for keep to their own limits. */
     static void watch() {
         GarbageCollectorMXBean young = ManagementFactory.garbageCollectorMXBeans.find { it.name == 'PS Scavenge' }
         GarbageCollectorMXBean full = ManagementFactory.garbageCollectorMXBeans.find { it.name == 'PS MarkSweep' }
@@ -470,7 +470,7 @@ class FullHeapGuard extends Thread {
         }
     }
 
-    /** The shortest time back from now that is long enough and has collections enough: was it spent in them? */
+    /** Whether collections filled the shortest time back from now that is long enough and has enough of them. */
     private boolean isOverrun(int look) {
         int now = look % nanoseconds.length
         for (int back = look - 1; back >= 0 && back > look - nanoseconds.length; back--) {
@@ -488,7 +488,7 @@ class FullHeapGuard extends Thread {
     }
 }
 
-/** Ends this JVM when its owner has gone: nothing here outlives the process, so nothing is lost. */
+/** Ends this JVM when its owner has ended: nothing here outlives the process, so nothing is lost. */
 void endWithOwner(long owner) {
     // The owner's end of the pipe closes when it ends; copies of it may live on in forked children,
     // so the process itself is watched as well.
@@ -517,7 +517,7 @@ void speakGremlinOnly(GremlinScriptEngineManager manager) {
     }
 }
 
-/** A server that is not started yet; `spare` threads are left to another one. */
+/** A server that is not started yet; it leaves `spare` threads to another one. */
 GremlinServer made(Settings settings, int spare) {
     int threads = Math.max(1, Runtime.runtime.availableProcessors() - spare)
     new GremlinServer(settings, new ShortLivedThreads(threads, settings.maxWorkQueueSize))
@@ -526,7 +526,7 @@ GremlinServer made(Settings settings, int spare) {
 /** Lets the server answer for `graph` under the name g, with `lasting` strategies. */
 void serve(GremlinServer server, Graph graph, TraversalStrategy... lasting) {
     def executor = server.serverGremlinExecutor
-    executor.graphManager.putGraph('graph', graph) // which ends the transactions of text requests
+    executor.graphManager.putGraph('graph', graph) // the manager ends the transactions of text requests
     executor.graphManager.putTraversalSource('g',
             new GraphTraversalSource(graph, new LastingStrategies(graph, lasting)))
     speakGremlinOnly(executor.gremlinExecutor.scriptEngineManager)
@@ -534,7 +534,7 @@ void serve(GremlinServer server, Graph graph, TraversalStrategy... lasting) {
         server.start().get()
     } catch (ExecutionException failure) {
         System.err.println(failure.cause.message)
-        Runtime.runtime.halt(98) // server.py knows this as: the port is taken
+        Runtime.runtime.halt(98) // server.py reads this exit code as: the port is taken
     }
 }
 
