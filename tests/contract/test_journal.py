@@ -573,7 +573,7 @@ def test_the_summary_counts_distinct_documents(journal: SqlJournal) -> None:
     assert journal.summary() == JournalSummary(10, waiting=1, pending=4, projected=2, failed=3)
 
 
-def test_the_summary_follows_what_another_process_takes_settles_and_removes(
+def test_the_summary_follows_documents_that_another_process_takes_settles_and_removes(
     engine: sa.Engine,
 ) -> None:
     asked, other = SqlJournal(engine), SqlJournal(engine)
