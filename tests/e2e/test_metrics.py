@@ -111,7 +111,9 @@ def test_requests_are_measured_by_template_and_status_never_by_name(server: Head
     template = "/graph/jobs/<job_id>"
     assert value(server, name, method="GET", route=template, status="404") == 2
     assert value(server, name, method="GET", route="unmatched", status="404") == 1
-    assert "0123" not in server.client.get("/metrics").text
+    metrics = server.client.get("/metrics").text
+    assert "job_0123" not in metrics
+    assert "/no/such" not in metrics
 
 
 def test_a_made_up_method_is_no_label_of_its_own(server: Headwater) -> None:
