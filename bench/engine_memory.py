@@ -94,7 +94,7 @@ def fill(graph: GremlinGraph, size: int) -> None:
     while written < size:
         facts = plans(range(number, number + _PLANS_AT_ONCE))
         write(graph, facts)
-        written += len(facts.vertices) + len(facts.edges)
+        written += facts.size
         number += _PLANS_AT_ONCE
 
 

@@ -259,7 +259,7 @@ def measure(body: bytes) -> str:
     except Exception as error:
         return f"{len(body) / 1e6:7.2f} MB  {type(error).__name__}: {error}"
     ratio = (reading + translating) / floor
-    elements = len(facts.vertices) + len(facts.edges) + len(facts.rows)
+    elements = facts.size + len(facts.rows)
     return (
         f"{len(body) / 1e6:7.2f} MB {floor:8.1f} {reading:8.1f} {translating:10.1f} ms"
         f" {ratio:7.1f}x {elements:9,} facts {_peak(document):8.1f} MB"

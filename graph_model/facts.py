@@ -9,7 +9,7 @@ different content.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from hashlib import blake2b
 from operator import attrgetter
 from typing import Any, Final, NamedTuple, get_args
@@ -518,22 +518,45 @@ _KEY_READERS: Final = {kind: _key_reader(kind) for kind in get_args(Row)}
 
 @dataclass(frozen=True, slots=True)
 class Facts:
-    """A set of facts; every tuple is sorted and free of repeats. Build with :func:`merge`.
-
-    ``key``: a digest of all of them, of facts that many subjects say alike; "" of others.
-    """
+    """A set of facts; every tuple is sorted and free of repeats. Build with :func:`merge`."""
 
     vertices: tuple[Vertex, ...] = ()
     edges: tuple[Edge, ...] = ()
     rows: tuple[Row, ...] = ()
-    key: str = field(default="", compare=False)
+
+    @property
+    def size(self) -> int:
+        """The number of vertices and edges."""
+        return len(self.vertices) + len(self.edges)
 
 
-def with_key(facts: Facts) -> Facts:
-    """The same with their key. The id of an element covers its content, a row is its content."""
+@dataclass(frozen=True, slots=True)
+class SharedFacts:
+    """Facts that many subjects report alike, made where they are needed.
+
+    ``key`` is :func:`key_of` them and decides whether two are equal, ``size`` the number of their
+    vertices and edges.
+    """
+
+    key: str
+    size: int = field(compare=False)
+    make: Callable[[], Facts] = field(compare=False, repr=False)
+
+
+Part = Facts | SharedFacts
+"""A part of the facts of a subject."""
+
+
+def whole(part: Part) -> Facts:
+    """The facts themselves."""
+    return part if isinstance(part, Facts) else part.make()
+
+
+def key_of(facts: Facts) -> str:
+    """A digest of all of them: the id of an element covers its content, a row is its content."""
     ids = [*(one.id for one in facts.vertices), *(one.id for one in facts.edges)]
     content = repr((ids, facts.rows)).encode("utf-8", "surrogatepass")
-    return replace(facts, key=blake2b(content, digest_size=16).hexdigest())
+    return blake2b(content, digest_size=16).hexdigest()
 
 
 @dataclass(slots=True)
@@ -564,13 +587,13 @@ class FactCollector:
         )
 
 
-def merge(parts: Iterable[Facts]) -> Facts:
+def merge(parts: Iterable[Part]) -> Facts:
     """The union; raises FactConflict where two facts share an id and differ."""
-    parts = [part for part in parts if part.vertices or part.edges or part.rows]
-    if len(parts) == 1:
-        return parts[0]
+    found = [one for one in map(whole, parts) if one.vertices or one.edges or one.rows]
+    if len(found) == 1:
+        return found[0]
     collector = FactCollector()
-    for part in parts:
+    for part in found:
         collector.add(*part.vertices, *part.edges, *part.rows)
     return collector.facts()
 

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Final
 
-from graph_model.facts import Facts, merge
+from graph_model.facts import Facts, Part, merge
 from graph_model.producers.translation_result import Outcome, States
 from graph_model.stores.protocols import DocumentState, StoredDocument
 
@@ -17,11 +17,11 @@ FORGOTTEN_REASON: Final = "its runs were forgotten; it counts again with the nex
 class Projection:
     """The writes and removals that one subject needs, and the states of its documents afterwards.
 
-    ``parts`` together are its facts; a part that many subjects share (a known logical plan) is the
-    same value in each of them.
+    ``parts`` together are its facts; a part that many subjects share (a known logical plan) has
+    the same key in each of them.
     """
 
-    parts: tuple[Facts, ...]
+    parts: tuple[Part, ...]
     former: Facts | None  # the former facts, of which some may have to go
     states: States
     dropped: tuple[int, ...] = ()  # positions that are to leave the journal

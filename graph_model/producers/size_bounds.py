@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Final, NamedTuple
 
-from graph_model.facts import Facts, Properties, merge
+from graph_model.facts import Facts, Part, Properties, merge
 
 MOST_ELEMENTS: Final = 100_000
 """Vertices and edges: a copy of a table of 10,000 columns has 70,000."""
@@ -51,14 +51,14 @@ def weigh(facts: Facts) -> Weight:
     """The weight of these facts, which hold each element once."""
     characters = sum(_length(vertex.properties) for vertex in facts.vertices)
     characters += sum(_length(edge.properties) for edge in facts.edges)
-    return Weight(len(facts.vertices) + len(facts.edges), characters, len(facts.rows))
+    return Weight(facts.size, characters, len(facts.rows))
 
 
 def _length(properties: Properties) -> int:
     return sum(len(value) for _, value in properties if isinstance(value, str))
 
 
-def excess_of(parts: Sequence[Facts], weights: Iterable[Weight]) -> str:
+def excess_of(parts: Sequence[Part], weights: Iterable[Weight]) -> str:
     """The bound that the parts exceed together; ``weights`` are theirs.
 
     A fact in several parts counts once: parts are merged only where their sum exceeds a bound.

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
-from graph_model.facts import Facts, merge
+from graph_model.facts import Facts, Part, merge
 from graph_model.stores.protocols import DocumentState, StoredDocument
 
 log = logging.getLogger(__name__)
@@ -42,7 +42,7 @@ class Outcome:
     """
 
     states: dict[int, State] = field(default_factory=dict)
-    parts: list[Facts] = field(default_factory=list)
+    parts: list[Part] = field(default_factory=list)
     dropped: set[int] = field(default_factory=set)
     covered: bool = False
 

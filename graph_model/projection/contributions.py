@@ -7,10 +7,10 @@ the rebuild then withdraws them.
 from __future__ import annotations
 
 import pickle
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-from graph_model.facts import Facts, Row
+from graph_model.facts import Facts, Part, Row, whole
 from graph_model.projection.withdrawal import OWN_ROWS
 from graph_model.stores.temporary import KeptContents
 
@@ -53,9 +53,10 @@ class Contributions:
         self._kept.close()
 
 
-def contribution_of(parts: Sequence[Facts]) -> Contribution:
-    ids = frozenset(one for part in parts for one in ids_of(part))
-    rows = (row for part in parts for row in part.rows)
+def contribution_of(parts: Iterable[Part]) -> Contribution:
+    found = [whole(part) for part in parts]
+    ids = frozenset(one for facts in found for one in ids_of(facts))
+    rows = (row for facts in found for row in facts.rows)
     return Contribution(ids, frozenset(row for row in rows if isinstance(row, OWN_ROWS)))
 
 

@@ -19,7 +19,7 @@ from collections.abc import Callable, Collection, Iterable
 from typing import Final
 
 from graph_model.batches import batched
-from graph_model.facts import Facts
+from graph_model.facts import Facts, Part
 from graph_model.producers.projections import Projection
 from graph_model.stores.protocols import DocumentState, GraphReader, Journal, StoredDocument
 
@@ -138,9 +138,9 @@ class Fullness:
         return self._written > _RECOUNTED * capacity or passed >= _RECOUNT_SECONDS
 
 
-def size_of(parts: Iterable[Facts]) -> int:
+def size_of(parts: Iterable[Part]) -> int:
     """The number of elements in these facts; an element in several parts counts for each."""
-    return sum(len(part.vertices) + len(part.edges) for part in parts)
+    return sum(part.size for part in parts)
 
 
 def held(documents: Collection[StoredDocument]) -> Projection:

@@ -13,7 +13,7 @@ from typing import Final
 
 from cachetools import LRUCache
 
-from graph_model.facts import Facts, Row
+from graph_model.facts import Facts, Part, Row, SharedFacts, whole
 
 _MOST_ELEMENTS: Final = 200_000
 _MOST_ROWS: Final = 100_000
@@ -32,11 +32,12 @@ class Known:
         self._wholes: LRUCache[str, None] = LRUCache(_MOST_WHOLES)
         self._kinds_of_wholes: set[type[Row]] = set()
 
-    def new(self, facts: Facts) -> Facts:
-        """The part of these facts that must be written."""
-        if facts.key in self._wholes:
-            self._wholes[facts.key] = None  # the one used last
+    def new(self, part: Part) -> Facts:
+        """The facts among these that must be written."""
+        if isinstance(part, SharedFacts) and part.key in self._wholes:
+            self._wholes[part.key] = None  # the one used last
             return _NOTHING
+        facts = whole(part)
         return Facts(
             tuple(vertex for vertex in facts.vertices if vertex.id not in self._elements),
             tuple(edge for edge in facts.edges if edge.id not in self._elements),
@@ -52,14 +53,14 @@ class Known:
         self._elements.update(edge.id for edge in facts.edges)
         self._rows.update(facts.rows)
 
-    def learn_wholes(self, parts: Iterable[Facts]) -> None:
+    def learn_wholes(self, parts: Iterable[Part]) -> None:
         """Note that each of these parts is written completely, now or before, and that none of it
         was removed since.
         """
         for part in parts:
-            if part.key:
+            if isinstance(part, SharedFacts) and part.key not in self._wholes:
                 self._wholes[part.key] = None
-                self._kinds_of_wholes.update(map(type, part.rows))
+                self._kinds_of_wholes.update(map(type, part.make().rows))
 
     def unlearn(self, gone: Facts) -> None:
         """Note that some of these facts were removed; a vertex went with all its edges."""

@@ -386,7 +386,7 @@ class Rebuild:
 
     def _write(self, translated: Facts) -> Facts:
         facts = self._runs.window.structure(translated)
-        self._runs.wrote(len(facts.vertices) + len(facts.edges))
+        self._runs.wrote(facts.size)
         self._graph.write(facts)
         return facts
 

@@ -26,10 +26,12 @@ from graph_model.facts import (
     Facts,
     JobRow,
     NameRow,
+    Part,
     RenameRow,
     Row,
     RunRow,
     SchemaRow,
+    SharedFacts,
     SupportRow,
     row_key,
 )
@@ -42,7 +44,7 @@ from graph_model.stores.protocols.retention import SupportLookup
 
 _ANY_LIMIT = 1
 _DAY_MS: Final = 86_400_000
-#: Rows that a subject alone reports.
+#: Rows that a subject alone reports, so that no shared facts have them.
 OWN_ROWS: Final = RunRow | FacetRow | DeclarationRow | ArrivalRow
 #: Shared vertices and the edges that keep each alive: (direction, labels). Checked in this order,
 #: so that elements supported by a removed vertex are checked after it.
@@ -71,9 +73,18 @@ _SUPPORTED = frozenset({labels.SCHEMA, labels.COLUMN, labels.DATASET, labels.JOB
 _SHARED_ROWS = (DatasetRow, ColumnRow, SchemaRow, JobRow)
 
 
-def difference(former: Facts, current: Iterable[Facts]) -> Facts:
-    """Facts in ``former`` and in none of ``current``."""
-    parts, kinds = tuple(current), {type(row) for row in former.rows}
+def difference(former: Facts, current: Collection[Part]) -> Facts:
+    """Facts in ``former`` and in none of ``current``. Shared facts are made only where some of
+    the former may be among them.
+    """
+    left = _without(former, [part for part in current if isinstance(part, Facts)])
+    if not left.size and all(isinstance(row, OWN_ROWS) for row in left.rows):
+        return left
+    return _without(left, [part.make() for part in current if isinstance(part, SharedFacts)])
+
+
+def _without(former: Facts, parts: Collection[Facts]) -> Facts:
+    kinds = {type(row) for row in former.rows}
     kept = {vertex.id for part in parts for vertex in part.vertices}
     kept.update(edge.id for part in parts for edge in part.edges)
     current_rows = {row_key(row) for part in parts for row in part.rows if type(row) in kinds}

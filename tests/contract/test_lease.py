@@ -80,7 +80,7 @@ class WatchedGraph(MemoryGraph):
     def write(self, facts: Facts) -> None:
         if self.away:
             raise GraphUnavailable("away")
-        self.written += len(facts.vertices) + len(facts.edges)
+        self.written += facts.size
         super().write(facts)
 
 

@@ -20,7 +20,15 @@ from typing import Final
 from cachetools import LRUCache
 
 from graph_model.errors import Unavailable
-from graph_model.facts import ArrivalRow, ExecutionRow, Facts, RunRow, merge
+from graph_model.facts import (
+    ArrivalRow,
+    ExecutionRow,
+    Facts,
+    Part,
+    RunRow,
+    SharedFacts,
+    merge,
+)
 from graph_model.naming import Rules
 from graph_model.producers.document_notes import projected
 from graph_model.producers.openlineage import (
@@ -69,7 +77,7 @@ class OngoingRuns:
     """
 
     def __init__(self, most_elements: int = _MOST_ELEMENTS) -> None:
-        self._kept: LRUCache[_Set, tuple[Facts, ...]] = LRUCache(most_elements, _count_elements)
+        self._kept: LRUCache[_Set, tuple[Part, ...]] = LRUCache(most_elements, _count_elements)
         self._lock = Lock()
 
     def keep(self, documents: Iterable[StoredDocument], outcome: Outcome) -> None:
@@ -78,12 +86,13 @@ class OngoingRuns:
             state != DocumentState.PROJECTED for state, _ in outcome.states.values()
         ):
             return
-        rows = [row for part in outcome.parts for row in part.rows if isinstance(row, RunRow)]
+        own = [part for part in outcome.parts if isinstance(part, Facts)]
+        rows = [row for part in own for row in part.rows if isinstance(row, RunRow)]
         if rows and all(row.ended_at is None for row in rows):
             with self._lock, suppress(ValueError):  # larger than the whole cache
                 self._kept[_set_of(documents)] = tuple(outcome.parts)
 
-    def find(self, documents: Iterable[StoredDocument]) -> tuple[Facts, ...] | None:
+    def find(self, documents: Iterable[StoredDocument]) -> tuple[Part, ...] | None:
         """The facts of these documents if no command covered one; None where not cached."""
         with self._lock:
             return self._kept.get(_set_of(documents))
@@ -93,35 +102,38 @@ def _set_of(documents: Iterable[StoredDocument]) -> _Set:
     return frozenset((one.scope, one.content_hash) for one in documents)
 
 
-def _count_elements(parts: Iterable[Facts]) -> int:
-    return sum(len(part.vertices) + len(part.edges) + len(part.rows) for part in parts)
+def _count_elements(parts: Iterable[Part]) -> int:
+    """Approximately; a catalogue's row is an element, too."""
+    return sum(part.size + len(part.rows if isinstance(part, Facts) else ()) for part in parts)
 
 
 def former_facts(
     documents: Sequence[StoredDocument],
+    outcome: Outcome,
     orders: Orders,
     rules: Rules,
     ongoing: OngoingRuns,
-    *,
-    covered: bool,
 ) -> Facts | None:
-    """Facts that may be in the graph for these documents, other than those of all together; None
-    for none.
+    """Facts that may be in the graph for these documents, other than those of all together (the
+    ``outcome``); None for none.
 
     Both with the commands in force and without them: the projector may not yet have carried out a
-    new command. ``covered``: a command covers some of the documents.
+    new command.
     """
     readable = [one for one in documents if one.state != DocumentState.FAILED]
-    earlier = earlier_sets(readable, covered=covered)
+    earlier = earlier_sets(readable, covered=outcome.covered)
     if not earlier:
         return None
-    found: list[Facts] = []
+    found: list[Part] = []
     for some in earlier:
         parts = ongoing.find(some)
         found += translate_events(some, NO_ORDERS, rules).parts if parts is None else parts
         if _touches(orders, some):
             found += translate_events(some, orders, rules).parts
-    return merge(found)
+    stays = {part.key for part in outcome.parts if isinstance(part, SharedFacts)}
+    return merge(
+        part for part in found if not isinstance(part, SharedFacts) or part.key not in stays
+    )
 
 
 def _touches(orders: Orders, documents: Iterable[StoredDocument]) -> bool:

@@ -98,13 +98,6 @@ class RunLogic:
         )
 
     @property
-    def reads_text(self) -> str:
-        """In the form of ``translate.plans`` for the same reads, so that two producers can be
-        compared.
-        """
-        return identity.set_text(use.id for use, _ in self.reads)
-
-    @property
     def target(self) -> str:
         return self.write.id if self.write else ""
 

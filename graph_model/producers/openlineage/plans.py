@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache, partial
 from threading import Lock
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from cachetools import LRUCache, cached
 
@@ -18,11 +19,12 @@ from graph_model.facts import (
     Properties,
     SchemaRow,
     SchemaUseRow,
+    SharedFacts,
     SupportRow,
     Vertex,
     edge,
+    key_of,
     properties,
-    with_key,
 )
 from graph_model.naming import JobName, Rules
 from graph_model.producers.elements.datasets import add_column, add_dataset, add_schema
@@ -34,36 +36,85 @@ from graph_model.producers.openlineage.logic import RunLogic, read_logics, state
 from graph_model.producers.size_bounds import Weight, weigh
 from graph_model.producers.spelling import spell
 
-_MOST_WEIGHT: Final = 100_000  # edges
-_LEAST_WEIGHT: Final = 100  # a thousand statements are kept at most
+_MOST_BYTES: Final = 64_000_000
+_HEAD_BYTES: Final = 1_000
+_READ_BYTES: Final = 100
 
 
 @dataclass(frozen=True, slots=True)
-class LogicalPlan:
-    """A logical plan with its facts; equal logics have equal facts."""
+class LogicalPlanHead:
+    """All that a run needs of its logical plan beside the plan's facts.
+
+    ``reads`` are the ids of the datasets read, sorted; ``target`` is the id and ``uri`` the URI of
+    the one written, "" for none; ``key`` and ``weight`` are those of the facts.
+    """
 
     id: str
+    job: JobName
     job_id: str
-    logic: RunLogic
-    facts: Facts
+    reads: tuple[str, ...]
+    target: str
+    uri: str
+    mode: str
+    key: str
     weight: Weight
 
+    @property
+    def reads_text(self) -> str:
+        """As plans of Spline have it for the same reads, so that two producers can be compared."""
+        return identity.set_text(self.reads)
 
-def _weight(plans: tuple[LogicalPlan, ...]) -> int:
-    return _LEAST_WEIGHT + sum(len(plan.facts.edges) for plan in plans)
+
+class LogicalPlan(NamedTuple):
+    """A logical plan with its facts; equal logics have equal facts."""
+
+    head: LogicalPlanHead
+    facts: SharedFacts
 
 
-@cached(LRUCache(_MOST_WEIGHT, _weight), key=statement_digest, lock=Lock(), info=True)
+_HeadAndFacts = tuple[LogicalPlanHead, Facts]
+
+
 def plans_of(
     statement: JobStatement, job: JobName, command: str, scope: str, rules: Rules, *, declared: bool
 ) -> tuple[LogicalPlan, ...]:
-    """Cached by the statement's digest: a repeated statement costs only its digest."""
-    logics = read_logics(statement, job, command, scope, rules, declared=declared)
-    return tuple(translate_logic(logic) for logic in logics)
+    """The plans of a statement. One that was translated before costs only its digest, until
+    somebody needs the facts: heads are a hundredth of them, and kept.
+    """
+
+    @cache
+    def read() -> tuple[_HeadAndFacts, ...]:
+        logics = read_logics(statement, job, command, scope, rules, declared=declared)
+        return tuple(map(translate_logic, logics))
+
+    digest = statement_digest(statement, job, command, scope, rules, declared=declared)
+    return tuple(
+        LogicalPlan(one, SharedFacts(one.key, one.weight.elements, partial(_facts_at, read, place)))
+        for place, one in enumerate(heads_of(digest, read))
+    )
 
 
-def translate_logic(logic: RunLogic) -> LogicalPlan:
-    """The vertices, edges and rows of a logic."""
+def _facts_at(read: Callable[[], Sequence[_HeadAndFacts]], place: int) -> Facts:
+    _, facts = read()[place]
+    return facts
+
+
+def _weigh(heads: Sequence[LogicalPlanHead]) -> int:
+    """Approximate bytes."""
+    return sum(_HEAD_BYTES + _READ_BYTES * len(one.reads) for one in heads)
+
+
+@cached(LRUCache(_MOST_BYTES, _weigh), key=lambda digest, _: digest, lock=Lock(), info=True)
+def heads_of(
+    digest: str,  # noqa: ARG001 - the key
+    read: Callable[[], Sequence[_HeadAndFacts]],
+) -> tuple[LogicalPlanHead, ...]:
+    """The heads of a statement's plans, cached by the statement's digest."""
+    return tuple(head for head, _ in read())
+
+
+def translate_logic(logic: RunLogic) -> _HeadAndFacts:
+    """The vertices, edges and rows of a logic, and their head."""
     job_id = identity.job_id(logic.job.namespace, logic.job.name)
     fingerprint = logic.fingerprint()
     logical_plan = identity.logical_plan_id(job_id, logic.job.name, fingerprint)
@@ -78,8 +129,19 @@ def translate_logic(logic: RunLogic) -> LogicalPlan:
         ids.update(_add_use(collector, logic.write, logical_plan, labels.WRITES, "write"))
     _add_columns(collector, logic, logical_plan, ids)
     _add_links(collector, logic, job_id, logical_plan)
-    facts = with_key(collector.facts())
-    return LogicalPlan(logical_plan, job_id, logic, facts, weigh(facts))
+    facts = collector.facts()
+    head = LogicalPlanHead(
+        logical_plan,
+        logic.job,
+        job_id,
+        tuple(use.id for use, _ in logic.reads),
+        logic.target,
+        logic.write.dataset.uri if logic.write else "",
+        logic.mode,
+        key_of(facts),
+        weigh(facts),
+    )
+    return head, facts
 
 
 def _add_logical_plan(

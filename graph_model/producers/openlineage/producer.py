@@ -56,8 +56,6 @@ class OpenLineageTranslator:
         orders: Orders,
     ) -> Projection:
         outcome = openlineage.translate_events(documents, orders, self._rules)
-        former = openlineage.former_facts(
-            documents, orders, self._rules, self._ongoing, covered=outcome.covered
-        )
+        former = openlineage.former_facts(documents, outcome, orders, self._rules, self._ongoing)
         self._ongoing.keep(documents, outcome)
         return projection_of(outcome, former, documents)

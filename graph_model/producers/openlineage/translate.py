@@ -30,6 +30,7 @@ from graph_model.facts import (
     FactCollector,
     Facts,
     NameRow,
+    Part,
     PartitionRow,
     ReadVersionRow,
     RunRow,
@@ -39,6 +40,7 @@ from graph_model.facts import (
     merge,
 )
 from graph_model.naming import JobName, Rules
+from graph_model.producers.declared.documents import FACET
 from graph_model.producers.declared.rows import declaration_rows
 from graph_model.producers.elements.datasets import add_dataset
 from graph_model.producers.elements.executions import add_execution, add_job
@@ -78,7 +80,7 @@ from graph_model.producers.openlineage.events.jobs import (
     place_job,
     producer_text,
 )
-from graph_model.producers.openlineage.logic import renamed_from
+from graph_model.producers.openlineage.logic import read_logics, renamed_from
 from graph_model.producers.openlineage.pages.listing import event_rows
 from graph_model.producers.openlineage.pages.quality import (
     CHECKED_IN,
@@ -86,7 +88,12 @@ from graph_model.producers.openlineage.pages.quality import (
     WITHOUT_VERDICT,
     read_checks,
 )
-from graph_model.producers.openlineage.plans import LogicalPlan, add_schema_of, plans_of
+from graph_model.producers.openlineage.plans import (
+    LogicalPlan,
+    LogicalPlanHead,
+    add_schema_of,
+    plans_of,
+)
 from graph_model.producers.openlineage.reduction import REDUCTIONS, first_excess, without_columns
 from graph_model.producers.size_bounds import excess_of, weigh
 from graph_model.producers.spelling import spell
@@ -107,11 +114,12 @@ class SubjectTranslation:
     @property
     def excess(self) -> str:
         """The bound that the subject's facts exceed; "" for none."""
-        return excess_of(self.parts, [*(plan.weight for plan in self.plans), weigh(self.own)])
+        weights = (plan.head.weight for plan in self.plans)
+        return excess_of(self.parts, [*weights, weigh(self.own)])
 
     @property
-    def parts(self) -> tuple[Facts, ...]:
-        """All facts; those of a plan are the same object for every run of it."""
+    def parts(self) -> tuple[Part, ...]:
+        """All facts; those of a plan have one key for every run of it."""
         return (*(plan.facts for plan in self.plans), self.own)
 
     @property
@@ -364,12 +372,12 @@ def _add_executions(
     names: DatasetNamer,
 ) -> None:
     inputs, outputs = _by_id(statement.inputs, names), _by_id(statement.outputs, names)
-    for plan in plans:
+    for plan, _ in plans:
         touched = _Touched.of(plan, inputs, outputs, names)
         row = _completed(base, plan, touched, subject)
         add_execution(collector, row)
         if row.kind != labels.DECLARATION_KIND:
-            collector.add(*event_rows(row, plan.logic, statement, touched.outputs))
+            collector.add(*event_rows(row, plan.job, plan.uri, statement, touched.outputs))
         collector.add(SupportRow(subject.id, plan.id))
         for role, dataset_id, partition in sorted(touched.partitions):
             collector.add(PartitionRow(row.id, dataset_id, role, partition))
@@ -415,10 +423,12 @@ class _Touched:
     versions: frozenset[tuple[str, Version]]  # (id of a dataset read, version)
 
     @classmethod
-    def of(cls, plan: LogicalPlan, inputs: _ById, outputs: _ById, names: DatasetNamer) -> _Touched:
-        reads = {d.key: d for use, _ in plan.logic.reads for d in inputs.get(use.id, ())}
+    def of(
+        cls, plan: LogicalPlanHead, inputs: _ById, outputs: _ById, names: DatasetNamer
+    ) -> _Touched:
+        reads = {d.key: d for one in plan.reads for d in inputs.get(one, ())}
         read = tuple(reads[key] for key in sorted(reads))
-        written = tuple(outputs.get(plan.logic.target, ()))
+        written = tuple(outputs.get(plan.target, ()))
         found = [
             (role, *one)
             for role, listed in (("read", read), ("write", written))
@@ -452,20 +462,19 @@ def _by_id(datasets: Iterable[Dataset], names: DatasetNamer) -> _ById:
 
 
 def _completed(
-    base: ExecutionRow, plan: LogicalPlan, touched: _Touched, subject: _Subject
+    base: ExecutionRow, plan: LogicalPlanHead, touched: _Touched, subject: _Subject
 ) -> ExecutionRow:
-    logic = plan.logic
-    mode = logic.mode
+    mode = plan.mode
     if mode == labels.OVERWRITE and any(role == "write" for role, _, _ in touched.partitions):
         mode = labels.OVERWRITE_PARTITIONS
     rules = subject.rules
-    kind = base.kind or _KINDS.get(logic.mode, labels.WRITE_KIND)
+    kind = base.kind or _KINDS.get(plan.mode, labels.WRITE_KIND)
     wrote = kind == labels.WRITE_KIND and base.state == labels.COMPLETED
     version = touched.written_version if wrote else None
     row = base._replace(
         logical_plan=plan.id,
         job=plan.job_id,
-        target=logic.target,
+        target=plan.target,
         metrics=spell(
             {
                 "read": _metrics(touched.inputs, "inputStatistics", rules, 1),
@@ -474,7 +483,7 @@ def _completed(
         ),
         mode=mode,
         kind=kind,
-        reads=logic.reads_text,
+        reads=plan.reads_text,
         version=version.id if version else "",
         version_number=version.number if version and version.number != NO_NUMBER else None,
     )
@@ -531,7 +540,7 @@ def _add_facets(
     """
     _add_rows(collector, subject, subject.id, "run", statement.run_facets)
     if place.role == "command":
-        for plan in plans:
+        for plan, _ in plans:
             _add_rows(collector, subject, plan.id, "logical_plan", statement.job_facets)
     else:
         _add_rows(collector, subject, _job_id(place.job), "job", statement.job_facets)
@@ -540,8 +549,7 @@ def _add_facets(
     if place.folded and not plans:
         _add_marks(collector, statement, subject, names)
         return
-    held = {use.id for plan in plans for use, _ in plan.logic.reads}
-    held |= {plan.logic.target for plan in plans}
+    held = {one for plan, _ in plans for one in (*plan.reads, plan.target)}
     for role, listed in (("input", statement.inputs), ("output", statement.outputs)):
         for dataset in listed:
             _add_dataset_facets(collector, subject, dataset, names, role, held)
@@ -680,10 +688,7 @@ def _read_job(event: JobEvent, subject: _Subject) -> SubjectTranslation:
     statement = declared(event)
     place = place_job(statement, "", subject.scope, subject.rules)
     declaring = replace(subject, job=_job_id(place.job))
-    found = _within_bounds(statement, lambda reduced: _declare(reduced, place, declaring))
-    logics = [plan.logic for plan in found.plans]
-    rows = declaration_rows(event, place.job, logics, subject.scope)
-    return replace(found, own=merge([found.own, Facts(rows=rows)]))
+    return _within_bounds(statement, lambda reduced: _declare(event, reduced, place, declaring))
 
 
 def _read_dataset(event: DatasetEvent, subject: _Subject) -> SubjectTranslation:
@@ -746,12 +751,16 @@ def _add_described_dataset(
         _add_row(collector, subject, use.id, "dataset", schema)
 
 
-def _declare(statement: JobStatement, place: JobPlace, subject: _Subject) -> SubjectTranslation:
+def _declare(
+    event: JobEvent, statement: JobStatement, place: JobPlace, subject: _Subject
+) -> SubjectTranslation:
     collector = FactCollector()
     _add_jobs(collector, place, subject)
-    plans = plans_of(
-        statement, place.job, place.command, subject.scope, subject.rules, declared=True
-    )
+    given = (statement, place.job, place.command, subject.scope, subject.rules)
+    plans = plans_of(*given, declared=True)
+    if FACET in statement.job_facets:
+        logics = read_logics(*given, declared=True)
+        collector.add(*declaration_rows(event, place.job, logics, subject.scope))
     base = _execution(subject, run_key=subject.key)._replace(kind=labels.DECLARATION_KIND)
     names = DatasetNamer.of(statement.inputs, statement.outputs, subject.scope, subject.rules)
     _add_executions(collector, base, plans, statement, subject, names)

@@ -9,7 +9,7 @@ import uuid
 from collections.abc import Collection, Sequence
 from typing import Final
 
-from graph_model.facts import Facts, merge
+from graph_model.facts import Facts, Part, merge, whole
 from graph_model.producers.projections import Projection, settlements
 from graph_model.projection.fullness import size_of
 from graph_model.projection.known import Known
@@ -140,7 +140,7 @@ class Commits:
             self._stores.journal.conclude(settled, dropped, {ROUND_KEY: str(origin.round)})
             self.round = origin.round
 
-    def _write(self, parts: Sequence[Facts], origin: Origin | None) -> Facts:
+    def _write(self, parts: Sequence[Part], origin: Origin | None) -> Facts:
         """Write the elements that are not known to exist, graph before catalogue. Runs come later,
         in ``_keep_runs``.
         """
@@ -149,9 +149,9 @@ class Commits:
             self.forget()
             self._known_catalogue = catalogue
         new = self._runs.window.structure(merge(map(self._known.new, parts)))
-        self._stores.wrote(len(new.vertices) + len(new.edges))
+        self._stores.wrote(new.size)
         self._stores.graph.write(new)
-        self._witness.choose(map(self._runs.window.structure, parts))
+        self._witness.choose(map(self._runs.window.structure, map(whole, parts)))
         catalogue.record(new.rows, origin)
         self._known.learn(new)
         if self.rebuild is not None and self._rules.settled:
@@ -174,7 +174,7 @@ class Commits:
         withdraw_runs(gone, graph, catalogue)
         self._keep_runs(new, gone)
         withdraw_structure(gone, graph, catalogue)
-        self._stores.wrote(len(gone.vertices) + len(gone.edges))
+        self._stores.wrote(gone.size)
         self._known.unlearn(gone)
         self._witness.lose(gone)
         if self.rebuild is not None:

@@ -254,7 +254,7 @@ class GraphRuns:
         if facts is None:
             self._look()
         else:
-            self.wrote(len(facts.vertices) + len(facts.edges))
+            self.wrote(facts.size)
         return facts
 
     def wrote(self, elements: int) -> None:

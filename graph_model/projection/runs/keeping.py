@@ -80,7 +80,7 @@ def _keep_newest(
         removed += sum(_remove_history(graph, catalogue, jobs, wanted))
     else:
         removed = _remove_beyond(graph, catalogue, jobs, _ids(wanted), present, gone)
-    return Kept(wanted, removed + _size(missing))
+    return Kept(wanted, removed + missing.size)
 
 
 def _newest(
@@ -275,11 +275,11 @@ def _trim(
     rows: Collection[ExecutionRow],
 ) -> int:
     wanted = _write_newest(graph, catalogue, window, job)
-    return _size(wanted) + _remove_rows_beyond(graph, rows, wanted)
+    return wanted.size + _remove_rows_beyond(graph, rows, wanted)
 
 
 def _size_of(write: Callable[[], Facts]) -> int:
-    return _size(write())
+    return write().size
 
 
 def _without_executions(graph: Graph, runs: Collection[str]) -> set[str]:
@@ -291,7 +291,3 @@ def _without_executions(graph: Graph, runs: Collection[str]) -> set[str]:
 
 def _ids(facts: Facts) -> frozenset[str]:
     return frozenset(one.id for part in (facts.vertices, facts.edges) for one in part)
-
-
-def _size(facts: Facts) -> int:
-    return len(facts.vertices) + len(facts.edges)

@@ -21,7 +21,7 @@ from graph_model.producers.openlineage import (
     translate_run,
 )
 from graph_model.producers.openlineage.events.facets import read_once
-from graph_model.producers.openlineage.plans import plans_of
+from graph_model.producers.openlineage.plans import heads_of
 from graph_model.producers.spline import PlanDocument, Subject, translate
 from graph_model.producers.spline.documents import read_event as read_spline_event
 from graph_model.producers.spline.documents import read_plan
@@ -191,10 +191,10 @@ def test_column_lineage_that_nine_events_repeat_is_read_once() -> None:
     for event in events:
         assert isinstance(event, RunEvent)
         by_run.setdefault(event.run_id, []).append(event)
-    before = plans_of.cache_info().misses
+    before = heads_of.cache_info().misses
     for run in by_run.values():
         translate_run(run)
-    translated = plans_of.cache_info().misses - before
+    translated = heads_of.cache_info().misses - before
     for run in by_run.values():
         translate_run(run)
-    assert plans_of.cache_info().misses - before == translated == 2
+    assert heads_of.cache_info().misses - before == translated == 2

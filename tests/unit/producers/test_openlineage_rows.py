@@ -10,7 +10,7 @@ from graph_model.facts import FacetBodyRow, FacetRow, Facts, RunRow, merge
 from graph_model.producers.elements import datasets as dataset_elements
 from graph_model.producers.openlineage import datasets
 from graph_model.producers.openlineage.events.facets import Facet, SchemaField
-from graph_model.producers.openlineage.plans import plans_of
+from graph_model.producers.openlineage.plans import heads_of
 from graph_model.stores.catalogue import SqlCatalogue
 from graph_model.stores.database import open_database
 from tests.memory_graph import MemoryGraph
@@ -55,9 +55,7 @@ def test_remembered_schemas_change_nothing(monkeypatch: pytest.MonkeyPatch, name
     monkeypatch.setattr(
         dataset_elements, "_schema_facts", dataset_elements._schema_facts.__wrapped__
     )
-    monkeypatch.setattr(
-        "graph_model.producers.openlineage.translate.plans_of", plans_of.__wrapped__
-    )
+    monkeypatch.setattr("graph_model.producers.openlineage.plans.heads_of", heads_of.__wrapped__)
     assert openlineage(name) == again
 
 

@@ -22,7 +22,7 @@ from graph_model.producers.openlineage import (
     translate_run,
 )
 from graph_model.producers.openlineage.events.documents import RUN_EVENT_KIND
-from graph_model.producers.openlineage.plans import plans_of
+from graph_model.producers.openlineage.plans import heads_of
 from graph_model.producers.size_bounds import weigh
 from graph_model.producers.spline import PlanDocument, plans, translate_execution, translate_plan
 from graph_model.producers.spline.documents import PLAN_KIND, read_plan
@@ -42,9 +42,7 @@ def _small_bounds(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(size_bounds, "MOST_CHARACTERS", 500_000)
     monkeypatch.setattr(size_bounds, "MOST_ROWS", 2_000)
     monkeypatch.setattr(plans, "MOST_PARTITIONS", 100)
-    monkeypatch.setattr(
-        "graph_model.producers.openlineage.translate.plans_of", plans_of.__wrapped__
-    )
+    monkeypatch.setattr("graph_model.producers.openlineage.plans.heads_of", heads_of.__wrapped__)
 
 
 def fields(count: int) -> list[Json]:

@@ -10,7 +10,7 @@ import pytest
 
 from graph_model import labels
 from graph_model.errors import GraphUnavailable
-from graph_model.facts import ExecutionRow, Facts, with_key
+from graph_model.facts import ExecutionRow, Facts, SharedFacts, key_of
 from graph_model.producers.spline import producer, translate_plan
 from graph_model.producers.spline.documents import EVENT_KIND, PLAN_KIND
 from graph_model.producers.spline.gathering import read_plan_document
@@ -162,6 +162,22 @@ def test_learnt_facts_are_not_new(facts: Facts) -> None:
     assert known.new(facts) == Facts()
 
 
+def shared(facts: Facts) -> SharedFacts:
+    return SharedFacts(key_of(facts), facts.size, lambda: facts)
+
+
+def test_shared_facts_that_are_known_are_not_made(facts: Facts) -> None:
+    known = Known()
+    known.learn_wholes([shared(facts)])
+
+    def make() -> Facts:
+        raise AssertionError("made")
+
+    again = replace(shared(facts), make=make)
+    assert known.new(again) == Facts()
+    known.learn_wholes([again])
+
+
 def test_an_edge_and_a_row_that_are_gone_are_new_again(facts: Facts) -> None:
     known, gone = Known(), Facts(edges=facts.edges[:1], rows=facts.rows[:2])
     known.learn(facts)
@@ -172,15 +188,15 @@ def test_an_edge_and_a_row_that_are_gone_are_new_again(facts: Facts) -> None:
 def test_completely_known_facts_are_looked_through_again_when_some_are_gone(
     facts: Facts,
 ) -> None:
-    whole = with_key(facts)
+    whole = shared(facts)
     for gone in (Facts(edges=facts.edges[:1]), Facts(rows=facts.rows[:1])):
         known = Known()
-        known.learn(whole)
+        known.learn(facts)
         known.learn_wholes([whole])
         assert known.new(whole) == Facts()
         known.unlearn(gone)
         assert known.new(whole) == gone
-        known.learn(whole)
+        known.learn(facts)
         assert known.new(whole) == Facts()
         known.learn_wholes([whole])
         known.forget()
@@ -188,7 +204,7 @@ def test_completely_known_facts_are_looked_through_again_when_some_are_gone(
 
 
 def test_a_row_of_another_kind_that_is_gone_leaves_complete_facts_known(facts: Facts) -> None:
-    known, structure = Known(), with_key(Facts(facts.vertices, facts.edges))
+    known, structure = Known(), shared(Facts(facts.vertices, facts.edges))
     run = next(row for row in facts.rows if isinstance(row, ExecutionRow))
     known.learn_wholes([structure])
     known.unlearn(Facts(rows=(run,)))
@@ -200,7 +216,7 @@ def test_completely_known_facts_outlive_their_elements(
     facts: Facts, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("graph_model.projection.known._MOST_ELEMENTS", 3)
-    known, whole = Known(), with_key(facts)
+    known, whole = Known(), shared(facts)
     known.learn_wholes([whole])
     for _ in range(2):
         known.learn(facts)
@@ -210,15 +226,15 @@ def test_completely_known_facts_outlive_their_elements(
 
 def test_the_structure_of_twenty_thousand_jobs_is_remembered(facts: Facts) -> None:
     known = Known()
-    wholes = [replace(facts, key=f"{number:032x}") for number in range(20_000)]
+    wholes = [replace(shared(facts), key=f"{number:032x}") for number in range(20_000)]
     known.learn_wholes(wholes)
     assert not any(known.new(one).edges for one in wholes)
 
 
 def test_equal_facts_have_equal_keys_and_others_have_others(facts: Facts) -> None:
-    assert with_key(facts).key == with_key(with_key(facts)).key
+    assert key_of(facts) == key_of(replace(facts))
     parts = [facts, Facts(facts.vertices), Facts(rows=facts.rows), Facts(facts.vertices[1:])]
-    assert len({with_key(one).key for one in parts}) == len(parts)
+    assert len(set(map(key_of, parts))) == len(parts)
 
 
 def test_with_a_vertex_everything_is_new_again_for_its_edges_went_with_it(facts: Facts) -> None:

@@ -8,32 +8,31 @@ from typing import Any
 from graph_model import labels
 from graph_model.facts import EventLabelRow, EventRow, ExecutionRow
 from graph_model.folded_text import plain
+from graph_model.naming import JobName
 from graph_model.producers.elements.executions import label_rows, labels_text
 from graph_model.producers.openlineage.events.accumulate import JobStatement
 from graph_model.producers.openlineage.events.documents import Dataset
 from graph_model.producers.openlineage.events.facets import JobType, value_of
 from graph_model.producers.openlineage.events.jobs import facet_body, run_tags, stripped
-from graph_model.producers.openlineage.logic import RunLogic
 
 
 def event_rows(
-    row: ExecutionRow, logic: RunLogic, statement: JobStatement, outputs: Sequence[Dataset]
+    row: ExecutionRow, job: JobName, uri: str, statement: JobStatement, outputs: Sequence[Dataset]
 ) -> tuple[EventRow | EventLabelRow, ...]:
-    """The rows that accompany an execution; ``outputs`` are its targets as the
-    client names them.
+    """The rows that accompany an execution of a job; ``uri`` is that of its target, ``outputs``
+    are its targets as the client names them.
     """
-    uri = logic.write.dataset.uri if logic.write else ""
     system = system_text(statement) or row.producer
     tagged = run_tags(statement.run_facets)
     listed = EventRow(
         execution=row.id,
         format=next(filter(None, map(_format, outputs)), ""),
         append=row.mode in labels.KEEPING_MODES,
-        words=plain("\n".join((logic.job.name, system, uri, row.application_id))),
+        words=plain("\n".join((job.name, system, uri, row.application_id))),
         labels=labels_text(tagged),
         extra="{}",
         system=system,
-        application=logic.job.name,
+        application=job.name,
     )
     return (listed, *sorted(label_rows(row.id, tagged)))
 
