@@ -17,6 +17,7 @@ In reading order:
 
 ``opening``       an engine for a database file or a URL, and the setup of its connections
 ``transactions``  transactions: one state to read, and writes that take turns
+``group_commit``  requests of concurrent threads in one transaction
 ``locks``         locks between the processes on one database
 ``columns``       types of columns that are equal on every engine
 ``statements``    statements in the dialects of the two engines
@@ -27,6 +28,7 @@ In reading order:
 
 from graph_model.stores.database.columns import StoredId, StoredText, serial
 from graph_model.stores.database.failures import is_busy, noted_damage, tells_damage
+from graph_model.stores.database.group_commit import GroupCommit
 from graph_model.stores.database.locks import Lease, Lock, alone, claim_database, keep_order
 from graph_model.stores.database.opening import (
     Credentials,
@@ -59,6 +61,7 @@ __all__ = [
     "STEP_PAGES",
     "Credentials",
     "Database",
+    "GroupCommit",
     "JsonCell",
     "JsonRows",
     "Lease",

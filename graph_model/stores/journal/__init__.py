@@ -8,7 +8,7 @@ order:
 ``tables``      the tables of the journal
 ``content``     how a body is stored and verified by its hash
 ``vocabulary``  words of all producers' documents, against which bodies are compressed
-``arrivals``    new documents, repeats and states: requests of several threads in one transaction
+``arrivals``    new documents, repeats and states: many requests in one transaction
 ``large_bodies`` large bodies outside of the database, and the row that each has
 ``bodies``      bodies from the database: each verified; a damaged one does not stop the others
 ``conclusion``  states of documents, and their removal

@@ -24,8 +24,10 @@ from graph_model.producers.spline.documents import EVENT_KIND
 from graph_model.storable_text import storable
 from graph_model.stores.catalogue import SqlCatalogue
 from graph_model.stores.database import (
+    GroupCommit,
     StoredText,
     chunks,
+    group_commit,
     insert_new,
     open_database,
     opening,
@@ -35,8 +37,7 @@ from graph_model.stores.database import (
     transactions,
     write,
 )
-from graph_model.stores.journal import SqlJournal, arrivals
-from graph_model.stores.journal.arrivals import GroupCommit
+from graph_model.stores.journal import SqlJournal
 from graph_model.stores.protocols import Receipt
 from graph_model.stores.submissions import make_submission
 
@@ -300,7 +301,7 @@ class Held:
     def __init__(self, engine: sa.Engine, **options: int) -> None:
         self.batches: list[list[str]] = []
         self.entered, self.let_go = threading.Event(), threading.Event()
-        self.group = GroupCommit(engine, self.work, **options)
+        self.group = GroupCommit(engine, self.work, JournalUnavailable, **options)
 
     def work(self, connection: sa.Connection, names: Sequence[str]) -> list[str]:
         self.batches.append(list(names))
@@ -371,7 +372,7 @@ def test_a_database_that_is_busy_fails_all_that_wait_at_once(
             return write(engine, work, JournalUnavailable)
         raise JournalUnavailable("the database is busy")
 
-    monkeypatch.setattr(arrivals, "write", busy)
+    monkeypatch.setattr(group_commit, "write", busy)
     with ThreadPoolExecutor(8) as pool:
         asked = held.queue(pool, *"abcde")
         assert asked[0].result() == "A"
@@ -384,7 +385,7 @@ def test_a_database_that_is_busy_fails_all_that_wait_at_once(
 def test_a_write_that_waits_too_long_is_told_so_and_nothing_of_it_is_written(
     engine: sa.Engine, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(arrivals, "_GROUP_SECONDS", 0.01)
+    monkeypatch.setattr(group_commit, "_GROUP_SECONDS", 0.01)
     held = Held(engine)
     with ThreadPoolExecutor(2) as pool:
         first = pool.submit(held.group.run, "a")

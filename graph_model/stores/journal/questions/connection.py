@@ -9,8 +9,8 @@ from contextlib import AbstractContextManager
 from sqlalchemy.engine import Connection, Engine
 
 from graph_model.errors import JournalUnavailable
-from graph_model.stores.database import read
-from graph_model.stores.journal.arrivals import GroupCommit, Request, record
+from graph_model.stores.database import GroupCommit, read
+from graph_model.stores.journal.arrivals import Request, record
 from graph_model.stores.journal.large_bodies import Removal
 
 
@@ -19,7 +19,9 @@ class JournalConnection:
 
     def __init__(self, engine: Engine, clock: Callable[[], float] = time.monotonic) -> None:
         self._engine = engine
-        self._taking: GroupCommit[Request, tuple[int, ...]] = GroupCommit(engine, record)
+        self._taking: GroupCommit[Request, tuple[int, ...]] = GroupCommit(
+            engine, record, JournalUnavailable
+        )
         self._removal = Removal(engine, clock)
 
     def _read(self) -> AbstractContextManager[Connection]:
