@@ -228,7 +228,7 @@ def test_of_two_readings_of_the_same_bytes_the_last_is_recalled(journal: SqlJour
     assert [document.position for document in journal.recall("raw", "")] == [3]
 
 
-def test_documents_recalled_together_equal_those_recalled_alone(journal: SqlJournal) -> None:
+def test_recalled_documents_equal_those_that_the_journal_lists(journal: SqlJournal) -> None:
     expected: dict[tuple[str, str], tuple[int, ...]] = {}
     for number in range(40):
         scope = "s" if number % 3 else ""
@@ -249,41 +249,12 @@ def test_documents_recalled_together_equal_those_recalled_alone(journal: SqlJour
     assert journal.recall("1", "") == journal.recall("39", "s") == ()
 
 
-def test_however_many_spellings_a_document_came_in_few_are_looked_up_with_others(
-    journal: SqlJournal,
-) -> None:
-    for number in range(3):
-        journal.accept([an_event(str(number))], a_receipt(str(number)))
-    same = an_event("2")
-    for number in range(600):
-        journal.accept([same], a_receipt(f"spelling {number}"))
-    journal.conclude([((1, 2, 3), DocumentState.PROJECTED, None)])
-    assert [one.position for one in journal.recall("0", "")] == [1]
-    assert [one.position for one in journal.recall("1", "")] == [2]
-    assert 100 < len(journal._recalled) < 300
-    assert [one.position for one in journal.recall("spelling 599", "")] == [3]
-
-
-def test_bytes_that_come_in_no_order_are_looked_up_alone(journal: SqlJournal) -> None:
-    for number in range(30):
-        journal.accept([an_event(str(number))], a_receipt(str(number)))
-    journal.conclude([(range(1, 31), DocumentState.PROJECTED, None)])
-    for number, kept in [(20, 10), (5, 11), (0, 12), (1, 30)]:
-        assert [one.position for one in journal.recall(str(number), "")] == [number + 1]
-        assert len(journal._recalled) == kept
-
-
-def test_bytes_that_were_recalled_with_others_may_be_taken_as_something_else(
-    journal: SqlJournal,
-) -> None:
-    for number in range(3):
-        journal.accept([an_event(str(number))], a_receipt(str(number)))
-    journal.conclude([((1, 2, 3), DocumentState.PROJECTED, None)])
-    assert [one.position for one in journal.recall("0", "")] == [1]
-    journal.accept([an_event("other")], a_receipt("1"))
-    journal.accept([an_event("another")], a_receipt("2"))
-    assert [one.position for one in journal.recall("1", "")] == [4]
-    assert [one.position for one in journal.recall("2", "")] == [5]
+def test_recalled_bytes_may_be_taken_as_something_else(journal: SqlJournal) -> None:
+    journal.accept([an_event("first")], a_receipt("raw"))
+    journal.conclude([((1,), DocumentState.PROJECTED, None)])
+    assert [one.position for one in journal.recall("raw", "")] == [1]
+    journal.accept([an_event("other")], a_receipt("raw"))
+    assert [one.position for one in journal.recall("raw", "")] == [2]
 
 
 def test_acknowledging_known_bytes_adds_receipts(journal: SqlJournal) -> None:

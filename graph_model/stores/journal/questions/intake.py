@@ -8,9 +8,11 @@ from contextlib import suppress
 from dataclasses import replace
 from functools import partial
 from secrets import token_hex
+from threading import Lock
 from typing import Final
 
 import sqlalchemy as sa
+from cachetools import LRUCache
 from sqlalchemy.engine import Connection, Engine
 
 from graph_model.errors import JournalUnavailable
@@ -31,27 +33,12 @@ from graph_model.stores.protocols import (
 
 _ROOM: Final = "room"  # where an attempt writes
 _MOST_PUTS: Final = 10
-_MOST_RECALLED: Final = 20_000
-_FOLLOWING_POSITIONS: Final = 256
+_MOST_RECALLED: Final = 50_000
 
-_taken_as = described.join(raw, raw.c.position == documents.c.position)
-_RECALLED: Final = _taken_as.where(
-    raw.c.raw_hash == sa.bindparam("asked_hash"), raw.c.scope == sa.bindparam("asked_scope")
-).order_by(raw.c.ordinal)
-_second = raw.alias()
-_FOLLOWING: Final = (
-    _taken_as.add_columns(raw.c.raw_hash, raw.c.scope.label("raw_scope"))
-    .where(
-        raw.c.position.between(sa.bindparam("first"), sa.bindparam("last")),
-        raw.c.ordinal == 0,
-        ~sa.exists().where(
-            _second.c.raw_hash == raw.c.raw_hash,
-            _second.c.scope == raw.c.scope,
-            _second.c.ordinal == 1,
-        ),
-        documents.c.state == DocumentState.PROJECTED.value,
-    )
-    .limit(_FOLLOWING_POSITIONS)
+_RECALLED: Final = (
+    described.join(raw, raw.c.position == documents.c.position)
+    .where(raw.c.raw_hash == sa.bindparam("asked_hash"), raw.c.scope == sa.bindparam("asked_scope"))
+    .order_by(raw.c.ordinal)
 )
 
 
@@ -61,8 +48,9 @@ class SqlJournalIntake(SqlJournalSettings):
     def __init__(self, engine: Engine, clock: Callable[[], float] = time.monotonic) -> None:
         super().__init__(engine, clock)
         self._trial = Trial(self._attempt)
-        self._recalled: dict[tuple[str, str], tuple[StoredDocument, ...]] = {}
-        self._looked_up = 0
+        self._recalled: LRUCache[tuple[str, str], tuple[StoredDocument, ...]]
+        self._recalled = LRUCache(_MOST_RECALLED)
+        self._lock = Lock()
 
     def accept(
         self, submissions: Sequence[Submission], receipt: Receipt, *, remember: bool = True
@@ -80,7 +68,7 @@ class SqlJournalIntake(SqlJournalSettings):
         positions = self._accept(packed(tuple(submissions), receipt, remember=remember))
         for scope in {submission.scope for submission in submissions}:
             # They may mean something else from now on: a rule about secrets has changed.
-            self._recalled.pop((receipt.raw_hash, scope), None)
+            self._unlearn(receipt.raw_hash, scope)
         return positions
 
     def _accept(self, request: Packed) -> tuple[int, ...]:
@@ -116,7 +104,8 @@ class SqlJournalIntake(SqlJournalSettings):
 
     def recall(self, raw_hash: str, scope: str) -> tuple[StoredDocument, ...]:
         """A bounded number of projected documents is kept in memory."""
-        known = self._recalled.get((raw_hash, scope))
+        with self._lock:
+            known = self._recalled.get((raw_hash, scope))
         if known is not None:
             return known
         try:
@@ -126,30 +115,23 @@ class SqlJournalIntake(SqlJournalSettings):
             raise
 
     def _look_up(self, raw_hash: str, scope: str) -> tuple[StoredDocument, ...]:
-        """Bytes repeat in the order in which they came first, so the following ones are looked up,
-        too.
-        """
         with self._read() as connection:
             asked = {"asked_hash": raw_hash, "asked_scope": scope}
             found = tuple(map(without_body, connection.execute(_RECALLED, asked)))
-            if not found or any(one.state != DocumentState.PROJECTED for one in found):
-                return found
-            first = found[0].position + 1
-            near = {"first": first, "last": first + _FOLLOWING_POSITIONS}
-            in_order = 0 < first - self._looked_up <= 2 * _FOLLOWING_POSITIONS
-            self._looked_up = first
-            rows = connection.execute(_FOLLOWING, near) if in_order else ()
-            following = {(one.raw_hash, one.raw_scope): (without_body(one),) for one in rows}
-        if len(self._recalled) + len(following) >= _MOST_RECALLED:
-            self._recalled.clear()
-        self._recalled |= {**following, (raw_hash, scope): found}
+        if found and all(one.state == DocumentState.PROJECTED for one in found):
+            with self._lock:
+                self._recalled[raw_hash, scope] = found
         return found
+
+    def _unlearn(self, raw_hash: str, scope: str) -> None:
+        with self._lock:
+            self._recalled.pop((raw_hash, scope), None)
 
     def acknowledge(self, raw_hash: str, scope: str, receipt: Receipt) -> bool:
         """Durable on return."""
         known = bool(self._take(Repeat(scope, replace(receipt, raw_hash=raw_hash))))
         if not known:
-            self._recalled.pop((raw_hash, scope), None)
+            self._unlearn(raw_hash, scope)
         return known
 
 
