@@ -24,6 +24,8 @@ from graph_model.facts import (
     NO_NUMBER,
     READER,
     ApplicationRow,
+    EventLabelRow,
+    EventRow,
     ExecutionRow,
     FacetBodyRow,
     FacetRow,
@@ -279,9 +281,9 @@ def _run_row(state: RunState, place: JobPlace, subject: _Subject) -> RunRow:
     return row._replace(id="olr_" + _digest_of(row))
 
 
-def _digest_of(row: RunRow | ExecutionRow) -> str:
-    """A digest of all fields of a row that has no id yet."""
-    return identity.digest([*row])
+def _digest_of(*rows: RunRow | ExecutionRow | EventRow | EventLabelRow) -> str:
+    """A digest of all fields of rows that have no id yet."""
+    return identity.digest(*([*row] for row in rows))
 
 
 def _is_broken(state: RunState) -> bool:
@@ -375,9 +377,13 @@ def _add_executions(
     for plan, _ in plans:
         touched = _Touched.of(plan, inputs, outputs, names)
         row = _completed(base, plan, touched, subject)
-        add_execution(collector, row)
+        listed: tuple[EventRow | EventLabelRow, ...] = ()
         if row.kind != labels.DECLARATION_KIND:
-            collector.add(*event_rows(row, plan.job, plan.uri, statement, touched.outputs))
+            listed = event_rows(row, plan.job, plan.uri, statement, touched.outputs)
+        # A later event may change what lists show alone: the id covers that as well.
+        row = row._replace(id=identity.vertex_id(labels.EXECUTION, _digest_of(row, *listed)))
+        add_execution(collector, row)
+        collector.add(*(one._replace(execution=row.id) for one in listed))
         collector.add(SupportRow(subject.id, plan.id))
         for role, dataset_id, partition in sorted(touched.partitions):
             collector.add(PartitionRow(row.id, dataset_id, role, partition))
@@ -471,7 +477,7 @@ def _completed(
     kind = base.kind or _KINDS.get(plan.mode, labels.WRITE_KIND)
     wrote = kind == labels.WRITE_KIND and base.state == labels.COMPLETED
     version = touched.written_version if wrote else None
-    row = base._replace(
+    return base._replace(
         logical_plan=plan.id,
         job=plan.job_id,
         target=plan.target,
@@ -487,7 +493,6 @@ def _completed(
         version=version.id if version else "",
         version_number=version.number if version and version.number != NO_NUMBER else None,
     )
-    return row._replace(id=identity.vertex_id(labels.EXECUTION, _digest_of(row)))
 
 
 def _metrics(

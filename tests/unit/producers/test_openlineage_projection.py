@@ -157,6 +157,31 @@ def test_a_run_alone_comes_to_the_same_in_every_order(run_id: str) -> None:
         assert elements_of_events(order, stepwise=True) == at_once
 
 
+ENGINE = {"processing_engine": {"name": "spark", "version": "3.5.1"}}
+TAGGED = {"tags": {"tags": [{"key": "team", "value": "sales"}]}}
+STORED = {"storage": {"storageLayer": "delta", "fileFormat": "parquet"}}
+FLINK = {"jobType": {"processingType": "BATCH", "integration": "FLINK", "jobType": "JOB"}}
+
+
+@pytest.mark.parametrize(
+    "late",
+    [
+        pytest.param(run_event("r", "RUNNING", 3, run_facets=ENGINE), id="its engine"),
+        pytest.param(run_event("r", "RUNNING", 3, run_facets=TAGGED), id="its tags"),
+        pytest.param(run_event("r", "OTHER", 6, job_facets=FLINK), id="its integration"),
+        pytest.param(run_event("r", "RUNNING", 3, outputs=[dataset("t", **STORED)]), id="a format"),
+    ],
+)
+def test_a_late_event_that_changes_only_a_line_of_the_lists_changes_it(late: Any) -> None:
+    ended = run_event("r", "COMPLETE", 5, inputs=[dataset("a", "x")], outputs=[dataset("t", "x")])
+    headwater = project(map(lineage_event, [ended, late]), stepwise=True)
+    states = {document.state for document in headwater.journal.plan("run:r")}
+    assert states == {DocumentState.PROJECTED}
+    assert not headwater.projector.rebuild_waits
+    assert headwater.elements() == elements_of_events([late, ended], stepwise=False)
+    headwater.close()
+
+
 @pytest.mark.parametrize("name", SCENARIOS)
 def test_a_scenario_comes_to_the_same_in_both_orders(name: str) -> None:
     events = scenario(name)
