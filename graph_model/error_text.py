@@ -12,10 +12,11 @@ Spark wraps the exception of a task in several of its own, and the wrappers come
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from typing import Final
 
 _MOST_STORED: Final = 4_000
-_PART: Final = 1_998
+_PART: Final = 1_997
 _LONGEST: Final = 300
 _TRACEBACK: Final = "Traceback (most recent call last):"
 #: The exception stands below the frames, which are indented, unless the traceback was cut.
@@ -27,14 +28,28 @@ _WRAPPER: Final = "py4j.protocol.Py4JJavaError"
 
 
 def shortened(text: str) -> str:
-    """At most 4,000 characters: the beginning of a longer text, and from its last cause on, or its
-    end where that is more. An ellipsis, on a line indented like a frame, stands for the rest.
+    """At most 4,000 characters of a text, with the same :func:`cause_line`: the beginning, and the
+    end or the part from the cause on. An ellipsis, on a line indented like a frame, stands for the
+    rest.
     """
     if len(text) <= _MOST_STORED:
         return text
-    end, cause = len(text) - _PART, text.rfind("\nCaused by: ", _PART)
-    start = end if cause < 0 else min(cause, end)
-    return f"{text[:_PART]}\n\t…{text[start : start + _PART]}"
+    cause = cause_line(text) or ""
+    same = (one for one in _cuts(text, cause) if (cause_line(one) or "") == cause)
+    return next(same, text[:_MOST_STORED])
+
+
+def _cuts(text: str, cause: str) -> Iterator[str]:
+    """Shorter texts, the best first."""
+    beginning = text[:_PART]
+    line = text.rfind("\n", 0, text.rfind(cause)) + 1
+    heading = max(text.rfind(one, 0, line) for one in ("\nCaused by: ", _TRACEBACK))
+    yield f"{beginning}\n\t…{text[-_PART:]}"
+    yield f"{beginning}\n\t…\n{text[line : line + _PART]}"
+    yield f"{beginning}\n\t…\n{text[max(heading, 0) :][:_PART].lstrip()}"
+    yield f"{beginning}\n\t…\n{_TRACEBACK}\n{text[line : line + _PART - len(_TRACEBACK) - 1]}"
+    yield f"{cause}\n\t…{beginning}"
+    yield cause
 
 
 def cause_line(error: str | None) -> str | None:

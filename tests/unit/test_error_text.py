@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from graph_model.error_text import cause_line, shortened
 from tests.captures import load
@@ -122,3 +124,38 @@ def test_a_long_error_is_stored_with_the_line_that_names_its_cause(error: str, l
 
 def test_an_error_that_fits_is_stored_as_it_is() -> None:
     assert shortened("x" * 4_000) == "x" * 4_000
+
+
+TRACEBACK = "o.a.s.PythonException: Traceback (most recent call last):"
+RAISED = "ValueError: amount is negative: -3"
+
+
+@pytest.mark.parametrize("frames", [1, 10, 25, 50])
+@pytest.mark.parametrize("end", ["", "\nDriver stacktrace:", f"\nCaused by: {TRACEBACK}"])
+def test_the_exception_below_a_traceback_of_any_length_is_stored(frames: int, end: str) -> None:
+    worker = "".join(f'\n  File "worker.py", line {n}, in process' for n in range(frames))
+    raised = f"{worker}\n{RAISED}\n{FRAMES}"
+    error = f"Job aborted: {TRACEBACK}{raised}{end}{raised if TRACEBACK in end else FRAMES}"
+    assert cause_line(shortened(error)) == RAISED
+
+
+@pytest.mark.parametrize("before", range(1_850, 2_010, 7))
+def test_a_cause_near_the_cut_is_stored_whole(before: int) -> None:
+    error = f"{'x' * before}\nCaused by: java.io.IOException: {'no space ' * 10}end{FRAMES}"
+    assert cause_line(shortened(error)) == f"java.io.IOException: {'no space ' * 10}end"
+
+
+PIECES = (
+    "org.apache.spark.SparkException: Job aborted\n", "\tat o.a.s.X.run(X.scala:7)\n" * 30,
+    f"Caused by: {TRACEBACK}\n", "Traceback (most recent call last):\n", f"{RAISED}\n",
+    '  File "worker.py", line 5, in process\n' * 20, "Driver stacktrace:\n", "\n", "\r\n",
+    "Caused by: java.io.IOException: no space\n", ": org.x.Y: wrapped\n", "x" * 700, "Caused by:  ",
+)  # fmt: skip
+
+
+@given(st.lists(st.sampled_from(PIECES), min_size=5, max_size=40).map("".join))
+def test_a_shortened_text_is_bounded_and_has_the_same_cause(error: str) -> None:
+    stored = shortened(error)
+    assert len(stored) <= 4_000
+    if not (cause_line(error) or "").startswith((" ", ": ")):  # no text begins with such a cause
+        assert cause_line(stored) == cause_line(error)
