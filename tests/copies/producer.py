@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from graph_model import naming
 from graph_model.errors import InvalidDocument
-from graph_model.facts import ExecutionRow, Facts, merge
+from graph_model.facts import ExecutionRow, Part, merge, whole
 from graph_model.json_fields import read_object, read_text
 from graph_model.naming import Rules
 from graph_model.producers.declared.documents import name_dataset
@@ -80,7 +80,8 @@ class CopyTranslator:
             except (InvalidDocument, ValueError) as error:
                 outcome.set_aside([one], error)
                 continue
-            runs = [row for part in parts for row in part.rows if isinstance(row, ExecutionRow)]
+            rows = [row for part in parts for row in whole(part).rows]
+            runs = [row for row in rows if isinstance(row, ExecutionRow)]
             if all(map(orders.prunes, runs)):
                 outcome.hide([one], dropped=all(map(orders.drops, runs)))
                 continue
@@ -88,7 +89,7 @@ class CopyTranslator:
             outcome.states[one.position] = PROJECTED
         return outcome
 
-    def _parts(self, document: StoredDocument) -> tuple[Facts, ...]:
+    def _parts(self, document: StoredDocument) -> tuple[Part, ...]:
         event = event_of(json.loads(document.body), self._rules)
         return read_run([event], self._rules, document.scope).parts
 
