@@ -59,7 +59,9 @@ def test_catalog_names_that_the_map_leaves_out_are_counted_below_its_heading(pag
     page.route("**/graph/map*", many)
     page.goto("/")
     page.get_by_test_id("load-sample").click()
-    said = page.get_by_text("1,234 catalog names not drawn: their tables are, by location.")
+    said = page.get_by_text(
+        "The map leaves out 1,234 catalog names: each table with a known location is drawn once"
+    )
     expect(said).to_be_visible(timeout=30_000)
     page.get_by_test_id("map").get_by_role("link").first.click()
     expect(page.get_by_test_id("map")).to_be_visible()

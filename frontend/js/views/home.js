@@ -164,7 +164,7 @@ function mapCard(state, map, go) {
       anchor(write({ view: 'overview' }), 'The whole graph'),
     ),
     map.partial ? element('p', { class: 'muted' }, `The map shows the first ${formatNumber(map.partial.limit)} tables by name.`) : null,
-    map.names > 0 && !state.within ? element('p', { class: 'muted' }, `${count(map.names, 'catalog name')} not drawn: their tables are, by location.`) : null,
+    map.names > 0 && !state.within ? element('p', { class: 'muted' }, `The map leaves out ${count(map.names, 'catalog name')}: each table with a known location is drawn once, at its location.`) : null,
     map.areas.length > 0 ? drawMap(map, hrefOf) : element('p', { class: 'muted' }, 'Nothing lies here.'),
   );
 }
