@@ -78,8 +78,8 @@ _HeadAndFacts = tuple[LogicalPlanHead, Facts]
 def plans_of(
     statement: JobStatement, job: JobName, command: str, scope: str, rules: Rules, *, declared: bool
 ) -> tuple[LogicalPlan, ...]:
-    """The plans of a statement. One that was translated before costs only its digest, until
-    somebody needs the facts: heads are a hundredth of them, and kept.
+    """The plans of a statement. A statement that was translated before costs only its digest: the
+    heads of its plans are kept, and their facts are made when a caller asks for them.
     """
 
     @cache

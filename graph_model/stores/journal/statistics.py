@@ -30,7 +30,7 @@ def read_statistics(connection: Connection, counts: DocumentCounts) -> JournalSt
 # --- documents by kind and state -----------------------------------------------------------------
 
 _KIND, _STATE, _NUMBER = documents.c.kind, documents.c.state, sa.func.count()
-_others = sa.select(_KIND, _STATE, _NUMBER).group_by(_STATE, _KIND)  # as its index has them
+_OTHERS: Final = sa.select(_KIND, _STATE, _NUMBER).group_by(_STATE, _KIND)  # as its index has them
 _ENDS: Final = sa.select(
     sa.literal(""),
     sa.func.coalesce(
@@ -39,18 +39,19 @@ _ENDS: Final = sa.select(
     sa.func.coalesce(sa.select(sa.func.max(documents.c.position)).scalar_subquery(), 0),
 )
 _BESIDES: Final = (  # two ranges of that index: an inequality would walk over all of it
-    _others.where(_STATE < _PROJECTED),
-    _others.where(_STATE > _PROJECTED),
+    _OTHERS.where(_STATE < _PROJECTED),
+    _OTHERS.where(_STATE > _PROJECTED),
     _ENDS,
 )
 _ALL: Final = sa.union_all(
     sa.select(_KIND, sa.literal(_PROJECTED), _NUMBER).group_by(_KIND), *_BESIDES
 )
-_kind = _KIND.concat(sa.literal_column("''"))  # grouped by an index of kinds, all were walked over
+_KIND_WITHOUT_INDEX: Final = _KIND.concat(sa.literal_column("''"))
+"""Grouped by this, the index of kinds serves nothing: it would be walked over as a whole."""
 _LATER: Final = sa.union_all(
-    sa.select(_kind, sa.literal(_PROJECTED), _NUMBER)
+    sa.select(_KIND_WITHOUT_INDEX, sa.literal(_PROJECTED), _NUMBER)
     .where(documents.c.position > sa.bindparam("since"))
-    .group_by(_kind),
+    .group_by(_KIND_WITHOUT_INDEX),
     *_BESIDES,
 )
 
