@@ -3,19 +3,19 @@
 Pure functions of a text, the capture scope and the rules; total, idempotent and linear. In reading
 order:
 
-``rules``        the naming rules as data and as JSON
-``uris``         dataset identity: one canonical URI for all spellings of one dataset
-``files``        partitions in paths, and reads of many files
-``jdbc``         JDBC URLs, and the columns of queries
-``catalogs``     catalog names: ``<authority>/<database>.<table>`` for the spellings of all engines
-``identifiers``  table names in SQL: parts with dots between them, quoted where necessary
-``openlineage``  OpenLineage's (namespace, name) pairs as URIs for :func:`normalise`
-``parameters``   parts of a URI outside identity: logins, secrets, temporary signatures
-``escapes``      percent-encoding, as far as identity needs it
+``rules``        the naming rules as frozen values, with their defaults
+``uri_parts``    the parts of a URI: escapes, logins and secrets, partitions in paths
 ``columns``      column identity: case folding, nested paths, columns that share a name
+``literals``     literals that differ in every run, removed before plans are compared
+``identifiers``  table names in SQL: parts with dots between them, quoted where necessary
+``catalogs``     catalog names: ``<authority>/<database>.<table>`` for the spellings of all engines
+``jdbc``         JDBC URLs, and the columns of queries
+``uris``         dataset identity: one canonical URI for all spellings of one dataset
+``file_lists``   many files in one read -> one dataset, named by their folder and pattern
+``openlineage``  OpenLineage's (namespace, name) pairs as URIs for :func:`normalise`
 ``schemas``      the spelling of a schema's columns and types
 ``jobs``         job names: from labels, else from the application name by the platform's rules
-``literals``     literals that differ in every run, removed before plans are compared
+``rules_json``   the rules as JSON, for a platform team to read, change, preview and apply
 
 Secrets are masked by ``spark_agent_config.masking``, the listener's own masker.
 """
@@ -24,13 +24,13 @@ from __future__ import annotations
 
 from graph_model.naming.catalogs import catalog_table
 from graph_model.naming.columns import SchemaColumn, column_path, fold, schema_columns, split_path
-from graph_model.naming.files.file_lists import fold_files, folder_of, patterns_of
-from graph_model.naming.files.partitions import partition_pairs, partition_text
+from graph_model.naming.file_lists import fold_files, folder_of, patterns_of
 from graph_model.naming.jdbc.urls import query_lineage, without_query
 from graph_model.naming.jobs import JobName, job_name
 from graph_model.naming.literals import mask_literal, stable_text
 from graph_model.naming.openlineage import openlineage_symlink, openlineage_uri
-from graph_model.naming.rules.rules import DEFAULT_RULES, Rules, rules_digest
+from graph_model.naming.rules import DEFAULT_RULES, Rules, rules_digest
+from graph_model.naming.uri_parts.partitions import partition_pairs, partition_text
 from graph_model.naming.uris import DatasetName, normalise
 
 __all__ = [

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from graph_model.naming.columns import column_path, fold, split_path
-from graph_model.naming.rules.rules import DEFAULT_RULES, Rules
+from graph_model.naming.rules import DEFAULT_RULES, Rules
 
 
 @dataclass(frozen=True, slots=True)

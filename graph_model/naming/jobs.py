@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
-from graph_model.naming.rules.rules import DEFAULT_RULES, Rules
+from graph_model.naming.rules import DEFAULT_RULES, Rules
 from graph_model.regular_expressions import LONGEST_MATCHED, expand_groups, match_whole
 
 _NAMES_KEPT = 4_096

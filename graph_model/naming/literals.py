@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 
-from graph_model.naming.rules.rules import DEFAULT_RULES, Rules
+from graph_model.naming.rules import DEFAULT_RULES, Rules
 
 _LONGEST_LITERAL = 64  # characters: no date, timestamp or UUID is longer
 

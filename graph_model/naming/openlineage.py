@@ -11,7 +11,7 @@ from typing import Final
 
 from graph_model.naming.catalogs import catalog_table
 from graph_model.naming.identifiers import identifier_text
-from graph_model.naming.rules.rules import DEFAULT_RULES, Rules
+from graph_model.naming.rules import DEFAULT_RULES, Rules
 
 
 def openlineage_uri(namespace: str, name: str, rules: Rules = DEFAULT_RULES) -> str:

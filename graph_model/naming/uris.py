@@ -12,11 +12,11 @@ from functools import lru_cache
 from typing import Final, Literal
 
 from graph_model.naming import catalogs
-from graph_model.naming.escapes import printable, without_needless
-from graph_model.naming.files import partitions
 from graph_model.naming.jdbc import urls as jdbc
-from graph_model.naming.parameters import without_secret_parameters, without_secrets
-from graph_model.naming.rules.rules import DEFAULT_RULES, Rules
+from graph_model.naming.rules import DEFAULT_RULES, Rules
+from graph_model.naming.uri_parts import partitions
+from graph_model.naming.uri_parts.escapes import printable, without_needless
+from graph_model.naming.uri_parts.parameters import without_secret_parameters, without_secrets
 from spark_agent_config import masking
 from spark_agent_config.masking.logins import user_info_end
 from spark_agent_config.masking.names import LOGIN_SCHEMES

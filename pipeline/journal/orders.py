@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from graph_model import naming
 from graph_model.errors import HeadwaterError
 from graph_model.naming import Rules
-from graph_model.naming.rules.documents import read_rules
+from graph_model.naming.rules_json import read_rules
 from graph_model.producers.commands.documents import (
     Command,
     CommandKind,

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from graph_model.errors import InvalidDocument
-from graph_model.naming.rules.rules import DEFAULT_RULES
+from graph_model.naming.rules import DEFAULT_RULES
 from graph_model.regular_expressions import (
     LONGEST_MATCHED,
     check_expression,

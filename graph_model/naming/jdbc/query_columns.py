@@ -24,7 +24,7 @@ from sqlglot.optimizer.scope import Scope, build_scope
 from graph_model import labels
 from graph_model.naming.columns import fold
 from graph_model.naming.literals import mask_literal
-from graph_model.naming.rules.rules import Rules
+from graph_model.naming.rules import Rules
 
 Parts = tuple[str, ...]  # of a table's name
 Leaf = tuple[Parts, str]  # a table and its column

@@ -19,11 +19,11 @@ from sqlglot.dialects.dialect import Dialect
 from sqlglot.optimizer.scope import traverse_scope
 from sqlglot.parser import Parser
 
-from graph_model.naming.escapes import percent, printable
 from graph_model.naming.identifiers import identifier_parts, identifier_text
 from graph_model.naming.jdbc.query_columns import QueryLineage, read_lineage, unreadable
-from graph_model.naming.parameters import without_secret_parameters
-from graph_model.naming.rules.rules import JdbcDriver, Rules
+from graph_model.naming.rules import JdbcDriver, Rules
+from graph_model.naming.uri_parts.escapes import percent, printable
+from graph_model.naming.uri_parts.parameters import without_secret_parameters
 from graph_model.regular_expressions import expand_groups, match_whole
 from spark_agent_config import masking
 from spark_agent_config.masking.jdbc_text import split_table

@@ -14,7 +14,7 @@ import pytest
 
 from graph_model import naming
 from graph_model.naming.jdbc.query_columns import QueryLineage
-from graph_model.naming.rules.rules import DEFAULT_RULES
+from graph_model.naming.rules import DEFAULT_RULES
 from graph_model.producers.spline import PlanDocument, columns, documents, read_logic
 from graph_model.producers.spline.logic import Logic
 from tests.unit.producers.test_shapes import SHAPES

@@ -114,9 +114,9 @@ BUILT: Final = {
     ("api.intake.wrapped_lines", "space"),
     ("graph_model.naming.literals", "text"),  # of_rules
     ("graph_model.naming.literals", "pattern"),  # on up to 64 characters
-    ("graph_model.naming.files.partitions", "text"),  # a date format, without a repeat
-    ("graph_model.naming.files.partitions", "unit"),
-    ("graph_model.naming.files.partitions", "also"),  # one character
+    ("graph_model.naming.uri_parts.partitions", "text"),  # a date format, without a repeat
+    ("graph_model.naming.uri_parts.partitions", "unit"),
+    ("graph_model.naming.uri_parts.partitions", "also"),  # one character
     ("graph_model.naming.jdbc.urls", "marks"),  # one character
     ("graph_model.naming.jdbc.urls", "divides"),
     ("graph_model.naming.jdbc.urls", "name"),

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from graph_model import identity, labels
 from graph_model.errors import InvalidDocument
 from graph_model.naming import DEFAULT_RULES, fold_files, folder_of, normalise
-from graph_model.naming.rules.documents import read_rules
+from graph_model.naming.rules_json import read_rules
 from graph_model.producers.spline import PlanDocument, translate_plan
 from graph_model.producers.spline.documents import read_plan
 from tests.builders import a_document

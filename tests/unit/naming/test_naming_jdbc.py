@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from graph_model.naming import DEFAULT_RULES, normalise, openlineage_uri
 from graph_model.naming.jdbc.urls import tables_read
-from graph_model.naming.rules.documents import read_rules
+from graph_model.naming.rules_json import read_rules
 
 SCOPE = "laptop"
 

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from graph_model.naming import mask_literal, stable_text
-from graph_model.naming.rules.rules import DEFAULT_RULES
+from graph_model.naming.rules import DEFAULT_RULES
 
 ID = "c618a9fa-f5eb-4af9-9746-ae1035b36bc7"
 

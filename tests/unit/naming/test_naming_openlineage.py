@@ -8,8 +8,8 @@ import pytest
 
 from graph_model.errors import InvalidDocument
 from graph_model.naming import normalise, openlineage_uri
-from graph_model.naming.rules.documents import read_rules, write_rules
-from graph_model.naming.rules.rules import DEFAULT_RULES
+from graph_model.naming.rules import DEFAULT_RULES
+from graph_model.naming.rules_json import read_rules, write_rules
 
 NAME3, NAME2 = "db.s.t", "db.t"
 EU = "eu-west-1"

@@ -95,7 +95,7 @@ def body(at: int, order: Any) -> tuple[str, bytes]:
 
 
 def test_the_newest_rules_hold_and_null_takes_them_back() -> None:
-    from graph_model.naming.rules.documents import write_rules
+    from graph_model.naming.rules_json import write_rules
 
     changed = replace(naming.DEFAULT_RULES, **_other_rules())
     said = body(5, Statement(CommandKind.RULES, "", json.dumps(write_rules(changed))))

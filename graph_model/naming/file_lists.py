@@ -18,8 +18,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Final
 
-from graph_model.naming.files import partitions
-from graph_model.naming.rules.rules import DEFAULT_RULES, Rules
+from graph_model.naming.rules import DEFAULT_RULES, Rules
+from graph_model.naming.uri_parts import partitions
 from graph_model.naming.uris import DatasetName, normalise
 
 _MOST_NAMED: Final = 1_000

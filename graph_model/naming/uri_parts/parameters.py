@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from graph_model.naming.rules.rules import Rules
+from graph_model.naming.rules import Rules
 from spark_agent_config.masking.logins import user_info_end
 from spark_agent_config.masking.names import (
     LOGIN_PARAMETERS,
