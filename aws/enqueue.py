@@ -18,14 +18,16 @@ from typing import Any, Final
 
 from werkzeug.exceptions import HTTPException
 
-from api.http.bodies import gunzip, is_gzip, parse_json
-from api.intake.uploads import Uploads
+from api.http.bodies import is_gzip
 from api.settings import Settings
 from aws.events import body_of, error_answer, header_of, method_of, sender_of
 from aws.parts import Context, required, settings_of, uploads_of
 from collectors.sqs.outgoing import outgoing_messages
 from collectors.sqs.queues import Queue, open_client
-from graph_model.errors import HeadwaterError, InvalidInput, Unavailable
+from graph_model.documents.gzip_streams import gunzip
+from graph_model.documents.json_texts import parse_json
+from graph_model.errors import DocumentTooLarge, HeadwaterError, InvalidInput, Unavailable
+from graph_model.stores.uploads import Uploads
 
 log = logging.getLogger(__name__)
 
@@ -43,6 +45,8 @@ class Enqueue:
             if method_of(event) != "POST":
                 return error_answer(HTTPStatus.METHOD_NOT_ALLOWED, "POST an event, or a list")
             self._send(self._value(event), sender_of(event))
+        except DocumentTooLarge as error:
+            return error_answer(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, str(error))
         except InvalidInput as error:
             return error_answer(HTTPStatus.BAD_REQUEST, str(error))
         except HTTPException as error:

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Final, Protocol
 
-from api.intake.uploads import Uploads
 from api.logs import set_up_logging
 from api.settings import Settings, read_settings
 from graph_model.errors import ConfigurationError
+from graph_model.stores.uploads import Uploads
 
 _RESERVE_SECONDS: Final = 5.0
 

@@ -1,9 +1,9 @@
-"""Collectors: documents from files, logs and queues -> a destination.
+"""Collectors: documents from files, logs and queues -> a destination. The console starts them.
 
 In reading order:
 
 ``imports``       files -> documents -> a destination, with a message for every refused piece
 ``sqs``           documents by way of Amazon SQS
 ``kafka``         records of the agent's Kafka dispatcher -> a destination, one document a record
-``destinations``  the destination of collected documents: the journal itself, or a running server
+``destinations``  the destination of collected documents, chosen by the console
 """

@@ -1,47 +1,20 @@
-"""The destination of collected documents: the journal itself, or a running server.
+"""The destination of collected documents.
 
     piece -> prepare (checks, masks) -> Prepared -> Destination.take -> durable
 
-Both ways end in the same journal with the same documents.
+The console chooses one: the journal itself, or the routes of a running server. Both end in the same
+journal with the same documents.
 """
 
 from __future__ import annotations
 
-import json
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager
-from http import HTTPStatus
+from collections.abc import Callable, Sequence
 from itertools import groupby
-from typing import TYPE_CHECKING, Any, Final, Protocol
+from typing import Protocol
 
-from api.http.bodies import CONTENT_TYPES
-from api.http.principals import CONSOLE_NAME
-from api.intake.dumps import Refusal
-from api.intake.pieces import Prepared
-from api.serving.storage import claim, opened_storage
-from api.settings import Settings
-from graph_model.errors import ConfigurationError, HeadwaterError, InvalidInput, Unavailable
-from graph_model.producers.openlineage.events.documents import EVENT_KINDS
-from graph_model.producers.spline.documents import EVENT_KIND, PLAN_KIND
-from graph_model.stores.protocols import DocumentKind, Journal, Receipt
-
-if TYPE_CHECKING:
-    from api.http.client import ServerAnswer
-
-_ANSWER_SECONDS: Final = 60
-_MEDIA_TYPES: Final = {version: media_type for media_type, version in CONTENT_TYPES.items()}
-_EVENT_BATCH: Final = "/api/v1/lineage/batch"
-_ALONE: Final = "/producer/execution-plans"
-_PATHS: Final[Mapping[DocumentKind, str]] = {
-    PLAN_KIND: _ALONE,
-    EVENT_KIND: "/producer/execution-events",
-    **dict.fromkeys(EVENT_KINDS, _EVENT_BATCH),
-}
-"""The route for documents of a kind; documents of other kinds go only into the server's own
-journal.
-"""
-_REFUSED: Final = frozenset({400, 413, 415, 422})
-_LATER: Final = frozenset({408, 429, 500, 502, 503, 504})
+from graph_model.documents.dumps import Refusal
+from graph_model.documents.pieces import Prepared
+from graph_model.stores.protocols import Journal, Receipt
 
 
 class Destination(Protocol):
@@ -58,9 +31,6 @@ class Destination(Protocol):
         """How many distinct documents are in the journal."""
 
 
-# --- the journal itself --------------------------------------------------------------------------
-
-
 class JournalDestination:
     """Writes into a journal that no server uses; the next server to start projects the documents.
 
@@ -73,7 +43,7 @@ class JournalDestination:
         journal: Journal,
         clock: Callable[[], int],
         route: str,
-        principal: str = CONSOLE_NAME,
+        principal: str,
     ) -> None:
         self._journal = journal
         self._clock = clock
@@ -90,134 +60,3 @@ class JournalDestination:
 
     def received(self) -> int:
         return self._journal.summary().received
-
-
-@contextmanager
-def claimed_journal(
-    settings: Settings,
-    url: str,
-    clock: Callable[[], int],
-    route: str,
-    principal: str = CONSOLE_NAME,
-) -> Iterator[JournalDestination]:
-    """The journal of the settings, created if missing. The data folder stays locked meanwhile.
-
-    Raises ConfigurationError, naming the server's address, when a server has locked the folder.
-    PostgreSQL lets both write, and a running server projects the new documents.
-    """
-    from graph_model.stores.journal import SqlJournal
-
-    with ExitStack() as stack:
-        try:
-            if not settings.database:
-                stack.enter_context(claim(settings.data))
-        except ConfigurationError as error:
-            raise ConfigurationError(
-                f"{error}; a running Headwater takes it: --url {url}"
-            ) from error
-        database = stack.enter_context(opened_storage(settings, make=True))
-        yield JournalDestination(SqlJournal(database), clock, route, principal)
-
-
-# --- a running server ----------------------------------------------------------------------------
-
-
-class ServerDestination:
-    """Posts to the producer routes of a running Headwater at ``url``.
-
-    Where that server requires keys, ``api_key`` needs the roles producer and reader.
-    """
-
-    def __init__(self, url: str, api_key: str | None = None) -> None:
-        from api.http.client import check_address  # requests: a journal needs no such check
-
-        check_address(url)
-        self._url = url.rstrip("/")
-        self._api_key = api_key
-
-    def take(self, documents: Sequence[Prepared]) -> tuple[Refusal, ...]:
-        """See Destination. Consecutive OpenLineage events share a request."""
-        refused: list[Refusal] = []
-        for _, group in groupby(documents, _request_key):
-            refused += self._post(list(group))
-        return tuple(refused)
-
-    def received(self) -> int:
-        try:
-            return int(json.loads(self._ask("GET", "/journal?summary=true"))["received"])
-        except (ValueError, KeyError, TypeError) as error:
-            raise HeadwaterError(f"the server at {self._url} is not a Headwater") from error
-
-    def _post(self, documents: Sequence[Prepared]) -> list[Refusal]:
-        first = documents[0]
-        path = _PATHS.get(first.submission.kind)
-        if path is None:
-            reason = f"a {first.submission.kind} is not taken over HTTP: import it without --url"
-            return [Refusal(one.piece.where, reason) for one in documents]
-        if first.is_of_foreign_scope:
-            reason = (
-                f"its scope {first.submission.scope!r} was not its own: import it without --url"
-            )
-            return [Refusal(one.piece.where, reason) for one in documents]
-        try:
-            answer = self._ask("POST", path, _body(documents, path), _media_type(documents))
-        except InvalidInput as error:
-            if len(documents) == 1:
-                return [Refusal(first.piece.where, str(error))]
-            return [refusal for one in documents for refusal in self._post([one])]
-        return _refused_of(documents, answer) if path == _EVENT_BATCH else []
-
-    def _ask(
-        self, method: str, path: str, body: bytes = b"", media_type: str = "application/json"
-    ) -> bytes:
-        from api.http.client import send
-
-        url, key = self._url, self._api_key
-        answer = send(method, url, path, body, media_type, key, seconds=_ANSWER_SECONDS)
-        if answer.status < HTTPStatus.MULTIPLE_CHOICES:
-            return answer.body
-        raise _error_of(url, answer)
-
-
-def _refused_of(documents: Sequence[Prepared], answer: bytes) -> list[Refusal]:
-    """The events that the answer to a batch of OpenLineage events lists as refused."""
-    failed = json.loads(answer)["failed_events"]
-    return [Refusal(documents[one["index"]].piece.where, one["reason"]) for one in failed]
-
-
-def _request_key(one: Prepared) -> tuple[object, ...]:
-    """Equal for adjacent documents that one request can carry; a plan is always posted alone."""
-    kind, version = one.submission.kind, one.submission.api_version
-    path = _PATHS.get(kind)
-    alone = one.piece.where if path == _ALONE else ""
-    return path or kind, version, alone, one.is_of_foreign_scope
-
-
-def _body(documents: Sequence[Prepared], path: str) -> bytes:
-    bodies = [one.submission.body for one in documents]
-    return bodies[0] if path == _ALONE else b"[" + b",".join(bodies) + b"]"
-
-
-def _media_type(documents: Sequence[Prepared]) -> str:
-    return _MEDIA_TYPES.get(documents[0].submission.api_version, "application/json")
-
-
-def _error_of(url: str, answer: ServerAnswer) -> HeadwaterError:
-    """The error that an error response stands for.
-
-    A document counts as refused only where Headwater itself refused it, not a proxy before it.
-    """
-    code, message = answer.status, _message(answer)
-    if code in _REFUSED and message:
-        return InvalidInput(message)
-    reason = f"{url} answers {code}{f': {message}' if message else ''}"
-    return Unavailable(reason) if code in _LATER else HeadwaterError(reason)
-
-
-def _message(answer: ServerAnswer) -> str:
-    """The message of a Headwater error body, otherwise an empty text."""
-    try:
-        body: Any = json.loads(answer.body)
-        return str(body["message"]) if body["code"] == answer.status else ""
-    except (ValueError, KeyError, TypeError):
-        return ""

@@ -10,9 +10,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, TextIO
 
-from api.intake.dumps import Found, Piece, Refusal, recognise
-from api.intake.pieces import Prepared, prepare
 from collectors.destinations import Destination
+from graph_model.documents.dumps import Found, Piece, Refusal, recognise
+from graph_model.documents.pieces import Prepared, prepare
 from graph_model.errors import InvalidInput, Unavailable
 from graph_model.producers.registry import PRODUCERS, Producers
 

@@ -20,12 +20,17 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final, Protocol, TextIO
 
-from api.http.bodies import parse_json
-from api.http.errors import InvalidRequest
-from api.intake.dumps import KINDS, Piece
-from api.intake.pieces import prepare
 from collectors.destinations import Destination
-from graph_model.errors import ConfigurationError, HeadwaterError, InvalidInput, Unavailable
+from graph_model.documents.dumps import KINDS, Piece
+from graph_model.documents.json_texts import parse_json
+from graph_model.documents.pieces import prepare
+from graph_model.errors import (
+    ConfigurationError,
+    HeadwaterError,
+    InvalidFields,
+    InvalidInput,
+    Unavailable,
+)
 from graph_model.producers.spline.documents import API_VERSIONS
 
 log = logging.getLogger(__name__)
@@ -78,7 +83,7 @@ def read_record(record: KafkaRecord) -> Piece:
     headers = {name: _text(value) for name, value in record.headers}
     kind, version = kind_and_version(headers)
     if record.value is None:
-        raise InvalidRequest({"value": ["a document, not an empty record"]})
+        raise InvalidFields({"value": ["a document, not an empty record"]})
     return Piece(KINDS[kind], version, parse_json(record.value), record.where)
 
 
@@ -94,11 +99,11 @@ def kind_and_version(headers: Mapping[str, str]) -> tuple[str, str]:
         where, version = ENTITY_HEADER, headers.get(VERSION_HEADER, _DEFAULT_VERSION)
     if kind not in KINDS:
         given = f"not {kind[:60]!r}" if kind else "and there is none"
-        raise InvalidRequest({f"header {where}": [f"one of {', '.join(KINDS)}, {given}"]})
+        raise InvalidFields({f"header {where}": [f"one of {', '.join(KINDS)}, {given}"]})
     version = version.removesuffix(".0")
     if version not in API_VERSIONS:
         known = ", ".join(API_VERSIONS)
-        raise InvalidRequest(
+        raise InvalidFields(
             {f"header {where}": [f"an API version among {known}, not {version[:20]!r}"]}
         )
     return kind, version

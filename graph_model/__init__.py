@@ -7,6 +7,7 @@ Knows lineage and how to keep it; never Flask, never HTTP. In reading order:
 ``identity``             natural key -> the id of a vertex or an edge
 ``naming``               one name for each dataset, column and job, however a client spells it
 ``producers``            the formats in which clients report lineage: documents -> facts
+``documents``            documents on their way into the journal: bytes -> JSON -> submissions
 ``stores``               the protocols of graph, catalogue and journal, and the stores behind them
 ``projection``           journal -> graph and catalogue: the only writer of both
 ``lineage``              upstream and downstream at a time; ``lineage.history``: which writes count

@@ -3,6 +3,8 @@
     HeadwaterError
     ├── InvalidInput            the client can correct it: 4xx
     │   ├── InvalidDocument     a plan or event breaks the protocol; names the field
+    │   ├── InvalidFields       one or more fields are wrong; names each of them
+    │   ├── DocumentTooLarge    a document exceeds its limit: 413
     │   ├── InvalidReference    a node reference or id that cannot be read
     │   └── AmbiguousReference  a reference that fits several nodes; lists their ids
     ├── NotFound                nothing with this id or name is known
@@ -30,6 +32,12 @@ own exceptions (gremlin_python, aiohttp) never leave ``graph_model/stores/gremli
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+from typing import Final
+
+Errors = Mapping[str, Sequence[str]]
+_MOST_ERRORS: Final = 50
+
 
 class HeadwaterError(Exception):
     """The root: catch it to catch everything that is ours."""
@@ -50,6 +58,30 @@ class InvalidDocument(InvalidInput):
         super().__init__(f"{path or 'document'}: expected {expected}")
         self.path = path
         self.expected = expected
+
+
+class InvalidFields(InvalidInput):
+    """A request or a message breaks the contract in one or more named places.
+
+    ``errors`` maps each place to the expected value; ``reason`` is its name in metrics.
+    """
+
+    def __init__(self, errors: Errors, reason: str = "invalid") -> None:
+        self.reason = reason
+        self.errors = dict(list(errors.items())[:_MOST_ERRORS])
+        super().__init__(
+            "; ".join(
+                f"{path}: expected {' and '.join(expected)}"
+                for path, expected in self.errors.items()
+            )
+        )
+
+
+class DocumentTooLarge(InvalidInput):
+    """A document has more than ``limit`` bytes, inflated or as it came."""
+
+    def __init__(self, limit: int) -> None:
+        super().__init__(f"the document is larger than {limit:,} bytes")
 
 
 class InvalidReference(InvalidInput):

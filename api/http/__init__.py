@@ -8,10 +8,9 @@ In reading order:
 ``rates``          a rate for each key: one token bucket, kept by this process
 ``errors``         every exception becomes one JSON body
 ``security``       headers on every answer, and requests from pages of other origins
-``bodies``         bytes -> a parsed document, every step within bounds
-``repeated_keys``  JSON texts that give a key twice in one object
+``bodies``         the body of a request and its headers, every step within bounds
 ``blueprint``      routes with declared queries and answers: flask-smorest, typed and made strict
 ``times``          times: epoch milliseconds or ISO 8601 in, ISO 8601 in UTC with milliseconds out
 ``metrics``        metrics for Prometheus, in a registry of each application's own
-``client``         one request to a running server, from the console or a collector
+``client``         one request to a running server, from the console
 """

@@ -24,8 +24,11 @@ from flask import Request, g
 from webargs import core
 from webargs.flaskparser import FlaskParser
 
-from api.http.bodies import ROOM, gunzip, is_gzip, parse_order, require_json
-from api.http.errors import ErrorSchema, InvalidRequest, answer_http, flatten
+from api.http.bodies import ROOM, is_gzip, require_json
+from api.http.errors import ErrorSchema, answer_http, flatten
+from graph_model.documents.gzip_streams import gunzip
+from graph_model.documents.json_texts import parse_order
+from graph_model.errors import InvalidFields
 
 View = TypeVar("View", bound=Callable[..., Any])
 SchemaType = type[marshmallow.Schema]
@@ -46,7 +49,7 @@ class StrictParser(FlaskParser):
     def load_querystring(self, req: Request, schema: marshmallow.Schema) -> Any:
         for name, values in req.args.lists():
             if len(values) > 1:
-                raise InvalidRequest({name: ["one value, given once"]})
+                raise InvalidFields({name: ["one value, given once"]})
         return super().load_querystring(req, schema)
 
     def load_json(self, req: Request, schema: marshmallow.Schema) -> Any:
@@ -75,10 +78,10 @@ class StrictParser(FlaskParser):
         error_status_code: int | None,
         error_headers: Mapping[str, str] | None,
     ) -> NoReturn:
-        """Raise InvalidRequest; webargs nests its messages under the location: ``{"query": …}``."""
+        """Raise InvalidFields; webargs nests its messages under the location: ``{"query": …}``."""
         del req, schema, error_status_code, error_headers
         by_location = cast("dict[str, Any]", error.messages)
-        raise InvalidRequest(flatten(next(iter(by_location.values()), {}))) from error
+        raise InvalidFields(flatten(next(iter(by_location.values()), {}))) from error
 
 
 class _NoParameters(marshmallow.Schema):

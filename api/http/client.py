@@ -1,4 +1,4 @@
-"""One request to a running server, from the console or a collector."""
+"""One request to a running server, from the console."""
 
 from __future__ import annotations
 

@@ -26,9 +26,12 @@ from api.logs import current_request_id
 from graph_model.errors import (
     AmbiguousReference,
     DamagedDocument,
+    DocumentTooLarge,
     EngineError,
+    Errors,
     HeadwaterError,
     InvalidDocument,
+    InvalidFields,
     InvalidInput,
     InvalidReference,
     NotAllowed,
@@ -41,30 +44,11 @@ from graph_model.errors import (
 
 log = logging.getLogger(__name__)
 
-Errors = Mapping[str, Sequence[str]]
 RETRY_AFTER_SECONDS: Final = 5
 CHALLENGE: Final = 'Bearer realm="headwater"'
 """No browser asks a person for this one: the page has a field of its own."""
 NO_ENGINE: Final = "the embedded Gremlin Server does not run"
 _WHOLE: Final = "document"
-_MOST_ERRORS: Final = 50
-
-
-class InvalidRequest(InvalidInput):
-    """A request breaks the contract in one or more named places. 400.
-
-    ``errors`` maps each place to the expected value; ``reason`` is its name in metrics.
-    """
-
-    def __init__(self, errors: Errors, reason: str = "invalid") -> None:
-        self.reason = reason
-        self.errors = dict(list(errors.items())[:_MOST_ERRORS])
-        super().__init__(
-            "; ".join(
-                f"{path}: expected {' and '.join(expected)}"
-                for path, expected in self.errors.items()
-            )
-        )
 
 
 class ErrorSchema(marshmallow.Schema):
@@ -97,8 +81,10 @@ _OF_STATUS: Final = {405: "method", 413: "too-large", 415: "content-type", 503: 
 def reason_of(error: Exception) -> Reason:
     """Why a request that ends with this error is refused; of a bug no message, as in ``trace``."""
     match error:
-        case InvalidRequest():
+        case InvalidFields():
             return Reason(error.reason, str(error))
+        case DocumentTooLarge():
+            return Reason("too-large", str(error))
         case InvalidInput():
             return Reason("invalid", str(error))
         case NotAuthenticated():
@@ -176,11 +162,13 @@ def answer_headwater(error: HeadwaterError) -> Response:
     """One of our own exceptions."""
     g.reason = reason_of(error)
     match error:
-        case InvalidRequest():
+        case InvalidFields():
             return error_response(HTTPStatus.BAD_REQUEST, str(error), error.errors)
         case InvalidDocument():
             named = {error.path or _WHOLE: [error.expected]}
             return error_response(HTTPStatus.BAD_REQUEST, str(error), named)
+        case DocumentTooLarge():
+            return error_response(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, str(error))
         case AmbiguousReference():
             return _answer_reference(error, error.reference, error.candidates)
         case InvalidReference():

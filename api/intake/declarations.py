@@ -11,14 +11,13 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from api.http.errors import InvalidRequest
 from api.http.times import format_instant
 from api.intake.orders import Covered, give
 from api.intake.statements import WAIT_SECONDS
 from api.service import Service
 from graph_model import identity, naming
 from graph_model.answers.references import References
-from graph_model.errors import AmbiguousReference, InvalidReference, NotFound
+from graph_model.errors import AmbiguousReference, InvalidFields, InvalidReference, NotFound
 from graph_model.facts import DatasetRow, DeclarationRow
 from graph_model.naming import JobName
 from graph_model.producers.commands.documents import Retract
@@ -60,14 +59,14 @@ class Declared:
 def prepare(
     bodies: Sequence[Mapping[str, Any]], author: Author, service: Service
 ) -> tuple[Declared, ...]:
-    """The declarations of these requests, each once. Raises InvalidRequest with all errors."""
+    """The declarations of these requests, each once. Raises InvalidFields with all errors."""
     if sum(len(body["sources"]) + len(body["columns"]) for body in bodies) > MOST_ENDS:
         expected = f"at most {MOST_ENDS:,} sources and columns in one request"
-        raise InvalidRequest({"declarations": [expected]})
+        raise InvalidFields({"declarations": [expected]})
     reader = _Reader(author, service)
     read = [reader.read(body, f"declarations[{place}]") for place, body in enumerate(bodies)]
     if reader.errors:
-        raise InvalidRequest(reader.errors)
+        raise InvalidFields(reader.errors)
     found = (_prepare(one, service) for one in read if one is not None)
     return tuple({one.row.id: one for one in found}.values())
 

@@ -18,14 +18,16 @@ from flask import current_app, request
 from marshmallow import Schema, ValidationError
 from werkzeug.wsgi import get_input_stream
 
-from api.http.bodies import ROOM, gunzip, is_gzip, parse_json, read_bounded, wire_hash
-from api.http.errors import InvalidRequest, flatten
+from api.http.bodies import ROOM, is_gzip, read_bounded, wire_hash
+from api.http.errors import flatten
 from api.http.principals import current_principal
 from api.schemas.event import EventSchema
 from api.schemas.plan import PlanSchema
 from api.service import Service
 from api.settings import Settings
-from graph_model.errors import InvalidDocument
+from graph_model.documents.gzip_streams import gunzip
+from graph_model.documents.json_texts import parse_json
+from graph_model.errors import InvalidDocument, InvalidFields
 from graph_model.producers.spline.reports.submissions import (
     event_submission,
     lifted_event,
@@ -142,7 +144,7 @@ def _read(delivery: Delivery, reading: Reading) -> Sequence[Submission]:
         try:
             return reading.prepare(parse_json(body), delivery.version, delivery.scope)
         except RecursionError:
-            raise InvalidRequest({"document": ["JSON that is nested less deeply"]}) from None
+            raise InvalidFields({"document": ["JSON that is nested less deeply"]}) from None
 
 
 def _is_soon_projected(documents: Documents, service: Service) -> bool:
@@ -195,7 +197,7 @@ def read_each(
 ) -> tuple[list[Submission], list[InvalidItem]]:
     """The documents of one request, each read by itself with its path (``[3]``).
 
-    Raises InvalidRequest for no list, and for too many.
+    Raises InvalidFields for no list, and for too many.
     """
     taken: list[Submission] = []
     refusals: list[InvalidItem] = []
@@ -214,9 +216,9 @@ def once(submissions: Sequence[Submission]) -> tuple[Submission, ...]:
 
 def _checked_list(document: Any) -> list[Any]:
     if not isinstance(document, list):
-        raise InvalidRequest({"document": ["a list of events"]})
+        raise InvalidFields({"document": ["a list of events"]})
     if len(document) > MOST_EVENTS:
-        raise InvalidRequest({"document": [f"at most {MOST_EVENTS:,} events in one request"]})
+        raise InvalidFields({"document": [f"at most {MOST_EVENTS:,} events in one request"]})
     return document
 
 
@@ -224,4 +226,4 @@ def _load(schema: Schema, document: Any, *, many: bool) -> None:
     try:
         schema.load(document, many=many)
     except ValidationError as error:
-        raise InvalidRequest(flatten(error.messages)) from error
+        raise InvalidFields(flatten(error.messages)) from error

@@ -10,7 +10,6 @@ from urllib.parse import unquote
 from flask import Response, jsonify
 
 from api.http.blueprint import Blueprint
-from api.http.errors import InvalidRequest
 from api.http.times import format_instant
 from api.schemas.journal import (
     JournalQuery,
@@ -23,7 +22,7 @@ from api.schemas.journal import (
 from api.service import current_service
 from api.service.room import SAVED_NOTE, Report, RunsInGraph
 from graph_model import identity
-from graph_model.errors import NotFound
+from graph_model.errors import InvalidFields, NotFound
 from graph_model.producers.registry import Producers
 from graph_model.projection.rebuilding import Progress
 from graph_model.retention.forecast import Forecast
@@ -54,10 +53,10 @@ def journal(query: Mapping[str, Any]) -> dict[str, Any] | Response:
 
 
 def known_kind(kind: str | None, producers: Producers) -> DocumentKind | None:
-    """The kind of documents with this name. Raises InvalidRequest, naming those there are."""
+    """The kind of documents with this name. Raises InvalidFields, naming those there are."""
     if kind is not None and producers.of(kind) is None:
         *names, last = producers.kinds
-        raise InvalidRequest({"kind": [f"{', '.join(names)} or {last}"]})
+        raise InvalidFields({"kind": [f"{', '.join(names)} or {last}"]})
     return None if kind is None else DocumentKind(kind)
 
 

@@ -12,12 +12,11 @@ from typing import Any
 from flask import current_app
 
 from api.http.blueprint import Blueprint
-from api.http.errors import InvalidRequest
 from api.http.principals import current_principal
-from api.intake.uploads import Announced, Uploads
 from api.schemas.uploads import UploadReply, UploadRequest
 from api.settings import Settings
-from graph_model.errors import NotFound
+from graph_model.errors import InvalidFields, NotFound
+from graph_model.stores.uploads import Announced, Uploads
 
 blueprint = Blueprint("uploads", __name__, description="Large documents, by way of a bucket")
 
@@ -42,7 +41,7 @@ def announce(body: Mapping[str, Any]) -> dict[str, Any]:
     """
     settings: Settings = current_app.config["HEADWATER"]
     if body["size"] > settings.max_body_bytes:
-        raise InvalidRequest({"size": [f"at most {settings.max_body_bytes:,} bytes"]}, "too-large")
+        raise InvalidFields({"size": [f"at most {settings.max_body_bytes:,} bytes"]}, "too-large")
     principal = current_principal()
     announced = Announced(
         body["kind"],

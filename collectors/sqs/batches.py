@@ -19,10 +19,10 @@ from dataclasses import dataclass, field
 from itertools import groupby
 from typing import Final
 
-from api.intake.pieces import Prepared
 from collectors.destinations import Destination
 from collectors.sqs.messages import Documents, MessageReader
 from collectors.sqs.queues import Message
+from graph_model.documents.pieces import Prepared
 from graph_model.errors import HeadwaterError, InvalidInput, Unavailable
 
 log = logging.getLogger(__name__)

@@ -16,21 +16,21 @@ from dataclasses import dataclass
 from typing import Any, Final
 from urllib.parse import unquote_plus
 
-from api.http.bodies import gunzip, parse_json
-from api.http.errors import InvalidRequest
-from api.intake.dumps import KINDS, Piece, Refusal, classify
-from api.intake.pieces import Prepared, prepare
-from api.intake.uploads import Uploaded, Uploads
 from collectors.kafka import ENTITY_HEADER, TYPE_HEADER, kind_and_version
 from collectors.sqs.outgoing import POINTER, PRINCIPAL
 from collectors.sqs.queues import Message
 from collectors.sqs.rewriting import Rules, rewrite
-from graph_model.errors import InvalidInput
+from graph_model.documents.dumps import KINDS, Piece, Refusal, classify
+from graph_model.documents.gzip_streams import gunzip
+from graph_model.documents.json_texts import parse_json
+from graph_model.documents.pieces import Prepared, prepare
+from graph_model.errors import InvalidFields, InvalidInput
 from graph_model.producers.openlineage.events.documents import EVENT_KINDS, RUN_EVENT_KIND
 from graph_model.producers.openlineage.submissions import SPECIFICATION
 from graph_model.producers.registry import PRODUCERS, Producers
 from graph_model.producers.spline.documents import API_VERSIONS, EVENT_KIND, PLAN_KIND
 from graph_model.stores.protocols import DocumentKind
+from graph_model.stores.uploads import Uploaded, Uploads
 
 UNKNOWN_SENDER: Final = "queue"
 LINEAGE: Final = "lineage"
@@ -85,9 +85,9 @@ class MessageReader:
     def _recognised(self, value: Any, where: str) -> Iterator[Piece]:
         for found in classify(rewrite_all(value, self.rules), where, self.producers):
             if isinstance(found, Refusal):
-                raise InvalidRequest({"document": [found.reason]})
+                raise InvalidFields({"document": [found.reason]})
             if found.kind not in _TAKEN or found.scope is not None:
-                raise InvalidRequest({"document": [f"a document of a client, no {found.kind}"]})
+                raise InvalidFields({"document": [f"a document of a client, no {found.kind}"]})
             yield found
 
     # --- texts elsewhere -------------------------------------------------------------------------
@@ -102,7 +102,7 @@ class MessageReader:
     def _pointed(self, pointer: Mapping[str, Any]) -> Uploaded:
         key = pointer.get("key")
         if not isinstance(key, str):
-            raise InvalidRequest({"key": ["the key of an object"]})
+            raise InvalidFields({"key": ["the key of an object"]})
         return self._bucket().read(key, self.limit)
 
     def _uploaded(self, notification: Mapping[str, Any], message: Message) -> Documents:
@@ -129,7 +129,7 @@ class MessageReader:
             rewritten = rewrite_all(value, self.rules)
             yield from _each(rewritten, RUN_EVENT_KIND, SPECIFICATION, where)
         else:
-            raise InvalidRequest({"kind": ["an object with a URL of POST /uploads"]})
+            raise InvalidFields({"kind": ["an object with a URL of POST /uploads"]})
 
 
 def rewrite_all(value: Any, rules: Rules) -> Any:
@@ -148,7 +148,7 @@ def _enveloped(envelope: Mapping[str, Any], where: str) -> Iterator[Piece]:
     body = envelope.get("body")
     parts = {"plan": PLAN_KIND, "event": EVENT_KIND}
     if not isinstance(body, Mapping) or not parts.keys() & body.keys():
-        raise InvalidRequest({"body": ["an object with plan, event or both"]})
+        raise InvalidFields({"body": ["an object with plan, event or both"]})
     for name, kind in parts.items():
         if body.get(name) is not None:
             yield Piece(kind, _ENVELOPE_VERSION, body[name], f"{where}.{name}")
@@ -159,11 +159,9 @@ def _keys(notification: Mapping[str, Any], uploads: Uploads) -> Iterator[str]:
         try:
             bucket, key = record["s3"]["bucket"]["name"], record["s3"]["object"]["key"]
         except (KeyError, TypeError):
-            raise InvalidRequest({"Records": ["notifications of S3"]}) from None
+            raise InvalidFields({"Records": ["notifications of S3"]}) from None
         if not uploads.holds(bucket):
-            raise InvalidRequest(
-                {"Records": [f"objects of the bucket for uploads, not {bucket!r}"]}
-            )
+            raise InvalidFields({"Records": [f"objects of the bucket for uploads, not {bucket!r}"]})
         yield unquote_plus(key)
 
 

@@ -13,11 +13,12 @@ from wsgiref.simple_server import WSGIRequestHandler, make_server
 
 import pytest
 
+from api.console.journal.posting import ServerDestination
 from api.http.access import API_KEY_HEADER as READ_HERE
 from api.http.access import OPEN, PRODUCERS, needed_roles
-from api.intake.dumps import Piece
-from api.intake.pieces import prepare
-from collectors.destinations import JournalDestination, ServerDestination
+from collectors.destinations import JournalDestination
+from graph_model.documents.dumps import Piece
+from graph_model.documents.pieces import prepare
 from graph_model.errors import HeadwaterError
 from graph_model.producers.spline.documents import PLAN_KIND
 from graph_model.stores.keys import Role

@@ -10,15 +10,17 @@ import pytest
 from flask import abort, request
 from werkzeug.exceptions import HTTPException, default_exceptions
 
-from api.http.bodies import RepeatedKey
-from api.http.errors import NO_ENGINE, InvalidRequest, flatten, trace
+from api.http.errors import NO_ENGINE, flatten, trace
 from graph_model import errors as tree
+from graph_model.documents.json_texts import RepeatedKey
 from graph_model.errors import (
     AmbiguousReference,
     DamagedDocument,
+    DocumentTooLarge,
     EngineError,
     HeadwaterError,
     InvalidDocument,
+    InvalidFields,
     InvalidReference,
     NotAllowed,
     NotFound,
@@ -30,7 +32,8 @@ EXAMPLES: dict[type[HeadwaterError], Callable[[], HeadwaterError]] = {
     InvalidDocument: lambda: InvalidDocument("operations.write", "a JSON object"),
     InvalidReference: lambda: InvalidReference("dataset", "dataset:<uri>"),
     AmbiguousReference: lambda: AmbiguousReference("dataset:x", ("ds_1", "ds_2")),
-    InvalidRequest: lambda: InvalidRequest({"depth": ["an integer"]}),
+    DocumentTooLarge: lambda: DocumentTooLarge(7),
+    InvalidFields: lambda: InvalidFields({"depth": ["an integer"]}),
     RepeatedKey: lambda: RepeatedKey({"document": ["each key once"]}),
     DamagedDocument: lambda: DamagedDocument(7, "cannot be inflated"),
     NotFound: lambda: NotFound("dataset", "ds_1"),
@@ -38,11 +41,12 @@ EXAMPLES: dict[type[HeadwaterError], Callable[[], HeadwaterError]] = {
     TooManyRequests: lambda: TooManyRequests("jobs", 60, 7),
 }
 STATUS = {
+    "DocumentTooLarge": 413,
     "InvalidInput": 400,
     "InvalidDocument": 400,
     "InvalidReference": 400,
     "AmbiguousReference": 400,
-    "InvalidRequest": 400,
+    "InvalidFields": 400,
     "NotFound": 404,
     "Refused": 403,
     "NotAuthenticated": 401,

@@ -10,10 +10,12 @@ from typing import Any
 
 import pytest
 
-import api.http.repeated_keys
-from api.http.bodies import UnpackingRoom, gunzip, parse_json
-from api.http.errors import InvalidRequest
+import graph_model.documents.repeated_keys
+from api.http.bodies import UnpackingRoom
 from api.schemas.fields import MOST_CHECKED
+from graph_model.documents.gzip_streams import gunzip
+from graph_model.documents.json_texts import parse_json
+from graph_model.errors import InvalidFields
 from tests.e2e.producer_service import (
     PLAN_ID,
     SPLINE_1,
@@ -63,7 +65,7 @@ def test_members_are_whole_or_refused_wherever_they_meet(cut: int) -> None:
     text = json.dumps(a_plan(name="x" * 200_000)).encode()
     packed = b"".join(gzip.compress(text[at : at + 50_000]) for at in range(0, len(text), 50_000))
     if cut:
-        with pytest.raises(InvalidRequest, match="a whole gzip stream"):
+        with pytest.raises(InvalidFields, match="a whole gzip stream"):
             gunzip(packed[:-cut], len(text))
     else:
         assert gunzip(packed, len(text)) == text
@@ -74,8 +76,8 @@ class Counted:
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
         self.looked_at = 0
-        self._same = api.http.repeated_keys._say_the_same
-        monkeypatch.setattr("api.http.repeated_keys._say_the_same", self._compare)
+        self._same = graph_model.documents.repeated_keys._say_the_same
+        monkeypatch.setattr("graph_model.documents.repeated_keys._say_the_same", self._compare)
 
     def _compare(self, one: object, other: object) -> bool:
         self.looked_at += 1
@@ -103,10 +105,12 @@ def test_each_of_many_repeated_keys_is_compared_once(
 def test_a_document_of_too_many_values_is_refused_before_it_is_parsed(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr("api.http.bodies.MOST_VALUES", 1_000)
-    monkeypatch.setattr("api.http.bodies._load", lambda _text: pytest.fail("parsed"))
+    monkeypatch.setattr("graph_model.documents.json_texts.MOST_VALUES", 1_000)
+    monkeypatch.setattr(
+        "graph_model.documents.json_texts._load", lambda _text: pytest.fail("parsed")
+    )
     for dense in (b"[" + b"{}," * 1_000 + b"1]", b'["' + b'","' * 1_001 + b'"]'):
-        with pytest.raises(InvalidRequest, match="at most 1,000 values"):
+        with pytest.raises(InvalidFields, match="at most 1,000 values"):
             parse_json(dense)
 
 
@@ -114,7 +118,7 @@ def test_a_document_of_too_many_values_is_refused_before_it_is_parsed(
     "text", ["," * 5_000, '[{"' * 5_000, "\\" * 5_000 + ",", '",' * 5_000, 'é"\\,' * 5_000]
 )
 def test_commas_in_strings_are_no_values(monkeypatch: pytest.MonkeyPatch, text: str) -> None:
-    monkeypatch.setattr("api.http.bodies.MOST_VALUES", 1_000)
+    monkeypatch.setattr("graph_model.documents.json_texts.MOST_VALUES", 1_000)
     document = {"a": text, "b": [text, 1], text: None}
     assert parse_json(json.dumps(document).encode()) == document
 
@@ -137,8 +141,8 @@ def test_large_documents_are_unpacked_one_after_the_other_and_small_ones_at_once
 
 def test_a_document_larger_than_the_room_enters_alone_and_leaves_it_after_an_error() -> None:
     room = UnpackingRoom(MEBIBYTE)
-    with pytest.raises(InvalidRequest), room.hold(50 * MEBIBYTE):
-        raise InvalidRequest({"document": ["something else"]})
+    with pytest.raises(InvalidFields), room.hold(50 * MEBIBYTE):
+        raise InvalidFields({"document": ["something else"]})
     with room.hold(50 * MEBIBYTE):
         pass
 

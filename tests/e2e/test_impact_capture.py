@@ -12,9 +12,9 @@ from pathlib import Path
 import pytest
 
 from api import command_line
-from api.intake.dumps import Piece, recognise
-from api.intake.pieces import prepare
 from graph_model.answers.impact.relocation import relocate
+from graph_model.documents.dumps import Piece, recognise
+from graph_model.documents.pieces import prepare
 from tests.e2e.small_client import serving
 from tests.e2e.test_listener import python_of
 from tests.projections import SmallHeadwater, small_headwater

@@ -54,6 +54,7 @@ from tests.waiting import eventually
 VERSIONS = "ABSA-Spline-API-Version"
 NO_TIME = TimeLeft(1_000)
 ALL_TIME = TimeLeft(300_000)
+BOMB = gzip.compress(bytes(65 << 20))
 
 
 @pytest.fixture(scope="module")
@@ -587,6 +588,7 @@ def test_a_pointer_to_nothing_is_set_aside(cloud: Cloud) -> None:
         (post("/api/v1/lineage", [1]), 400),
         (post("/x", None, ("Content-Encoding", "br"), body=b"x"), 415),
         (post("/x", None, ("Content-Encoding", "gzip"), body=b"x"), 400),
+        (post("/x", None, ("Content-Encoding", "gzip"), body=BOMB), 413),
     ],
 )
 def test_a_body_that_is_no_event_is_refused_at_the_door(

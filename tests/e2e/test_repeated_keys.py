@@ -12,9 +12,9 @@ from typing import Any
 import pytest
 
 from api.http.errors import Reason
-from api.intake.dumps import Piece, recognise
 from api.service.refusals import Refusals
 from collectors.kafka import KafkaRecord, read_record
+from graph_model.documents.dumps import Piece, recognise
 from graph_model.stores.keys import Role
 from graph_model.stores.protocols import DocumentState
 from tests.e2e.producer_service import SPLINE_1_2, Headwater, a_plan, an_event

@@ -40,12 +40,12 @@ def consume_kafka(call: Call) -> int:
 
 def consume_sqs(call: Call) -> int:
     """Take documents from a queue of Amazon SQS until Ctrl-C."""
-    from api.intake.uploads import Uploads
     from api.logs import set_up_logging
     from collectors.sqs.loop import consume_queue
     from collectors.sqs.messages import MessageReader
     from collectors.sqs.queues import DeadLetters, Queue, open_client
     from collectors.sqs.rewriting import load_rules
+    from graph_model.stores.uploads import Uploads
 
     options, settings = call.options, call.settings()
     if not settings.dead_letter_queue:

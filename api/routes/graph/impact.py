@@ -14,10 +14,7 @@ from werkzeug.http import parse_options_header
 
 from api.http.blueprint import Blueprint
 from api.http.bodies import ROOM
-from api.http.errors import InvalidRequest
 from api.intake.documents import current_delivery
-from api.intake.dumps import Found, Refusal, recognise
-from api.intake.pieces import prepare
 from api.replies.graph import check_reply, impact_reply
 from api.schemas.graph.impact import (
     COLUMN_CHANGES,
@@ -41,7 +38,9 @@ from graph_model.answers.impact.tables import (
     write_csv,
     write_markdown,
 )
-from graph_model.errors import InvalidDocument
+from graph_model.documents.dumps import Found, Refusal, recognise
+from graph_model.documents.pieces import prepare
+from graph_model.errors import InvalidDocument, InvalidFields
 from graph_model.lineage import Partial
 from graph_model.naming import Rules
 from graph_model.producers.registry import Producers
@@ -150,7 +149,7 @@ def _require_json_lines() -> None:
 
 def _submission(found: Found, key_scope: str, producers: Producers) -> Submission:
     if isinstance(found, Refusal):
-        raise InvalidRequest({found.where: [found.reason.removeprefix("expected ")]})
+        raise InvalidFields({found.where: [found.reason.removeprefix("expected ")]})
     submission = prepare(found, producers).submission
     return replace(submission, scope=submission.scope or key_scope)
 

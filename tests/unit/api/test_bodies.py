@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-import api.http.bodies
-from api.http.bodies import parse_json, parse_order
-from api.http.errors import InvalidRequest
+import graph_model.documents.json_texts
+from graph_model.documents.json_texts import parse_json, parse_order
+from graph_model.errors import InvalidFields
 from graph_model.producers.document_notes import repeated_keys
 from graph_model.stores.submissions import compact_json
 
@@ -106,7 +106,7 @@ def test_of_a_key_that_stands_twice_the_last_value_counts_in_any_spelling(text: 
 def test_a_document_to_carry_out_at_once_gives_each_key_one_value(text: str) -> None:
     document = f'{{"document": {text}}}'
     if repeated_keys(parse_json(document.encode())):
-        with pytest.raises(InvalidRequest, match="one value for each key"):
+        with pytest.raises(InvalidFields, match="one value for each key"):
             parse_order(document.encode())
     else:
         assert parse_order(document.encode()) == mended(json.loads(document))
@@ -156,7 +156,7 @@ NO_NUMBERS = ["NaN", "Infinity", "-Infinity", "1e999", "-1E+999", "9" * 400 + ".
 @settings(deadline=None)
 @given(around(st.sampled_from(NO_NUMBERS)))
 def test_a_number_that_is_not_finite_is_refused_at_any_depth(text: str) -> None:
-    with pytest.raises(InvalidRequest, match=r"is no number|too large"):
+    with pytest.raises(InvalidFields, match=r"is no number|too large"):
         parse_json(text.encode())
 
 
@@ -186,13 +186,13 @@ def test_a_pair_of_surrogates_is_the_character_that_it_stands_for() -> None:
 
 @pytest.mark.parametrize("opening", ["[", '{"a":', '[{"a":'])
 def test_a_body_that_nests_too_deep_is_refused(opening: str) -> None:
-    with pytest.raises(InvalidRequest, match="nested less deeply"):
+    with pytest.raises(InvalidFields, match="nested less deeply"):
         parse_json((opening * 200_000).encode())
 
 
 @pytest.mark.parametrize("body", [b"", b"\xef\xbb\xbf\xef\xbb\xbf{}", b"{} x", b'{"a" 1}', b'"\t"'])
 def test_a_body_that_is_no_json_is_refused(body: bytes) -> None:
-    with pytest.raises(InvalidRequest, match="JSON"):
+    with pytest.raises(InvalidFields, match="JSON"):
         parse_json(body)
 
 
@@ -204,7 +204,7 @@ def test_values_are_counted_in_the_text_as_in_the_document(
     """Commas and opening brackets outside strings, whatever the strings hold."""
     body = json.dumps(value, **spelling).encode()
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(api.http.bodies, "MOST_VALUES", most)
+        patch.setattr(graph_model.documents.json_texts, "MOST_VALUES", most)
         if marks(value) <= most:
             assert parse_json(body) == value
         else:
@@ -212,7 +212,7 @@ def test_values_are_counted_in_the_text_as_in_the_document(
 
 
 def refused(body: bytes) -> None:
-    with pytest.raises(InvalidRequest, match="values"):
+    with pytest.raises(InvalidFields, match="values"):
         parse_json(body)
 
 

@@ -15,11 +15,12 @@ from wsgiref.simple_server import WSGIRequestHandler, WSGIServer
 import pytest
 
 from api import command_line
-from api.intake.dumps import Piece, Refusal
-from api.intake.pieces import Prepared, prepare
+from api.console.journal.posting import ServerDestination
 from api.serving.storage import DATABASE_FILE, claim
-from collectors.destinations import JournalDestination, ServerDestination
+from collectors.destinations import JournalDestination
 from collectors.imports import Tally, import_files
+from graph_model.documents.dumps import Piece, Refusal
+from graph_model.documents.pieces import Prepared, prepare
 from graph_model.errors import HeadwaterError, InvalidInput, Unavailable
 from graph_model.producers.spline.documents import EVENT_KIND, PLAN_KIND
 from graph_model.stores.database import open_database
@@ -292,7 +293,9 @@ def test_the_journal_destination_keeps_the_time_of_an_export(tmp_path: Path) -> 
         Piece(PLAN_KIND, "1.2", a_plan(), "x:1", received_at=7),
         Piece(EVENT_KIND, "1.2", an_event(), "x:2"),
     ]
-    JournalDestination(journal, lambda: 99, "import").take([prepare(piece) for piece in pieces])
+    JournalDestination(journal, lambda: 99, "import", "console").take(
+        [prepare(piece) for piece in pieces]
+    )
     assert [item.received_at for item in journal.entries().items] == [99, 7]
     database.dispose()
 

@@ -15,8 +15,6 @@ import pytest
 from confluent_kafka import KafkaException, Producer
 
 from api import command_line
-from api.intake.dumps import Refusal
-from api.intake.pieces import Prepared
 from collectors.kafka import (
     Consumed,
     KafkaRecord,
@@ -26,6 +24,8 @@ from collectors.kafka import (
     kafka_source,
     read_record,
 )
+from graph_model.documents.dumps import Refusal
+from graph_model.documents.pieces import Prepared
 from graph_model.errors import ConfigurationError, HeadwaterError, InvalidInput, Unavailable
 from graph_model.producers.spline.documents import EVENT_KIND, PLAN_KIND
 from graph_model.stores.protocols import DocumentKind

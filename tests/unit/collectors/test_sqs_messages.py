@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 from collections.abc import Mapping
 from typing import Any
@@ -14,6 +15,7 @@ from collectors.sqs.queues import DeadLetters, Message, Queue
 from graph_model.errors import InvalidDocument, InvalidInput
 from graph_model.producers.openlineage.events.documents import JOB_EVENT_KIND, RUN_EVENT_KIND
 from graph_model.producers.spline.documents import EVENT_KIND, PLAN_KIND
+from graph_model.stores.uploads import Uploaded
 from tests.e2e.producer_service import PLAN_ID, a_plan, an_event
 
 LIMIT = 262_144
@@ -71,6 +73,26 @@ class _NoBucket:
 def test_a_plain_plan_is_read_in_the_version_that_it_is_written_in() -> None:
     (plan,) = READER.read(a_message(a_plan())).prepared
     assert (plan.submission.kind, plan.submission.plan_id) == (PLAN_KIND, PLAN_ID)
+
+
+class _Bomb(_NoBucket):
+    """A bucket with one object, of a few bytes that become two million."""
+
+    def holds(self, bucket: str) -> bool:
+        return bucket == "lake"
+
+    def read(self, key: str, limit: int) -> Uploaded:
+        packed = gzip.compress(b" " * 2_000_000)
+        assert key == "uploads/1"
+        assert len(packed) < limit
+        return Uploaded(packed, {"kind": "plan", "api-version": "1.2", "encoding": "gzip"})
+
+
+def test_an_upload_that_becomes_too_large_can_never_be_taken() -> None:
+    record = {"s3": {"bucket": {"name": "lake"}, "object": {"key": "uploads/1"}}}
+    reader = MessageReader(_Bomb(), (), 1_000_000)  # type: ignore[arg-type]
+    with pytest.raises(InvalidInput, match="larger than 1,000,000 bytes"):
+        reader.read(a_message({"Records": [record]}))
 
 
 def test_the_sender_is_that_of_the_attribute() -> None:

@@ -110,8 +110,9 @@ UNTOLD: Final[set[tuple[str, str]]] = set()
 
 # The parts of patterns that are put together from arguments.
 BUILT: Final = {
-    ("api.intake.wrapped_lines", "parts"),  # words of a prefix of up to 500 characters, possessive
-    ("api.intake.wrapped_lines", "space"),
+    # words of a prefix of up to 500 characters, possessive
+    ("graph_model.documents.wrapped_lines", "parts"),
+    ("graph_model.documents.wrapped_lines", "space"),
     ("graph_model.naming.literals", "text"),  # of_rules
     ("graph_model.naming.literals", "pattern"),  # on up to 64 characters
     ("graph_model.naming.uri_parts.partitions", "text"),  # a date format, without a repeat

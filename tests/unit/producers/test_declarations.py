@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from api.intake.dumps import Piece
-from api.intake.pieces import prepare
+from graph_model.documents.dumps import Piece
+from graph_model.documents.pieces import prepare
 from graph_model.errors import InvalidDocument
 from graph_model.facts import CommandRow, DeclarationRow, ExecutionRow
 from graph_model.naming import DEFAULT_RULES, JobName

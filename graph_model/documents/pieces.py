@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from api.http.errors import InvalidRequest
-from api.intake.dumps import Piece
 from graph_model import identity
+from graph_model.documents.dumps import Piece
+from graph_model.errors import InvalidFields
 from graph_model.producers.producer import Reported
 from graph_model.producers.registry import PRODUCERS, Producers
 from graph_model.stores.protocols import Submission
@@ -28,14 +28,14 @@ def prepare(piece: Piece, producers: Producers = PRODUCERS) -> Prepared:
     """Check and mask as the piece's producer does. Raises InvalidInput that names the fault."""
     producer = producers.of(piece.kind)
     if producer is None:
-        raise InvalidRequest({"kind": [f"one of {', '.join(producers.kinds)}"]})
+        raise InvalidFields({"kind": [f"one of {', '.join(producers.kinds)}"]})
     reported = Reported(piece.kind, piece.api_version, piece.document)
     try:
         own = producer.submission(reported)
     except RecursionError:
-        raise InvalidRequest({"document": ["JSON that is nested less deeply"]}) from None
+        raise InvalidFields({"document": ["JSON that is nested less deeply"]}) from None
     if piece.plan_id not in {None, own.plan_id}:
-        raise InvalidRequest({"planId": [f"the id in its body, {own.plan_id}"]})
+        raise InvalidFields({"planId": [f"the id in its body, {own.plan_id}"]})
     scope = own.scope if piece.scope is None else piece.scope
     subject = identity.subject_id(scope, own.plan_id)
     return Prepared(piece, replace(own, scope=scope, subject=subject), scope != own.scope)

@@ -24,9 +24,9 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
-from api.http.bodies import parse_json
-from api.http.errors import InvalidRequest
-from api.intake.wrapped_lines import Prefix
+from graph_model.documents.json_texts import parse_json
+from graph_model.documents.wrapped_lines import Prefix
+from graph_model.errors import InvalidFields
 from graph_model.producers.document_notes import REPEATED_KEYS, repeated_keys
 from graph_model.producers.registry import PRODUCERS, Producers
 from graph_model.producers.spline.documents import API_VERSIONS, EVENT_KIND, PLAN_KIND
@@ -92,7 +92,7 @@ def recognise(
             document = parse_json(value.text.encode("utf-8"))
         except UnicodeEncodeError:
             yield Refusal(where, value.explained("expected UTF-8"))
-        except InvalidRequest as error:
+        except InvalidFields as error:
             yield Refusal(where, value.explained(str(error)))
         else:
             yield from _pieces(document, value.marker, where, producers)

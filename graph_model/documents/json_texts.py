@@ -1,0 +1,139 @@
+"""UTF-8 bytes -> a JSON value, within bounds, with one value for each key of an object."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable
+from typing import Any, Final, NoReturn
+
+from graph_model.documents.repeated_keys import RepeatedKeys
+from graph_model.errors import InvalidFields
+from graph_model.producers.document_notes import repeated_keys
+
+MOST_VALUES: Final = 8_000_000
+"""Commas and opening brackets outside strings. An agent's document has one in ten bytes or more, so
+64 MB of it pass; ``[{},{},…]`` has one in two and takes forty times its size in memory."""
+# To its end, or to the body's where it has none: a search never reads a string twice.
+_STRING: Final = rb'"[^"\\]*+(?:\\.[^"\\]*+)*+(?:"|\\?\Z)'
+_STRINGS: Final = re.compile(_STRING, re.DOTALL)
+_STRETCH: Final = re.compile(rb'[^"]*+(?:' + _STRING + rb'[^"]*+){0,10000}+', re.DOTALL)
+_MARKS: Final = (b",", b"[", b"{")
+
+
+class RepeatedKey(InvalidFields):
+    """An object has a key twice, where it may not: ``parse_json`` takes it."""
+
+
+def parse_json(body: bytes) -> Any:
+    """The JSON value of UTF-8 bytes; a byte order mark is skipped.
+
+    Refused (InvalidFields): bytes that are not UTF-8 or not JSON, NaN and numbers beyond a double,
+    nesting beyond the interpreter's stack, more than MOST_VALUES values. Of a key given twice in
+    one object the last value counts, and where they differ the document notes it
+    (``repeated_keys``). A lone surrogate (text cut in the middle of a character) becomes U+FFFD: it
+    is no reason to lose a document.
+    """
+    if _exceeds(body):
+        raise InvalidFields({"document": [f"at most {MOST_VALUES:,} values"]}, "too-large")
+    try:
+        return _parse(body, _load_strictly)
+    except RepeatedKey:
+        return _parse(body, _load_repeated)
+
+
+def parse_order(body: bytes) -> Any:
+    """``parse_json`` of an order that is carried out at once: a key with two values is refused."""
+    value = parse_json(body)
+    if twice := repeated_keys(value):
+        listed = ", ".join(map(repr, twice))
+        raise InvalidFields({"document": [f"one value for each key, not two for {listed}"]})
+    return value
+
+
+def _parse(body: bytes, load: Callable[[str], Any]) -> Any:
+    try:
+        return load(body.decode("utf-8-sig"))
+    except UnicodeDecodeError as error:
+        raise _unreadable(f"UTF-8 (byte {error.start} is not)") from None
+    except json.JSONDecodeError as error:
+        where = f"line {error.lineno}, column {error.colno}"
+        raise _unreadable(f"JSON ({error.msg}: {where})") from None
+    except RecursionError:
+        raise _unreadable("JSON that is nested less deeply") from None
+    except ValueError as error:
+        raise _unreadable(f"JSON ({error})") from None
+
+
+def _unreadable(expected: str) -> InvalidFields:
+    return InvalidFields({"document": [expected]}, "unreadable")
+
+
+def _load_strictly(text: str) -> Any:
+    value = _load(text)
+    return _load(_mended(value)) if _may_hold_surrogates(text) else value
+
+
+def _load_repeated(text: str) -> Any:
+    """A text in which some object has a key twice; mending may make two keys one as well."""
+    value = _load_and_note(text)
+    return _load_and_note(_mended(value)) if _may_hold_surrogates(text) else value
+
+
+def _load_and_note(text: str) -> Any:
+    repeated = RepeatedKeys()
+    value = _decoder(repeated.object_of)(text)
+    repeated.note(value)
+    return value
+
+
+def _exceeds(body: bytes) -> bool:
+    """Whether a JSON text has more than MOST_VALUES values.
+
+    Nearly every text is cleared by a glance. In one that is not, commas in strings do not count:
+    strings are taken out, a stretch at a time (a body may hold millions of them).
+    """
+    if len(body) <= MOST_VALUES or sum(map(body.count, _MARKS)) <= MOST_VALUES:
+        return False
+    count = place = 0
+    while count <= MOST_VALUES and (stretch := _STRETCH.match(body, place)) and stretch[0]:
+        count += sum(map(_STRINGS.sub(b"", stretch[0]).count, _MARKS))
+        place = stretch.end()
+    return count > MOST_VALUES
+
+
+def _object_of(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) != len(pairs):
+        raise RepeatedKey({"document": ["each key once in an object"]})
+    return found
+
+
+def _refuse_constant(name: str) -> NoReturn:
+    raise ValueError(f"{name} is no number")
+
+
+def _finite(text: str) -> float:
+    number = float(text)
+    if number in {float("inf"), float("-inf")}:
+        raise ValueError("a number is too large")
+    return number
+
+
+def _decoder(object_of: Callable[[list[tuple[str, Any]]], dict[str, Any]]) -> Callable[[str], Any]:
+    return json.JSONDecoder(
+        object_pairs_hook=object_of, parse_constant=_refuse_constant, parse_float=_finite
+    ).decode
+
+
+# Made once: to make a decoder takes as long as to read a small document.
+_load: Final = _decoder(_object_of)
+
+
+def _may_hold_surrogates(text: str) -> bool:
+    return "\\" in text and ("\\ud" in text or "\\uD" in text)
+
+
+def _mended(value: object) -> str:
+    text = json.dumps(value, ensure_ascii=False)
+    return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
