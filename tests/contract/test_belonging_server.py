@@ -17,7 +17,7 @@ from graph_model.stores.protocols import Receipt
 from tests.contract.databases import schema_on
 from tests.memory_graph import MemoryGraph
 from tests.projections import elements_of
-from tests.unit.projection.test_projector import TROUBLE
+from tests.unit.graph_model.projection.projector.test_projector import TROUBLE
 from tests.waiting import eventually
 
 

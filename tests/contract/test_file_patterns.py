@@ -15,7 +15,7 @@ from graph_model.producers.spline.documents import read_event, read_plan
 from graph_model.stores.catalogue import SqlCatalogue
 from graph_model.stores.database import open_database
 from graph_model.stores.protocols import Direction, Graph
-from tests.unit.projection.test_projector import a_plan, an_event
+from tests.unit.graph_model.projection.projector.test_projector import a_plan, an_event
 
 Open = Callable[[], Graph]
 FILES = tuple(f"s3://lake/in/{number}.csv" for number in range(3_000))

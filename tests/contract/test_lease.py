@@ -27,8 +27,8 @@ from graph_model.stores.protocols import Graph, Receipt, Submission
 from tests.contract.databases import schema_on
 from tests.memory_graph import MemoryGraph
 from tests.projections import project, submission
-from tests.unit.projection.test_crashes import order
-from tests.unit.projection.test_projector import a_plan, an_event
+from tests.unit.graph_model.projection.projector.test_projector import a_plan, an_event
+from tests.unit.graph_model.projection.test_crashes import order
 from tests.waiting import eventually
 
 MANY = 6

@@ -34,8 +34,8 @@ from pipeline.output.result import Result, open_files
 from tests.copies.producer import COPY_KIND, FORMATS, VERSION
 from tests.memory_graph import MemoryGraph
 from tests.projections import SmallHeadwater, lineage_event
-from tests.unit.producers.test_openlineage_projection import dataset, run_event
-from tests.unit.projection.test_crashes import (
+from tests.unit.graph_model.producers.openlineage.test_projection import dataset, run_event
+from tests.unit.graph_model.projection.test_crashes import (
     Fault,
     FragileGenerations,
     FragileGraph,

@@ -11,7 +11,7 @@ from flask.testing import FlaskClient
 from api.schemas.graph.reply import LastWriterReply
 from tests.e2e.small_client import client_of
 from tests.projections import SmallHeadwater
-from tests.unit.projection.test_projector import a_plan, an_event, event, plan
+from tests.unit.graph_model.projection.projector.test_projector import a_plan, an_event, event, plan
 
 DAY = 86_400_000
 START = 1_700_000_000_000

@@ -25,8 +25,8 @@ from graph_model.stores.journal import SqlJournal
 from graph_model.stores.protocols import DocumentState, Receipt
 from tests.contract.facts_to_write import everything, facts, plan, vertex, whole
 from tests.e2e.service import RunningHeadwater
-from tests.unit.projection.test_projector import a_plan, an_event, event
-from tests.unit.projection.test_projector import plan as plan_document
+from tests.unit.graph_model.projection.projector.test_projector import a_plan, an_event, event
+from tests.unit.graph_model.projection.projector.test_projector import plan as plan_document
 from tests.waiting import eventually
 
 pytestmark = pytest.mark.engine

@@ -11,7 +11,13 @@ from flask.testing import FlaskClient
 from api.console.orders.coverage import order
 from tests.e2e.small_client import client_of, running
 from tests.projections import SmallHeadwater, small_headwater
-from tests.unit.projection.test_projector import PLAN_ID, a_plan, a_run, event, plan
+from tests.unit.graph_model.projection.projector.test_projector import (
+    PLAN_ID,
+    a_plan,
+    a_run,
+    event,
+    plan,
+)
 
 START = 1_700_000_000_000
 DAY = 86_400_000

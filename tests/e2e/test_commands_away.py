@@ -19,7 +19,13 @@ from graph_model.retention.coverage import CATALOGUE_KEY, FILLING, WHOLE
 from tests.e2e.small_client import client_of
 from tests.memory_graph import MemoryGraph
 from tests.projections import SmallHeadwater, lineage_event, small_headwater
-from tests.unit.projection.test_projector import PLAN_ID, a_plan, a_run, event, plan
+from tests.unit.graph_model.projection.projector.test_projector import (
+    PLAN_ID,
+    a_plan,
+    a_run,
+    event,
+    plan,
+)
 
 START = 1_700_000_000_000
 DAY = 86_400_000

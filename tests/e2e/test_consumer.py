@@ -25,8 +25,8 @@ from tests.captured_queries import APPLICATION, load_query, recorded_queries
 from tests.e2e import consumer_shapes as shapes
 from tests.e2e.small_client import client_of
 from tests.projections import SmallHeadwater, lineage_event, small_headwater, submission
-from tests.unit.projection.test_projector import a_plan, an_event, event, plan
-from tests.unit.projection.test_rebuilding import rebuild
+from tests.unit.graph_model.projection.projector.test_projector import a_plan, an_event, event, plan
+from tests.unit.graph_model.projection.test_rebuilding import rebuild
 
 START = 1_700_000_000_000
 INSERT = "InsertIntoHadoopFsRelationCommand"

@@ -25,7 +25,7 @@ from graph_model.facts import CommandRow
 from graph_model.stores.keys import Key, Role
 from tests.e2e.small_client import client_of, running, told
 from tests.projections import SmallHeadwater, lineage_event, small_headwater
-from tests.unit.projection.test_projector import a_plan, an_event, event, plan
+from tests.unit.graph_model.projection.projector.test_projector import a_plan, an_event, event, plan
 from tests.waiting import eventually
 
 ROOT = Path(__file__).resolve().parents[2]

@@ -6,7 +6,7 @@ from typing import Any
 
 from tests.e2e.small_client import client_of
 from tests.projections import project
-from tests.unit.projection.test_projector import a_plan, an_event, event, plan
+from tests.unit.graph_model.projection.projector.test_projector import a_plan, an_event, event, plan
 
 START = 1_700_000_000_000
 LENGTH = 60

@@ -14,7 +14,7 @@ from graph_model.lineage import Partial
 from tests.builders import PlanBuilder
 from tests.e2e.small_client import client_of
 from tests.projections import SmallHeadwater, lineage_event
-from tests.unit.projection.test_projector import an_event, event, plan
+from tests.unit.graph_model.projection.projector.test_projector import an_event, event, plan
 
 HOUR = 3_600_000
 START = 1_700_000_000_000

@@ -25,7 +25,7 @@ from tests.e2e.test_difference import (
     report_plan,
 )
 from tests.projections import small_headwater
-from tests.unit.projection.test_projector import an_event, event, plan
+from tests.unit.graph_model.projection.projector.test_projector import an_event, event, plan
 
 pytestmark = [pytest.mark.engine, pytest.mark.timeout(400)]
 

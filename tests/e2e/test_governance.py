@@ -15,7 +15,7 @@ from api.http.access import Keys
 from graph_model.stores.keys import Key, Role
 from tests.e2e.small_client import client_of, running, told
 from tests.projections import SmallHeadwater, small_headwater
-from tests.unit.projection.test_projector import a_plan, an_event, event, plan
+from tests.unit.graph_model.projection.projector.test_projector import a_plan, an_event, event, plan
 from tests.waiting import eventually
 
 START = 1_700_000_000_000

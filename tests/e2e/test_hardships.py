@@ -24,8 +24,8 @@ from tests.e2e.producer_service import a_plan, an_event
 from tests.e2e.test_databases import limit_files, pair, post, summary, two_services
 from tests.e2e.test_server import Serving, serving
 from tests.projections import submission
-from tests.unit.producers import test_openlineage_projection as openlineage
-from tests.unit.projection import test_projector as spline
+from tests.unit.graph_model.producers.openlineage import test_projection as openlineage
+from tests.unit.graph_model.projection.projector import test_projector as spline
 from tests.waiting import eventually
 
 pytestmark = pytest.mark.engine

@@ -23,7 +23,7 @@ from graph_model.facts import ColumnRow, DatasetRow, ExecutionRow, JobRow, Logic
 from graph_model.stores.keys import Key, Role
 from tests.e2e.small_client import client_of, running
 from tests.projections import SmallHeadwater, lineage_event, small_headwater
-from tests.unit.projection.test_projector import a_plan, an_event, event, plan
+from tests.unit.graph_model.projection.projector.test_projector import a_plan, an_event, event, plan
 
 START: Final = 1_772_350_000_000
 NOW: Final = START + 86_400_000

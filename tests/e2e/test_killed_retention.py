@@ -15,7 +15,7 @@ from graph_model.stores.protocols import Submission
 from tests.e2e.retention_process import headwater_in, nightly
 from tests.e2e.test_upkeep import MIDNIGHT
 from tests.projections import SmallHeadwater
-from tests.unit.producers.test_commands import DAY, daily
+from tests.unit.graph_model.producers.commands.test_commands import DAY, daily
 
 NIGHT = MIDNIGHT + DAY
 

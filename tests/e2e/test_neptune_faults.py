@@ -1,8 +1,8 @@
 """A load through an endpoint that fails as Neptune does, at every point: nothing lost or twice.
 
-The endpoint is a proxy (tests/unit/stores/fake_gremlin.py) before a real Gremlin Server that is set
-up like Neptune: an element written twice would show as a property with two values, which no
-reader of ours takes.
+The endpoint is a proxy (``fake_gremlin``) before a real Gremlin Server that is set up like
+Neptune: an element written twice would show as a property with two values, which no reader of
+ours takes.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from graph_model.stores.gremlin.connection import Connections, Limits
 from graph_model.stores.gremlin.dialect import NEPTUNE, FailureAction
 from graph_model.stores.gremlin.graph import GremlinGraph, open_graph
 from tests.contract.facts_to_write import everything, facts, plan, vertex, whole
-from tests.unit.stores.fake_gremlin import (
+from tests.unit.graph_model.stores.gremlin.fake_gremlin import (
     FakeGremlin,
     Pauses,
     Step,

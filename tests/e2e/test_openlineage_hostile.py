@@ -14,7 +14,7 @@ from graph_model.facts import RunRow
 from graph_model.producers.openlineage import RunEvent, read_event, translate_run
 from tests.e2e.small_client import client_of
 from tests.projections import SmallHeadwater, lineage_event, project
-from tests.unit.producers.test_openlineage_streams import SEEDS, Stream
+from tests.unit.graph_model.producers.openlineage.test_streams import SEEDS, Stream
 
 NOW: Final = 1_772_400_000_000  # 2026-03-01T21:20:00Z
 LAKE: Final = "s3://lake"

@@ -33,8 +33,7 @@ from pipeline.output.result import Result, open_files
 from tests.contract.postgresql import postgresql
 from tests.memory_graph import MemoryGraph
 from tests.projections import SmallHeadwater, project
-from tests.unit.pipeline.test_pipeline_translating import DAY, START, forget, poison, prune
-from tests.unit.projection.test_projector import (
+from tests.unit.graph_model.projection.projector.test_projector import (
     ALL_CAPTURED,
     TROUBLE,
     a_plan,
@@ -42,6 +41,7 @@ from tests.unit.projection.test_projector import (
     event,
     plan,
 )
+from tests.unit.pipeline.test_translating import DAY, START, forget, poison, prune
 
 pytestmark = [pytest.mark.spark, pytest.mark.engine, pytest.mark.timeout(600)]
 

@@ -23,7 +23,7 @@ from graph_model.retention.keeping import Keep
 from graph_model.stores.protocols import Receipt, Submission
 from tests.e2e.small_client import running
 from tests.projections import SmallHeadwater, lineage_event, small_headwater
-from tests.unit.producers.test_commands import DAY, START, daily
+from tests.unit.graph_model.producers.commands.test_commands import DAY, START, daily
 
 
 @dataclass

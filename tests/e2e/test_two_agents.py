@@ -11,7 +11,7 @@ from flask.testing import FlaskClient
 from tests.builders import PlanBuilder
 from tests.e2e.small_client import client_of
 from tests.projections import SmallHeadwater, lineage_event
-from tests.unit.projection.test_projector import an_event, event, plan
+from tests.unit.graph_model.projection.projector.test_projector import an_event, event, plan
 
 START = 1_772_359_200_000  # 2026-03-01T10:00:00Z
 APPLICATION = "local-1"

@@ -25,8 +25,8 @@ from graph_model.stores.protocols import DocumentState
 from tests.e2e.small_client import running
 from tests.memory_graph import MemoryGraph
 from tests.projections import SmallHeadwater, project
-from tests.unit.producers.test_commands import DAY, START, daily
-from tests.unit.retention.estates import in_one_run, tables
+from tests.unit.graph_model.producers.commands.test_commands import DAY, START, daily
+from tests.unit.graph_model.retention.estates import in_one_run, tables
 
 HOUR = 3_600_000
 MIDNIGHT = START - START % DAY + 30 * DAY

@@ -17,6 +17,9 @@ PACKAGES = sorted(
     path.parent.relative_to(ROOT) for top in TOPS for path in (ROOT / top).rglob("__init__.py")
 )
 MOST_MODULES = 12
+UNIT_TESTS = ROOT / "tests" / "unit"
+TEST_FOLDERS = sorted({path.parent.relative_to(UNIT_TESTS) for path in UNIT_TESTS.rglob("*.py")})
+WITHOUT_PACKAGE = {Path(), Path("terraform")}  # the repository as a whole; files of Terraform
 
 
 def modules_in(package: Path) -> list[str]:
@@ -37,6 +40,18 @@ def test_a_package_names_all_that_is_in_it(package: Path) -> None:
 @pytest.mark.parametrize("package", PACKAGES, ids=str)
 def test_a_package_holds_a_dozen_modules_at_most(package: Path) -> None:
     assert len(modules_in(package)) <= MOST_MODULES, f"{package}: find modules that belong together"
+
+
+@pytest.mark.parametrize("folder", TEST_FOLDERS, ids=str)
+def test_unit_tests_stand_where_their_package_stands(folder: Path) -> None:
+    """Each folder is a package itself: two test modules may share a name."""
+    assert folder in WITHOUT_PACKAGE or (ROOT / folder / "__init__.py").is_file()
+    assert (UNIT_TESTS / folder / "__init__.py").is_file()
+
+
+@pytest.mark.parametrize("folder", TEST_FOLDERS, ids=str)
+def test_a_folder_holds_a_dozen_test_modules_at_most(folder: Path) -> None:
+    assert len(list((UNIT_TESTS / folder).glob("test_*.py"))) <= MOST_MODULES
 
 
 def test_no_module_imports_itself_by_way_of_others() -> None:

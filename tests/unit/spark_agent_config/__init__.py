@@ -1,1 +1,0 @@
-"""Unit tests of spark_agent_config."""

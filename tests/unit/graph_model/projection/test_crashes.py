@@ -1,0 +1,464 @@
+"""A crash at any step of a projection, whatever comes next: the graph of a fresh projection."""
+
+from __future__ import annotations
+
+import pickle
+import tempfile
+from collections.abc import Collection, Iterable, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from itertools import chain
+from pathlib import Path
+from typing import Any, Final
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from graph_model.errors import GraphUnavailable
+from graph_model.facts import Facts, stages
+from graph_model.producers.commands.documents import (
+    Command,
+    CommandKind,
+    Cutoff,
+    Forget,
+    Order,
+    Prune,
+    Retract,
+    Statement,
+    write_value,
+)
+from graph_model.producers.commands.submissions import submit
+from graph_model.projection.projector import Projector
+from graph_model.stores.gremlin.engine.checkpoints import EngineCheckpoints
+from graph_model.stores.protocols import DocumentState, Submission
+from tests.memory_graph import MemoryGraph
+from tests.projections import lineage_event, small_headwater
+from tests.unit.graph_model.producers.openlineage import test_projection as openlineage
+from tests.unit.graph_model.projection.projector import test_projector as spline
+
+_MOST_STEPS: Final = 60
+_MOST_DOCUMENTS: Final = 12
+_MOST_MEETINGS: Final = 8
+TROUBLE: Final = [*spline.TROUBLE, *map(lineage_event, openlineage.TROUBLE)]
+
+
+def run_event(kind: str, minute: int, output: str, run: str = "f", **facets: Any) -> Submission:
+    """Of a run of the job ``forgotten``, which says each time that it writes something else."""
+    outputs = [openlineage.dataset(output, "k", **facets)]
+    return lineage_event(openlineage.run_event(run, kind, minute, "forgotten", outputs=outputs))
+
+
+def order(given: Order) -> Submission:
+    return submit(Command("ana", 1, "", "", given))
+
+
+def forget(*documents: Submission) -> Submission:
+    keys = sorted({one.plan_id for one in documents})
+    return order(Forget(tuple(keys), tuple(one.content_hash for one in documents)))
+
+
+def forgotten_run() -> list[Submission]:
+    """Two commands name its events on the way; a run is a function of its remaining events."""
+    start, running, end = (
+        run_event("START", 30, "t"),
+        run_event("RUNNING", 31, "only here"),
+        run_event("COMPLETE", 32, "u"),
+    )
+    return [start, running, end, forget(running), forget(start)]
+
+
+def forgotten_ends() -> list[Submission]:
+    """Two runs of one job; one command names events of both."""
+    ends = [run_event("COMPLETE", 40 + at, f"of {run}", run) for at, run in enumerate("gh")]
+    others = [run_event("FAIL", 42 + at, "both", run) for at, run in enumerate("gh")]
+    return [*ends, *others, forget(*ends)]
+
+
+def renamed() -> list[Submission]:
+    """A table gets another name in a run that is forgotten."""
+    rename = {
+        "lifecycleStateChange": "RENAME",
+        "previousIdentifier": {"namespace": "s3://lake", "name": "former"},
+    }
+    written = run_event("COMPLETE", 50, "former", "w")
+    told = run_event("COMPLETE", 51, "latter", "v", lifecycleStateChange=rename)
+    return [written, told, run_event("START", 50, "latter", "v"), forget(told)]
+
+
+def declared() -> list[Submission]:
+    """Two declarations under one key, of which one is taken back."""
+    job = {"namespace": "etl", "name": "declared twice"}
+    said = [
+        lineage_event(
+            {
+                "eventTime": f"2026-03-01T11:1{minute}:00Z",
+                "job": job,
+                "inputs": [openlineage.dataset(source, "x")],
+                "outputs": [openlineage.dataset("t", "x")],
+            }
+        )
+        for minute, source in enumerate(("a", "only declared"))
+    ]
+    return [*said, order(Retract((said[1].plan_id,), (said[1].content_hash,)))]
+
+
+def pruned(name: str, number: int, *, drop_bodies: bool, later: int | None) -> list[Submission]:
+    """A plan with two bodies and versions; its runs are pruned up to a time, one may stay."""
+    body = spline.a_plan(id=f"{number}4444444-2222-5333-8444-555555555555", name=name)
+    elsewhere = spline.writing_to("file:/data/elsewhere") | {"id": body["id"], "name": name}
+    times = [1_600_000_000_000, 1_600_000_000_001, *([later] if later else [])]
+    events = [spline.event(spline.an_event(at, planId=body["id"])) for at in times]
+    cutoff = Cutoff("default", name, "", "file:/data/out", 1_650_000_000_000)
+    plans = [spline.plan(body)]
+    if not drop_bodies:  # else the rest depends on which of them went first
+        plans.append(spline.plan(elsewhere, api_version="1.1"))
+    return [*plans, *events, order(Prune((cutoff,), drop_bodies=drop_bodies))]
+
+
+def forgotten_plan() -> list[Submission]:
+    """Nothing is left of it, of its scopes or of its run."""
+    body = spline.a_plan(id="84444444-2222-5333-8444-555555555555", name="gone")
+    said = [
+        spline.plan(body),
+        spline.plan(body, scope="laptop"),
+        spline.event(spline.an_event(planId=body["id"])),
+    ]
+    return [*said, forget(*said)]
+
+
+def forgotten_event(plan_id: str) -> list[Submission]:
+    """One of two runs of a plan that stays."""
+    body = spline.a_plan(id=plan_id, name="stays")
+    events = [spline.event(spline.an_event(at, planId=body["id"])) for at in (1_000, 2_000)]
+    return [spline.plan(body), *events, forget(events[0])]
+
+
+def stated() -> list[Submission]:
+    """Statements of people about a table, which change no facts."""
+    key = "file:/data/out"
+    return [order(Statement(CommandKind.HIDE, key, value)) for value in ('{"reason":"old"}', None)]
+
+
+def ruled() -> list[Submission]:
+    """Other naming rules: everything is projected anew."""
+    pattern = {"pattern": "dem(?P<job>.+)", "name": "\\g<job>", "shared": False}
+    value = write_value({"jobPatterns": [pattern]})
+    return [order(Statement(CommandKind.RULES, "rules", value))]
+
+
+STORIES: Final = [
+    forgotten_run(),
+    forgotten_ends(),
+    renamed(),
+    declared(),
+    pruned("daily", 4, drop_bodies=False, later=1_700_000_000_000),
+    pruned("weekly", 9, drop_bodies=True, later=None),
+    forgotten_plan(),
+    forgotten_event("04444444-2222-5333-8444-555555555555"),
+    forgotten_event("a4444444-2222-5333-8444-555555555555"),
+    stated(),
+    ruled(),
+]
+
+
+class Killed(BaseException):
+    """An end that nobody can catch: the process is gone."""
+
+
+class Fault:
+    """Once armed: lets so many steps pass, then raises, once."""
+
+    def __init__(self) -> None:
+        self._left = 0
+        self._error: BaseException = Killed()
+
+    def arm(self, steps: int, error: BaseException) -> None:
+        self._left, self._error = steps, error
+
+    def step(self) -> None:
+        self._left -= 1
+        if self._left == 0:
+            raise self._error
+
+
+class FragileGraph:
+    """Writes and removes piece by piece, and may be interrupted between any two."""
+
+    def __init__(self, inner: MemoryGraph, fault: Fault) -> None:
+        self._inner = inner
+        self._fault = fault
+
+    def write(self, facts: Facts) -> None:
+        staged = stages(facts)
+        for piece in _halves(staged.vertices, staged.execution_vertices):
+            self._fault.step()
+            self._inner.write(Facts(vertices=tuple(piece)))
+        for piece in _halves(staged.edges, staged.markers, staged.execution_edges):
+            self._fault.step()
+            self._inner.write(Facts(edges=tuple(piece)))
+
+    def remove(self, vertex_ids: Collection[str], edge_ids: Collection[str]) -> None:
+        for piece in _halves(sorted(edge_ids)):
+            self._fault.step()
+            self._inner.remove((), piece)
+        for piece in _halves(sorted(vertex_ids)):
+            self._fault.step()
+            self._inner.remove(piece, ())
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._inner, name)
+
+
+def _halves(*wholes: Sequence[Any]) -> list[Sequence[Any]]:
+    cut = [(whole, len(whole) // 2) for whole in wholes]
+    return [part for whole, half in cut for part in (whole[:half], whole[half:]) if part]
+
+
+class FragileStore:
+    """May be interrupted before each of the calls named, which are transactions."""
+
+    def __init__(self, inner: Any, fault: Fault, *names: str) -> None:
+        self._inner = inner
+        self._fault = fault
+        self._names = names
+
+    def __getattr__(self, name: str) -> Any:
+        if name in self._names:
+            self._fault.step()
+        return getattr(self._inner, name)
+
+
+class FragileGenerations:
+    def __init__(self, inner: Any, fault: Fault) -> None:
+        self._inner = inner
+        self._fault = fault
+
+    @property
+    def current(self) -> FragileStore:
+        return FragileStore(self._inner.current, self._fault, "record", "withdraw", "clear")
+
+    def __getattr__(self, name: str) -> Any:
+        if name in {"adopt", "begin", "switch", "drop_former"}:
+            self._fault.step()
+        return getattr(self._inner, name)
+
+
+class SavedMemoryGraph:
+    """The part of a graph that a checkpoint uses."""
+
+    def __init__(self, graph: MemoryGraph) -> None:
+        self._graph = graph
+        self.count, self.clear = graph.count, graph.clear
+
+    def save(self, path: Path) -> None:
+        path.write_bytes(pickle.dumps(list(self._graph.scan())))
+
+    def load(self, path: Path) -> None:
+        found = pickle.loads(path.read_bytes())
+        self._graph.write(Facts(vertices=tuple(e for e in found if not hasattr(e, "in_id"))))
+        self._graph.write(Facts(edges=tuple(e for e in found if hasattr(e, "in_id"))))
+
+
+@dataclass(frozen=True)
+class Meeting:
+    """Documents come, and a round meets ``wrong`` at one of its steps, which ends it."""
+
+    documents: tuple[Submission, ...]
+    wrong: str
+    step: int
+
+
+#: ``killed``: the process. ``emptied``: the engine. ``both``. ``away``: the engine answers again
+#: soon. ``saved``: nothing goes wrong, and a checkpoint is taken. ``anew``, ``replayed``: somebody
+#: asks for a rebuild, or for projected documents to be projected again, and the process is killed.
+WRONG: Final = ("nothing", "saved", "away", "emptied", "killed", "both", "anew", "replayed")
+_KILLED: Final = {"killed", "both", "anew", "replayed"}
+
+
+class Deployment:
+    """A small Headwater whose process and engine may end at any step and start again."""
+
+    def __init__(self, folder: Path) -> None:
+        self.headwater = small_headwater()
+        self.fault = Fault()
+        self._saved = SavedMemoryGraph(self.headwater.graph)
+        self._folder = folder
+        self.start()
+
+    def start(self) -> None:
+        """A new process over the stores as they are."""
+        stores = self.headwater
+        self.projector = Projector(
+            FragileStore(stores.journal, self.fault, "conclude", "settle", "set_meta", "reopen"),  # type: ignore[arg-type]
+            FragileGraph(stores.graph, self.fault),  # type: ignore[arg-type]
+            FragileGenerations(stores.generations, self.fault),  # type: ignore[arg-type]
+            checkpoints=EngineCheckpoints(self._folder, self._saved, stores.journal, every=1),
+        )
+
+    def meet(self, meeting: Meeting) -> None:
+        if meeting.documents:
+            self.headwater.accept(*meeting.documents)
+        if meeting.wrong == "nothing":
+            self.work()
+        elif meeting.wrong == "saved":
+            self.round()
+            self.projector._take_checkpoint()
+        else:
+            self._fail(meeting.wrong, meeting.step)
+
+    def _fail(self, wrong: str, step: int) -> None:
+        self.fault.arm(step, Killed() if wrong in _KILLED else GraphUnavailable("away"))
+        with suppress(Killed, GraphUnavailable):
+            if wrong == "anew":
+                self.projector.request_rebuild()
+            if wrong == "replayed":
+                self.projector.replay(list(DocumentState))
+            self.round()
+        self.fault.arm(0, Killed())
+        if wrong in {"emptied", "both"}:
+            self.headwater.graph.clear()
+            self.projector._prepared = False
+        if wrong in _KILLED:
+            self.start()
+
+    def round(self) -> bool:
+        """One round, as the projector's thread takes it; whether there was anything to do."""
+        if not self.projector._prepared:
+            self.projector.prepare()
+            self.projector._prepared = True
+        projected = self.projector.project_pending()
+        return self.projector.rebuild_step() or projected > 0
+
+    def work(self) -> None:
+        while self.round():
+            pass
+
+
+def outcome_of(
+    meetings: Iterable[Meeting], batch: int = 2, of_command: int = 1
+) -> tuple[object, object]:
+    """All elements and rows, when a new process has done the rest of the work.
+
+    A round takes up ``batch`` plan ids, so that others wait while it works; a command gives way to
+    them after each ``of_command`` of its own.
+    """
+    with tempfile.TemporaryDirectory() as folder, pytest.MonkeyPatch.context() as patched:
+        patched.setattr("graph_model.projection.projector.rounds._PLANS_A_BATCH", batch)
+        patched.setattr(
+            "graph_model.projection.projector.rebuilds._SILENT_SECONDS", 0
+        )  # the killed one is gone
+        patched.setattr("graph_model.projection.projector.commands.PLANS_AT_ONCE", of_command)
+        patched.setattr("graph_model.projection.projector.commands.EVENTS_A_STEP", 1)
+        patched.setattr("graph_model.projection.revision.EVENTS_A_STEP", 1)
+        deployment = Deployment(Path(folder))
+        for meeting in meetings:
+            deployment.meet(meeting)
+        deployment.start()
+        deployment.work()
+        found = deployment.headwater.elements()
+        deployment.headwater.close()
+    return found
+
+
+def fresh(documents: Iterable[Submission]) -> tuple[object, object]:
+    """The same of a Headwater that has them all before it projects the first."""
+    with tempfile.TemporaryDirectory() as folder:
+        deployment = Deployment(Path(folder))
+        deployment.headwater.accept(*documents)
+        deployment.work()
+        found = deployment.headwater.elements()
+        deployment.headwater.close()
+    return found
+
+
+@st.composite
+def histories(draw: st.DrawFn) -> list[Meeting]:
+    """Stories mixed with trouble, told in any order, a few documents at a time."""
+    stories = draw(st.lists(st.sampled_from(STORIES), min_size=1, max_size=3, unique_by=id))
+    trouble = draw(st.lists(st.sampled_from(TROUBLE), max_size=4, unique_by=id))
+    told = draw(st.permutations([*chain(*stories), *trouble]))[:_MOST_DOCUMENTS]
+    meetings: list[Meeting] = []
+    while told:
+        count = draw(st.integers(0, 4) if len(meetings) < _MOST_MEETINGS else st.just(4))
+        step = draw(st.integers(1, 12) | st.integers(1, _MOST_STEPS))
+        meetings.append(Meeting(tuple(told[:count]), draw(st.sampled_from(WRONG)), step))
+        told = told[count:]
+    return meetings
+
+
+@given(histories(), st.sampled_from([1, 100]))
+@settings(deadline=None, max_examples=25)
+def test_a_crash_at_any_step_leaves_the_result_of_a_fresh_projection(
+    meetings: list[Meeting], of_command: int
+) -> None:
+    documents = [one for meeting in meetings for one in meeting.documents]
+    assert outcome_of(meetings, of_command=of_command) == fresh(documents)
+
+
+def test_a_checkpoint_taken_while_others_wait_does_not_bring_back_withdrawn_facts() -> None:
+    """It holds a run's later event beside an older document that waits; then the run changes."""
+
+    def run(minute: int, source: str) -> Submission:
+        lineage = openlineage.columns(source, "k", "x")
+        output = openlineage.dataset("u", "k", columnLineage=lineage)
+        return lineage_event(
+            openlineage.run_event("r", "COMPLETE", minute, f"job {minute}", outputs=[output])
+        )
+
+    older, waiting = run(1, "a"), TROUBLE[0]
+    documents = [older, waiting, run(2, "b"), run(3, "c")]
+    meetings = [
+        Meeting(tuple(documents[:3]), "saved", 0),
+        Meeting((documents[3],), "nothing", 0),
+        Meeting((), "both", 0),
+    ]
+    assert outcome_of(meetings, batch=1) == fresh(documents)
+
+
+def test_events_of_a_run_go_with_the_event_that_a_command_forgets_after_a_restart() -> None:
+    """One event was projected; then it is forgotten, while the end of its run comes."""
+    _, running, complete, forgets, _ = forgotten_run()
+    meetings = [
+        Meeting((running,), "nothing", 0),
+        Meeting((), "killed", 0),
+        Meeting((forgets, complete), "nothing", 0),
+    ]
+    assert outcome_of(meetings) == fresh([running, complete, forgets])
+
+
+def test_an_interrupted_attempt_is_taken_back_although_a_command_before_breaks_off_too() -> None:
+    """A plan's first run is half written, then pruned; another plan comes first, and is killed."""
+    half_written, _, run, *_, prune = pruned("daily", 4, drop_bodies=False, later=None)
+    stays, first, _, forgets = forgotten_event("04444444-2222-5333-8444-555555555555")
+    meetings = [
+        Meeting((stays, first), "nothing", 0),
+        Meeting((half_written, run), "killed", 4),
+        Meeting((forgets, prune), "killed", 11),
+    ]
+    documents = [one for meeting in meetings for one in meeting.documents]
+    assert outcome_of(meetings) == fresh(documents)
+
+
+@pytest.mark.parametrize("wrong", ["away", "killed"])
+@pytest.mark.parametrize("step", range(5, 12))
+def test_the_rest_of_one_command_goes_although_another_one_comes(wrong: str, step: int) -> None:
+    """The first breaks off at a run of which the second forgets more, before it is tried again."""
+    start, running, end, second, first = documents = forgotten_run()
+    at_once = [Meeting((end, running, first, start, second), wrong, step)]
+    one_by_one = [
+        Meeting((start, running, end), "nothing", 0),
+        Meeting((first,), wrong, step),
+        Meeting((second,), "nothing", 0),
+    ]
+    expected = fresh(documents)
+    assert outcome_of(at_once) == expected
+    assert outcome_of(one_by_one) == expected
+
+
+def test_a_rebuild_leaves_documents_that_wait_for_a_round_to_the_round() -> None:
+    """New rules come with a command that forgets a run, and a round takes up two commands."""
+    _, running, *_ = forgotten_run()
+    documents = [stated()[0], *ruled(), running, forget(running)]
+    meetings = [Meeting((), "nothing", 0), Meeting(tuple(documents), "nothing", 0)]
+    assert outcome_of(meetings) == fresh(documents)

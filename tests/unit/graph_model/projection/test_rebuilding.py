@@ -1,0 +1,301 @@
+"""Everything projected anew beside the projection in force: equal content, nothing lost."""
+
+from __future__ import annotations
+
+import copy
+import time
+from collections.abc import Collection
+from typing import Any
+
+import pytest
+
+from graph_model import identity, labels
+from graph_model.errors import GraphUnavailable
+from graph_model.facts import Facts, Vertex
+from graph_model.projection.projector import EPOCH_KEY, Projector
+from graph_model.projection.projector.rebuilds import REBUILD_KEY
+from graph_model.projection.rebuilding import Phase
+from graph_model.stores.digests import elements_digest
+from graph_model.stores.protocols import DocumentState
+from tests.projections import SmallHeadwater, project, small_headwater
+from tests.unit.graph_model.projection.projector.test_projector import (
+    TROUBLE,
+    a_plan,
+    an_event,
+    elements_of,
+    event,
+    plan,
+    writing_to,
+)
+
+
+@pytest.fixture(scope="module")
+def expected() -> tuple[object, object]:
+    return elements_of(TROUBLE, stepwise=False)
+
+
+def rebuild(headwater: SmallHeadwater) -> None:
+    headwater.projector.request_rebuild()
+    while headwater.projector.rebuild_step():
+        pass
+
+
+def alien() -> Facts:
+    """Elements that an older translator might have left."""
+    name = (("name", "gone"), ("namespace", "default"))
+    return Facts((Vertex(identity.job_id("default", "gone"), labels.JOB, name),))
+
+
+def test_a_rebuild_gives_the_same_and_says_so(expected: tuple[object, object]) -> None:
+    headwater = project(TROUBLE, stepwise=True)
+    before = headwater.catalogue
+    rebuild(headwater)
+    assert headwater.catalogue is not before
+    assert headwater.elements() == expected
+    progress = headwater.projector.progress
+    assert progress is not None
+    assert progress.phase is Phase.DONE
+    assert progress.before == progress.after is not None
+    assert (progress.plans_done, progress.removed) == (progress.plans, 0)
+    headwater.close()
+
+
+def test_elements_that_the_journal_does_not_report_are_swept_away(
+    expected: tuple[object, object],
+) -> None:
+    headwater = project(TROUBLE, stepwise=False)
+    headwater.graph.write(alien())
+    rebuild(headwater)
+    assert headwater.elements() == expected
+    progress = headwater.projector.progress
+    assert progress is not None
+    assert progress.removed == 1
+    assert progress.before != progress.after
+    headwater.close()
+
+
+def test_elements_lost_from_the_graph_come_back(expected: tuple[object, object]) -> None:
+    headwater = project(TROUBLE, stepwise=False)
+    some = [v.id for v in headwater.graph.scan() if isinstance(v, Vertex)][::3]
+    headwater.graph.remove(some, ())
+    rebuild(headwater)
+    assert headwater.elements() == expected
+    headwater.close()
+
+
+class CountedReads:
+    """A journal that counts how often documents are asked for; ``plan`` it does not know."""
+
+    def __init__(self, inner: Any) -> None:
+        self._inner = inner
+        self.asked: list[Collection[str]] = []
+        self.weighed: list[Collection[str]] = []
+
+    def plans(self, plan_ids: Collection[str]) -> Any:
+        self.asked.append(plan_ids)
+        return self._inner.plans(plan_ids)
+
+    def sizes(self, plan_ids: Collection[str], *kinds: Any) -> Any:
+        self.weighed.append(plan_ids)
+        return self._inner.sizes(plan_ids, *kinds)
+
+    def plan(self, plan_id: str) -> Any:
+        raise AssertionError(f"{plan_id} is asked for alone")
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._inner, name)
+
+
+def test_a_step_of_a_rebuild_asks_for_documents_and_sizes_of_its_plan_ids_at_once(
+    expected: tuple[object, object],
+) -> None:
+    headwater = project(TROUBLE, stepwise=False)
+    journal = CountedReads(headwater.journal)
+    headwater.project_through(journal=journal)
+    rebuild(headwater)
+    (asked,) = journal.asked
+    assert [list(some) for some in journal.weighed] == [asked]
+    assert len(asked) == headwater.journal.count_plan_ids() > 1
+    assert headwater.elements() == expected
+    headwater.close()
+
+
+def test_a_request_leaves_the_rebuild_of_another_process_alone(
+    expected: tuple[object, object],
+) -> None:
+    headwater = project(TROUBLE, stepwise=False)
+    first = headwater.projector
+    first.request_rebuild()
+    assert first.rebuild_step()
+    headwater.project_through()
+    assert headwater.projector.request_rebuild().phase is Phase.WANTED
+    assert not headwater.projector.rebuild_step()
+    while first.rebuild_step():
+        pass
+    assert not headwater.projector.rebuild_waits
+    assert headwater.elements() == expected
+    headwater.close()
+
+
+class OvertakenJournal:
+    """A journal in which another process notes a step of its rebuild while a request is made."""
+
+    def __init__(self, inner: Any) -> None:
+        self._inner = inner
+        self.noted = False
+
+    def get_meta(self, key: str) -> Any:
+        found = self._inner.get_meta(key)
+        if key == REBUILD_KEY and not self.noted:
+            self.noted = True
+            self._inner.set_meta(key, f"another {int(time.time())}")
+        return found
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._inner, name)
+
+
+def test_a_request_does_not_write_over_a_rebuild_that_begins_meanwhile() -> None:
+    headwater = project(TROUBLE, stepwise=False)
+    headwater.project_through(journal=OvertakenJournal(headwater.journal))
+    headwater.projector.request_rebuild()
+    assert (headwater.journal.get_meta(REBUILD_KEY) or "").startswith("another ")
+    headwater.close()
+
+
+@pytest.mark.parametrize("arriving_after", range(8))
+def test_documents_that_arrive_meanwhile_are_in_the_result(arriving_after: int) -> None:
+    late = [
+        event(an_event(1_700_200_000_000)),
+        plan(a_plan(id="44444444-2222-5333-8444-555555555555", name="late")),
+        plan(writing_to("file:/data/younger"), api_version="1.2"),
+    ]
+    headwater = project(TROUBLE, stepwise=False)
+    headwater.projector.request_rebuild()
+    steps = 0
+    while headwater.projector.rebuild_step():
+        if steps == arriving_after:
+            headwater.accept(*late)
+            headwater.project()
+        steps += 1
+    if steps <= arriving_after:
+        headwater.accept(*late)
+        headwater.project()
+    rebuild(headwater)  # elements that a withdrawal left while sweeping go with the next one
+    assert headwater.elements() == elements_of([*TROUBLE, *late], stepwise=False)
+    headwater.close()
+
+
+def test_answers_are_the_old_ones_until_everything_is_translated() -> None:
+    headwater = project(TROUBLE, stepwise=False)
+    rows = sorted(headwater.catalogue.scan(), key=repr)
+    headwater.projector.request_rebuild()
+    while headwater.projector.rebuild_step():
+        assert sorted(headwater.catalogue.scan(), key=repr) == rows
+    headwater.close()
+
+
+def test_another_translator_projects_anew_beside_the_projection_in_force(
+    expected: tuple[object, object],
+) -> None:
+    headwater = project(TROUBLE, stepwise=False)
+    headwater.journal.set_meta(EPOCH_KEY, "an older one")
+    headwater.graph.write(alien())
+    again = Projector(headwater.journal, headwater.graph, headwater.generations)
+    again.prepare()
+    assert headwater.journal.summary().pending == 0
+    while again.rebuild_step():
+        pass
+    assert headwater.elements() == expected
+    again.prepare()
+    assert not again.rebuild_step()
+    headwater.close()
+
+
+class BrittleGraph:
+    """Does its work, and loses the connection after every n-th write or removal."""
+
+    def __init__(self, inner: Any, every: int) -> None:
+        self._inner = inner
+        self._every = every
+        self._calls = 0
+
+    def write(self, facts: Facts) -> None:
+        self._inner.write(facts)
+        self._break()
+
+    def remove(self, vertex_ids: Any, edge_ids: Any) -> None:
+        self._inner.remove(vertex_ids, edge_ids)
+        self._break()
+
+    def _break(self) -> None:
+        self._calls += 1
+        if self._calls % self._every == 0:
+            raise GraphUnavailable("the connection was lost after the request")
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._inner, name)
+
+
+def test_a_rebuild_survives_a_graph_that_goes_away_at_every_other_write(
+    expected: tuple[object, object],
+) -> None:
+    headwater = project(TROUBLE, stepwise=False)
+    headwater.graph.write(alien())
+    headwater.project_through(BrittleGraph(headwater.graph, 2))
+    headwater.projector.request_rebuild()
+    failures = 0
+    while True:
+        try:
+            if not headwater.projector.rebuild_step():
+                break
+        except GraphUnavailable:
+            failures += 1
+    assert failures > 0
+    assert headwater.elements() == expected
+    headwater.close()
+
+
+def test_a_process_that_dies_while_rebuilding_leaves_the_former_projection_in_force(
+    expected: tuple[object, object],
+) -> None:
+    headwater = project(TROUBLE, stepwise=False)
+    headwater.projector.request_rebuild()
+    headwater.projector.rebuild_step()
+    headwater.projector.rebuild_step()
+    assert headwater.elements() == expected
+    heir = Projector(headwater.journal, headwater.graph, headwater.generations)
+    heir.prepare()
+    assert not heir.rebuild_step()  # the other one was at it a moment ago: it may be alive
+    assert headwater.elements() == expected
+    headwater.close()
+
+
+def test_a_document_that_fails_no_more_is_projected_by_a_rebuild() -> None:
+    headwater = small_headwater()
+    (position, _) = headwater.accept(plan(a_plan()), event(an_event()))
+    headwater.journal.settle([position], DocumentState.FAILED, "a defect that is mended now")
+    headwater.project()
+    rebuild(headwater)
+    assert headwater.journal.summary().projected == 2
+    assert headwater.elements() == elements_of([plan(a_plan()), event(an_event())], stepwise=False)
+    headwater.close()
+
+
+def test_an_event_that_cannot_be_translated_takes_nothing_with_it() -> None:
+    broken = copy.deepcopy(an_event(1_700_000_000_009))
+    del broken["timestamp"]
+    headwater = project([plan(a_plan()), event(broken), event(an_event())], stepwise=False)
+    (failed,) = headwater.journal.entries(state=DocumentState.FAILED).items
+    assert "timestamp" in (failed.reason or "")
+    assert headwater.journal.summary().projected == 2
+    assert headwater.elements() == elements_of([plan(a_plan()), event(an_event())], stepwise=False)
+    headwater.close()
+
+
+def test_the_hash_of_a_graph_does_not_depend_on_the_order() -> None:
+    headwater = project(TROUBLE, stepwise=False)
+    elements = list(headwater.graph.scan())
+    assert elements_digest(elements) == elements_digest(reversed(elements))
+    assert elements_digest(elements) != elements_digest(elements[1:])
+    headwater.close()

@@ -1,0 +1,42 @@
+"""Secrets in texts and in documents are masked, and masking a masked one changes nothing."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from spark_agent_config.masking import JsonValue, mask_secrets, mask_text
+
+CASES = json.loads((Path(__file__).parents[3] / "fixtures" / "secrets.json").read_text("utf-8"))
+
+
+@pytest.mark.parametrize("case", CASES["texts"], ids=lambda case: case["given"][:40])
+def test_a_text_is_masked(case: dict[str, str]) -> None:
+    assert mask_text(case["given"]) == case["masked"]
+    assert mask_text(case["masked"]) == case["masked"]
+
+
+@pytest.mark.parametrize(
+    "case", CASES["documents"], ids=lambda case: json.dumps(case["given"])[:40]
+)
+def test_a_document_is_masked(case: dict[str, JsonValue]) -> None:
+    assert mask_secrets(case["given"]) == case["masked"]
+    assert mask_secrets(case["masked"]) == case["masked"]
+
+
+@pytest.mark.timeout(60)
+@pytest.mark.parametrize(
+    "unit",
+    ["--password ", "kafka:", "(password=", "?token=a ", "#a", "{}}", "(spark.", ", 'password' "],
+)
+def test_a_hostile_text_of_200_kilobytes_is_masked_in_linear_time(unit: str) -> None:
+    text = "jdbc:x://h?" + unit * (200_000 // len(unit)) + "@"
+    assert mask_secrets({"inputSources": [text], "x": text})
+
+
+def test_the_document_is_not_changed_and_tuples_become_lists() -> None:
+    document = {"params": {"password": "x", "names": ("a", "b")}}
+    assert mask_secrets(document) == {"params": {"password": "*****", "names": ["a", "b"]}}
+    assert document == {"params": {"password": "x", "names": ("a", "b")}}
