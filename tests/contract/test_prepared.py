@@ -6,7 +6,12 @@ import pytest
 import sqlalchemy as sa
 
 from graph_model.errors import Unavailable
-from graph_model.stores.catalogue.value_tables import at_values, is_input, made_once, prepared
+from graph_model.stores.catalogue.reading.value_tables import (
+    at_values,
+    is_input,
+    made_once,
+    prepared,
+)
 from graph_model.stores.database import PreparedStatement, StoredText, read, write
 
 _TABLE = sa.Table(

@@ -9,7 +9,12 @@ from graph_model.errors import Unavailable
 from graph_model.facts import PartitionRow
 from graph_model.identity import dataset_id
 from graph_model.stores.catalogue import SqlCatalogue
-from graph_model.stores.catalogue.value_tables import at_values, is_input, made_once, prepared
+from graph_model.stores.catalogue.reading.value_tables import (
+    at_values,
+    is_input,
+    made_once,
+    prepared,
+)
 from graph_model.stores.database import StoredId, in_list, insert_rows, none_of, read, write
 from tests.contract.rows import an_execution
 

@@ -9,11 +9,13 @@ A kind of question is a class beside its SQL, after a narrow protocol of
 In reading order:
 
 ``tables``        the tables: one for each kind of row, with an index for each question
+``search_text``   the text that a search compares: computed columns of three tables
 ``catalogue``     SqlCatalogue: the catalogue of ``protocols`` in a relational database
+``reading``       parts of statements that all questions share: values, conditions, orders
 ``nodes``         jobs, datasets, columns and plans by their ids and names
 ``history``       questions at a time: writes, reads, versions, existence
 ``listing``       lists, counts and search
-``openlineage``   rows of OpenLineage's events alone: runs, facets, applications
+``openlineage``   rows of OpenLineage's events alone: runs and facets
 ``statements``    statements and orders of people, and facets of runs
 ``retention``     subjects, plans and documents behind the rows: for forget and prune
 ``plan_origins``  the producers that reported a plan id
@@ -21,8 +23,6 @@ In reading order:
 ``bulk``          many rows into an empty catalogue: PostgreSQL's COPY, else inserts
 ``generations``   the catalogue in force, and the next one while it is built
 ``origin``        proof of the journal that a catalogue was made from, and of its position
-``reading``       the transaction of a question: its own, or that of a snapshot
-``value_tables``  many values or rows of a question as a table inside its statement
 """
 
 from graph_model.stores.catalogue.catalogue import SqlCatalogue

@@ -15,7 +15,7 @@ from sqlalchemy.engine import Connection
 from graph_model.errors import FactConflict, Unavailable
 from graph_model.facts import Row
 from graph_model.stores.catalogue.listing.uses import count_added, take_turn
-from graph_model.stores.catalogue.reading import CatalogueReader
+from graph_model.stores.catalogue.reading.reader import CatalogueReader
 from graph_model.stores.catalogue.rows import Values, records, stored_values
 from graph_model.stores.catalogue.tables import STORAGE_OF, Storage
 from graph_model.stores.database import write

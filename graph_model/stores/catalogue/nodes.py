@@ -16,8 +16,16 @@ from graph_model.facts import (
     LogicalPlanRow,
     SchemaRow,
 )
-from graph_model.stores.catalogue.openlineage.applications import under_applications
-from graph_model.stores.catalogue.reading import CatalogueReader
+from graph_model.stores.catalogue.reading.applications import under_applications
+from graph_model.stores.catalogue.reading.reader import CatalogueReader
+from graph_model.stores.catalogue.reading.value_tables import (
+    AT_ONCE,
+    at_values,
+    input_table,
+    is_input,
+    made_once,
+    prepared,
+)
 from graph_model.stores.catalogue.tables import (
     STORAGE_OF,
     STORAGES,
@@ -27,14 +35,6 @@ from graph_model.stores.catalogue.tables import (
     executions,
     jobs,
     logical_plans,
-)
-from graph_model.stores.catalogue.value_tables import (
-    AT_ONCE,
-    at_values,
-    input_table,
-    is_input,
-    made_once,
-    prepared,
 )
 from graph_model.stores.cursors import checked_limit
 from graph_model.stores.database import PreparedStatement, StoredId, StoredText, chunks

@@ -11,9 +11,14 @@ from typing import Any, NamedTuple
 
 import sqlalchemy as sa
 
-from graph_model.stores.catalogue.reading import CatalogueReader
+from graph_model.stores.catalogue.reading.reader import CatalogueReader
+from graph_model.stores.catalogue.reading.value_tables import (
+    AT_ONCE,
+    at_values,
+    input_column,
+    made_once,
+)
 from graph_model.stores.catalogue.tables import executions, jobs
-from graph_model.stores.catalogue.value_tables import AT_ONCE, at_values, input_column, made_once
 from graph_model.stores.database import chunks
 
 

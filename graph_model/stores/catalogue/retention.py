@@ -8,7 +8,8 @@ from typing import Final
 import sqlalchemy as sa
 
 from graph_model.facts import SchemaUseRow
-from graph_model.stores.catalogue.reading import CatalogueReader
+from graph_model.stores.catalogue.reading.reader import CatalogueReader
+from graph_model.stores.catalogue.reading.value_tables import is_input, prepared
 from graph_model.stores.catalogue.tables import (
     execution_plans,
     executions,
@@ -18,7 +19,6 @@ from graph_model.stores.catalogue.tables import (
     schema_uses,
     supports,
 )
-from graph_model.stores.catalogue.value_tables import is_input, prepared
 
 _DOCUMENTED: Final = prepared(
     sa.select(execution_plans.c.plan_id).where(is_input(execution_plans.c.logical_plan)).distinct()

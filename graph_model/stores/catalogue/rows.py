@@ -16,9 +16,14 @@ from graph_model.facts import Row
 from graph_model.storable_text import storable_value
 from graph_model.stores.catalogue.listing.uses import count_added, count_removed, take_turn
 from graph_model.stores.catalogue.origin import stamp
-from graph_model.stores.catalogue.reading import CatalogueReader
+from graph_model.stores.catalogue.reading.reader import CatalogueReader
+from graph_model.stores.catalogue.reading.value_tables import (
+    AT_ONCE,
+    input_table,
+    input_values,
+    is_input,
+)
 from graph_model.stores.catalogue.tables import STORAGE_OF, STORAGES, Storage, metadata
-from graph_model.stores.catalogue.value_tables import AT_ONCE, input_table, input_values, is_input
 from graph_model.stores.database import after_keys, chunks, insert_rows, read, write
 from graph_model.stores.digests import HashSum
 from graph_model.stores.protocols import Origin

@@ -1,7 +1,7 @@
 """The tables of the catalogue: one for each kind of row, with an index for each question.
 
 The columns of a table are the fields of its row, in their order; columns named ``search_*`` come
-after them and are computed from the row (see ``search.fold``).
+after them and are computed from the row (see ``search_text``).
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ from graph_model.facts import (
     SupportRow,
     key_fields,
 )
-from graph_model.stores.catalogue.listing.search_text import column_text, dataset_text, job_text
+from graph_model.stores.catalogue.search_text import column_text, dataset_text, job_text
 from graph_model.stores.database import StoredId, StoredText
 
 VERSION: Final = 17
@@ -87,7 +87,7 @@ _STORED_AS: Final[dict[type, type[TypeEngine[Any]]]] = {
 
 def _partial_index(index: str, /, *columns: str, where: str) -> sa.Index:
     """An index of some rows. Only a statement that has ``where`` in its text uses it: a value there
-    is no parameter (``value_tables.made_once``).
+    is no parameter (``reading.value_tables.made_once``).
     """
     return sa.Index(index, *columns, sqlite_where=sa.text(where), postgresql_where=sa.text(where))
 

@@ -8,9 +8,9 @@ from typing import Any, Literal
 import sqlalchemy as sa
 
 from graph_model import labels
-from graph_model.stores.catalogue.reading import CatalogueReader
+from graph_model.stores.catalogue.reading.reader import CatalogueReader
+from graph_model.stores.catalogue.reading.value_tables import input_column, is_input, made_once
 from graph_model.stores.catalogue.tables import executions
-from graph_model.stores.catalogue.value_tables import input_column, is_input, made_once
 from graph_model.stores.protocols import NEVER, DeclaredFlow
 
 

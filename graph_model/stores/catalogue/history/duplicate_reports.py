@@ -11,10 +11,10 @@ from sqlalchemy.engine import Connection
 from graph_model import labels
 from graph_model.labels import CTAS_COMMANDS
 from graph_model.stores.catalogue.history.write_columns import fields_of_write
-from graph_model.stores.catalogue.openlineage.applications import names_of_applications
-from graph_model.stores.catalogue.reading import CatalogueReader
+from graph_model.stores.catalogue.reading.applications import names_of_applications
+from graph_model.stores.catalogue.reading.reader import CatalogueReader
+from graph_model.stores.catalogue.reading.value_tables import WORKED_OUT, input_table, made_once
 from graph_model.stores.catalogue.tables import applications, executions
-from graph_model.stores.catalogue.value_tables import WORKED_OUT, input_table, made_once
 from graph_model.stores.database import StoredId, StoredText, chunks
 from graph_model.stores.protocols import SuccessfulWrite
 

@@ -14,18 +14,17 @@ import sqlalchemy as sa
 
 from graph_model import labels
 from graph_model.facts import ExecutionRow, PartitionRow
-from graph_model.stores.catalogue.history.conditions import pairs_from, successful, until
 from graph_model.stores.catalogue.history.existence import dataset_born
 from graph_model.stores.catalogue.history.newest import newest_executions, newest_id, wrote_main
-from graph_model.stores.catalogue.openlineage.applications import (
+from graph_model.stores.catalogue.reading.applications import (
     application_of,
     names_of_runs,
     run_of,
     under_applications,
 )
-from graph_model.stores.catalogue.reading import CatalogueReader
-from graph_model.stores.catalogue.tables import datasets, executions, partitions
-from graph_model.stores.catalogue.value_tables import (
+from graph_model.stores.catalogue.reading.conditions import pairs_from, successful, until
+from graph_model.stores.catalogue.reading.reader import CatalogueReader
+from graph_model.stores.catalogue.reading.value_tables import (
     WORKED_OUT,
     at_values,
     input_column,
@@ -34,6 +33,7 @@ from graph_model.stores.catalogue.value_tables import (
     prepared,
     until_input,
 )
+from graph_model.stores.catalogue.tables import datasets, executions, partitions
 from graph_model.stores.cursors import EXECUTIONS, checked_limit, read_cursor, write_cursor
 from graph_model.stores.database import StoredId, StoredText, chunks, count_rows
 from graph_model.stores.protocols import Page, PlanSpan, Writer

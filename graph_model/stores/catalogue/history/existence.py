@@ -12,7 +12,7 @@ from typing import Any
 
 import sqlalchemy as sa
 
-from graph_model.stores.catalogue.history.conditions import until
+from graph_model.stores.catalogue.reading.conditions import until
 from graph_model.stores.catalogue.tables import (
     datasets,
     executions,

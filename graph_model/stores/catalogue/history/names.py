@@ -8,10 +8,9 @@ from typing import Any, Final
 import sqlalchemy as sa
 
 from graph_model.facts import NameRow, RenameRow
-from graph_model.stores.catalogue.history.conditions import pairs_from, until
-from graph_model.stores.catalogue.reading import CatalogueReader
-from graph_model.stores.catalogue.tables import names, renames
-from graph_model.stores.catalogue.value_tables import (
+from graph_model.stores.catalogue.reading.conditions import pairs_from, until
+from graph_model.stores.catalogue.reading.reader import CatalogueReader
+from graph_model.stores.catalogue.reading.value_tables import (
     input_column,
     input_table,
     is_input,
@@ -19,6 +18,7 @@ from graph_model.stores.catalogue.value_tables import (
     prepared,
     until_input,
 )
+from graph_model.stores.catalogue.tables import names, renames
 from graph_model.stores.database import StoredId
 
 _MOMENT: Final = (("name", StoredId()), ("at", sa.BigInteger()))

@@ -9,11 +9,11 @@ import sqlalchemy as sa
 from sqlalchemy.engine import Connection
 
 from graph_model.facts import MAIN_BRANCH, ExecutionRow
-from graph_model.stores.catalogue.history.conditions import successful
-from graph_model.stores.catalogue.openlineage.applications import under_applications
-from graph_model.stores.catalogue.reading import rows_for
+from graph_model.stores.catalogue.reading.applications import under_applications
+from graph_model.stores.catalogue.reading.conditions import successful
+from graph_model.stores.catalogue.reading.reader import rows_for
+from graph_model.stores.catalogue.reading.value_tables import input_column, made_once, until_input
 from graph_model.stores.catalogue.tables import executions
-from graph_model.stores.catalogue.value_tables import input_column, made_once, until_input
 
 Only = Literal["any", "completed", "writes", "main"]
 """Which executions count: all, those that have worked, those that have worked and written, and of

@@ -9,11 +9,11 @@ from typing import Any, Final
 import sqlalchemy as sa
 
 from graph_model import labels
-from graph_model.stores.catalogue.history.conditions import BEFORE_EVERYTHING, successful
 from graph_model.stores.catalogue.history.write_columns import bounds_of_plan, fields_of_write
-from graph_model.stores.catalogue.reading import CatalogueReader
+from graph_model.stores.catalogue.reading.conditions import BEFORE_EVERYTHING, successful
+from graph_model.stores.catalogue.reading.reader import CatalogueReader
+from graph_model.stores.catalogue.reading.value_tables import WORKED_OUT, input_table, made_once
 from graph_model.stores.catalogue.tables import executions
-from graph_model.stores.catalogue.value_tables import WORKED_OUT, input_table, made_once
 from graph_model.stores.database import StoredId
 from graph_model.stores.protocols import OlderWrites, SpanWrites, SuccessfulWrite
 

@@ -10,11 +10,11 @@ from sqlalchemy.engine import Connection
 
 from graph_model import labels
 from graph_model.facts import SchemaRow, SchemaUseRow
-from graph_model.stores.catalogue.history.conditions import successful
 from graph_model.stores.catalogue.nodes import SqlNodeLookup
-from graph_model.stores.catalogue.reading import rows_for
+from graph_model.stores.catalogue.reading.conditions import successful
+from graph_model.stores.catalogue.reading.reader import rows_for
+from graph_model.stores.catalogue.reading.value_tables import is_input, made_once, until_input
 from graph_model.stores.catalogue.tables import executions, schema_uses, schemas
-from graph_model.stores.catalogue.value_tables import is_input, made_once, until_input
 
 
 class SqlSchemaHistory(SqlNodeLookup):

@@ -12,11 +12,10 @@ import sqlalchemy as sa
 
 from graph_model import labels
 from graph_model.facts import NO_NUMBER, ReadVersionRow
-from graph_model.stores.catalogue.history.conditions import pairs_from, successful
 from graph_model.stores.catalogue.history.write_columns import fields_of_write, in_place
-from graph_model.stores.catalogue.reading import CatalogueReader
-from graph_model.stores.catalogue.tables import executions, read_versions
-from graph_model.stores.catalogue.value_tables import (
+from graph_model.stores.catalogue.reading.conditions import pairs_from, successful
+from graph_model.stores.catalogue.reading.reader import CatalogueReader
+from graph_model.stores.catalogue.reading.value_tables import (
     AT_ONCE,
     WORKED_OUT,
     input_column,
@@ -26,6 +25,7 @@ from graph_model.stores.catalogue.value_tables import (
     made_once,
     prepared,
 )
+from graph_model.stores.catalogue.tables import executions, read_versions
 from graph_model.stores.database import StoredId, StoredText, chunks
 from graph_model.stores.protocols import (
     NumberedTime,

@@ -8,7 +8,7 @@ from typing import Any, Final
 import sqlalchemy as sa
 
 from graph_model.stores.catalogue.history.names import location_at
-from graph_model.stores.catalogue.openlineage.applications import application_of
+from graph_model.stores.catalogue.reading.applications import application_of
 from graph_model.stores.catalogue.tables import partitions, read_versions
 from graph_model.stores.protocols import SuccessfulWrite
 

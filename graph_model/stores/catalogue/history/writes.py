@@ -16,21 +16,21 @@ from sqlalchemy.engine import Connection
 
 from graph_model import labels
 from graph_model.facts import EVERY_BRANCH
-from graph_model.stores.catalogue.history.conditions import BEFORE_EVERYTHING, successful
 from graph_model.stores.catalogue.history.write_columns import (
     bounds_of_plan,
     fields_of_write,
     in_place,
 )
-from graph_model.stores.catalogue.reading import CatalogueReader
-from graph_model.stores.catalogue.tables import executions, partitions
-from graph_model.stores.catalogue.value_tables import (
+from graph_model.stores.catalogue.reading.conditions import BEFORE_EVERYTHING, successful
+from graph_model.stores.catalogue.reading.reader import CatalogueReader
+from graph_model.stores.catalogue.reading.value_tables import (
     AT_ONCE,
     WORKED_OUT,
     input_table,
     input_values,
     made_once,
 )
+from graph_model.stores.catalogue.tables import executions, partitions
 from graph_model.stores.database import StoredId, StoredText, chunks
 from graph_model.stores.protocols import (
     OlderWrites,

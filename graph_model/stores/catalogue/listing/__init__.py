@@ -2,11 +2,9 @@
 
 In reading order:
 
-``sort_orders``  the order of a list, and where its next page begins
 ``lists``        lists of datasets, jobs, columns and runs: page by page, with true totals
 ``events``       lists of executions and data sources: see ``protocols.events``
 ``search``       substring search over the names of datasets, jobs and columns, in any case
-``search_text``  the text that a search compares
 ``estate``       totals of the whole catalogue, and the jobs that failed last
 ``recent``       the newest executions of all jobs
 ``late_jobs``    the jobs that have waited for their next run longer than they mostly do

@@ -13,18 +13,18 @@ from sqlalchemy.engine import Connection
 
 from graph_model import labels
 from graph_model.facts import JobRow
-from graph_model.stores.catalogue.history.conditions import BEFORE_EVERYTHING, until
 from graph_model.stores.catalogue.history.existence import dataset_born, job_born
 from graph_model.stores.catalogue.history.newest import newest_id
-from graph_model.stores.catalogue.reading import CatalogueReader
-from graph_model.stores.catalogue.tables import STORAGE_OF, datasets, executions, jobs
-from graph_model.stores.catalogue.value_tables import (
+from graph_model.stores.catalogue.reading.conditions import BEFORE_EVERYTHING, until
+from graph_model.stores.catalogue.reading.reader import CatalogueReader
+from graph_model.stores.catalogue.reading.value_tables import (
     WORKED_OUT,
     at_values,
     input_column,
     is_input,
     made_once,
 )
+from graph_model.stores.catalogue.tables import STORAGE_OF, datasets, executions, jobs
 from graph_model.stores.database import count_rows
 from graph_model.stores.protocols import Estate, FailedJob
 

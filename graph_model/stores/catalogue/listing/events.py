@@ -17,12 +17,13 @@ from graph_model import labels
 from graph_model.facts import MAIN_BRANCH, DatasetRow, ExecutionPlanRow, ExecutionRow
 from graph_model.folded_text import plain
 from graph_model.labels import CTAS_COMMANDS
-from graph_model.stores.catalogue.history.conditions import successful, until
 from graph_model.stores.catalogue.history.newest import newest_executions
 from graph_model.stores.catalogue.listing.search import holds
-from graph_model.stores.catalogue.listing.search_text import fold
-from graph_model.stores.catalogue.openlineage.applications import application_of, under_applications
-from graph_model.stores.catalogue.reading import CatalogueReader
+from graph_model.stores.catalogue.reading.applications import application_of, under_applications
+from graph_model.stores.catalogue.reading.conditions import successful, until
+from graph_model.stores.catalogue.reading.reader import CatalogueReader
+from graph_model.stores.catalogue.reading.value_tables import WORKED_OUT
+from graph_model.stores.catalogue.search_text import fold
 from graph_model.stores.catalogue.tables import (
     STORAGE_OF,
     arrivals,
@@ -34,7 +35,6 @@ from graph_model.stores.catalogue.tables import (
     names,
     schema_uses,
 )
-from graph_model.stores.catalogue.value_tables import WORKED_OUT
 from graph_model.stores.database import chunks, count_rows, none_of
 from graph_model.stores.protocols.events import (
     EventFilter,

@@ -12,9 +12,14 @@ from typing import Any
 
 import sqlalchemy as sa
 
-from graph_model.stores.catalogue.reading import CatalogueReader
+from graph_model.stores.catalogue.reading.reader import CatalogueReader
+from graph_model.stores.catalogue.reading.value_tables import (
+    WORKED_OUT,
+    at_values,
+    is_input,
+    made_once,
+)
 from graph_model.stores.catalogue.tables import executions, jobs
-from graph_model.stores.catalogue.value_tables import WORKED_OUT, at_values, is_input, made_once
 
 
 class SqlWaitingJobs(CatalogueReader):

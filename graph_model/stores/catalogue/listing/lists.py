@@ -11,19 +11,20 @@ from sqlalchemy.engine import Connection
 from graph_model import labels
 from graph_model.error_text import cause_line
 from graph_model.facts import ColumnRow, DatasetRow, ExecutionRow, JobRow
-from graph_model.stores.catalogue.history.conditions import until
 from graph_model.stores.catalogue.history.existence import dataset_born, job_born
 from graph_model.stores.catalogue.history.newest import newest_executions, wrote_main
 from graph_model.stores.catalogue.listing.recent import DURATION_MS
 from graph_model.stores.catalogue.listing.search import holds
-from graph_model.stores.catalogue.listing.search_text import fold
-from graph_model.stores.catalogue.listing.sort_orders import ListKeys, unknown_last
-from graph_model.stores.catalogue.openlineage.applications import (
+from graph_model.stores.catalogue.reading.applications import (
     application_of,
     names_of_runs,
     run_of,
 )
-from graph_model.stores.catalogue.reading import CatalogueReader
+from graph_model.stores.catalogue.reading.conditions import until
+from graph_model.stores.catalogue.reading.reader import CatalogueReader
+from graph_model.stores.catalogue.reading.sort_orders import ListKeys, unknown_last
+from graph_model.stores.catalogue.reading.value_tables import at_values, is_input
+from graph_model.stores.catalogue.search_text import fold
 from graph_model.stores.catalogue.tables import (
     STORAGE_OF,
     applications,
@@ -33,7 +34,6 @@ from graph_model.stores.catalogue.tables import (
     jobs,
     names,
 )
-from graph_model.stores.catalogue.value_tables import at_values, is_input
 from graph_model.stores.cursors import checked_limit
 from graph_model.stores.database import after_keys, count_rows
 from graph_model.stores.protocols import (

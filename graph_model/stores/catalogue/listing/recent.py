@@ -11,12 +11,12 @@ from typing import Any, Final
 import sqlalchemy as sa
 
 from graph_model import labels
-from graph_model.stores.catalogue.history.conditions import until
-from graph_model.stores.catalogue.listing.sort_orders import ListKeys, unknown_last
-from graph_model.stores.catalogue.openlineage.applications import run_of
-from graph_model.stores.catalogue.reading import CatalogueReader
+from graph_model.stores.catalogue.reading.applications import run_of
+from graph_model.stores.catalogue.reading.conditions import until
+from graph_model.stores.catalogue.reading.reader import CatalogueReader
+from graph_model.stores.catalogue.reading.sort_orders import ListKeys, unknown_last
+from graph_model.stores.catalogue.reading.value_tables import at_values, input_column
 from graph_model.stores.catalogue.tables import executions
-from graph_model.stores.catalogue.value_tables import at_values, input_column
 from graph_model.stores.database import count_rows
 from graph_model.stores.protocols import ExecutionOrder, Page, RecentExecution
 

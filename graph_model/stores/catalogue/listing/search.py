@@ -16,8 +16,8 @@ import sqlalchemy as sa
 
 from graph_model import labels
 from graph_model.errors import InvalidInput
-from graph_model.stores.catalogue.listing.search_text import fold
-from graph_model.stores.catalogue.reading import CatalogueReader
+from graph_model.stores.catalogue.reading.reader import CatalogueReader
+from graph_model.stores.catalogue.search_text import fold
 from graph_model.stores.catalogue.tables import columns, datasets, jobs
 from graph_model.stores.cursors import checked_limit
 from graph_model.stores.protocols import Match, Page

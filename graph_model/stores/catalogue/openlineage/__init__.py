@@ -1,8 +1,7 @@
-"""Rows that only OpenLineage's events make: runs, facets, applications.
+"""Rows that only OpenLineage's events make: runs and facets.
 
 In reading order:
 
 ``records``       runs and facets: see ``graph_model.stores.protocols.records``
 ``run_facets``    the facets of the runs that wrote datasets last
-``applications``  Spark applications, some of whose events do not name them
 """

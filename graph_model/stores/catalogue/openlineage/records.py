@@ -10,12 +10,11 @@ import sqlalchemy as sa
 from sqlalchemy.engine import Connection
 
 from graph_model.facts import CHECK, READER, FacetRow, RunRow
-from graph_model.stores.catalogue.history.conditions import pairs_from, until
-from graph_model.stores.catalogue.listing.sort_orders import ListKeys
-from graph_model.stores.catalogue.openlineage.applications import names_of_runs, under_applications
-from graph_model.stores.catalogue.reading import CatalogueReader
-from graph_model.stores.catalogue.tables import facet_bodies, facets, runs
-from graph_model.stores.catalogue.value_tables import (
+from graph_model.stores.catalogue.reading.applications import names_of_runs, under_applications
+from graph_model.stores.catalogue.reading.conditions import pairs_from, until
+from graph_model.stores.catalogue.reading.reader import CatalogueReader
+from graph_model.stores.catalogue.reading.sort_orders import ListKeys
+from graph_model.stores.catalogue.reading.value_tables import (
     AT_ONCE,
     at_values,
     input_column,
@@ -24,6 +23,7 @@ from graph_model.stores.catalogue.value_tables import (
     prepared,
     until_input,
 )
+from graph_model.stores.catalogue.tables import facet_bodies, facets, runs
 from graph_model.stores.cursors import checked_limit
 from graph_model.stores.database import StoredText, chunks, count_rows
 from graph_model.stores.protocols import Page

@@ -10,10 +10,15 @@ import sqlalchemy as sa
 from sqlalchemy.engine import Connection
 
 from graph_model import labels
-from graph_model.stores.catalogue.history.conditions import pairs_from
-from graph_model.stores.catalogue.reading import CatalogueReader
+from graph_model.stores.catalogue.reading.conditions import pairs_from
+from graph_model.stores.catalogue.reading.reader import CatalogueReader
+from graph_model.stores.catalogue.reading.value_tables import (
+    AT_ONCE,
+    at_values,
+    input_column,
+    until_input,
+)
 from graph_model.stores.catalogue.tables import executions, facets
-from graph_model.stores.catalogue.value_tables import AT_ONCE, at_values, input_column, until_input
 from graph_model.stores.database import StoredText, chunks
 from graph_model.stores.protocols import RunFacet
 

@@ -19,9 +19,9 @@ import sqlalchemy as sa
 from sqlalchemy.engine import Connection
 
 from graph_model.facts import ExecutionRow, RunRow
-from graph_model.stores.catalogue.reading import rows_for
+from graph_model.stores.catalogue.reading.reader import rows_for
+from graph_model.stores.catalogue.reading.value_tables import is_input, prepared
 from graph_model.stores.catalogue.tables import applications
-from graph_model.stores.catalogue.value_tables import is_input, prepared
 
 _Row = TypeVar("_Row", ExecutionRow, RunRow)
 _OF_RUNS: Final = prepared(

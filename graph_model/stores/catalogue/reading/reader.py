@@ -10,7 +10,7 @@ from typing import Any, Self
 from sqlalchemy.engine import Connection, Engine
 
 from graph_model.errors import Unavailable
-from graph_model.stores.catalogue.value_tables import AT_ONCE, at_values, input_values
+from graph_model.stores.catalogue.reading.value_tables import AT_ONCE, at_values, input_values
 from graph_model.stores.database import PreparedStatement, chunks, is_in_memory, read
 
 

@@ -14,7 +14,7 @@ from typing import Any, Final
 import sqlalchemy as sa
 from sqlalchemy.engine import Connection
 
-from graph_model.stores.catalogue.history.conditions import BEFORE_EVERYTHING
+from graph_model.stores.catalogue.reading.conditions import BEFORE_EVERYTHING
 from graph_model.stores.cursors import checked_limit, read_cursor, write_cursor
 from graph_model.stores.database import after_keys
 from graph_model.stores.protocols import ListOrder
