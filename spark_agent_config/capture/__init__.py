@@ -5,8 +5,8 @@ In reading order:
 ``captured``    one query as plain values that outlive the JVM objects
 ``inspection``  a finished query execution -> those values, while Spark waits
 ``questions``   calls into the JVM: any may fail, and a failure is only a missing answer
-``commands``    commands that write: their targets, modes and rows
-``tables``      tables of catalogs and table formats: names, versions, partitions
+``commands``    commands that write: their targets and modes
+``tables``      tables of catalogs and table formats: names, versions, partitions, reads of them
 ``streams``     streaming queries: one logical plan a query, one execution a batch
 ``plans``       Spark's plan JSON -> a Spline document
 """

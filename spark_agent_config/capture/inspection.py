@@ -17,7 +17,6 @@ from spark_agent_config.capture.commands.generated_columns import GeneratedColum
 from spark_agent_config.capture.commands.maintenance import MAINTENANCE_COMMANDS, Maintenance
 from spark_agent_config.capture.commands.procedures import CALL, Procedures
 from spark_agent_config.capture.commands.refused_statements import RefusedStatements
-from spark_agent_config.capture.commands.row_level import HUDI_COMMANDS
 from spark_agent_config.capture.commands.table_copies import COPYING_COMMANDS, TableCopies
 from spark_agent_config.capture.commands.table_renames import RENAMING_COMMANDS, TableRenames
 from spark_agent_config.capture.commands.targets import (
@@ -27,7 +26,7 @@ from spark_agent_config.capture.commands.targets import (
     nameless,
 )
 from spark_agent_config.capture.plans.projections import with_projections
-from spark_agent_config.capture.plans.relations import Relations
+from spark_agent_config.capture.plans.row_level import HUDI_COMMANDS
 from spark_agent_config.capture.questions import (
     MOST,
     Questions,
@@ -37,6 +36,7 @@ from spark_agent_config.capture.questions import (
     read_map,
     read_metrics,
 )
+from spark_agent_config.capture.tables.relations import Relations
 from spark_agent_config.capture.tables.stream_versions import StreamVersions
 from spark_agent_config.capture.tables.table_versions import VERSIONED_FORMATS, TableVersions
 from spark_agent_config.capture.tables.tables import Tables

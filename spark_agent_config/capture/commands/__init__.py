@@ -1,9 +1,8 @@
-"""Commands that write: their targets, modes and rows.
+"""Commands that write: their targets and modes.
 
 In reading order:
 
 ``targets``            the target and the mode of a write: one method a kind of command
-``row_level``          MERGE, UPDATE and DELETE as operators with the possible values of each column
 ``nested``             writes that run inside another: Spark reports both, the inner one first
 ``generated_columns``  columns that Delta computes: ``twice GENERATED ALWAYS AS (id * 2)``
 ``table_copies``       copies of a whole table: Delta's CLONE, RESTORE and CONVERT, and LOAD DATA

@@ -12,8 +12,8 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from spark_agent_config.capture.captured import CapturedQuery, Target
-from spark_agent_config.capture.plans.relations import Relations, v2_name
 from spark_agent_config.capture.questions import NO_OPTIONS, Questions
+from spark_agent_config.capture.tables.relations import Relations, v2_name
 from spark_agent_config.capture.tables.tables import Tables
 
 _REWRITTEN: Final = "the files of the table were rewritten, with the same rows"

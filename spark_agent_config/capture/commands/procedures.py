@@ -22,9 +22,9 @@ from typing import Any, Final
 from spark_agent_config.capture.captured import CapturedQuery, Relation, TableVersion, Target
 from spark_agent_config.capture.commands.maintenance import maintained
 from spark_agent_config.capture.commands.table_copies import Copy, captured
-from spark_agent_config.capture.plans.relations import Relations, v2_name
 from spark_agent_config.capture.questions import NO_OPTIONS, Questions, class_name
 from spark_agent_config.capture.tables.commits import MAIN
+from spark_agent_config.capture.tables.relations import Relations, v2_name
 from spark_agent_config.capture.tables.table_versions import (
     branch_of,
     newest_snapshots,

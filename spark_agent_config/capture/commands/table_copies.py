@@ -17,8 +17,8 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from spark_agent_config.capture.captured import CapturedQuery, Relation, Table, TableVersion, Target
-from spark_agent_config.capture.plans.relations import with_scheme
 from spark_agent_config.capture.questions import Questions, class_name, read_map
+from spark_agent_config.capture.tables.relations import with_scheme
 from spark_agent_config.capture.tables.tables import Tables
 
 CLONE: Final = "CloneTableCommand"

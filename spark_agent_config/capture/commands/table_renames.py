@@ -17,8 +17,8 @@ from typing import Any, Final
 
 from spark_agent_config.capture.captured import CapturedQuery, Relation, Table, Target
 from spark_agent_config.capture.commands.table_copies import Copy, captured
-from spark_agent_config.capture.plans.relations import Relations, v2_name, with_scheme
 from spark_agent_config.capture.questions import NO_OPTIONS, Questions, class_name, read_list
+from spark_agent_config.capture.tables.relations import Relations, v2_name, with_scheme
 from spark_agent_config.capture.tables.tables import Tables
 
 _V1: Final = "AlterTableRenameCommand"

@@ -7,18 +7,11 @@ from dataclasses import replace
 from typing import Any, Final
 
 from spark_agent_config.capture.captured import UNKNOWN_MODE, Relation, Table, Target
-from spark_agent_config.capture.commands.row_level import (
+from spark_agent_config.capture.plans.row_level import (
     COMMAND_NAMES,
     DELTA_COMMANDS,
     HUDI_COMMANDS,
     ROW_LEVEL_WRITES,
-)
-from spark_agent_config.capture.plans.relations import (
-    Relations,
-    bracketed,
-    lower_names,
-    source_uri,
-    v2_name,
 )
 from spark_agent_config.capture.questions import (
     NO_OPTIONS,
@@ -27,6 +20,13 @@ from spark_agent_config.capture.questions import (
     items,
     read_list,
     read_map,
+)
+from spark_agent_config.capture.tables.relations import (
+    Relations,
+    bracketed,
+    lower_names,
+    source_uri,
+    v2_name,
 )
 from spark_agent_config.capture.tables.table_versions import VERSIONED_FORMATS
 from spark_agent_config.capture.tables.tables import Tables

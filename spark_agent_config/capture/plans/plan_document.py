@@ -33,7 +33,6 @@ from spark_agent_config.capture.captured import (
     TableVersion,
     Target,
 )
-from spark_agent_config.capture.commands.row_level import ASSIGNMENTS, changed_rows, merged_rows
 from spark_agent_config.capture.plans.data_types import DataTypes, TypeJson
 from spark_agent_config.capture.plans.expressions import (
     Converted,
@@ -52,6 +51,7 @@ from spark_agent_config.capture.plans.plan_tree import (
     read_plan,
     walk,
 )
+from spark_agent_config.capture.plans.row_level import ASSIGNMENTS, changed_rows, merged_rows
 from spark_agent_config.masking import mask_secrets, mask_text
 
 AGENT_NAME: Final = "headwater-listener"

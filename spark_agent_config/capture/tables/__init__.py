@@ -1,9 +1,10 @@
-"""Tables of catalogs and table formats: names, versions, partitions.
+"""Tables of catalogs and table formats, and the reads of them: names, versions, partitions.
 
 In reading order:
 
 ``tables``              the names of catalog tables, and the places of their data
 ``table_versions``      versions of Delta and Iceberg tables that a leaf reads or a command made
+``relations``           the leaves of a plan as reads, in the stock agent's spelling
 ``commits``             commits of such tables as values: the one of a command, and its content
 ``stream_versions``     versions of tables that a micro-batch read and made
 ``unplaced``            names of tables whose place Spark does not give

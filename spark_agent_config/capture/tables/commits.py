@@ -14,7 +14,7 @@ from typing import Any, Final
 from urllib.parse import quote
 
 from spark_agent_config.capture.captured import CapturedQuery, Relation, TableVersion, Target
-from spark_agent_config.capture.commands.row_level import COMMAND_NAMES
+from spark_agent_config.capture.plans.row_level import COMMAND_NAMES
 from spark_agent_config.capture.questions import MOST
 
 MAIN: Final = "main"

@@ -16,9 +16,9 @@ from dataclasses import replace
 from typing import Any, Final
 
 from spark_agent_config.capture.captured import CapturedQuery, Relation, TableVersion
-from spark_agent_config.capture.plans.relations import bracketed
 from spark_agent_config.capture.questions import Questions, items, read_list
 from spark_agent_config.capture.tables.commits import MAIN, Commit, commit_of, with_commit
+from spark_agent_config.capture.tables.relations import bracketed
 from spark_agent_config.capture.tables.table_versions import (
     TableVersions,
     newest_snapshots,

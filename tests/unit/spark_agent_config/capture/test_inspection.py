@@ -18,7 +18,7 @@ from spark_agent_config.capture.commands import targets
 from spark_agent_config.capture.inspection import Inspector
 from spark_agent_config.capture.plans.plan_document import execution_event, execution_plan
 from spark_agent_config.capture.plans.projections import with_projections
-from spark_agent_config.capture.plans.relations import (
+from spark_agent_config.capture.tables.relations import (
     directory,
     source_uri,
     with_prepared,
