@@ -132,13 +132,12 @@ def _read_port(text: str) -> int | None:
     return _whole(1, 65535)(text) if text else None
 
 
-def _mebibytes(least: int, most: int) -> Callable[[str], int]:
-    count = _whole(least, most)
-    return lambda text: count(text) * _MEBIBYTE
+def _mebibytes(text: str) -> int:
+    return _whole(1, 1024)(text) * _MEBIBYTE
 
 
-def _kibibytes(least: int, most: int) -> Callable[[str], int]:
-    count = _whole(least, most)
+def _kibibytes(most: int) -> Callable[[str], int]:
+    count = _whole(1, most)
     return lambda text: count(text) * 1024
 
 
@@ -305,7 +304,7 @@ ROWS: Final[tuple[Row, ...]] = (
         "HEADWATER_BODIES_ABOVE",
         "256",
         "The size in KB, compressed, above which a body lies in HEADWATER_BODIES.",
-        _kibibytes(1, 1_048_576),
+        _kibibytes(1_048_576),
     ),
     Row(
         "HEADWATER_BODIES_KEY",
@@ -388,14 +387,14 @@ ROWS: Final[tuple[Row, ...]] = (
         "HEADWATER_MAX_BODY",
         "64",
         "The largest document taken, in MB, after decompression. Larger ones get 413.",
-        _mebibytes(1, 1024),
+        _mebibytes,
         "max_body_bytes",
     ),
     Row(
         "HEADWATER_MAX_COMPRESSED_BODY",
         "16",
         "The largest gzip body taken, in MB, before decompression. Larger ones get 413.",
-        _mebibytes(1, 1024),
+        _mebibytes,
         "max_compressed_bytes",
     ),
     Row(
@@ -512,7 +511,7 @@ ROWS: Final[tuple[Row, ...]] = (
         "256",
         "The largest message, in KB, that is sent to HEADWATER_EVENT_QUEUE: at most its "
         "MaximumMessageSize. Larger events go through HEADWATER_UPLOADS.",
-        _kibibytes(1, 1024),
+        _kibibytes(1024),
         "message_bytes",
     ),
     Row(

@@ -20,7 +20,7 @@ from werkzeug.exceptions import HTTPException
 
 from api.http.bodies import is_gzip
 from api.settings import Settings
-from aws.events import body_of, error_answer, header_of, method_of, sender_of
+from aws.events import body_of, content_encoding_of, error_answer, method_of, sender_of
 from aws.parts import Context, required, settings_of, uploads_of
 from collectors.sqs.outgoing import outgoing_messages
 from collectors.sqs.queues import Queue, open_client
@@ -58,7 +58,7 @@ class Enqueue:
 
     def _value(self, event: Mapping[str, Any]) -> Any:
         body = body_of(event)
-        if is_gzip(header_of(event, "content-encoding")):
+        if is_gzip(content_encoding_of(event)):
             body = gunzip(body, self._settings.max_body_bytes)
         return parse_json(body)
 

@@ -10,6 +10,7 @@ from typing import Any, Final
 
 _UNKNOWN: Final = "gateway"
 _MOST_NAME: Final = 200
+_ENCODING: Final = "content-encoding"
 
 
 def body_of(event: Mapping[str, Any]) -> bytes:
@@ -23,14 +24,14 @@ def method_of(event: Mapping[str, Any]) -> str:
     return str(event.get("httpMethod") or http.get("method") or "")
 
 
-def header_of(event: Mapping[str, Any], name: str) -> str | None:
-    """A header, by its name in lower case; the last of several."""
+def content_encoding_of(event: Mapping[str, Any]) -> str | None:
+    """The header ``Content-Encoding``; the last of several."""
     found: str | None = None
     for spelled, value in (event.get("headers") or {}).items():
-        if spelled.lower() == name:
+        if spelled.lower() == _ENCODING:
             found = value
     for spelled, values in (event.get("multiValueHeaders") or {}).items():
-        if spelled.lower() == name and values:
+        if spelled.lower() == _ENCODING and values:
             found = values[-1]
     return found
 

@@ -124,7 +124,7 @@ class _Job:
         standing = read_standing(self._request.source.commands(self._spark))
         self._watch.done(f"{standing.commands:,} commands read")
         self._translate(standing)
-        counts, states = sum_counts(self._contents("facts", COUNTS))
+        counts, states = sum_counts(self._counts())
         self._watch.done(
             f"{counts['documents']:,} documents of {counts['plan_ids']:,} plan ids translated"
         )
@@ -185,9 +185,9 @@ class _Job:
         schema = _UNIQUE if name == "unique" else _SCHEMA
         return self._spark.read.schema(schema).parquet(self._destination.path("work", name))
 
-    def _contents(self, name: str, part: str) -> list[str]:
-        kept = self._kept(name)
-        return [row["content"] for row in kept.where(kept["part"] == part).collect()]
+    def _counts(self) -> list[str]:
+        kept = self._kept("facts")
+        return [row["content"] for row in kept.where(kept["part"] == COUNTS).collect()]
 
     # --- each id once ----------------------------------------------------------------------------
 

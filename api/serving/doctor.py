@@ -259,16 +259,11 @@ def _killed(settings: Settings, now: float) -> tuple[Finding, ...]:
 def _elements_saved(settings: Settings) -> int:
     """Vertices and edges in the last checkpoint; 0 where there is none, or no journal."""
     try:
-        mark = read_mark(_note(settings, MARK_KEY))
+        with opened_storage(settings) as database:
+            mark = read_mark(read_meta(database, MARK_KEY))
     except HeadwaterError:
         return 0
     return mark.vertices + mark.edges if mark else 0
-
-
-def _note(settings: Settings, key: str) -> str | None:
-    """A note of the journal. Raises HeadwaterError where the journal cannot be read."""
-    with opened_storage(settings) as database:
-        return read_meta(database, key)
 
 
 def _jars(environment: Mapping[str, str]) -> Finding:

@@ -128,15 +128,15 @@ def _download(url: str) -> bytes:
         ) from None  # its text may hold the credentials of a mirror
 
 
-def main(frontend: Path, environment: Mapping[str, str], errors: TextIO) -> int:
+def main(environment: Mapping[str, str], errors: TextIO) -> int:
     try:
-        files = fetch(frontend, environment)
+        files = fetch(PAGE, environment)
     except ConfigurationError as failure:
         errors.write(f"headwater: {failure}\n")
         return 1
-    errors.write(f"{len(files)} files in {frontend / LIBRARY}\n")
+    errors.write(f"{len(files)} files in {PAGE / LIBRARY}\n")
     return 0
 
 
 if __name__ == "__main__":
-    sys.exit(main(PAGE, os.environ, sys.stderr))
+    sys.exit(main(os.environ, sys.stderr))

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from itertools import islice
 
 from graph_model.answers.drawing import draw_answer, filter_answer
 from graph_model.answers.sources import Sources, of_one_state
 from graph_model.answers.visibility import Selection, filter_of, show_view
-from graph_model.facts import DatasetRow
 from graph_model.governance.previews import walk_datasets
-from graph_model.lineage import HUB_LIMIT, Answer, Lineage, Partial
+from graph_model.lineage import HUB_LIMIT, Answer, Partial
 from graph_model.picture.filtering import Filter, keep_nodes, limit_nodes
 from graph_model.picture.layout import Flow
 from graph_model.picture.view import GraphView, JobReference, iso, job_reference
@@ -77,18 +76,17 @@ def overview(
 
 
 def _draw(sources: Sources, wanted: Filter, query: str, limit: int, at: int | None) -> GraphView:
-    namespace, job, keep = wanted.namespace, wanted.job, wanted.keep
     lineage = sources.lineage
-    if namespace or query or job or keep is not None:
-        found, more = _matching(sources, lineage, namespace, query, job, keep, limit, at)
+    if wanted.namespace or query or wanted.job or wanted.keep is not None:
+        found, more = _matching(sources, wanted, query, limit, at)
         datasets, jobs, hub = lineage.around(*found, at)
     else:
-        (datasets, jobs), more = _first(sources, lineage, limit, at)
+        (datasets, jobs), more = _first(sources, limit, at)
         hub = False
     answer = lineage.overview(datasets, jobs, at)
     if hub:
         answer = replace(answer, partial=answer.partial or Partial("hub", HUB_LIMIT))
-    answer = _narrow(sources, answer, namespace, query)
+    answer = _narrow(sources, answer, wanted.namespace, query)
     answer = filter_answer(sources, answer, lineage.past, wanted, frozenset())
     cut = more or len(answer.datasets) + len(answer.jobs) > limit
     answer = limit_nodes(answer, limit, cut=cut)
@@ -104,14 +102,12 @@ def _count(sources: Sources, at: int | None) -> tuple[Totals, tuple[JobFailure, 
     return Totals(found.jobs, found.datasets, found.failed), failures
 
 
-def _first(
-    sources: Sources, lineage: Lineage, limit: int, at: int | None
-) -> tuple[tuple[set[str], set[str]], bool]:
+def _first(sources: Sources, limit: int, at: int | None) -> tuple[tuple[set[str], set[str]], bool]:
     """The first datasets and jobs, and whether more exist."""
     most = min(limit, _AT_ONCE)
     jobs = _first_jobs(sources, most, at=at)
     datasets = list(islice(walk_datasets(sources.catalogue, at=at), most + 1))
-    ids = {row.id for row in lineage.past.names.tables(datasets[:most])}
+    ids = {row.id for row in sources.lineage.past.names.tables(datasets[:most])}
     more = max(len(jobs), len(datasets)) > most
     return (ids, set(jobs[:most])), more
 
@@ -134,22 +130,16 @@ def _first_jobs(
 
 
 def _matching(
-    sources: Sources,
-    lineage: Lineage,
-    namespace: str | None,
-    query: str,
-    job: str | None,
-    keep: Callable[[DatasetRow], bool] | None,
-    limit: int,
-    at: int | None,
+    sources: Sources, wanted: Filter, query: str, limit: int, at: int | None
 ) -> tuple[tuple[set[str], set[str]], bool]:
     """As ``_first``, for the nodes that pass a filter."""
     most = min(limit, _AT_ONCE)
+    namespace, job, keep = wanted.namespace, wanted.job, wanted.keep
     datasets: list[str] = []
     if keep is not None or (query and job is None):
-        rows = lineage.past.names.tables(walk_datasets(sources.catalogue, query, at))
-        wanted = (row.id for row in rows if keep is None or keep(row))
-        datasets = list(islice(wanted, most + 1))
+        rows = sources.lineage.past.names.tables(walk_datasets(sources.catalogue, query, at))
+        kept = (row.id for row in rows if keep is None or keep(row))
+        datasets = list(islice(kept, most + 1))
     if job is not None:
         return (set(datasets[:most]), {job}), len(datasets) > most
     jobs: set[str] = set()

@@ -16,6 +16,7 @@ from graph_model.stores.protocols import Catalogue, RunFacet
 MOST_DATASETS: Final = 5_000
 """Datasets that a preview looks at."""
 _PAGE: Final = 200
+_SHOWN: Final = 200
 _LONGEST: Final = 500
 
 
@@ -116,8 +117,7 @@ def preview_rules(
     after: Sequence[QualityRule],
     datasets: Iterable[DatasetRow],
     catalogue: Catalogue,
-    expired: Callable[[], bool] = lambda: False,
-    shown: int = 200,
+    expired: Callable[[], bool],
 ) -> QualityPreview:
     """Which datasets other rules would judge otherwise."""
     changes: list[QualityChange] = []
@@ -129,7 +129,7 @@ def preview_rules(
             break
         seen += len(rows)
         changes += _changes(before, after, rows, catalogue)
-    return QualityPreview(tuple(changes[:shown]), len(changes), seen, cut)
+    return QualityPreview(tuple(changes[:_SHOWN]), len(changes), seen, cut)
 
 
 def _changes(

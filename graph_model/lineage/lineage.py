@@ -229,7 +229,7 @@ class Lineage:
         columns = self._columns(past, bounds, indirect=question.indirect)
         names = self._inventory(past, bounds).columns(found.datasets, question.at)
         edges = columns.inside(_drawn_steps(found), names)
-        names = _within(names, COLUMN_LIMIT, bounds)
+        names = _within(names, bounds)
         nodes = {column_id(name): node_of(name) for name in names}
         drawn = fold_column_edges(e for e in edges if {e.out_id, e.in_id} <= nodes.keys())
         moments = {m for at, step in found.steps for m in (at, *(read for _, read in step.inputs))}
@@ -347,12 +347,12 @@ def _placed(names: Iterable[Name], at: int | None, past: Past) -> set[Name]:
     return {(places[dataset, until], path) for dataset, path in listed}
 
 
-def _within(names: set[Name], limit: int, bounds: Bounds) -> set[Name]:
+def _within(names: set[Name], bounds: Bounds) -> set[Name]:
     """The first columns by id, up to the limit."""
-    if len(names) <= limit:
+    if len(names) <= COLUMN_LIMIT:
         return names
-    bounds.cut("nodes", limit)
-    return set(sorted(names, key=column_id)[:limit])
+    bounds.cut("nodes", COLUMN_LIMIT)
+    return set(sorted(names, key=column_id)[:COLUMN_LIMIT])
 
 
 def _drawn_steps(found: TableFindings) -> dict[str, list[Step]]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from typing import Final
 
 from graph_model import identity, labels
@@ -28,6 +29,15 @@ from graph_model.stores.protocols import Direction
 NODE_LIMIT: Final = 2_000
 
 
+@dataclass(frozen=True, slots=True)
+class _Walk:
+    """The uses that a walk from an execution found, its levels, and the bound that cut it."""
+
+    uses: Sequence[PlanUse]
+    levels: int
+    partial: Partial | None
+
+
 def lineage_overview(sources: Sources, event_id: str, depth: int) -> Overview:
     """The sources of an execution's output: the content of each source just before it."""
     sources, execution = _find_execution(sources, event_id)
@@ -42,7 +52,7 @@ def lineage_overview(sources: Sources, event_id: str, depth: int) -> Overview:
     uses = together(use for answer in answers for use in answer.plans)
     levels = 1 + upstream_levels(start.sources, uses)
     cut = next((answer.partial for answer in answers if answer.partial is not None), None)
-    return _overview(sources, execution, start, uses, depth, levels, cut)
+    return _overview(sources, execution, start, _Walk(uses, levels, cut), depth)
 
 
 def impact_overview(sources: Sources, event_id: str, depth: int) -> Overview:
@@ -60,7 +70,7 @@ def impact_overview(sources: Sources, event_id: str, depth: int) -> Overview:
         uses = forward.uses(execution, target, depth - 1)
     levels = 1 + downstream_levels(target, uses)
     cut = Partial(forward.cut, NODE_LIMIT) if forward.cut else None
-    return _overview(sources, execution, start, together(uses), depth, levels, cut)
+    return _overview(sources, execution, start, _Walk(together(uses), levels, cut), depth)
 
 
 def _find_execution(sources: Sources, event_id: str) -> tuple[Sources, ExecutionRow]:
@@ -90,14 +100,12 @@ def _overview(
     sources: Sources,
     execution: ExecutionRow,
     start: PlanUse,
-    uses: Sequence[PlanUse],
+    walk: _Walk,
     depth: int,
-    levels: int,
-    partial: Partial | None,
 ) -> Overview:
     (target,) = start.targets
-    shown = (start, *(use for use in uses if use.logical_plan != start.logical_plan))
-    again = [use for use in uses if use.logical_plan == start.logical_plan]
+    shown = (start, *(use for use in walk.uses if use.logical_plan != start.logical_plan))
+    again = [use for use in walk.uses if use.logical_plan == start.logical_plan]
     shown = (_together_with(start, again), *shown[1:]) if depth > 0 else ()
     shown = tuple(_visible_uses(sources, shown))
     plans = _plan_nodes(sources, execution, {use.logical_plan for use in shown})
@@ -115,8 +123,8 @@ def _overview(
         plans=tuple({node.id: node for node in plans.values()}.values()),
         edges=tuple(edges),
         depth_requested=depth,
-        depth_computed=levels if depth > 0 else -1,
-        partial=partial,
+        depth_computed=walk.levels if depth > 0 else -1,
+        partial=walk.partial,
     )
 
 

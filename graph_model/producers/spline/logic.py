@@ -282,7 +282,7 @@ class _LogicReader:
 
         Where all edges together exceed the allowance, each has an equal share of it.
         """
-        listed = [_alternatives(of, _MAX_ALTERNATIVES_CHARACTERS) for of in texts]
+        listed = [_alternatives(of) for of in texts]
         if self._has_room(sum(map(len, listed))):
             return listed
         share = max(self._characters_left // len(listed), _SHORTEST_EXPRESSION)
@@ -537,11 +537,11 @@ def _flow(number: int, text: str, ends: Sequence[tuple[str, str]]) -> ColumnFlow
     return ColumnFlow(ends[source], ends[target], kind_of(_HOWS[how]), _HOWS[how], text)
 
 
-def _alternatives(texts: Collection[str], limit: int) -> str:
-    """``a | b``, at most ``limit`` characters."""
+def _alternatives(texts: Collection[str]) -> str:
+    """``a | b``, shortened."""
     if len(texts) == 1:
         return next(iter(texts))
-    return shortened(labels.BETWEEN_EXPRESSIONS.join(sorted(texts)), limit)
+    return shortened(labels.BETWEEN_EXPRESSIONS.join(sorted(texts)), _MAX_ALTERNATIVES_CHARACTERS)
 
 
 def _path_below(top: str, below: Sequence[str]) -> str:

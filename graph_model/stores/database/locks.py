@@ -147,7 +147,7 @@ def claim_database(engine: Engine, *, shared: bool) -> Iterator[bool]:
         return
     attempt = sa.func.pg_try_advisory_lock_shared if shared else sa.func.pg_try_advisory_lock
     release = sa.func.pg_advisory_unlock_shared if shared else sa.func.pg_advisory_unlock
-    with _session(engine, Unavailable) as connection:
+    with _session(engine) as connection:
         try:
             held = bool(connection.execute(sa.select(attempt(int(Lock.SERVICE)))).scalar())
         except exc.SQLAlchemyError as error:
@@ -161,9 +161,9 @@ def claim_database(engine: Engine, *, shared: bool) -> Iterator[bool]:
 
 
 @contextmanager
-def _session(engine: Engine, unavailable: type[Unavailable]) -> Iterator[Connection]:
+def _session(engine: Engine) -> Iterator[Connection]:
     """A connection of its own, closed at the end, together with the locks of its session."""
-    connection = autocommitting(engine, unavailable)
+    connection = autocommitting(engine, Unavailable)
     try:
         connection.detach()
         yield connection

@@ -202,7 +202,7 @@ class Renderer:
         known = self._whole.get(key)
         if known is None:
             inputs = self.definitions.inputs_of(node.operation)
-            listed = truncate([self._stand_in(item) for item in inputs], _MOST_ARGUMENTS)
+            listed = truncate([self._stand_in(item) for item in inputs])
             known = SqlText(", ".join(piece.text for piece in listed), LOOSE)
             self._whole[key] = known
         return known
@@ -258,17 +258,18 @@ class Renderer:
             if name in self._variables:
                 return SqlText(self._variables[name])
         pieces = [piece_of(child) for child in function.children]
-        piece = function_text(self.plan, function, truncate(pieces, _MOST_ARGUMENTS))
+        piece = function_text(self.plan, function, truncate(pieces))
         self._left -= min(len(piece.text), self.limit)
         return piece
 
 
-def truncate(pieces: Sequence[SqlText], limit: int) -> list[SqlText]:
-    """The pieces; from where they exceed ``limit`` characters in total, each as ``...``."""
+def truncate(pieces: Sequence[SqlText]) -> list[SqlText]:
+    """The pieces; from where they exceed the bound of characters in total, each as ``...``."""
     kept: list[SqlText] = []
+    left = _MOST_ARGUMENTS
     for piece in pieces:
-        limit -= len(piece.text)
-        kept.append(piece if limit >= 0 else _OMITTED)
+        left -= len(piece.text)
+        kept.append(piece if left >= 0 else _OMITTED)
     return kept
 
 

@@ -99,17 +99,16 @@ def _older(walk: sa.CTE, lasts: sa.CTE) -> sa.ScalarSelect[Any]:
         .correlate(lasts, walk)
         .scalar_subquery()
     )
-    begin = _of_job(lasts, sa.func.min, "at", lambda of: of.run == run)
-    return _of_job(lasts, sa.func.max, "at", lambda of: of.at < begin)
+    begin = _of_job(lasts, sa.func.min, lambda of: of.run == run)
+    return _of_job(lasts, sa.func.max, lambda of: of.at < begin)
 
 
 def _of_job(
     lasts: sa.CTE,
     extreme: Callable[[Any], sa.ColumnElement[Any]],
-    column: str,
     condition: Callable[[Any], sa.ColumnElement[bool]],
 ) -> sa.ScalarSelect[Any]:
-    """The least or the greatest value of a column among executions of the job: one seek."""
+    """The least or the greatest time among executions of the job: one seek."""
     own = executions.alias("seen")
     chosen = (own.c.job == lasts.c.job, condition(own.c))
-    return sa.select(extreme(own.c[column])).where(*chosen).correlate_except(own).scalar_subquery()
+    return sa.select(extreme(own.c.at)).where(*chosen).correlate_except(own).scalar_subquery()

@@ -53,7 +53,7 @@ class SqlJournalStates(JournalConnection):
             return self._update(statement.where(documents.c.subject == subject))
         return sum(
             self._update(statement.where(documents.c.position.between(low, high)))
-            for low, high in self._ranges(_REOPEN_CHUNK)
+            for low, high in self._ranges()
             if high >= first
         )
 
@@ -116,13 +116,13 @@ class SqlJournalStates(JournalConnection):
             JournalUnavailable,
         )
 
-    def _ranges(self, size: int) -> Iterator[tuple[int, int]]:
-        """``(1, size), (size + 1, 2 * size), …`` over the positions that exist now."""
+    def _ranges(self) -> Iterator[tuple[int, int]]:
+        """``(1, 10_000), (10_001, 20_000), …`` over the positions that exist now."""
         # Apart, each is a seek; together they are a walk.
         ends = (sa.func.min(documents.c.position), sa.func.max(documents.c.position))
         asked = sa.select(*(sa.select(end).scalar_subquery() for end in ends))
         with self._read() as connection:
             first, last = connection.execute(asked).one()
         if first is not None:
-            for low in range(first, last + 1, size):
-                yield low, low + size - 1
+            for low in range(first, last + 1, _REOPEN_CHUNK):
+                yield low, low + _REOPEN_CHUNK - 1
