@@ -14,6 +14,7 @@ import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
+from functools import lru_cache
 from typing import Any, Final
 
 from graph_model.errors import InvalidDocument
@@ -24,7 +25,6 @@ MOST_LAYERS: Final = 200
 _MOST_PATTERN: Final = 1_000
 _MOST_ORDER: Final = 1_000_000
 _MOST_KNOWN: Final = 20_000  # URIs whose layer is remembered: 200 patterns take a millisecond
-_UNKNOWN: Final = "?"  # no name of a layer
 _COLOUR: Final = re.compile(r"#[0-9a-f]{6}")
 COLOUR: Final = "#rrggbb, such as #0b6a84"
 """The expected colour, for error messages."""
@@ -58,30 +58,21 @@ class Layers:
     """Layers in the order in which they are tried."""
 
     items: tuple[Layer, ...] = ()
-    _tests: tuple[Callable[[str], bool], ...] = field(
-        init=False, repr=False, compare=False, default=()
-    )
-    _known: dict[str, str] = field(init=False, repr=False, compare=False, default_factory=dict)
+    _name_of: Callable[[str], str | None] = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "items", tuple(sorted(self.items)))
-        tests = tuple(_test(layer.match, layer.pattern) for layer in self.items)
-        object.__setattr__(self, "_tests", tests)
+        tests = [(layer.name, _test(layer.match, layer.pattern)) for layer in self.items]
+
+        @lru_cache(maxsize=_MOST_KNOWN)
+        def name_of(uri: str) -> str | None:
+            return next((name for name, fits in tests if fits(uri)), None)
+
+        object.__setattr__(self, "_name_of", name_of)
 
     def of(self, uri: str) -> str | None:
         """The name of the first layer that the canonical URI of a dataset fits."""
-        known = self._known.get(uri, _UNKNOWN)
-        if known is not _UNKNOWN:
-            return known or None
-        found = self._first(uri)
-        if len(self._known) >= _MOST_KNOWN:
-            self._known.clear()
-        self._known[uri] = found or ""
-        return found
-
-    def _first(self, uri: str) -> str | None:
-        fitting = zip(self.items, self._tests, strict=True)
-        return next((layer.name for layer, fits in fitting if fits(uri)), None)
+        return self._name_of(uri)
 
     def with_one(self, layer: Layer) -> Layers:
         """The same with this layer in the place of the one of its name."""
