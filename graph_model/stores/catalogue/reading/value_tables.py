@@ -119,14 +119,5 @@ def _in_text(element: Any, **_: Any) -> Any:
     """A constant as part of a text; None: the element stays as it is."""
     if not isinstance(element, sa.BindParameter) or element.required:
         return None
-    text = _spelled(element.value)
-    return None if text is None else sa.literal_column(text, type_=element.type)
-
-
-def _spelled(value: object) -> str | None:
-    """``a`` => ``'a'``; ``("a", "b")``, of which one is to match, => ``('a', 'b')``."""
-    if isinstance(value, str):
-        return "'" + value.replace("'", "''") + "'"
-    if isinstance(value, Iterable):
-        return f"({', '.join(map(str, map(_spelled, value)))})"
-    return str(value) if type(value) is int else None
+    text = str(element.compile(compile_kwargs={"literal_binds": True}))
+    return sa.literal_column(text, type_=element.type)
