@@ -135,7 +135,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if lost:
         print(f"No lineage arrived from: {', '.join(lost)}")
         return 1
-    if not wait_until_projected(given.url, _PATIENCE_SECONDS):
+    if not wait_until_projected(given.url):
         print("The server is still projecting its documents; the pages may lag behind.")
     print("\nOpen in a browser:")
     for page, address in links(given.url, [job.name for job in result.jobs], result.main_table):
@@ -143,9 +143,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     return 0
 
 
-def wait_until_projected(url: str, timeout: float) -> bool:
-    """Wait until the server has drawn all that it received; False after ``timeout`` seconds."""
-    deadline = time.monotonic() + timeout
+def wait_until_projected(url: str) -> bool:
+    """Wait until the server has drawn all that it received; False when it takes too long."""
+    deadline = time.monotonic() + _PATIENCE_SECONDS
     while True:
         summary = _get_json(f"{url.rstrip('/')}/journal?summary=true")
         if isinstance(summary, dict) and summary.get("pending") == 0:

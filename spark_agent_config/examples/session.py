@@ -10,6 +10,7 @@ from typing import Any, Final
 
 from spark_agent_config.examples.lake import Lake
 
+_FOLDER: Final = "SPARK_CONF_DIR"
 _QUIET_LOGGING: Final = """\
 rootLogger.level = error
 rootLogger.appenderRef.stderr.ref = stderr
@@ -46,7 +47,7 @@ def open_session(name: str, lake: Lake, *, catalog: bool = False) -> Any:
         builder = builder.enableHiveSupport()
     else:
         builder = builder.config("spark.sql.catalogImplementation", "in-memory")
-    with _environment("SPARK_CONF_DIR", str(_configuration_folder(lake))):
+    with _configured_by(_configuration_folder(lake)):
         spark = builder.getOrCreate()
     # Derby would write its log into the current folder.
     spark._jvm.java.lang.System.setProperty("derby.stream.error.file", f"{lake.root}/derby.log")
@@ -54,17 +55,17 @@ def open_session(name: str, lake: Lake, *, catalog: bool = False) -> Any:
 
 
 @contextmanager
-def _environment(name: str, value: str) -> Iterator[None]:
-    """Set a variable for the JVM that starts now, and put things back."""
-    before = os.environ.get(name)
-    os.environ[name] = value
+def _configured_by(folder: Path) -> Iterator[None]:
+    """Name the configuration of the JVM that starts now, and put things back."""
+    before = os.environ.get(_FOLDER)
+    os.environ[_FOLDER] = str(folder)
     try:
         yield
     finally:
         if before is None:
-            del os.environ[name]
+            del os.environ[_FOLDER]
         else:
-            os.environ[name] = before
+            os.environ[_FOLDER] = before
 
 
 def _configuration_folder(lake: Lake) -> Path:

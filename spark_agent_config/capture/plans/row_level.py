@@ -97,7 +97,7 @@ def merged_rows(plan: Plan, own: Collection[int | None] = ()) -> Plan:
     deletions: list[Expression] = []
     for name in _INSTRUCTIONS:
         instructions = flatten(plan.expressions.get(name, ()))
-        conditions = [_child(instruction, "condition") for instruction in instructions]
+        conditions = [_condition(instruction) for instruction in instructions]
         deleting = [instruction.kind.endswith(_DISCARD) for instruction in instructions]
         deletions += _deletions(deleting, conditions)
         for instruction, condition in zip(instructions, conditions, strict=True):
@@ -343,8 +343,8 @@ def _is_true(condition: Expression) -> bool:
     return condition.kind == "Literal" and str(condition.fields.get("value")) == "true"
 
 
-def _child(instruction: Expression, field: str) -> Expression | None:
-    return next(iter(_children(instruction, field)), None)
+def _condition(instruction: Expression) -> Expression | None:
+    return next(iter(_children(instruction, "condition")), None)
 
 
 def _children(instruction: Expression, field: str) -> list[Expression]:
