@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import re
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 
@@ -19,6 +19,10 @@ PACKAGES = sorted(
 MOST_MODULES = 12
 UNIT_TESTS = ROOT / "tests" / "unit"
 TEST_FOLDERS = sorted({path.parent.relative_to(UNIT_TESTS) for path in UNIT_TESTS.rglob("*.py")})
+IN_CIRCLES = {  # imports that make the last circles: to be mended, and none to be added
+    ("graph_model.producers.openlineage", "graph_model.producers.declared"),
+    ("graph_model.producers.producer", "graph_model.producers.openlineage"),
+}
 WITHOUT_PACKAGE = {Path(), Path("terraform")}  # the repository as a whole; files of Terraform
 
 
@@ -55,8 +59,38 @@ def test_a_folder_holds_a_dozen_test_modules_at_most(folder: Path) -> None:
 
 
 def test_no_module_imports_itself_by_way_of_others() -> None:
-    modules = {name_of(path): path for top in TOPS for path in (ROOT / top).rglob("*.py")}
-    graph = {name: set(imports_of(path, modules)) - {name} for name, path in modules.items()}
+    modules = modules_of_all()
+    check_no_circle(
+        {name: set(imports_of(path, modules)) - {name} for name, path in modules.items()}
+    )
+
+
+def test_what_stands_side_by_side_imports_in_one_direction() -> None:
+    """Packages and modules of one package, and the packages at the top."""
+    modules = modules_of_all()
+    graph: defaultdict[str, set[str]] = defaultdict(set)
+    for name, path in modules.items():
+        for imported in imports_of(path, modules):
+            found = side_by_side(name, imported)
+            if found and found not in IN_CIRCLES:
+                graph[found[0]].add(found[1])
+    check_no_circle(graph)
+
+
+def modules_of_all() -> dict[str, Path]:
+    return {name_of(path): path for top in TOPS for path in (ROOT / top).rglob("*.py")}
+
+
+def side_by_side(importer: str, imported: str) -> tuple[str, str] | None:
+    """``a.b.c.d`` and ``a.e`` => (``a.b``, ``a.e``); None where one contains the other."""
+    places = importer.split("."), imported.split(".")
+    for depth, (one, other) in enumerate(zip(*places, strict=False), start=1):
+        if one != other:
+            return ".".join(places[0][:depth]), ".".join(places[1][:depth])
+    return None
+
+
+def check_no_circle(graph: Mapping[str, set[str]]) -> None:
     try:
         TopologicalSorter(graph).prepare()
     except CycleError as error:
