@@ -126,6 +126,26 @@ def test_a_write_that_cannot_touch_the_partition_is_left_out(catalogue: SqlCatal
     assert {write.id for write in found} == {"ex-0", "ex-2", "ex-3", "ex-4"}
 
 
+def test_reads_of_one_table_at_several_times_each_find_their_writes(
+    catalogue: SqlCatalogue,
+) -> None:
+    catalogue.record([an_execution(f"ex-{n}", at=n, mode="append") for n in range(6)])
+    texts = {"ex-0": "dt=1", "ex-1": "dt=2", "ex-2": "dt=1/h=2", "ex-3": "h=2"}
+    catalogue.record([PartitionRow(e, "ds-1", "write", text) for e, text in texts.items()])
+    whole = {3: {0, 1, 2}, 4: {0, 1, 2, 3}, 9: {0, 1, 2, 3, 4, 5}}
+    asked = {Span("ds-1", at, at): seen for at, seen in whole.items()}
+    asked |= {
+        Span("ds-1", 9, 9, partition="dt=1/h=3"): {0, 2, 3, 4, 5},
+        Span("ds-1", 3, 3, partition="dt=1/h=2"): {0, 2},
+        Span("ds-1", 9, 9, partition="dt=2"): {1, 3, 4, 5},
+    }
+    found = catalogue.readable_writes([(span,) for span in asked], reach=0, most=9, per_plan=1)
+    assert {
+        span: {int(write.id.removeprefix("ex-")) for write in readable.spans[span].writes}
+        for (span,), readable in found.items()
+    } == asked
+
+
 def test_writes_to_a_name_count_where_it_stood(catalogue: SqlCatalogue) -> None:
     catalogue.record([an_execution(f"ex-{n}", at=n, target="name") for n in range(1, 6)])
     catalogue.record([NameRow("name", "here", "ex-2", 2), NameRow("name", "there", "ex-4", 4)])

@@ -60,7 +60,7 @@ class ReportedWrites:
         """Per key the writes, merged from all reports of the same applications; a write counts if
         one of its executions is among the rows.
         """
-        listed = {row for some in rows.values() for row in some.writes}
+        listed = set({row.id: row for some in rows.values() for row in some.writes}.values())
         self._plans.note(listed)
         pairs = {(row.target, row.application_id) for row in listed if row.application_id}
         everything = listed | set(self._catalogue.companions(pairs) if pairs else ())
@@ -71,7 +71,7 @@ class ReportedWrites:
             for execution in write.executions
         }
         return {
-            key: list(dict.fromkeys(by_execution[row.id] for row in some.writes))
+            key: list({(write := by_execution[row.id]).id: write for row in some.writes}.values())
             for key, some in rows.items()
         }
 

@@ -7,6 +7,7 @@ hold, each logical plan's newest are found by a seek for each plan.
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
@@ -89,7 +90,7 @@ class _SpanRows:
 
     floor: int | None
     declared: bool
-    writes: dict[Span, list[SuccessfulWrite]]
+    writes: dict[Span, tuple[SuccessfulWrite, ...]] = field(default_factory=dict)
     full: set[Span] = field(default_factory=set)
 
     def long(self, reach: int) -> dict[Span, Span]:
@@ -99,7 +100,7 @@ class _SpanRows:
 
     def readable(self, reach: int, newest: Mapping[Span, SpanWrites]) -> ReadableWrites:
         """With the newest writes of each plan where there are too many."""
-        spans = {span: SpanWrites(tuple(writes)) for span, writes in self.writes.items()}
+        spans = {span: SpanWrites(writes) for span, writes in self.writes.items()}
         if self.full:
             spans |= {span: newest[long] for span, long in self.long(reach).items()}
         return ReadableWrites(self.floor, spans, self.declared)
@@ -108,9 +109,10 @@ class _SpanRows:
 def _read_spans(
     connection: Connection, reads: Sequence[tuple[Span, ...]], reach: int, most: int
 ) -> dict[tuple[Span, ...], _SpanRows]:
-    found = [_SpanRows(None, False, {span: [] for span in read}) for read in reads]
+    found = [_SpanRows(None, False) for _ in reads]
     spans = [(number, span) for number, read in enumerate(reads) for span in read]
     asked = input_values((*_row(place, span), number) for place, (number, span) in enumerate(spans))
+    listed: defaultdict[Span, list[SuccessfulWrite]] = defaultdict(list)
     for row in _of_reads().rows(connection, asked | {"reach": reach, "most": most}):
         place, floor, declared, cut = row[:4]
         number, span = spans[place]
@@ -120,17 +122,30 @@ def _read_spans(
         if cut is not None:
             own.full.add(span)
         elif row[4] is not None:
-            own.writes[span].append(SuccessfulWrite._make(row[4:]))
+            listed[_without_end(span, floor)].append(SuccessfulWrite._make(row[4:]))
+    for number, span in spans:
+        own = found[number]
+        if span not in own.full:
+            rows = listed.get(_without_end(span, own.floor), ())
+            own.writes[span] = tuple(row for row in rows if row.at < span.before)
     return dict(zip(reads, found, strict=True))
+
+
+def _without_end(span: Span, floor: int | None) -> Span:
+    """The same for all spans whose writes are one list, up to their ends."""
+    since = _BEGINNING if floor is None else floor
+    return span._replace(since=since, before=_BEGINNING, partition=_head(span))
 
 
 @made_once
 def _of_reads() -> sa.Select[Any]:
-    """The writes of each span since the last full overwrite before its read; as ``_newest``."""
-    cuts, row = _with_cuts(_since_floors(_with_last_overwrites())), executions.alias("listed")
-    of = cuts.c
+    """The writes of each span since the last full overwrite before its read; as ``_newest``, but
+    of spans that differ in their end alone only the one that ends last has its writes listed.
+    """
+    spans = _with_longest(_with_cuts(_since_floors(_with_last_overwrites())))
+    of, row = spans.c, executions.alias("listed")
     return sa.select(of.number, of.floor, of.declared, of.cut, *fields_of_write(row)).join_from(
-        cuts, row, sa.and_(of.cut.is_(None), *_in_span(row.c, cuts)), isouter=True
+        spans, row, sa.and_(of.ended == 1, of.cut.is_(None), *_in_span(row.c, spans)), isouter=True
     )
 
 
@@ -166,6 +181,16 @@ def _since_floors(lasts: sa.CTE) -> sa.CTE:
     since = sa.func.coalesce(floors.c.floor - reach, _BEGINNING)
     same = ("number", "target", "before", "place", "key", "head", "branch", "declared", "floor")
     return sa.select(*(floors.c[name] for name in same), since.label("since")).cte("ranges")
+
+
+def _with_longest(cuts: sa.CTE) -> sa.CTE:
+    """The same with the rank ``ended`` of a span among those without a cut that differ from it in
+    their end alone: 1 is the one that ends last.
+    """
+    of = cuts.c
+    same = (of.target, of.since, of.place, of.key, of.head, of.branch, of.cut.is_(None))
+    ended = sa.func.row_number().over(partition_by=same, order_by=of.before.desc())
+    return sa.select(cuts, ended.label("ended")).cte("longest").prefix_with(WORKED_OUT)
 
 
 def _by_span(
@@ -279,11 +304,15 @@ def _asked(spans: Collection[Span]) -> Iterator[tuple[Sequence[Span], dict[str, 
 
 def _row(number: int, span: Span) -> tuple[Any, ...]:
     """``dt=1/h=2`` => key ``dt=``, head ``dt=1``."""
-    head = span.partition.partition("/")[0]
+    head = _head(span)
     key, separator, _ = head.partition("=")
     return (
         number, span.target, span.since, span.before, span.place, key + separator, head, span.branch
     )  # fmt: skip
+
+
+def _head(span: Span) -> str:
+    return span.partition.partition("/")[0]
 
 
 def _in_span(row: Any, asked: sa.CTE) -> tuple[sa.ColumnElement[bool], ...]:
