@@ -14,32 +14,17 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from graph_model import identity
-from graph_model.errors import InvalidDocument
-from graph_model.json_fields import JsonObject, optional_text, read_text
+from graph_model.json_fields import JsonObject
 from graph_model.naming import JobName, Rules, openlineage_uri
-from graph_model.producers.times import read_nanoseconds
+from graph_model.producers.openlineage.events.declaration_facet import DECLARATION_FACET
 from graph_model.stores.protocols import DocumentKind
 
 DECLARATION_KIND: Final = DocumentKind("declaration")
 """Declarations journalled earlier have the kind ``job-event`` and keep it."""
-FACET: Final = "headwater_declaration"
 PREFIX: Final = "decl_"
 _PRODUCER: Final = "headwater"
 _SPECIFICATION: Final = "https://openlineage.io/spec/2-0-2/OpenLineage.json"
 _LINEAGE_FACET: Final = "https://openlineage.io/spec/facets/1-0-0/LineageFacet.json"
-_MILLISECOND: Final = 1_000_000
-
-
-@dataclass(frozen=True, slots=True)
-class DeclarationFacet:
-    """The author, the reason and the time (epoch ms) of a declaration; it holds from the event's
-    time on.
-    """
-
-    id: str
-    author: str
-    note: str
-    declared_at: int
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -78,26 +63,13 @@ class Declaration:
         return PREFIX + identity.digest("declaration", self.author, *parts)
 
 
-def read_declaration_facet(body: JsonObject, path: str) -> DeclarationFacet:
-    """Raises InvalidDocument naming the field."""
-    declared = read_nanoseconds(read_text(body, "declaredAt", path))
-    if declared is None:
-        raise InvalidDocument(f"{path}.declaredAt", "an ISO 8601 time from 1970 to 9999")
-    return DeclarationFacet(
-        read_text(body, "id", path),
-        read_text(body, "author", path),
-        optional_text(body, "note", path),
-        declared // _MILLISECOND,
-    )
-
-
 # --- the document --------------------------------------------------------------------------------
 
 
 def write_declaration(one: Declaration, rules: Rules) -> dict[str, Any]:
     """The event, JSON-able; ``rules`` spell a URI as (namespace, name)."""
     names = {uri: name_dataset(uri, rules) for uri in (one.target, *one.sources)}
-    facets = {"lineage": _write_lineage(one, names), FACET: _write_facet(one)}
+    facets = {"lineage": _write_lineage(one, names), DECLARATION_FACET: _write_facet(one)}
     job = {"namespace": one.job.namespace, "name": one.job.name, "facets": facets}
     return {
         "eventTime": one.since,

@@ -11,9 +11,10 @@ from typing import Any
 
 from graph_model.naming import Rules
 from graph_model.producers.declared.documents import DECLARATION_KIND
-from graph_model.producers.declared.submissions import SPECIFICATION, declaration_submission
+from graph_model.producers.declared.submissions import declaration_submission
 from graph_model.producers.openlineage.events.documents import Event, read_event
 from graph_model.producers.openlineage.producer import OpenLineageTranslator
+from graph_model.producers.openlineage.submissions import SPECIFICATION
 from graph_model.producers.producer import Reported
 from graph_model.stores.protocols import DocumentKind, StoredDocument, Submission
 

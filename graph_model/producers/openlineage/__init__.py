@@ -5,17 +5,18 @@
 
 In reading order:
 
-``producer``     the producer of OpenLineage's events
-``events``       events in one normal form, and all events of a run as one state
-``translate``    events -> facts
-``logic``        the logic of a job, without times and run ids: one value for each output
-``datasets``     datasets and columns of an event under their canonical identity
-``columns``      column edges of one output, from a columnLineage or lineage facet
-``plans``        the structural facts of a RunLogic, shared by all runs with the same logic
-``gathering``    the documents of one subject key -> their facts and states. Pure
-``reduction``    parts to leave out of a statement above the bounds of ``producers.size_bounds``
-``submissions``  events -> submissions to the journal
-``pages``        OpenLineage's events on pages and in lists
+``producer``          the producer of OpenLineage's events
+``events``            events in one normal form, and all events of a run as one state
+``translate``         events -> facts
+``logic``             the logic of a job, without times and run ids: one value for each output
+``datasets``          datasets and columns of an event under their canonical identity
+``columns``           column edges of one output, from a columnLineage or lineage facet
+``plans``             the structural facts of a RunLogic, shared by all runs with the same logic
+``declaration_rows``  the row of a person's declaration: author, reason, nodes under the rules
+``gathering``         the documents of one subject key -> their facts and states. Pure
+``reduction``         parts to leave out of a statement above the bounds of ``size_bounds``
+``submissions``       events -> submissions to the journal
+``pages``             OpenLineage's events on pages and in lists
 """
 
 from __future__ import annotations

@@ -23,11 +23,11 @@ from typing import Final
 from graph_model import identity, labels, naming
 from graph_model.gaps import SCHEMAS_TOO_LARGE, TOO_LARGE
 from graph_model.naming import JobName, Rules
-from graph_model.producers.declared.documents import FACET
 from graph_model.producers.elements.spark_commands import LIFECYCLE_COMMANDS, ROW_LEVEL_COMMANDS
 from graph_model.producers.openlineage.columns import ColumnEdges, ReportedFlow, RunInfluence
 from graph_model.producers.openlineage.datasets import DatasetNamer, DatasetUse, partition_keys
 from graph_model.producers.openlineage.events.accumulate import JobStatement
+from graph_model.producers.openlineage.events.declaration_facet import DECLARATION_FACET
 from graph_model.producers.openlineage.events.documents import Dataset
 from graph_model.producers.openlineage.events.facets import (
     ColumnLineage,
@@ -110,7 +110,7 @@ def read_logics(
     ``command`` is the class of Spark's command, "" for none; ``declared``: there was no run.
     """
     logics = _Reader(statement, job, command, scope, rules, declared=declared).read()
-    return tuple(map(_as_declared, logics)) if FACET in statement.job_facets else logics
+    return tuple(map(_as_declared, logics)) if DECLARATION_FACET in statement.job_facets else logics
 
 
 def _as_declared(logic: RunLogic) -> RunLogic:
@@ -527,7 +527,7 @@ def statement_digest(
         statement.name,
         statement.explicit,
         statement.left_out,
-        FACET in statement.job_facets,
+        DECLARATION_FACET in statement.job_facets,
         repr(statement.entries),
         [_dataset_digest(dataset) for dataset in statement.inputs],
         [_dataset_digest(dataset) for dataset in statement.outputs],

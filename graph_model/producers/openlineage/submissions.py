@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from graph_model.errors import InvalidDocument
-from graph_model.producers.declared.documents import FACET
+from graph_model.producers.openlineage.events.declaration_facet import DECLARATION_FACET
 from graph_model.producers.openlineage.events.documents import (
     DATASET_EVENT_KIND,
     JOB_EVENT_KIND,
@@ -65,5 +65,7 @@ def _refuse_declaration(event: Mapping[str, Any]) -> None:
     """Refuses declarations from clients: only people declare."""
     job = event.get("job")
     facets = job.get("facets") if isinstance(job, Mapping) else None
-    if isinstance(facets, Mapping) and FACET in facets:
-        raise InvalidDocument(f"job.facets.{FACET}", "no such facet: POST /declarations writes it")
+    if isinstance(facets, Mapping) and DECLARATION_FACET in facets:
+        raise InvalidDocument(
+            f"job.facets.{DECLARATION_FACET}", "no such facet: POST /declarations writes it"
+        )

@@ -42,8 +42,6 @@ from graph_model.facts import (
     merge,
 )
 from graph_model.naming import JobName, Rules
-from graph_model.producers.declared.documents import FACET
-from graph_model.producers.declared.rows import declaration_rows
 from graph_model.producers.elements.datasets import add_dataset
 from graph_model.producers.elements.executions import add_execution, add_job
 from graph_model.producers.elements.renames import Rename, add_rename
@@ -53,12 +51,14 @@ from graph_model.producers.openlineage.datasets import (
     direction,
     partitions,
 )
+from graph_model.producers.openlineage.declaration_rows import declaration_rows
 from graph_model.producers.openlineage.events.accumulate import (
     JobStatement,
     RunState,
     accumulate,
     declared,
 )
+from graph_model.producers.openlineage.events.declaration_facet import DECLARATION_FACET
 from graph_model.producers.openlineage.events.documents import (
     Dataset,
     DatasetEvent,
@@ -763,7 +763,7 @@ def _declare(
     _add_jobs(collector, place, subject)
     given = (statement, place.job, place.command, subject.scope, subject.rules)
     plans = plans_of(*given, declared=True)
-    if FACET in statement.job_facets:
+    if DECLARATION_FACET in statement.job_facets:
         logics = read_logics(*given, declared=True)
         collector.add(*declaration_rows(event, place.job, logics, subject.scope))
     base = _execution(subject, run_key=subject.key)._replace(kind=labels.DECLARATION_KIND)

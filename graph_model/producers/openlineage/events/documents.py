@@ -24,7 +24,10 @@ from graph_model.json_fields import (
     read_object,
     read_text,
 )
-from graph_model.producers.declared.documents import FACET, DeclarationFacet
+from graph_model.producers.openlineage.events.declaration_facet import (
+    DECLARATION_FACET,
+    DeclarationFacet,
+)
 from graph_model.producers.openlineage.events.facets import (
     Facets,
     read_facets,
@@ -162,7 +165,7 @@ def subject_key(event: Event) -> str:
         case RunEvent():
             return run_key(event.run_id)
         case JobEvent():
-            declared = value_of(event.job.facets, FACET, DeclarationFacet)
+            declared = value_of(event.job.facets, DECLARATION_FACET, DeclarationFacet)
             if declared is not None:
                 return f"{labels.DECLARATION_SUBJECT}{identity.digest(declared.id)}"
             return f"job:{identity.digest(event.job.namespace, event.job.name)}"

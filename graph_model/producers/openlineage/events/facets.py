@@ -30,8 +30,11 @@ from graph_model.json_fields import (
     read_object,
     read_text,
 )
-from graph_model.producers.declared import documents as declarations
 from graph_model.producers.elements.versions import version_of_text
+from graph_model.producers.openlineage.events.declaration_facet import (
+    DECLARATION_FACET,
+    read_declaration_facet,
+)
 
 _READINGS_BYTES: Final = 64_000_000
 """Enough for the facets of some thousands of jobs a night; with less, every
@@ -412,7 +415,7 @@ READERS: Final[Mapping[str, Mapping[str, Reader]]] = {
     "job": {
         "jobType": read_job_type,
         "lineage": read_job_lineage,
-        declarations.FACET: declarations.read_declaration_facet,
+        DECLARATION_FACET: read_declaration_facet,
     },
     "dataset": {
         "schema": read_schema,

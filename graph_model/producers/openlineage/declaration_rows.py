@@ -8,8 +8,11 @@ from typing import Any
 from graph_model import identity
 from graph_model.facts import DeclarationRow
 from graph_model.naming import JobName
-from graph_model.producers.declared.documents import FACET, DeclarationFacet
 from graph_model.producers.openlineage.datasets import DatasetUse
+from graph_model.producers.openlineage.events.declaration_facet import (
+    DECLARATION_FACET,
+    DeclarationFacet,
+)
 from graph_model.producers.openlineage.events.documents import JobEvent, subject_key
 from graph_model.producers.openlineage.events.facets import value_of
 from graph_model.producers.openlineage.logic import RunLogic
@@ -22,7 +25,7 @@ def declaration_rows(
     """One row for an event with a declaration facet, otherwise none. ``logics`` is the event's
     logic.
     """
-    facet = value_of(event.job.facets, FACET, DeclarationFacet)
+    facet = value_of(event.job.facets, DECLARATION_FACET, DeclarationFacet)
     written = [logic.write for logic in logics if logic.write is not None]
     if facet is None or not written:
         return ()
