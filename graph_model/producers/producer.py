@@ -6,8 +6,8 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
+from graph_model.json_fields import JsonObject
 from graph_model.naming import Rules
-from graph_model.producers.openlineage.events.documents import Event
 from graph_model.producers.orders import Orders
 from graph_model.producers.projections import Projection
 from graph_model.stores.protocols import DocumentKind, StoredDocument, Submission
@@ -113,9 +113,9 @@ class Producer(Protocol):
         Raises InvalidInput naming the invalid field.
         """
 
-    def event(self, document: StoredDocument, rules: Rules) -> Event | None:
-        """The document's content as an OpenLineage event, which pages show for plans and runs
-        without a plan document; None where it has none. Raises InvalidDocument.
+    def event(self, document: StoredDocument, rules: Rules) -> JsonObject | None:
+        """The document as the JSON of an event in OpenLineage's words, which pages show for plans
+        and runs without a plan document; None where it has none. Raises InvalidDocument.
         """
 
     def translator(self, rules: Rules) -> Translator:

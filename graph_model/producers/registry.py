@@ -6,10 +6,10 @@ from collections.abc import Iterable, Iterator
 from typing import Final
 
 from graph_model.errors import InvalidDocument
+from graph_model.json_fields import JsonObject
 from graph_model.naming import Rules
 from graph_model.producers.commands.producer import Commands
 from graph_model.producers.declared.producer import Declarations
-from graph_model.producers.openlineage.events.documents import Event
 from graph_model.producers.openlineage.producer import OpenLineage
 from graph_model.producers.producer import Producer, Translator
 from graph_model.producers.spline.producer import Spline
@@ -47,7 +47,7 @@ class Producers:
         """The producer of a kind of documents."""
         return self._by_kind.get(DocumentKind(kind))
 
-    def event(self, document: StoredDocument, rules: Rules) -> Event | None:
+    def event(self, document: StoredDocument, rules: Rules) -> JsonObject | None:
         """``Producer.event``; also None for a document that failed or is damaged."""
         producer = self.of(document.kind)
         if producer is None or document.damage or document.state == DocumentState.FAILED:

@@ -9,7 +9,7 @@ from typing import Any, Final
 from graph_model import naming
 from graph_model.errors import InvalidDocument
 from graph_model.facts import ExecutionRow, Part, merge, whole
-from graph_model.json_fields import read_object, read_text
+from graph_model.json_fields import JsonObject, read_object, read_text
 from graph_model.naming import Rules
 from graph_model.producers.declared.documents import name_dataset
 from graph_model.producers.openlineage import RunEvent, read_event, read_run, subject_key
@@ -40,10 +40,10 @@ class Copies:
 
     def submission(self, reported: Reported) -> Submission:
         masked = mask_secrets(read_object(reported.document, ""))
-        key = subject_key(event_of(masked, naming.DEFAULT_RULES))
+        key = subject_key(read_event(event_of(masked, naming.DEFAULT_RULES)))
         return make_submission(COPY_KIND, VERSION, key, "", compact_json(masked))
 
-    def event(self, document: StoredDocument, rules: Rules) -> RunEvent:
+    def event(self, document: StoredDocument, rules: Rules) -> JsonObject:
         return event_of(json.loads(document.body), rules)
 
     def translator(self, rules: Rules) -> CopyTranslator:
@@ -90,11 +90,13 @@ class CopyTranslator:
         return outcome
 
     def _parts(self, document: StoredDocument) -> tuple[Part, ...]:
-        event = event_of(json.loads(document.body), self._rules)
+        event = read_event(event_of(json.loads(document.body), self._rules))
+        if not isinstance(event, RunEvent):
+            raise TypeError("a copy is a run")
         return read_run([event], self._rules, document.scope).parts
 
 
-def event_of(copy: Mapping[str, Any], rules: Rules) -> RunEvent:
+def event_of(copy: Mapping[str, Any], rules: Rules) -> JsonObject:
     """Raises InvalidDocument."""
     source, target = (name_dataset(read_text(copy, end, ""), rules) for end in ("from", "to"))
     columns = copy.get("columns")
@@ -103,7 +105,7 @@ def event_of(copy: Mapping[str, Any], rules: Rules) -> RunEvent:
     schema = {"fields": [{"name": name} for name in columns]}
     fields = {name: {"inputFields": [{**source, "field": name}]} for name in columns}
     facets = {"schema": schema, "columnLineage": {"fields": fields}}
-    event = {
+    return {
         "eventType": "COMPLETE",
         "eventTime": read_text(copy, "at", ""),
         "producer": "copies",
@@ -112,10 +114,6 @@ def event_of(copy: Mapping[str, Any], rules: Rules) -> RunEvent:
         "inputs": [{**source, "facets": {"schema": schema}}],
         "outputs": [{**target, "facets": facets}],
     }
-    read = read_event(event)
-    if not isinstance(read, RunEvent):
-        raise TypeError("a copy is a run")
-    return read
 
 
 FORMATS: Final = Producers((*PRODUCERS, Copies()))

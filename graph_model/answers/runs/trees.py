@@ -22,6 +22,7 @@ from graph_model.picture.view import JobReference, iso
 from graph_model.producers.openlineage import RunEvent, ancestors, newest, status
 from graph_model.producers.openlineage.events.accumulate import accumulate
 from graph_model.producers.openlineage.events.documents import run_home, run_key
+from graph_model.producers.openlineage.pages.events import shown_event
 from graph_model.producers.openlineage.pages.inspection import bodies
 from graph_model.producers.openlineage.pages.plans import MOST_EVENTS
 from graph_model.producers.openlineage.pages.trees import RunNode, build_tree, unknown_node
@@ -247,7 +248,7 @@ class RunTrees:
         events = [
             (event, one)
             for one in documents
-            if isinstance(event := event_of(one, rules), RunEvent)
+            if isinstance(event := shown_event(one, rules, event_of), RunEvent)
             and run_home(event) in ("", row.namespace)
         ]
         listed = [

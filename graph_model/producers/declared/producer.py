@@ -9,10 +9,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from graph_model.json_fields import JsonObject
 from graph_model.naming import Rules
 from graph_model.producers.declared.documents import DECLARATION_KIND
 from graph_model.producers.declared.submissions import declaration_submission
-from graph_model.producers.openlineage.events.documents import Event, read_event
+from graph_model.producers.openlineage.events.documents import read_json
 from graph_model.producers.openlineage.producer import OpenLineageTranslator
 from graph_model.producers.openlineage.submissions import SPECIFICATION
 from graph_model.producers.producer import Reported
@@ -38,8 +39,8 @@ class Declarations:
     def submission(self, reported: Reported) -> Submission:
         return declaration_submission(reported.document)
 
-    def event(self, document: StoredDocument, rules: Rules) -> Event:  # noqa: ARG002
-        return read_event(document.body)
+    def event(self, document: StoredDocument, rules: Rules) -> JsonObject:  # noqa: ARG002
+        return read_json(document.body)
 
     def translator(self, rules: Rules) -> OpenLineageTranslator:
         return OpenLineageTranslator(rules)

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
+from graph_model.json_fields import JsonObject
 from graph_model.naming import Rules
 from graph_model.producers.openlineage import OPENLINEAGE_VERSION
 from graph_model.producers.openlineage import gathering as openlineage
-from graph_model.producers.openlineage.events.documents import EVENT_KINDS, Event, read_event
+from graph_model.producers.openlineage.events.documents import EVENT_KINDS, read_json
 from graph_model.producers.openlineage.submissions import SPECIFICATION, event_submission, recognise
 from graph_model.producers.orders import Orders
 from graph_model.producers.producer import Reported
@@ -30,8 +31,8 @@ class OpenLineage:
     def submission(self, reported: Reported) -> Submission:
         return event_submission(reported.document)
 
-    def event(self, document: StoredDocument, rules: Rules) -> Event:  # noqa: ARG002
-        return read_event(document.body)
+    def event(self, document: StoredDocument, rules: Rules) -> JsonObject:  # noqa: ARG002
+        return read_json(document.body)
 
     def translator(self, rules: Rules) -> OpenLineageTranslator:
         return OpenLineageTranslator(rules)

@@ -124,7 +124,7 @@ Declaration = JobEvent | DatasetEvent
 
 def read_event(body: bytes | str | Mapping[str, Any]) -> Event:
     """The normal form of one event. Raises InvalidDocument, which names the field."""
-    document = read_object(_parsed(body), "")
+    document = read_json(body)
     check_depth(document, _MOST_LEVELS)
     if document.get("run") is not None:
         return _read_run_event(document)
@@ -133,6 +133,11 @@ def read_event(body: bytes | str | Mapping[str, Any]) -> Event:
     if document.get("job") is not None:
         return _read_job_event(document)
     raise InvalidDocument("", "an event with a run, a job or a dataset")
+
+
+def read_json(body: bytes | str | Mapping[str, Any]) -> JsonObject:
+    """The JSON object of one event. Raises InvalidDocument for any other text."""
+    return read_object(_parsed(body), "")
 
 
 def _parsed(body: bytes | str | Mapping[str, Any]) -> object:

@@ -2,6 +2,7 @@
 
 In reading order:
 
+``events``        the event that stands for a document of any format on pages
 ``plans``         plans from OpenLineage's events: found by their runs, read from the journal
 ``inspection``    the fine view of such a plan: datasets, schemas, facets, code
 ``descriptions``  facets of a job or a dataset, in the words of its page

@@ -7,7 +7,7 @@ shows the newest document. A declaration is its own event.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
@@ -19,6 +19,7 @@ from graph_model.producers.openlineage import DatasetEvent, JobEvent, RunEvent
 from graph_model.producers.openlineage.datasets import DatasetNamer
 from graph_model.producers.openlineage.events.accumulate import JobStatement, accumulate, declared
 from graph_model.producers.openlineage.events.documents import Event, run_home
+from graph_model.producers.openlineage.pages.events import EventOf, shown_event
 from graph_model.producers.openlineage.pages.inspection import (
     EventDataset,
     Use,
@@ -82,14 +83,14 @@ class FoundPlan:
 
 
 class EventPlans:
-    """Reads one catalogue and one journal; ``event_of`` is ``registry.Producers.event``."""
+    """Reads one catalogue and one journal."""
 
     def __init__(
         self,
         catalogue: Catalogue,
         journal: JournalDocuments,
         rules: Rules,
-        event_of: Callable[[StoredDocument, Rules], Event | None],
+        event_of: EventOf,
     ) -> None:
         self._catalogue = catalogue
         self._journal = journal
@@ -115,7 +116,7 @@ class EventPlans:
     def events(self, execution: ExecutionRow) -> tuple[StoredDocument, ...]:
         """The documents behind an execution, by event time; NotFound where none is left."""
         documents = self._journal.newest_documents(execution.plan_id, execution.scope, MOST_EVENTS)
-        events = ((self._event_of(one, self._rules), one) for one in documents)
+        events = ((self._event(one), one) for one in documents)
         found = [(event, one) for event, one in events if event is not None]
         if not any(isinstance(event, RunEvent) for event, _ in found):
             found = [(event, one) for event, one in found if event.at == execution.at][-1:]
@@ -133,7 +134,7 @@ class EventPlans:
         """The content of the documents; ``reads`` and ``write`` are the plan's
         edges in the graph.
         """
-        events = self._of(execution, (self._event_of(one, self._rules) for one in documents))
+        events = self._of(execution, map(self._event, documents))
         statement = self._statement(events)
         names = DatasetNamer.of(statement.inputs, statement.outputs, execution.scope, self._rules)
         run_id = next((event.run_id for event in events if isinstance(event, RunEvent)), "")
@@ -150,6 +151,9 @@ class EventPlans:
             len(documents) == MOST_EVENTS,
             _is_explicit(statement),
         )
+
+    def _event(self, document: StoredDocument) -> Event | None:
+        return shown_event(document, self._rules, self._event_of)
 
     def _of(self, execution: ExecutionRow, events: Iterable[Event | None]) -> list[Event]:
         """The events of the execution's own run: another run of the same id may have sent the
