@@ -18,7 +18,8 @@ from hypothesis import strategies as st
 
 from graph_model import identity
 from graph_model.facts import Facts, merge
-from graph_model.producers.openlineage import RunEvent, read_event, translate_run
+from graph_model.producers.openlineage import RunEvent, read_event
+from tests.openlineage_facts import facts_of_run
 
 START = datetime(2026, 3, 1, tzinfo=UTC)
 FIELD = tuple[str, str, str]
@@ -81,7 +82,7 @@ def event(run: Run) -> dict[str, Any]:
 def translated(runs: Iterable[Run]) -> Facts:
     """All facts of these runs."""
     events = [read_event(event(run)) for run in runs]
-    return merge([translate_run([one]) for one in events if isinstance(one, RunEvent)])
+    return merge([facts_of_run([one]) for one in events if isinstance(one, RunEvent)])
 
 
 def _facet(body: Mapping[str, Any]) -> dict[str, Any]:

@@ -13,10 +13,11 @@ from typing import Final
 from bench.ingest.workload import Pair, Workload
 from bench.processes import cpu_of
 from graph_model.facts import Facts, merge
-from graph_model.producers.spline import PlanDocument, Subject, translate
+from graph_model.producers.spline import PlanDocument
 from graph_model.producers.spline.documents import read_event, read_plan
 from graph_model.stores.gremlin.engine.server import EmbeddedServer
 from graph_model.stores.gremlin.graph import open_graph
+from tests.spline_facts import facts_of_plan
 
 _TOGETHER: Final = 16
 _PLANS_A_WRITE: Final = 200
@@ -70,7 +71,7 @@ def _facts(pairs: Iterable[Pair]) -> Iterable[Facts]:
     for pair in pairs:
         body = json.loads(pair.plan)
         document = PlanDocument(read_plan(body, body["id"]), "", body["id"], "1.2")
-        yield translate(Subject(document, (read_event(json.loads(pair.event)[0]),)))
+        yield facts_of_plan(document, (read_event(json.loads(pair.event)[0]),))
 
 
 def _write(facts: Sequence[Facts], folder: Path) -> tuple[float, float]:

@@ -10,7 +10,8 @@ from typing import Any, ClassVar, Final
 
 from graph_model import identity, naming
 from graph_model.facts import ExecutionRow, Facts
-from graph_model.producers.openlineage import RunEvent, read_event, translate_run
+from graph_model.producers.openlineage import RunEvent, read_event
+from tests.openlineage_facts import facts_of_run
 
 START: Final = datetime(2026, 3, 1, tzinfo=UTC)
 COLUMNS: Final = (
@@ -109,7 +110,7 @@ class Hub:
 def _facts_of(document: dict[str, Any]) -> Facts:
     event = read_event(document)
     assert isinstance(event, RunEvent)
-    return translate_run((event,))
+    return facts_of_run((event,))
 
 
 def rerun(row: ExecutionRow, number: int) -> ExecutionRow:

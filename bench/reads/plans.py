@@ -9,12 +9,13 @@ from typing import Final
 from bench.ingest.workload import Workload, plan_id
 from bench.reads.stores import Stores
 from graph_model import identity
-from graph_model.facts import ExecutionPlanRow, Facts, SupportRow, merge
-from graph_model.producers.spline import PlanDocument, Subject, translate
+from graph_model.facts import ExecutionPlanRow, Facts, SupportRow
+from graph_model.producers.spline import PlanDocument
 from graph_model.producers.spline.documents import PLAN_KIND, read_plan
 from graph_model.stores.database import chunks
 from graph_model.stores.protocols import Receipt, Submission
 from graph_model.stores.submissions import make_submission
+from tests.spline_facts import facts_of_plan
 
 _AT_ONCE: Final = 1_000
 _RECEIPT: Final = Receipt(0, "", "bench", "")
@@ -52,7 +53,7 @@ def _facts(text: str) -> Facts:
     body = json.loads(text)
     submission = next(_submissions(text, 1))
     document = PlanDocument(read_plan(body), "", submission.content_hash, "1.2")
-    return merge([translate(Subject(document, ()))])
+    return facts_of_plan(document)
 
 
 def _row(row: ExecutionPlanRow, plan: Submission) -> ExecutionPlanRow:

@@ -10,11 +10,12 @@ import pytest
 from graph_model import identity
 from graph_model.facts import Facts, merge
 from graph_model.lineage import Lineage, Question
-from graph_model.producers.spline import PlanDocument, Subject, translate
+from graph_model.producers.spline import PlanDocument
 from graph_model.producers.spline.documents import read_event, read_plan
 from graph_model.stores.catalogue import SqlCatalogue
 from graph_model.stores.database import open_database
 from graph_model.stores.protocols import Direction, Graph
+from tests.spline_facts import facts_of_plan
 from tests.unit.graph_model.projection.projector.test_projector import a_plan, an_event
 
 Open = Callable[[], Graph]
@@ -35,7 +36,7 @@ def ran(number: int, sources: tuple[str, ...], target: str, **params: str) -> Fa
     body["operations"] = {**body["operations"], "write": write, "reads": [read]}
     event = read_event(an_event(number, planId=body["id"]))
     plan = read_plan({**body, "name": f"job {number}"})
-    return translate(Subject(PlanDocument(plan, "", f"hash {number}", "1.2"), (event,)))
+    return facts_of_plan(PlanDocument(plan, "", f"hash {number}", "1.2"), (event,))
 
 
 @pytest.mark.parametrize(

@@ -11,8 +11,9 @@ from flask.testing import FlaskClient
 from hypothesis import given, settings
 
 from graph_model.facts import RunRow
-from graph_model.producers.openlineage import RunEvent, read_event, translate_run
+from graph_model.producers.openlineage import RunEvent, read_event
 from tests.e2e.small_client import client_of
+from tests.openlineage_facts import facts_of_run
 from tests.projections import SmallHeadwater, lineage_event, project
 from tests.unit.graph_model.producers.openlineage.test_streams import SEEDS, Stream
 
@@ -163,7 +164,7 @@ def test_a_run_with_ten_thousand_children_shows_some_and_says_so(
     headwater.project()
     told = read_event(event("c", "START", "10:00:02Z", run_facets=below("top")))
     assert isinstance(told, RunEvent)
-    (row,) = (one for one in translate_run([told]).rows if isinstance(one, RunRow))
+    (row,) = (one for one in facts_of_run([told]).rows if isinstance(one, RunRow))
     rows = []
     for number in range(10_000):
         values = row._asdict()

@@ -7,9 +7,10 @@ from pathlib import Path
 
 from graph_model import labels
 from graph_model.facts import Facts
-from graph_model.producers.spline import PlanDocument, Subject, translate
+from graph_model.producers.spline import PlanDocument
 from graph_model.producers.spline.documents import read_event, read_plan
 from tests.captures import events, plans
+from tests.spline_facts import facts_of_plan
 
 _DOCS = Path(__file__).parent.parent.parent / "docs"
 _GRAPH = (_DOCS / "graph.md").read_text(encoding="utf-8")
@@ -22,7 +23,7 @@ def translated(name: str) -> list[Facts]:
     for document in plans(name):
         plan = read_plan(document)
         own = tuple(read_event(event) for event in events(name) if event["planId"] == plan.id)
-        found.append(translate(Subject(PlanDocument(plan, "", "hash", "1.2"), own)))
+        found.append(facts_of_plan(PlanDocument(plan, "", "hash", "1.2"), own))
     return found
 
 

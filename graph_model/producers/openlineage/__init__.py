@@ -36,8 +36,6 @@ from graph_model.producers.openlineage.translate import (
     SubjectTranslation,
     read_declaration,
     read_run,
-    translate_declaration,
-    translate_run,
 )
 
 #: Part of the projection epoch: raise it when equal documents give other facts.
@@ -57,6 +55,4 @@ __all__ = [
     "read_run",
     "status",
     "subject_key",
-    "translate_declaration",
-    "translate_run",
 ]

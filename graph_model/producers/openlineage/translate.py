@@ -39,7 +39,6 @@ from graph_model.facts import (
     SupportRow,
     Version,
     edge,
-    merge,
 )
 from graph_model.naming import JobName, Rules
 from graph_model.producers.elements.datasets import add_dataset
@@ -124,10 +123,6 @@ class SubjectTranslation:
         """All facts; those of a plan have one key for every run of it."""
         return (*(plan.facts for plan in self.plans), self.own)
 
-    @property
-    def facts(self) -> Facts:
-        return merge(self.parts)
-
 
 @dataclass(frozen=True, slots=True)
 class _Subject:
@@ -147,30 +142,16 @@ class _Subject:
         object.__setattr__(self, "id", identity.subject_id(self.scope, self.key))
 
 
-def translate_run(
-    events: Iterable[RunEvent], rules: Rules = naming.DEFAULT_RULES, scope: str = ""
-) -> Facts:
-    """All facts of one run: a function of the set of its events. ``scope``: of capture.
-
-    Raises ValueError for no event, or for events of several runs.
-    """
-    return read_run(events, rules, scope).facts
-
-
-def translate_declaration(
-    event: Declaration, rules: Rules = naming.DEFAULT_RULES, scope: str = ""
-) -> Facts:
-    """All facts of one declaration of a job or a dataset."""
-    return read_declaration(event, rules, scope).facts
-
-
 # --- runs ----------------------------------------------------------------------------------------
 
 
 def read_run(
     events: Iterable[RunEvent], rules: Rules = naming.DEFAULT_RULES, scope: str = ""
 ) -> SubjectTranslation:
-    """As :func:`translate_run`, with the shared facts apart from the run's own."""
+    """The facts of one run: a function of the set of its events. ``scope``: of capture.
+
+    Raises ValueError for no event, or for events of several runs.
+    """
     state = accumulate(events, rules)
     statement = state.statement
     place = place_job(statement, state.run_id, scope, rules)
@@ -682,7 +663,7 @@ def _add_row(
 def read_declaration(
     event: Declaration, rules: Rules = naming.DEFAULT_RULES, scope: str = ""
 ) -> SubjectTranslation:
-    """As :func:`translate_declaration`, with the shared facts apart from its own."""
+    """The facts of one declaration of a job or a dataset."""
     subject = _Subject(subject_key(event), scope, rules, event.at, producer_text(event.producer))
     if isinstance(event, JobEvent):
         return _read_job(event, subject)

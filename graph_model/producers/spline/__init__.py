@@ -1,6 +1,6 @@
 """Spline's execution plans and events -> facts. Pure: no I/O, no clock, no environment.
 
-    translate(subject) = translate_plan(plan) + the sum of translate_execution(head, event)
+    facts of a subject = translate_plan(plan) + the sum of translate_execution(head, event)
 
 A subject is one plan with its executions, as one capture scope reported it. The steps:
 
@@ -36,13 +36,8 @@ In reading order:
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Final
 
-from graph_model import naming
-from graph_model.facts import Facts, merge
-from graph_model.naming import Rules
-from graph_model.producers.spline.documents import ExecutionEvent
 from graph_model.producers.spline.executions import translate_execution
 from graph_model.producers.spline.logic import PlanDocument, read_logic
 from graph_model.producers.spline.plans import PlanHead, translate_plan
@@ -51,26 +46,10 @@ __all__ = [
     "TRANSLATOR_VERSION",
     "PlanDocument",
     "PlanHead",
-    "Subject",
     "read_logic",
-    "translate",
     "translate_execution",
     "translate_plan",
 ]
 
 #: Part of the projection epoch: raise it when equal documents give other facts.
 TRANSLATOR_VERSION: Final = 18
-
-
-@dataclass(frozen=True, slots=True)
-class Subject:
-    """One plan with its executions."""
-
-    document: PlanDocument
-    events: tuple[ExecutionEvent, ...] = ()
-
-
-def translate(subject: Subject, rules: Rules = naming.DEFAULT_RULES) -> Facts:
-    """All facts of a subject: the plan's and those of every execution."""
-    facts, head = translate_plan(subject.document, rules)
-    return merge([facts, *(translate_execution(head, event, rules) for event in subject.events)])

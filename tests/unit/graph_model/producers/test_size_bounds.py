@@ -13,14 +13,7 @@ from graph_model.errors import InvalidDocument
 from graph_model.facts import EventLabelRow, ExecutionRow, Facts, LogicalPlanRow, PartitionRow
 from graph_model.naming import DEFAULT_RULES
 from graph_model.producers import size_bounds
-from graph_model.producers.openlineage import (
-    DatasetEvent,
-    JobEvent,
-    RunEvent,
-    read_event,
-    translate_declaration,
-    translate_run,
-)
+from graph_model.producers.openlineage import DatasetEvent, JobEvent, RunEvent, read_event
 from graph_model.producers.openlineage.events.documents import RUN_EVENT_KIND
 from graph_model.producers.openlineage.plans import heads_of
 from graph_model.producers.size_bounds import weigh
@@ -30,6 +23,7 @@ from graph_model.producers.spline.documents import read_event as read_execution_
 from graph_model.producers.translation import Translation
 from graph_model.stores.protocols import DocumentKind, DocumentState, StoredDocument
 from tests.builders import PLAN_ID
+from tests.openlineage_facts import facts_of_declaration, facts_of_run
 
 Json = dict[str, Any]
 MANY = 1_000
@@ -190,7 +184,7 @@ def names_of(facts: Facts, label: str) -> set[str]:
 
 def run_of(*events: Json) -> Facts:
     found = [read_event(event) for event in events]
-    return translate_run([event for event in found if isinstance(event, RunEvent)])
+    return facts_of_run([event for event in found if isinstance(event, RunEvent)])
 
 
 @pytest.mark.parametrize("build", WITHOUT_COLUMNS)
@@ -253,7 +247,7 @@ def test_runs_of_one_job_that_are_too_large_by_different_numbers_are_one_plan() 
 def declared(event: Json) -> Facts:
     found = read_event(event)
     assert isinstance(found, JobEvent | DatasetEvent)
-    return translate_declaration(found)
+    return facts_of_declaration(found)
 
 
 @pytest.mark.parametrize("build", [*WITHOUT_COLUMNS, *WITHOUT_FACETS, *WITHOUT_DATASETS])

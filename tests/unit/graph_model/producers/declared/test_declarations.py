@@ -24,11 +24,12 @@ from graph_model.producers.declared.documents import (
     write_declaration,
 )
 from graph_model.producers.declared.submissions import declaration_submission
-from graph_model.producers.openlineage import read_event, subject_key, translate_declaration
+from graph_model.producers.openlineage import read_event, subject_key
 from graph_model.producers.openlineage.events.documents import RUN_EVENT_KIND
 from graph_model.producers.openlineage.submissions import event_submission
 from graph_model.stores.protocols import Submission
 from pipeline.journal.orders import read_standing
+from tests.openlineage_facts import facts_of_declaration
 from tests.projections import SmallHeadwater, lineage_event, project
 
 PEOPLE, STAFF = "s3://lake/people", "s3://sheets/staff"
@@ -55,7 +56,7 @@ def retraction(*submissions: Submission) -> Submission:
 
 
 def test_the_document_holds_the_declared_lineage() -> None:
-    facts = translate_declaration(read_event(document(a_declaration(note="why"))))  # type: ignore[arg-type]
+    facts = facts_of_declaration(read_event(document(a_declaration(note="why"))))  # type: ignore[arg-type]
     (row,) = (row for row in facts.rows if isinstance(row, DeclarationRow))
     assert (row.author, row.note, row.id) == ("ann", "why", a_declaration().id)
     body = json.loads(row.body)
@@ -70,7 +71,7 @@ def test_the_document_holds_the_declared_lineage() -> None:
 def test_a_job_of_a_client_keeps_its_own_origins() -> None:
     told = document(a_declaration())
     del told["job"]["facets"]["headwater_declaration"]
-    facts = translate_declaration(read_event(told))  # type: ignore[arg-type]
+    facts = facts_of_declaration(read_event(told))  # type: ignore[arg-type]
     assert {edge.value("origin") for edge in facts.edges} - {None} == {"explicit"}
     assert not any(isinstance(row, DeclarationRow) for row in facts.rows)
 

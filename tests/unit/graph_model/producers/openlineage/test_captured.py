@@ -13,19 +13,15 @@ import pytest
 from graph_model import identity, labels
 from graph_model.facts import ExecutionRow, Facts, JobRow, NameRow, RunRow, merge
 from graph_model.naming import Rules
-from graph_model.producers.openlineage import (
-    RunEvent,
-    newest,
-    read_event,
-    subject_key,
-    translate_run,
-)
+from graph_model.producers.openlineage import RunEvent, newest, read_event, subject_key
 from graph_model.producers.openlineage.events.facets import read_once
 from graph_model.producers.openlineage.plans import heads_of
-from graph_model.producers.spline import PlanDocument, Subject, translate
+from graph_model.producers.spline import PlanDocument
 from graph_model.producers.spline.documents import read_event as read_spline_event
 from graph_model.producers.spline.documents import read_plan
 from tests import captures
+from tests.openlineage_facts import facts_of_run
+from tests.spline_facts import facts_of_plan
 
 _FOLDER = Path(__file__).parents[4] / "fixtures" / "openlineage" / "captured"
 NAMES = sorted(path.stem for path in _FOLDER.glob("*.json"))
@@ -52,7 +48,7 @@ def runs(name: str) -> dict[str, list[RunEvent]]:
 
 
 def openlineage(name: str, scope: str = "") -> Facts:
-    return merge(translate_run(events, scope=scope) for events in runs(name).values())
+    return merge(facts_of_run(events, scope=scope) for events in runs(name).values())
 
 
 def spline(name: str, scope: str = "") -> Facts:
@@ -61,7 +57,7 @@ def spline(name: str, scope: str = "") -> Facts:
     for event in map(read_spline_event, captures.events(name)):
         events.setdefault(event.plan_id, []).append(event)
     return merge(
-        translate(Subject(PlanDocument(plan, scope, "", "1.2"), tuple(events.get(key, ()))))
+        facts_of_plan(PlanDocument(plan, scope, "", "1.2"), tuple(events.get(key, ())))
         for key, plan in plans.items()
     )
 
@@ -155,7 +151,7 @@ def test_a_failure_that_spark_calls_complete_stays_a_failure() -> None:
 
 def test_a_namespace_that_a_rule_names_is_kept() -> None:
     rules = Rules(spark_own_namespaces=("h1",))
-    facts = merge(translate_run(events, rules) for events in runs("a1_curate").values())
+    facts = merge(facts_of_run(events, rules) for events in runs("a1_curate").values())
     jobs = [(row.namespace, row.name) for row in facts.rows if isinstance(row, JobRow)]
     assert jobs == [("h1", "employee-curate")]
 
@@ -165,7 +161,7 @@ def test_events_in_any_order_and_repeated_give_equal_facts(name: str) -> None:
     for events in runs(name).values():
         shuffled = [*events, *events]
         random.Random(name).shuffle(shuffled)
-        assert translate_run(shuffled) == translate_run(events)
+        assert facts_of_run(shuffled) == facts_of_run(events)
 
 
 def test_column_lineage_that_nine_events_repeat_is_read_once() -> None:
@@ -193,8 +189,8 @@ def test_column_lineage_that_nine_events_repeat_is_read_once() -> None:
         by_run.setdefault(event.run_id, []).append(event)
     before = heads_of.cache_info().misses
     for run in by_run.values():
-        translate_run(run)
+        facts_of_run(run)
     translated = heads_of.cache_info().misses - before
     for run in by_run.values():
-        translate_run(run)
+        facts_of_run(run)
     assert heads_of.cache_info().misses - before == translated == 2

@@ -9,9 +9,10 @@ import pytest
 
 from graph_model import naming
 from graph_model.facts import FacetRow
-from graph_model.producers.openlineage import RunEvent, read_event, translate_run
+from graph_model.producers.openlineage import RunEvent, read_event
 from graph_model.producers.openlineage.events.facets import READERS
 from tests import conformance
+from tests.openlineage_facts import facts_of_run
 
 ENTITIES = [
     (entity, name)
@@ -42,7 +43,7 @@ def test_every_facet_of_the_specification_that_is_read_is_listed() -> None:
 def test_a_facet_that_is_kept_has_a_row_and_one_of_the_document_has_none(
     entity: str, name: str
 ) -> None:
-    rows = {row.name for row in translate_run([carrying(entity, name)]).rows if is_facet(row)}
+    rows = {row.name for row in facts_of_run([carrying(entity, name)]).rows if is_facet(row)}
     kept = conformance.treatment(entity, name) == conformance.KEPT
     assert (name in rows) is kept
 

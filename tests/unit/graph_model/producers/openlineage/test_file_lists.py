@@ -10,8 +10,9 @@ from hypothesis import strategies as st
 
 from graph_model import identity, labels
 from graph_model.facts import DatasetRow, ExecutionRow, Facts, NameRow
-from graph_model.producers.openlineage import RunEvent, read_event, translate_run
+from graph_model.producers.openlineage import RunEvent, read_event
 from tests.e2e.small_client import client_of
+from tests.openlineage_facts import facts_of_run
 from tests.projections import SmallHeadwater, lineage_event
 
 PATTERN, FOLDER, OUTPUT = "s3://lake/in/*.csv", "s3://lake/in", "s3://lake/out"
@@ -56,7 +57,7 @@ def files(count: int) -> list[str]:
 def facts_of(body: dict[str, Any]) -> Facts:
     event = read_event(body)
     assert isinstance(event, RunEvent)
-    return translate_run([event])
+    return facts_of_run([event])
 
 
 def uris(facts: Facts) -> set[str]:

@@ -8,7 +8,8 @@ import pytest
 
 from graph_model import labels
 from graph_model.facts import LogicalPlanRow, SchemaRow
-from graph_model.producers.openlineage import columns, logic, read_event, translate_run
+from graph_model.producers.openlineage import columns, logic, read_event
+from tests.openlineage_facts import facts_of_run
 
 WIDTH = 10_000
 
@@ -45,7 +46,7 @@ def test_ten_thousand_columns_are_as_many_edges() -> None:
         }
         for n in range(WIDTH)
     }
-    facts = translate_run([wide(fields, [source("c1", "INDIRECT", "FILTER")])])
+    facts = facts_of_run([wide(fields, [source("c1", "INDIRECT", "FILTER")])])
     found = [edge.label for edge in facts.edges]
     assert found.count(labels.DERIVES) == WIDTH
     assert found.count(labels.INFLUENCES) == 2  # the join that all of them have, and the filter
@@ -56,7 +57,7 @@ def test_ten_thousand_columns_are_as_many_edges() -> None:
 def test_more_column_edges_than_a_plan_may_have_are_a_gap(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(columns, "MOST_FLOWS", 5)
     fields = {f"c{n}": {"inputFields": [source(f"c{n}", "DIRECT", "IDENTITY")]} for n in range(6)}
-    facts = translate_run([wide(fields, [])])
+    facts = facts_of_run([wide(fields, [])])
     plan = next(row for row in facts.rows if isinstance(row, LogicalPlanRow))
     assert "column-lineage-too-large" in plan.gaps
     assert labels.DERIVES not in {edge.label for edge in facts.edges}
@@ -85,7 +86,7 @@ def gaps_of(facts: Any) -> str:
 
 
 def test_more_inputs_and_outputs_than_can_be_connected_are_a_gap() -> None:
-    facts = translate_run([many(500, 500, 1)])
+    facts = facts_of_run([many(500, 500, 1)])
     assert logic.INPUTS_TOO_MANY in gaps_of(facts)
     assert [edge.label for edge in facts.edges].count(labels.FEEDS) == 1_000
     assert len([v for v in facts.vertices if v.label == labels.DATASET]) == 1_000
@@ -95,7 +96,7 @@ def test_schemas_that_all_plans_would_repeat_are_left_out_as_a_gap(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(logic, "MOST_READ_COLUMNS", 100)
-    small, large = translate_run([many(2, 5, 10)]), translate_run([many(2, 6, 10)])
+    small, large = facts_of_run([many(2, 5, 10)]), facts_of_run([many(2, 6, 10)])
     assert gaps_of(small) == " ".join(["[]"] * 5)
     assert "schemas-too-large" in gaps_of(large)
     assert [edge.label for edge in large.edges].count(labels.FEEDS) == 2 * 6 + 6

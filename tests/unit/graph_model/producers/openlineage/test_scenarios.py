@@ -28,13 +28,8 @@ from graph_model.facts import (
     is_marker,
     merge,
 )
-from graph_model.producers.openlineage import (
-    RunEvent,
-    read_event,
-    subject_key,
-    translate_declaration,
-    translate_run,
-)
+from graph_model.producers.openlineage import RunEvent, read_event, subject_key
+from tests.openlineage_facts import facts_of_declaration, facts_of_run
 
 _FOLDER = Path(__file__).parents[4] / "fixtures" / "openlineage" / "scenarios"
 SCENARIOS = {
@@ -50,8 +45,8 @@ def translated(documents: Iterable[Any]) -> Facts:
         if isinstance(event, RunEvent):
             runs.setdefault(subject_key(event), []).append(event)
         else:
-            parts.append(translate_declaration(event))
-    return merge([*parts, *(translate_run(events) for events in runs.values())])
+            parts.append(facts_of_declaration(event))
+    return merge([*parts, *(facts_of_run(events) for events in runs.values())])
 
 
 class Summary:

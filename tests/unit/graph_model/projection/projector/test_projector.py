@@ -14,13 +14,13 @@ from hypothesis import strategies as st
 from graph_model import identity, labels
 from graph_model.errors import GraphRejected, GraphUnavailable
 from graph_model.facts import ArrivalRow, ExecutionRow, Facts, merge
-from graph_model.producers.spline import Subject, translate
 from graph_model.producers.spline.documents import EVENT_KIND, PLAN_KIND
 from graph_model.producers.spline.gathering import gather, read_event_document, read_plan_document
 from graph_model.projection.runs.window import ALL
 from graph_model.stores.protocols import DocumentState, Receipt, Submission
 from tests.captures import load, names
 from tests.projections import SmallHeadwater, elements_of, project, small_headwater, submission
+from tests.spline_facts import facts_of_plan
 
 PLAN_ID = "9b1c1f0e-6f0a-5d6e-8a44-0f7f4f1d2c10"
 
@@ -179,7 +179,7 @@ def test_no_two_facts_share_an_id_and_differ() -> None:
     for document in headwater.journal.entries(kind=PLAN_KIND, limit=1000).items:
         gathered = gather(headwater.journal.plan(document.plan_id))
         parts += [
-            translate(Subject(read_plan_document(stored), tuple(map(read_event_document, events))))
+            facts_of_plan(read_plan_document(stored), tuple(map(read_event_document, events)))
             for stored, events in gathered.chosen.values()
         ]
     facts = merge(parts)

@@ -16,10 +16,9 @@ from graph_model.producers.openlineage import (
     RunEvent,
     read_event,
     subject_key,
-    translate_declaration,
-    translate_run,
 )
 from graph_model.producers.times import read_nanoseconds
+from tests.openlineage_facts import facts_of_declaration, facts_of_run
 from tests.places import places
 
 JOB = {"namespace": "etl", "name": "load"}
@@ -113,9 +112,9 @@ def refusal(document: Any) -> InvalidDocument | None:
     except InvalidDocument as error:
         return error
     if isinstance(event, RunEvent):
-        translate_run([event])
+        facts_of_run([event])
     else:
-        translate_declaration(event)
+        facts_of_declaration(event)
     return None
 
 
@@ -289,7 +288,7 @@ def test_a_schema_as_deep_as_a_document_may_be_is_read():
         fields = [{"name": "a", "type": "struct", "fields": fields}]
     output = {"namespace": "s3://lake", "name": "b", "facets": {"schema": {"fields": fields}}}
     document = {**RUN, "eventType": "COMPLETE", "outputs": [output]}
-    facts = translate_run([read_event(document)])
+    facts = facts_of_run([read_event(document)])
     assert len([v for v in facts.vertices if v.label == "column"]) == 80
 
 

@@ -22,8 +22,9 @@ from graph_model.facts import (
     merge,
 )
 from graph_model.naming import Rules
-from graph_model.producers.openlineage import ancestors, newest, read_event, status, translate_run
+from graph_model.producers.openlineage import ancestors, newest, read_event, status
 from graph_model.producers.openlineage.events.accumulate import accumulate
+from tests.openlineage_facts import facts_of_run
 
 HOUR = 3_600_000
 
@@ -82,7 +83,7 @@ def test_a_facet_replaces_the_earlier_one_whole_and_a_deletion_takes_it_away():
     facets = accumulate([third, first, second]).statement.job_facets
     assert facets["ownership"].body == {"owners": [{"name": "b"}]}
     assert facets["sql"].deleted
-    rows = [r for r in translate_run([first, second, third]).rows if isinstance(r, FacetRow)]
+    rows = [r for r in facts_of_run([first, second, third]).rows if isinstance(r, FacetRow)]
     assert [(r.name, r.deleted) for r in rows] == [("ownership", False), ("sql", True)]
 
 
@@ -133,20 +134,20 @@ EVENTS = st.lists(
 def test_any_order_and_repetition_of_events_gives_equal_facts(events: Any, chance: random.Random):
     again = [*events, *chance.choices(events, k=3)]
     chance.shuffle(again)
-    assert translate_run(again) == translate_run(events)
+    assert facts_of_run(again) == facts_of_run(events)
 
 
 @settings(max_examples=50, deadline=None)
 @given(EVENTS, EVENTS)
 def test_two_states_of_one_run_never_share_an_id_with_other_content(first: Any, second: Any):
-    merge([translate_run(first), translate_run([*first, *second]), translate_run(second)])
+    merge([facts_of_run(first), facts_of_run([*first, *second]), facts_of_run(second)])
 
 
 def test_a_late_symlink_changes_only_names():
     link = {"symlinks": {"identifiers": [{"namespace": "", "name": "hr.b", "type": "TABLE"}]}}
     before = [event(1, "START", inputs=[table("a")]), event(2, "COMPLETE", outputs=[table("b")])]
     late = event(3, outputs=[table("b", facets=link)])
-    one, other = translate_run(before), translate_run([*before, late])
+    one, other = facts_of_run(before), facts_of_run([*before, late])
     new = {*other.vertices, *other.edges, *other.rows} - {*one.vertices, *one.edges, *one.rows}
     gone = {*one.vertices, *one.edges, *one.rows} - {*other.vertices, *other.edges, *other.rows}
     assert {type(row) for row in gone} == {RunRow}  # the newest event's time
@@ -166,7 +167,7 @@ def test_many_runs_of_one_logic_share_a_plan_and_the_bodies_of_their_facets():
         ]
         for n in range(5)
     ]
-    facts = merge(translate_run(events) for events in runs)
+    facts = merge(facts_of_run(events) for events in runs)
     assert len([v for v in facts.vertices if v.label == labels.LOGICAL_PLAN]) == 1
     assert len([row for row in facts.rows if isinstance(row, ExecutionRow)]) == 5
     assert len([row for row in facts.rows if isinstance(row, FacetBodyRow)]) == 1
@@ -186,7 +187,7 @@ def below(parent: str, root: str = "") -> dict[str, Any]:
 
 
 def rows_of(*runs: list[Any]) -> dict[str, RunRow]:
-    facts = merge(translate_run(events) for events in runs)
+    facts = merge(facts_of_run(events) for events in runs)
     return newest(row for row in facts.rows if isinstance(row, RunRow))
 
 
@@ -235,8 +236,8 @@ def test_parents_in_a_circle_end_the_walk():
 def test_the_newer_of_two_rows_of_one_run_counts():
     facts = merge(
         [
-            translate_run([event(0, "START")]),
-            translate_run([event(0, "START"), event(1, "COMPLETE")]),
+            facts_of_run([event(0, "START")]),
+            facts_of_run([event(0, "START"), event(1, "COMPLETE")]),
         ]
     )
     rows = [row for row in facts.rows if isinstance(row, RunRow)]
@@ -263,7 +264,7 @@ def spark_write(fields: dict[str, Any], columns: tuple[str, ...] = ("a", "b")) -
         inputs=[table("in")],
         outputs=[table("out", facets=facets)],
     )
-    (plan,) = (v for v in translate_run([told]).vertices if v.label == labels.LOGICAL_PLAN)
+    (plan,) = (v for v in facts_of_run([told]).vertices if v.label == labels.LOGICAL_PLAN)
     return [f"{gap['code']} {gap['detail']}" for gap in json.loads(str(plan.value("gaps")))]
 
 
@@ -282,7 +283,7 @@ def test_a_column_that_spark_s_client_leaves_out_is_a_gap() -> None:
 def test_a_client_that_does_not_speak_of_columns_has_no_gaps() -> None:
     facets = {"schema": {"fields": [{"name": "a"}]}}
     told = [event(1, "COMPLETE", inputs=[table("in")], outputs=[table("out", facets=facets)])]
-    (plan,) = (v for v in translate_run(told).vertices if v.label == labels.LOGICAL_PLAN)
+    (plan,) = (v for v in facts_of_run(told).vertices if v.label == labels.LOGICAL_PLAN)
     assert plan.value("gaps") == "[]"
 
 
@@ -294,7 +295,7 @@ def statement_of_dbt(**more: Any) -> Any:
 
 
 def test_a_statement_of_a_dbt_model_is_a_part_of_its_run() -> None:
-    facts = translate_run([statement_of_dbt()])
+    facts = facts_of_run([statement_of_dbt()])
     (run,) = (row for row in facts.rows if isinstance(row, RunRow))
     assert run.folded
     assert (run.parent_run, run.job) == ("m1", run.parent_job)
@@ -302,7 +303,7 @@ def test_a_statement_of_a_dbt_model_is_a_part_of_its_run() -> None:
 
 
 def test_a_statement_that_touches_a_dataset_is_a_job_of_its_own() -> None:
-    facts = translate_run([statement_of_dbt(inputs=[table("in")])])
+    facts = facts_of_run([statement_of_dbt(inputs=[table("in")])])
     names = {row.name for row in facts.rows if isinstance(row, JobRow)}
     assert names == {"model.shop.orders", "model.shop.orders.sql.1"}
 
@@ -310,9 +311,9 @@ def test_a_statement_that_touches_a_dataset_is_a_job_of_its_own() -> None:
 def test_where_a_test_would_store_failures_is_no_dataset() -> None:
     kind = {"jobType": {"processingType": "BATCH", "integration": "DBT", "jobType": "TEST"}}
     told = [event(1, "COMPLETE", job_facets=kind, inputs=[table("t")], outputs=[table("audit.t")])]
-    assert {r.uri for r in translate_run(told).rows if isinstance(r, DatasetRow)} == {"s3://lake/t"}
+    assert {r.uri for r in facts_of_run(told).rows if isinstance(r, DatasetRow)} == {"s3://lake/t"}
     stored = Rules(test_job_types=())
-    assert len([r for r in translate_run(told, stored).rows if isinstance(r, DatasetRow)]) == 2
+    assert len([r for r in facts_of_run(told, stored).rows if isinstance(r, DatasetRow)]) == 2
 
 
 @pytest.mark.parametrize("kind", ["JOB", "QUERY", "BATCH"])
@@ -325,7 +326,7 @@ def test_a_producer_that_only_names_spark_as_its_engine_names_it_with_and_withou
     start = event(0, "START", job="etl_l00.load_orders", job_facets=says)
     complete = event(1, "COMPLETE", job="etl_l00.load_orders", job_facets=says, **ends)
     for events in ([start], [complete], [start, complete]):
-        rows = translate_run(events).rows
+        rows = facts_of_run(events).rows
         assert {(row.namespace, row.name) for row in rows if isinstance(row, JobRow)} == {
             ("etl", "etl_l00.load_orders")
         }

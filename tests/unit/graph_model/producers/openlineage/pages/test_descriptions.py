@@ -7,13 +7,14 @@ from typing import Any
 import pytest
 
 from graph_model.facts import EventLabelRow, EventRow
-from graph_model.producers.openlineage import read_event, translate_declaration, translate_run
+from graph_model.producers.openlineage import read_event
 from graph_model.producers.openlineage.pages.descriptions import (
     describe_columns,
     describe_dataset,
     describe_job,
 )
 from graph_model.producers.openlineage.pages.quality import MOST_CHECKS, Check, judge, read_checks
+from tests.openlineage_facts import facts_of_declaration, facts_of_run
 
 EVENT: dict[str, Any] = {
     "eventType": "COMPLETE",
@@ -26,7 +27,7 @@ EVENT: dict[str, Any] = {
 
 
 def event_row(**changes: Any) -> EventRow:
-    facts = translate_run([read_event({**EVENT, **changes})])  # type: ignore[list-item]
+    facts = facts_of_run([read_event({**EVENT, **changes})])  # type: ignore[list-item]
     (found,) = [row for row in facts.rows if isinstance(row, EventRow)]
     return found
 
@@ -55,7 +56,7 @@ def test_a_run_s_system_is_its_engine_else_its_integration_else_its_producer(
 def test_a_run_is_searched_by_job_target_and_tagged_like_a_plan_with_labels() -> None:
     tags = {"tags": [{"key": "team", "value": "red", "source": "CONFIG"}]}
     event = {**EVENT, "run": {"runId": "r1", "facets": {"tags": tags}}}
-    rows = translate_run([read_event(event)]).rows  # type: ignore[list-item]
+    rows = facts_of_run([read_event(event)]).rows  # type: ignore[list-item]
     (row,) = [row for row in rows if isinstance(row, EventRow)]
     assert row.words.split("\n")[0] == "load"
     assert "s3://lake/t" in row.words
@@ -66,7 +67,7 @@ def test_a_run_is_searched_by_job_target_and_tagged_like_a_plan_with_labels() ->
 
 def test_a_declaration_is_no_event() -> None:
     declared = {key: value for key, value in EVENT.items() if key not in ("run", "eventType")}
-    facts = translate_declaration(read_event(declared))  # type: ignore[arg-type]
+    facts = facts_of_declaration(read_event(declared))  # type: ignore[arg-type]
     assert not [row for row in facts.rows if isinstance(row, EventRow)]
 
 
