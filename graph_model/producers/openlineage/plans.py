@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, partial
 from threading import Lock
@@ -25,6 +25,7 @@ from graph_model.facts import (
     edge,
     key_of,
     properties,
+    whole,
 )
 from graph_model.naming import JobName, Rules
 from graph_model.producers.elements.datasets import add_column, add_dataset, add_schema
@@ -88,10 +89,17 @@ def plans_of(
         return tuple(map(translate_logic, logics))
 
     digest = statement_digest(statement, job, command, scope, rules, declared=declared)
-    return tuple(
-        LogicalPlan(one, SharedFacts(one.key, one.weight.elements, partial(_facts_at, read, place)))
-        for place, one in enumerate(heads_of(digest, read))
-    )
+    heads = heads_of(digest, read)
+    return tuple(_plan(one, partial(_facts_at, read, at)) for at, one in enumerate(heads))
+
+
+def plans_from(logics: Iterable[RunLogic]) -> tuple[LogicalPlan, ...]:
+    """The plans of logics that the caller has read."""
+    return tuple(_plan(head, partial(whole, facts)) for head, facts in map(translate_logic, logics))
+
+
+def _plan(head: LogicalPlanHead, make: Callable[[], Facts]) -> LogicalPlan:
+    return LogicalPlan(head, SharedFacts(head.key, head.weight.elements, make))
 
 
 def _facts_at(read: Callable[[], Sequence[_HeadAndFacts]], place: int) -> Facts:

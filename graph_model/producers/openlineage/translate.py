@@ -93,6 +93,7 @@ from graph_model.producers.openlineage.plans import (
     LogicalPlan,
     LogicalPlanHead,
     add_schema_of,
+    plans_from,
     plans_of,
 )
 from graph_model.producers.openlineage.reduction import REDUCTIONS, first_excess, without_columns
@@ -743,10 +744,12 @@ def _declare(
     collector = FactCollector()
     _add_jobs(collector, place, subject)
     given = (statement, place.job, place.command, subject.scope, subject.rules)
-    plans = plans_of(*given, declared=True)
-    if DECLARATION_FACET in statement.job_facets:
+    if DECLARATION_FACET in statement.job_facets:  # its row needs the logics, known or not
         logics = read_logics(*given, declared=True)
+        plans = plans_from(logics)
         collector.add(*declaration_rows(event, place.job, logics, subject.scope))
+    else:
+        plans = plans_of(*given, declared=True)
     base = _execution(subject, run_key=subject.key)._replace(kind=labels.DECLARATION_KIND)
     names = DatasetNamer.of(statement.inputs, statement.outputs, subject.scope, subject.rules)
     _add_executions(collector, base, plans, statement, subject, names)
