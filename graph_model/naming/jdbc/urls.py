@@ -11,15 +11,14 @@ import threading
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any, Final, TypeVar
+from typing import Final, TypeVar
 from urllib.parse import unquote
 
 from sqlglot import exp
-from sqlglot.dialects.dialect import Dialect
 from sqlglot.optimizer.scope import traverse_scope
-from sqlglot.parser import Parser
 
 from graph_model.naming.identifiers import identifier_parts, identifier_text
+from graph_model.naming.jdbc.parsing import parse
 from graph_model.naming.jdbc.query_columns import QueryLineage, read_lineage, unreadable
 from graph_model.naming.rules import JdbcDriver, Rules
 from graph_model.naming.uri_parts.escapes import percent, printable
@@ -31,7 +30,6 @@ from spark_agent_config.masking.logins import user_info_end
 
 _MAX_QUERY: Final = 20_000  # characters; longer queries stay unresolved, as parsing is not linear
 _MAX_TABLES: Final = 256
-_STEPS_PER_TOKEN: Final = 20  # of the parser; real queries take one or two
 
 
 @dataclass(frozen=True, slots=True)
@@ -378,7 +376,7 @@ def query_lineage(
 
 def _lineage(query: str, names: Sequence[str], dialect: str, rules: Rules) -> QueryLineage | None:
     try:
-        trees = _parse(query, Dialect.get_or_raise(dialect or None))
+        trees = parse(query, dialect)
         tree = trees[0] if len(trees) == 1 else None
         return read_lineage(tree, names, dialect, rules) if isinstance(tree, exp.Query) else None
     except Exception:  # as for tables: hostile text stays unresolved
@@ -408,7 +406,7 @@ def _on_own_stack(work: Callable[[], _Result]) -> _Result | None:
 
 def _tables(query: str, dialect: str, sourceless: tuple[str, ...]) -> tuple[tuple[str, ...], ...]:
     try:
-        trees = _parse(query, Dialect.get_or_raise(dialect or None))
+        trees = parse(query, dialect)
         tree = trees[0] if len(trees) == 1 else None
         if not isinstance(tree, exp.Query):
             return ()
@@ -433,37 +431,6 @@ def _is_sourceless(parts: tuple[str, ...], sourceless: Collection[str]) -> bool:
     """``shop.information_schema.tables``: the last two parts count."""
     near = [part.lower() for part in parts[-2:]]
     return ".".join(near) in sourceless or (len(near) == 2 and f"{near[0]}.*" in sourceless)
-
-
-def _parse(query: str, dialect: Dialect) -> list[exp.Expr | None]:
-    """The statements of a text; raises any error of the parser, RuntimeError after too many steps.
-
-    The parser backtracks. In ``a join a join a join a`` without conditions every table doubles the
-    work: 40 of them would take a day. The bound counts steps instead of time, so that the same
-    query has the same tables on every machine. The parser's own bound, ``max_nodes``, sees none of
-    the work that ``select ( union ( union (`` makes: it ends before a node is made.
-    """
-    tokens = dialect.tokenize(query)
-    parser = _counting(dialect.parser_class)(dialect=dialect)
-    parser.steps_left = _STEPS_PER_TOKEN * (len(tokens) + 50)
-    parsed: list[exp.Expr | None] = parser.parse(tokens, query)
-    return parsed
-
-
-@lru_cache(maxsize=64)
-def _counting(parser_class: type[Parser]) -> Any:
-    """A parser of the same language that raises after ``steps_left`` steps."""
-
-    class CountingParser(parser_class):  # type: ignore[misc, valid-type]
-        steps_left = 0
-
-        def _advance(self, times: int = 1) -> None:
-            self.steps_left -= 1
-            if self.steps_left < 0:
-                raise RuntimeError("the parser went back too often")
-            super()._advance(times)
-
-    return CountingParser
 
 
 def _sources(tree: exp.Query) -> list[exp.Table]:

@@ -1,0 +1,24 @@
+"""SQL text -> statements, in a number of steps that follows from its length."""
+
+from __future__ import annotations
+
+import pytest
+from sqlglot import exp
+
+from graph_model.naming.jdbc.parsing import parse
+
+
+@pytest.mark.parametrize(
+    "query", ["select * from " + "a join " * 16 + "a", "select" + " ( union" * 12]
+)
+def test_a_parser_that_goes_back_too_often_is_stopped(query: str) -> None:
+    with pytest.raises(RuntimeError, match="too often"):
+        parse(query, "postgres")
+
+
+def test_the_steps_of_a_parser_suffice_for_a_long_query() -> None:
+    columns = ", ".join(f"coalesce(a{n}, 0) as b{n}" for n in range(300))
+    conditions = " and ".join(f"(a{n} = {n} or a{n} is null)" for n in range(300))
+    (tree,) = parse(f"select {columns} from t join u on t.k = u.k where {conditions}", "postgres")
+    assert isinstance(tree, exp.Select)
+    assert len(tree.selects) == 300
