@@ -25,7 +25,7 @@ from graph_model.documents.gzip_streams import gunzip
 from graph_model.documents.json_texts import parse_json
 from graph_model.documents.pieces import Prepared, prepare
 from graph_model.errors import InvalidFields, InvalidInput
-from graph_model.producers.openlineage.events.documents import EVENT_KINDS, RUN_EVENT_KIND
+from graph_model.producers.openlineage.events.documents import RUN_EVENT_KIND
 from graph_model.producers.openlineage.submissions import SPECIFICATION
 from graph_model.producers.registry import PRODUCERS, Producers
 from graph_model.producers.spline.documents import API_VERSIONS, EVENT_KIND, PLAN_KIND
@@ -34,8 +34,6 @@ from graph_model.stores.uploads import Uploaded, Uploads
 
 UNKNOWN_SENDER: Final = "queue"
 LINEAGE: Final = "lineage"
-_TAKEN: Final = frozenset({PLAN_KIND, EVENT_KIND, *EVENT_KINDS})
-"""The reports of clients; commands and declarations come over HTTP alone."""
 _ENVELOPE_VERSION: Final = "1.2"
 
 
@@ -86,7 +84,7 @@ class MessageReader:
         for found in classify(rewrite_all(value, self.rules), where, self.producers):
             if isinstance(found, Refusal):
                 raise InvalidFields({"document": [found.reason]})
-            if found.kind not in _TAKEN or found.scope is not None:
+            if found.kind not in self.producers.from_clients or found.scope is not None:
                 raise InvalidFields({"document": [f"a document of a client, no {found.kind}"]})
             yield found
 

@@ -88,8 +88,9 @@ class Producer(Protocol):
 
     ``kinds`` are its kinds of documents, by the names in lists and in the journal; ``additions``
     are the kinds whose documents only add facts to their subject's, while the others of a subject
-    key are translated together. ``api_versions`` are the versions that it accepts. ``versions``
-    change when equal documents give other facts.
+    key are translated together. ``from_clients`` is False where people make the documents, over
+    HTTP alone: no queue may bring them. ``api_versions`` are the versions that it accepts.
+    ``versions`` change when equal documents give other facts.
     """
 
     @property
@@ -97,6 +98,9 @@ class Producer(Protocol):
 
     @property
     def additions(self) -> frozenset[DocumentKind]: ...
+
+    @property
+    def from_clients(self) -> bool: ...
 
     @property
     def api_versions(self) -> tuple[str, ...]: ...

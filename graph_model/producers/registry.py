@@ -20,7 +20,7 @@ class Producers:
     """Producers by the kinds of their documents. Raises ValueError where two share a kind.
 
     ``additions`` are the kinds whose documents only add facts to others', ``bases`` the other kinds
-    of those producers.
+    of those producers, ``from_clients`` the kinds that clients send.
     """
 
     def __init__(self, producers: Iterable[Producer]) -> None:
@@ -35,6 +35,9 @@ class Producers:
         )
         self.bases: Final = frozenset(
             kind for kind, producer in kinds if producer.additions and kind not in self.additions
+        )
+        self.from_clients: Final = frozenset(
+            kind for kind, producer in kinds if producer.from_clients
         )
         self.versions: Final = tuple(
             version for producer in self._producers for version in producer.versions

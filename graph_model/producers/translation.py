@@ -19,21 +19,14 @@ from graph_model.producers.orders import NO_ORDERS, Orders
 from graph_model.producers.producer import Additions, Translator
 from graph_model.producers.projections import Projection, combined, projection_of
 from graph_model.producers.registry import PRODUCERS, Producers
-from graph_model.producers.spline.gathering import GATHERING_VERSION
 from graph_model.producers.translation_result import Outcome
 from graph_model.stores.protocols import DocumentState, StoredDocument
 
 
 def projection_epoch(rules: Rules, producers: Producers = PRODUCERS) -> str:
-    """Changes when equal documents must be projected anew: translator version and rules."""
+    """Changes when equal documents must be projected anew: versions of translators, and rules."""
     parser = version("sqlglot")  # another version may find other tables in a JDBC query
-    return identity.digest(
-        "projection",
-        *producers.versions,
-        GATHERING_VERSION,
-        naming.rules_digest(rules),
-        parser,
-    )
+    return identity.digest("projection", *producers.versions, naming.rules_digest(rules), parser)
 
 
 class Translation:

@@ -31,6 +31,7 @@ class Copies:
 
     kinds = (COPY_KIND,)
     additions: frozenset[DocumentKind] = frozenset()
+    from_clients = True
     api_versions = (VERSION,)
     versions = ("copies 1",)
 

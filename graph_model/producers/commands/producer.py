@@ -30,6 +30,7 @@ class Commands:
 
     kinds = (COMMAND_KIND,)
     additions: frozenset[DocumentKind] = frozenset()
+    from_clients = False
     api_versions = (VERSION,)
     versions: tuple[object, ...] = ()
 

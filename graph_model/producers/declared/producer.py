@@ -27,6 +27,7 @@ class Declarations:
 
     kinds = (DECLARATION_KIND,)
     additions: frozenset[DocumentKind] = frozenset()
+    from_clients = False
     api_versions = (SPECIFICATION,)
     versions: tuple[object, ...] = ()
 

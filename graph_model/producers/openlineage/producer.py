@@ -22,6 +22,7 @@ class OpenLineage:
 
     kinds = EVENT_KINDS
     additions: frozenset[DocumentKind] = frozenset()
+    from_clients = True
     api_versions = (SPECIFICATION,)
     versions = (OPENLINEAGE_VERSION,)
 

@@ -28,6 +28,7 @@ from graph_model.producers.spline import (
 )
 from graph_model.producers.spline.documents import API_VERSIONS, EVENT_KIND, PLAN_KIND
 from graph_model.producers.spline.gathering import (
+    GATHERING_VERSION,
     LongHistory,
     carries_discriminator,
     gather,
@@ -51,8 +52,9 @@ class Spline:
 
     kinds = (PLAN_KIND, EVENT_KIND)
     additions = frozenset({EVENT_KIND})
+    from_clients = True
     api_versions = API_VERSIONS
-    versions = (TRANSLATOR_VERSION,)
+    versions = (TRANSLATOR_VERSION, GATHERING_VERSION)
 
     def recognise(self, document: Mapping[str, Any]) -> Sequence[Reported]:
         return recognise(document)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import json
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -16,6 +17,7 @@ from graph_model.errors import InvalidDocument, InvalidInput
 from graph_model.producers.openlineage.events.documents import JOB_EVENT_KIND, RUN_EVENT_KIND
 from graph_model.producers.spline.documents import EVENT_KIND, PLAN_KIND
 from graph_model.stores.uploads import Uploaded
+from tests.copies.producer import COPY_KIND, FORMATS
 from tests.e2e.producer_service import PLAN_ID, a_plan, an_event
 
 LIMIT = 262_144
@@ -129,6 +131,15 @@ def test_a_message_that_no_repetition_mends_is_refused_with_its_reason(
 ) -> None:
     with pytest.raises(InvalidInput, match=reason):
         READER.read(Message("m-1", body, {}))
+
+
+def test_a_message_brings_a_document_of_any_registered_format() -> None:
+    copy = {"copy": "c", "run": "r1", "at": "2026-01-01T00:00:00Z", "from": "s3://lake/a"}
+    reader = replace(READER, producers=FORMATS)
+    message = a_message({**copy, "to": "s3://lake/b", "columns": ["id"]})
+    assert [one.submission.kind for one in reader.read(message).prepared] == [COPY_KIND]
+    with pytest.raises(InvalidInput, match="a plan or an event"):
+        READER.read(message)
 
 
 def test_a_type_that_nobody_knows_is_refused() -> None:

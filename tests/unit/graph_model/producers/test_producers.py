@@ -36,6 +36,7 @@ class Lines:
 
     kinds = (RUN_EVENT_KIND,)
     additions = frozenset({RUN_EVENT_KIND})
+    from_clients = True
     api_versions = ("1",)
     versions = ("lines 1",)
 
