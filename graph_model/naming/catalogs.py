@@ -80,6 +80,7 @@ def path_of(text: str, rules: Rules) -> str | None:
 # --- reading a URI -------------------------------------------------------------------------------
 
 _GLUE: Final = re.compile(r"(?P<authority>arn:aws[a-z-]{0,16}:glue:[^/:]*:[^/:]*)[:/](?P<name>.+)")
+_QUOTED: Final = re.compile(r"(?:\A|(?<=\.))`(?:[^`]|``)*`(?=\.|\Z)")
 _LOCAL: Final = re.compile(r"(?P<authority>[A-Za-z_][\w-]{0,254})/(?P<name>[^/].*)", re.DOTALL)
 
 
@@ -94,17 +95,27 @@ def parse(text: str, rules: Rules) -> CatalogName | None:
         return None
     head, dot, name = text.partition(".")
     if dot and fold(head) in rules.catalog_authorities:
-        return _named(fold(head), split_path(name), shared=False)
+        return _named(fold(head), _segments(name), shared=False)
     found = _LOCAL.fullmatch(text)
     if found is None or not _is_table_name(found["name"], rules):
         return None
-    return _named(fold(found["authority"]), split_path(found["name"]), shared=False)
+    return _named(fold(found["authority"]), _segments(found["name"]), shared=False)
 
 
 def _is_table_name(name: str, rules: Rules) -> bool:
     """``hr.t``, not ``sub/dir/t`` or ``file.csv``: a relative path is no table."""
     bare = re.sub(r"`(?:[^`]|``)*`", "", name)
     return "/" not in bare and not name.lower().endswith(rules.data_file_suffixes)
+
+
+def _segments(name: str) -> tuple[str, ...]:
+    """The parts of a dotted name; none where a part begins with a back quote that does not close.
+
+    Quoting such a part doubles its back quotes, and where masking takes the closing one, each
+    reading of the result would double them again: hr.`t`--password x => no catalog name
+    """
+    bare = _QUOTED.sub("", name)
+    return () if bare.startswith("`") or ".`" in bare else split_path(name)
 
 
 def _named(authority: str, parts: tuple[str, ...], *, shared: bool) -> CatalogName | None:
@@ -118,7 +129,7 @@ def _glue(text: str) -> CatalogName | None:
     if found is None:
         return None
     name = found["name"].lstrip("/")
-    parts = tuple(name.split("/")[1:]) if name.startswith("table/") else split_path(name)
+    parts = tuple(name.split("/")[1:]) if name.startswith("table/") else _segments(name)
     return _named(found["authority"].lower(), parts, shared=True)
 
 
@@ -131,4 +142,4 @@ def _served(scheme: str, rest: str, rules: Rules) -> CatalogName | None:
     if not slash or not host:
         return None
     shared = host.partition(":")[0] not in rules.loopback_hosts
-    return _named(f"{scheme}://{host}", split_path(name), shared=shared)
+    return _named(f"{scheme}://{host}", _segments(name), shared=shared)

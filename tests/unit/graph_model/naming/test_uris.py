@@ -220,6 +220,9 @@ ANY = SPELLED | EDITED | st.text(st.characters(), max_size=40)
 @example("jdbc:oracle:thin:@localhost:password=x.")
 @example("mongodb://a{b,c}@d")
 @example("C:\\_SUCCESS/%..=1")
+@example("table/delta.`/x`--password ")
+@example("spark_catalog/hr.`t``--password `")
+@example("hive://meta/hr.`t`--password x")
 def test_normalising_is_total_and_idempotent(text):
     found = normalise(text, SCOPE)
     assert found
@@ -232,6 +235,14 @@ def test_normalising_is_total_and_idempotent(text):
             name.name,
             name.kind,
         )
+
+
+@settings(deadline=None, max_examples=600)
+@given(ANY)
+@example("table/delta." + "`/x`" * 50 + "--password ")
+def test_a_name_is_at_most_a_constant_multiple_of_its_text(text):
+    for name in normalise(text, SCOPE):
+        assert len(name.uri) <= 200 + 12 * len(text)
 
 
 @settings(deadline=None, max_examples=600)
