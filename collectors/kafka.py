@@ -21,7 +21,8 @@ from pathlib import Path
 from typing import Any, Final, Protocol, TextIO
 
 from collectors.destinations import Destination
-from graph_model.documents.dumps import KINDS, Piece
+from graph_model.documents.announcements import kind_and_version
+from graph_model.documents.dumps import Piece
 from graph_model.documents.json_texts import parse_json
 from graph_model.documents.pieces import prepare
 from graph_model.errors import (
@@ -31,15 +32,9 @@ from graph_model.errors import (
     InvalidInput,
     Unavailable,
 )
-from graph_model.producers.spline.documents import API_VERSIONS
+from graph_model.producers.registry import PRODUCERS, Producers
 
 log = logging.getLogger(__name__)
-
-TYPE_HEADER: Final = "__TypeId__"
-ENTITY_HEADER: Final = "ABSA-Spline-Entity-Type"
-VERSION_HEADER: Final = "ABSA-Spline-API-Version"
-_DEFAULT_VERSION: Final = "1.1"
-"""For a type without a version: agents 0.7 send one, and wrote API 1.1 whatever else they state."""
 
 FIRST_REST_SECONDS: Final = 1.0
 LONGEST_REST_SECONDS: Final = 32.0
@@ -78,35 +73,15 @@ class RecordSource(Protocol):
 # --- a record -> a document (pure) ---------------------------------------------------------------
 
 
-def read_record(record: KafkaRecord) -> Piece:
-    """The document of a record. Raises InvalidInput for a record that no retry can make valid."""
+def read_record(record: KafkaRecord, producers: Producers = PRODUCERS) -> Piece:
+    """The document of a record, by its headers. Raises InvalidInput for a record that no retry can
+    make valid.
+    """
     headers = {name: _text(value) for name, value in record.headers}
-    kind, version = kind_and_version(headers)
+    kind, version = kind_and_version(headers, producers)
     if record.value is None:
         raise InvalidFields({"value": ["a document, not an empty record"]})
-    return Piece(KINDS[kind], version, parse_json(record.value), record.where)
-
-
-def kind_and_version(headers: Mapping[str, str]) -> tuple[str, str]:
-    """``ExecutionPlan_1.2`` => (ExecutionPlan, 1.2); otherwise from the two headers of Spline's
-    client.
-    """
-    if TYPE_HEADER in headers:
-        kind, separator, version = headers[TYPE_HEADER].partition("_")
-        where, version = TYPE_HEADER, version if separator else _DEFAULT_VERSION
-    else:
-        kind = headers.get(ENTITY_HEADER, "")
-        where, version = ENTITY_HEADER, headers.get(VERSION_HEADER, _DEFAULT_VERSION)
-    if kind not in KINDS:
-        given = f"not {kind[:60]!r}" if kind else "and there is none"
-        raise InvalidFields({f"header {where}": [f"one of {', '.join(KINDS)}, {given}"]})
-    version = version.removesuffix(".0")
-    if version not in API_VERSIONS:
-        known = ", ".join(API_VERSIONS)
-        raise InvalidFields(
-            {f"header {where}": [f"an API version among {known}, not {version[:20]!r}"]}
-        )
-    return kind, version
+    return Piece(kind, version, parse_json(record.value), record.where)
 
 
 def _text(value: bytes | None) -> str:
@@ -179,6 +154,7 @@ def consume(
     destination: Destination,
     set_aside: SetAside,
     stopped: Callable[[], bool],
+    producers: Producers = PRODUCERS,
 ) -> Consumed:
     """Take records until ``stopped``. Raises HeadwaterError when a retry cannot help."""
     done = Consumed()
@@ -186,7 +162,7 @@ def consume(
         record = source.poll(_POLL_SECONDS)
         if record is None:
             continue
-        reason = _take(record, source, destination, stopped)
+        reason = _take(record, source, destination, stopped, producers)
         if reason is None:
             return done  # stopped while the destination was away: no commit
         if reason:
@@ -199,11 +175,15 @@ def consume(
 
 
 def _take(
-    record: KafkaRecord, source: RecordSource, destination: Destination, stopped: Callable[[], bool]
+    record: KafkaRecord,
+    source: RecordSource,
+    destination: Destination,
+    stopped: Callable[[], bool],
+    producers: Producers,
 ) -> str | None:
     """Empty when the record is durable, the reason when it is refused, None when stopped before."""
     try:
-        prepared = prepare(read_record(record))
+        prepared = prepare(read_record(record, producers), producers)
     except InvalidInput as error:
         return str(error)
     pause = FIRST_REST_SECONDS

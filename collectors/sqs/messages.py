@@ -1,8 +1,7 @@
 """A message -> its documents.
 
-    a JSON text                           an event of OpenLineage, a plan, an event of Spline
-    attributes named as in Kafka          a plan or event of Spline in the version that they name
-    {"requestType": …, "body": {…}}       the envelope of a dispatcher for SQS: API 1.2
+    a JSON text                           documents that a producer recognises, in an envelope too
+    attributes named as in Kafka          a document of the kind and version that they announce
     {"headwater": "pointer", "key": …}    the text lies in the bucket for uploads
     {"Records": [{"s3": …}]}              S3 notifies of a document that was uploaded
 
@@ -12,15 +11,15 @@ A message is refused (InvalidInput) when no repetition can make it valid; Unavai
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Final
 from urllib.parse import unquote_plus
 
-from collectors.kafka import ENTITY_HEADER, TYPE_HEADER, kind_and_version
 from collectors.sqs.outgoing import POINTER, PRINCIPAL
 from collectors.sqs.queues import Message
 from collectors.sqs.rewriting import Rules, rewrite
-from graph_model.documents.dumps import KINDS, Piece, Refusal, classify
+from graph_model.documents.announcements import is_announced, kind_and_version
+from graph_model.documents.dumps import Piece, Refusal, classify
 from graph_model.documents.gzip_streams import gunzip
 from graph_model.documents.json_texts import parse_json
 from graph_model.documents.pieces import Prepared, prepare
@@ -34,7 +33,6 @@ from graph_model.stores.uploads import Uploaded, Uploads
 
 UNKNOWN_SENDER: Final = "queue"
 LINEAGE: Final = "lineage"
-_ENVELOPE_VERSION: Final = "1.2"
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,11 +70,9 @@ class MessageReader:
 
     def _from_value(self, value: Any, message: Message) -> Iterator[Piece]:
         where = f"message {message.id}"
-        if TYPE_HEADER in message.attributes or ENTITY_HEADER in message.attributes:
-            kind, version = kind_and_version(message.attributes)
-            yield Piece(KINDS[kind], version, value, where)
-        elif isinstance(value, Mapping) and "requestType" in value:
-            yield from _enveloped(value, where)
+        if is_announced(message.attributes):
+            kind, version = kind_and_version(message.attributes, self.producers)
+            yield Piece(kind, version, value, where)
         else:
             yield from self._recognised(value, where)
 
@@ -111,8 +107,16 @@ class MessageReader:
             uploaded = self._bucket().read(key, self.limit)
             principal = uploaded.text("principal") or UNKNOWN_SENDER
             pieces = self._of_upload(uploaded, f"object {key} (message {message.id})")
-            prepared += (_within_scope(prepare(p, self.producers), uploaded) for p in pieces)
+            prepared += (self._within_scope(piece, uploaded) for piece in pieces)
         return Documents(tuple(prepared), principal)
+
+    def _within_scope(self, piece: Piece, uploaded: Uploaded) -> Prepared:
+        """A document that names no scope has that of the key under which it was announced."""
+        prepared = prepare(piece, self.producers)
+        scope = uploaded.text("scope")
+        if not scope or prepared.submission.scope:
+            return prepared
+        return prepare(replace(piece, scope=scope), self.producers)
 
     def _of_upload(self, uploaded: Uploaded, where: str) -> Iterator[Piece]:
         packed = uploaded.metadata.get("encoding") == "gzip"
@@ -142,16 +146,6 @@ def _each(value: Any, kind: DocumentKind, version: str, where: str) -> Iterator[
     return (Piece(kind, version, one, f"{where}[{index}]") for index, one in enumerate(values))
 
 
-def _enveloped(envelope: Mapping[str, Any], where: str) -> Iterator[Piece]:
-    body = envelope.get("body")
-    parts = {"plan": PLAN_KIND, "event": EVENT_KIND}
-    if not isinstance(body, Mapping) or not parts.keys() & body.keys():
-        raise InvalidFields({"body": ["an object with plan, event or both"]})
-    for name, kind in parts.items():
-        if body.get(name) is not None:
-            yield Piece(kind, _ENVELOPE_VERSION, body[name], f"{where}.{name}")
-
-
 def _keys(notification: Mapping[str, Any], uploads: Uploads) -> Iterator[str]:
     for record in notification.get("Records", ()):
         try:
@@ -161,15 +155,3 @@ def _keys(notification: Mapping[str, Any], uploads: Uploads) -> Iterator[str]:
         if not uploads.holds(bucket):
             raise InvalidFields({"Records": [f"objects of the bucket for uploads, not {bucket!r}"]})
         yield unquote_plus(key)
-
-
-def _within_scope(prepared: Prepared, uploaded: Uploaded) -> Prepared:
-    """A document that names no scope has that of the key under which it was announced."""
-    scope = uploaded.text("scope")
-    if not scope or prepared.submission.scope:
-        return prepared
-    return prepare(_scoped(prepared.piece, scope))
-
-
-def _scoped(piece: Piece, scope: str) -> Piece:
-    return Piece(piece.kind, piece.api_version, piece.document, piece.where, scope)

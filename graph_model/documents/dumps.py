@@ -5,12 +5,11 @@
 Recognised are:
 
 - lines of ``headwater journal export``;
-- OpenLineage's events, one a line from its file transport, or behind any logger's prefix from its
-  console transport;
-- output of the Spline agent's console and logging dispatchers inside any log
-  (``ExecutionPlan (apiVersion: 1.2):`` and JSON after it), and the ``_LINEAGE`` files of its hdfs
-  dispatcher;
-- plain plans, events and lists of them, on one line or over many.
+- documents of any producer and lists of them, on one line or over many: each producer recognises
+  its own;
+- documents that a dispatcher or a transport writes behind any logger's prefix, as its producer
+  announces them (``announcements``): ``ExecutionPlan (apiVersion: 1.2):`` and JSON after it, or an
+  event of OpenLineage by its beginning.
 
 Messages that a log or its collector broke at some width, inside a string too, are joined
 (``wrapped_lines``). Everything here is pure: lines in, pieces and refusals out, in order, and a bad
@@ -24,26 +23,19 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
+from graph_model.documents.announcements import Markers, markers_of, plain_version
 from graph_model.documents.json_texts import parse_json
 from graph_model.documents.wrapped_lines import Prefix
 from graph_model.errors import InvalidFields
 from graph_model.producers.document_notes import REPEATED_KEYS, repeated_keys
 from graph_model.producers.registry import PRODUCERS, Producers
-from graph_model.producers.spline.documents import API_VERSIONS, EVENT_KIND, PLAN_KIND
 from graph_model.stores.protocols import DocumentKind
 
-KINDS: Final = {"ExecutionPlan": PLAN_KIND, "ExecutionEvent": EVENT_KIND}
-_MARKER: Final = re.compile(
-    r"\b(ExecutionPlan|ExecutionEvent) \(apiVersion: ([0-9.]{1,8})\):"
-    r'|(?=\{"event(?:Time|Type)")'  # an event of OpenLineage is its own marker
-)
 _JSON_START: Final = re.compile(r"\s*(\{|\[\s*([\[{\]]|$))")
 _NEW_DOCUMENT: Final = re.compile(r'\{\s*"')
 _STRING_END: Final = r'[^"\\]*+(?:\\.[^"\\]*+)*+(?P<end>"|\\?\Z)'
 _TOKEN: Final = re.compile(f'"{_STRING_END}|[{{}}\\[\\]]', re.DOTALL)
 _REST_OF_STRING: Final = re.compile(_STRING_END, re.DOTALL)
-_MARKER_TEXTS: Final = ('{"eventTime"', '{"eventType"')
-_MARKER_TEXT: Final = _MARKER_TEXTS[0]
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,7 +75,7 @@ def recognise(
     a dispatcher's marker, or begins as an event of OpenLineage does. Bytes that are no UTF-8 come
     as lone surrogates (``errors="surrogateescape"``); a document that holds one is refused.
     """
-    for value in _values(lines, limit):
+    for value in _values(lines, limit, markers_of(producers)):
         where = f"{name}:{value.line}"
         if value.wrong:
             yield Refusal(where, value.wrong)
@@ -188,7 +180,7 @@ class _Capture:
     def broken(self, reason: str) -> _Value:
         return _Value(self.line, self.marker, wrong=reason, last=self.last)
 
-    def ends_before(self, line: str) -> bool:
+    def ends_before(self, line: str, markers: Markers) -> bool:
         """Whether a line can only begin another document: this value was cut off.
 
         Printed over many lines, an object's own lines are indented; ``{"`` in the first column of a
@@ -198,7 +190,7 @@ class _Capture:
         if not self.marker:
             begins = self.opening == "{" and _NEW_DOCUMENT.match(line) is not None
             return begins and not self._awaits_object()
-        found = _MARKER.search(line)
+        found = markers.pattern.search(line)
         if found is None or line[:1] in " \t":
             return False
         if not found.start():
@@ -209,8 +201,8 @@ class _Capture:
         return self.tail in (":", "[") or (self.tail == "," and self.nesting[-1:] == b"[")
 
 
-def _values(lines: Iterable[str], limit: int) -> Iterator[_Value]:
-    scanner = _Scanner(limit)
+def _values(lines: Iterable[str], limit: int, markers: Markers) -> Iterator[_Value]:
+    scanner = _Scanner(limit, markers)
     for number, line in enumerate(lines, 1):
         yield from scanner.take(line, number)
     yield from scanner.end("the file ends inside the document")
@@ -219,8 +211,9 @@ def _values(lines: Iterable[str], limit: int) -> Iterator[_Value]:
 class _Scanner:
     """Finds JSON values line by line, holding no more than the one that is being read."""
 
-    def __init__(self, limit: int) -> None:
+    def __init__(self, limit: int, markers: Markers) -> None:
         self._limit = limit
+        self._markers = markers
         self._is_json: bool | None = None
         self._capture: _Capture | None = None
         self._held: tuple[int, Prefix, str] | None = None
@@ -232,7 +225,7 @@ class _Scanner:
         line = line.rstrip("\r\n")
         if self._is_json is None and line.strip():
             self._is_json = _JSON_START.match(line) is not None
-        if self._capture is not None and self._capture.ends_before(line):
+        if self._capture is not None and self._capture.ends_before(line, self._markers):
             yield from self.end(f"another document begins on line {number}")
         if self._held is not None:
             line = self._with_held(line)
@@ -275,7 +268,7 @@ class _Scanner:
         if self._is_json and text[0] in "{[":
             self._capture = _Capture(number, None, Prefix(""), last=number)
             return text
-        if marker := _MARKER.search(text):
+        if marker := self._markers.pattern.search(text):
             line, prefix = number, Prefix(before + text[: marker.start()])
             if self._held is not None:
                 line, prefix, _ = self._held
@@ -288,8 +281,9 @@ class _Scanner:
 
     def _hold(self, text: str, number: int, before: str) -> tuple[int, Prefix, str] | None:
         """``… {"eve`` at the end of a line may go on as ``ntTime"`` on the next."""
-        start = text.rfind("{", len(text) - len(_MARKER_TEXT))
-        if start < 0 or not any(one.startswith(text[start:]) for one in _MARKER_TEXTS):
+        openings = self._markers.openings
+        start = text.rfind("{", len(text) - max(map(len, openings), default=0))
+        if start < 0 or not any(one.startswith(text[start:]) for one in openings):
             return None
         return number, Prefix(before + text[:start]), text[start:]
 
@@ -297,7 +291,7 @@ class _Scanner:
         """The line after the beginning of a marker, where it continues it."""
         _, prefix, beginning = self._held or (0, Prefix(""), "")
         joined = beginning + (prefix.continued(line) or "")
-        if _MARKER.match(joined):
+        if self._markers.pattern.match(joined):
             return joined
         self._held = None
         return line
@@ -323,7 +317,7 @@ def _pieces(
     """The pieces of a value; nesting that cannot be followed is a refusal."""
     try:
         found = list(
-            _marked(document, marker, where)
+            _marked(document, marker, where, producers)
             if marker and marker[0]
             else classify(document, where, producers)
         )
@@ -341,13 +335,16 @@ def _with_note(found: Found, noted: Sequence[str]) -> Found:
     return replace(found, document={**found.document, REPEATED_KEYS: list(noted)})
 
 
-def _marked(document: Any, marker: tuple[str, str], where: str) -> Iterator[Found]:
-    """The output of a dispatcher: the marker names kind and version; events may be a list."""
-    kind, version = KINDS[marker[0]], marker[1].removesuffix(".0")
-    if version not in API_VERSIONS:
-        yield Refusal(where, f"API version {version}: expected one of {', '.join(API_VERSIONS)}")
+def _marked(
+    document: Any, marker: tuple[str, str], where: str, producers: Producers
+) -> Iterator[Found]:
+    """The output of a dispatcher: the marker names kind and version; documents may be a list."""
+    kind, version = producers.announced[marker[0]], plain_version(marker[1])
+    known = producers.versions_of(kind)
+    if version not in known:
+        yield Refusal(where, f"API version {version}: expected one of {', '.join(known)}")
         return
-    if isinstance(document, list) and kind == EVENT_KIND:
+    if isinstance(document, list):
         for index, item in enumerate(document):
             yield Piece(kind, version, item, f"{where}[{index}]")
         return
@@ -385,8 +382,7 @@ def _recognised(document: Mapping[str, Any], where: str, producers: Producers) -
 
 def _exported(line: Mapping[str, Any], where: str, producers: Producers) -> Found:
     kind, version = line["kind"], line["apiVersion"]
-    producer = producers.of(kind) if isinstance(kind, str) else None
-    if producer is None or version not in producer.api_versions:
+    if not isinstance(kind, str) or version not in producers.versions_of(kind):
         return Refusal(where, f"expected a line of an export, not {kind!r:.40} {version!r:.40}")
     scope, plan_id, received = (line.get(key) for key in ("scope", "planId", "receivedAt"))
     if not isinstance(scope, str | None) or not isinstance(plan_id, str | None):

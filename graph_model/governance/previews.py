@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from heapq import merge
 from typing import Final
 
 from graph_model import identity, naming
@@ -18,12 +19,11 @@ from graph_model.facts import DatasetRow
 from graph_model.governance.layers import Layers
 from graph_model.governance.statements import Governance
 from graph_model.naming import Rules
-from graph_model.producers.spline import PlanDocument
-from graph_model.producers.spline.documents import PLAN_KIND, Operation
-from graph_model.producers.spline.gathering import read_plan_document
-from graph_model.producers.spline.logic import folded_sources
+from graph_model.producers.registry import PRODUCERS, Producers
+from graph_model.producers.spellings import SpelledRead, Spellings
 from graph_model.stores.protocols import (
     CatalogueLists,
+    DocumentKind,
     Journal,
     Page,
     StoredDocument,
@@ -162,46 +162,56 @@ def preview_rules(
     journal: Journal,
     expired: Callable[[], bool] = lambda: False,
     hidden: Collection[str] = (),
+    producers: Producers = PRODUCERS,
 ) -> RulesPreview:
-    """The effect of these rules on the names in the newest plans of the journal; ``hidden`` are
-    ids under the rules before.
+    """The effect of these rules on the names in the newest documents of the journal whose producer
+    tells them; ``hidden`` are ids under the rules before.
     """
     datasets, jobs, partitions = _Names(hidden), _Names(hidden), _Names(hidden)
-    plans = known = 0
-    for document, total in _newest_plans(journal):
-        known = total
+    plans = 0
+    for scope, spelled in _newest(journal, producers):
         if plans >= MOST_PLANS or expired():
             break
         plans += 1
-        labels, scope = document.plan.labels, document.scope
-        old, new = (
-            naming.job_name(labels, document.plan.name, scope, rules) for rules in (before, after)
-        )
-        written = f"{document.plan.name} {dict(labels)}" if labels else str(document.plan.name)
-        if identity.job_id(old.namespace, old.name) not in hidden:
-            jobs.pairs[f"{scope}@{written}" if scope else written] = (
-                f"{old.namespace}/{old.name}", f"{new.namespace}/{new.name}",
-            )  # fmt: skip
-        _add_uri(document.plan.write.target, scope, (before, after), datasets, partitions)
-        for read in document.plan.reads:
+        _add_job(spelled, scope, (before, after), jobs)
+        _add_uri(spelled.target, scope, (before, after), datasets, partitions)
+        for read in spelled.reads:
             _add_read(read, scope, (before, after), datasets, partitions)
+    known = sum(journal.entries(kind=kind, limit=1).total for kind in producers.spelled)
     return RulesPreview(
         datasets.preview(), jobs.preview(), partitions.preview(), plans, max(known, plans)
     )
 
 
-def _newest_plans(journal: Journal) -> Iterator[tuple[PlanDocument, int]]:
-    def ask(cursor: str | None) -> Page[StoredDocument]:
-        return journal.entries(kind=PLAN_KIND, limit=100, cursor=cursor)
+def _newest(journal: Journal, producers: Producers) -> Iterator[tuple[str, Spellings]]:
+    """The newest documents first: their scope, and their names. Unreadable ones have none."""
+    listed = (_entries(journal, kind) for kind in producers.spelled)
+    for entry in merge(*listed, key=lambda one: -one.position):
+        try:
+            stored = journal.document_of(entry.plan_id, entry.content_hash)
+        except HeadwaterError:
+            continue
+        spelled = None if stored is None else producers.spellings(stored)
+        if spelled is not None:
+            yield entry.scope, spelled
 
-    for page in walk_pages(ask):
-        for entry in page.items:
-            try:
-                stored = journal.document_of(entry.plan_id, entry.content_hash)
-                if stored is not None:
-                    yield read_plan_document(stored), page.total
-            except (HeadwaterError, ValueError):
-                continue  # an unreadable document has no names
+
+def _entries(journal: Journal, kind: DocumentKind) -> Iterator[StoredDocument]:
+    def ask(cursor: str | None) -> Page[StoredDocument]:
+        return journal.entries(kind=kind, limit=100, cursor=cursor)
+
+    return (entry for page in walk_pages(ask) for entry in page.items)
+
+
+def _add_job(spelled: Spellings, scope: str, rules: tuple[Rules, Rules], jobs: _Names) -> None:
+    labels, name = spelled.labels, spelled.job
+    old, new = (naming.job_name(labels, name, scope, one) for one in rules)
+    if identity.job_id(old.namespace, old.name) in jobs.hidden:
+        return
+    written = f"{name} {dict(labels)}" if labels else str(name)
+    jobs.pairs[f"{scope}@{written}" if scope else written] = (
+        f"{old.namespace}/{old.name}", f"{new.namespace}/{new.name}",
+    )  # fmt: skip
 
 
 def _add_uri(
@@ -219,12 +229,12 @@ def _add_uri(
 
 
 def _add_read(
-    read: Operation, scope: str, rules: tuple[Rules, Rules], datasets: _Names, partitions: _Names
+    read: SpelledRead, scope: str, rules: tuple[Rules, Rules], datasets: _Names, partitions: _Names
 ) -> None:
     """The sources of one read. Files that one set of rules alone takes for one are a line: the
     first of them, and how many more there are.
     """
-    old, new = (folded_sources(read, one) for one in rules)
+    old, new = (read.folded(one) for one in rules)
     if set(old) == set(new):
         for uri in old:
             _add_uri(uri, scope, rules, datasets, partitions)

@@ -10,6 +10,7 @@ from graph_model.json_fields import JsonObject
 from graph_model.naming import Rules
 from graph_model.producers.orders import Orders
 from graph_model.producers.projections import Projection
+from graph_model.producers.spellings import Spellings
 from graph_model.stores.protocols import DocumentKind, StoredDocument, Submission
 
 ProjectAll = Callable[[Sequence[StoredDocument]], Projection]
@@ -91,6 +92,11 @@ class Producer(Protocol):
     key are translated together. ``from_clients`` is False where people make the documents, over
     HTTP alone: no queue may bring them. ``api_versions`` are the versions that it accepts.
     ``versions`` change when equal documents give other facts.
+
+    ``announced`` are the names under which dispatchers announce its documents, in logs and in the
+    headers of messages (``ExecutionPlan``). ``openings`` are the beginnings of documents that a log
+    holds without such a name (``{"eventTime"``). ``spelled`` are the kinds with names that the
+    preview of naming rules shows.
     """
 
     @property
@@ -108,8 +114,19 @@ class Producer(Protocol):
     @property
     def versions(self) -> tuple[object, ...]: ...
 
+    @property
+    def announced(self) -> Mapping[str, DocumentKind]: ...
+
+    @property
+    def openings(self) -> tuple[str, ...]: ...
+
+    @property
+    def spelled(self) -> frozenset[DocumentKind]: ...
+
     def recognise(self, document: Mapping[str, Any]) -> Sequence[Reported]:
-        """The documents that a JSON object in a file is or contains, by its fields; () for none."""
+        """The documents that a JSON object in a file or a message is or contains, by its fields; ()
+        for none.
+        """
 
     def submission(self, reported: Reported) -> Submission:
         """A validated and masked document, with its subject key and the scope that it names.
@@ -120,6 +137,11 @@ class Producer(Protocol):
     def event(self, document: StoredDocument, rules: Rules) -> JsonObject | None:
         """The document as the JSON of an event in OpenLineage's words, which pages show for plans
         and runs without a plan document; None where it has none. Raises InvalidDocument.
+        """
+
+    def spellings(self, document: StoredDocument) -> Spellings | None:
+        """The names in a document of a ``spelled`` kind; None for any other. Raises
+        InvalidDocument.
         """
 
     def translator(self, rules: Rules) -> Translator:

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Final
 
-from graph_model.errors import InvalidDocument
+from graph_model.errors import HeadwaterError, InvalidDocument
 from graph_model.json_fields import JsonObject
 from graph_model.naming import Rules
 from graph_model.producers.commands.producer import Commands
 from graph_model.producers.declared.producer import Declarations
 from graph_model.producers.openlineage.producer import OpenLineage
 from graph_model.producers.producer import Producer, Translator
+from graph_model.producers.spellings import Spellings
 from graph_model.producers.spline.producer import Spline
 from graph_model.stores.protocols import DocumentKind, DocumentState, StoredDocument
 
@@ -20,7 +21,8 @@ class Producers:
     """Producers by the kinds of their documents. Raises ValueError where two share a kind.
 
     ``additions`` are the kinds whose documents only add facts to others', ``bases`` the other kinds
-    of those producers, ``from_clients`` the kinds that clients send.
+    of those producers, ``from_clients`` the kinds that clients send. ``announced``, ``openings``
+    and ``spelled`` are those of all producers.
     """
 
     def __init__(self, producers: Iterable[Producer]) -> None:
@@ -39,6 +41,15 @@ class Producers:
         self.from_clients: Final = frozenset(
             kind for kind, producer in kinds if producer.from_clients
         )
+        self.announced: Final[Mapping[str, DocumentKind]] = {
+            name: kind for producer in self._producers for name, kind in producer.announced.items()
+        }
+        self.openings: Final = tuple(
+            opening for producer in self._producers for opening in producer.openings
+        )
+        self.spelled: Final = frozenset[DocumentKind]().union(
+            *(producer.spelled for producer in self._producers)
+        )
         self.versions: Final = tuple(
             version for producer in self._producers for version in producer.versions
         )
@@ -50,6 +61,11 @@ class Producers:
         """The producer of a kind of documents."""
         return self._by_kind.get(DocumentKind(kind))
 
+    def versions_of(self, kind: str) -> tuple[str, ...]:
+        """The versions of its format in which a kind of documents is accepted; () for none."""
+        producer = self.of(kind)
+        return producer.api_versions if producer else ()
+
     def event(self, document: StoredDocument, rules: Rules) -> JsonObject | None:
         """``Producer.event``; also None for a document that failed or is damaged."""
         producer = self.of(document.kind)
@@ -58,6 +74,14 @@ class Producers:
         try:
             return producer.event(document, rules)
         except InvalidDocument:
+            return None
+
+    def spellings(self, document: StoredDocument) -> Spellings | None:
+        """``Producer.spellings``; also None for a document that cannot be read."""
+        producer = self.of(document.kind)
+        try:
+            return producer.spellings(document) if producer else None
+        except (HeadwaterError, ValueError):
             return None
 
     def translators(self, rules: Rules) -> dict[DocumentKind, Translator]:

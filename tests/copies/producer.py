@@ -17,6 +17,7 @@ from graph_model.producers.orders import NO_ORDERS, Orders
 from graph_model.producers.producer import Reported
 from graph_model.producers.projections import Projection, projection_of
 from graph_model.producers.registry import PRODUCERS, Producers
+from graph_model.producers.spellings import SpelledRead, Spellings
 from graph_model.producers.translation_result import PROJECTED, Outcome, earlier_sets
 from graph_model.stores.protocols import DocumentKind, StoredDocument, Submission
 from graph_model.stores.submissions import compact_json, make_submission
@@ -34,6 +35,9 @@ class Copies:
     from_clients = True
     api_versions = (VERSION,)
     versions = ("copies 1",)
+    announced: Mapping[str, DocumentKind] = {"Copy": COPY_KIND}
+    openings = ('{"copy"',)
+    spelled = frozenset({COPY_KIND})
 
     def recognise(self, document: Mapping[str, Any]) -> Sequence[Reported]:
         is_copy = {"copy", "from", "to"} <= document.keys()
@@ -46,6 +50,10 @@ class Copies:
 
     def event(self, document: StoredDocument, rules: Rules) -> JsonObject:
         return event_of(json.loads(document.body), rules)
+
+    def spellings(self, document: StoredDocument) -> Spellings:
+        copy = json.loads(document.body)
+        return Spellings({}, copy["copy"], copy["to"], (SpelledRead((copy["from"],)),))
 
     def translator(self, rules: Rules) -> CopyTranslator:
         return CopyTranslator(rules)

@@ -19,6 +19,10 @@ from api.application import create_app
 from api.command_line import run
 from api.service import Service
 from api.settings import read_settings
+from collectors.kafka import KafkaRecord, read_record
+from collectors.sqs.messages import MessageReader
+from collectors.sqs.queues import Message
+from graph_model.errors import InvalidInput
 from graph_model.producers.commands.documents import Command, Forget
 from graph_model.producers.commands.submissions import submit
 from graph_model.producers.producer import Reported
@@ -166,6 +170,39 @@ def test_an_export_of_it_is_imported_elsewhere(place: Place, tmp_path: Path) -> 
     other.small.project()
     assert other.elements() == place.elements()
     other.close()
+
+
+def test_a_log_with_its_documents_is_imported(tmp_path: Path) -> None:
+    """A dispatcher announces one by name, a transport writes one behind a prefix, broken in its
+    beginning.
+    """
+    named, plain = json.dumps(COPIES[0]), json.dumps(COPIES[1])
+    prefix = "26/03/01 10:00:00 INFO Jobs: "
+    lines = [f"{prefix}Copy (apiVersion: 1): {named}", f"{prefix}{plain[:4]}", prefix + plain[4:]]
+    made, file = Place(tmp_path / "data"), tmp_path / "jobs.log"
+    file.write_text("\n".join([*lines, f"{prefix}done"]), "utf-8")
+    assert "2 imported" in made.console("journal", "import", str(file))
+    made.close()
+
+
+def test_queues_bring_it() -> None:
+    value = json.dumps(COPIES[0])
+    record = KafkaRecord("jobs", 0, 0, (("__TypeId__", b"Copy_1"),), value.encode())
+    piece = read_record(record, FORMATS)
+    assert (piece.kind, piece.api_version) == (COPY_KIND, "1")
+    reader = MessageReader(None, (), 1_000_000, FORMATS)
+    for attributes in ({}, {"__TypeId__": "Copy_1"}):
+        (found,) = reader.read(Message("m-1", value, attributes)).prepared
+        assert (found.submission.kind, found.submission.plan_id) == (COPY_KIND, "run:r1")
+    with pytest.raises(InvalidInput, match="one of ExecutionPlan, ExecutionEvent, and there is"):
+        read_record(KafkaRecord("jobs", 0, 0, (), value.encode()))
+
+
+def test_naming_rules_are_tried_on_its_names(place: Place) -> None:
+    preview = place.client.put("/rules?preview=true", json={"rules": {}}).get_json()
+    assert (preview["plans"], preview["plansKnown"]) == (3, 3)
+    assert preview["datasets"]["spellings"] == 3
+    assert preview["jobs"]["spellings"] == 2
 
 
 def test_a_forgotten_job_is_gone(place: Place) -> None:

@@ -33,7 +33,7 @@ def consume_kafka(call: Call) -> int:
         _stop_signal() as stopped,
     ):
         call.say(f"Consuming {options.topic} as {options.group}; Ctrl-C stops it.")
-        done = consume(source, taking, set_aside, stopped)
+        done = consume(source, taking, set_aside, stopped, call.producers)
     call.say(f"{done.taken:,} documents taken, {done.set_aside:,} set aside")
     return 0
 
@@ -56,7 +56,8 @@ def consume_sqs(call: Call) -> int:
     set_up_logging(settings.log_level, settings.log_format)
     client = open_client()
     uploads = Uploads(settings.uploads) if settings.uploads else None
-    reader = MessageReader(uploads, load_rules(settings.rewrite_rules), settings.max_body_bytes)
+    rules, limit = load_rules(settings.rewrite_rules), settings.max_body_bytes
+    reader = MessageReader(uploads, rules, limit, call.producers)
     dead_letters = DeadLetters(Queue(settings.dead_letter_queue, client))
     with (
         destination_of_documents(

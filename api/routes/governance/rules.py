@@ -81,6 +81,7 @@ def _change(
             service.journal,
             lambda: time.monotonic() > end,
             service.governance.hidden,
+            service.producers,
         )
         return jsonify({"preview": True, **to_json(found)})
     if wanted != wanted_rules(service.journal, DEFAULT_RULES):

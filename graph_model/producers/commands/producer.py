@@ -33,6 +33,9 @@ class Commands:
     from_clients = False
     api_versions = (VERSION,)
     versions: tuple[object, ...] = ()
+    announced: Mapping[str, DocumentKind] = {}
+    openings: tuple[str, ...] = ()
+    spelled: frozenset[DocumentKind] = frozenset()
 
     def recognise(self, document: Mapping[str, Any]) -> Sequence[Reported]:  # noqa: ARG002
         """None: commands come from people or from an export of a journal, never from a producer."""
@@ -43,6 +46,9 @@ class Commands:
 
     def event(self, document: StoredDocument, rules: Rules) -> None:
         """None: a command reports no lineage."""
+
+    def spellings(self, document: StoredDocument) -> None:
+        """None: a command names ids."""
 
     def translator(self, rules: Rules) -> CommandTranslator:  # noqa: ARG002 - commands name ids
         return CommandTranslator()

@@ -30,6 +30,9 @@ class Declarations:
     from_clients = False
     api_versions = (SPECIFICATION,)
     versions: tuple[object, ...] = ()
+    announced: Mapping[str, DocumentKind] = {}
+    openings: tuple[str, ...] = ()
+    spelled: frozenset[DocumentKind] = frozenset()
 
     def recognise(self, document: Mapping[str, Any]) -> Sequence[Reported]:  # noqa: ARG002
         """None: declarations come from people or from an export of a journal, never from a
@@ -42,6 +45,9 @@ class Declarations:
 
     def event(self, document: StoredDocument, rules: Rules) -> JsonObject:  # noqa: ARG002
         return read_json(document.body)
+
+    def spellings(self, document: StoredDocument) -> None:
+        """None: the preview of naming rules shows the names of plans."""
 
     def translator(self, rules: Rules) -> OpenLineageTranslator:
         return OpenLineageTranslator(rules)

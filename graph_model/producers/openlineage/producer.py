@@ -25,6 +25,9 @@ class OpenLineage:
     from_clients = True
     api_versions = (SPECIFICATION,)
     versions = (OPENLINEAGE_VERSION,)
+    announced: Mapping[str, DocumentKind] = {}
+    openings = ('{"eventTime"', '{"eventType"')
+    spelled: frozenset[DocumentKind] = frozenset()
 
     def recognise(self, document: Mapping[str, Any]) -> Sequence[Reported]:
         return recognise(document)
@@ -34,6 +37,9 @@ class OpenLineage:
 
     def event(self, document: StoredDocument, rules: Rules) -> JsonObject:  # noqa: ARG002
         return read_json(document.body)
+
+    def spellings(self, document: StoredDocument) -> None:
+        """None: the preview of naming rules shows the names of plans."""
 
     def translator(self, rules: Rules) -> OpenLineageTranslator:
         return OpenLineageTranslator(rules)

@@ -20,6 +20,7 @@ from graph_model.producers.document_notes import projected
 from graph_model.producers.orders import NO_ORDERS, Orders
 from graph_model.producers.producer import Additions, ProjectAll, Reported
 from graph_model.producers.projections import FORGOTTEN_REASON, Projection, projection_of
+from graph_model.producers.spellings import SpelledRead, Spellings
 from graph_model.producers.spline import (
     TRANSLATOR_VERSION,
     PlanHead,
@@ -40,7 +41,7 @@ from graph_model.producers.spline.gathering import (
 from graph_model.producers.spline.reports.recognition import recognise
 from graph_model.producers.spline.reports.submissions import event_submission, plan_submission
 from graph_model.producers.translation_result import Outcome, earlier_sets
-from graph_model.stores.protocols import DocumentState, StoredDocument, Submission
+from graph_model.stores.protocols import DocumentKind, DocumentState, StoredDocument, Submission
 
 _MOST_HEADS_BYTES: Final = 64 << 20
 _HEAD_OVERHEAD: Final = 1_000
@@ -55,6 +56,12 @@ class Spline:
     from_clients = True
     api_versions = API_VERSIONS
     versions = (TRANSLATOR_VERSION, GATHERING_VERSION)
+    announced: Mapping[str, DocumentKind] = {
+        "ExecutionPlan": PLAN_KIND,
+        "ExecutionEvent": EVENT_KIND,
+    }
+    openings: tuple[str, ...] = ()
+    spelled = frozenset({PLAN_KIND})
 
     def recognise(self, document: Mapping[str, Any]) -> Sequence[Reported]:
         return recognise(document)
@@ -65,6 +72,13 @@ class Spline:
 
     def event(self, document: StoredDocument, rules: Rules) -> None:
         """None: its plans are documents of their own."""
+
+    def spellings(self, document: StoredDocument) -> Spellings | None:
+        if document.kind != PLAN_KIND:
+            return None
+        plan = read_plan_document(document).plan
+        reads = (SpelledRead(one.sources, one.params, one.extra.get("roots")) for one in plan.reads)
+        return Spellings(plan.labels, plan.name, plan.write.target, tuple(reads))
 
     def translator(self, rules: Rules) -> SplineTranslator:
         return SplineTranslator(rules)

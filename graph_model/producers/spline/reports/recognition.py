@@ -1,4 +1,4 @@
-"""Which of Spline's documents a JSON object of a file is, or holds, by its fields."""
+"""Which of Spline's documents a JSON object of a file or a message is, or holds, by its fields."""
 
 from __future__ import annotations
 
@@ -12,11 +12,16 @@ PLAIN_VERSION: Final = "1"
 """For documents that name no version: ``submissions.spoken_version`` looks at their content."""
 
 _INTERNAL_VERSION: Final = "1.2"
+_ENVELOPE_PARTS: Final = {"plan": PLAN_KIND, "event": EVENT_KIND}
 _FILE_PARTS: Final = {"executionPlan": PLAN_KIND, "executionEvent": EVENT_KIND}
 
 
 def recognise(document: Mapping[str, Any]) -> Sequence[Reported]:
-    """A plan, an event, or the content of the agent's ``_LINEAGE`` file; () for anything else."""
+    """A plan, an event, the content of the agent's ``_LINEAGE`` file, or the envelope of a
+    dispatcher for SQS; () for anything else.
+    """
+    if "requestType" in document:
+        return tuple(_enveloped(document.get("body")))
     if _FILE_PARTS.keys() & document.keys():
         return tuple(_lineage_file(document))
     if "operations" in document:
@@ -24,6 +29,14 @@ def recognise(document: Mapping[str, Any]) -> Sequence[Reported]:
     if "planId" in document and "timestamp" in document and "eventTime" not in document:
         return (Reported(EVENT_KIND, PLAIN_VERSION, document),)
     return ()
+
+
+def _enveloped(body: Any) -> Iterator[Reported]:
+    """``{"requestType": …, "body": {"plan": …, "event": …}}``, in API 1.2; either may be null."""
+    if isinstance(body, Mapping):
+        for key, kind in _ENVELOPE_PARTS.items():
+            if (found := body.get(key)) is not None:
+                yield Reported(kind, _INTERNAL_VERSION, found, f".{key}")
 
 
 def _lineage_file(document: Mapping[str, Any]) -> Iterator[Reported]:

@@ -21,7 +21,9 @@ import pytest
 
 from api import logs
 from graph_model import naming
+from graph_model.documents.announcements import markers_of
 from graph_model.naming import DEFAULT_RULES, uris
+from graph_model.producers.registry import PRODUCERS
 from spark_agent_config import masking
 from spark_agent_config.masking import tokens
 from tests.adversaries import UNITS, grows_too_fast, texts_against
@@ -51,6 +53,7 @@ def modules() -> Iterator[ModuleType]:
 def patterns() -> list[Found]:
     """Patterns of modules, of tables and those written where they are used."""
     found: list[Found] = []
+    found.append(("the markers of dumps", markers_of(PRODUCERS).pattern, frozenset(METHODS[:2])))
     for module in modules():
         tree = ast.parse(Path(str(module.__file__)).read_text("utf-8"))
         uses = uses_by_name(tree)
@@ -110,6 +113,8 @@ UNTOLD: Final[set[tuple[str, str]]] = set()
 
 # The parts of patterns that are put together from arguments.
 BUILT: Final = {
+    # names and beginnings that producers state, without a repeat
+    ("graph_model.documents.announcements", "pattern"),
     # words of a prefix of up to 500 characters, possessive
     ("graph_model.documents.wrapped_lines", "parts"),
     ("graph_model.documents.wrapped_lines", "space"),

@@ -39,6 +39,9 @@ class Lines:
     from_clients = True
     api_versions = ("1",)
     versions = ("lines 1",)
+    announced: Mapping[str, DocumentKind] = {}
+    openings: tuple[str, ...] = ()
+    spelled: frozenset[DocumentKind] = frozenset()
 
     def recognise(self, document: Mapping[str, Any]) -> Sequence[Reported]:
         raise NotImplementedError
