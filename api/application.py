@@ -24,7 +24,7 @@ from api.service import Service, attach
 from api.service.sources import answer_not_found
 from api.settings import Settings
 from graph_model.errors import NotFound
-from graph_model.stores.keys import Role
+from graph_model.stores.roles import Role
 
 DISTRIBUTION: Final = "headwater-lineage"
 DESCRIPTION: Final = (

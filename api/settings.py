@@ -18,6 +18,7 @@ from graph_model.projection.runs.window import EMBEDDED, REMOTE, RunWindow, read
 from graph_model.retention.keeping import Keep, read_keep
 from graph_model.stores.gremlin.engine.memory import LEAST_HEAP_MB, fitting_heap, memory_limit
 from graph_model.stores.places import split_place
+from graph_model.stores.roles import ANONYMOUS_ROLES
 
 PREFIX: Final = "HEADWATER_"
 PAGE: Final = Path(__file__).resolve().parent / "frontend"
@@ -36,8 +37,6 @@ _OF_TESTS: Final = "HEADWATER_TEST_"
 LOG_LEVELS: Final = ("debug", "info", "warning", "error")
 LOG_FORMATS: Final = ("text", "json")
 ACCESS_LOGS: Final = ("auto", "all", "errors")
-ANONYMOUS_ROLES: Final = ("reader", "producer")
-"""The roles that a caller without a key can have; admin is none of them."""
 GREMLIN_DIALECTS: Final = ("tinkerpop", "neptune")
 _ANY_ADDRESS: Final = ("0.0.0.0", "::")  # noqa: S104 - recognised, not bound
 _NOBODY: Final = "none"
@@ -435,8 +434,8 @@ ROWS: Final[tuple[Row, ...]] = (
     Row(
         "HEADWATER_ANONYMOUS",
         "none",
-        "Roles of clients without an API key, once a key exists: none, reader, producer, or "
-        "reader,producer.",
+        f"Roles of clients without an API key, once a key exists: {_NOBODY}, "
+        f"{', '.join(ANONYMOUS_ROLES)}, or {','.join(ANONYMOUS_ROLES)}.",
         _anonymous,
     ),
     Row(

@@ -7,7 +7,7 @@ from flask import Response, current_app, jsonify
 from api.consumer.queries import SpringParser
 from api.http.blueprint import Blueprint
 from api.http.errors import RETRY_AFTER_SECONDS
-from api.schemas.security import OPEN
+from api.http.rights import OPEN
 from api.service import current_service
 from api.service.readiness import ask
 
@@ -24,16 +24,15 @@ def version() -> Response:
     return jsonify({"build": {"version": number, "timestamp": "", "revision": ""}})
 
 
-@blueprint.route("/liveness")
-@blueprint.doc(security=OPEN, responses={200: {"description": "The process answers; no body"}})
+@blueprint.route("/liveness", access=OPEN)
+@blueprint.doc(responses={200: {"description": "The process answers; no body"}})
 def liveness() -> Response:
     """200 while the process answers."""
     return _empty(200)
 
 
-@blueprint.route("/readiness")
+@blueprint.route("/readiness", access=OPEN)
 @blueprint.doc(
-    security=OPEN,
     responses={
         200: {"description": "Answers are whole; no body"},
         503: {"description": "Rebuilding, or a component is unavailable; /health/ready names it"},

@@ -3,6 +3,7 @@
 In reading order:
 
 ``exchange``       one request and its answer: its id, the access line, its measurements
+``rights``         the role that a request to a route needs
 ``access``         the key of a request -> a principal -> allowed or refused
 ``principals``     the principal of a request, once it is allowed
 ``rates``          a rate for each key: one token bucket, kept by this process

@@ -7,8 +7,8 @@ Until the first key is made, every client may do everything: that is a laptop, a
 refuses to listen beyond it. From the first key on every request needs one, except where a route
 is open or a setting leaves a role to those without a key.
 
-This module decides the role for every route: a route that only reads needs a reader, one that
-changes something an admin; exceptions are listed. So a new route is closed until it is listed.
+A route that only reads needs a reader, one that changes something an admin, unless its blueprint
+names another right (``rights``). So a new route is closed until it names one.
 """
 
 from __future__ import annotations
@@ -18,31 +18,20 @@ from typing import Final, Protocol
 
 from flask import Flask, request
 
+from api.http.blueprint import Blueprint
 from api.http.principals import ANONYMOUS_NAME, EVERYBODY, Principal, admit
 from api.http.rates import Rates
+from api.http.rights import READING
 from graph_model.errors import NotAllowed, NotAuthenticated, TooManyRequests
-from graph_model.stores.keys import Key, Role
+from graph_model.stores.keys import Key
+from graph_model.stores.roles import Role
 
 API_KEY_HEADER: Final = "X-API-Key"
 _BEARER: Final = "bearer"
-_READING: Final = frozenset({"GET", "HEAD"})
 _PREFLIGHT: Final = "OPTIONS"
 
-OPEN: Final = frozenset(
-    {
-        "api-docs", "pages", "health.live", "health.ready", "about.liveness", "about.readiness",
-    }
-)  # fmt: skip
-"""Blueprints and endpoints without any check: the page's own files hold no lineage."""
-
-PRODUCERS: Final = frozenset({"producer", "producer_at_root", "openlineage", "uploads"})
-"""Blueprints that take documents, the agents' handshake included."""
-
-DECLARING: Final = frozenset({"declarations"})
-"""Blueprints whose changes need a producer: a client that may report lineage may declare it."""
-
-ASKING: Final = frozenset({"impact.plan"})
-"""Endpoints that take a body and change nothing: a reader may use them."""
+FILES: Final = frozenset({"api-docs", "pages"})
+"""Blueprints of files, the page's and the API description: they are open to everybody."""
 
 
 class Headers(Protocol):
@@ -72,19 +61,17 @@ class NoKeys:
         return None
 
 
-def needed_roles(endpoint: str, method: str) -> frozenset[Role] | None:
-    """The roles of which a caller needs one (an admin has them all); None for an open route.
+def needed_role(app: Flask, endpoint: str, method: str) -> Role | None:
+    """The role that a caller needs (an admin has them all); None for an open route.
 
     ``endpoint`` is Flask's: ``graph.lineage``, ``producer_at_root.status``.
     """
-    blueprint = endpoint.rpartition(".")[0]
-    if endpoint in OPEN or blueprint in OPEN:
+    name = endpoint.rpartition(".")[0]
+    if name in FILES:
         return None
-    if blueprint in PRODUCERS:
-        return frozenset({Role.PRODUCER})
-    if method in _READING or endpoint in ASKING:
-        return frozenset({Role.READER})
-    return frozenset({Role.PRODUCER if blueprint in DECLARING else Role.ADMIN})
+    blueprint = app.blueprints.get(name)
+    access = blueprint.access_of(endpoint) if isinstance(blueprint, Blueprint) else READING
+    return access.needed(method)
 
 
 def presented_key(headers: Headers) -> str | None:
@@ -108,8 +95,8 @@ class Guard:
         self._anonymous = Principal(ANONYMOUS_NAME, anonymous)
         self._rates = rates
 
-    def admitted(self, text: str | None, needed: frozenset[Role]) -> Principal:
-        """The principal of this key (None: no key) if it has one of these roles.
+    def admitted(self, text: str | None, needed: Role) -> Principal:
+        """The principal of this key (None: no key) if it has this role.
 
         Raises NotAuthenticated, NotAllowed, TooManyRequests or Unavailable.
         """
@@ -127,7 +114,7 @@ class Guard:
             raise NotAllowed(key.name, _named(needed))
         return principal
 
-    def _without_key(self, needed: frozenset[Role]) -> Principal:
+    def _without_key(self, needed: Role) -> Principal:
         if self._anonymous.may(needed):
             return self._anonymous
         raise NotAuthenticated(
@@ -136,9 +123,9 @@ class Guard:
         )
 
 
-def _named(needed: frozenset[Role]) -> tuple[str, ...]:
-    """``{reader}`` => (reader, admin)."""
-    return (*sorted(role.value for role in needed - {Role.ADMIN}), Role.ADMIN.value)
+def _named(needed: Role) -> tuple[str, ...]:
+    """``reader`` => (reader, admin)."""
+    return tuple(dict.fromkeys((needed.value, Role.ADMIN.value)))
 
 
 def guard(app: Flask, keeper: Guard) -> None:
@@ -148,7 +135,7 @@ def guard(app: Flask, keeper: Guard) -> None:
         endpoint = request.endpoint
         if endpoint is None or request.method == _PREFLIGHT:
             return  # nothing is served there; a browser's preflight request carries no key
-        needed = needed_roles(endpoint, request.method)
+        needed = needed_role(app, endpoint, request.method)
         if needed is not None:
             admit(keeper.admitted(presented_key(request.headers), needed))
 

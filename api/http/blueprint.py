@@ -26,6 +26,7 @@ from webargs.flaskparser import FlaskParser
 
 from api.http.bodies import ROOM, is_gzip, require_json
 from api.http.errors import ErrorSchema, answer_http, flatten
+from api.http.rights import OPEN, READING, RouteAccess
 from graph_model.documents.gzip_streams import gunzip
 from graph_model.documents.json_texts import parse_order
 from graph_model.errors import InvalidFields
@@ -93,12 +94,36 @@ class Blueprint(flask_smorest.Blueprint):  # type: ignore[misc]
 
     ARGUMENTS_PARSER = StrictParser()
 
+    def __init__(
+        self, name: str, import_name: str, *, access: RouteAccess = READING, **options: Any
+    ) -> None:
+        super().__init__(name, import_name, **options)
+        self._access = access
+        self._exceptions: dict[str, RouteAccess] = {}
+
+    def access_of(self, endpoint: str) -> RouteAccess:
+        """The right to one of its routes; ``endpoint`` is Flask's: ``graph.lineage``."""
+        return self._exceptions.get(endpoint.rpartition(".")[2], self._access)
+
     def route(
-        self, rule: str, *, methods: list[str] | None = None, **options: Any
+        self,
+        rule: str,
+        *,
+        methods: list[str] | None = None,
+        access: RouteAccess | None = None,
+        **options: Any,
     ) -> Callable[[View], View]:
-        return cast(
+        """``access`` of this route where it is not that of the blueprint."""
+        register = cast(
             "Callable[[View], View]", super().route(rule, methods=methods or ["GET"], **options)
         )
+
+        def registered(view: View) -> View:
+            if access is not None:
+                self._exceptions[options.get("endpoint") or view.__name__] = access
+            return register(self.doc(security=[])(view) if access is OPEN else view)
+
+        return registered
 
     def arguments(
         self, schema: SchemaType, *, location: str = "query", **options: Any

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
 from dataclasses import dataclass
 from typing import Final
 
 from flask import g
 
-from graph_model.stores.keys import Role
+from graph_model.stores.roles import Role
 
 ANONYMOUS_NAME: Final = "anonymous"
 CONSOLE_NAME: Final = "console"
@@ -23,9 +22,9 @@ class Principal:
     roles: frozenset[Role]
     scope: str = ""
 
-    def may(self, needed: Collection[Role]) -> bool:
-        """Whether one of these roles is its own; an admin has every role."""
-        return Role.ADMIN in self.roles or not self.roles.isdisjoint(needed)
+    def may(self, needed: Role) -> bool:
+        """Whether this role is its own; an admin has every role."""
+        return Role.ADMIN in self.roles or needed in self.roles
 
 
 EVERYBODY: Final = Principal(ANONYMOUS_NAME, frozenset({Role.ADMIN}))

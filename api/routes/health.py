@@ -10,26 +10,24 @@ from flask import Response, jsonify
 from api.http import metrics as measured
 from api.http.blueprint import Blueprint
 from api.http.errors import RETRY_AFTER_SECONDS
+from api.http.rights import OPEN
 from api.schemas.health import LiveReply, ReadyReply
-from api.schemas.security import OPEN
 from api.service import current_service
 from api.service.readiness import ask
 
 blueprint = Blueprint("health", __name__, description="Whether this Headwater is well")
 
 
-@blueprint.route("/health/live")
+@blueprint.route("/health/live", access=OPEN)
 @blueprint.response(200, LiveReply)
-@blueprint.doc(security=OPEN)
 def live() -> dict[str, Any]:
     """200 while the process answers."""
     return {"status": "live"}
 
 
-@blueprint.route("/health/ready")
+@blueprint.route("/health/ready", access=OPEN)
 @blueprint.response(200, ReadyReply)
 @blueprint.doc(
-    security=OPEN,
     responses={503: {"description": "Rebuilding, or a part is away: the same body"}},
 )
 def ready() -> Response:

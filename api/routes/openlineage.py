@@ -20,6 +20,7 @@ from flask import Response, jsonify, request
 from api.http.blueprint import Blueprint
 from api.http.bodies import require_json
 from api.http.errors import Reason
+from api.http.rights import REPORTING
 from api.intake.documents import LARGE, Reading, current_delivery, once, read_each, take
 from api.routes.producer import created, note_reason, note_refusal
 from api.service import current_service
@@ -63,7 +64,9 @@ _SUMMARY: Final = {
     },
 }
 
-blueprint = Blueprint("openlineage", __name__, description="OpenLineage: events of any tool")
+blueprint = Blueprint(
+    "openlineage", __name__, access=REPORTING, description="OpenLineage: events of any tool"
+)
 
 
 def _body(schema: dict[str, Any]) -> dict[str, Any]:

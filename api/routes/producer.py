@@ -18,6 +18,7 @@ from api.http.blueprint import Blueprint
 from api.http.bodies import CONTENT_TYPES, api_version
 from api.http.errors import Reason
 from api.http.principals import current_principal
+from api.http.rights import REPORTING
 from api.intake.documents import (
     ANY_SIZE,
     LARGE,
@@ -46,6 +47,7 @@ _KINDS: Final = {"execution-plans": PLAN_KIND, "execution-events": EVENT_KIND}
 blueprint = Blueprint(
     "producer",
     __name__,
+    access=REPORTING,
     description="The producer API of Spline: at the root and under /producer",
 )
 

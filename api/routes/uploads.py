@@ -13,12 +13,15 @@ from flask import current_app
 
 from api.http.blueprint import Blueprint
 from api.http.principals import current_principal
+from api.http.rights import REPORTING
 from api.schemas.uploads import UploadReply, UploadRequest
 from api.settings import Settings
 from graph_model.errors import InvalidFields, NotFound
 from graph_model.stores.uploads import Announced, Uploads
 
-blueprint = Blueprint("uploads", __name__, description="Large documents, by way of a bucket")
+blueprint = Blueprint(
+    "uploads", __name__, access=REPORTING, description="Large documents, by way of a bucket"
+)
 
 
 def require_place() -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import Final
 
 SECURITY_SCHEMES: Final[dict[str, dict[str, str]]] = {
     "apiKey": {
@@ -20,6 +20,3 @@ SECURITY_SCHEMES: Final[dict[str, dict[str, str]]] = {
 
 SECURITY: Final[list[dict[str, list[str]]]] = [{"apiKey": []}, {"bearer": []}, {}]
 """Either of them, or none where no key was made or a role is left to anonymous callers."""
-
-OPEN: Final[list[Any]] = []
-"""For a route that needs no key."""

@@ -16,7 +16,7 @@ from api.service import current_service
 from graph_model.answers.sources import Sources
 from graph_model.errors import NotFound, Rebuilding
 from graph_model.lineage import Partial
-from graph_model.stores.keys import Role
+from graph_model.stores.roles import Role
 
 #: The longest time of a walk: after it, the answer is the part found so far.
 TIME_LIMIT_MS: Final = 20_000
@@ -41,7 +41,7 @@ def current_sources() -> Sources:
         governance=kept.governance,
         structure=kept.structure,
         hidden=kept.governance.hidden,
-        opens_hidden=current_principal().may({Role.ADMIN}),
+        opens_hidden=current_principal().may(Role.ADMIN),
         expired=_deadline(),
         time_limit_ms=TIME_LIMIT_MS,
     )

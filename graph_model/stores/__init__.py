@@ -8,6 +8,7 @@ In reading order:
 ``gremlin``      the graph in a Gremlin database: Amazon Neptune, or the embedded Gremlin Server
 ``database``     the relational database under the journal and the catalogue
 ``keys``         API keys: the clients and people of a Headwater, and their roles
+``roles``        the roles of API keys
 ``submissions``  a document on its way into the journal: the spelling of its body, its hash
 ``cursors``      cursors: the beginning of a list's next page, as an opaque text
 ``digests``      one hash over all elements of a graph, in any order

@@ -26,9 +26,10 @@ from graph_model.stores.database import open_database
 from graph_model.stores.journal import SqlJournal
 from graph_model.stores.journal.archive import Contents
 from graph_model.stores.journal.tables import bodies, documents, raw, receipts
-from graph_model.stores.keys import KeyRequest, NewKey, Role, SqlKeys, make_key
+from graph_model.stores.keys import KeyRequest, NewKey, SqlKeys, make_key
 from graph_model.stores.keys.key import ID_BYTES, SECRET_BYTES
 from graph_model.stores.protocols import DocumentState, Submission
+from graph_model.stores.roles import Role
 from graph_model.stores.submissions import content_hash
 from tests.contract.databases import EVERY, empty_database
 from tests.contract.submissions import a_receipt, a_submission, an_event

@@ -7,7 +7,8 @@ import sqlalchemy as sa
 
 from graph_model.errors import InvalidInput, NotFound
 from graph_model.stores.database import open_database
-from graph_model.stores.keys import KeyRequest, NewKey, Role, SqlKeys, make_key
+from graph_model.stores.keys import KeyRequest, NewKey, SqlKeys, make_key
+from graph_model.stores.roles import Role
 from tests.contract.databases import SHARED, empty_database
 
 

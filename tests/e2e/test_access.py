@@ -15,13 +15,13 @@ import pytest
 
 from api.console.journal.posting import ServerDestination
 from api.http.access import API_KEY_HEADER as READ_HERE
-from api.http.access import OPEN, PRODUCERS, needed_roles
+from api.http.access import FILES, needed_role
 from collectors.destinations import JournalDestination
 from graph_model.documents.dumps import Piece
 from graph_model.documents.pieces import prepare
 from graph_model.errors import HeadwaterError
 from graph_model.producers.spline.documents import PLAN_KIND
-from graph_model.stores.keys import Role
+from graph_model.stores.roles import Role
 from spark_agent_config.configuration.properties import API_KEY_HEADER, spline_properties
 from spark_agent_config.delivery.post import HttpSender, Post
 from tests.e2e.producer_service import SPLINE_1_2, Headwater, a_plan, an_event, errors_of, headwater
@@ -133,12 +133,23 @@ def test_every_route_is_open_by_intention_or_needs_a_role(server: Headwater) -> 
         rule.endpoint
         for rule in server.app.url_map.iter_rules()
         for method in rule.methods or ()
-        if method != "OPTIONS" and needed_roles(rule.endpoint, method) is None
+        if method != "OPTIONS" and needed_role(server.app, rule.endpoint, method) is None
     }
     blueprints = {endpoint.rpartition(".")[0] for endpoint in free}
-    assert blueprints <= {"api-docs", "pages", "health", "about"}
-    assert {name for name in OPEN if "." in name} <= free
-    assert set(server.app.blueprints) >= PRODUCERS
+    assert blueprints == {*FILES, "health", "about"}
+    assert {name for name in free if name.rpartition(".")[0] not in FILES} == {
+        "health.live", "health.ready", "about.liveness", "about.readiness",
+    }  # fmt: skip
+
+
+def test_a_producer_reaches_the_routes_that_take_documents_and_declares(server: Headwater) -> None:
+    changed = {
+        rule.endpoint.rpartition(".")[0]
+        for rule in server.app.url_map.iter_rules()
+        if needed_role(server.app, rule.endpoint, "POST") == PRODUCER
+    }
+    assert changed == {"producer", "producer_at_root", "openlineage", "uploads", "declarations"}
+    assert needed_role(server.app, "impact.plan", "POST") == READER
 
 
 # --- refusals ------------------------------------------------------------------------------------

@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
+from random import randbytes
 from typing import Any
 
 import pytest
@@ -32,10 +33,14 @@ from graph_model.stores.catalogue import SqlCatalogue, SqlGenerations
 from graph_model.stores.database import open_database
 from graph_model.stores.digests import elements_digest
 from graph_model.stores.journal import SqlJournal
+from graph_model.stores.keys import KeyRequest, SqlKeys, make_key
+from graph_model.stores.keys.key import ID_BYTES, SECRET_BYTES
 from graph_model.stores.protocols import Submission
+from graph_model.stores.roles import Role
 from pipeline.output.loading import load
 from pipeline.output.result import Result, open_files
 from tests.copies.producer import COPY_KIND, FORMATS, VERSION
+from tests.copies.routes import blueprint
 from tests.memory_graph import MemoryGraph
 from tests.projections import SmallHeadwater, lineage_event
 from tests.unit.graph_model.producers.openlineage.test_projection import dataset, run_event
@@ -84,10 +89,13 @@ class Place:
             self.graph,
             self.generations,
             lambda: NOW,
+            SqlKeys(self.engine),
             producers=FORMATS,
         )
         settings = replace(read_settings({}), data=folder)
-        self.client: FlaskClient = create_app(settings, service).test_client()
+        application = create_app(settings, service)
+        application.register_blueprint(blueprint)
+        self.client: FlaskClient = application.test_client()
 
     def ask(self, path: str, **query: Any) -> Any:
         answer = self.client.get(path, query_string=query)
@@ -99,6 +107,14 @@ class Place:
         code = run([*arguments, "--data", str(self.folder)], {}, out, errors, FORMATS)
         assert code == 0, out.getvalue() + errors.getvalue()
         return out.getvalue()
+
+    def key(self, role: Role) -> str:
+        """The text of a new key with this role."""
+        made = make_key(
+            KeyRequest(role, frozenset({role})), randbytes(ID_BYTES + SECRET_BYTES), NOW
+        )
+        SqlKeys(self.engine).add(made.key)
+        return made.text
 
     def elements(self) -> object:
         return self.small.elements()
@@ -182,6 +198,20 @@ def test_a_log_with_its_documents_is_imported(tmp_path: Path) -> None:
     made, file = Place(tmp_path / "data"), tmp_path / "jobs.log"
     file.write_text("\n".join([*lines, f"{prefix}done"]), "utf-8")
     assert "2 imported" in made.console("journal", "import", str(file))
+    made.close()
+
+
+def test_a_key_of_a_producer_sends_it_to_a_route_of_its_own(tmp_path: Path) -> None:
+    made = Place(tmp_path / "data")
+    keys = {role: made.key(role) for role in Role}
+    answers = {
+        role: made.client.post("/copies", json=COPIES[0], headers={"X-API-Key": key}).status_code
+        for role, key in keys.items()
+    }
+    assert answers == {Role.PRODUCER: 201, Role.READER: 403, Role.ADMIN: 201}
+    assert made.client.post("/copies", json=COPIES[0]).status_code == 401
+    listed = made.client.get("/journal?kind=copy", headers={"X-API-Key": keys[Role.READER]})
+    assert [one["planId"] for one in listed.get_json()["items"]] == ["run:r1"]
     made.close()
 
 

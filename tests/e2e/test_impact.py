@@ -20,7 +20,8 @@ from api.routes.graph.impact import MOST_DOCUMENTS
 from api.schemas.graph.impact import ImpactReply, PlanCheckReply
 from graph_model.answers.impact.relocation import relocate
 from graph_model.errors import ConfigurationError, HeadwaterError
-from graph_model.stores.keys import Key, Role
+from graph_model.stores.keys import Key
+from graph_model.stores.roles import Role
 from tests import impact_lake as lake
 from tests.builders import PlanBuilder
 from tests.e2e.small_client import CallOn, client_of, command, running

@@ -33,9 +33,10 @@ from graph_model.errors import ConfigurationError, GraphUnavailable, JournalUnav
 from graph_model.projection.projector import Projector
 from graph_model.stores.catalogue import SqlGenerations
 from graph_model.stores.journal import SqlJournal
-from graph_model.stores.keys import KeyRequest, Role, SqlKeys, make_key
+from graph_model.stores.keys import KeyRequest, SqlKeys, make_key
 from graph_model.stores.keys.key import ID_BYTES, SECRET_BYTES
 from graph_model.stores.protocols import DocumentState, StoredDocument
+from graph_model.stores.roles import Role
 from tests.aws import Aws, environment_of, moto_server
 from tests.e2e.producer_service import SPLINE_1_2, a_plan, an_event
 from tests.lambda_runtime import (

@@ -14,8 +14,8 @@ from prometheus_client.parser import text_string_to_metric_families
 from api.logs import FIELDS, current_request_id
 from graph_model.errors import JournalUnavailable
 from graph_model.retention.forecast import Forecast, Growth, Measure
-from graph_model.stores.keys import Role
 from graph_model.stores.protocols import DocumentState
+from graph_model.stores.roles import Role
 from tests.e2e.producer_service import (
     OTHER_PLAN_ID,
     SPLINE_1_2,

@@ -22,7 +22,7 @@ import pytest
 
 from api.logs import FIELDS
 from api.serving.server import listening, reserve
-from graph_model.stores.keys import Role
+from graph_model.stores.roles import Role
 from tests.e2e.producer_service import SPLINE_1_2, Headwater, a_plan
 from tests.e2e.service import free_port
 

@@ -15,8 +15,8 @@ from api.http.errors import Reason
 from api.service.refusals import Refusals
 from collectors.kafka import KafkaRecord, read_record
 from graph_model.documents.dumps import Piece, recognise
-from graph_model.stores.keys import Role
 from graph_model.stores.protocols import DocumentState
+from graph_model.stores.roles import Role
 from tests.e2e.producer_service import SPLINE_1_2, Headwater, a_plan, an_event
 from tests.e2e.producer_service import headwater as in_memory
 from tests.e2e.small_client import client_of

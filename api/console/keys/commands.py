@@ -10,12 +10,13 @@ from typing import Any
 from api.console.call import Call, add_command, add_settings
 from api.http.times import now
 from graph_model.errors import ConfigurationError
+from graph_model.stores.roles import MAY, ROLES, Role
 
 
 def keys_create(call: Call) -> int:
     """Make an API key and print it, once."""
     from api.console.keys.table import create
-    from graph_model.stores.keys import KeyRequest, Role
+    from graph_model.stores.keys import KeyRequest
 
     options = call.options
     roles = frozenset(map(Role, options.role))
@@ -96,8 +97,8 @@ def _add_keys_create(actions: Any) -> argparse.ArgumentParser:
         "create",
         keys_create,
         "make a key and print it, once",
-        """\
-The role reader may read, producer may report, admin may do everything. A name is never used twice,
+        f"""\
+The role {", ".join(f"{role} may {MAY[role]}" for role in Role)}. A name is never used twice,
 because each receipt in the journal keeps the name of its key.
 
   headwater keys create nightly-jobs --role producer --scope emr-prod
@@ -109,7 +110,7 @@ because each receipt in the journal keeps the name of its key.
         "--role",
         action="append",
         required=True,
-        choices=("reader", "producer", "admin"),
+        choices=ROLES,
         help="may be given several times",
     )
     created.add_argument(

@@ -10,6 +10,7 @@ from flask import Response, jsonify, request
 
 from api.http.blueprint import Blueprint
 from api.http.principals import Principal, current_principal
+from api.http.rights import DECLARING
 from api.intake.declarations import (
     Author,
     declare,
@@ -36,15 +37,18 @@ from graph_model.answers.visibility import open_found
 from graph_model.errors import NotAllowed, Rebuilding
 from graph_model.facts import DeclarationRow
 from graph_model.stores.cursors import read_cursor, write_cursor
-from graph_model.stores.keys import Role
 from graph_model.stores.protocols import Page
+from graph_model.stores.roles import Role
 
 _MOST_ROUTE: Final = 2_000
 _CURSOR: Final = "declarations"
 _KINDS: Final = (labels.DATASET, labels.JOB)
 
 blueprint = Blueprint(
-    "declarations", __name__, description="Lineage that people declare, without a run"
+    "declarations",
+    __name__,
+    access=DECLARING,
+    description="Lineage that people declare, without a run",
 )
 
 
@@ -129,8 +133,8 @@ def delete_declaration(query: Mapping[str, Any], key: str) -> Response:
 
 
 def _may_remove(row: DeclarationRow, caller: Principal) -> bool:
-    own = row.author == caller.name and caller.may({Role.PRODUCER})
-    return own or caller.may({Role.ADMIN})
+    own = row.author == caller.name and caller.may(Role.PRODUCER)
+    return own or caller.may(Role.ADMIN)
 
 
 def _refuse_while_rebuilding() -> None:

@@ -14,6 +14,7 @@ from werkzeug.http import parse_options_header
 
 from api.http.blueprint import Blueprint
 from api.http.bodies import ROOM
+from api.http.rights import ASKING
 from api.intake.documents import current_delivery
 from api.replies.graph import check_reply, impact_reply
 from api.schemas.graph.impact import (
@@ -98,7 +99,7 @@ def _marked(report: ImpactReport, lack: Partial | None) -> ImpactReport:
     return report if lack is None else replace(report, partial=lack)
 
 
-@blueprint.route("/impact/plan", methods=["POST"])
+@blueprint.route("/impact/plan", methods=["POST"], access=ASKING)
 @blueprint.arguments(PlanCheckQuery)
 @blueprint.doc(requestBody=_BODY)
 @blueprint.describes(PlanCheckReply)

@@ -13,7 +13,7 @@ In reading order:
 ``archive``  keys as lines of a backup: their rows, which hold no secret
 """
 
-from graph_model.stores.keys.key import Key, KeyRequest, NewKey, Role, make_key, masked
+from graph_model.stores.keys.key import Key, KeyRequest, NewKey, make_key, masked
 from graph_model.stores.keys.keys import SqlKeys
 
-__all__ = ["Key", "KeyRequest", "NewKey", "Role", "SqlKeys", "make_key", "masked"]
+__all__ = ["Key", "KeyRequest", "NewKey", "SqlKeys", "make_key", "masked"]

@@ -15,8 +15,8 @@ import sqlalchemy as sa
 from sqlalchemy.engine import Connection
 
 from graph_model.stores.database import insert_new
-from graph_model.stores.keys.key import Role
 from graph_model.stores.keys.tables import api_keys
+from graph_model.stores.roles import Role
 
 _NUMBERS = ("rate_per_minute", "created_at")
 

@@ -11,21 +11,11 @@ import hashlib
 import hmac
 import re
 from dataclasses import dataclass
-from enum import StrEnum
 from typing import Final
 
 from graph_model.errors import InvalidInput
+from graph_model.stores.roles import ROLES, Role
 
-
-class Role(StrEnum):
-    """``PRODUCER`` may report, ``READER`` may ask, ``ADMIN`` may do everything."""
-
-    READER = "reader"
-    PRODUCER = "producer"
-    ADMIN = "admin"
-
-
-ROLES: Final = tuple(role.value for role in Role)
 RESERVED_NAMES: Final = frozenset({"anonymous", "console"})
 """Principals without a key: a key with such a name would look like one of them."""
 

@@ -10,8 +10,9 @@ from sqlalchemy.engine import Connection, Engine
 
 from graph_model.errors import InvalidInput, NotFound, Unavailable
 from graph_model.stores.database import insert_new, prepare, read, write
-from graph_model.stores.keys.key import Key, Role, digest, id_of
+from graph_model.stores.keys.key import Key, digest, id_of
 from graph_model.stores.keys.tables import VERSION, api_keys, metadata
+from graph_model.stores.roles import Role
 
 _NOBODY: Final = Key("", "", frozenset(), "", 0, digest(""), "", 0, 0)
 """Compared with where no key has the id, so that an unknown id takes as long as a wrong secret."""

@@ -12,7 +12,8 @@ import pytest
 
 from api.console.keys.table import create
 from graph_model.stores.database import open_database
-from graph_model.stores.keys import KeyRequest, Role, SqlKeys
+from graph_model.stores.keys import KeyRequest, SqlKeys
+from graph_model.stores.roles import Role
 from tests.unit.terraform.scripts import load_script
 
 SCRIPT = "modules/setup/create_keys.py"
