@@ -34,7 +34,7 @@ from gremlin_python.structure.io.graphbinaryV1 import GraphBinaryWriter
 
 from graph_model.errors import GraphRejected, GraphTimeout, GraphUnavailable
 from graph_model.stores.gremlin import decoding
-from graph_model.stores.gremlin.dialect import Dialect, FailureAction
+from graph_model.stores.gremlin.dialect import Dialect, FailureAction, judge
 from graph_model.stores.gremlin.encoding import SERIALIZERS
 
 Headers = Callable[[], Mapping[str, str]]
@@ -370,7 +370,7 @@ class Connections:
     def _verdict(self, failure: _Failure | _ServerError) -> FailureAction:
         if isinstance(failure, _Failure):
             return failure.verdict
-        return self.dialect.judge(failure.code, failure.message)
+        return judge(failure.code, failure.message)
 
     def _named(self, failure: _Failure | _ServerError) -> Exception:
         """The failure as the rest of the program knows it."""

@@ -78,10 +78,6 @@ class Dialect:
     def retry(self, verdict: FailureAction) -> Retry:
         return self.retries.get(verdict, NO_RETRY)
 
-    def judge(self, code: int, message: str) -> FailureAction:
-        """The verdict on a server's error: its status code and message, JSON or text."""
-        return judge(code, message)
-
 
 # --- the meaning of errors ----------------------------------------------------------------------
 
@@ -130,7 +126,10 @@ _WORDS: Final = (
 
 
 def judge(code: int, message: str) -> FailureAction:
-    """``judge(500, '{"code": "ThrottlingException", …}')`` => ``FailureAction.BUSY``."""
+    """The verdict on a server's error: its status code and message, JSON or text.
+
+    ``judge(500, '{"code": "ThrottlingException", …}')`` => ``FailureAction.BUSY``.
+    """
     name = _neptune_code(message)
     for known, verdict in _NEPTUNE.items():
         if name in (known, known.removesuffix("Exception")):

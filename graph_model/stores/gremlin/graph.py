@@ -1,20 +1,18 @@
-"""``protocols.Graph`` from reader and writer; :func:`open_graph` is the entry."""
+"""``protocols.Graph``: reader and writer as one; :func:`open_graph` is the entry."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable
 from pathlib import Path
 from typing import Final
 from urllib.parse import urlsplit
 
 from graph_model.errors import ConfigurationError
-from graph_model.facts import Edge, Facts, Vertex
 from graph_model.stores.gremlin import traversals
 from graph_model.stores.gremlin.connection import Connections, Headers, Limits
 from graph_model.stores.gremlin.dialect import DIALECTS, Dialect
 from graph_model.stores.gremlin.reader import Reader
 from graph_model.stores.gremlin.writer import GremlinWriter
-from graph_model.stores.protocols import Direction, EdgePage, Neighbours
 
 _CHECKPOINT_SECONDS: Final = 900.0
 
@@ -43,50 +41,12 @@ def open_graph(
     return GremlinGraph(Connections(url, dialect, limits=limits, headers=headers, explain=explain))
 
 
-class GremlinGraph:
+class GremlinGraph(Reader, GremlinWriter):
     """``protocols.Graph`` on a Gremlin server; safe to use from several threads."""
 
     def __init__(self, connections: Connections) -> None:
-        self._connections = connections
-        self._reader = Reader(connections)
-        self._writer = GremlinWriter(connections)
-
-    def vertices(self, ids: Collection[str]) -> tuple[Vertex, ...]:
-        return self._reader.vertices(ids)
-
-    def edges(
-        self,
-        ids: Collection[str],
-        direction: Direction,
-        labels: Sequence[str],
-        limit: int,
-    ) -> EdgePage:
-        return self._reader.edges(ids, direction, labels, limit)
-
-    def neighbours(
-        self,
-        ids: Collection[str],
-        direction: Direction,
-        label: str,
-        limit: int,
-        kind: str | None = None,
-    ) -> Neighbours:
-        return self._reader.neighbours(ids, direction, label, limit, kind)
-
-    def scan(self) -> Iterator[Vertex | Edge]:
-        return self._reader.scan()
-
-    def count(self) -> tuple[int, int]:
-        return self._reader.count()
-
-    def write(self, facts: Facts) -> None:
-        self._writer.write(facts)
-
-    def remove(self, vertex_ids: Collection[str], edge_ids: Collection[str]) -> None:
-        self._writer.remove(vertex_ids, edge_ids)
-
-    def clear(self) -> None:
-        self._writer.clear()
+        Reader.__init__(self, connections)
+        GremlinWriter.__init__(self, connections)
 
     def ping(self) -> None:
         self._connections.submit(traversals.ping(), seconds=5.0)
@@ -100,15 +60,15 @@ class GremlinGraph:
         The embedded engine's affair: it writes only inside its own folder (see server.py), and
         the caller keeps writers away meanwhile. Raises GraphRejected where it is not allowed.
         """
-        self._checkpoints()
+        self._require_checkpoints()
         self._connections.submit(traversals.save(str(path)), seconds=_CHECKPOINT_SECONDS)
 
     def load(self, path: Path) -> None:
         """Add the file of ``save`` to the graph, which should be empty."""
-        self._checkpoints()
+        self._require_checkpoints()
         self._connections.submit(traversals.load(str(path)), seconds=_CHECKPOINT_SECONDS)
 
-    def _checkpoints(self) -> None:
+    def _require_checkpoints(self) -> None:
         if not self._connections.dialect.checkpoints:
             raise ConfigurationError(
                 f"dialect {self._connections.dialect.name!r} keeps no checkpoints"

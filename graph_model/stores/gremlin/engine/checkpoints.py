@@ -39,7 +39,6 @@ _PREFIX: Final = "checkpoint-"
 _SUFFIX: Final = ".kryo"
 _DRAFT: Final = ".new"
 _FORMAT: Final = 1
-_CHUNK: Final = 1 << 20
 _OVERFULL: Final = 1.1
 """A graph of up to this multiple of the capacity is loaded: it may have been saved above it."""
 
@@ -388,9 +387,6 @@ def _is_ours(name: object) -> bool:
 
 def _examine(file: Path) -> tuple[int, str]:
     """The size and SHA-256 of a file, read in pieces."""
-    digest, size = hashlib.sha256(), 0
     with file.open("rb") as stream:
-        while piece := stream.read(_CHUNK):
-            digest.update(piece)
-            size += len(piece)
-    return size, digest.hexdigest()
+        digest = hashlib.file_digest(stream, "sha256")
+        return stream.tell(), digest.hexdigest()

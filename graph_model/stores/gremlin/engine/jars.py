@@ -19,9 +19,9 @@ import shutil
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO, Final
@@ -136,7 +136,9 @@ def _download(
     done = 0
     source = source_of(repository)
     with _drafts(folder) as drafts, ThreadPoolExecutor(_DOWNLOADS) as pool:
-        running = {pool.submit(_place, source, jar, drafts, places[jar]): jar for jar in missing}
+        running = {
+            pool.submit(_place, source, jar, Path(drafts), places[jar]): jar for jar in missing
+        }
         try:
             for finished in as_completed(running):
                 finished.result()
@@ -164,20 +166,15 @@ def source_of(repository: str | None) -> str | Path:
     )
 
 
-@contextmanager
-def _drafts(folder: Path) -> Iterator[Path]:
+def _drafts(folder: Path) -> tempfile.TemporaryDirectory[str]:
     """A folder for half-finished downloads, on the same file system as the cache."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        drafts = Path(tempfile.mkdtemp(prefix=".draft-", dir=folder))
+        return tempfile.TemporaryDirectory(prefix=".draft-", dir=folder, ignore_cleanup_errors=True)
     except OSError as failure:
         raise ConfigurationError(
             f"cannot write to {folder}: {failure.strerror}; {CACHE_SETTING} names another folder"
         ) from failure
-    try:
-        yield drafts
-    finally:
-        shutil.rmtree(drafts, ignore_errors=True)
 
 
 def _place(source: str | Path, jar: Jar, drafts: Path, place: Path) -> None:
@@ -255,11 +252,8 @@ def _without_address(failure: Exception) -> str:
 
 
 def checksum(path: Path) -> str:
-    digest = hashlib.sha256()
     with path.open("rb") as file:
-        while chunk := file.read(_CHUNK):
-            digest.update(chunk)
-    return digest.hexdigest()
+        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def main(arguments: Sequence[str], environment: Mapping[str, str]) -> int:
