@@ -12,14 +12,11 @@ import sys
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Final, TextIO
 
-from api.console import configuration, impact, serving, storage
+from api.console import configuration, impact, keys, orders, projection, serving, storage
 from api.console.call import PROGRAM, Call
 from api.console.declarations import commands as declarations
 from api.console.journal import backup, consuming
 from api.console.journal import commands as journal
-from api.console.keys import commands as keys
-from api.console.orders import commands as orders
-from api.console.projection import commands as projection
 from api.console.statements import governance, quality
 from graph_model import console
 

@@ -12,6 +12,6 @@ once. In reading order:
 ``declarations``   ``headwater declare`` and the files that it reads
 ``statements``     sub-commands that state something: governance, rules of quality
 ``orders``         ``headwater forget`` and ``prune``, each with its dry run
-``keys``           ``headwater keys``: API keys
+``keys``           ``headwater keys``: API keys: make, list and revoke
 ``storage``        ``headwater storage``: disk space, its growth, the date when it is full
 """

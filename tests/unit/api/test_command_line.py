@@ -19,7 +19,7 @@ from typing import Any
 import pytest
 
 from api import command_line
-from api.console.projection.rebuilds import follow
+from api.console.projection import follow
 from api.serving.storage import DATABASE_FILE, LOCK_FILE, claim
 from graph_model.errors import HeadwaterError
 from graph_model.producers.commands.documents import Command, Forget

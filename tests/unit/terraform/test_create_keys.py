@@ -10,7 +10,7 @@ from typing import Any
 import boto3
 import pytest
 
-from api.console.keys.table import create
+from api.console.keys import create
 from graph_model.stores.database import open_database
 from graph_model.stores.keys import KeyRequest, SqlKeys
 from graph_model.stores.roles import Role

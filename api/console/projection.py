@@ -1,11 +1,24 @@
-"""``headwater replay`` and ``rebuild``."""
+"""``headwater replay`` and ``rebuild``.
+
+The server rebuilds between its rounds of new documents; interrupting the command does not stop it.
+A second call during a rebuild reports the progress of that one.
+"""
 
 from __future__ import annotations
 
 import time
-from typing import Any
+from collections.abc import Callable, Mapping
+from typing import Any, Final
 
 from api.console.call import Call, add_command, add_settings, add_url, open_journal
+from graph_model.errors import HeadwaterError
+
+Ask = Callable[[str, str], Mapping[str, Any]]
+"""Method and path -> the JSON answer of the server."""
+
+ROUTE: Final = "/journal/rebuild"
+_PAUSE_SECONDS: Final = 0.5
+_BAR: Final = 30
 
 
 def replay(call: Call) -> int:
@@ -24,9 +37,44 @@ def rebuild(call: Call) -> int:
             journal.set_meta(EPOCH_KEY, FROM_NOTHING)
         call.say("graph and catalogue are built from nothing at the next start of headwater serve")
         return 0
-    from api.console.projection.rebuilds import follow
-
     return follow(call.ask, call.say, time.sleep)
+
+
+def follow(ask: Ask, say: Callable[[str], None], sleep: Callable[[float], None]) -> int:
+    """Start a rebuild and print its progress until it is done; 1 when the hashes differ."""
+    progress = ask("POST", ROUTE)
+    printed = ""
+    while progress["phase"] != "done":
+        if (line := describe(progress)) != printed:
+            say(line)
+            printed = line
+        sleep(_PAUSE_SECONDS)
+        progress = ask("GET", ROUTE)
+    return conclude(progress, say)
+
+
+def describe(progress: Mapping[str, Any]) -> str:
+    """One line: the phase and, while plans are translated, a bar."""
+    done, plans = int(progress["plansDone"]), int(progress["plans"])
+    if progress["phase"] != "translating":
+        return f"  {progress['phase']} …"
+    full = _BAR * done // max(plans, 1)
+    return f"  [{'#' * full}{'.' * (_BAR - full)}] {done:,} of {plans:,} plans"
+
+
+def conclude(progress: Mapping[str, Any], say: Callable[[str], None]) -> int:
+    """Print the result; 0 when graph and catalogue are unchanged."""
+    before, after = progress["before"], progress["after"]
+    if after is None:
+        raise HeadwaterError("the rebuild was broken off: headwater rebuild starts it again")
+    say(f"{progress['plans']:,} plans projected, {progress['removed']:,} elements removed")
+    say(f"  hash before  {before}")
+    say(f"  hash after   {after}")
+    if before == after:
+        say("graph and catalogue are equal to the journal's content")
+        return 0
+    say("they differ: something had been missing or too much, or documents arrived meanwhile")
+    return 1
 
 
 def add_replay(commands: Any) -> None:

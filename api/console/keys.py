@@ -1,21 +1,28 @@
-"""``headwater keys``: API keys."""
+"""``headwater keys``: API keys: make, list and revoke.
+
+The command writes to the database itself, so the first key can be made before the first start, and
+a running server sees every change with its next request.
+"""
 
 from __future__ import annotations
 
 import argparse
-from collections.abc import Iterator
+import secrets
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from api.console.call import Call, add_command, add_settings
-from api.http.times import now
+from api.http.times import format_instant, now
 from graph_model.errors import ConfigurationError
 from graph_model.stores.roles import MAY, ROLES, Role
+
+if TYPE_CHECKING:
+    from graph_model.stores.keys import Key, KeyRequest, SqlKeys
 
 
 def keys_create(call: Call) -> int:
     """Make an API key and print it, once."""
-    from api.console.keys.table import create
     from graph_model.stores.keys import KeyRequest
 
     options = call.options
@@ -30,8 +37,6 @@ def keys_create(call: Call) -> int:
 
 def keys_list(call: Call) -> int:
     """List API keys, oldest first."""
-    from api.console.keys.table import listing
-
     with _open_keys(call) as keys:
         for line in listing(keys.list()):
             call.say(line)
@@ -57,6 +62,46 @@ def _open_keys(call: Call, *, make: bool = False) -> Iterator[Any]:
         raise ConfigurationError(f"there is no key in {settings.data}: name its folder with --data")
     with opened_storage(settings, make=True) as database:
         yield SqlKeys(database)
+
+
+def create(keys: SqlKeys, request: KeyRequest, at: int) -> Iterator[str]:
+    """Make a key; the lines to print, the key's text alone on one of them."""
+    from graph_model.stores.keys import make_key
+    from graph_model.stores.keys.key import ID_BYTES, SECRET_BYTES
+
+    made = make_key(request, secrets.token_bytes(ID_BYTES + SECRET_BYTES), at)
+    first = not keys.exist()
+    keys.add(made.key)
+    yield f"{made.key.name}: {describe(made.key)}"
+    yield made.text
+    yield "It is shown this once. Jobs send it as X-API-Key: HEADWATER_API_KEY for the listener,"
+    yield "headwater config spark --api-key for the Spline agent."
+    if first:
+        yield (
+            "It is the first key: from now on every request needs one (HEADWATER_ANONYMOUS= leaves "
+            "a role to callers without)."
+        )
+
+
+def listing(keys: Sequence[Key]) -> Iterator[str]:
+    """A line a key; secrets are not kept, so there is none to show."""
+    for key in keys:
+        ended = "" if key.revoked_at is None else f"  revoked {format_instant(key.revoked_at)}"
+        yield (
+            f"{key.id}  {format_instant(key.created_at)}  …{key.last_four}  {key.name}: "
+            f"{describe(key)}{ended}"
+        )
+    yield f"{len(keys)} keys"
+
+
+def describe(key: Key) -> str:
+    """``producer; scope team-a; 600 requests a minute``."""
+    parts = [", ".join(sorted(role.value for role in key.roles))]
+    if key.scope:
+        parts.append(f"scope {key.scope}")
+    if key.rate_per_minute:
+        parts.append(f"{key.rate_per_minute:,} requests a minute")
+    return "; ".join(parts)
 
 
 def add_keys(commands: Any) -> None:
