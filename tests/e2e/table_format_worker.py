@@ -91,12 +91,15 @@ def open_session(root: Path, jars: Sequence[str]) -> Any:
         "spark.driver.host": "127.0.0.1",
         "spark.driver.bindAddress": "127.0.0.1",
         "spark.log.level": "OFF",
-        "spark.sql.shuffle.partitions": "2",
+        # Tables have a few rows: each task more is mostly its start. VACUUM lists with 10,000 tasks.
+        "spark.default.parallelism": "1",
+        "spark.sql.shuffle.partitions": "1",
+        "spark.sql.sources.parallelPartitionDiscovery.parallelism": "1",
         "spark.sql.warehouse.dir": str(root / "warehouse"),
         "spark.driver.extraJavaOptions": f"-Dderby.stream.error.file={root}/derby.log",
         "spark.jars": ",".join(jars),
     } | _settings_of(folder_of(jars), root)
-    builder = SparkSession.builder.master("local[2]").appName("table-formats")
+    builder = SparkSession.builder.master("local[1]").appName("table-formats")
     for name, value in settings.items():
         builder = builder.config(name, value)
     return builder.getOrCreate()
