@@ -91,7 +91,7 @@ def open_session(root: Path, jars: Sequence[str]) -> Any:
         "spark.driver.host": "127.0.0.1",
         "spark.driver.bindAddress": "127.0.0.1",
         "spark.log.level": "OFF",
-        # Tables have a few rows: each task more is mostly its start. VACUUM lists with 10,000 tasks.
+        # Tables have a few rows: a second task is mostly its start. VACUUM lists with 10,000.
         "spark.default.parallelism": "1",
         "spark.sql.shuffle.partitions": "1",
         "spark.sql.sources.parallelPartitionDiscovery.parallelism": "1",
