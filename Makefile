@@ -234,9 +234,9 @@ $(NOTEBOOKS_READY): requirements/notebooks.txt | interpreter
 	  && $(NOTEBOOKS)/bin/python -m pip --disable-pip-version-check --no-input install --require-hashes -r requirements/notebooks.txt \
 	  && touch $@ || echo "headwater: graph-notebook cannot be installed here: its test is skipped" >&2
 
-$(SPARK_JARS): tests/e2e/spark_jars.lock $(SERVE)
-	@echo "Fetching Delta Lake, OpenLineage's client and queries for the tests (tests/e2e/spark_jars.lock)"
-	$(BIN)/python -m tests.e2e.spark_jars
+$(SPARK_JARS): tests/e2e/spark/spark_jars.lock $(SERVE)
+	@echo "Fetching Delta Lake, OpenLineage's client and queries for the tests (tests/e2e/spark/spark_jars.lock)"
+	$(BIN)/python -m tests.e2e.spark.spark_jars
 	@touch $@
 
 $(JARS): graph_model/stores/gremlin/engine/jars.lock $(SERVE)

@@ -1,4 +1,4 @@
-"""A graph on dicts: the same promises as the Gremlin one (``tests/contract/test_graph.py``).
+"""A graph on dicts: the same promises as the Gremlin one (``tests/contract/graph/test_graph.py``).
 
 Nothing is kept beyond the process. Safe to use from several threads: one lock around every call.
 """

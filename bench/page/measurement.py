@@ -12,7 +12,7 @@ from typing import Any, Final
 
 from playwright.sync_api import Browser, Page, sync_playwright
 
-from tests.e2e.browser import ARGUMENTS, chromium_path, point_of
+from tests.e2e.page.browser import ARGUMENTS, chromium_path, point_of
 
 _READY: Final = 'body[data-state="ready"]'
 _MEGABIT: Final = 1_000_000 / 8

@@ -20,7 +20,7 @@ from operator import methodcaller
 from playwright.sync_api import Browser, Locator, Page, expect
 
 from bench.page.measurement import browsing
-from tests.e2e.browser import wait_for
+from tests.e2e.page.browser import wait_for
 
 _TIMEOUT = 15_000
 _WIDE = 1280

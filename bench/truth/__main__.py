@@ -18,7 +18,7 @@ from bench.truth.jobs import JOBS, Job, Unmeasurable
 from bench.truth.lake import lake
 from bench.truth.report import Measured, as_json, findings, passes, table, total
 from graph_model.errors import ConfigurationError
-from tests.e2e.spark_jars import iceberg_jar, paths_for
+from tests.e2e.spark.spark_jars import iceberg_jar, paths_for
 
 
 def main(arguments: Sequence[str], environment: Mapping[str, str]) -> int:

@@ -1,4 +1,4 @@
-"""The stores that tests/contract/test_graph.py holds to the promises of the graph's protocols.
+"""The stores that graph/test_graph.py holds to the promises of the graph's protocols.
 
 A store is a function that opens a graph; each use of one begins with an empty graph. To add a
 store: write its fixture, and name it in STORES.

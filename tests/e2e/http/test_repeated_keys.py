@@ -1,0 +1,217 @@
+"""A key that stands twice in one object: taken on every road, noted where the values differ."""
+
+from __future__ import annotations
+
+import json
+import logging
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from api.http.errors import Reason
+from api.service.refusals import Refusals
+from collectors.kafka import KafkaRecord, read_record
+from graph_model.documents.dumps import Piece, recognise
+from graph_model.stores.protocols import DocumentState
+from graph_model.stores.roles import Role
+from tests.e2e.openlineage.test_openlineage import BATCH, JSON, LINEAGE, RUN
+from tests.e2e.producer_service import SPLINE_1_2, Headwater, a_plan, an_event
+from tests.e2e.producer_service import headwater as in_memory
+from tests.e2e.small_client import client_of
+from tests.projections import SmallHeadwater
+
+NOW = 1_800_000_000_000
+RUN_ID = RUN["run"]["runId"]
+#: As OpenLineage's client for Spark tells of a job of RDDs.
+ENGINE = '{"_producer":"https://x/tree/1.53.0/integration/spark","version":"4.0.0","name":"spark"}'
+RDD_EVENT = json.dumps(RUN).replace(
+    '"facets": {}}', f'"facets":{{"processing_engine":{ENGINE},"processing_engine":{ENGINE}}}}}', 1
+)
+SECRET = "hunter2-of-the-first"
+DIFFERENT = json.dumps(RUN).replace(
+    '"facets": {}}',
+    f'"facets":{{"environment":{{"password":"{SECRET}","url":"jdbc:x://u:{SECRET}@h/d"}},'
+    '"environment":{"stage":"test"}}}',
+    1,
+)
+NOTED = ["run.facets.environment"]
+SAID = f"keys given twice with different values, of which the last counts: {NOTED[0]}"
+
+
+@pytest.fixture
+def server() -> Iterator[Headwater]:
+    with in_memory() as made:
+        yield made
+
+
+def as_once(text: str) -> Any:
+    return json.loads(text)
+
+
+@pytest.mark.parametrize("spelling", [RDD_EVENT, RDD_EVENT.replace('": ', '":')])
+def test_an_event_with_equal_repeats_is_taken_as_it_was_meant(
+    server: Headwater, spelling: str
+) -> None:
+    assert server.post(LINEAGE, spelling.encode(), JSON).status_code == 201
+    batch = f"[{spelling}, {json.dumps(RUN)}]"
+    answer = server.post(BATCH, batch.encode(), JSON)
+    assert answer.get_json()["summary"]["failed"] == 0
+    assert server.bodies() == [as_once(RDD_EVENT), RUN]
+
+
+def test_of_different_values_the_last_counts_and_the_others_are_gone(server: Headwater) -> None:
+    assert server.post(LINEAGE, DIFFERENT.encode(), JSON).status_code == 201
+    assert server.bodies() == [{**as_once(DIFFERENT), "_repeatedKeys": NOTED}]
+    stored = server.journal.document(1)
+    assert stored is not None
+    assert SECRET.encode() not in stored.body
+
+
+@pytest.mark.parametrize("order", [("hidden", "shown"), ("shown", "hidden")])
+def test_no_secret_survives_in_any_of_the_repeats(
+    server: Headwater, order: tuple[str, str]
+) -> None:
+    values = {"hidden": f'{{"password": "{SECRET}"}}', "shown": '{"password": ""}'}
+    first, last = (values[one] for one in order)
+    plan = json.dumps(a_plan())
+    text = f'{plan[:-1]}, "extra": {first}, "extra": {last}, "password": "{SECRET}"}}'
+    assert server.post_plan(text.encode()).status_code == 201
+    twice = f'{plan[:-1]}, "password": "{SECRET}", "password": "{SECRET}"}}'
+    assert server.post_plan(twice.encode()).status_code == 201
+    assert SECRET not in json.dumps(server.bodies())
+
+
+def test_spline_documents_and_lists_of_them_are_taken_alike(server: Headwater) -> None:
+    plan = json.dumps(a_plan())
+    assert server.post_plan(f'{plan[:-1]}, "name": "last"}}'.encode()).status_code == 201
+    event = json.dumps(an_event())
+    other = json.dumps(an_event(timestamp=1_700_000_009_000))
+    text = f'[{event[:-1]}, "more": 1, "more": 2}}, {other}]'
+    assert server.post_events(text.encode()).status_code == 201
+    noted = [body.get("_repeatedKeys") for body in server.bodies()]
+    assert noted == [["name"], ["more"], None]
+
+
+def test_files_and_queues_are_read_alike(tmp_path: Path) -> None:
+    exported = f'{{"kind": "run-event", "apiVersion": "2", "scope": "", "body": {DIFFERENT}}}'
+    marked = json.dumps(a_plan())[:-1] + ', "name": "last"}'
+    log = f"INFO LoggingLineageDispatcher: ExecutionPlan (apiVersion: 1.2):\n{marked}\n"
+    lineage = f'{{"executionPlan": {marked}, "executionEvent": null}}'
+    found = [
+        one
+        for text in (RDD_EVENT, DIFFERENT, exported, log, lineage)
+        for one in recognise(
+            [text + "\n"] if "\n" not in text else text.splitlines(True), "f", 9**9
+        )
+    ]
+    assert all(isinstance(one, Piece) for one in found)
+    noted = [one.document.get("_repeatedKeys") for one in found if isinstance(one, Piece)]
+    inside = [[f"body.{NOTED[0]}"], ["name"], ["executionPlan.name"]]
+    assert noted == [None, NOTED, *inside]
+    header = (("__TypeId__", b"ExecutionPlan_1.2"),)
+    record = read_record(KafkaRecord("t", 0, 1, header, marked.encode()))
+    assert record.document["_repeatedKeys"] == ["name"]
+
+
+def test_the_note_is_the_reason_in_the_journal_and_a_gap_of_the_plan(
+    headwater: SmallHeadwater,
+) -> None:
+    client = client_of(headwater, NOW)
+    client.post(LINEAGE, data=DIFFERENT, content_type=JSON)
+    headwater.project()
+    (entry,) = client.get("/journal").get_json()["items"]
+    assert (entry["state"], entry["reason"]) == (DocumentState.PROJECTED, SAID)
+    (event,) = client.get(f"/graph/runs/{RUN_ID}").get_json()["history"]
+    assert event["reason"] == SAID
+    gaps = client.get(f"/graph/plans/{RUN_ID}").get_json()["gaps"]
+    assert {"code": "repeated-key", "detail": NOTED[0]} in gaps
+
+
+def test_a_plan_keeps_its_note_when_another_event_comes(headwater: SmallHeadwater) -> None:
+    client = client_of(headwater, NOW)
+    text = json.dumps(a_plan())[:-1] + ', "name": "last"}'
+    client.post("/producer/execution-plans", data=text, content_type=SPLINE_1_2)
+    for at in (1_700_000_000_000, 1_700_000_009_000):
+        events = json.dumps([an_event(timestamp=at)])
+        client.post("/producer/execution-events", data=events, content_type=SPLINE_1_2)
+        headwater.project()
+    said = [item["reason"] for item in client.get("/journal").get_json()["items"]]
+    assert said == [None, None, SAID.replace(NOTED[0], "name")]
+    gaps = client.get(f"/graph/plans/{a_plan()['id']}").get_json()["gaps"]
+    assert gaps == [{"code": "repeated-key", "detail": "name"}]
+
+
+def test_an_order_of_a_person_gives_each_key_one_value(server: Headwater) -> None:
+    text = b'{"command": "hide", "node": "s3://a", "node": "s3://b", "dryRun": true}'
+    answer = server.post("/commands", text, JSON)
+    assert answer.status_code == 400
+    assert "one value for each key" in answer.get_json()["message"]
+
+
+# --- refusals ------------------------------------------------------------------------------------
+
+
+def reasons(server: Headwater) -> set[str]:
+    lines = server.client.get("/metrics").text.splitlines()
+    return {line for line in lines if line.startswith("headwater_refusals_total{")}
+
+
+@pytest.mark.parametrize(
+    ("path", "body", "kind", "reason", "said"),
+    [
+        (LINEAGE, b"{", "lineage", "unreadable", "JSON"),
+        (LINEAGE, b"\xff", "lineage", "unreadable", "UTF-8"),
+        (LINEAGE, b"{}", "lineage", "invalid", "an event with a run"),
+        (LINEAGE, b'{"eventTime": 1, "run": {}}', "lineage", "invalid", "eventTime"),
+        ("/", b"[" * 100_000, "lineage", "unreadable", "nested"),
+        (BATCH, b"{}", "lineage", "invalid", "a list of events"),
+        (BATCH, b'[{"eventTime": 1, "run": {}}]', "lineage", "invalid", r"\[0\] eventTime"),
+        ("/producer/execution-plans", b'{"id": 1}', "plan", "invalid", "operations"),
+        ("/execution-events", b"[{}]", "event", "invalid", "planId"),
+        (LINEAGE, b'"' + b"x" * 300_000 + b'"', "lineage", "too-large", "larger than"),
+    ],
+)  # fmt: skip
+def test_a_refusal_is_logged_and_counted_with_its_reason(
+    path: str, body: bytes, kind: str, reason: str, said: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    with in_memory(max_body_bytes=200_000) as server:
+        content_type = SPLINE_1_2 if "execution" in path else JSON
+        with caplog.at_level(logging.WARNING, "headwater.refusals"):
+            server.post(path, body, content_type)
+        (line,) = caplog.messages
+        assert f"{kind} of anonymous refused, {reason}: " in line
+        assert re.search(said, line)
+        assert reasons(server) == {
+            f'headwater_refusals_total{{kind="{kind}",reason="{reason}"}} 1.0'
+        }
+
+
+def test_refusals_of_keys_are_told_as_well(
+    server: Headwater, caplog: pytest.LogCaptureFixture
+) -> None:
+    reader = server.make_key("reader", Role.READER)
+    with caplog.at_level(logging.WARNING, "headwater.refusals"):
+        server.post(LINEAGE, RUN, JSON)
+        server.post(LINEAGE, RUN, JSON, headers=reader)
+        server.post(LINEAGE, RUN, "text/plain", headers=server.make_key("p", Role.PRODUCER))
+    assert [one.split(":")[0].rpartition(" ")[2] for one in caplog.messages] == [
+        "unauthenticated", "forbidden", "content-type",
+    ]  # fmt: skip
+
+
+def test_a_client_that_repeats_itself_fills_no_log(caplog: pytest.LogCaptureFixture) -> None:
+    now = [0.0]
+    refusals = Refusals(lambda: now[0])
+    with caplog.at_level(logging.WARNING, "headwater.refusals"):
+        for _ in range(1_000):
+            refusals.log_refusal("plan", Reason("invalid", "id: expected\na UUID"), "etl")
+        refusals.log_refusal("plan", Reason("unreadable", "JSON"), "etl")
+        now[0] = 61.0
+        refusals.log_refusal("plan", Reason("invalid", "x" * 1_000), "etl")
+    assert len(caplog.messages) == 7
+    assert caplog.messages[0] == "plan of etl refused, invalid: id: expected a UUID"
+    assert caplog.messages[-1].endswith("x… (995 more like it since the last line)")
+    assert len(caplog.messages[-1]) < 400

@@ -1,0 +1,125 @@
+"""A node opens where it stands: more is drawn, and nothing else moves."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import pairwise
+
+import pytest
+from playwright.sync_api import Browser, FloatRect, Page, expect
+
+from tests.e2e.page.browser import count_different_pixels, open_page, point_of, wait_for
+from tests.e2e.page.test_fans import ran
+from tests.e2e.page.test_page import browser
+from tests.e2e.small_client import serving
+from tests.projections import lineage_event, small_headwater
+
+pytestmark = pytest.mark.browser
+__all__ = ["browser"]
+
+MIDDLE = "/?view=lineage&node=dataset%3As3%3A%2F%2Flake%2Fb"
+
+
+@pytest.fixture
+def page(browser: Browser) -> Iterator[Page]:
+    headwater = small_headwater()
+    links = [("one", "a", "b"), ("two", "b", "c"), ("three", "c", "d"), ("four", "c", "e")]
+    headwater.accept(*(lineage_event(ran(*link)) for link in links))
+    headwater.project()
+    with (
+        serving(headwater, 1_800_000_000_000) as address,
+        open_page(browser, address) as opened,
+    ):
+        yield opened
+    headwater.close()
+
+
+def corner(page: Page, label: str) -> tuple[float, float]:
+    """The lower right corner of a box on the screen, from the server's own answer."""
+    reply = page.request.get(
+        "/graph/lineage?node=dataset:s3://lake/b&layout=true&beyond=true"
+    ).json()
+    [node] = [node for node in reply["nodes"] if node["label"] == label]
+    assert node["more"] == {"upstream": 0, "downstream": 2}
+    return point_of(page, node["x"] + node["width"] / 2, node["y"] + node["height"] / 2)
+
+
+def test_a_handle_opens_a_node_and_closes_it_and_nothing_else_moves(
+    page: Page, browser: Browser
+) -> None:
+    page.goto(MIDDLE)
+    wait_for(page)
+    canvas = page.get_by_test_id("canvas")
+    expect(canvas).to_have_attribute("data-nodes", "5")
+    x, y = corner(page, "c")
+    box = canvas.bounding_box()
+    assert box is not None
+    around = FloatRect(x=box["x"], y=box["y"], width=x - 40 - box["x"], height=box["height"] - 80)
+    page.mouse.move(box["x"] + 5, box["y"] + box["height"] - 120)
+    before = page.screenshot(clip=around)
+
+    page.mouse.click(x, y)
+    expect(canvas).to_have_attribute("data-nodes", "9")
+    assert "opened=d." in page.url
+    page.mouse.move(box["x"] + 5, box["y"] + box["height"] - 120)
+    page.wait_for_timeout(300)
+    # Skia smooths a longer path of lines a little differently where a line meets a box.
+    after = page.screenshot(clip=around)
+    assert count_different_pixels(browser, before, after) <= 8
+
+    page.mouse.click(x, y)
+    expect(canvas).to_have_attribute("data-nodes", "5")
+    assert "opened" not in page.url
+
+
+def test_a_link_opens_the_same_nodes_again(page: Page) -> None:
+    page.goto(MIDDLE)
+    wait_for(page)
+    page.mouse.click(*corner(page, "c"))
+    expect(page.get_by_test_id("canvas")).to_have_attribute("data-nodes", "9")
+    page.reload()
+    wait_for(page)
+    expect(page.get_by_test_id("canvas")).to_have_attribute("data-nodes", "9")
+
+
+def drag(page: Page, distance: float) -> None:
+    """Drag the picture sideways by its ground."""
+    box = page.get_by_test_id("canvas").bounding_box()
+    assert box is not None
+    x, y = box["x"] + box["width"] / 2, box["y"] + 40
+    page.mouse.move(x, y)
+    page.mouse.down()
+    page.mouse.move(x + distance, y, steps=8)
+    page.mouse.up()
+    page.mouse.move(x, y)
+    page.wait_for_timeout(300)
+
+
+def test_a_table_half_in_view_is_painted(browser: Browser) -> None:
+    headwater = small_headwater()
+    names = [f"a_table_whose_name_is_rather_long_{letter}" for letter in "abc"]
+    headwater.accept(*(lineage_event(ran(f"job_of_{b}", a, b)) for a, b in pairwise(names)))
+    headwater.project()
+    with (
+        serving(headwater, 1_800_000_000_000) as address,
+        open_page(browser, address) as page,
+    ):
+        page.goto(f"/?view=lineage&node=dataset%3As3%3A%2F%2Flake%2F{names[1]}")
+        wait_for(page)
+        asked = f"/graph/lineage?node=dataset:s3://lake/{names[1]}&layout=true&beyond=true"
+        nodes = {node["label"]: node for node in page.request.get(asked).json()["nodes"]}
+        box = page.get_by_test_id("canvas").bounding_box()
+        assert box is not None
+        centre, _ = point_of(page, nodes[names[0]]["x"], 0)
+        drag(page, box["x"] - 30 - centre)
+        centre, _ = point_of(page, nodes[names[0]]["x"], 0)
+        right, top = point_of(
+            page,
+            nodes[names[0]]["x"] + nodes[names[0]]["width"] / 2,
+            nodes[names[0]]["y"] - nodes[names[0]]["height"] / 2,
+        )
+        assert centre < box["x"] < right
+        inside = page.screenshot(clip=FloatRect(x=right - 9, y=top + 2, width=4, height=4))
+        ground = page.screenshot(clip=FloatRect(x=right - 9, y=top - 60, width=4, height=4))
+        assert count_different_pixels(browser, inside, ground) == 16
+    headwater.close()

@@ -1,0 +1,67 @@
+"""The Java archives that tests add to Spark: Delta, Iceberg and Hudi, OpenLineage's client.
+
+    python -m tests.e2e.spark.spark_jars        download missing archives (``make test`` does)
+
+``spark_jars.lock`` names each one with its SHA-256 and size, as the embedded engine's lock does.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Final
+
+from bench.truth.tpch import ARCHIVE
+from graph_model.stores.gremlin.engine.jars import Jar, fetch, locked
+from spark_agent_config.configuration.openlineage import coordinate
+
+LOCK: Final = Path(__file__).with_name("spark_jars.lock")
+#: The version of Spark => the words in the coordinates of Delta's archives for it.
+_DELTA: Final = {
+    "3.5": ("delta-spark_2.12:3.", "delta-storage:3."),
+    "4.0": ("delta-spark_2.13:4.0", "delta-storage:4.0"),
+    "4.1": ("delta-spark_4.1_2.13:4.1", "delta-storage:4.1"),
+}
+
+_HUDI: Final = "hudi-spark3.5-bundle"
+
+
+def jars_for(spark: str) -> tuple[Jar, ...]:
+    """Delta's archives for Spark ``3.5``, ``4.0`` or ``4.1``."""
+    listed = locked(LOCK.read_text("utf-8"))
+    return tuple(jar for jar in listed if any(part in jar.coordinate for part in _DELTA[spark]))
+
+
+def paths_for(spark: str, environment: Mapping[str, str]) -> list[str]:
+    """Where they are, once each is in the cache and checked. Raises ConfigurationError."""
+    return [str(path) for path in fetch(environment, jars=jars_for(spark))]
+
+
+def iceberg_jar(spark: str, environment: Mapping[str, str]) -> str:
+    """Iceberg for Spark ``3.5``, ``4.0`` or ``4.1``, as :func:`paths_for` does it."""
+    listed = locked(LOCK.read_text("utf-8"))
+    (jar,) = [jar for jar in listed if f"iceberg-spark-runtime-{spark}_" in jar.coordinate]
+    (path,) = fetch(environment, jars=[jar])
+    return str(path)
+
+
+def hudi_jar(environment: Mapping[str, str]) -> str:
+    """Hudi for Spark 3.5, as :func:`paths_for` does it."""
+    listed = locked(LOCK.read_text("utf-8"))
+    (path,) = fetch(environment, jars=[jar for jar in listed if _HUDI in jar.coordinate])
+    return str(path)
+
+
+def openlineage_jar(environment: Mapping[str, str], scala: str = "2.12") -> str:
+    """OpenLineage's client, as :func:`paths_for` does it: Spark 4 is built with Scala 2.13."""
+    listed = locked(LOCK.read_text("utf-8"))
+    jars = [jar for jar in listed if jar.coordinate == coordinate(scala)]
+    (path,) = fetch(environment, jars=jars)
+    return str(path)
+
+
+if __name__ == "__main__":
+    for path in fetch(os.environ, jars=(*locked(LOCK.read_text("utf-8")), ARCHIVE)):
+        sys.stderr.write(f"{path}\n")

@@ -1,0 +1,196 @@
+"""A process that runs the jobs of ``tests/fixtures/table_formats/`` with the listener on, or, given
+Hudi's archive, those of ``tests/fixtures/hudi_tables/``, or, given none, ``hive_tables/``.
+
+    python -m tests.e2e.spark.table_format_worker ROOT SPARK [JAR…]
+
+runs the topics in the order of their names in one session and writes ``ROOT/reports.json``:
+``{topic: {job: {"error": null, "documents": [{"kind", "body"}, …]}}}``. A topic stands alone: it
+makes its own tables, beside ``src``, which ``_source_tables.json`` makes for all. A job that some
+Sparks cannot run names the others (``spark``) and says ``why``; different reports of a Spark stand
+under ``on``. With ``TABLE_FORMATS=all`` in the environment each Spark runs every topic; without it
+4.0 runs those in which it differs from the others, and none runs ``further-…``.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any, Final
+
+from spark_agent_config.listener import observe
+
+_FIXTURES: Final = Path(__file__).parents[2] / "fixtures"
+FORMATS: Final = "table_formats"
+HUDI: Final = "hudi_tables"
+HIVE: Final = "hive_tables"
+_EXTENSIONS: Final = (
+    "io.delta.sql.DeltaSparkSessionExtension",
+    "org.apache.iceberg.spark.extensions.IcebergSparkSessionExtensions",
+)
+_HUDI_SETTINGS: Final = {
+    "spark.serializer": "org.apache.spark.serializer.KryoSerializer",
+    "spark.kryo.registrator": "org.apache.spark.HoodieSparkKryoRegistrar",
+    "spark.sql.extensions": "org.apache.spark.sql.hudi.HoodieSparkSessionExtension",
+    "spark.sql.catalog.spark_catalog": "org.apache.spark.sql.hudi.catalog.HoodieCatalog",
+}
+_PYTHON: Final = "python:"
+#: Topics that no Spark runs unless it is asked to: their jobs are like those of others.
+_ASKED_FOR: Final = frozenset({"further-jobs", "further-statements"})
+#: A Spark that does not run every topic unless it is asked to => those that it runs.
+_CHOSEN: Final = {
+    "4.0": frozenset(
+        {
+            "_source_tables", "delta-row-level", "delta-versions", "delta-writes",
+            "iceberg-branches", "iceberg-procedures", "iceberg-row-level", "iceberg-writes",
+            "refused-statements", "renames", "schema-evolution",
+        }
+    )
+}  # fmt: skip
+
+
+def topics(folder: str = FORMATS) -> dict[str, Any]:
+    """``{topic: {"setup": [statement, …], "jobs": [job, …]}}``, in the order they run."""
+    paths = sorted((_FIXTURES / folder).iterdir())
+    return {path.stem: json.loads(path.read_text("utf-8")) for path in paths}
+
+
+def folder_of(jars: Sequence[str]) -> str:
+    """Hudi's catalog takes the place of Delta's, so its jobs have a session of their own.
+
+    Those over a Hive metastore need no archive: Spark has Hive's and Derby's.
+    """
+    if not jars:
+        return HIVE
+    return HUDI if any("hudi" in Path(jar).name for jar in jars) else FORMATS
+
+
+def runs_topic(topic: str, spark: str, environment: Mapping[str, str]) -> bool:
+    everything = environment.get("TABLE_FORMATS") == "all"
+    return everything or topic in _CHOSEN.get(spark, {topic} - _ASKED_FOR)
+
+
+def runs_on(job: Mapping[str, Any], spark: str) -> bool:
+    """Whether a job is one for that version of Spark; a job that names none is for all."""
+    return spark in job.get("spark", [spark])
+
+
+def expected_on(job: Mapping[str, Any], spark: str) -> Mapping[str, Any]:
+    """The job as that version of Spark is expected to tell it."""
+    return {**job, **job.get("on", {}).get(spark, {})}
+
+
+def open_session(root: Path, jars: Sequence[str]) -> Any:
+    from pyspark.sql import SparkSession
+
+    settings = {
+        "spark.ui.enabled": "false",
+        "spark.ui.showConsoleProgress": "false",
+        "spark.driver.host": "127.0.0.1",
+        "spark.driver.bindAddress": "127.0.0.1",
+        "spark.log.level": "OFF",
+        # Tables have a few rows: a second task is mostly its start. VACUUM lists with 10,000.
+        "spark.default.parallelism": "1",
+        "spark.sql.shuffle.partitions": "1",
+        "spark.sql.sources.parallelPartitionDiscovery.parallelism": "1",
+        "spark.sql.warehouse.dir": str(root / "warehouse"),
+        "spark.driver.extraJavaOptions": f"-Dderby.stream.error.file={root}/derby.log",
+        "spark.jars": ",".join(jars),
+    } | _settings_of(folder_of(jars), root)
+    builder = SparkSession.builder.master("local[1]").appName("table-formats")
+    for name, value in settings.items():
+        builder = builder.config(name, value)
+    return builder.getOrCreate()
+
+
+def _settings_of(folder: str, root: Path) -> dict[str, str]:
+    if folder == HUDI:
+        return _HUDI_SETTINGS
+    if folder == HIVE:
+        metastore = f"jdbc:derby:;databaseName={root}/metastore;create=true"
+        return {
+            "spark.sql.catalogImplementation": "hive",
+            "spark.hadoop.javax.jdo.option.ConnectionURL": metastore,
+        }
+    return {
+        "spark.databricks.delta.snapshotPartitions": "1",
+        "spark.sql.extensions": ",".join(_EXTENSIONS),
+        "spark.sql.catalog.spark_catalog": "org.apache.spark.sql.delta.catalog.DeltaCatalog",
+        "spark.sql.catalog.ice": "org.apache.iceberg.spark.SparkCatalog",
+        "spark.sql.catalog.ice.type": "hadoop",
+        "spark.sql.catalog.ice.warehouse": str(root / "ice"),
+    }
+
+
+class Jobs:
+    """Runs statements: SQL, or ``python: …`` with ``spark``, ``f``, ``root``, ``snapshots``."""
+
+    def __init__(self, spark: Any, root: Path) -> None:
+        from pyspark.sql import functions
+
+        self._spark = spark
+        self._names = {
+            "spark": spark,
+            "f": functions,
+            "root": str(root),
+            "snapshots": self._snapshots,
+        }
+
+    def run(self, statement: str) -> None:
+        if statement.startswith(_PYTHON):
+            exec(statement.removeprefix(_PYTHON).strip(), dict(self._names))
+        else:
+            self._spark.sql(statement)
+
+    def _snapshots(self, table: str) -> list[int]:
+        rows = self._spark.sql(f"SELECT snapshot_id FROM {table}.snapshots ORDER BY committed_at")
+        return [row[0] for row in rows.collect()]
+
+
+def main(arguments: Sequence[str]) -> None:
+    folder, version, *jars = arguments
+    root = Path(folder)
+    told = root / "told.ndjson"
+    spark = open_session(root, jars)
+    observation = observe(spark, f"file:{told}", namespace="tests", spill="")
+    jobs = Jobs(spark, root)
+    reports: dict[str, dict[str, Any]] = {}
+    for topic, listed in topics(folder_of(jars)).items():
+        if not runs_topic(topic, version, os.environ):
+            continue
+        broken = _error_of(jobs, listed["setup"])
+        reports[topic] = {}
+        for job in listed["jobs"]:
+            if runs_on(job, version):
+                unprepared = broken or _error_of(jobs, job.get("before", ()))
+                assert observation.flush(60)
+                before = len(_lines(told))
+                error = unprepared or _error_of(jobs, [job["run"]])
+                assert observation.flush(60)
+                reports[topic][job["name"]] = {"error": error, "documents": _lines(told)[before:]}
+    observation.close()
+    (root / "reports.json").write_text(json.dumps(reports), "utf-8")
+    spark.stop()
+
+
+def _error_of(jobs: Jobs, statements: Sequence[str]) -> str | None:
+    """The message of the first statement that fails, in one line."""
+    try:
+        for statement in statements:
+            jobs.run(statement)
+    except Exception as error:
+        return str(error).split("\n", 1)[0]
+    return None
+
+
+def _lines(told: Path) -> list[Any]:
+    if not told.exists():
+        return []
+    return [json.loads(line) for line in told.read_text("utf-8").splitlines()]
+
+
+if __name__ == "__main__":
+    os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
+    main(sys.argv[1:])
