@@ -74,8 +74,8 @@ def _measure(service: Service) -> None:
     service.metrics.watch_journal(
         service.journal.statistics, lambda: service.projector.state, service.clock
     )
-    if service.room is not None:
-        service.metrics.watch_room(service.room.forecast)
+    if service.storage is not None:
+        service.metrics.watch_storage(service.storage.forecast)
 
 
 def version() -> str:

@@ -15,7 +15,7 @@ from typing import Final, NamedTuple
 
 from graph_model.errors import ConfigurationError
 from graph_model.projection.runs.window import EMBEDDED, REMOTE, RunWindow, read_run_window
-from graph_model.retention.keeping import Keep, read_keep
+from graph_model.retention.policy import RetentionPolicy, read_policy
 from graph_model.stores.gremlin.engine.memory import LEAST_HEAP_MB, fitting_heap, memory_limit
 from graph_model.stores.places import split_place
 from graph_model.stores.roles import ANONYMOUS_ROLES
@@ -67,7 +67,7 @@ class Settings:
     gremlin_heap_mb: int
     checkpoint_every: int
     graph_runs: RunWindow | None
-    keep: Keep | None
+    keep: RetentionPolicy | None
     max_body_bytes: int
     max_compressed_bytes: int
     projection_wait_ms: int
@@ -380,7 +380,7 @@ ROWS: Final[tuple[Row, ...]] = (
         "Where most runs are such writes, few are removed: see limits.md. The service removes the "
         "rest once a night, after 3:00 UTC (hour=4: after 4:00), rows and documents; with "
         "bodies=keep the journal keeps the documents. Empty: it keeps everything.",
-        read_keep,
+        read_policy,
     ),
     Row(
         "HEADWATER_MAX_BODY",

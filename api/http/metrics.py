@@ -122,7 +122,7 @@ class Metrics:
         """Call these at every scrape; ``clock`` gives epoch milliseconds."""
         self._registry.register(_AtScrape(lambda: _of_journal(statistics, state(), clock())))
 
-    def watch_room(self, forecast: Callable[[], Forecast]) -> None:
+    def watch_storage(self, forecast: Callable[[], Forecast]) -> None:
         """Call this at every scrape, too."""
         self._registry.register(_AtScrape(lambda: _of_room(forecast)))
 

@@ -20,7 +20,7 @@ from api.schemas.journal import (
     StorageReply,
 )
 from api.service import current_service
-from api.service.room import SAVED_NOTE, Report, RunsInGraph
+from api.service.storage import SAVED_NOTE, Report, RunsInGraph
 from graph_model import identity
 from graph_model.errors import InvalidFields, NotFound
 from graph_model.producers.registry import Producers
@@ -97,12 +97,12 @@ def storage() -> dict[str, Any]:
     Bounded for any size of the journal: a sample of 1,000 documents, once a minute.
     """
     service = current_service()
-    if service.room is None:
+    if service.storage is None:
         raise NotFound("measure of storage")
-    return describe_room(service.room.report(), service.governance.hidden)
+    return describe_storage(service.storage.report(), service.governance.hidden)
 
 
-def describe_room(report: Report, hidden: Collection[str]) -> dict[str, Any]:
+def describe_storage(report: Report, hidden: Collection[str]) -> dict[str, Any]:
     """Hidden jobs are not named."""
     found = report.forecast
     now = found.measured

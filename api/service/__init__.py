@@ -6,7 +6,7 @@ In reading order:
 ``sources``     sources for a question to the graph: stores, a deadline, the state of projection
 ``governance``  statements of people, kept in memory until one changes
 ``readiness``   the state of the parts, for /status and /health
-``room``        disk space: its use by part and by job, its growth, the date when the disk is full
+``storage``     disk space: its use by part and by job, its growth, the date when the disk is full
 ``refusals``    log lines about refused documents
 """
 

@@ -17,7 +17,7 @@ from api.service.governance import (
     KeptGovernance,
 )
 from api.service.refusals import Refusals
-from api.service.room import Room
+from api.service.storage import StorageUse
 from graph_model.answers.references import References
 from graph_model.governance.statements import Governance
 from graph_model.naming import Rules
@@ -86,7 +86,7 @@ class Service:
 
     ``metrics`` are of this service alone, with a registry of their own. ``engine_memory``
     returns how full the embedded engine is; None where that is not known, and where the graph is a
-    server of its own. ``room`` measures the room of the stores, where the database can.
+    server of its own. ``storage`` measures the space that the stores take, where the database can.
     """
 
     journal: Journal
@@ -99,7 +99,7 @@ class Service:
     engine_memory: Callable[[], Memory | None] = lambda: None
     governance_source: GovernanceSource = field(default_factory=GovernanceCache)
     refusals: Refusals = field(default_factory=Refusals)
-    room: Room | None = None
+    storage: StorageUse | None = None
     producers: Producers = PRODUCERS
 
     @property

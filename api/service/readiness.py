@@ -72,7 +72,7 @@ def _storage_warning(service: Service) -> str | None:
     same.
     """
     try:
-        return None if service.room is None else service.room.forecast().warning
+        return None if service.storage is None else service.storage.forecast().warning
     except HeadwaterError:
         return None
 

@@ -13,7 +13,7 @@ from typing import Final
 
 from api.http.times import format_instant
 from api.routes.pages import missing_parts
-from api.service.room import MEASURES_KEY
+from api.service.storage import MEASURES_KEY
 from api.serving.machine import Finding, check_java, check_python
 from api.serving.own_service import OwnService, find_service
 from api.serving.server import ENGINE_FOLDER, check_free, check_read_port

@@ -35,7 +35,7 @@ from api.http.times import now
 from api.logs import set_up_logging, tells_every_request
 from api.routes.pages import missing_parts
 from api.service import Service
-from api.service.room import Room
+from api.service.storage import StorageUse
 from api.serving.storage import claim, hold_for_service, open_storage
 from api.serving.summary import Summary
 from api.serving.upkeep import Upkeep
@@ -144,7 +144,7 @@ def _serve(stack: ExitStack, settings: Settings, environment: Mapping[str, str],
     def engine_memory() -> Memory | None:
         return engine.memory if engine else None
 
-    room = Room(
+    storage = StorageUse(
         journal,
         generations,
         now,
@@ -156,7 +156,7 @@ def _serve(stack: ExitStack, settings: Settings, environment: Mapping[str, str],
         keep=settings.keep,
     )
     service = Service(
-        journal, projector, graph, generations, now, keys, metrics, engine_memory, room=room
+        journal, projector, graph, generations, now, keys, metrics, engine_memory, storage=storage
     )
     upkeep = Upkeep(service, settings.keep)
     stack.callback(upkeep.stop)

@@ -1,6 +1,6 @@
 """Work of a service beside requests: retention at night, measurements, free disk pages.
 
-At night the service prunes by HEADWATER_KEEP; once an hour it measures disk space (``room``); it
+At night the service prunes by HEADWATER_KEEP; once an hour it measures disk space (``storage``); it
 gives the pages of deleted rows back to the disk a few MB at a time.
 
     once a night, by one of several services:
@@ -23,13 +23,13 @@ from typing import Final
 
 from api.intake.orders import Covered, cover_prune, give
 from api.service import Service
-from api.service.room import Room
+from api.service.storage import StorageUse
 from graph_model.errors import HeadwaterError
 from graph_model.producers.commands.documents import Cutoff, Prune
 from graph_model.producers.commands.recorded import recorded_cutoffs
 from graph_model.retention.coverage import Retention, count_covered
-from graph_model.retention.keeping import Keep
-from graph_model.retention.nights import Night, read_night
+from graph_model.retention.nights import NightlyRun, read_nightly_run
+from graph_model.retention.policy import RetentionPolicy
 from graph_model.retention.steps import MOST_EXECUTIONS, RetentionStep, next_step, worth_moving
 from graph_model.stores.protocols import DocumentState
 
@@ -60,7 +60,7 @@ class Upkeep:
     def __init__(
         self,
         service: Service,
-        keep: Keep | None,
+        keep: RetentionPolicy | None,
         *,
         most: int = MOST_EXECUTIONS,
         sleep: Callable[[float], bool] | None = None,
@@ -91,41 +91,41 @@ class Upkeep:
 
     def look(self) -> int:
         """Do the work that is due; the number of removed executions."""
-        if self._service.room is not None:
-            self._service.room.keep_measure()
-            self._tidy(self._service.room)
+        if self._service.storage is not None:
+            self._service.storage.keep_measure()
+            self._tidy(self._service.storage)
         projector = self._service.projector
         if self._keep is None or projector.state != "ready" or projector.rebuild_waits:
             return 0
         night = self._taken_night(self._keep)
         return 0 if night is None else self._prune(self._keep, night)
 
-    def _tidy(self, room: Room) -> None:
+    def _tidy(self, storage: StorageUse) -> None:
         """Some steps a minute, with writers in between."""
         for _ in range(_TIDY_STEPS):
-            if not (room.tidy() and self._sleep(_PAUSE_SECONDS)):
+            if not (storage.tidy() and self._sleep(_PAUSE_SECONDS)):
                 return
 
-    def _taken_night(self, keep: Keep) -> int | None:
+    def _taken_night(self, keep: RetentionPolicy) -> int | None:
         """The number of this night, if there is work for it and this service has taken it.
 
         The first look of a journal only notes the night: nothing goes before ``hour`` has come.
         """
         journal, now = self._service.journal, self._service.clock()
-        night = Night(keep.night(now), sign=now)
-        if not _has_work(read_night(journal.get_meta(NIGHT_KEY)), night):
+        night = NightlyRun(keep.night(now), sign=now)
+        if not _has_work(read_nightly_run(journal.get_meta(NIGHT_KEY)), night):
             return None
         with journal.projecting():
-            noted = read_night(journal.get_meta(NIGHT_KEY))
+            noted = read_nightly_run(journal.get_meta(NIGHT_KEY))
             taken = _has_work(noted, night)
             if taken:
-                self._note(night if noted else Night(night.number))
+                self._note(night if noted else NightlyRun(night.number))
         return night.number if taken and noted is not None else None
 
-    def _note(self, night: Night) -> None:
+    def _note(self, night: NightlyRun) -> None:
         self._service.journal.set_meta(NIGHT_KEY, str(night))
 
-    def _prune(self, keep: Keep, night: int) -> int:
+    def _prune(self, keep: RetentionPolicy, night: int) -> int:
         wish = Retention(keep.before(self._service.clock()), keep.runs)
         covered = cover_prune(wish, self._service, drop_bodies=not keep.keeps_bodies)
         catalogue, projector = self._service.catalogue, self._service.projector
@@ -133,7 +133,7 @@ class Upkeep:
         done, gone, most, goes_on = 0, 0, self._most, True
         try:
             while rest and goes_on and not projector.rebuild_waits:
-                self._note(Night(night, sign=self._service.clock()))
+                self._note(NightlyRun(night, sign=self._service.clock()))
                 step = next_step(rest, self._service.catalogue, most)
                 removed = self._carry_out(step, keep)
                 # Where runs stay a command looks at them all again: few commands, then.
@@ -143,13 +143,13 @@ class Upkeep:
         except _StepFailed as failure:
             log.warning("retention ends for this night: %s", failure)
             rest = ()
-        self._note(Night(night, sign=0 if rest else None))
+        self._note(NightlyRun(night, sign=0 if rest else None))
         if done:
             counts = f"{gone:,} of {done:,} executions before the new cut-offs were removed"
             log.info("HEADWATER_KEEP=%s: %s", keep, counts)
         return gone
 
-    def _carry_out(self, step: RetentionStep, keep: Keep) -> int:
+    def _carry_out(self, step: RetentionStep, keep: RetentionPolicy) -> int:
         """How many executions the projector has removed. Raises _StepFailed."""
         if not step.cutoffs:
             return 0
@@ -169,7 +169,7 @@ class Upkeep:
         return sum(count_covered(catalogue, *one.key, one.before) for one in cutoffs)
 
 
-def _has_work(noted: Night | None, night: Night) -> bool:
+def _has_work(noted: NightlyRun | None, night: NightlyRun) -> bool:
     """Another night has begun, or nobody goes on with this one; ``night.sign`` is now."""
     if noted is None or noted.number != night.number:
         return True

@@ -32,7 +32,7 @@ def column_lineage(
     lineage = sources.lineage
     if column is not None:
         references = References(
-            sources.catalogue, sources.graph, sources.rules, lineage.past.columns.places
+            sources.catalogue, sources.graph, sources.rules, lineage.history.columns.places
         )
         start = [references.column(dataset_id, column)]
         answer = lineage.ask_columns(start, question)
@@ -45,6 +45,6 @@ def column_lineage(
         answer = keep_ends(answer, start)
     if dataset_id not in answer.datasets:
         answer = replace(answer, datasets=tuple(sorted({*answer.datasets, dataset_id})))
-    view = draw_answer(sources, answer, lineage.past, question.at, jobs=False, columns=True)
+    view = draw_answer(sources, answer, lineage.history, question.at, jobs=False, columns=True)
     view = replace(view, focus=dataset_id if column is None else start[0])
     return show_view(sources, view, layout=layout, by_layer=by_layer)

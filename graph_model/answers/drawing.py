@@ -9,7 +9,7 @@ from graph_model.answers.facets import quality_marks
 from graph_model.answers.nodes import catalog_names
 from graph_model.answers.sources import Sources
 from graph_model.lineage import Answer, ColumnNode
-from graph_model.lineage.history.past import Past
+from graph_model.lineage.history.history import History
 from graph_model.naming.schemas import ColumnSpelling, read_spellings, spell_column
 from graph_model.picture.filtering import Filter, keep_datasets, keep_derivations, keep_jobs
 from graph_model.picture.view import GraphView, Names, draw
@@ -18,28 +18,30 @@ from graph_model.picture.view import GraphView, Names, draw
 def draw_answer(
     sources: Sources,
     answer: Answer,
-    past: Past,
+    history: History,
     at: int | None,
     *,
     jobs: bool,
     columns: bool,
 ) -> GraphView:
-    names = _names(sources, answer, past, at, columns=columns)
+    names = _names(sources, answer, history, at, columns=columns)
     view = draw(answer, names, jobs=jobs, columns=columns)
-    return replace(view, declared=past.plans.declared(_plans_of(answer)))
+    return replace(view, declared=history.plans.declared(_plans_of(answer)))
 
 
-def _names(sources: Sources, answer: Answer, past: Past, at: int | None, *, columns: bool) -> Names:
+def _names(
+    sources: Sources, answer: Answer, history: History, at: int | None, *, columns: bool
+) -> Names:
     datasets = answer.datasets
     plans = {plan for edge in answer.column_edges for plan in edge.plans}
     return Names(
         datasets={row.id: row for row in sources.catalogue.datasets(datasets)},
         jobs={row.id: row for row in sources.catalogue.jobs(answer.jobs)} if answer.jobs else {},
-        catalog_names=catalog_names(sources, past, datasets, at),
-        last_writes=past.writes.last(datasets, at),
+        catalog_names=catalog_names(sources, history, datasets, at),
+        last_writes=history.writes.last(datasets, at),
         last_runs=sources.catalogue.last_states(answer.jobs, at) if answer.jobs else {},
         columns=spellings_of(sources, answer.columns, at) if columns else {},
-        plan_jobs=past.plans.jobs_of(plans),
+        plan_jobs=history.plans.jobs_of(plans),
         quality=quality_marks(sources, datasets, at),
     )
 
@@ -74,11 +76,11 @@ def _plans_of(answer: Answer) -> set[str]:
 
 
 def filter_answer(
-    sources: Sources, answer: Answer, past: Past, wanted: Filter, asked: frozenset[str]
+    sources: Sources, answer: Answer, history: History, wanted: Filter, asked: frozenset[str]
 ) -> Answer:
     """The part of an answer that passes the filter ``wanted``; ``asked`` (ids) always stays."""
     if wanted.namespace or wanted.job:
-        plans = past.plans.rows({plan for edge in answer.column_edges for plan in edge.plans})
+        plans = history.plans.rows({plan for edge in answer.column_edges for plan in edge.plans})
         rows = sources.catalogue.jobs({*answer.jobs, *(row.job for row in plans.values())})
         jobs = {row.id for row in rows if wanted.takes(row)}
         if answer.jobs:

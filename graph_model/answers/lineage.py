@@ -68,7 +68,7 @@ def draw_around(
         question = replace(question, node=place)
     elif identity.kind_of(question.node) == labels.COLUMN:
         question = replace(question, node=located_column(sources, question.node, question.at))
-    answer = filter_answer(sources, answer, lineage.past, wanted, frozenset({question.node}))
+    answer = filter_answer(sources, answer, lineage.history, wanted, frozenset({question.node}))
     if beyond and question.depth > 0:
         whole = with_attempts(
             answer,
@@ -79,7 +79,7 @@ def draw_around(
         counted = count_beyond(whole, _uses_around(lineage, whole, question.at))
         answer = replace(whole, left_out=counted)
     columns = question.columns or identity.kind_of(question.node) == labels.COLUMN
-    view = draw_answer(sources, answer, lineage.past, question.at, jobs=jobs, columns=columns)
+    view = draw_answer(sources, answer, lineage.history, question.at, jobs=jobs, columns=columns)
     return replace(view, focus=question.node)
 
 

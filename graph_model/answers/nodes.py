@@ -8,7 +8,7 @@ from graph_model import identity
 from graph_model.answers.sources import Sources
 from graph_model.errors import NotFound
 from graph_model.facts import DatasetRow, JobRow, NameRow
-from graph_model.lineage.history.past import Past
+from graph_model.lineage.history.history import History
 from graph_model.lineage.history.versions import END
 from graph_model.picture.view import (
     DatasetReference,
@@ -47,12 +47,12 @@ def dataset_references(sources: Sources, ids: Collection[str]) -> dict[str, Data
 
 
 def catalog_names(
-    sources: Sources, past: Past, datasets: Collection[str], at: int | None
+    sources: Sources, history: History, datasets: Collection[str], at: int | None
 ) -> dict[str, list[str]]:
-    named = {dataset for dataset, found in past.names.names_of(datasets).items() if found}
+    named = {dataset for dataset, found in history.names.names_of(datasets).items() if found}
     moment = END if at is None else at
     observed: Sequence[NameRow] = sources.catalogue.names_of(named, at)
-    stood = past.names.locate((row.name, moment) for row in observed)
+    stood = history.names.locate((row.name, moment) for row in observed)
     seen = [row for row in observed if row.name != row.location == stood[row.name, moment]]
     called = dataset_references(sources, {row.name for row in seen})
     uris = {key: one.uri for key, one in called.items()}

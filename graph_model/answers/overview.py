@@ -87,10 +87,10 @@ def _draw(sources: Sources, wanted: Filter, query: str, limit: int, at: int | No
     if hub:
         answer = replace(answer, partial=answer.partial or Partial("hub", HUB_LIMIT))
     answer = _narrow(sources, answer, wanted.namespace, query)
-    answer = filter_answer(sources, answer, lineage.past, wanted, frozenset())
+    answer = filter_answer(sources, answer, lineage.history, wanted, frozenset())
     cut = more or len(answer.datasets) + len(answer.jobs) > limit
     answer = limit_nodes(answer, limit, cut=cut)
-    return draw_answer(sources, answer, lineage.past, at, jobs=True, columns=False)
+    return draw_answer(sources, answer, lineage.history, at, jobs=True, columns=False)
 
 
 def _count(sources: Sources, at: int | None) -> tuple[Totals, tuple[JobFailure, ...]]:
@@ -107,7 +107,7 @@ def _first(sources: Sources, limit: int, at: int | None) -> tuple[tuple[set[str]
     most = min(limit, _AT_ONCE)
     jobs = _first_jobs(sources, most, at=at)
     datasets = list(islice(walk_datasets(sources.catalogue, at=at), most + 1))
-    ids = {row.id for row in sources.lineage.past.names.tables(datasets[:most])}
+    ids = {row.id for row in sources.lineage.history.names.tables(datasets[:most])}
     more = max(len(jobs), len(datasets)) > most
     return (ids, set(jobs[:most])), more
 
@@ -137,7 +137,7 @@ def _matching(
     namespace, job, keep = wanted.namespace, wanted.job, wanted.keep
     datasets: list[str] = []
     if keep is not None or (query and job is None):
-        rows = sources.lineage.past.names.tables(walk_datasets(sources.catalogue, query, at))
+        rows = sources.lineage.history.names.tables(walk_datasets(sources.catalogue, query, at))
         kept = (row.id for row in rows if keep is None or keep(row))
         datasets = list(islice(kept, most + 1))
     if job is not None:

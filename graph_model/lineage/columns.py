@@ -23,7 +23,7 @@ from graph_model.lineage.bounds import (
 )
 from graph_model.lineage.chains import distances, levels, steps_away
 from graph_model.lineage.history import Moment
-from graph_model.lineage.history.past import Past
+from graph_model.lineage.history.history import History
 from graph_model.lineage.history.visible_write_reader import moment_of
 from graph_model.lineage.inventory import Inventory, Name, holders
 from graph_model.lineage.questions import (
@@ -124,12 +124,12 @@ def _without_text(edge: Edge) -> tuple[tuple[str, str | int | float | bool], ...
 
 
 class ColumnWalks:
-    """The column walks of one question, over one graph and one past."""
+    """The column walks of one question, over one graph and one history."""
 
     def __init__(
         self,
         graph: GraphReader,
-        past: Past,
+        history: History,
         bounds: Bounds,
         structure: Structure,
         inventory: Inventory,
@@ -137,7 +137,7 @@ class ColumnWalks:
         indirect: bool,
     ) -> None:
         self._graph = graph
-        self._past = past
+        self._history = history
         self._bounds = bounds
         self._structure = structure
         self._inventory = inventory
@@ -247,7 +247,7 @@ class ColumnWalks:
         walk = self._walk(moment_of("", at).until)
         until = moment_of("", at).until - 1
         names = self.learn_names((column,)).values()
-        places = self._past.names.locate((dataset, until) for dataset, _ in names)
+        places = self._history.names.locate((dataset, until) for dataset, _ in names)
         cells = [
             Cell(moment_of(places[dataset, until], at), path)
             for dataset, path in names
@@ -352,7 +352,7 @@ class ColumnWalks:
 
     def _walk(self, until: int, plans: Collection[str] | None = None) -> Walk:
         followed = None if plans is None else dict.fromkeys(plans)
-        return Walk(self._graph, self._past, self._bounds, until, followed, self._structure)
+        return Walk(self._graph, self._history, self._bounds, until, followed, self._structure)
 
     # --- one level up
 
@@ -456,7 +456,7 @@ class ColumnWalks:
     def _names_of(self, columns: Collection[str]) -> dict[str, Name]:
         if not columns:
             return {}
-        names = self._past.columns.places(columns)
+        names = self._history.columns.places(columns)
         unlisted = set(columns) - names.keys()  # in no schema
         for vertex in self._graph.vertices(unlisted) if unlisted else ():
             values = dict(vertex.properties)
@@ -531,7 +531,7 @@ class ColumnWalks:
 
     def _renamed(self, columns: Collection[Name]) -> set[Name]:
         """These columns under every name that their tables ever had."""
-        names = self._past.names.names_of({dataset for dataset, _ in columns})
+        names = self._history.names.names_of({dataset for dataset, _ in columns})
         return {
             (called, path) for dataset, path in columns for called in (dataset, *names[dataset])
         }
@@ -549,7 +549,7 @@ class ColumnWalks:
     def _derived(self, plans: Collection[str]) -> _Into:
         """The derivations into every column that these plans write, in a schema or not."""
         targets: defaultdict[str, set[str]] = defaultdict(set)
-        for plan, row in self._past.plans.rows(plans).items():
+        for plan, row in self._history.plans.rows(plans).items():
             targets[row.target].add(plan)
         rows = self._inventory.called(targets.keys() - {""})
         self._names |= rows
@@ -564,13 +564,13 @@ class ColumnWalks:
         return {write: tuple(edges) for write, edges in found.items()}
 
     def _placed(self, columns: Collection[Name]) -> set[Name]:
-        places = self._past.names.locations_of({dataset for dataset, _ in columns})
+        places = self._history.names.locations_of({dataset for dataset, _ in columns})
         return {(place, path) for dataset, path in columns for place in places[dataset]}
 
     def _fields(self, columns: set[Name]) -> set[Name]:
         """The known columns nested in these."""
         tops = self._placed(columns)
-        found = self._past.columns.fields(self._renamed(tops | columns)) if columns else ()
+        found = self._history.columns.fields(self._renamed(tops | columns)) if columns else ()
         return {
             (dataset, path)
             for dataset, path in self._placed(found)

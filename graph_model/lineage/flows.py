@@ -16,7 +16,7 @@ from typing import Final
 
 from graph_model import labels
 from graph_model.lineage.bounds import Bounds
-from graph_model.lineage.history.past import Past
+from graph_model.lineage.history.history import History
 from graph_model.lineage.history.versions import END
 from graph_model.lineage.history.visible_write_reader import moment_of
 from graph_model.lineage.questions import PlanUse
@@ -31,20 +31,20 @@ def flows_into(
     datasets: Collection[str],
     graph: GraphReader,
     catalogue: Catalogue,
-    past: Past,
+    history: History,
     structure: Structure,
     bounds: Bounds,
 ) -> tuple[PlanUse, ...]:
     """The plans, declared ones too, that wrote the present data of these datasets, each with its
     inputs.
     """
-    written = set(_written(datasets, catalogue, past))
-    written |= set(_declared(datasets, past))
+    written = set(_written(datasets, catalogue, history))
+    written |= set(_declared(datasets, history))
     plans = {plan for _, plan in written}
     sources = read_sources(graph, structure, bounds, plans)
-    rows = past.plans.rows(plans)
+    rows = history.plans.rows(plans)
     called = {source for read in sources.values() for source in read}
-    places = past.names.locate((source, _NOW) for source in called)
+    places = history.names.locate((source, _NOW) for source in called)
     return tuple(
         PlanUse(
             plan, rows[plan].job, rows[plan].mode,
@@ -56,12 +56,12 @@ def flows_into(
 
 
 def _written(
-    datasets: Collection[str], catalogue: Catalogue, past: Past
+    datasets: Collection[str], catalogue: Catalogue, history: History
 ) -> Iterator[tuple[str, str]]:
     """(dataset, logical plan) of the writes that nothing has replaced."""
-    targets = past.names.targets_of(datasets)
+    targets = history.names.targets_of(datasets)
     moved = {(target, _NOW) for found in targets.values() for target, place in found if place}
-    stands = past.names.locate(moved)
+    stands = history.names.locate(moved)
     asked = {target for found in targets.values() for target, _ in found}
     writers = _by_target(catalogue.writers(asked, None, main=True))
     for dataset, found in targets.items():
@@ -88,8 +88,8 @@ def _standing(writers: Collection[Writer]) -> set[str]:
     return {one.logical_plan for one in writers if floor is None or one.latest >= floor}
 
 
-def _declared(datasets: Collection[str], past: Past) -> Iterator[tuple[str, str]]:
+def _declared(datasets: Collection[str], history: History) -> Iterator[tuple[str, str]]:
     moments = [moment_of(dataset, None) for dataset in datasets]
-    for moment, declared in past.declared.flows(moments).items():
+    for moment, declared in history.declared.flows(moments).items():
         for flow in declared:
             yield moment.dataset, flow.logical_plan

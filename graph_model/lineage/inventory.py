@@ -18,7 +18,7 @@ from typing import Final, NamedTuple
 from graph_model import labels, naming
 from graph_model.facts import Edge
 from graph_model.lineage.bounds import COLUMN_LIMIT, HUB_LIMIT, Bounds
-from graph_model.lineage.history.past import Past
+from graph_model.lineage.history.history import History
 from graph_model.lineage.history.visible_write_reader import moment_of
 from graph_model.stores.protocols import Catalogue, Direction, GraphReader
 
@@ -44,11 +44,11 @@ class Inventory:
     """
 
     def __init__(
-        self, graph: GraphReader, catalogue: Catalogue, past: Past, bounds: Bounds
+        self, graph: GraphReader, catalogue: Catalogue, history: History, bounds: Bounds
     ) -> None:
         self._graph = graph
         self._catalogue = catalogue
-        self._past = past
+        self._history = history
         self._bounds = bounds
 
     def columns(self, datasets: Collection[str], at: int | None) -> set[Name]:
@@ -90,12 +90,12 @@ class Inventory:
 
     def _rows(self, datasets: Collection[str]) -> dict[str, Name]:
         """By id all columns of these datasets under each of their names."""
-        names = self._past.names.names_of(datasets)
+        names = self._history.names.names_of(datasets)
         return self.called({name for dataset in datasets for name in (dataset, *names[dataset])})
 
     def _placed(self, rows: Mapping[str, Name], datasets: Collection[str]) -> set[Name]:
         """These columns in each dataset that their table ever stood for."""
-        places = self._past.names.locations_of({called for called, _ in rows.values()})
+        places = self._history.names.locations_of({called for called, _ in rows.values()})
         return {
             (place, path)
             for called, path in rows.values()
@@ -121,7 +121,7 @@ class Inventory:
         reads = {
             (columns[edge.out_id], write.at) for edge in out_of for write in seen[_plan_of(edge)]
         }
-        places = self._past.names.locate((called, time) for (called, _), time in reads)
+        places = self._history.names.locate((called, time) for (called, _), time in reads)
         read = {(places[called, time], path) for (called, path), time in reads}
         return {one for one in written | read if one[0] in datasets}
 
@@ -135,13 +135,13 @@ class Inventory:
     def _seen(self, plans: Collection[str], at: int | None) -> Mapping[str, set[_Seen]]:
         """The visible writes per logical plan."""
         seen: defaultdict[str, set[_Seen]] = defaultdict(set)
-        rows = self._past.plans.rows(plans)
+        rows = self._history.plans.rows(plans)
         targets = {row.target for row in rows.values()} - {""}
-        places = self._past.names.locations_of(targets)
+        places = self._history.names.locations_of(targets)
         ends = {place for target in targets for place in places[target]}
         ends |= {plan for plan, row in rows.items() if not row.target}  # it only reads
         moments = {moment_of(end, at) for end in ends}
-        for moment, visible in self._past.visible_writes.of(moments).items():
+        for moment, visible in self._history.visible_writes.of(moments).items():
             place = moment.dataset
             for write in visible.writes:
                 seen[write.logical_plan].add(_Seen(place, write.target, write.at))

@@ -18,7 +18,7 @@ from graph_model.lineage.columns import (
 )
 from graph_model.lineage.flows import flows_into
 from graph_model.lineage.history import Moment
-from graph_model.lineage.history.past import Past
+from graph_model.lineage.history.history import History
 from graph_model.lineage.history.visible_write_reader import moment_of
 from graph_model.lineage.inventory import Inventory, Name
 from graph_model.lineage.questions import (
@@ -63,7 +63,7 @@ class Lineage:
     """Answers questions from one graph and one catalogue.
 
     ``expired`` returns True once the time limit has passed: the answer then holds the results so
-    far and is marked partial. ``past`` keeps the history read so far, so one object serves one
+    far and is marked partial. ``history`` keeps the history read so far, so one object serves one
     request. ``structure`` is the structure that earlier questions to this catalogue have read.
     Raises GraphUnavailable when the graph does not answer.
     """
@@ -82,7 +82,7 @@ class Lineage:
         self._expired = expired
         self._time_limit_ms = time_limit_ms
         self._structure = structure or Structure()
-        self.past = Past(catalogue, self._structure.plans)
+        self.history = History(catalogue, self._structure.plans)
 
     # --- tables and jobs
 
@@ -90,48 +90,52 @@ class Lineage:
         """The neighbourhood of a dataset, a job or a column, which must exist."""
         if identity.kind_of(question.node) == labels.COLUMN:
             return self.ask_columns((question.node,), question)
-        past, bounds = self._begin()
-        question = _located(question, past)
+        history, bounds = self._begin()
+        question = _located(question, history)
         found = TableFindings(question.limit, bounds)
         if identity.kind_of(question.node) == labels.JOB:
             found.admit((), (question.node,))
         else:
             found.admit((question.node,), ())
             found.answers.add(question.node)
-        tables = TableWalks(self._graph, past, bounds, self._structure)
+        tables = TableWalks(self._graph, history, bounds, self._structure)
         if Direction.UPSTREAM in question.directions:
             tables.upstream(question, found)
         if Direction.DOWNSTREAM in question.directions:
             tables.downstream((question.node,), question, found)
-        answer = self._answer(question, found, past)
+        answer = self._answer(question, found, history)
         return _with_chains(answer, question, found.trace, (question.node,))
 
     def ask_downstream(self, start: Collection[str], question: Question) -> Answer:
         """The results of these datasets (ids) together, in one walk; ignores ``question.node``."""
-        past, bounds = self._begin()
+        history, bounds = self._begin()
         until = moment_of("", question.at).until - 1
-        places = set(past.names.locate((dataset, until) for dataset in start).values())
+        places = set(history.names.locate((dataset, until) for dataset in start).values())
         found = TableFindings(question.limit, bounds)
         found.admit(places, ())
         found.answers |= found.datasets
-        TableWalks(self._graph, past, bounds, self._structure).downstream(places, question, found)
-        return _with_chains(self._answer(question, found, past), question, found.trace, places)
+        TableWalks(self._graph, history, bounds, self._structure).downstream(
+            places, question, found
+        )
+        return _with_chains(self._answer(question, found, history), question, found.trace, places)
 
     def overview(self, datasets: Collection[str], jobs: Collection[str], at: int | None) -> Answer:
         """These datasets and jobs with all visible plans between them. Where a job's newest run
         failed, its inputs and outputs are included as ``attempted``.
         """
-        past, bounds = self._begin()
+        history, bounds = self._begin()
         found = TableFindings(
             len(datasets) + len(jobs), bounds, set(datasets), set(datasets), set(jobs)
         )
-        tables = TableWalks(self._graph, past, bounds, self._structure)
+        tables = TableWalks(self._graph, history, bounds, self._structure)
         ends = {*datasets, *tables.reading_plans(datasets)}
-        walk = Walk(self._graph, past, bounds, moment_of("", at).until, structure=self._structure)
+        walk = Walk(
+            self._graph, history, bounds, moment_of("", at).until, structure=self._structure
+        )
         for moment, steps in walk.expand({moment_of(end, at) for end in ends}).items():
             for step in steps:
                 found.uses |= uses_of(step, moment)
-        answer = self._answer(Question("", depth=0, at=at, limit=found.limit), found, past)
+        answer = self._answer(Question("", depth=0, at=at, limit=found.limit), found, history)
         attempts = self._attempts(found, at)
         return replace(answer, plans=tuple(sorted((*answer.plans, *attempts))))
 
@@ -142,8 +146,8 @@ class Lineage:
 
     def flows_into(self, datasets: Collection[str]) -> tuple[tuple[PlanUse, ...], Partial | None]:
         """The plans that wrote the present data of these datasets, for a map: see ``flows``."""
-        past, bounds = self._begin()
-        uses = flows_into(datasets, self._graph, self._catalogue, past, self._structure, bounds)
+        history, bounds = self._begin()
+        uses = flows_into(datasets, self._graph, self._catalogue, history, self._structure, bounds)
         return uses, bounds.partial
 
     def _attempts(self, found: TableFindings, at: int | None) -> list[PlanUse]:
@@ -153,10 +157,10 @@ class Lineage:
             return []
         page = self._graph.edges(tried, Direction.UPSTREAM, (labels.FEEDS,), HUB_LIMIT)
         found.bounds.note_hub(page.cut)
-        rows = self.past.plans.rows(tried).values()
+        rows = self.history.plans.rows(tried).values()
         until = moment_of("", at).until - 1
         called = {edge.out_id for edge in page.edges} | {row.target for row in rows}
-        places = self.past.names.locate((dataset, until) for dataset in called)
+        places = self.history.names.locate((dataset, until) for dataset in called)
         read: defaultdict[str, set[str]] = defaultdict(set)
         for edge in page.edges:
             read[edge.in_id] |= {places[edge.out_id, until]} & found.datasets
@@ -174,35 +178,37 @@ class Lineage:
         """These datasets and jobs with their neighbours at any time, and whether a hub has more
         neighbours than returned.
         """
-        past, down = self.past, Direction.DOWNSTREAM
+        history, down = self.history, Direction.DOWNSTREAM
         of_jobs = self._graph.edges(jobs, down, (labels.HAS,), HUB_LIMIT)
         reading = self._graph.edges(datasets, down, (labels.FEEDS,), HUB_LIMIT)
         found = {edge.in_id for page in (of_jobs, reading) for edge in page.edges}
         plans = {plan for plan in found if identity.kind_of(plan) == labels.LOGICAL_PLAN}
         plans |= {writer.logical_plan for writer in self._catalogue.writers(datasets, at)}
-        rows = past.plans.rows(plans).values()
+        rows = history.plans.rows(plans).values()
         fed = self._graph.edges(plans, Direction.UPSTREAM, (labels.FEEDS,), HUB_LIMIT)
         beside = {row.target for row in rows} | {edge.out_id for edge in fed.edges}
-        places = past.names.locations_of(beside)
+        places = history.names.locations_of(beside)
         located = {place for dataset in beside for place in places[dataset]}
         cut = any(page.cut for page in (of_jobs, reading, fed))
         return {*datasets, *located} - {""}, {*jobs, *(row.job for row in rows)}, cut
 
-    def _columns(self, past: Past, bounds: Bounds, *, indirect: bool) -> ColumnWalks:
-        inventory = self._inventory(past, bounds)
-        return ColumnWalks(self._graph, past, bounds, self._structure, inventory, indirect=indirect)
+    def _columns(self, history: History, bounds: Bounds, *, indirect: bool) -> ColumnWalks:
+        inventory = self._inventory(history, bounds)
+        return ColumnWalks(
+            self._graph, history, bounds, self._structure, inventory, indirect=indirect
+        )
 
-    def _inventory(self, past: Past, bounds: Bounds) -> Inventory:
-        return Inventory(self._graph, self._catalogue, past, bounds)
+    def _inventory(self, history: History, bounds: Bounds) -> Inventory:
+        return Inventory(self._graph, self._catalogue, history, bounds)
 
-    def _begin(self) -> tuple[Past, Bounds]:
-        return self.past, Bounds(self._expired, self._time_limit_ms)
+    def _begin(self) -> tuple[History, Bounds]:
+        return self.history, Bounds(self._expired, self._time_limit_ms)
 
-    def _answer(self, question: Question, found: TableFindings, past: Past) -> Answer:
+    def _answer(self, question: Question, found: TableFindings, history: History) -> Answer:
         inside = _Inside()
         if question.columns:
-            inside = self._columns_of(found, question, past)
-        plans = past.plans.rows({use[0] for use in found.uses})
+            inside = self._columns_of(found, question, history)
+        plans = history.plans.rows({use[0] for use in found.uses})
         return Answer(
             datasets=tuple(sorted(found.datasets)),
             jobs=tuple(sorted(found.jobs)),
@@ -221,13 +227,13 @@ class Lineage:
 
     # --- columns inside the tables of an answer
 
-    def _columns_of(self, found: TableFindings, question: Question, past: Past) -> _Inside:
+    def _columns_of(self, found: TableFindings, question: Question, history: History) -> _Inside:
         """The columns of the drawn tables, the derivations between them and the influences on
         them.
         """
         bounds = found.bounds
-        columns = self._columns(past, bounds, indirect=question.indirect)
-        names = self._inventory(past, bounds).columns(found.datasets, question.at)
+        columns = self._columns(history, bounds, indirect=question.indirect)
+        names = self._inventory(history, bounds).columns(found.datasets, question.at)
         edges = columns.inside(_drawn_steps(found), names)
         names = _within(names, bounds)
         nodes = {column_id(name): node_of(name) for name in names}
@@ -258,8 +264,8 @@ class Lineage:
 
         Influences on the rows (FILTER, JOIN, GROUP_BY, SORT) are included.
         """
-        past, bounds = self._begin()
-        columns = self._columns(past, bounds, indirect=True)
+        history, bounds = self._begin()
+        columns = self._columns(history, bounds, indirect=True)
         return tuple(
             sorted(
                 ColumnDerivation(
@@ -278,10 +284,10 @@ class Lineage:
 
     def ask_columns(self, start: Collection[str], question: Question) -> Answer:
         """The sources and the results of columns (ids), derivation by derivation."""
-        past, bounds = self._begin()
-        columns = self._columns(past, bounds, indirect=question.indirect)
+        history, bounds = self._begin()
+        columns = self._columns(history, bounds, indirect=question.indirect)
         known = columns.learn_names(start).values()
-        names = _placed(known, question.at, past)
+        names = _placed(known, question.at, history)
         found = FoundColumns(question.limit, bounds)
         return self._ask_columns(columns, names, set(), question, found)
 
@@ -290,10 +296,10 @@ class Lineage:
 
         A column that a table no longer has is included where the answer has lineage of it.
         """
-        past, bounds = self._begin()
-        columns = self._columns(past, bounds, indirect=question.indirect)
-        inventory = self._inventory(past, bounds)
-        places = {place for place, _ in _placed(((d, "") for d in datasets), question.at, past)}
+        history, bounds = self._begin()
+        columns = self._columns(history, bounds, indirect=question.indirect)
+        inventory = self._inventory(history, bounds)
+        places = {place for place, _ in _placed(((d, "") for d in datasets), question.at, history)}
         names = inventory.columns(places, question.at)
         perhaps = {name for name in inventory.ever(places) if name not in names}
         found = FoundColumns(question.limit, bounds)
@@ -301,8 +307,8 @@ class Lineage:
 
     def columns_of(self, dataset: str, at: int | None) -> tuple[ColumnNode, ...]:
         """The columns of a dataset (an id): of its schema, and those that only lineage names."""
-        past, bounds = self._begin()
-        names = self._inventory(past, bounds).columns((dataset,), at)
+        history, bounds = self._begin()
+        names = self._inventory(history, bounds).columns((dataset,), at)
         return tuple(node_of(name) for name in sorted(names))
 
     def _ask_columns(
@@ -339,11 +345,11 @@ class Lineage:
         return _with_chains(answer, question, found.trace, set(map(column_id, names | perhaps)))
 
 
-def _placed(names: Iterable[Name], at: int | None, past: Past) -> set[Name]:
+def _placed(names: Iterable[Name], at: int | None, history: History) -> set[Name]:
     """These columns at the locations of their tables at the time."""
     listed = set(names)
     until = moment_of("", at).until - 1
-    places = past.names.locate((dataset, until) for dataset, _ in listed)
+    places = history.names.locate((dataset, until) for dataset, _ in listed)
     return {(places[dataset, until], path) for dataset, path in listed}
 
 
@@ -376,12 +382,12 @@ def _drawn_steps(found: TableFindings) -> dict[str, list[Step]]:
     return steps
 
 
-def _located(question: Question, past: Past) -> Question:
+def _located(question: Question, history: History) -> Question:
     """A question about a catalog name, moved to its location."""
     if identity.kind_of(question.node) != labels.DATASET:
         return question
     moment = (question.node, moment_of("", question.at).until - 1)
-    place = past.names.locate((moment,))[moment]
+    place = history.names.locate((moment,))[moment]
     return replace(question, node=place)
 
 

@@ -14,7 +14,7 @@ from graph_model import identity, labels
 from graph_model.lineage.bounds import CANDIDATE_LIMIT, HUB_LIMIT, Bounds, count_left_out
 from graph_model.lineage.chains import FAR, distances, levels, steps_away
 from graph_model.lineage.history import Moment
-from graph_model.lineage.history.past import Past
+from graph_model.lineage.history.history import History
 from graph_model.lineage.history.visible_write_reader import moment_of
 from graph_model.lineage.questions import LeftOut, PlanUse, Question
 from graph_model.lineage.structure import Structure
@@ -79,13 +79,13 @@ class TableFindings:
 
 
 class TableWalks:
-    """The walks of one question, over one graph and one past."""
+    """The walks of one question, over one graph and one history."""
 
     def __init__(
-        self, graph: GraphReader, past: Past, bounds: Bounds, structure: Structure
+        self, graph: GraphReader, history: History, bounds: Bounds, structure: Structure
     ) -> None:
         self._graph = graph
-        self._past = past
+        self._history = history
         self._bounds = bounds
         self._structure = structure
 
@@ -141,10 +141,10 @@ class TableWalks:
         self, question: Question, plans: Mapping[str, Collection[str] | None] | None = None
     ) -> Walk:
         until = moment_of("", question.at).until
-        return Walk(self._graph, self._past, self._bounds, until, plans, self._structure)
+        return Walk(self._graph, self._history, self._bounds, until, plans, self._structure)
 
     def _places(self, datasets: Collection[str]) -> set[str]:
-        places = self._past.names.locations_of(datasets)
+        places = self._history.names.locations_of(datasets)
         return {place for dataset in datasets for place in places[dataset]}
 
     # --- downstream
@@ -191,7 +191,7 @@ class TableWalks:
 
     def _readers(self, datasets: Collection[str]) -> dict[str, set[str]]:
         """The logical plans that ever read one of these datasets, each with its names for them."""
-        names = self._past.names.names_of(datasets)
+        names = self._history.names.names_of(datasets)
         called = {name for dataset in datasets for name in (dataset, *names[dataset])}
         page = self._graph.neighbours(called, Direction.DOWNSTREAM, labels.FEEDS, HUB_LIMIT)
         self._bounds.note_hub(page.cut)
@@ -203,7 +203,7 @@ class TableWalks:
         return readers
 
     def _targets(self, plans: Collection[str]) -> set[str]:
-        rows = self._past.plans.rows(plans).values()
+        rows = self._history.plans.rows(plans).values()
         return self._places({row.target for row in rows if row.target})
 
     def _roots(
@@ -218,7 +218,7 @@ class TableWalks:
         return self._without_target(self._readers(datasets))
 
     def _without_target(self, plans: Collection[str]) -> set[str]:
-        return {row.id for row in self._past.plans.rows(plans).values() if not row.target}
+        return {row.id for row in self._history.plans.rows(plans).values() if not row.target}
 
     def _steps_within(
         self, walk: Walk, roots: Iterable[Moment], candidates: Collection[str], question: Question

@@ -14,7 +14,7 @@ from typing import Final, NamedTuple
 from graph_model import identity, labels
 from graph_model.lineage.bounds import EDGE_LIMIT, HUB_LIMIT, Bounds
 from graph_model.lineage.history import Moment, Write
-from graph_model.lineage.history.past import Past
+from graph_model.lineage.history.history import History
 from graph_model.lineage.history.read_rule import ANY_VERSION
 from graph_model.lineage.history.versions import BEGINNING, VisibleWrites
 from graph_model.lineage.history.writes import EXACT_EXECUTIONS
@@ -50,7 +50,7 @@ class Walk:
     def __init__(
         self,
         graph: GraphReader,
-        past: Past,
+        history: History,
         bounds: Bounds,
         until: int,
         plans: Mapping[str, Collection[str] | None] | None = None,
@@ -58,7 +58,7 @@ class Walk:
     ) -> None:
         self._graph = graph
         self._structure = structure or Structure()
-        self._past = past
+        self._history = history
         self._bounds = bounds
         self._until = until
         self._plans = plans
@@ -74,7 +74,7 @@ class Walk:
         """Per moment the steps from it: one for each execution, and one for the folded ones."""
         new = sorted(set(moments) - self._steps.keys())
         if new:
-            visible_by_moment = self._past.visible_writes.of(new)
+            visible_by_moment = self._history.visible_writes.of(new)
             self._learn_sources(visible_by_moment)
             exact, folded = self._divide(new, visible_by_moment)
             self._steps |= self._build(new, exact, folded)
@@ -164,10 +164,10 @@ class Walk:
     ) -> dict[Moment, tuple[Step, ...]]:
         writes = {write for found in exact.values() for write in found}
         reads = [(w, source) for w in writes for source in self._sources[w.logical_plan] or ()]
-        found = self._past.reads.moments(reads)
+        found = self._history.reads.moments(reads)
         plans = {plan for found in folded.values() for plan in found}
-        targets = {plan: row.target for plan, row in self._past.plans.rows(plans).items()}
-        bound = self._past.reads.bound(plans)
+        targets = {plan: row.target for plan, row in self._history.plans.rows(plans).items()}
+        bound = self._history.reads.bound(plans)
         built = {write.id: self._exact_step(write, found) for write in writes}
         return {
             moment: (
@@ -201,7 +201,7 @@ class Walk:
         return tuple(steps.values())
 
     def _declared_step(self, flow: DeclaredFlow, sources: Iterable[str], at: Moment) -> Step:
-        places = self._past.names.locate((source, at.until - 1) for source in sources)
+        places = self._history.names.locate((source, at.until - 1) for source in sources)
         inputs = tuple(
             (source, Moment(place, at.since, at.until))
             for (source, _), place in sorted(places.items())
@@ -218,7 +218,7 @@ class Walk:
         seen any version of the dataset.
         """
         since, until = self._intervals[plan]
-        places = self._past.names.locations_of(self._sources[plan] or ())
+        places = self._history.names.locations_of(self._sources[plan] or ())
         self.folded |= any(len(found) > 1 for found in places.values())
         inputs = [
             (source, self._any_version(place))

@@ -13,7 +13,13 @@ from collections.abc import Collection, Sequence
 from graph_model.facts import Facts
 from graph_model.producers.projections import Projection
 from graph_model.projection.contributions import Contribution, contribution_of
-from graph_model.projection.revision import EVENTS_A_STEP, Read, Witnesses, pieces, without_states
+from graph_model.projection.revision import (
+    EVENTS_A_STEP,
+    Read,
+    RepresentativeEvents,
+    pieces,
+    without_states,
+)
 from graph_model.stores.protocols import StoredDocument
 
 
@@ -27,7 +33,7 @@ class LongPlan:
         self.plans = tuple(plans)
         self.plan_facts: Facts | None = None
         self._lost = former
-        self._witnesses = Witnesses()
+        self._representatives = RepresentativeEvents()
         self._taken = array("q")  # the events of all visits; of a million a set is too large
         self._events: Sequence[int] = ()
         self._next = 0
@@ -54,7 +60,7 @@ class LongPlan:
     @property
     def deciding(self) -> tuple[StoredDocument, ...]:
         """The events that decide about the plans; their own states are decided with those."""
-        return self._witnesses.documents
+        return self._representatives.documents
 
     def take(
         self,
@@ -66,11 +72,11 @@ class LongPlan:
         """Note that a piece is written: ``events`` of it were translated, and added the facts
         ``added``. Returns the part of the projection that is decided now.
         """
-        self._witnesses.see(projection, events)
+        self._representatives.see(projection, events)
         self._taken.extend(one.position for one in events)
         self._next = bisect_right(self._events, piece[-1].position)
         self._lost = self._lost.without(contribution_of([added]))
-        return without_states(projection, {*self.plans, *self._witnesses.positions})
+        return without_states(projection, {*self.plans, *self._representatives.positions})
 
     def end(self, added: Facts) -> Contribution:
         """End the visit. Returns the part of the earlier contribution that it has not found

@@ -2,7 +2,7 @@
 
 The facts of events add up. So the projector writes the facts of new events, and withdraws those of
 events that a command covers, piece by piece. Whether the plan keeps its facts depends on the states
-of all its events: a few *witnesses*, one of every state, represent them.
+of all its events: a few *representatives*, one of every state, represent them.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ Read = Callable[[Collection[int]], Sequence[StoredDocument]]
 
 
 @dataclass(slots=True)
-class Witnesses:
+class RepresentativeEvents:
     """The first event of each scope and fate."""
 
     _found: dict[tuple[str, bool, str], StoredDocument] = field(default_factory=dict)
@@ -85,7 +85,7 @@ def revise(
     force, with the former facts as ``former``. ``plans_first``: the facts of the plans may be new,
     and those of events build on them.
     """
-    witnesses, kept = Witnesses(), {one.position for one in plans}
+    representatives, kept = RepresentativeEvents(), {one.position for one in plans}
     alone = project(plans)
     if plans_first:
         yield Projection(alone.parts, None, ())
@@ -93,14 +93,14 @@ def revise(
     shown = False
     for piece in pieces(read, covered):
         revised = project([*plans, *piece])
-        shown = witnesses.see(revised, piece)
-        yield _of_events(revised, plan_facts, kept | witnesses.positions)
+        shown = representatives.see(revised, piece)
+        yield _of_events(revised, plan_facts, kept | representatives.positions)
     others = () if shown else sorted(set(events) - set(covered))
     for piece in pieces(read, others):
-        shown = witnesses.see(project([*plans, *piece]), piece)
+        shown = representatives.see(project([*plans, *piece]), piece)
         if shown:
             break
-    last = project([*plans, *witnesses.documents])
+    last = project([*plans, *representatives.documents])
     yield replace(last, dropped=(*last.dropped, *last.silenced()))
 
 
@@ -126,7 +126,7 @@ def without_states(projection: Projection, kept: Collection[int]) -> Projection:
 
 
 def _of_events(revised: Projection, plan_facts: Facts, kept: Collection[int]) -> Projection:
-    """The facts of the events alone. The plans and the witnesses stay as they are for now."""
+    """The facts of the events alone. The plans and the representatives stay as they are for now."""
     return replace(
         without_states(revised, kept),
         parts=(difference(revised.facts, (plan_facts,)),),

@@ -19,7 +19,7 @@ from graph_model import labels
 from graph_model.batches import batched
 from graph_model.facts import ExecutionRow, LogicalPlanRow, ReadVersionRow
 from graph_model.lineage.history import Moment
-from graph_model.lineage.history.past import Past
+from graph_model.lineage.history.history import History
 from graph_model.lineage.history.visible_write_reader import moment_of
 from graph_model.stores.protocols import Catalogue, Page, walk_pages
 
@@ -46,9 +46,9 @@ class Needed:
         self._wished = wished
         self._sources = sources
         self._catalogue = catalogue
-        self._past = Past(catalogue)
+        self._history = History(catalogue)
         self._first = _first_times(plans, catalogue)
-        self._bound = {plan for plan, _ in self._past.reads.bound(plans)}
+        self._bound = {plan for plan, _ in self._history.reads.bound(plans)}
         self.times: dict[str, int] = {}
         for one in plans.values():
             self._need(one.target, wished[one.job] + 1)
@@ -78,7 +78,7 @@ class Needed:
         for source in self._sources.get(plan, ()):
             yield moment_of(source, since - 1)
         if plan in self._bound:
-            yield from self._past.reads.bound_moments(self._oldest_bound(plan, since))
+            yield from self._history.reads.bound_moments(self._oldest_bound(plan, since))
 
     def _oldest_bound(self, plan: str, since: int) -> Collection[tuple[ReadVersionRow, int]]:
         """The oldest version of each branch that the plan's executions since this time read."""
@@ -102,7 +102,7 @@ class Needed:
     def _lower(self, moments: Collection[Moment]) -> None:
         """The writes that are visible in these moments are needed."""
         for some in batched(sorted(moments), _AT_ONCE):
-            for visible in self._past.visible_writes.of(some).values():
+            for visible in self._history.visible_writes.of(some).values():
                 for write in visible.writes:
                     self._need(write.target, write.at)
                 for older in visible.older:

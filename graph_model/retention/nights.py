@@ -15,7 +15,7 @@ SILENT_MS: Final = 15 * 60_000
 
 
 @dataclass(frozen=True, slots=True)
-class Night:
+class NightlyRun:
     """A night by its number (``Keep.night``); ``sign`` is None when its work is done."""
 
     number: int
@@ -29,9 +29,9 @@ class Night:
         return str(self.number) if self.sign is None else f"{self.number} {self.sign}"
 
 
-def read_night(noted: str | None) -> Night | None:
+def read_nightly_run(noted: str | None) -> NightlyRun | None:
     """The night in this note; None where no night has begun yet."""
     if not noted:
         return None
     number, _, sign = noted.partition(" ")
-    return Night(int(number), int(sign) if sign else None)
+    return NightlyRun(int(number), int(sign) if sign else None)

@@ -10,7 +10,7 @@ from graph_model import labels
 from graph_model.answers.difference.plan import PlanDifference
 from graph_model.facts import ExecutionPlanRow, ExecutionRow
 from graph_model.lineage import Answer, Lineage, Question
-from graph_model.lineage.history.past import Past
+from graph_model.lineage.history import history as service_history
 from graph_model.stores.protocols import Catalogue, Direction, Graph, Submission
 from tests.oracle.documents import (
     START,
@@ -52,7 +52,7 @@ class Witness:
         rows = list(catalogue.scan())
         self.history = history
         self._lineage = Lineage(graph, catalogue)
-        self._past = Past(catalogue)
+        self._service_history = service_history.History(catalogue)
         executions = [row for row in rows if isinstance(row, ExecutionRow)]
         plans = {event_key(one): one.plan for one in history.executions}
         self._logical_plans = {
@@ -113,7 +113,7 @@ class Witness:
         at = END_OF_TIME if asked_at is None else asked_at
         names = [d for d in datasets_of(self.history) if self.oracle.standing_for(d, at) == d]
         time = None if asked_at is None else START + at
-        found = self._past.writes.last([dataset_id(name) for name in names], time)
+        found = self._service_history.writes.last([dataset_id(name) for name in names], time)
         said = {name: found.get(dataset_id(name)) for name in names}
         return {
             name: (None if told is None else told - START, self.oracle.last_write(name, at))

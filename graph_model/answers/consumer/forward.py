@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from graph_model import identity, labels
 from graph_model.facts import ExecutionRow, LogicalPlanRow
 from graph_model.lineage import HUB_LIMIT, PlanUse
-from graph_model.lineage.history.past import Past
+from graph_model.lineage.history.history import History
 from graph_model.stores.protocols import Catalogue, Direction, GraphReader
 
 
@@ -41,7 +41,7 @@ class Forward:
         self._graph = graph
         self._catalogue = catalogue
         self._events = catalogue.events
-        self._past = Past(catalogue)
+        self._history = History(catalogue)
         self._expired = expired
         self._limit = limit
         self._uses: dict[tuple[str, str], PlanUse] = {}
@@ -122,7 +122,7 @@ class Forward:
         pair = (execution.target, execution.application_id)
         same = {
             row.id
-            for reports in self._past.writes.reports({pair})
+            for reports in self._history.writes.reports({pair})
             if any(row.id == execution.id for row in reports)
             for row in reports
         }

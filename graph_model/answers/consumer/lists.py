@@ -13,8 +13,8 @@ from graph_model.answers.consumer.plans import PlanInfo, plan_info
 from graph_model.answers.sources import Sources
 from graph_model.errors import NotFound
 from graph_model.folded_text import plain
+from graph_model.lineage.history.history import History
 from graph_model.lineage.history.merging import lacks_expressions
-from graph_model.lineage.history.past import Past
 from graph_model.lineage.history.writes import Reports
 from graph_model.producers.spline.documents import ExecutionPlan
 from graph_model.stores.protocols.events import EventFilter, EventRecord, ListPage
@@ -109,7 +109,7 @@ def _filter(sources: Sources, question: ListQuestion) -> EventFilter:
 def _once(sources: Sources, event_filter: EventFilter) -> EventFilter:
     """The filter without executions that repeat the report of another one listed."""
     events = sources.catalogue.events
-    reports = Past(sources.catalogue).writes.reports(
+    reports = History(sources.catalogue).writes.reports(
         events.repeated_writes(event_filter, _MOST_COMPARED)
     )
     listed = events.listed(event_filter, {row.id for group in reports for row in group})

@@ -18,7 +18,7 @@ from graph_model.answers.nodes import dataset_row
 from graph_model.answers.sources import Sources, of_one_state
 from graph_model.answers.visibility import open_node
 from graph_model.facts import ExecutionRow, RenameRow
-from graph_model.lineage.history.past import Past
+from graph_model.lineage.history.history import History
 from graph_model.stores.cursors import EXECUTIONS, write_cursor
 from graph_model.stores.protocols import Page
 
@@ -48,9 +48,9 @@ def history(
     """
     sources = open_node(sources, labels.DATASET, dataset)
     dataset_row(sources, dataset)
-    past = Past(sources.catalogue)
+    history = History(sources.catalogue)
     tenures = [Tenure(dataset, None, at), *_former(sources, dataset, at)]
-    reported = [(tenure, past.writes.reports_of(tenure.dataset)) for tenure in tenures]
+    reported = [(tenure, history.writes.reports_of(tenure.dataset)) for tenure in tenures]
     reports = [group for _, groups in reported for group in groups]
     repeated = {
         row.id
@@ -65,7 +65,7 @@ def history(
         rows += [row for row in page.items if row.id not in repeated]
         cursor = page.next
         if cursor is None or len(rows) == limit:
-            views = execution_views(sources, past.writes.completed(rows, reports))
+            views = execution_views(sources, history.writes.completed(rows, reports))
             marked = tuple(_marked(view, dataset) for view in views)
             return Page(marked, page.total - len(repeated), cursor)
 

@@ -16,8 +16,8 @@ from graph_model.answers.visibility import open_node
 from graph_model.errors import InvalidReference
 from graph_model.facts import MAIN_BRANCH, ExecutionRow, RenameRow
 from graph_model.lineage import Partial
+from graph_model.lineage.history.history import History
 from graph_model.lineage.history.merging import Part, Write, part_of
-from graph_model.lineage.history.past import Past
 from graph_model.lineage.history.read_rule import maybe_touched, surely_touched
 from graph_model.lineage.history.writes import Reports
 from graph_model.stores.protocols import Page, walk_pages
@@ -78,12 +78,12 @@ def _rename_behind(sources: Sources, found: LastWriter) -> RenameRow | None:
 
 
 def _newest_write(sources: Sources, dataset: str, part: Part | None, at: int | None) -> LastWriter:
-    past = Past(sources.catalogue)
-    reports = past.writes.reports_of(dataset)
+    history = History(sources.catalogue)
+    reports = history.writes.reports_of(dataset)
     writers: list[ExecutionRow] = []
     failed: list[ExecutionRow] = []
     certain = part is None
-    for row, write in _attempts(sources, past, dataset, reports, at):
+    for row, write in _attempts(sources, history, dataset, reports, at):
         if write.branch != MAIN_BRANCH:
             continue
         if part is not None and not maybe_touched(write, part):
@@ -95,12 +95,12 @@ def _newest_write(sources: Sources, dataset: str, part: Part | None, at: int | N
             failed.append(row)
         if writers and (certain or len(writers) == _CANDIDATES_SHOWN):
             break
-    shown = execution_views(sources, past.writes.completed(writers, reports))
+    shown = execution_views(sources, history.writes.completed(writers, reports))
     cut = not certain and len(shown) == _CANDIDATES_SHOWN
     alone = not shown or (certain and len(shown) == 1)
     return LastWriter(
         shown[0] if shown else None,
-        execution_views(sources, past.writes.completed(failed, reports)),
+        execution_views(sources, history.writes.completed(failed, reports)),
         certain=alone,
         candidates=() if alone else shown,
         partial=Partial("candidates", _CANDIDATES_SHOWN) if cut else None,
@@ -108,7 +108,11 @@ def _newest_write(sources: Sources, dataset: str, part: Part | None, at: int | N
 
 
 def _attempts(
-    sources: Sources, past: Past, dataset: str, reports: Sequence[Reports], at: int | None
+    sources: Sources,
+    history: History,
+    dataset: str,
+    reports: Sequence[Reports],
+    at: int | None,
 ) -> Iterator[tuple[ExecutionRow, Write]]:
     """Writes and attempted writes of a dataset, newest first, each with the
     partitions it touched.
@@ -122,7 +126,7 @@ def _attempts(
 
     for page in walk_pages(ask):
         rows = [r for r in page.items if r.kind == labels.WRITE_KIND and r.id not in repeated]
-        writes = past.writes.reported(rows, reports)
+        writes = history.writes.reported(rows, reports)
         yield from ((row, writes[row.id]) for row in rows)
 
 

@@ -16,7 +16,7 @@ from graph_model.answers.visibility import TagView, dataset_filter, open_node, t
 from graph_model.facts import DatasetRow, LogicalPlanRow
 from graph_model.governance.previews import walk_datasets
 from graph_model.lineage import HUB_LIMIT, ColumnNode, holders
-from graph_model.lineage.history.past import Past
+from graph_model.lineage.history.history import History
 from graph_model.lineage.history.visible_write_reader import moment_of
 from graph_model.naming.schemas import ColumnSpelling
 from graph_model.picture.view import LINEAGE, SCHEMA, JobReference, in_schema_order, iso, known_mode
@@ -117,7 +117,7 @@ def datasets(
     else:
         kept = filter(keep, walk_datasets(sources.catalogue, query, at))
         page = _page_of(_sorted(sources, kept, order, at), limit, cursor, f"{_KEPT} by {order}")
-    writes = Past(sources.catalogue).writes.last([row.id for row in page.items], at)
+    writes = History(sources.catalogue).writes.last([row.id for row in page.items], at)
     items = tuple(_dataset_item(sources, row, writes.get(row.id)) for row in page.items)
     return Page(items, page.total, page.next)
 
@@ -128,7 +128,7 @@ def _sorted(
     """Datasets that come by name, in an order; unknown times last."""
     listed = list(rows)
     if order.field == DatasetOrder.LAST_WRITE:
-        writes = Past(sources.catalogue).writes.last([row.id for row in listed], at)
+        writes = History(sources.catalogue).writes.last([row.id for row in listed], at)
         known = [row for row in listed if row.id in writes]
         known.sort(key=lambda row: writes[row.id], reverse=order.falls)
         return known + [row for row in listed if row.id not in writes]
@@ -154,13 +154,13 @@ def dataset(sources: Sources, dataset: str, at: int | None) -> DatasetPage:
     """One dataset (an id): its schema, its current writers and readers, its names."""
     sources = open_node(sources, labels.DATASET, dataset)
     row = dataset_row(sources, dataset)
-    past = Past(sources.catalogue)
-    item = _dataset_item(sources, row, past.writes.last((dataset,), at).get(dataset))
-    times = _visible_plans(past, (dataset,), at)
+    history = History(sources.catalogue)
+    item = _dataset_item(sources, row, history.writes.last((dataset,), at).get(dataset))
+    times = _visible_plans(history, (dataset,), at)
     written_by = sources.catalogue.logical_plans(times.keys())
     keys = {key for plan in written_by for key in json.loads(plan.partition_keys)}
     about = dataset_facets(sources, dataset, at)
-    renamed = rename_ends(sources, past, dataset, at)
+    renamed = rename_ends(sources, history, dataset, at)
     return DatasetPage(
         id=item.id,
         uri=item.uri,
@@ -168,10 +168,10 @@ def dataset(sources: Sources, dataset: str, at: int | None) -> DatasetPage:
         label=item.label,
         type=item.type,
         last_write=item.last_write,
-        names=tuple(catalog_names(sources, past, (dataset,), at).get(dataset, ())),
+        names=tuple(catalog_names(sources, history, (dataset,), at).get(dataset, ())),
         schema=_schema(sources, dataset, at, about),
         writers=_neighbours(sources, written_by, times),
-        readers=_readers(sources, past, dataset, at),
+        readers=_readers(sources, history, dataset, at),
         partition_keys=tuple(sorted(keys)),
         about=about,
         renamed_from=renamed.came_from,
@@ -181,27 +181,29 @@ def dataset(sources: Sources, dataset: str, at: int | None) -> DatasetPage:
     )
 
 
-def _readers(sources: Sources, past: Past, dataset: str, at: int | None) -> tuple[Neighbour, ...]:
+def _readers(
+    sources: Sources, history: History, dataset: str, at: int | None
+) -> tuple[Neighbour, ...]:
     """Plans that read the dataset under any of its names, and that have visible writes or write
     nothing.
     """
-    called = {dataset, *past.names.names_of((dataset,))[dataset]}
+    called = {dataset, *history.names.names_of((dataset,))[dataset]}
     page = sources.graph.edges(called, Direction.DOWNSTREAM, (labels.FEEDS,), HUB_LIMIT)
     plans = {e.in_id for e in page.edges if identity.kind_of(e.in_id) == labels.LOGICAL_PLAN}
     rows = sources.catalogue.logical_plans(plans)
-    places = past.names.locations_of({row.target for row in rows})
+    places = history.names.locations_of({row.target for row in rows})
     targets = {place for found in places.values() for place in found if place}
     reading = {row.id for row in rows if not row.target}
-    times = _visible_plans(past, targets | reading, at)
+    times = _visible_plans(history, targets | reading, at)
     return _neighbours(sources, [row for row in rows if row.id in times], times)
 
 
-def _visible_plans(past: Past, ends: Collection[str], at: int | None) -> dict[str, int]:
+def _visible_plans(history: History, ends: Collection[str], at: int | None) -> dict[str, int]:
     """Logical plans with visible writes into these datasets, or (``ends`` may hold plans) those
     that only read: each with its newest time.
     """
     times: dict[str, int] = {}
-    for visible in past.visible_writes.of({moment_of(end, at) for end in ends}).values():
+    for visible in history.visible_writes.of({moment_of(end, at) for end in ends}).values():
         newest = [(write.logical_plan, write.at) for write in visible.writes]
         newest += [(older.logical_plan, older.last) for older in visible.older]
         newest += [(flow.logical_plan, flow.since) for flow in visible.declared]

@@ -8,7 +8,7 @@ from typing import Final
 from graph_model.answers.nodes import dataset_references
 from graph_model.answers.sources import Sources
 from graph_model.facts import RenameRow
-from graph_model.lineage.history.past import Past
+from graph_model.lineage.history.history import History
 from graph_model.lineage.history.versions import END
 from graph_model.picture.view import DatasetReference, iso
 
@@ -41,18 +41,20 @@ class Renaming:
     at: str
 
 
-def rename_ends(sources: Sources, past: Past, dataset: str, at: int | None) -> RenameEnds:
+def rename_ends(sources: Sources, history: History, dataset: str, at: int | None) -> RenameEnds:
     """The renames of a dataset, and of the catalog names that stand for it at the time."""
-    own = _called(past, dataset, at)
+    own = _called(history, dataset, at)
     rows = sorted(sources.catalogue.renames_of(own, at), key=lambda row: (row.at, row))
     came = [(row.former, row.at) for row in rows if row.current in own and row.former not in own]
     went = [(row.current, row.at) for row in rows if row.former in own and row.current not in own]
     return RenameEnds(_newest(sources, came), _newest(sources, went))
 
 
-def _called(past: Past, dataset: str, at: int | None) -> set[str]:
+def _called(history: History, dataset: str, at: int | None) -> set[str]:
     moment = END if at is None else at
-    stood = past.names.locate((name, moment) for name in past.names.names_of((dataset,))[dataset])
+    stood = history.names.locate(
+        (name, moment) for name in history.names.names_of((dataset,))[dataset]
+    )
     return {dataset, *(name for (name, _), place in stood.items() if place == dataset)}
 
 

@@ -25,7 +25,7 @@ from graph_model.answers.nodes import dataset_references
 from graph_model.answers.sources import Sources
 from graph_model.answers.visibility import open_known
 from graph_model.lineage import Partial
-from graph_model.lineage.history.past import Past
+from graph_model.lineage.history.history import History
 from graph_model.picture.view import DatasetReference, iso, known_mode
 from graph_model.stores.cursors import read_cursor, write_cursor
 from graph_model.stores.protocols import Page
@@ -86,7 +86,7 @@ def dataset_versions(
     uses = sources.catalogue.schema_uses(dataset)
     spans = sources.catalogue.plan_spans({use.logical_plan for use in uses}, at)
     rows = sources.catalogue.schemas({use.schema for use in uses})
-    reports = Past(sources.catalogue).writes.reports_of(dataset, (labels.COMPLETED,))
+    reports = History(sources.catalogue).writes.reports_of(dataset, (labels.COMPLETED,))
     again = [row for _, *others in reports for row in others if at is None or row.at <= at]
     versions = schema_versions(uses, rows, spans, [row.logical_plan for row in again])
     current = max(versions, key=lambda one: (one.last, one.first, one.schema), default=None)

@@ -85,7 +85,7 @@ def estate_map(sources: Sources, *, by: str, within: Sequence[str]) -> EstateMap
     partial = Partial("nodes", DATASETS_READ) if len(rows) > DATASETS_READ else None
     rows = rows[:DATASETS_READ]
     lineage = sources.lineage
-    drawn = list(lineage.past.names.tables(rows))
+    drawn = list(lineage.history.names.tables(rows))
     read = _path_reader(sources, by)
     spots = {row.id: _spot(row, read(row), tuple(within)) for row in drawn}
     flows, cut = lineage.flows_into(spots.keys())

@@ -13,7 +13,7 @@ from graph_model.answers.sources import Sources, of_one_state
 from graph_model.answers.visibility import open_node
 from graph_model.errors import NotFound
 from graph_model.lineage import Partial
-from graph_model.lineage.history.past import Past
+from graph_model.lineage.history.history import History
 from graph_model.lineage.history.writes import Reports
 from graph_model.picture.view import iso
 from graph_model.stores.protocols import Page, RunSummary
@@ -54,7 +54,7 @@ def runs(
     job_row(sources, job)
     page = sources.catalogue.list_runs(job, at=at, limit=limit, cursor=cursor)
     written = sources.catalogue.written_by(job, [run.run for run in page.items])
-    reports = Past(sources.catalogue).writes.reports(written)
+    reports = History(sources.catalogue).writes.reports(written)
     views = (_run_view(run, _count_again(reports, job, run, at)) for run in page.items)
     trees = RunTrees(sources)
     time = now if at is None else at
@@ -78,10 +78,10 @@ def run(sources: Sources, job: str, run: str) -> RunView:
         raise NotFound("run", run)
     page = sources.catalogue.executions(job=job, run=run, limit=_RECENT)
     cut = Partial("executions", _RECENT) if page.next is not None else None
-    past = Past(sources.catalogue)
-    reports = past.writes.reports({(row.target, row.application_id) for row in page.items})
+    history = History(sources.catalogue)
+    reports = history.writes.reports({(row.target, row.application_id) for row in page.items})
     again = _again(reports, {row.id for row in page.items})
-    rows = past.writes.completed((row for row in page.items if row.id not in again), reports)
+    rows = history.writes.completed((row for row in page.items if row.id not in again), reports)
     view = _run_view(found[0], _count_again(reports, job, found[0], None))
     shown = [row for row in rows if row.target not in sources.hidden]
     return replace(view, items=execution_views(sources, shown), partial=cut)

@@ -3,7 +3,7 @@
 ``merging``, ``read_rule`` and ``versions`` are pure functions on rows; the other modules read the
 rows from a catalogue, each for one question. In reading order:
 
-``past``                  the parts below for one question, over one catalogue
+``history``               the parts below for one question, over one catalogue
 ``names``                 the names and locations of a dataset
 ``plans``                 rows of logical plans
 ``columns``               columns in the schemas of datasets

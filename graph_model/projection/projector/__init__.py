@@ -22,7 +22,7 @@ In reading order:
 ``rebuilds``     starts a rebuild, and decides which of several processes runs it
 ``preparation``  checks before the first round that journal, catalogue and graph belong together
 ``readiness``    whether the projector is ready, and whether it is busy
-``witness``      a check that the graph still holds its elements
+``graph_probe``      a check that the graph still holds its elements
 ``stores``       the stores that the projector reads and writes
 """
 

@@ -13,10 +13,10 @@ from graph_model.facts import Facts, Part, merge, whole
 from graph_model.producers.projections import Projection, settlements
 from graph_model.projection.fullness import size_of
 from graph_model.projection.known import Known
+from graph_model.projection.projector.graph_probe import GraphProbe
 from graph_model.projection.projector.readiness import Activity
 from graph_model.projection.projector.rules import RulesInForce
 from graph_model.projection.projector.stores import ProjectionStores
-from graph_model.projection.projector.witness import Witness
 from graph_model.projection.rebuilding import Rebuild
 from graph_model.projection.runs.graph_runs import GraphRuns
 from graph_model.projection.waiters import Waiters
@@ -39,7 +39,7 @@ class Commits:
         self,
         stores: ProjectionStores,
         rules: RulesInForce,
-        witness: Witness,
+        probe: GraphProbe,
         waiting: Waiters,
         activity: Activity,
         runs: GraphRuns,
@@ -47,7 +47,7 @@ class Commits:
         self._stores = stores
         self._runs = runs
         self._rules = rules
-        self._witness = witness
+        self._probe = probe
         self._waiting = waiting
         self._activity = activity
         self._known = Known()
@@ -151,7 +151,7 @@ class Commits:
         new = self._runs.window.structure(merge(map(self._known.new, parts)))
         self._stores.wrote(new.size)
         self._stores.graph.write(new)
-        self._witness.choose(map(self._runs.window.structure, map(whole, parts)))
+        self._probe.choose(map(self._runs.window.structure, map(whole, parts)))
         catalogue.record(new.rows, origin)
         self._known.learn(new)
         if self.rebuild is not None and self._rules.settled:
@@ -176,6 +176,6 @@ class Commits:
         withdraw_structure(gone, graph, catalogue)
         self._stores.wrote(gone.size)
         self._known.unlearn(gone)
-        self._witness.lose(gone)
+        self._probe.lose(gone)
         if self.rebuild is not None:
             self.rebuild.note_withdrawal(gone)

@@ -15,6 +15,7 @@ from graph_model.producers.registry import PRODUCERS, Producers
 from graph_model.projection.fullness import FULL, Fullness
 from graph_model.projection.projector.attempting import Attempting
 from graph_model.projection.projector.commits import Commits
+from graph_model.projection.projector.graph_probe import GraphProbe
 from graph_model.projection.projector.orders import OrdersInForce
 from graph_model.projection.projector.preparation import Preparation
 from graph_model.projection.projector.readiness import Activity, Readiness
@@ -22,7 +23,6 @@ from graph_model.projection.projector.rebuilds import Rebuilds
 from graph_model.projection.projector.rounds import Rounds
 from graph_model.projection.projector.rules import EPOCH_KEY, RulesInForce
 from graph_model.projection.projector.stores import ProjectionStores
-from graph_model.projection.projector.witness import Witness
 from graph_model.projection.rebuilding import Progress
 from graph_model.projection.runs.graph_runs import GraphRuns
 from graph_model.projection.runs.window import EMBEDDED, RunWindow
@@ -94,7 +94,7 @@ class Projector:
         self._waiting = Waiters()
         self._activity = Activity()
         self._readiness = Readiness(stores)
-        self._witness = Witness(stores)
+        self._probe = GraphProbe(stores)
         self._rules = RulesInForce(stores, rules)
         orders = OrdersInForce(stores, self._rules)
         self._fullness = stores.fullness
@@ -102,7 +102,7 @@ class Projector:
             runs, journal, graph, generations, stores.checkpoints, stores.fullness
         )
         self._commits = commits = Commits(
-            stores, self._rules, self._witness, self._waiting, self._activity, kept
+            stores, self._rules, self._probe, self._waiting, self._activity, kept
         )
         self._rebuilds = Rebuilds(stores, self._rules, orders, commits, self._activity.notify, kept)
         self._preparation = Preparation(
@@ -110,7 +110,7 @@ class Projector:
             self._rules,
             commits,
             self._rebuilds,
-            self._witness,
+            self._probe,
             self._readiness,
             self._waiting,
             kept,
@@ -332,7 +332,7 @@ class Projector:
         """Whether the graph still holds its elements. Checked before a round, because known
         elements are not written again.
         """
-        return self._witness.is_graph_whole() and self._stores.generations.damage is None
+        return self._probe.is_graph_whole() and self._stores.generations.damage is None
 
     def _advance(self) -> bool:
         """A round of new documents, then a step of a rebuild; False when there was neither."""
@@ -369,7 +369,7 @@ class Projector:
     def _fail(self, error: Unavailable) -> None:
         self._readiness.fail(error.reason)
         self._commits.forget()
-        self._witness.look_soon()
+        self._probe.look_soon()
         self._rounds.give_way()
 
     def _become_ready(self) -> None:

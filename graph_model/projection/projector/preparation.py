@@ -7,11 +7,11 @@ from __future__ import annotations
 import logging
 
 from graph_model.projection.projector.commits import Commits
+from graph_model.projection.projector.graph_probe import GraphProbe
 from graph_model.projection.projector.readiness import Readiness
 from graph_model.projection.projector.rebuilds import Rebuilds
 from graph_model.projection.projector.rules import EPOCH_KEY, FROM_NOTHING, RulesInForce
 from graph_model.projection.projector.stores import ProjectionStores
-from graph_model.projection.projector.witness import Witness
 from graph_model.projection.runs.graph_runs import GraphRuns
 from graph_model.projection.waiters import Waiters
 from graph_model.retention.coverage import CATALOGUE_KEY, FILLING
@@ -29,7 +29,7 @@ class Preparation:
         rules: RulesInForce,
         commits: Commits,
         rebuilds: Rebuilds,
-        witness: Witness,
+        probe: GraphProbe,
         readiness: Readiness,
         waiting: Waiters,
         runs: GraphRuns,
@@ -39,7 +39,7 @@ class Preparation:
         self._rules = rules
         self._commits = commits
         self._rebuilds = rebuilds
-        self._witness = witness
+        self._probe = probe
         self._readiness = readiness
         self._waiting = waiting
         self._filling = False  # an interrupted preparation left the graph half filled
@@ -54,7 +54,7 @@ class Preparation:
         from the graph.
         """
         self._commits.forget()
-        self._witness.forget()
+        self._probe.forget()
         self._stores.fullness.begin()
         self._rebuilds.drop()
         with self._stores.journal.projecting():
@@ -73,7 +73,7 @@ class Preparation:
         if known != self._rules.epoch or not (self._is_whole() and self.has_answers()):
             return False
         self._readiness.join()
-        return self._witness.find() is None and self._readiness.has_caught_up(nothing_left=False)
+        return self._probe.find() is None and self._readiness.has_caught_up(nothing_left=False)
 
     def _is_whole(self) -> bool:
         """Whether the catalogue in force was complete at some time."""
@@ -130,7 +130,7 @@ class Preparation:
             self._stores.generations.set_aside()
             doubt = f"the catalogue is rebuilt: {doubt}"
         elif is_filled:
-            doubt = self._witness.find()
+            doubt = self._probe.find()
         self._readiness.doubt = doubt if self._stores.journal.newest() else None
         if self._readiness.doubt is not None:
             log.warning("a rebuild is needed: %s", self._readiness.doubt)

@@ -12,7 +12,7 @@ from graph_model.projection.fullness import LEAVING, ROOM_AGAIN, Fullness
 from graph_model.projection.runs.carried_runs import RUNS_KEY, CarriedRuns, read_carried
 from graph_model.projection.runs.estimate import estimate_elements
 from graph_model.projection.runs.keeping import (
-    Kept,
+    KeptRuns,
     keep_newest,
     next_since,
     steps_that_move,
@@ -165,12 +165,12 @@ class GraphRuns:
         self.wrote(kept.changed)
         return kept.wanted
 
-    def _keep_days(self, new: Collection[ExecutionRow]) -> Kept:
+    def _keep_days(self, new: Collection[ExecutionRow]) -> KeptRuns:
         """Keep to the noted window; ``step`` moves it between two rounds."""
         self._look()
         wanted = elements_of(row for row in new if row.at >= self._carried.since)
         self._graph.write(wanted)
-        return Kept(wanted, len(wanted.vertices) + len(wanted.edges))
+        return KeptRuns(wanted, len(wanted.vertices) + len(wanted.edges))
 
     def to_withdraw(self, gone: Facts) -> Facts:
         """The removed facts, without elements of runs that the graph does not carry or that

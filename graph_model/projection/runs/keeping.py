@@ -31,7 +31,7 @@ _BEGINNING: Final = -(1 << 62)
 
 
 @dataclass(frozen=True, slots=True)
-class Kept:
+class KeptRuns:
     """``wanted``: the examined elements that the graph is to have. ``changed``: how many were
     written or removed.
     """
@@ -47,7 +47,7 @@ def keep_newest(
     jobs: Collection[str],
     written: Collection[str] = (),
     gone: Collection[ExecutionRow] = (),
-) -> Kept:
+) -> KeptRuns:
     """Make the graph carry the newest runs of these jobs, and none of their others.
 
     ``written``: executions whose logical plans are known to be in the graph. ``gone``: executions
@@ -58,7 +58,7 @@ def keep_newest(
         _keep_newest(graph, catalogue, window, some, written, gone)
         for some in batched(sorted(jobs), at_once)
     ]
-    return Kept(merge(one.wanted for one in kept), sum(one.changed for one in kept))
+    return KeptRuns(merge(one.wanted for one in kept), sum(one.changed for one in kept))
 
 
 def _keep_newest(
@@ -68,7 +68,7 @@ def _keep_newest(
     jobs: Collection[str],
     written: Collection[str],
     gone: Collection[ExecutionRow],
-) -> Kept:
+) -> KeptRuns:
     wanted = _newest(graph, catalogue, window, jobs, written)
     present = read_runs(graph, jobs)
     missing = _missing(wanted, present)
@@ -80,7 +80,7 @@ def _keep_newest(
         removed += sum(_remove_history(graph, catalogue, jobs, wanted))
     else:
         removed = _remove_beyond(graph, catalogue, jobs, _ids(wanted), present, gone)
-    return Kept(wanted, removed + missing.size)
+    return KeptRuns(wanted, removed + missing.size)
 
 
 def _newest(

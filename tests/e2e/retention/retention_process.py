@@ -17,7 +17,7 @@ from typing import Final
 from api.service import Service
 from api.serving.upkeep import Upkeep
 from graph_model.projection.projector import Projector
-from graph_model.retention.keeping import Keep
+from graph_model.retention.policy import RetentionPolicy
 from graph_model.stores.catalogue import SqlGenerations
 from graph_model.stores.database import open_database
 from graph_model.stores.journal import SqlJournal
@@ -25,7 +25,7 @@ from tests.e2e.small_client import running
 from tests.memory_graph import MemoryGraph
 from tests.projections import SmallHeadwater
 
-KEEP: Final = Keep(runs=5)
+KEEP: Final = RetentionPolicy(runs=5)
 STEP: Final = 5
 _PAUSE_SECONDS: Final = 0.05
 

@@ -14,12 +14,12 @@ from api.application import create_app
 from api.console.storage import describe
 from api.http.times import format_instant
 from api.service import Service
-from api.service import room as room_module
-from api.service.room import Room
+from api.service import storage as storage_module
+from api.service.storage import StorageUse
 from api.settings import read_settings
 from graph_model.projection.runs.window import ALL
 from graph_model.retention.forecast import TOO_EARLY
-from graph_model.retention.keeping import Keep
+from graph_model.retention.policy import RetentionPolicy
 from graph_model.stores.protocols import Receipt, Submission
 from tests.e2e.small_client import running
 from tests.projections import SmallHeadwater, lineage_event, small_headwater
@@ -43,7 +43,7 @@ class Clock:
 @dataclass
 class Asked:
     small: SmallHeadwater
-    room: Room
+    storage: StorageUse
     client: FlaskClient
     clock: Clock
     memory: Memory
@@ -59,7 +59,7 @@ def asked(tmp_path: Path) -> Iterator[Asked]:
     clock, memory = Clock(), Memory()
     with running(small):
         small.project()
-        room = Room(
+        storage = StorageUse(
             small.journal,
             small.generations,
             clock,
@@ -67,13 +67,13 @@ def asked(tmp_path: Path) -> Iterator[Asked]:
             engine_folder=tmp_path,
             memory=lambda: memory,
             runs=ALL,
-            keep=Keep(runs=5),
+            keep=RetentionPolicy(runs=5),
         )
         service = Service(
-            small.journal, small.projector, small.graph, small.generations, clock, room=room
+            small.journal, small.projector, small.graph, small.generations, clock, storage=storage
         )
         client = create_app(read_settings({}), service).test_client()
-        yield Asked(small, room, client, clock, memory)
+        yield Asked(small, storage, client, clock, memory)
 
 
 def test_it_tells_the_parts_that_take_room_and_the_jobs_that_fill_it(asked: Asked) -> None:
@@ -143,14 +143,14 @@ def saved_by_runs(*jobs: list[Submission]) -> float:
     with running(small_headwater()) as small:
         small.accept(*(one for job in jobs for one in job))
         small.project()
-        report = Room(small.journal, small.generations, Clock()).report()
+        report = StorageUse(small.journal, small.generations, Clock()).report()
     return report.saved["HEADWATER_KEEP=runs=10"] / report.forecast.measured.disk_bytes
 
 
 @pytest.fixture
 def few_are_looked_at(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(room_module, "KEPT_RUNS", 10)
-    monkeypatch.setattr(room_module, "SAMPLE", 40)
+    monkeypatch.setattr(storage_module, "KEPT_RUNS", 10)
+    monkeypatch.setattr(storage_module, "SAMPLE", 40)
 
 
 @pytest.mark.usefixtures("few_are_looked_at")
@@ -178,18 +178,18 @@ def test_a_full_heap_is_the_same_warning_everywhere_though_nothing_grows(asked: 
 
 def test_a_graph_that_holds_documents_is_full_before_anything_was_counted(tmp_path: Path) -> None:
     with running(small_headwater()) as small:
-        room = Room(small.journal, small.generations, Clock(), holds=lambda: True)
-        assert "the engine's heap is full now" in str(room.forecast().warning)
+        storage = StorageUse(small.journal, small.generations, Clock(), holds=lambda: True)
+        assert "the engine's heap is full now" in str(storage.forecast().warning)
 
 
 def test_the_checkpoint_and_the_logs_count_as_stored(asked: Asked, tmp_path: Path) -> None:
-    before = asked.room.forecast().measured.disk_bytes
+    before = asked.storage.forecast().measured.disk_bytes
     (tmp_path / "headwater.db-wal").write_bytes(b"x" * 5_000)
     (tmp_path / "checkpoint-x.kryo").write_bytes(b"x" * 2_000_000)
     (tmp_path / "checkpoint-y.new.kryo").write_bytes(b"x" * 3_000_000)  # it is being written
     found = asked.client.get("/storage").get_json()
     assert (found["stored"]["checkpoint"], found["stored"]["log"]) == (2_000_000, 5_000)
-    assert asked.room.forecast().measured.disk_bytes >= before + 2_000_000
+    assert asked.storage.forecast().measured.disk_bytes >= before + 2_000_000
     lines = [line.strip() for line in describe(found)]
     assert "2.0 MB  checkpoint" in lines
     assert "5.0 kB  write-ahead logs" in lines
@@ -198,7 +198,7 @@ def test_the_checkpoint_and_the_logs_count_as_stored(asked: Asked, tmp_path: Pat
 def test_growth_is_known_after_a_while_and_a_near_date_is_a_warning_that_stays_ready(
     asked: Asked,
 ) -> None:
-    asked.room.keep_measure()
+    asked.storage.keep_measure()
     asked.clock.now += 60_000
     young = asked.client.get("/storage").get_json()
     assert young["measuredSince"] == format_instant(START + 20 * DAY)
@@ -238,8 +238,8 @@ def test_a_sample_is_bounded_and_reaches_from_the_first_to_the_newest(asked: Ask
 
 def test_an_empty_headwater_has_an_answer(tmp_path: Path) -> None:
     with running(small_headwater()) as small:
-        room = Room(small.journal, small.generations, Clock(), folder=tmp_path)
-        report = room.report()
+        storage = StorageUse(small.journal, small.generations, Clock(), folder=tmp_path)
+        report = storage.report()
         assert report.sampled == 0
         assert set(report.saved.values()) == {0}
         assert report.forecast.capacity is None

@@ -12,15 +12,15 @@ from typing import Any
 import pytest
 
 from api.service import Service
-from api.service.room import MEASURES_KEY, Room
+from api.service.storage import MEASURES_KEY, StorageUse
 from api.serving.upkeep import Upkeep
 from graph_model.errors import GraphRejected, Unavailable
 from graph_model.producers.commands.documents import COMMAND_KIND
 from graph_model.producers.spline.documents import EVENT_KIND
 from graph_model.projection.projector.rebuilds import REBUILD_KEY
 from graph_model.retention.forecast import read_measures
-from graph_model.retention.keeping import Keep
 from graph_model.retention.nights import SILENT_MS
+from graph_model.retention.policy import RetentionPolicy
 from graph_model.stores.protocols import DocumentState
 from tests.e2e.small_client import running
 from tests.memory_graph import MemoryGraph
@@ -47,12 +47,16 @@ def headwater() -> Iterator[SmallHeadwater]:
         yield made
 
 
-def service_of(headwater: SmallHeadwater, clock: Clock, room: Room | None = None) -> Service:
+def service_of(
+    headwater: SmallHeadwater, clock: Clock, storage: StorageUse | None = None
+) -> Service:
     small = headwater
-    return Service(small.journal, small.projector, small.graph, small.generations, clock, room=room)
+    return Service(
+        small.journal, small.projector, small.graph, small.generations, clock, storage=storage
+    )
 
 
-def upkeep(service: Service, keep: Keep | None) -> Upkeep:
+def upkeep(service: Service, keep: RetentionPolicy | None) -> Upkeep:
     return Upkeep(service, keep, most=5, sleep=lambda _: True)
 
 
@@ -60,7 +64,7 @@ def test_nothing_goes_before_the_hour_has_come_and_then_all_of_it(
     headwater: SmallHeadwater,
 ) -> None:
     clock = Clock()
-    nightly = upkeep(service_of(headwater, clock), Keep(runs=5, hour=4))
+    nightly = upkeep(service_of(headwater, clock), RetentionPolicy(runs=5, hour=4))
     assert nightly.look() == 0  # the night that goes on was not begun here
     clock.now += 4 * HOUR - 1
     assert nightly.look() == 0
@@ -75,7 +79,7 @@ def test_its_steps_are_commands_that_say_how_many_executions_they_took(
     headwater: SmallHeadwater,
 ) -> None:
     clock = Clock()
-    nightly = upkeep(service_of(headwater, clock), Keep(runs=5, days=2))
+    nightly = upkeep(service_of(headwater, clock), RetentionPolicy(runs=5, days=2))
     nightly.look()
     clock.now += DAY
     gone = nightly.look()
@@ -98,7 +102,7 @@ def test_the_documents_of_removed_runs_stay_where_the_setting_says_so(
     headwater: SmallHeadwater, stays: bool
 ) -> None:
     clock = Clock()
-    nightly = upkeep(service_of(headwater, clock), Keep(runs=5, keeps_bodies=stays))
+    nightly = upkeep(service_of(headwater, clock), RetentionPolicy(runs=5, keeps_bodies=stays))
     before = len(headwater.journal.entries(kind=EVENT_KIND, limit=1000).items)
     nightly.look()
     clock.now += DAY
@@ -120,7 +124,7 @@ def test_runs_with_an_output_that_stays_are_given_up_once_and_nothing_else_is_cl
     estate = in_one_run(tables(1), range(30), others=["file:/kept"])
     with running(project(estate, stepwise=False)) as headwater:
         clock = Clock()
-        nightly = upkeep(service_of(headwater, clock), Keep(runs=5))
+        nightly = upkeep(service_of(headwater, clock), RetentionPolicy(runs=5))
         nightly.look()
         clock.now += DAY
         assert nightly.look() == 0
@@ -143,7 +147,10 @@ def test_runs_with_many_outputs_go_in_each_step() -> None:
             return True
 
         nightly = Upkeep(
-            service_of(headwater, clock), Keep(runs=5), most=10, sleep=look_at_the_catalogue
+            service_of(headwater, clock),
+            RetentionPolicy(runs=5),
+            most=10,
+            sleep=look_at_the_catalogue,
         )
         nightly.look()
         clock.now += DAY
@@ -157,7 +164,7 @@ def test_a_command_that_fails_ends_the_night(caplog: pytest.LogCaptureFixture) -
     made.project_through(GraphThatRemovesNothing(made.graph))
     with running(made) as headwater:
         clock = Clock()
-        nightly = upkeep(service_of(headwater, clock), Keep(runs=5))
+        nightly = upkeep(service_of(headwater, clock), RetentionPolicy(runs=5))
         nightly.look()
         clock.now += DAY
         assert nightly.look() == 0
@@ -187,7 +194,7 @@ def another_rebuilds(headwater: SmallHeadwater) -> None:
 
 def test_no_night_begins_during_a_rebuild(headwater: SmallHeadwater) -> None:
     clock = Clock()
-    nightly = upkeep(service_of(headwater, clock), Keep(runs=5))
+    nightly = upkeep(service_of(headwater, clock), RetentionPolicy(runs=5))
     nightly.look()
     clock.now += DAY
     another_rebuilds(headwater)
@@ -205,20 +212,20 @@ def test_a_night_is_left_for_a_rebuild_and_goes_on_afterwards(headwater: SmallHe
         return True
 
     service = service_of(headwater, clock)
-    nightly = Upkeep(service, Keep(runs=5), most=5, sleep=ask_for_a_rebuild)
+    nightly = Upkeep(service, RetentionPolicy(runs=5), most=5, sleep=ask_for_a_rebuild)
     nightly.look()
     clock.now += DAY
     assert 0 < nightly.look() <= 5
     assert nightly.look() == 0
     assert given(headwater) == 1
     headwater.journal.set_meta(REBUILD_KEY, "none")
-    assert upkeep(service, Keep(runs=5)).look() > 15
+    assert upkeep(service, RetentionPolicy(runs=5)).look() > 15
 
 
 def test_one_of_two_services_does_it(headwater: SmallHeadwater) -> None:
     clock = Clock()
     service = service_of(headwater, clock)
-    one, other = upkeep(service, Keep(runs=5)), upkeep(service, Keep(runs=5))
+    one, other = upkeep(service, RetentionPolicy(runs=5)), upkeep(service, RetentionPolicy(runs=5))
     assert (one.look(), other.look()) == (0, 0)
     clock.now += DAY
     assert one.look() > 0
@@ -230,11 +237,11 @@ def test_the_next_service_does_the_work_that_an_ending_one_leaves(
 ) -> None:
     clock = Clock()
     service = service_of(headwater, clock)
-    ending = Upkeep(service, Keep(runs=5), most=5, sleep=lambda _: False)
+    ending = Upkeep(service, RetentionPolicy(runs=5), most=5, sleep=lambda _: False)
     ending.look()
     clock.now += DAY
     assert 0 < ending.look() <= 5
-    following = upkeep(service, Keep(runs=5))
+    following = upkeep(service, RetentionPolicy(runs=5))
     assert following.look() > 5
     assert following.look() == 0
 
@@ -252,12 +259,12 @@ def test_the_night_of_a_killed_service_is_done_when_it_gives_no_sign_any_more(
     def die(_: float) -> bool:
         raise Killed
 
-    dying = Upkeep(service, Keep(runs=5), most=5, sleep=die)
+    dying = Upkeep(service, RetentionPolicy(runs=5), most=5, sleep=die)
     dying.look()
     clock.now += DAY
     with pytest.raises(Killed):
         dying.look()
-    following = upkeep(service, Keep(runs=5))
+    following = upkeep(service, RetentionPolicy(runs=5))
     clock.now += SILENT_MS
     assert following.look() == 0, "it may be at work"
     clock.now += 1
@@ -275,7 +282,7 @@ def test_documents_and_questions_go_on_between_two_steps(headwater: SmallHeadwat
         totals.append(headwater.catalogue.executions(limit=1).total)
         return True
 
-    nightly = Upkeep(service, Keep(runs=5), most=5, sleep=report_a_run)
+    nightly = Upkeep(service, RetentionPolicy(runs=5), most=5, sleep=report_a_run)
     nightly.look()
     clock.now += DAY
     gone = nightly.look()
@@ -297,10 +304,12 @@ def test_retention_goes_on_while_the_disk_cannot_be_measured(
     headwater: SmallHeadwater, tmp_path: Path
 ) -> None:
     clock = Clock()
-    room = Room(headwater.journal, headwater.generations, clock, folder=tmp_path / "nowhere")
+    storage = StorageUse(
+        headwater.journal, headwater.generations, clock, folder=tmp_path / "nowhere"
+    )
     with pytest.raises(Unavailable, match="nowhere"):
-        room.forecast()
-    nightly = upkeep(service_of(headwater, clock, room), Keep(runs=5))
+        storage.forecast()
+    nightly = upkeep(service_of(headwater, clock, storage), RetentionPolicy(runs=5))
     nightly.look()
     clock.now += DAY
     assert nightly.look() > 0

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from api.service.readiness import ask
-from api.service.room import Room
+from api.service.storage import StorageUse
 from api.serving import doctor
 from api.serving.server import ENGINE_FOLDER
 from api.serving.storage import open_storage
@@ -93,8 +93,10 @@ def test_readiness_tells_how_full_the_engine_is() -> None:
 
 def test_readiness_warns_of_a_full_heap_while_the_graph_is_filled_too() -> None:
     with headwater() as running:
-        room = Room(running.journal, running.service.generations, lambda: 0, holds=lambda: True)
+        storage = StorageUse(
+            running.journal, running.service.generations, lambda: 0, holds=lambda: True
+        )
         running.projector.state = "rebuilding"
-        readiness = ask(replace(running.service, room=room))
+        readiness = ask(replace(running.service, storage=storage))
         assert readiness.status == "rebuilding"
         assert "heap is full now" in readiness.checks["storage"]

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from api.service.room import MEASURES_KEY
+from api.service.storage import MEASURES_KEY
 from api.serving import doctor
 from api.serving.machine import Finding
 from api.serving.server import ENGINE_FOLDER

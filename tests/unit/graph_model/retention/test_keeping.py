@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from graph_model import identity
 from graph_model.producers.commands.documents import Cutoff, Prune
 from graph_model.producers.commands.recorded import recorded_cutoffs
-from graph_model.retention.keeping import Keep, read_keep
+from graph_model.retention.policy import RetentionPolicy, read_policy
 from graph_model.retention.steps import Move, next_step, split_time, worth_moving
 from tests.contract.rows import an_execution
 from tests.projections import SmallHeadwater, project, small_headwater
@@ -23,21 +23,21 @@ HOUR = 3_600_000
 
 
 def test_a_setting_names_runs_days_and_the_hour() -> None:
-    assert read_keep(" ") is None
-    assert read_keep("runs=100, days=400") == Keep(runs=100, days=400, hour=3)
-    assert read_keep("days=90,hour=0") == Keep(days=90, hour=0)
-    assert str(read_keep("days=90,hour=0")) == "days=90"
-    assert read_keep("bodies=keep,runs=9") == Keep(runs=9, keeps_bodies=True)
-    assert str(read_keep("bodies=keep,runs=9")) == "runs=9,bodies=keep"
+    assert read_policy(" ") is None
+    assert read_policy("runs=100, days=400") == RetentionPolicy(runs=100, days=400, hour=3)
+    assert read_policy("days=90,hour=0") == RetentionPolicy(days=90, hour=0)
+    assert str(read_policy("days=90,hour=0")) == "days=90"
+    assert read_policy("bodies=keep,runs=9") == RetentionPolicy(runs=9, keeps_bodies=True)
+    assert str(read_policy("bodies=keep,runs=9")) == "runs=9,bodies=keep"
 
 
 def test_days_are_counted_from_now_and_runs_say_no_time() -> None:
-    assert Keep(days=2).before(10 * DAY) == 8 * DAY
-    assert Keep(runs=2).before(10 * DAY) is None
+    assert RetentionPolicy(days=2).before(10 * DAY) == 8 * DAY
+    assert RetentionPolicy(runs=2).before(10 * DAY) is None
 
 
 def test_a_night_begins_at_its_hour() -> None:
-    keep = Keep(runs=1, hour=4)
+    keep = RetentionPolicy(runs=1, hour=4)
     assert keep.night(10 * DAY + 4 * HOUR - 1) == 9
     assert keep.night(10 * DAY + 4 * HOUR) == keep.night(11 * DAY + 3 * HOUR) == 10
 
@@ -51,7 +51,7 @@ def test_a_night_begins_at_its_hour() -> None:
 )  # fmt: skip
 def test_a_text_that_is_no_setting_is_refused(text: str) -> None:
     with pytest.raises(ValueError, match="runs="):
-        read_keep(text)
+        read_policy(text)
 
 
 @given(st.lists(st.integers(0, 50), min_size=2, max_size=12), st.integers(1, 10))

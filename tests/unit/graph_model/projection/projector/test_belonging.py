@@ -328,7 +328,7 @@ def test_a_page_that_breaks_while_the_service_runs_is_noticed_and_mended(
 
 def test_a_graph_that_was_emptied_while_the_service_idles_is_filled_again(running: House) -> None:
     running.graph.clear()
-    running.projector._witness.look_soon()
+    running.projector._probe.look_soon()
     running.projector.notify()
     eventually(lambda: running.graph.count()[0] > 0)
     running.settle()

@@ -32,7 +32,7 @@ from graph_model.retention.forecast import (
     with_measure,
     write_measures,
 )
-from graph_model.retention.keeping import Keep
+from graph_model.retention.policy import RetentionPolicy
 from graph_model.stores.gremlin.engine.checkpoints import saved_bytes
 
 if TYPE_CHECKING:
@@ -92,14 +92,14 @@ class Report:
     forecast: Forecast
     runs: RunsInGraph
     sampled: int
-    keep: Keep | None
+    keep: RetentionPolicy | None
     log_bytes: int | None = None
     by: Mapping[str, tuple[Share, ...]] = field(default_factory=dict)
     saved: Mapping[str, int] = field(default_factory=dict)
 
 
-class Room:
-    """Measures the room of one service; for any thread.
+class StorageUse:
+    """Measures the disk space of one service; for any thread.
 
     ``folder`` holds the databases, ``engine_folder`` the checkpoints; None: they are elsewhere.
     ``memory`` measures the embedded engine, ``holds`` returns whether documents wait for room in
@@ -118,7 +118,7 @@ class Room:
         memory: Callable[[], Memory | None] = lambda: None,
         holds: Callable[[], bool] = lambda: False,
         runs: RunWindow = EMBEDDED,
-        keep: Keep | None = None,
+        keep: RetentionPolicy | None = None,
     ) -> None:
         self._keep = keep
         self._runs = runs

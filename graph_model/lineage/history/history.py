@@ -15,7 +15,7 @@ from graph_model.lineage.structure import StructureCache
 from graph_model.stores.protocols import Catalogue
 
 
-class Past:
+class History:
     """Readers that share the results of catalogue queries. Not to be shared between threads.
 
     ``known`` keeps rows of logical plans for later questions.

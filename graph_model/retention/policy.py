@@ -1,6 +1,6 @@
 """The setting ``HEADWATER_KEEP``, read from its text.
 
-runs=100,days=400 => Keep(runs=100, days=400, hour=3)
+runs=100,days=400 => RetentionPolicy(runs=100, days=400, hour=3)
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ _HOUR_MS: Final = 3_600_000
 
 
 @dataclass(frozen=True, slots=True)
-class Keep:
+class RetentionPolicy:
     """The newest ``runs`` of each job stay, and all of the last ``days``: the union. At least one
     of them is given. ``hour`` (UTC) is when the rest goes. ``keeps_bodies``: the journal keeps the
     documents that go.
@@ -45,7 +45,7 @@ class Keep:
         return (now - self.hour * _HOUR_MS) // _DAY_MS
 
 
-def read_keep(text: str) -> Keep | None:
+def read_policy(text: str) -> RetentionPolicy | None:
     """The setting; None for an empty one. Raises ValueError with the expected form."""
     if not text.strip():
         return None
@@ -57,7 +57,7 @@ def read_keep(text: str) -> Keep | None:
     if bodies not in (None, _STAY):
         raise ValueError(EXPECTED)
     numbers = {name: _number(name, value) for name, value in given.items()}
-    return Keep(**numbers, keeps_bodies=bodies == _STAY)
+    return RetentionPolicy(**numbers, keeps_bodies=bodies == _STAY)
 
 
 def _number(name: str, value: str) -> int:

@@ -13,7 +13,7 @@ _CANDIDATES: Final = 20
 _LOOK_SECONDS: Final = 1.0
 
 
-class Witness:
+class GraphProbe:
     """One vertex that the graph must hold; it is read once in a while."""
 
     def __init__(self, stores: ProjectionStores) -> None:
@@ -42,7 +42,7 @@ class Witness:
         return True
 
     def find(self) -> str | None:
-        """Choose a job of the catalogue as the witness. Returns None, or the reason where the graph
+        """Choose a job of the catalogue as the probe. Returns None, or the reason where the graph
         has none of the catalogue's jobs: another program emptied and filled it.
         """
         named = self._stores.generations.current.job_ids("", _CANDIDATES)
@@ -53,15 +53,15 @@ class Witness:
         return None
 
     def choose(self, parts: Iterable[Facts]) -> None:
-        """Choose any written vertex, if there is no witness yet."""
+        """Choose any written vertex, if there is no probe yet."""
         if self._id is None:
             self._id = next((one.id for part in parts for one in part.vertices), None)
 
     def lose(self, gone: Facts) -> None:
-        """Forget the witness if it is among these removed elements."""
+        """Forget the probe if it is among these removed elements."""
         if any(vertex.id == self._id for vertex in gone.vertices):
             self._id = None
 
     def forget(self) -> None:
-        """Forget the witness: the content of the graph is unknown."""
+        """Forget the probe: the content of the graph is unknown."""
         self._id = None
