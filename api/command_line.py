@@ -12,7 +12,7 @@ import sys
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Final, TextIO
 
-from api.console import configuration, impact, keys, orders, projection, serving, storage
+from api.console import configuration, impact, keys, projection, removal, serving, storage
 from api.console.call import PROGRAM, Call
 from api.console.declarations import commands as declarations
 from api.console.journal import backup, consuming
@@ -76,8 +76,8 @@ def parser() -> argparse.ArgumentParser:
     backup.add_backup(commands)
     projection.add_replay(commands)
     projection.add_rebuild(commands)
-    orders.add_forget(commands)
-    orders.add_prune(commands)
+    removal.add_forget(commands)
+    removal.add_prune(commands)
     declarations.add_declare(commands)
     governance.add_governance(commands)
     quality.add_quality(commands)

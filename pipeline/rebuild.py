@@ -28,8 +28,8 @@ from graph_model.producers.translation import projection_epoch
 from graph_model.projection.runs.carried_runs import CarriedRuns
 from graph_model.projection.runs.window import ALL, REMOTE, RunWindow
 from graph_model.stores.catalogue.tables import VERSION as CATALOGUE_VERSION
+from pipeline.journal.commands import WorkerCommands, read_commands_in_force
 from pipeline.journal.documents import REFUSED, Line
-from pipeline.journal.orders import WorkerOrders, read_standing
 from pipeline.journal.sources import Source
 from pipeline.neptune.csv import EDGES, VERTICES, header, record
 from pipeline.output.manifest import FILE, FileGroup, JournalCounts, Manifest, write_manifest
@@ -121,9 +121,9 @@ class _Job:
         self._partitions = request.partitions or 3 * spark.sparkContext.defaultParallelism
 
     def run(self) -> Manifest:
-        standing = read_standing(self._request.source.commands(self._spark))
-        self._watch.done(f"{standing.commands:,} commands read")
-        self._translate(standing)
+        commands = read_commands_in_force(self._request.source.commands(self._spark))
+        self._watch.done(f"{commands.count:,} commands read")
+        self._translate(commands)
         counts, states = sum_counts(self._counts())
         self._watch.done(
             f"{counts['documents']:,} documents of {counts['plan_ids']:,} plan ids translated"
@@ -136,7 +136,7 @@ class _Job:
         return Manifest(
             created_at=self._request.created_at,
             epoch=identity.digest(
-                projection_epoch(standing.rules, self._request.producers), CATALOGUE_VERSION
+                projection_epoch(commands.rules, self._request.producers), CATALOGUE_VERSION
             ),
             translator=" ".join(map(str, self._request.producers.versions)),
             catalogue_version=CATALOGUE_VERSION,
@@ -160,9 +160,9 @@ class _Job:
 
     # --- journal -> records ----------------------------------------------------------------------
 
-    def _translate(self, standing: WorkerOrders) -> None:
+    def _translate(self, commands: WorkerCommands) -> None:
         producers = self._request.producers
-        shared = self._spark.sparkContext.broadcast((standing, producers))
+        shared = self._spark.sparkContext.broadcast((commands, producers))
         with_runs = self._request.runs == ALL
 
         def translate(rows: Iterator[Any]) -> Iterator[Record]:

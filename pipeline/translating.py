@@ -18,8 +18,8 @@ from graph_model.producers.projections import Projection, settlements
 from graph_model.producers.registry import PRODUCERS, Producers
 from graph_model.producers.translation import Translation
 from graph_model.stores.protocols import DocumentState, StoredDocument
+from pipeline.journal.commands import WorkerCommands
 from pipeline.journal.documents import BEGIN, DOCUMENT, END, REFUSED, Line, stored
-from pipeline.journal.orders import WorkerOrders
 from pipeline.output.records import COUNTS, SET_ASIDE, Record, records_of
 
 _REPEATS_KEPT: Final = 100_000
@@ -28,7 +28,7 @@ RANK: Final = "rank"
 """1 for a document that only adds to the facts of its plan id, else 0."""
 ORDER: Final = ("plan_id", "part", RANK, "content_hash", "scope", "position")
 """How the lines of a partition are sorted; all lines of a plan id are in one partition."""
-TOGETHER: Final = 5_000
+BATCH_SIZE: Final = 5_000
 """Documents of a plan id in one call, if they only add to others: the call holds the others and so
 many of them with their facts, for any number of runs.
 """
@@ -39,16 +39,16 @@ class PartitionTranslation:
 
     def __init__(
         self,
-        standing: WorkerOrders,
-        together: int = TOGETHER,
+        commands: WorkerCommands,
+        batch_size: int = BATCH_SIZE,
         producers: Producers = PRODUCERS,
         *,
         with_runs: bool = True,
     ) -> None:
         self._with_runs = with_runs
-        self._translation = Translation(standing.rules, producers)
-        self._orders = standing.orders
-        self._together = together
+        self._translation = Translation(commands.rules, producers)
+        self._effects = commands.effects
+        self._batch_size = batch_size
         self._counts: Counter[str] = Counter()
         self._states: Counter[str] = Counter()
         self._last_position = 0
@@ -84,7 +84,7 @@ class PartitionTranslation:
                 yield stored(line, number)
 
         for projection in self._translation.project_pieces(
-            documents(), self._orders, together=self._together
+            documents(), self._effects, batch_size=self._batch_size
         ):
             yield from self._facts(projection, plan_id, positions)
 

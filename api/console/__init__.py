@@ -11,7 +11,7 @@ once. In reading order:
 ``impact``         ``headwater impact``: everything downstream, and the effects of a change
 ``declarations``   ``headwater declare`` and the files that it reads
 ``statements``     sub-commands that state something: governance, rules of quality
-``orders``         ``headwater forget`` and ``prune``, each with its dry run
+``removal``        ``headwater forget`` and ``prune``, each with its dry run
 ``keys``           ``headwater keys``: API keys: make, list and revoke
 ``storage``        ``headwater storage``: disk space, its growth, the date when it is full
 """

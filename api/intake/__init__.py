@@ -5,5 +5,5 @@ In reading order:
 ``documents``      a request with documents -> the journal, durable before the answer
 ``declarations``   declarations of people -> JobEvents, all of a request or none; their retraction
 ``statements``     statements of people -> command documents, and the wait until they are in force
-``orders``         forget and prune requests -> command documents
+``removals``       forget and prune requests -> command documents
 """

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 
 from api.http.times import format_instant
-from api.intake.orders import Covered, give
+from api.intake.removals import Covered, give
 from api.intake.statements import WAIT_SECONDS
 from api.service import Service
 from graph_model import identity, naming

@@ -11,7 +11,7 @@ from flask import request
 from api.http.blueprint import Blueprint
 from api.http.principals import current_principal
 from api.http.times import format_instant
-from api.intake.orders import Covered, cover_forget, cover_prune, give
+from api.intake.removals import Covered, cover_forget, cover_prune, give
 from api.intake.statements import WAIT_SECONDS, declare, resolve_node, state_hidden
 from api.schemas.commands import CommandReply, CommandRequest, CommandsQuery, CommandsReply, Ordered
 from api.service import Service, current_service

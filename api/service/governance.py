@@ -8,7 +8,7 @@ from typing import Protocol
 from graph_model.governance.statements import KINDS, NOTHING, Governance, govern
 from graph_model.lineage import Structure
 from graph_model.naming import Rules, rules_digest
-from graph_model.projection.projector import ORDERS_KEY
+from graph_model.projection.projector import COMMANDS_KEY
 from graph_model.stores.protocols import Catalogue, Journal
 from graph_model.stores.protocols.journal import JournalSettings
 
@@ -57,7 +57,7 @@ class GovernanceCache:
         """The statements now. The epoch is read first: a statement that comes in between changes
         it, and the next call reads all statements again.
         """
-        epoch = journal.get_meta(ORDERS_KEY)
+        epoch = journal.get_meta(COMMANDS_KEY)
         kept = self._kept
         digest = rules_digest(rules)
         if kept and kept.catalogue is catalogue and (kept.epoch, kept.rules) == (epoch, digest):

@@ -21,7 +21,7 @@ import threading
 from collections.abc import Callable, Iterable
 from typing import Final
 
-from api.intake.orders import Covered, cover_prune, give
+from api.intake.removals import Covered, cover_prune, give
 from api.service import Service
 from api.service.storage import StorageUse
 from graph_model.errors import HeadwaterError

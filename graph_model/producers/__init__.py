@@ -14,9 +14,9 @@ In reading order:
 ``spline``              execution plans and events of the Spline agent and of the listener
 ``openlineage``         events of OpenLineage's clients
 ``declared``            lineage that a person declares
-``commands``            orders and statements of people
+``commands``            instructions and statements of people
 ``elements``            facts that every format makes: datasets, jobs, executions, renames
-``orders``              the effect on documents of the commands in force
+``command_effects``     the effect on documents of the commands in force
 ``size_bounds``         the size of a subject's facts, and its bounds
 ``times``               event times as clients write them: ISO 8601, from no fraction to nanoseconds
 ``spelling``            one spelling of JSON inside facts: equal content, equal text

@@ -8,7 +8,7 @@ from typing import Any, Protocol
 
 from graph_model.json_fields import JsonObject
 from graph_model.naming import Rules
-from graph_model.producers.orders import Orders
+from graph_model.producers.command_effects import CommandEffects
 from graph_model.producers.projections import Projection
 from graph_model.producers.spellings import Spellings
 from graph_model.stores.protocols import DocumentKind, StoredDocument, Submission
@@ -51,10 +51,10 @@ class Additions(Protocol):
         additions: Iterator[StoredDocument],
         project: ProjectAll,
         forgotten: Collection[str],
-        together: int,
+        batch_size: int,
     ) -> Iterator[Projection]:
-        """The facts of the documents of a key, ``together`` additions at a time; their union is the
-        whole.
+        """The facts of the documents of a key, ``batch_size`` additions at a time; their union is
+        the whole.
 
         ``forgotten``: content hashes that a forget command names.
         """
@@ -71,13 +71,13 @@ class Translator(Protocol):
         """None where all documents of a key are translated together."""
 
     def project(
-        self, documents: Sequence[StoredDocument], new: Collection[int], orders: Orders
+        self, documents: Sequence[StoredDocument], new: Collection[int], effects: CommandEffects
     ) -> Projection:
         """The facts of the documents of one subject key; none of their bodies is damaged.
 
         ``new`` are the positions of those to translate. A document that cannot be translated is
         reported as failed with its reason; an exception fails all new documents. Documents that
-        ``orders`` cover give no facts, and those to delete from the journal are named.
+        ``effects`` cover give no facts, and those to delete from the journal are named.
         """
 
     def forget(self) -> None:

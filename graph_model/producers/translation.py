@@ -15,7 +15,7 @@ from typing import Final
 from graph_model import identity, naming
 from graph_model.errors import InvalidDocument, Unavailable
 from graph_model.naming import Rules
-from graph_model.producers.orders import NO_ORDERS, Orders
+from graph_model.producers.command_effects import NO_EFFECTS, CommandEffects
 from graph_model.producers.producer import Additions, Translator
 from graph_model.producers.projections import Projection, combined, projection_of
 from graph_model.producers.registry import PRODUCERS, Producers
@@ -67,7 +67,7 @@ class Translation:
         return None if translator is None else translator.additions
 
     def project(
-        self, documents: Sequence[StoredDocument], orders: Orders = NO_ORDERS
+        self, documents: Sequence[StoredDocument], effects: CommandEffects = NO_EFFECTS
     ) -> Projection:
         """The facts that the PENDING documents among these add, and those that they withdraw.
 
@@ -76,21 +76,21 @@ class Translation:
         its reason, as does one whose stored body is damaged; only Unavailable is raised.
         """
         new = {d.position for d in documents if d.state == DocumentState.PENDING}
-        return self._try(documents, new, orders)
+        return self._try(documents, new, effects)
 
     def project_all(
-        self, documents: Sequence[StoredDocument], orders: Orders = NO_ORDERS
+        self, documents: Sequence[StoredDocument], effects: CommandEffects = NO_EFFECTS
     ) -> Projection:
         """All facts of these documents (every one of the plan id), as if all were new.
 
         For a command only its rows: the caller carries out the removals.
         """
-        return self._try(documents, {document.position for document in documents}, orders)
+        return self._try(documents, {document.position for document in documents}, effects)
 
     def project_pieces(
-        self, documents: Iterable[StoredDocument], orders: Orders, *, together: int
+        self, documents: Iterable[StoredDocument], effects: CommandEffects, *, batch_size: int
     ) -> Iterator[Projection]:
-        """As ``project_all``, in pieces whose union is the whole: in the memory that ``together``
+        """As ``project_all``, in pieces whose union is the whole: in the memory that ``batch_size``
         additions take. ``documents`` come with the additions last.
         """
         rest = iter(documents)
@@ -98,39 +98,39 @@ class Translation:
         first: list[StoredDocument] = []
         for document in rest:
             (others if self.needs_all(document) else first).append(document)
-            if len(first) > together:
+            if len(first) > batch_size:
                 break
-        additions = self._additions_of(first[0]) if len(first) > together else None
+        additions = self._additions_of(first[0]) if len(first) > batch_size else None
         if additions is None:
-            yield self.project_all([*others, *first, *rest], orders)
+            yield self.project_all([*others, *first, *rest], effects)
             return
         yield from additions.project_pieces(
             others,
             chain(first, rest),
-            lambda some: self.project_all(some, orders),
-            orders.forgotten,
-            together,
+            lambda some: self.project_all(some, effects),
+            effects.forgotten,
+            batch_size,
         )
 
     def _try(
-        self, documents: Sequence[StoredDocument], new: Collection[int], orders: Orders
+        self, documents: Sequence[StoredDocument], new: Collection[int], effects: CommandEffects
     ) -> Projection:
         damaged = [document for document in documents if document.damage]
         if damaged:
             whole = [document for document in documents if not document.damage]
-            return _with_damaged(self._try(whole, new, orders), damaged, orders)
+            return _with_damaged(self._try(whole, new, effects), damaged, effects)
         if not documents:
             return Projection((), None, ())
         formats = dict[Translator | None, list[StoredDocument]]()
         for document in documents:
             formats.setdefault(self._translators.get(document.kind), []).append(document)
         if len(formats) > 1:  # formats are independent
-            return combined(self._try(some, new, orders) for some in formats.values())
+            return combined(self._try(some, new, effects) for some in formats.values())
         (translator,) = formats
         try:
             if translator is None:
                 raise InvalidDocument("kind", "one that a producer of this Headwater has")
-            return translator.project(documents, new, orders)
+            return translator.project(documents, new, effects)
         except Unavailable:
             raise
         except Exception as error:
@@ -138,7 +138,7 @@ class Translation:
 
 
 def _with_damaged(
-    projection: Projection, damaged: Sequence[StoredDocument], orders: Orders
+    projection: Projection, damaged: Sequence[StoredDocument], effects: CommandEffects
 ) -> Projection:
     """The projection of the others, with the damaged documents failed; a forgotten one is deleted.
 
@@ -146,7 +146,7 @@ def _with_damaged(
     is unknown.
     """
     outcome = Outcome()
-    outcome.drop(one for one in damaged if one.content_hash in orders.forgotten)
+    outcome.drop(one for one in damaged if one.content_hash in effects.forgotten)
     for document in damaged:
         if document.position not in outcome.dropped:
             outcome.set_damaged_aside(document)

@@ -87,11 +87,11 @@ def _commands(journal: Journal) -> Iterator[tuple[str, Command]]:
 
 
 def _rules_of(command: Command, defaults: Rules) -> tuple[Rules, bool] | None:
-    if not isinstance(command.order, Statement):
+    if not isinstance(command.instruction, Statement):
         return None
-    if command.order.value is None:
+    if command.instruction.value is None:
         return defaults, True
     try:
-        return read_rules(json.loads(command.order.value)), False
+        return read_rules(json.loads(command.instruction.value)), False
     except HeadwaterError:
         return None

@@ -65,12 +65,12 @@ class PlanStructure(Protocol):
 
 def affected_plan_ids(command: Command, catalogue: Catalogue) -> set[str]:
     """The plan ids whose facts change under this command."""
-    if isinstance(command.order, Forget | Retract):
-        return set(command.order.plan_ids)
-    if isinstance(command.order, Statement):
+    if isinstance(command.instruction, Forget | Retract):
+        return set(command.instruction.plan_ids)
+    if isinstance(command.instruction, Statement):
         return set()  # statements of people change no facts
     plan_ids: set[str] = set()
-    for cutoff in command.order.cutoffs:
+    for cutoff in command.instruction.cutoffs:
         job, target = cutoff.key
         plan_ids |= {
             row.plan_id for row in list_executions(catalogue, job, target, before=cutoff.before)

@@ -4,5 +4,5 @@ In reading order:
 
 ``sources``    a journal as a Spark data frame of ``documents.Line``
 ``documents``  lines of a backup or an export -> documents: pure, a line at a time, in any order
-``orders``     forget and prune commands, read from the whole journal before the translation
+``commands``   forget and prune commands, read from the whole journal before the translation
 """

@@ -11,9 +11,9 @@ from graph_model.errors import InvalidDocument
 from graph_model.facts import ExecutionRow, Part, merge, whole
 from graph_model.json_fields import JsonObject, read_object, read_text
 from graph_model.naming import Rules
+from graph_model.producers.command_effects import NO_EFFECTS, CommandEffects
 from graph_model.producers.declared.documents import name_dataset
 from graph_model.producers.openlineage import RunEvent, read_event, read_run, subject_key
-from graph_model.producers.orders import NO_ORDERS, Orders
 from graph_model.producers.producer import Reported
 from graph_model.producers.projections import Projection, projection_of
 from graph_model.producers.registry import PRODUCERS, Producers
@@ -71,14 +71,14 @@ class CopyTranslator:
         """Nothing is remembered."""
 
     def project(
-        self, documents: Sequence[StoredDocument], new: Collection[int], orders: Orders
+        self, documents: Sequence[StoredDocument], new: Collection[int], orders: CommandEffects
     ) -> Projection:
         outcome = self._translated(documents, orders)
         earlier = earlier_sets(documents, covered=outcome.covered)
-        former = [part for some in earlier for part in self._translated(some, NO_ORDERS).parts]
+        former = [part for some in earlier for part in self._translated(some, NO_EFFECTS).parts]
         return projection_of(outcome, merge(former) if former else None, documents)
 
-    def _translated(self, documents: Sequence[StoredDocument], orders: Orders) -> Outcome:
+    def _translated(self, documents: Sequence[StoredDocument], orders: CommandEffects) -> Outcome:
         outcome = Outcome()
         for one in documents:
             if one.content_hash in orders.forgotten:

@@ -32,7 +32,7 @@ from graph_model import identity
 from graph_model.errors import InvalidDocument
 from graph_model.facts import CommandRow, Facts, ForgottenRow, merge
 from graph_model.json_fields import join
-from graph_model.producers.orders import NO_ORDERS, Orders
+from graph_model.producers.command_effects import NO_EFFECTS, CommandEffects
 from graph_model.stores.protocols import DocumentKind
 
 COMMAND_KIND: Final = DocumentKind("command")
@@ -122,7 +122,7 @@ class Retract:
     documents: tuple[str, ...]
 
 
-Order = Forget | Prune | Retract | Statement
+Instruction = Forget | Prune | Retract | Statement
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,11 +135,11 @@ class Command:
     at: int
     note: str
     target: str
-    order: Order
+    instruction: Instruction
 
     @property
     def kind(self) -> CommandKind:
-        match self.order:
+        match self.instruction:
             case Forget():
                 return CommandKind.FORGET
             case Prune():
@@ -155,16 +155,18 @@ class Command:
         return RULES_PREFIX if self.kind is CommandKind.RULES else KEY_PREFIX
 
 
-def collect_orders(commands: Iterable[Command], before: Orders = NO_ORDERS) -> Orders:
+def collect_effects(
+    commands: Iterable[Command], before: CommandEffects = NO_EFFECTS
+) -> CommandEffects:
     """The combined effect of prune and retract commands, in any order, and of those ``before``."""
     pruned, dropped = dict(before.pruned), dict(before.dropped)
     retracted = set(before.retracted)
     for command in commands:
-        if isinstance(command.order, Retract):
-            retracted.update(command.order.documents)
-        if isinstance(command.order, Prune):
-            for kept in (pruned, dropped) if command.order.drop_bodies else (pruned,):
-                for cutoff in command.order.cutoffs:
+        if isinstance(command.instruction, Retract):
+            retracted.update(command.instruction.documents)
+        if isinstance(command.instruction, Prune):
+            for kept in (pruned, dropped) if command.instruction.drop_bodies else (pruned,):
+                for cutoff in command.instruction.cutoffs:
                     kept[cutoff.key] = max(cutoff.before, kept.get(cutoff.key, cutoff.before))
     return replace(before, pruned=pruned, dropped=dropped, retracted=frozenset(retracted))
 
@@ -180,21 +182,24 @@ def write_command(command: Command) -> dict[str, Any]:
         "time": command.at,
         "note": command.note,
         "target": command.target,
-        **_write_order(command.order),
+        **_write_instruction(command.instruction),
     }
 
 
-def _write_order(order: Order) -> dict[str, Any]:
-    if isinstance(order, Statement):
-        return {"key": order.key, "value": None if order.value is None else json.loads(order.value)}
-    if isinstance(order, Forget | Retract):
-        return {"planIds": list(order.plan_ids), "documents": list(order.documents)}
+def _write_instruction(instruction: Instruction) -> dict[str, Any]:
+    if isinstance(instruction, Statement):
+        return {
+            "key": instruction.key,
+            "value": None if instruction.value is None else json.loads(instruction.value),
+        }
+    if isinstance(instruction, Forget | Retract):
+        return {"planIds": list(instruction.plan_ids), "documents": list(instruction.documents)}
     return {
-        "dropBodies": order.drop_bodies,
+        "dropBodies": instruction.drop_bodies,
         "cutoffs": [
             {"namespace": c.namespace, "name": c.name, "scope": c.scope, "uri": c.uri,
              "before": c.before}
-            for c in order.cutoffs
+            for c in instruction.cutoffs
         ],
     }  # fmt: skip
 
@@ -211,7 +216,7 @@ def read_command(document: Any) -> Command:
         at=_whole(document, "time"),
         note=_text(document, "note"),
         target=_text(document, "target"),
-        order=reader(document),
+        instruction=reader(document),
     )
 
 
@@ -273,7 +278,7 @@ def _read_statement(document: Mapping[str, Any]) -> Statement:
     return Statement(CommandKind(document["command"]), key, text)
 
 
-_READERS: Final[dict[str, Callable[[Mapping[str, Any]], Order]]] = {
+_READERS: Final[dict[str, Callable[[Mapping[str, Any]], Instruction]]] = {
     **dict.fromkeys((kind.value for kind in CommandKind), _read_statement),
     CommandKind.FORGET.value: _read_forget,
     CommandKind.PRUNE.value: _read_prune,
@@ -308,11 +313,11 @@ def _whole(document: Mapping[str, Any], name: str, path: str = "") -> int:
 def translate_command(command: Command, content_hash: str) -> Facts:
     """The rows of a command: itself, and for forget one for each body that it names."""
     document = write_command(command)
-    if isinstance(command.order, Forget):
+    if isinstance(command.instruction, Forget):
         document.pop("documents")  # each has a row of its own
     body = json.dumps(document, ensure_ascii=False, separators=(",", ":"))
     row = CommandRow(
         content_hash, command.kind.value, command.at, command.author, command.target, body
     )
-    named = command.order.documents if isinstance(command.order, Forget) else ()
+    named = command.instruction.documents if isinstance(command.instruction, Forget) else ()
     return merge([Facts(rows=(row, *(ForgottenRow(one, content_hash) for one in named)))])

@@ -11,6 +11,7 @@ from typing import Any
 
 from graph_model.errors import HeadwaterError
 from graph_model.naming import Rules
+from graph_model.producers.command_effects import CommandEffects
 from graph_model.producers.commands.documents import (
     COMMAND_KIND,
     VERSION,
@@ -18,7 +19,6 @@ from graph_model.producers.commands.documents import (
     translate_command,
 )
 from graph_model.producers.commands.submissions import submit
-from graph_model.producers.orders import Orders
 from graph_model.producers.producer import Reported
 from graph_model.producers.projections import Projection, projection_of
 from graph_model.producers.translation_result import PROJECTED, Outcome
@@ -66,7 +66,7 @@ class CommandTranslator:
         self,
         documents: Sequence[StoredDocument],
         new: Collection[int],  # noqa: ARG002 - a command is one document
-        orders: Orders,  # noqa: ARG002 - no command covers another one
+        effects: CommandEffects,  # noqa: ARG002 - no command covers another one
     ) -> Projection:
         outcome = Outcome()
         for document in documents:

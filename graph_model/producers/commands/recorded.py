@@ -10,7 +10,7 @@ from graph_model.facts import CommandRow
 from graph_model.producers.commands.documents import (
     Command,
     CommandKind,
-    collect_orders,
+    collect_effects,
     read_command,
 )
 from graph_model.stores.protocols.statements import StatementLookup
@@ -29,4 +29,4 @@ def recorded_commands(catalogue: StatementLookup, kind: CommandKind) -> Iterator
 
 def recorded_cutoffs(catalogue: StatementLookup) -> Mapping[tuple[str, str], int]:
     """Per (job id, dataset id) the latest time (epoch ms) of the prune commands in force."""
-    return collect_orders(recorded_commands(catalogue, CommandKind.PRUNE)).pruned
+    return collect_effects(recorded_commands(catalogue, CommandKind.PRUNE)).pruned

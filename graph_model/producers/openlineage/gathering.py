@@ -30,6 +30,7 @@ from graph_model.facts import (
     merge,
 )
 from graph_model.naming import Rules
+from graph_model.producers.command_effects import NO_EFFECTS, CommandEffects
 from graph_model.producers.document_notes import projected
 from graph_model.producers.openlineage import (
     Event,
@@ -40,7 +41,6 @@ from graph_model.producers.openlineage import (
     read_run,
 )
 from graph_model.producers.openlineage.events.documents import run_home
-from graph_model.producers.orders import NO_ORDERS, Orders
 from graph_model.producers.translation_result import Outcome, earlier_sets
 from graph_model.stores.protocols import DocumentState, StoredDocument
 
@@ -48,7 +48,9 @@ _MOST_ELEMENTS: Final = 20_000
 _Set = frozenset[tuple[str, str]]
 
 
-def translate_events(documents: Sequence[StoredDocument], orders: Orders, rules: Rules) -> Outcome:
+def translate_events(
+    documents: Sequence[StoredDocument], effects: CommandEffects, rules: Rules
+) -> Outcome:
     """All facts of the documents of one key, in every scope; raises only Unavailable.
 
     A document that a forget command names is left out of its run and reported for deletion. A prune
@@ -57,14 +59,14 @@ def translate_events(documents: Sequence[StoredDocument], orders: Orders, rules:
     outcome = Outcome()
     scopes: dict[str, list[StoredDocument]] = {}
     for document in documents:
-        if document.content_hash in orders.forgotten:
+        if document.content_hash in effects.forgotten:
             outcome.drop([document])
-        elif document.content_hash in orders.retracted:
+        elif document.content_hash in effects.retracted:
             outcome.retract(document)
         else:
             scopes.setdefault(document.scope, []).append(document)
     for scope, found in sorted(scopes.items()):
-        _translate_scope(scope, _read(found, outcome), orders, rules, outcome)
+        _translate_scope(scope, _read(found, outcome), effects, rules, outcome)
     return outcome
 
 
@@ -110,7 +112,7 @@ def _count_elements(parts: Iterable[Part]) -> int:
 def former_facts(
     documents: Sequence[StoredDocument],
     outcome: Outcome,
-    orders: Orders,
+    effects: CommandEffects,
     rules: Rules,
     ongoing: OngoingRuns,
 ) -> Facts | None:
@@ -127,17 +129,17 @@ def former_facts(
     found: list[Part] = []
     for some in earlier:
         parts = ongoing.find(some)
-        found += translate_events(some, NO_ORDERS, rules).parts if parts is None else parts
-        if _touches(orders, some):
-            found += translate_events(some, orders, rules).parts
+        found += translate_events(some, NO_EFFECTS, rules).parts if parts is None else parts
+        if _touches(effects, some):
+            found += translate_events(some, effects, rules).parts
     stays = {part.key for part in outcome.parts if isinstance(part, SharedFacts)}
     return merge(
         part for part in found if not isinstance(part, SharedFacts) or part.key not in stays
     )
 
 
-def _touches(orders: Orders, documents: Iterable[StoredDocument]) -> bool:
-    named = (orders.forgotten, orders.retracted)
+def _touches(effects: CommandEffects, documents: Iterable[StoredDocument]) -> bool:
+    named = (effects.forgotten, effects.retracted)
     return any(one.content_hash in hashes for one in documents for hashes in named)
 
 
@@ -158,7 +160,7 @@ def _read(documents: Iterable[StoredDocument], outcome: Outcome) -> _Events:
 
 
 def _translate_scope(
-    scope: str, found: _Events, orders: Orders, rules: Rules, outcome: Outcome
+    scope: str, found: _Events, effects: CommandEffects, rules: Rules, outcome: Outcome
 ) -> None:
     runs: dict[str, list[tuple[StoredDocument, RunEvent]]] = {}
     for document, event in found:
@@ -166,14 +168,17 @@ def _translate_scope(
             runs.setdefault(run_home(event), []).append((document, event))
         else:
             translate = partial(read_declaration, event, rules, scope)
-            _add([(document, event)], translate, orders, outcome)
+            _add([(document, event)], translate, effects, outcome)
     for _, members in sorted(runs.items()):
         events = [event for _, event in members]
-        _add(members, partial(read_run, events, rules, scope), orders, outcome)
+        _add(members, partial(read_run, events, rules, scope), effects, outcome)
 
 
 def _add(
-    members: _Events, translate: Callable[[], SubjectTranslation], orders: Orders, outcome: Outcome
+    members: _Events,
+    translate: Callable[[], SubjectTranslation],
+    effects: CommandEffects,
+    outcome: Outcome,
 ) -> None:
     """The facts of documents that succeed or fail together."""
     documents = [document for document, _ in members]
@@ -185,8 +190,8 @@ def _add(
         outcome.set_aside(documents, error)
         return
     writes = [row for row in translation.own.rows if isinstance(row, ExecutionRow)]
-    if writes and all(map(orders.prunes, writes)):
-        outcome.hide(documents, dropped=all(map(orders.drops, writes)))
+    if writes and all(map(effects.prunes, writes)):
+        outcome.hide(documents, dropped=all(map(effects.drops, writes)))
         return
     left_out = translation.left_out
     outcome.states |= {one.position: projected(one, left_out) for one in documents}

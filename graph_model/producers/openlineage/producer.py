@@ -7,11 +7,11 @@ from typing import Any
 
 from graph_model.json_fields import JsonObject
 from graph_model.naming import Rules
+from graph_model.producers.command_effects import CommandEffects
 from graph_model.producers.openlineage import OPENLINEAGE_VERSION
 from graph_model.producers.openlineage import gathering as openlineage
 from graph_model.producers.openlineage.events.documents import EVENT_KINDS, read_json
 from graph_model.producers.openlineage.submissions import SPECIFICATION, event_submission, recognise
-from graph_model.producers.orders import Orders
 from graph_model.producers.producer import Reported
 from graph_model.producers.projections import Projection, projection_of
 from graph_model.stores.protocols import DocumentKind, StoredDocument, Submission
@@ -61,9 +61,9 @@ class OpenLineageTranslator:
         self,
         documents: Sequence[StoredDocument],
         new: Collection[int],  # noqa: ARG002 - all events of a key are translated together
-        orders: Orders,
+        effects: CommandEffects,
     ) -> Projection:
-        outcome = openlineage.translate_events(documents, orders, self._rules)
-        former = openlineage.former_facts(documents, outcome, orders, self._rules, self._ongoing)
+        outcome = openlineage.translate_events(documents, effects, self._rules)
+        former = openlineage.former_facts(documents, outcome, effects, self._rules, self._ongoing)
         self._ongoing.keep(documents, outcome)
         return projection_of(outcome, former, documents)

@@ -206,14 +206,14 @@ class LongHistory:
         self._spoken: set[str] = set()  # scopes with an event not forgotten
 
     def project_pieces(
-        self, events: Iterator[StoredDocument], together: int
+        self, events: Iterator[StoredDocument], batch_size: int
     ) -> Iterator[Projection]:
-        """Translate the events, ``together`` at a time."""
+        """Translate the events, ``batch_size`` at a time."""
         alone = self._project(self._plans)
         failed = {at for at, state, _ in alone.states if state == DocumentState.FAILED}
         self._plans = [one for one in self._plans if one.position not in failed]
         yield Projection((), None, alone.states)
-        for piece in batched(events, together):
+        for piece in batched(events, batch_size):
             yield from self._piece(piece)
         yield from self._silent()
 

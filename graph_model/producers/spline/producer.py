@@ -16,8 +16,8 @@ from cachetools import LRUCache
 
 from graph_model.facts import ArrivalRow, ExecutionRow, Facts
 from graph_model.naming import Rules
+from graph_model.producers.command_effects import NO_EFFECTS, CommandEffects
 from graph_model.producers.document_notes import projected
-from graph_model.producers.orders import NO_ORDERS, Orders
 from graph_model.producers.producer import Additions, ProjectAll, Reported
 from graph_model.producers.projections import FORGOTTEN_REASON, Projection, projection_of
 from graph_model.producers.spellings import SpelledRead, Spellings
@@ -158,18 +158,18 @@ class SplineTranslator:
         additions: Iterator[StoredDocument],
         project: ProjectAll,
         forgotten: Collection[str],
-        together: int,
+        batch_size: int,
     ) -> Iterator[Projection]:
-        return LongHistory(others, project, forgotten).project_pieces(additions, together)
+        return LongHistory(others, project, forgotten).project_pieces(additions, batch_size)
 
     def project(
-        self, documents: Sequence[StoredDocument], new: Collection[int], orders: Orders
+        self, documents: Sequence[StoredDocument], new: Collection[int], effects: CommandEffects
     ) -> Projection:
         live = [d for d in documents if d.position in new or _is_live(d)]
         aside = Outcome()
         while True:
             try:
-                projection = self._project_gathered(live, new, orders)
+                projection = self._project_gathered(live, new, effects)
             except _Untranslatable as failure:
                 aside.set_aside([failure.plan], failure.reason)
                 live = [d for d in live if d.position != failure.plan.position]
@@ -182,14 +182,14 @@ class SplineTranslator:
                 )
 
     def _project_gathered(
-        self, live: Sequence[StoredDocument], new: Collection[int], orders: Orders
+        self, live: Sequence[StoredDocument], new: Collection[int], effects: CommandEffects
     ) -> Projection:
         gathered = gather(live)
         plans_changed = any(d.position in new and d.kind == PLAN_KIND for d in live)
         outcome = Outcome({at: (state, reason) for at, state, reason in states_of(gathered)})
         for plan, events in gathered.chosen.values():
             asked = [e for e in events if plans_changed or e.position in new]
-            self._project_subject(plan, asked, orders, outcome, known=not plans_changed)
+            self._project_subject(plan, asked, effects, outcome, known=not plans_changed)
         if not plans_changed:
             return projection_of(outcome, None, live, unsettled=outcome.covered)
         return projection_of(outcome, self._former(live, covered=outcome.covered), live)
@@ -198,7 +198,7 @@ class SplineTranslator:
         self,
         plan: StoredDocument,
         events: Sequence[StoredDocument],
-        orders: Orders,
+        effects: CommandEffects,
         outcome: Outcome,
         *,
         known: bool,
@@ -206,9 +206,9 @@ class SplineTranslator:
         """One plan with its events (only the new ones when it is ``known`` already)."""
         if known and not events:
             return  # a command has settled every new document
-        remaining = [e for e in events if e.content_hash not in orders.forgotten]
-        outcome.drop(e for e in events if e.content_hash in orders.forgotten)
-        if not remaining and plan.content_hash in orders.forgotten:
+        remaining = [e for e in events if e.content_hash not in effects.forgotten]
+        outcome.drop(e for e in events if e.content_hash in effects.forgotten)
+        if not remaining and plan.content_hash in effects.forgotten:
             self._heads.forget(plan)
             if not known or plan.state == DocumentState.WAITING:
                 outcome.states[plan.position] = (DocumentState.WAITING, FORGOTTEN_REASON)
@@ -220,7 +220,7 @@ class SplineTranslator:
         facts, head = self._known_head(plan) if known else self._new_head(plan)
         if head.left_out and plan.body:
             outcome.states[plan.position] = projected(plan, head.left_out)
-        shown = _add_executions(head, remaining, orders, outcome, self._rules)
+        shown = _add_executions(head, remaining, effects, outcome, self._rules)
         if facts is None:
             return
         if shown or not remaining:
@@ -256,14 +256,14 @@ class SplineTranslator:
             for plan, events in gather(some).chosen.values():
                 facts, head = translate_plan(read_plan_document(plan), self._rules)
                 outcome.parts += [facts, _arrival(head.execution_plan, plan)]
-                _add_executions(head, events, NO_ORDERS, outcome, self._rules)
+                _add_executions(head, events, NO_EFFECTS, outcome, self._rules)
         return outcome.facts if outcome.parts else None
 
 
 def _add_executions(
     head: PlanHead,
     events: Sequence[StoredDocument],
-    orders: Orders,
+    effects: CommandEffects,
     outcome: Outcome,
     rules: Rules,
 ) -> int:
@@ -280,8 +280,8 @@ def _add_executions(
             shown += 1
             continue
         row = _execution_row(facts)
-        if orders.prunes(row):
-            outcome.hide([event], dropped=orders.drops(row))
+        if effects.prunes(row):
+            outcome.hide([event], dropped=effects.drops(row))
         else:
             outcome.parts += [facts, _arrival(row.id, event)]
             shown += 1

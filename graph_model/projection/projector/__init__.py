@@ -17,7 +17,7 @@ In reading order:
 ``attempting``   the new documents of some plan ids, projected together
 ``commits``      the writes of a projection, in an order that survives a crash
 ``commands``     carries out forget and prune commands
-``orders``       the effect of the commands in force on documents
+``commands_in_force``  the effect of the commands in force on documents
 ``rules``        the naming rules in force, and those for the next rebuild
 ``rebuilds``     starts a rebuild, and decides which of several processes runs it
 ``preparation``  checks before the first round that journal, catalogue and graph belong together
@@ -26,9 +26,9 @@ In reading order:
 ``stores``       the stores that the projector reads and writes
 """
 
+from graph_model.projection.projector.commands_in_force import COMMANDS_KEY
 from graph_model.projection.projector.commits import WRITER_KEY
 from graph_model.projection.projector.loop import Projector
-from graph_model.projection.projector.orders import ORDERS_KEY
 from graph_model.projection.projector.rules import EPOCH_KEY, FROM_NOTHING
 
-__all__ = ["EPOCH_KEY", "FROM_NOTHING", "ORDERS_KEY", "WRITER_KEY", "Projector"]
+__all__ = ["COMMANDS_KEY", "EPOCH_KEY", "FROM_NOTHING", "WRITER_KEY", "Projector"]

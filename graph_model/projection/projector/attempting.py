@@ -25,8 +25,8 @@ from graph_model.projection.attempts import (
     write_attempt,
 )
 from graph_model.projection.fullness import held
+from graph_model.projection.projector.commands_in_force import CommandsInForce
 from graph_model.projection.projector.commits import Commits
-from graph_model.projection.projector.orders import OrdersInForce
 from graph_model.projection.projector.rebuilds import Rebuilds
 from graph_model.projection.projector.rules import RulesInForce
 from graph_model.projection.projector.stores import ProjectionStores
@@ -54,14 +54,14 @@ class Attempting:
         self,
         stores: ProjectionStores,
         rules: RulesInForce,
-        orders: OrdersInForce,
+        commands_in_force: CommandsInForce,
         commits: Commits,
         rebuilds: Rebuilds,
     ) -> None:
         self._stores = stores
         self._journal = stores.journal
         self._rules = rules
-        self._orders = orders
+        self._commands_in_force = commands_in_force
         self._commits = commits
         self._rebuilds = rebuilds
         self._noted: Attempt | None = None  # the journal's note
@@ -173,8 +173,8 @@ class Attempting:
         asked = {plan_id: outline.get(plan_id, ()) for plan_id in plan_ids}
         read = self._documents(asked)
         gathered = [attempt.among(one) for one in read.values()]
-        orders = self._orders.among(document for one in gathered for document in one)
-        projections = [self._rules.translation.project(one, orders) for one in gathered]
+        effects = self._commands_in_force.among(document for one in gathered for document in one)
+        projections = [self._rules.translation.project(one, effects) for one in gathered]
         in_steps = [plan_id for plan_id in plan_ids if plan_id not in read]
         for place, plan_id in enumerate(read):
             # An attempt that broke off may have written documents that a command has named since.
@@ -185,7 +185,7 @@ class Attempting:
                     in_steps.append(plan_id)
                 else:
                     everything = attempt.among(self._journal.plan(plan_id))
-                    projections[place] = self._orders.revise(everything)
+                    projections[place] = self._commands_in_force.revise(everything)
         for plan_id in in_steps:
             self._project_in_steps(plan_id, asked[plan_id], attempt)
         if read:
@@ -212,7 +212,7 @@ class Attempting:
             attempt.among(plans),
             events,
             events if plans_changed else new,
-            self._orders.revise,
+            self._commands_in_force.revise,
             plans_first=plans_changed,
         )
         for step in steps:
@@ -265,9 +265,9 @@ class Attempting:
         ``forgotten`` are content hashes of a command that is itself reversed.
         """
         stays = [one for one in tried if one.state not in _NOT_SHOWN]
-        revised = self._orders.revise(tried, forgotten)
+        revised = self._commands_in_force.revise(tried, forgotten)
         facts = merge((*revised.parts, revised.former or Facts()))
-        stood = self._orders.project_all(stays)
+        stood = self._commands_in_force.project_all(stays)
         restored = replace(stood, former=facts, dropped=(), earlier=revised.earlier)
         self._commits.commit([restored])
 

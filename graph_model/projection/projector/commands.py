@@ -32,8 +32,8 @@ from graph_model.producers.projections import Projection
 from graph_model.producers.translation_result import damage_of, reason_of
 from graph_model.projection.attempts import Outline, attempt_of
 from graph_model.projection.projector.attempting import NEW_A_ROUND, Attempting, is_new
+from graph_model.projection.projector.commands_in_force import COMMANDS_KEY, CommandsInForce
 from graph_model.projection.projector.commits import Commits
-from graph_model.projection.projector.orders import ORDERS_KEY, OrdersInForce
 from graph_model.projection.projector.rebuilds import Rebuilds
 from graph_model.projection.projector.stores import ProjectionStores
 from graph_model.projection.revision import EVENTS_A_STEP, revise
@@ -53,13 +53,13 @@ class CommandRunner:
     def __init__(
         self,
         stores: ProjectionStores,
-        orders: OrdersInForce,
+        commands_in_force: CommandsInForce,
         commits: Commits,
         rebuilds: Rebuilds,
         attempting: Attempting,
     ) -> None:
         self._stores = stores
-        self._orders = orders
+        self._commands_in_force = commands_in_force
         self._commits = commits
         self._rebuilds = rebuilds
         self._attempting = attempting
@@ -68,7 +68,7 @@ class CommandRunner:
         """Put commands in force; their documents are removed when the commands are carried out."""
         documents = [one for key in keys for one in self._stores.journal.plan(key)]
         try:
-            heard = self._orders.hear(documents)
+            heard = self._commands_in_force.hear(documents)
         except (Unavailable, MemoryError):
             raise
         except Exception:
@@ -112,7 +112,9 @@ class CommandRunner:
 
     def _obey(self, position: int, command: Command, facts: Facts, touched: set[str]) -> None:
         """Carry out the command once. Adds its plan ids to ``touched``."""
-        if not isinstance(command.order, Statement):  # a statement changes nothing in the graph
+        if not isinstance(
+            command.instruction, Statement
+        ):  # a statement changes nothing in the graph
             self._stores.void_checkpoint()
         origin = self._commits.origin(position)
         self._stores.generations.current.record(facts.rows, origin)
@@ -169,7 +171,7 @@ class CommandRunner:
         ``added`` alone if given.
         """
         epoch = uuid.uuid4().hex
-        self._stores.journal.set_meta(ORDERS_KEY, epoch)
+        self._stores.journal.set_meta(COMMANDS_KEY, epoch)
         if added is None:
             self._rebuilds.load_orders(epoch)
         else:
@@ -213,7 +215,9 @@ class CommandRunner:
             if bases and len(events) > EVENTS_A_STEP:
                 covered = events if named is None else self._events(plan_id, named)
                 read = journal.documents([one.position for one in bases])
-                steps = revise(journal.documents, read, events, covered, self._orders.revise)
+                steps = revise(
+                    journal.documents, read, events, covered, self._commands_in_force.revise
+                )
                 yield from ([step] for step in steps)
                 continue
             together += self._revision(plan_id)
@@ -234,10 +238,10 @@ class CommandRunner:
         documents = [one for one in self._stores.journal.plan(plan_id) if not is_new(one)]
         if not documents:
             return ()
-        revised = self._orders.revise(documents)
+        revised = self._commands_in_force.revise(documents)
         return (replace(revised, dropped=(*revised.dropped, *revised.silenced())),)
 
 
 def _named_by(command: Command) -> Collection[str] | None:
     """The content hashes that a forget command names; None for another one."""
-    return command.order.documents if isinstance(command.order, Forget) else None
+    return command.instruction.documents if isinstance(command.instruction, Forget) else None

@@ -14,9 +14,9 @@ from graph_model.naming import Rules
 from graph_model.producers.registry import PRODUCERS, Producers
 from graph_model.projection.fullness import FULL, Fullness
 from graph_model.projection.projector.attempting import Attempting
+from graph_model.projection.projector.commands_in_force import CommandsInForce
 from graph_model.projection.projector.commits import Commits
 from graph_model.projection.projector.graph_probe import GraphProbe
-from graph_model.projection.projector.orders import OrdersInForce
 from graph_model.projection.projector.preparation import Preparation
 from graph_model.projection.projector.readiness import Activity, Readiness
 from graph_model.projection.projector.rebuilds import Rebuilds
@@ -96,7 +96,7 @@ class Projector:
         self._readiness = Readiness(stores)
         self._probe = GraphProbe(stores)
         self._rules = RulesInForce(stores, rules)
-        orders = OrdersInForce(stores, self._rules)
+        commands_in_force = CommandsInForce(stores, self._rules)
         self._fullness = stores.fullness
         self._runs = kept = GraphRuns(
             runs, journal, graph, generations, stores.checkpoints, stores.fullness
@@ -104,7 +104,9 @@ class Projector:
         self._commits = commits = Commits(
             stores, self._rules, self._probe, self._waiting, self._activity, kept
         )
-        self._rebuilds = Rebuilds(stores, self._rules, orders, commits, self._activity.notify, kept)
+        self._rebuilds = Rebuilds(
+            stores, self._rules, commands_in_force, commits, self._activity.notify, kept
+        )
         self._preparation = Preparation(
             stores,
             self._rules,
@@ -115,10 +117,10 @@ class Projector:
             self._waiting,
             kept,
         )
-        attempting = Attempting(stores, self._rules, orders, commits, self._rebuilds)
+        attempting = Attempting(stores, self._rules, commands_in_force, commits, self._rebuilds)
         self._rounds = Rounds(
             stores,
-            orders,
+            commands_in_force,
             commits,
             self._rebuilds,
             self._waiting,
@@ -132,7 +134,7 @@ class Projector:
     @property
     def rules(self) -> Rules:
         """The naming rules of the projection in force; for any thread."""
-        return self._rules.standing
+        return self._rules.in_force
 
     @property
     def catalogue(self) -> Catalogue:
@@ -267,7 +269,7 @@ class Projector:
         """Read the rules and the catalogue in force, as another process has noted them."""
         self._stores.generations.refresh()
         known = self._stores.journal.get_meta(EPOCH_KEY)
-        if known != self._rules.standing_epoch:
+        if known != self._rules.epoch_in_force:
             self._rules.read(known)
 
     # the thread
@@ -338,7 +340,7 @@ class Projector:
         """A round of new documents, then a step of a rebuild; False when there was neither."""
         if self._stores.generations.refresh():  # the new catalogue may not hold everything yet
             self._readiness.begin()
-        if self._stores.journal.get_meta(EPOCH_KEY) != self._rules.standing_epoch:
+        if self._stores.journal.get_meta(EPOCH_KEY) != self._rules.epoch_in_force:
             self._rebuilds.follow_rules()
         self.make_room()
         projected = self.project_pending()
@@ -408,7 +410,7 @@ class Projector:
         """
         if self._prepared and self._commits.rebuild is None:
             first = self._stores.journal.first_unprojected
-            self._stores.checkpoints.take(self._rules.standing_epoch, first, self._commits.last)
+            self._stores.checkpoints.take(self._rules.epoch_in_force, first, self._commits.last)
 
 
 def _pause(stopping: threading.Event, seconds: float) -> None:

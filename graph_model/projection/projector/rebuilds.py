@@ -13,8 +13,8 @@ from typing import Final
 from graph_model.producers.commands.documents import Command
 from graph_model.producers.projections import Projection
 from graph_model.producers.translation import Translation
+from graph_model.projection.projector.commands_in_force import COMMANDS_KEY, CommandsInForce
 from graph_model.projection.projector.commits import WRITER_KEY, Commits
-from graph_model.projection.projector.orders import ORDERS_KEY, OrdersInForce
 from graph_model.projection.projector.rules import EPOCH_KEY, FROM_NOTHING, RulesInForce
 from graph_model.projection.projector.stores import ProjectionStores
 from graph_model.projection.rebuilding import Phase, Progress, Rebuild
@@ -42,7 +42,7 @@ class Rebuilds:
         self,
         stores: ProjectionStores,
         rules: RulesInForce,
-        orders: OrdersInForce,
+        commands_in_force: CommandsInForce,
         commits: Commits,
         notify: Callable[[], None],
         runs: GraphRuns,
@@ -50,7 +50,7 @@ class Rebuilds:
         self._runs = runs
         self._stores = stores
         self._rules = rules
-        self._orders = orders
+        self._commands_in_force = commands_in_force
         self._commits = commits
         self._notify = notify
         self._progress: Progress | None = None
@@ -95,21 +95,21 @@ class Rebuilds:
             if known != rules.epoch or self._commits.rebuild is not None:
                 self.drop()
                 self.request()
-        if known == rules.epoch and rules.standing != wanted:
+        if known == rules.epoch and rules.in_force != wanted:
             rules.stand_by(wanted)  # another process has replaced it, or they are the same
 
     def load_orders(self, epoch: str | None) -> None:
         """Read the commands in force, rules among them, if a command has come since."""
-        if epoch == self._orders.epoch and self._orders.loaded:
+        if epoch == self._commands_in_force.epoch and self._commands_in_force.loaded:
             return
         self.follow_rules()
-        self._orders.load(epoch)
+        self._commands_in_force.load(epoch)
 
     def add_order(self, command: Command, epoch: str) -> None:
         """As ``load_orders``, where only this command has come since they were loaded."""
-        if self._orders.loaded:
+        if self._commands_in_force.loaded:
             self.follow_rules()
-            self._orders.add(command, epoch)
+            self._commands_in_force.add(command, epoch)
         else:
             self.load_orders(epoch)
 
@@ -141,7 +141,7 @@ class Rebuilds:
             self._commits.take_turn(journal.get_meta(WRITER_KEY))
             self._commits.forget()
             journal.set_meta(REBUILD_KEY, f"{self._commits.name} {int(time.time())}")
-            self.load_orders(journal.get_meta(ORDERS_KEY))
+            self.load_orders(journal.get_meta(COMMANDS_KEY))
             if self._commits.rebuild is None:  # other rules came: the next step begins with them
                 return True
             if self._stores.fullness.share() >= 1.0 and not self._commits.rebuild.switched:
@@ -209,7 +209,7 @@ class Rebuilds:
         self, translation: Translation
     ) -> Callable[[Sequence[StoredDocument]], Projection]:
         """A function that translates all documents of a plan id under the wanted rules."""
-        return lambda documents: self._orders.project_all(documents, translation)
+        return lambda documents: self._commands_in_force.project_all(documents, translation)
 
     def _begin_from_nothing(self) -> None:
         log.warning("the graph has no room for a second projection: it is emptied and filled anew")

@@ -10,8 +10,8 @@ from graph_model.producers.commands.documents import COMMAND_KIND, KEY_PREFIX
 from graph_model.projection.attempts import ATTEMPT_KEY, Attempt, read_attempt
 from graph_model.projection.projector.attempting import Attempting
 from graph_model.projection.projector.commands import CommandRunner
+from graph_model.projection.projector.commands_in_force import COMMANDS_KEY, CommandsInForce
 from graph_model.projection.projector.commits import WRITER_KEY, Commits
-from graph_model.projection.projector.orders import ORDERS_KEY, OrdersInForce
 from graph_model.projection.projector.readiness import Activity
 from graph_model.projection.projector.rebuilds import REBUILD_KEY, Rebuilds
 from graph_model.projection.projector.stores import ProjectionStores
@@ -38,7 +38,7 @@ class Rounds:
     def __init__(
         self,
         stores: ProjectionStores,
-        orders: OrdersInForce,
+        commands_in_force: CommandsInForce,
         commits: Commits,
         rebuilds: Rebuilds,
         waiting: Waiters,
@@ -48,13 +48,13 @@ class Rounds:
     ) -> None:
         self._journal = stores.journal
         self._lease = stores.journal.lease()
-        self._orders = orders
+        self._commands_in_force = commands_in_force
         self._commits = commits
         self._rebuilds = rebuilds
         self._waiting = waiting
         self._activity = activity
         self._attempting = attempting
-        self._commands = CommandRunner(stores, orders, commits, rebuilds, attempting)
+        self._commands = CommandRunner(stores, commands_in_force, commits, rebuilds, attempting)
         self._observe = observe
         self.caught_up = False
         self.elsewhere = False
@@ -105,7 +105,7 @@ class Rounds:
             if not self._commits.take_turn(noted.get(WRITER_KEY)):
                 keys = self._pending()  # another process may have projected some
             self._rebuilds.follow_runs(noted.get(RUNS_KEY))
-            self._rebuilds.load_orders(noted.get(ORDERS_KEY))
+            self._rebuilds.load_orders(noted.get(COMMANDS_KEY))
             taken = self._project_batch(keys, read_attempt(noted.get(ATTEMPT_KEY)))
             is_rest = self._attempting.left_some or taken < len(keys)
             self.caught_up = not is_rest and taken < _PLANS_A_BATCH
@@ -133,7 +133,7 @@ class Rounds:
         """
         commands = [key for key in keys if key.startswith(KEY_PREFIX)]
         self._attempting.take_up(noted)
-        self._orders.end_hearing()
+        self._commands_in_force.end_hearing()
         if self._attempting.interrupted is not None:
             self._commands.hear(commands)
             self._attempting.finish()

@@ -21,8 +21,8 @@ FROM_NOTHING: Final = "from nothing"
 
 
 class RulesInForce:
-    """``standing`` are the rules in force, ``translation`` is under them; ``wanted`` are those of
-    the newest rules command. Each has its epoch: ``standing_epoch`` and ``epoch``.
+    """``in_force`` are the rules in force, ``translation`` is under them; ``wanted`` are those of
+    the newest rules command. Each has its epoch: ``epoch_in_force`` and ``epoch``.
     """
 
     def __init__(self, stores: ProjectionStores, defaults: Rules) -> None:
@@ -48,13 +48,13 @@ class RulesInForce:
 
     def stand_by(self, rules: Rules) -> None:
         """Note that these rules are in force."""
-        self.standing, self.standing_epoch = rules, self._epoch_of(rules)
+        self.in_force, self.epoch_in_force = rules, self._epoch_of(rules)
         self.translation = Translation(rules, self.producers)
 
     @property
     def settled(self) -> bool:
         """Whether the rules in force are the wanted ones."""
-        return self.standing == self.wanted
+        return self.in_force == self.wanted
 
     def _epoch_of(self, rules: Rules) -> str:
         return identity.digest(projection_epoch(rules, self.producers), self._version)

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from flask.testing import FlaskClient
 
-from api.console.orders import order
+from api.console.removal import order
 from graph_model.errors import GraphUnavailable
 from graph_model.facts import Facts
 from graph_model.producers.commands.documents import COMMAND_KIND

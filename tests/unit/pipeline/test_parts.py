@@ -29,7 +29,7 @@ from graph_model.stores.database import open_database
 from graph_model.stores.digests import elements_digest
 from graph_model.stores.submissions import content_hash
 from pipeline.command_line import run
-from pipeline.journal.orders import read_standing
+from pipeline.journal.commands import read_commands_in_force
 from pipeline.neptune.csv import header, record, type_of
 from pipeline.output.loading import load
 from pipeline.output.manifest import (
@@ -100,9 +100,9 @@ def test_the_newest_rules_hold_and_null_takes_them_back() -> None:
     changed = replace(naming.DEFAULT_RULES, **_other_rules())
     said = body(5, Statement(CommandKind.RULES, "", json.dumps(write_rules(changed))))
     back = body(6, Statement(CommandKind.RULES, "", None))
-    assert read_standing([]).rules == naming.DEFAULT_RULES
-    assert read_standing([said]).rules == changed
-    assert read_standing([back, said]).rules == naming.DEFAULT_RULES
+    assert read_commands_in_force([]).rules == naming.DEFAULT_RULES
+    assert read_commands_in_force([said]).rules == changed
+    assert read_commands_in_force([back, said]).rules == naming.DEFAULT_RULES
 
 
 def _other_rules() -> dict[str, Any]:
@@ -110,11 +110,11 @@ def _other_rules() -> dict[str, Any]:
 
 
 def test_every_forgotten_body_is_known_and_an_unreadable_command_says_nothing() -> None:
-    standing = read_standing(
+    standing = read_commands_in_force(
         [body(1, Forget((), ("a",))), ("x", b"{"), body(2, Forget((), ("b",)))]
     )
-    assert standing.orders.forgotten == {"a", "b"}
-    assert standing.commands == 2
+    assert standing.effects.forgotten == {"a", "b"}
+    assert standing.count == 2
 
 
 # --- results -------------------------------------------------------------------------------------

@@ -20,9 +20,9 @@ from graph_model.stores.digests import element_hash
 from graph_model.stores.journal.archive import dump
 from graph_model.stores.journal.tables import bodies
 from graph_model.stores.protocols import DocumentState, Submission
+from pipeline.journal.commands import read_commands_in_force
 from pipeline.journal.documents import DOCUMENT, Line, read_lines
 from pipeline.journal.documents import read_row as read_journal_row
-from pipeline.journal.orders import read_standing
 from pipeline.journal.sources import JOURNAL_QUERY
 from pipeline.output.records import (
     CONTENT_PARTS,
@@ -95,10 +95,12 @@ def ordered(lines: Iterable[Line]) -> list[Line]:
     return sorted(lines, key=lambda line: [place(line, name) for name in ORDER])
 
 
-def translated(lines: Sequence[str], together: int = 5_000) -> list[Record]:
+def translated(lines: Sequence[str], batch_size: int = 5_000) -> list[Record]:
     read = list(read_lines(lines))
-    standing = read_standing((one.content_hash, one.body) for one in read if one.kind == "command")
-    return list(PartitionTranslation(standing, together).records(ordered(read)))
+    standing = read_commands_in_force(
+        (one.content_hash, one.body) for one in read if one.kind == "command"
+    )
+    return list(PartitionTranslation(standing, batch_size).records(ordered(read)))
 
 
 def content(records: Iterable[Record]) -> tuple[list[Any], list[Row]]:
@@ -109,7 +111,7 @@ def content(records: Iterable[Record]) -> tuple[list[Any], list[Row]]:
     return sorted(elements, key=lambda e: e.id), sorted(rows, key=repr)
 
 
-def check_equal(submissions: Sequence[Submission], together: int = 5_000) -> list[Record]:
+def check_equal(submissions: Sequence[Submission], batch_size: int = 5_000) -> list[Record]:
     """The pipeline makes the same facts of these documents as the service."""
     headwater, lines = journal_lines(submissions)
     headwater.project()
@@ -118,7 +120,7 @@ def check_equal(submissions: Sequence[Submission], together: int = 5_000) -> lis
         pass
     elements, rows = headwater.elements()
     headwater.close()
-    records = translated(lines, together)
+    records = translated(lines, batch_size)
     assert content(records) == (list(elements), list(rows))
     return records
 
@@ -146,16 +148,16 @@ TROUBLES: dict[str, list[Submission]] = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("together", [1, 2, 5_000])
+@pytest.mark.parametrize("batch_size", [1, 2, 5_000])
 @pytest.mark.parametrize("name", TROUBLES)
 def test_however_the_events_are_cut_the_facts_are_those_of_the_service(
-    name: str, together: int
+    name: str, batch_size: int
 ) -> None:
-    check_equal(TROUBLES[name], together)
+    check_equal(TROUBLES[name], batch_size)
 
 
 def test_the_captured_traffic_comes_out_the_same_in_pieces() -> None:
-    check_equal(ALL_CAPTURED, together=1)
+    check_equal(ALL_CAPTURED, batch_size=1)
 
 
 @given(st.data())
@@ -163,12 +165,12 @@ def test_the_captured_traffic_comes_out_the_same_in_pieces() -> None:
 def test_any_part_of_it_in_any_order_comes_out_the_same(data: st.DataObject) -> None:
     everything = [*TROUBLE, *poison(), *runs(4), prune(START + DAY), forget(*runs(2)[1:])]
     chosen = data.draw(st.permutations(everything))[: data.draw(st.integers(1, len(everything)))]
-    check_equal(list(chosen), together=data.draw(st.integers(1, 4)))
+    check_equal(list(chosen), batch_size=data.draw(st.integers(1, 4)))
 
 
 def test_a_poisoned_plan_is_listed_with_its_reason_and_takes_nobody_with_it() -> None:
-    for together in (1, 5_000):
-        records = check_equal([*TROUBLE, *poison()], together)
+    for batch_size in (1, 5_000):
+        records = check_equal([*TROUBLE, *poison()], batch_size)
         failed = [one for one in set_aside(records) if one["state"] == "failed"]
         assert {one["planId"] for one in failed} == {poison()[0].plan_id}
         assert sum(one["documents"] for one in failed) == 1
@@ -223,8 +225,10 @@ def test_a_line_that_cannot_be_read_is_listed_and_spoils_nothing() -> None:
     assert content(records) == content(translated(lines))
 
 
-@pytest.mark.parametrize("together", [2, 5_000])
-def test_damaged_documents_of_the_journal_are_set_aside_as_the_service_does(together: int) -> None:
+@pytest.mark.parametrize("batch_size", [2, 5_000])
+def test_damaged_documents_of_the_journal_are_set_aside_as_the_service_does(
+    batch_size: int,
+) -> None:
     """Out of a backup, which names it, and out of the tables."""
     documents = [
         *TROUBLE,
@@ -249,7 +253,7 @@ def test_damaged_documents_of_the_journal_are_set_aside_as_the_service_does(toge
     failed = headwater.journal.entries(state=DocumentState.FAILED).items
     headwater.close()
     for lines in (list(read_lines(backup)), [read_journal_row(row) for row in rows]):
-        translation = PartitionTranslation(read_standing(()), together)
+        translation = PartitionTranslation(read_commands_in_force(()), batch_size)
         records = list(translation.records(ordered(lines)))
         assert content(records) == (list(elements), list(kept))
         found = [one for one in set_aside(records) if one["state"] == "failed"]
@@ -316,6 +320,6 @@ def test_rows_have_the_key_under_which_a_database_keeps_them() -> None:
 def test_a_repeated_fact_is_written_once_by_a_partition() -> None:
     headwater, lines = journal_lines([plan(a_plan()), *runs(20)])
     headwater.close()
-    records = translated(lines, together=1)
+    records = translated(lines, batch_size=1)
     ids = [(one.part, one.id) for one in records if one.part in CONTENT_PARTS]
     assert len(ids) == len(set(ids))

@@ -15,10 +15,10 @@ import pytest
 from graph_model import labels
 from graph_model.facts import Facts, Vertex
 from graph_model.naming import Rules
+from graph_model.producers.command_effects import NO_EFFECTS, CommandEffects
 from graph_model.producers.commands.documents import COMMAND_KIND, Command, Forget, write_command
 from graph_model.producers.commands.producer import Commands
 from graph_model.producers.openlineage.events.documents import RUN_EVENT_KIND
-from graph_model.producers.orders import NO_ORDERS, Orders
 from graph_model.producers.producer import ProjectAll, Reported
 from graph_model.producers.projections import Projection
 from graph_model.producers.registry import PRODUCERS, Producers
@@ -62,7 +62,7 @@ class LinesTranslator:
         self,
         documents: Sequence[StoredDocument],
         new: Collection[int],
-        orders: Orders,
+        orders: CommandEffects,
     ) -> Projection:
         chosen = [one for one in documents if one.position in new]
         parts = tuple(Facts((Vertex(one.body.decode(), labels.DATASET),)) for one in chosen)
@@ -84,10 +84,10 @@ class LinesTranslator:
         additions: Iterator[StoredDocument],
         project: ProjectAll,
         forgotten: Collection[str],
-        together: int,
+        batch_size: int,
     ) -> Iterator[Projection]:
         yield project(others)
-        while piece := list(islice(additions, together)):
+        while piece := list(islice(additions, batch_size)):
             yield project(piece)
 
     def forget(self) -> None:
@@ -130,9 +130,9 @@ def test_two_formats_under_one_key_do_not_know_of_each_other() -> None:
 def test_additions_are_translated_in_pieces_of_a_bounded_number() -> None:
     translation = Translation(RULES, Producers((Lines(),)))
     documents = [stored(RUN_EVENT_KIND, str(at).encode(), at) for at in range(1, 6)]
-    pieces = list(translation.project_pieces(documents, NO_ORDERS, together=2))
+    pieces = list(translation.project_pieces(documents, NO_EFFECTS, batch_size=2))
     assert [len(one.states) for one in pieces] == [0, 2, 2, 1]
-    (whole,) = translation.project_pieces(documents, NO_ORDERS, together=5)
+    (whole,) = translation.project_pieces(documents, NO_EFFECTS, batch_size=5)
     assert {at for one in pieces for at, _, _ in one.states} == {at for at, _, _ in whole.states}
 
 

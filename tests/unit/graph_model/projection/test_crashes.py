@@ -22,7 +22,7 @@ from graph_model.producers.commands.documents import (
     CommandKind,
     Cutoff,
     Forget,
-    Order,
+    Instruction,
     Prune,
     Retract,
     Statement,
@@ -49,7 +49,7 @@ def run_event(kind: str, minute: int, output: str, run: str = "f", **facets: Any
     return lineage_event(openlineage.run_event(run, kind, minute, "forgotten", outputs=outputs))
 
 
-def order(given: Order) -> Submission:
+def order(given: Instruction) -> Submission:
     return submit(Command("ana", 1, "", "", given))
 
 

@@ -10,11 +10,11 @@ import pytest
 from graph_model.errors import GraphUnavailable
 from graph_model.facts import Facts
 from graph_model.naming import Rules
+from graph_model.producers.command_effects import CommandEffects
 from graph_model.producers.commands.documents import Cutoff, Prune
 from graph_model.producers.commands.producer import Commands
 from graph_model.producers.declared.producer import Declarations
 from graph_model.producers.openlineage.producer import OpenLineage
-from graph_model.producers.orders import Orders
 from graph_model.producers.projections import Projection
 from graph_model.producers.registry import Producers
 from graph_model.producers.spline.producer import Spline, SplineTranslator
@@ -55,7 +55,7 @@ class MeasuredTranslator(SplineTranslator):
         self._given = given
 
     def project(
-        self, documents: Sequence[StoredDocument], new: Collection[int], orders: Orders
+        self, documents: Sequence[StoredDocument], new: Collection[int], orders: CommandEffects
     ) -> Projection:
         self._given.append(len(documents))
         return super().project(documents, new, orders)

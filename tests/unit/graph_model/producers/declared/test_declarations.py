@@ -28,7 +28,7 @@ from graph_model.producers.openlineage import read_event, subject_key
 from graph_model.producers.openlineage.events.documents import RUN_EVENT_KIND
 from graph_model.producers.openlineage.submissions import event_submission
 from graph_model.stores.protocols import Submission
-from pipeline.journal.orders import read_standing
+from pipeline.journal.commands import read_commands_in_force
 from tests.openlineage_facts import facts_of_declaration
 from tests.projections import SmallHeadwater, lineage_event, project
 
@@ -142,8 +142,8 @@ def test_removals_come_to_the_same_in_every_order() -> None:
 def test_a_bulk_rebuild_leaves_out_retracted_documents() -> None:
     ann = lineage_event(document(a_declaration()))
     command = retraction(ann)
-    standing = read_standing([(command.content_hash, command.body)])
-    assert standing.orders.retracted == {ann.content_hash}
+    standing = read_commands_in_force([(command.content_hash, command.body)])
+    assert standing.effects.retracted == {ann.content_hash}
 
 
 def test_a_declaration_journaled_as_a_job_event_says_the_same() -> None:

@@ -16,10 +16,10 @@ from hypothesis import strategies as st
 from graph_model import identity, labels
 from graph_model.facts import CommandRow, DatasetRow, ExecutionRow, ForgottenRow, RunRow
 from graph_model.naming import DEFAULT_RULES
+from graph_model.producers.command_effects import NO_EFFECTS
 from graph_model.producers.commands.documents import Command, Cutoff, Forget, Prune
 from graph_model.producers.commands.submissions import submit
 from graph_model.producers.openlineage import read_run
-from graph_model.producers.orders import NO_ORDERS
 from graph_model.producers.translation import Translation
 from graph_model.retention.coverage import (
     plan_ids_of_dataset,
@@ -422,7 +422,7 @@ def test_a_run_that_a_command_covers_is_not_remembered(
     headwater.accept(start, lineage_event(run_event("r-1", "RUNNING", 1)))
     documents = headwater.journal.plan("run:r-1")
     translation = Translation(DEFAULT_RULES)
-    forgets = replace(NO_ORDERS, forgotten=frozenset({start.content_hash}))
+    forgets = replace(NO_EFFECTS, forgotten=frozenset({start.content_hash}))
     translation.project(documents, forgets)
     headwater.project()
     headwater.accept(lineage_event(run_event("r-1", "COMPLETE", 2)))

@@ -8,7 +8,7 @@ import pytest
 
 from graph_model.errors import GraphRejected, GraphUnavailable
 from graph_model.facts import CommandRow, ExecutionRow, ForgottenRow, JobRow
-from graph_model.producers.commands.documents import Command, Cutoff, Forget, Order, Prune
+from graph_model.producers.commands.documents import Command, Cutoff, Forget, Instruction, Prune
 from graph_model.producers.commands.submissions import submit
 from graph_model.projection.projector import commands
 from graph_model.stores.catalogue import SqlCatalogue
@@ -36,7 +36,7 @@ OTHERS: Final = [
 BEHIND: Final = [event(an_event(_SECOND + 1))]
 
 
-def submitted(order: Order) -> Submission:
+def submitted(order: Instruction) -> Submission:
     return submit(Command("ana", 1, "", "", order))
 
 

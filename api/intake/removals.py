@@ -23,7 +23,7 @@ from graph_model.producers.commands.documents import (
     Command,
     Cutoff,
     Forget,
-    Order,
+    Instruction,
     Prune,
 )
 from graph_model.producers.commands.submissions import submit
@@ -47,23 +47,31 @@ _EXPECTED: Final = "an id, dataset:<uri>, job:<namespace>/<name> or document:<po
 
 @dataclass(frozen=True, slots=True)
 class Covered:
-    """The documents of an order; ``executions`` per cutoff in the same order."""
+    """The documents of instructions; ``executions`` per cutoff in the same order."""
 
-    orders: tuple[Order, ...]
+    instructions: tuple[Instruction, ...]
     target: str
     executions: tuple[int, ...] = ()
 
     @property
+    def _forgets(self) -> list[Forget]:
+        return [one for one in self.instructions if isinstance(one, Forget)]
+
+    @property
     def plan_ids(self) -> int:
-        return len({p for one in self.orders if isinstance(one, Forget) for p in one.plan_ids})
+        return len(
+            {p for one in self.instructions if isinstance(one, Forget) for p in one.plan_ids}
+        )
 
     @property
     def documents(self) -> int:
-        return len({d for one in self.orders if isinstance(one, Forget) for d in one.documents})
+        return len(
+            {d for one in self.instructions if isinstance(one, Forget) for d in one.documents}
+        )
 
     @property
     def cutoffs(self) -> tuple[Cutoff, ...]:
-        return tuple(c for one in self.orders if isinstance(one, Prune) for c in one.cutoffs)
+        return tuple(c for one in self.instructions if isinstance(one, Prune) for c in one.cutoffs)
 
 
 def cover_forget(reference: str, service: Service) -> Covered:
@@ -136,7 +144,7 @@ def give(covered: Covered, author: str, note: str, route: str, service: Service)
     """Journal the commands, in one transaction; their positions."""
     at = service.clock()
     submissions = [
-        submit(Command(author, at, note, covered.target, order)) for order in covered.orders
+        submit(Command(author, at, note, covered.target, one)) for one in covered.instructions
     ]
     if not submissions:
         return ()

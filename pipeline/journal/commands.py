@@ -10,32 +10,32 @@ from graph_model import naming
 from graph_model.errors import HeadwaterError
 from graph_model.naming import Rules
 from graph_model.naming.rules_json import read_rules
+from graph_model.producers.command_effects import CommandEffects
 from graph_model.producers.commands.documents import (
     Command,
     CommandKind,
     Forget,
     Statement,
-    collect_orders,
+    collect_effects,
     read_command,
 )
-from graph_model.producers.orders import Orders
 
 
 @dataclass(frozen=True, slots=True)
-class WorkerOrders:
-    """The orders for every plan id; they go to all workers. ``commands``: how many there are.
+class WorkerCommands:
+    """The effects for every plan id; they go to all workers. ``count``: how many there are.
 
     The service looks forgotten bodies up in its catalogue; here all of them are listed, 64
     characters each, at most 5,000 a command.
     """
 
     rules: Rules
-    orders: Orders
-    commands: int
+    effects: CommandEffects
+    count: int
 
 
-def read_standing(bodies: Iterable[tuple[str, bytes]]) -> WorkerOrders:
-    """The orders of all commands together, from their content hashes and bodies.
+def read_commands_in_force(bodies: Iterable[tuple[str, bytes]]) -> WorkerCommands:
+    """The effects of all commands, from their content hashes and bodies.
 
     An unreadable one has no effect, and the translation sets it aside like any other.
     """
@@ -45,11 +45,11 @@ def read_standing(bodies: Iterable[tuple[str, bytes]]) -> WorkerOrders:
     forgotten = frozenset(
         content
         for command in commands
-        if isinstance(command.order, Forget)
-        for content in command.order.documents
+        if isinstance(command.instruction, Forget)
+        for content in command.instruction.documents
     )
-    orders = replace(collect_orders(commands), forgotten=forgotten)
-    return WorkerOrders(rules_of(commands), orders, len(commands))
+    effects = replace(collect_effects(commands), forgotten=forgotten)
+    return WorkerCommands(rules_of(commands), effects, len(commands))
 
 
 def _read(body: bytes) -> Command | None:
@@ -66,11 +66,11 @@ def rules_of(commands: Iterable[Command]) -> Rules:
 
 
 def _rules(command: Command) -> Rules | None:
-    if command.kind is not CommandKind.RULES or not isinstance(command.order, Statement):
+    if command.kind is not CommandKind.RULES or not isinstance(command.instruction, Statement):
         return None
-    if command.order.value is None:
+    if command.instruction.value is None:
         return naming.DEFAULT_RULES
     try:
-        return read_rules(json.loads(command.order.value))
+        return read_rules(json.loads(command.instruction.value))
     except (HeadwaterError, ValueError):
         return None

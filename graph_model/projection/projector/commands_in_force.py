@@ -14,17 +14,17 @@ from typing import Final
 
 from graph_model.errors import HeadwaterError
 from graph_model.facts import Facts, merge
+from graph_model.producers.command_effects import NO_EFFECTS, CommandEffects
 from graph_model.producers.commands.documents import (
     Command,
     CommandKind,
     Forget,
     Statement,
-    collect_orders,
+    collect_effects,
     read_command,
     translate_command,
 )
 from graph_model.producers.commands.recorded import recorded_commands
-from graph_model.producers.orders import NO_ORDERS, Orders
 from graph_model.producers.projections import Projection
 from graph_model.producers.translation import Translation
 from graph_model.projection.projector.rules import RulesInForce
@@ -32,10 +32,10 @@ from graph_model.projection.projector.stores import ProjectionStores
 from graph_model.stores.protocols import StoredDocument
 
 #: Changes with every command, so that every process learns of it.
-ORDERS_KEY: Final = "orders"
+COMMANDS_KEY: Final = "orders"
 
 
-class OrdersInForce:
+class CommandsInForce:
     """The commands that the catalogue in force holds, as they were when ``load`` was called last.
 
     ``epoch`` is the journal's at that time, None before the first.
@@ -44,7 +44,7 @@ class OrdersInForce:
     def __init__(self, stores: ProjectionStores, rules: RulesInForce) -> None:
         self._generations = stores.generations
         self._rules = rules
-        self._orders = NO_ORDERS
+        self._effects = NO_EFFECTS
         self._any_forgotten = False
         self._heard: tuple[frozenset[str], ...] = ()  # the documents that waiting commands forget
         self.epoch: str | None = None
@@ -54,7 +54,7 @@ class OrdersInForce:
         """Read the commands in force; forget the remembered documents that one may cover."""
         catalogue = self._generations.current
         kinds = (CommandKind.PRUNE, CommandKind.RETRACT)
-        self._orders = collect_orders(
+        self._effects = collect_effects(
             chain.from_iterable(recorded_commands(catalogue, kind) for kind in kinds)
         )
         self._any_forgotten = bool(catalogue.commands_after(CommandKind.FORGET.value, None, 1))
@@ -64,8 +64,8 @@ class OrdersInForce:
         """As ``load``, where only this command has come since: no other command is read again,
         however many there are.
         """
-        self._orders = collect_orders([command], self._orders)
-        self._any_forgotten |= isinstance(command.order, Forget)
+        self._effects = collect_effects([command], self._effects)
+        self._any_forgotten |= isinstance(command.instruction, Forget)
         self._stand(epoch)
 
     def _stand(self, epoch: str | None) -> None:
@@ -84,23 +84,23 @@ class OrdersInForce:
                 rows = translate_command(command, document.content_hash).rows
             except (HeadwaterError, ValueError):
                 continue
-            if not isinstance(command.order, Statement):
+            if not isinstance(command.instruction, Statement):
                 self._generations.current.record(rows)
                 heard = True
-            if isinstance(command.order, Forget):
-                self._heard += (frozenset(command.order.documents),)
+            if isinstance(command.instruction, Forget):
+                self._heard += (frozenset(command.instruction.documents),)
         return heard
 
     def end_hearing(self) -> None:
         """Forget the heard commands: they are carried out, or wait to be heard in a later round."""
         self._heard = ()
 
-    def among(self, documents: Iterable[StoredDocument]) -> Orders:
+    def among(self, documents: Iterable[StoredDocument]) -> CommandEffects:
         """The commands in force, as far as these documents are concerned."""
         if not self._any_forgotten:
-            return self._orders
+            return self._effects
         hashes = {document.content_hash for document in documents}
-        return replace(self._orders, forgotten=self._generations.current.forgotten(hashes))
+        return replace(self._effects, forgotten=self._generations.current.forgotten(hashes))
 
     def project_all(
         self, documents: Sequence[StoredDocument], translation: Translation | None = None
@@ -120,7 +120,9 @@ class OrdersInForce:
         """
         before = self._forgotten_before(documents)
         former = [
-            self._rules.translation.project_all(documents, Orders(forgotten=forgotten)).facts
+            self._rules.translation.project_all(
+                documents, CommandEffects(forgotten=forgotten)
+            ).facts
             for forgotten in before.union(one.union(no_more) for one in before)
         ]
         # last, for a translator remembers its last result: a plan that is hidden => none

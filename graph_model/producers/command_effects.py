@@ -11,7 +11,7 @@ from graph_model.facts import ExecutionRow
 
 
 @dataclass(frozen=True, slots=True)
-class Orders:
+class CommandEffects:
     """The effect on documents of the commands in force.
 
     ``pruned`` and ``dropped`` hold, per (job id, dataset id), the time before which executions are
@@ -34,7 +34,7 @@ class Orders:
         return _covers(self.dropped, row)
 
 
-NO_ORDERS: Final = Orders()
+NO_EFFECTS: Final = CommandEffects()
 
 
 def _covers(times: Mapping[tuple[str, str], int], row: ExecutionRow) -> bool:
