@@ -59,15 +59,11 @@ class Covered:
 
     @property
     def plan_ids(self) -> int:
-        return len(
-            {p for one in self.instructions if isinstance(one, Forget) for p in one.plan_ids}
-        )
+        return len({plan for one in self._forgets for plan in one.plan_ids})
 
     @property
     def documents(self) -> int:
-        return len(
-            {d for one in self.instructions if isinstance(one, Forget) for d in one.documents}
-        )
+        return len({body for one in self._forgets for body in one.documents})
 
     @property
     def cutoffs(self) -> tuple[Cutoff, ...]:
