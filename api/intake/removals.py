@@ -38,7 +38,6 @@ from graph_model.retention.coverage import (
     subjects_without_plan,
     waiting_plan_ids,
 )
-from graph_model.retention.recorded import Recorded
 from graph_model.stores.protocols import Receipt
 
 DOCUMENT: Final = "document:"
@@ -78,13 +77,12 @@ def cover_forget(reference: str, service: Service) -> Covered:
     if reference.startswith(DOCUMENT):
         return Covered((_forget_document(reference, service),), reference)
     catalogue = service.catalogue
-    structure = Recorded(catalogue)
     node, waiting = _resolve(reference, service)
     kind = identity.kind_of(node)
     if kind == labels.JOB:
-        plan_ids = plan_ids_of_job(node, structure, catalogue)
+        plan_ids = plan_ids_of_job(node, catalogue)
     elif kind == labels.DATASET:
-        plan_ids = plan_ids_of_dataset(node, structure, catalogue)
+        plan_ids = plan_ids_of_dataset(node, catalogue)
     else:
         raise InvalidReference(reference, _EXPECTED)
     plan_ids |= service.journal.plan_ids_of(subjects_without_plan(node, catalogue))
@@ -126,7 +124,7 @@ def cover_prune(retention: Retention, service: Service, *, drop_bodies: bool) ->
     if service.projector.state != "ready":
         ensure_known(service.journal)
     catalogue = service.catalogue
-    prune = resolve_prune(retention, Recorded(catalogue), catalogue, drop_bodies=drop_bodies)
+    prune = resolve_prune(retention, catalogue, drop_bodies=drop_bodies)
     executions = tuple(
         count_covered(catalogue, *cutoff.key, cutoff.before) for cutoff in prune.cutoffs
     )

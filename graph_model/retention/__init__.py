@@ -4,7 +4,6 @@ In reading order:
 
 ``coverage``  the documents that a forget or prune command names, computed when it is given
 ``needed``    since when the documents that stay need the writes of each dataset
-``recorded``  jobs, plans and datasets of the catalogue's rows, side by side
 ``policy``    the setting HEADWATER_KEEP
 ``steps``     a prune in steps of a bounded number of executions
 ``nights``    the note about the last night, and whether its work is finished

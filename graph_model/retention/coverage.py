@@ -2,19 +2,23 @@
 
 The command's document names them explicitly (content hashes, times), so that a later rebuild, also
 elsewhere, has the same result without computing them again.
+
+They are computed from the catalogue's rows and not from the graph, which may be down: a graph that
+has outgrown its memory needs these commands most, because they make it smaller.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Final, Protocol
+from typing import Final
 
 from graph_model import identity, labels
 from graph_model.batches import batched
 from graph_model.errors import Rebuilding
-from graph_model.facts import ExecutionRow, JobRow, LogicalPlanRow
+from graph_model.facts import ExecutionRow, JobRow
 from graph_model.lineage.history import MERGE_WINDOW_MS
+from graph_model.lineage.history.names import DatasetNames
 from graph_model.naming import Rules
 from graph_model.producers.commands.documents import (
     COMMAND_KIND,
@@ -31,9 +35,7 @@ from graph_model.producers.translation import Translation
 from graph_model.retention.needed import Needed
 from graph_model.stores.protocols import (
     Catalogue,
-    Direction,
     DocumentState,
-    EdgePage,
     Journal,
     Page,
     walk_pages,
@@ -46,21 +48,13 @@ FILLING: Final = "filling"
 WHOLE: Final = "whole"
 MOST_LOOKED_AT: Final = 1_000
 """Plans and runs that are translated to see whether a forget command covers them."""
-_ALL_EDGES: Final = 1_000_000
-"""No cut: a forget command must find every plan of the thing that it forgets."""
+_ALL_SUBJECTS: Final = 1_000_000
+"""No cut: a forget command must find every report of the thing that it forgets."""
+_READ: Final = "read"
 _ALWAYS: Final = -(1 << 62)
 EXECUTIONS_A_RUN: Final = 1_000
 """The newest N runs of a job keep at most 1,000 N executions, the newest: a stream is one run for
 months, and so is the application of a cluster that is never stopped."""
-
-
-class PlanStructure(Protocol):
-    """Which plans a job has, and which datasets they touch: a graph, or ``recorded.Recorded``."""
-
-    def edges(
-        self, ids: Collection[str], direction: Direction, labels: Sequence[str], limit: int
-    ) -> EdgePage:
-        """See ``protocols.GraphReader``."""
 
 
 def affected_plan_ids(command: Command, catalogue: Catalogue) -> set[str]:
@@ -94,15 +88,17 @@ def list_executions(
 # --- forget --------------------------------------------------------------------------------------
 
 
-def plan_ids_of_job(job: str, graph: PlanStructure, catalogue: Catalogue) -> frozenset[str]:
+def plan_ids_of_job(job: str, catalogue: Catalogue) -> frozenset[str]:
     """The plan ids of every logical plan of a job."""
-    return catalogue.plan_ids(_logical_plans(graph, {job}, (labels.HAS,)))
+    return catalogue.plan_ids({row.id for row in catalogue.logical_plans_of([job])})
 
 
-def plan_ids_of_dataset(dataset: str, graph: PlanStructure, catalogue: Catalogue) -> frozenset[str]:
+def plan_ids_of_dataset(dataset: str, catalogue: Catalogue) -> frozenset[str]:
     """The plan ids of every plan that reads, writes or names a dataset."""
-    places = {dataset} | _neighbours(graph, {dataset}, (labels.NAMES,))
-    return catalogue.plan_ids(_logical_plans(graph, places, (labels.FEEDS,)))
+    names = DatasetNames(catalogue)
+    same = {dataset, *names.names_of([dataset])[dataset], *names.locations_of([dataset])[dataset]}
+    uses = catalogue.uses(datasets=same)
+    return catalogue.plan_ids({use.logical_plan for use in uses})
 
 
 def subjects_without_plan(node: str, catalogue: Catalogue) -> frozenset[str]:
@@ -111,7 +107,7 @@ def subjects_without_plan(node: str, catalogue: Catalogue) -> frozenset[str]:
     """
     if identity.kind_of(node) == labels.JOB:
         return catalogue.run_subjects(node)
-    return frozenset(catalogue.supporters(node, _ALL_EDGES))
+    return frozenset(catalogue.supporters(node, _ALL_SUBJECTS))
 
 
 def waiting_plan_ids(
@@ -178,21 +174,6 @@ def _forget(named: Mapping[str, list[str]]) -> Forget:
     return Forget(tuple(sorted(named)), tuple(hashes))
 
 
-def _logical_plans(
-    graph: PlanStructure, ids: Collection[str], edge_labels: tuple[str, ...]
-) -> set[str]:
-    ends = _neighbours(graph, ids, edge_labels)
-    return {end for end in ends if identity.kind_of(end) == labels.LOGICAL_PLAN}
-
-
-def _neighbours(
-    graph: PlanStructure, ids: Collection[str], edge_labels: tuple[str, ...]
-) -> set[str]:
-    after = graph.edges(ids, Direction.DOWNSTREAM, edge_labels, _ALL_EDGES).edges
-    before = graph.edges(ids, Direction.UPSTREAM, edge_labels, _ALL_EDGES).edges
-    return {edge.in_id for edge in after} | {edge.out_id for edge in before}
-
-
 # --- prune ---------------------------------------------------------------------------------------
 
 
@@ -206,18 +187,16 @@ class Retention:
     keep: int | None = None
 
 
-def resolve_prune(
-    retention: Retention, graph: PlanStructure, catalogue: Catalogue, *, drop_bodies: bool
-) -> Prune:
+def resolve_prune(retention: Retention, catalogue: Catalogue, *, drop_bodies: bool) -> Prune:
     """The cut-offs for this retention that leave today's lineage untouched.
 
     More executions stay than it asks for: the writes of every dataset that are visible at its time,
     the writes that a kept execution read, and so on upstream (``needed``).
     """
     wished = _wished_times(retention, catalogue)
-    plans = _plans_of(wished, graph, catalogue)
+    plans = {row.id: row for row in catalogue.logical_plans_of(wished)}
     times = {job: before for job, (_, before) in wished.items()}
-    needed = Needed(plans, times, _sources(plans, graph), catalogue)
+    needed = Needed(plans, times, sources_of(plans, catalogue), catalogue)
     needed.follow()
     cutoffs = {
         # the two writes of a CREATE TABLE AS SELECT are one: both stay
@@ -256,25 +235,11 @@ def _wished_times(retention: Retention, catalogue: Catalogue) -> dict[str, tuple
     return times
 
 
-def _plans_of(
-    jobs: Collection[str], graph: PlanStructure, catalogue: Catalogue
-) -> dict[str, LogicalPlanRow]:
-    return {
-        row.id: row for row in catalogue.logical_plans(_logical_plans(graph, jobs, (labels.HAS,)))
-    }
-
-
-def _sources(plans: Collection[str], graph: PlanStructure) -> dict[str, set[str]]:
+def sources_of(plans: Collection[str], catalogue: Catalogue) -> dict[str, set[str]]:
     """Per plan the datasets it reads, a catalog name together with its locations."""
-    feeds = graph.edges(plans, Direction.UPSTREAM, (labels.FEEDS,), _ALL_EDGES).edges
-    named = graph.edges(
-        {edge.out_id for edge in feeds}, Direction.DOWNSTREAM, (labels.NAMES,), _ALL_EDGES
-    ).edges
-    places: dict[str, set[str]] = {}
-    for edge in named:
-        places.setdefault(edge.out_id, set()).add(edge.in_id)
+    reads = [use for use in catalogue.uses(logical_plans=plans) if use.role == _READ]
+    places = DatasetNames(catalogue).locations_of({use.dataset for use in reads})
     sources: dict[str, set[str]] = {}
-    for edge in feeds:
-        read = sources.setdefault(edge.in_id, set())
-        read |= {edge.out_id} | places.get(edge.out_id, set())
+    for use in reads:
+        sources.setdefault(use.logical_plan, set()).update((use.dataset,), places[use.dataset])
     return sources

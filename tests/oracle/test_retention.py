@@ -17,7 +17,6 @@ from graph_model.facts import ExecutionRow
 from graph_model.producers.commands.documents import Command
 from graph_model.producers.commands.submissions import submit
 from graph_model.retention.coverage import Retention, resolve_prune
-from graph_model.retention.recorded import Recorded
 from tests.oracle.comparison import Witness, key_of, projected, told
 from tests.oracle.documents import START
 from tests.oracle.generation import SECOND, new_history, some_question, times_of, with_versions
@@ -33,7 +32,7 @@ END = 1 << 62
 
 def prune(headwater: SmallHeadwater, retention: Retention) -> None:
     catalogue = headwater.catalogue
-    order = resolve_prune(retention, Recorded(catalogue), catalogue, drop_bodies=True)
+    order = resolve_prune(retention, catalogue, drop_bodies=True)
     headwater.accept(submit(Command("retention", START, "", "", order)))
     headwater.project()
 

@@ -9,7 +9,6 @@ import pytest
 from graph_model.producers.commands.documents import Prune
 from graph_model.retention import coverage
 from graph_model.retention.coverage import Retention, resolve_prune
-from graph_model.retention.recorded import Recorded
 from tests.projections import SmallHeadwater, project
 from tests.unit.graph_model.producers.commands.test_commands import DAY, START, command, daily
 from tests.unit.graph_model.retention.estates import (
@@ -22,7 +21,7 @@ from tests.unit.graph_model.retention.estates import (
 
 def prune(headwater: SmallHeadwater, keep: int) -> Prune:
     catalogue = headwater.catalogue
-    order = resolve_prune(Retention(keep=keep), Recorded(catalogue), catalogue, drop_bodies=True)
+    order = resolve_prune(Retention(keep=keep), catalogue, drop_bodies=True)
     headwater.accept(command(order))
     headwater.project()
     return order

@@ -84,7 +84,7 @@ MINE = [plan(a_plan()), event(an_event(START)), event(an_event(START + DAY))]
 
 def test_a_forgotten_job_leaves_no_trace_and_others_stay() -> None:
     headwater = project([*MINE, *OTHERS], stepwise=False)
-    covered = plan_ids_of_job(job_id(headwater, "demo"), headwater.graph, headwater.catalogue)
+    covered = plan_ids_of_job(job_id(headwater, "demo"), headwater.catalogue)
     forget(headwater, covered)
     assert covered == {PLAN_ID}
     assert shown(headwater) == shown_of(OTHERS)
@@ -97,7 +97,7 @@ def test_a_forgotten_job_leaves_no_trace_and_others_stay() -> None:
 def test_a_forgotten_dataset_takes_every_plan_that_touches_it() -> None:
     headwater = project([*MINE, *OTHERS], stepwise=False)
     (dataset,) = headwater.catalogue.datasets_by_uri("file:/data/in.csv")
-    covered = plan_ids_of_dataset(dataset.id, headwater.graph, headwater.catalogue)
+    covered = plan_ids_of_dataset(dataset.id, headwater.catalogue)
     forget(headwater, covered)
     assert covered == {PLAN_ID, OTHER["id"]}
     assert shown(headwater) == ((), [])
@@ -248,7 +248,7 @@ def daily(
 
 def cutoffs(submissions: list[Submission], retention: Retention) -> dict[str, int]:
     headwater = project(submissions, stepwise=False)
-    prune = resolve_prune(retention, headwater.graph, headwater.catalogue, drop_bodies=False)
+    prune = resolve_prune(retention, headwater.catalogue, drop_bodies=False)
     headwater.close()
     return {one.name: (one.before - START) // DAY for one in prune.cutoffs}
 
@@ -285,7 +285,7 @@ def test_a_prune_keeps_the_lineage_of_today_as_it_was() -> None:
     load = daily("load", 1, "file:/raw", "file:/staged", range(10))
     refine = daily("refine", 2, "file:/staged", "file:/fine", range(10))
     headwater = project([*load, *refine], stepwise=False)
-    prune = resolve_prune(Retention(keep=2), headwater.graph, headwater.catalogue, drop_bodies=True)
+    prune = resolve_prune(Retention(keep=2), headwater.catalogue, drop_bodies=True)
     writers = headwater.catalogue.writers(
         [row.id for row in headwater.catalogue.datasets_by_uri("file:/fine")], None
     )

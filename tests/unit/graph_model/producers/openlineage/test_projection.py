@@ -285,7 +285,7 @@ def forget(headwater: SmallHeadwater, node: str) -> None:
     subjects = subjects_without_plan(node, headwater.catalogue)
     kind = identity.kind_of(node)
     covers = plan_ids_of_job if kind == labels.JOB else plan_ids_of_dataset
-    plan_ids = covers(node, headwater.graph, headwater.catalogue)
+    plan_ids = covers(node, headwater.catalogue)
     for order in resolve_forget(
         plan_ids | headwater.journal.plan_ids_of(subjects), headwater.journal
     ):
