@@ -10,12 +10,15 @@ from __future__ import annotations
 import base64
 import binascii
 import json
-from typing import Final
+from collections.abc import Callable, Iterable
+from typing import Final, TypeVar
 
 from graph_model.errors import InvalidReference
+from graph_model.stores.protocols import Page
 
 EXECUTIONS: Final = "executions"
 """The list of executions, newest first: its key is (at, id)."""
+Item = TypeVar("Item")
 _EXPECTED: Final = "a cursor that this list gave as `next`"
 
 
@@ -44,6 +47,22 @@ def read_cursor(cursor: str, kind: str, *types: type) -> tuple[str | int, ...]:
     ):
         raise InvalidReference(cursor, _EXPECTED)
     return tuple(parts[1:])
+
+
+def newest_page(
+    kind: str,
+    items: Iterable[Item],
+    key: Callable[[Item], tuple[int, str]],
+    limit: int,
+    cursor: str | None,
+) -> Page[Item]:
+    """One page of a list in memory, newest first; its cursor is the key of the last item shown."""
+    ordered = sorted(items, key=key, reverse=True)
+    after = read_cursor(cursor, kind, int, str) if cursor is not None else None
+    left = [one for one in ordered if after is None or key(one) < after]
+    shown = left[:limit]
+    following = write_cursor(kind, *key(shown[-1])) if len(left) > limit else None
+    return Page(tuple(shown), len(ordered), following)
 
 
 def checked_limit(limit: int) -> int:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from http import HTTPStatus
 from typing import Any, Final
 
@@ -36,8 +36,7 @@ from graph_model import labels
 from graph_model.answers.visibility import open_found
 from graph_model.errors import NotAllowed, Rebuilding
 from graph_model.facts import DeclarationRow
-from graph_model.stores.cursors import read_cursor, write_cursor
-from graph_model.stores.protocols import Page
+from graph_model.stores.cursors import newest_page
 from graph_model.stores.roles import Role
 
 _MOST_ROUTE: Final = 2_000
@@ -60,24 +59,13 @@ def declarations(query: Mapping[str, Any]) -> Response:
     service = current_service()
     node = query["node"] and _node(query["node"], service)
     hidden = service.governance.hidden - {node}
-    rows = [row for row in list_declarations(service, node) if not touches(row, hidden)]
-    page = _page(rows, query["limit"], query["cursor"])
+    rows = (row for row in list_declarations(service, node) if not touches(row, hidden))
+    page = newest_page(
+        _CURSOR, rows, lambda row: (row.declared_at, row.id), query["limit"], query["cursor"]
+    )
     caller = current_principal()
     items = [describe(row, removable=_may_remove(row, caller)) for row in page.items]
     return jsonify({"items": items, "total": page.total, "next": page.next})
-
-
-def _page(rows: Sequence[DeclarationRow], limit: int, cursor: str | None) -> Page[DeclarationRow]:
-    """Newest first; a cursor is the place of the last one shown."""
-    left = rows
-    if cursor is not None:
-        last = read_cursor(cursor, _CURSOR, int, str)
-        left = [row for row in rows if (row.declared_at, row.id) < last]
-    shown = tuple(left[:limit])
-    following = None
-    if len(left) > limit:
-        following = write_cursor(_CURSOR, shown[-1].declared_at, shown[-1].id)
-    return Page(shown, len(rows), following)
 
 
 def _node(reference: str, service: Service) -> str:

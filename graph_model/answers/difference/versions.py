@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Final, TypeVar
+from typing import Final
 
 from graph_model import labels
 from graph_model.answers.difference.plan_pairs import PlanPairs
@@ -27,11 +27,10 @@ from graph_model.answers.visibility import open_known
 from graph_model.lineage import Partial
 from graph_model.lineage.history.history import History
 from graph_model.picture.view import DatasetReference, iso, known_mode
-from graph_model.stores.cursors import read_cursor, write_cursor
+from graph_model.stores.cursors import newest_page
 from graph_model.stores.protocols import Page
 
 _VERSIONS: Final = "versions"
-Version = TypeVar("Version")
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,7 +89,7 @@ def dataset_versions(
     again = [row for _, *others in reports for row in others if at is None or row.at <= at]
     versions = schema_versions(uses, rows, spans, [row.logical_plan for row in again])
     current = max(versions, key=lambda one: (one.last, one.first, one.schema), default=None)
-    shown = _newest(versions, lambda one: (one.first, one.schema), limit, cursor)
+    shown = newest_page(_VERSIONS, versions, lambda one: (one.first, one.schema), limit, cursor)
     evidence = evidence_by_plan(
         sources, {p for one in shown.items for p in one.plans[-EVIDENCE:]}, at
     )
@@ -109,7 +108,7 @@ def job_versions(
     rows = sources.catalogue.logical_plans(plans)
     shown_rows = [row for row in rows if row.target not in sources.hidden]
     versions = plan_versions(shown_rows, sources.catalogue.plan_spans(plans, at))
-    shown = _newest(versions, lambda one: (one.first, one.plan.id), limit, cursor)
+    shown = newest_page(_VERSIONS, versions, lambda one: (one.first, one.plan.id), limit, cursor)
     targets = dataset_references(sources, {one.plan.target for one in shown.items})
     pairs, partial = PlanPairs(sources), None
     items: list[PlanVersionView] = []
@@ -168,18 +167,3 @@ def _schema_view(
         told_by=found_evidence(one.plans, evidence),
         plans=len(one.plans),
     )
-
-
-def _newest(
-    versions: Iterable[Version],
-    key: Callable[[Version], tuple[int, str]],
-    limit: int,
-    cursor: str | None,
-) -> Page[Version]:
-    """One page, newest first; the cursor is the key of the last item returned."""
-    ordered = sorted(versions, key=key, reverse=True)
-    after = read_cursor(cursor, _VERSIONS, int, str) if cursor is not None else None
-    left = [one for one in ordered if after is None or key(one) < after]
-    shown = left[:limit]
-    following = write_cursor(_VERSIONS, *key(shown[-1])) if len(left) > limit else None
-    return Page(tuple(shown), len(ordered), following)
