@@ -18,7 +18,7 @@ from api.http.errors import register_error_handlers
 from api.http.exchange import watch
 from api.http.rates import Rates
 from api.http.security import secure
-from api.routes.paths import meant_path
+from api.routes import openlineage, producer
 from api.schemas.security import SECURITY, SECURITY_SCHEMES
 from api.service import Service, attach
 from api.service.sources import answer_not_found
@@ -26,6 +26,10 @@ from api.settings import Settings
 from graph_model.errors import NotFound
 from graph_model.stores.roles import Role
 
+_PRODUCER_PATHS: Final = frozenset(
+    {f"{prefix}{path}" for prefix in producer.PREFIXES for path in producer.PATHS}
+    | set(openlineage.PATHS)
+)
 DISTRIBUTION: Final = "headwater-lineage"
 DESCRIPTION: Final = (
     "Data lineage of Spark jobs: the reports, the graph of jobs, tables and columns."
@@ -87,11 +91,16 @@ def version() -> str:
 
 
 def normalise_producer_paths(application: WSGIApplication) -> WSGIApplication:
-    """Serve a path that an agent spells its own way as the path meant (``api.routes.paths``)."""
+    """``//status``, ``/status/``, ``/producer//execution-plans/`` … => the path of the route.
+
+    An agent appends ``/status`` to the URL in its settings, slash at the end included, and
+    takes a redirect of a POST for success. Other paths are left alone.
+    """
 
     def answer(environ: WSGIEnvironment, start_response: StartResponse) -> Iterable[bytes]:
         path = environ.get("PATH_INFO", "")
-        if (meant := meant_path(path)) != path:
+        meant = "/" + "/".join(part for part in path.split("/") if part)
+        if meant in _PRODUCER_PATHS:
             environ = {**environ, "PATH_INFO": meant}
         return application(environ, start_response)
 

@@ -55,7 +55,7 @@ from spark_agent_config.capture.plans.plan_document import execution_event, exec
 from spark_agent_config.capture.questions import first_line
 from spark_agent_config.capture.streams import Streams, streaming_listener
 from spark_agent_config.configuration.properties import API_KEY_HEADER
-from spark_agent_config.delivery.document_file import FileSender, file_of
+from spark_agent_config.delivery.document_file import FileSender, file_of, now_in_milliseconds
 from spark_agent_config.delivery.ending import Ending
 from spark_agent_config.delivery.outbox import Counts, Outbox
 from spark_agent_config.delivery.post import HttpSender, Post
@@ -256,7 +256,7 @@ class QueryListener:
     def _report(self, execution: Any, **how: Any) -> None:
         """Copy the query out of the JVM and queue it; trouble is logged once per kind."""
         try:
-            captured = self._capture(execution, timestamp=_now(), **how)
+            captured = self._capture(execution, timestamp=now_in_milliseconds(), **how)
             with self._lock:
                 self._offer(self._nested.admit(captured, time.monotonic()))
             self._wait()
@@ -475,10 +475,6 @@ def _register(spark: Any, listener: QueryListener) -> Callable[[], object]:
     return lambda: manager.unregister(handle)
 
 
-def _now() -> int:
-    return time.time_ns() // 1_000_000
-
-
 def _follow_streams(
     spark: Any, inspector: Inspector, outbox: Outbox[CapturedQuery]
 ) -> Callable[[], object]:
@@ -494,7 +490,7 @@ def _follow_streams(
             tell=outbox.offer,
             complete=inspector.complete_batch,
         )
-        listener = streaming_listener(streams, _now)
+        listener = streaming_listener(streams, now_in_milliseconds)
         spark.streams.addListener(listener)
     except Exception as error:
         _LOG.debug("Streaming queries are not followed: %s", first_line(error))

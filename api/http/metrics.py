@@ -163,21 +163,21 @@ def _of_journal(
     try:
         found = statistics()
     except HeadwaterError:
-        yield _gauge("headwater_journal_up", "Whether the journal answers", 0)
+        yield GaugeMetricFamily("headwater_journal_up", "Whether the journal answers", 0)
         return
-    yield _gauge("headwater_journal_up", "Whether the journal answers", 1)
+    yield GaugeMetricFamily("headwater_journal_up", "Whether the journal answers", 1)
     yield from _documents(found)
-    yield _gauge(
+    yield GaugeMetricFamily(
         "headwater_projection_lag_documents",
         "Documents accepted that the graph does not show yet",
         found.backlog.documents,
     )
-    yield _gauge(
+    yield GaugeMetricFamily(
         "headwater_projection_lag_seconds",
         "Time of the oldest of them; 0 when there is none",
         lag_seconds(found.backlog, now),
     )
-    yield _gauge(
+    yield GaugeMetricFamily(
         "headwater_database_bytes",
         "Size of the database that holds journal and catalogue",
         found.database_bytes,
@@ -210,7 +210,7 @@ def _of_room(forecast: Callable[[], Forecast]) -> Iterator[Metric]:
         ("engine_growth_elements", "Vertices and edges that come a day", grows.elements),
     ):  # fmt: skip
         if value is not None:
-            yield _gauge(f"headwater_{name}", text, value)
+            yield GaugeMetricFamily(f"headwater_{name}", text, value)
 
 
 def _labelled(
@@ -237,7 +237,3 @@ def _documents(found: JournalStatistics) -> Iterator[Metric]:
     for (kind, state), number in sorted(found.documents.items()):
         family.add_metric([kind, state.value], number)
     yield family
-
-
-def _gauge(name: str, documentation: str, value: float) -> Metric:
-    return GaugeMetricFamily(name, documentation, value=value)

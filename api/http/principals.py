@@ -10,8 +10,6 @@ from flask import g
 from graph_model.stores.roles import Role
 
 ANONYMOUS_NAME: Final = "anonymous"
-CONSOLE_NAME: Final = "console"
-"""The user of a command on the data folder itself."""
 
 
 @dataclass(frozen=True, slots=True)

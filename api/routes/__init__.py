@@ -5,7 +5,6 @@ In reading order:
 ``producer``     Spline's producer API, at the root and under ``/producer``
 ``openlineage``  OpenLineage's API: one event a request, or a batch
 ``uploads``      places in a bucket for documents larger than a gateway takes
-``paths``        agents' spellings of paths -> the path of the route
 ``graph``        lineage, columns, lists, runs, impact, differences
 ``governance``   statements of people: layers, classifications, declarations, rules
 ``journal``      received documents, their states and reasons; replay

@@ -31,8 +31,6 @@ from graph_model.errors import InvalidDocument
 from graph_model.producers.spline.documents import read_plan
 from graph_model.producers.spline.reports.submissions import STAND_IN
 
-"""The id of a plan that brings none, for as long as it is checked."""
-
 
 class ProductSchema(Envelope):
     """A name and a version."""

@@ -138,15 +138,3 @@ class Choices(Checked):
 
 def _one_of(values: list[str]) -> str:
     return f"{', '.join(values[:-1])} or {values[-1]}" if len(values) > 1 else values[0]
-
-
-__all__ = [
-    "Choice",
-    "Choices",
-    "Flag",
-    "Instant",
-    "IntegerField",
-    "OptionalTextField",
-    "Query",
-    "TextField",
-]

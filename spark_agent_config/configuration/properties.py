@@ -99,7 +99,7 @@ def bundle(spark_version: str, scala_version: str) -> str:
     if scala_version not in BUNDLES[short]:
         raise ValueError(
             f"scala_version is {scala_version!r}: for Spark {short} accepted are "
-            f"{_listed(BUNDLES[short])}"
+            f"{', '.join(BUNDLES[short])}"
         )
     return f"{AGENT_GROUP}:spark-{short}-spline-agent-bundle_{scala_version}:{AGENT_VERSION}"
 
@@ -259,7 +259,7 @@ FORMS: Final[Mapping[str, Mapping[str, Form]]] = {
 def check_accepted(name: str, value: str, accepted: Iterable[str]) -> None:
     """Raises ValueError with the accepted values."""
     if value not in accepted:
-        raise ValueError(f"{name} is {value!r}: accepted are {_listed(accepted)}")
+        raise ValueError(f"{name} is {value!r}: accepted are {', '.join(accepted)}")
 
 
 def _short_version(spark_version: str) -> str:
@@ -268,7 +268,7 @@ def _short_version(spark_version: str) -> str:
     if short not in BUNDLES:
         hint = " (on Spark 4 use spark_agent_config.listener)" if short.startswith("4.") else ""
         raise ValueError(
-            f"spark_version is {spark_version!r}: accepted are {_listed(BUNDLES)}{hint}"
+            f"spark_version is {spark_version!r}: accepted are {', '.join(BUNDLES)}{hint}"
         )
     return short
 
@@ -282,10 +282,6 @@ def _java_options(platform: str, short_version: str) -> str | None:
     if platform == "glue":
         return ADD_OPENS if version >= (3, 5) else None
     return f"{_OVERLOOK} {ADD_OPENS}" if version >= (3, 3) else None
-
-
-def _listed(values: Iterable[str]) -> str:
-    return ", ".join(values)
 
 
 def _checked_url(url: str) -> str:

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from graph_model import naming
 from graph_model.answers.consumer.attributes import AttributeGraph, PlanAttributes
-from graph_model.answers.consumer.identifiers import known_id, split_local_id
+from graph_model.answers.consumer.identifiers import known_id, local_id, split_local_id
 from graph_model.answers.consumer.plan_documents import find_plan, scoped_plan
 from graph_model.answers.consumer.plans import (
     DetailedOperation,
     DetailedPlan,
     detailed_operation,
     detailed_plan,
-    write_operation_id,
 )
 from graph_model.answers.sources import Sources
 from graph_model.errors import NotFound
@@ -24,7 +23,8 @@ def plan(sources: Sources, plan_id: str) -> DetailedPlan:
 
 def write_operation(sources: Sources, plan_id: str) -> str:
     """The id of the plan's write operation."""
-    return write_operation_id(find_plan(sources, plan_id))
+    found = find_plan(sources, plan_id)
+    return local_id(found.id, found.write.id)
 
 
 def operation(sources: Sources, operation_id: str) -> DetailedOperation:

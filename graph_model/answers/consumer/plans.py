@@ -138,10 +138,6 @@ def detailed_plan(plan: ExecutionPlan) -> DetailedPlan:
     return DetailedPlan(plan_info(plan), nodes, tuple(edges))
 
 
-def write_operation_id(plan: ExecutionPlan) -> str:
-    return local_id(plan.id, plan.write.id)
-
-
 def detailed_operation(plan: ExecutionPlan, sent: str) -> DetailedOperation:
     """One operation by its local id as the client sent it; raises NotFound.
 
