@@ -41,7 +41,7 @@ from graph_model.stores.database import PreparedStatement, StoredId, StoredText,
 
 _Row = TypeVar("_Row", ColumnRow, DatasetRow, ExecutionRow, JobRow, LogicalPlanRow, SchemaRow)
 _COLUMN: Final = (("dataset", StoredId()), ("path", StoredText()))
-_BY_IDS: Final[dict[type[Any], PreparedStatement]] = {
+BY_IDS: Final[dict[type[Any], PreparedStatement]] = {
     storage.row: prepared(sa.select(*storage.fields).where(is_input(storage.table.c.id)))
     for storage in STORAGES
     if storage.key == ("id",)
@@ -147,7 +147,7 @@ class SqlNodeLookup(CatalogueReader):
         return tuple(LogicalPlanRow(*row) for row in self._rows_for(_OF_JOBS, jobs))
 
     def _by_id(self, kind: type[_Row], ids: Collection[str]) -> tuple[_Row, ...]:
-        found = self._rows_for(_BY_IDS[kind], ids)
+        found = self._rows_for(BY_IDS[kind], ids)
         return tuple(sorted((kind(*row) for row in found), key=_id))
 
 

@@ -12,14 +12,8 @@ from typing import Any, NamedTuple
 import sqlalchemy as sa
 
 from graph_model.stores.catalogue.reading.reader import CatalogueReader
-from graph_model.stores.catalogue.reading.value_tables import (
-    AT_ONCE,
-    at_values,
-    input_column,
-    made_once,
-)
+from graph_model.stores.catalogue.reading.value_tables import input_column, made_once
 from graph_model.stores.catalogue.tables import executions, jobs
-from graph_model.stores.database import chunks
 
 
 class PlanOrigin(NamedTuple):
@@ -33,21 +27,12 @@ class SqlPlanOrigins(CatalogueReader):
 
     def plan_origins(self, plan_ids: Collection[str]) -> dict[str, PlanOrigin]:
         """Per plan id that has executions: a seek or two each, of many at once."""
-        with self._read() as connection:
-            return {
-                plan_id: PlanOrigin(*origin)
-                for chunk in chunks(sorted(set(plan_ids)), AT_ONCE)
-                for plan_id, *origin in _origins_asked().rows(connection, at_values(chunk))
-            }
+        found = self._rows_for(_origins_asked(), plan_ids)
+        return {plan_id: PlanOrigin(*origin) for plan_id, *origin in found}
 
     def run_counts(self, jobs: Collection[str], most: int) -> dict[str, int]:
         """Per job id how many runs have executions; counted up to ``most``."""
-        with self._read() as connection:
-            return {
-                job: number
-                for chunk in chunks(sorted(set(jobs)), AT_ONCE)
-                for job, number in _runs_asked(most).rows(connection, at_values(chunk))
-            }
+        return dict(self._rows_for(_runs_asked(most), jobs))
 
 
 @made_once

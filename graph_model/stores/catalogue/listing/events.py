@@ -19,9 +19,10 @@ from graph_model.folded_text import plain
 from graph_model.labels import CTAS_COMMANDS
 from graph_model.stores.catalogue.history.newest import newest_executions
 from graph_model.stores.catalogue.listing.search import holds
+from graph_model.stores.catalogue.nodes import BY_IDS
 from graph_model.stores.catalogue.reading.applications import application_of, under_applications
 from graph_model.stores.catalogue.reading.conditions import successful, until
-from graph_model.stores.catalogue.reading.reader import CatalogueReader
+from graph_model.stores.catalogue.reading.reader import CatalogueReader, rows_for
 from graph_model.stores.catalogue.reading.value_tables import WORKED_OUT
 from graph_model.stores.catalogue.search_text import fold
 from graph_model.stores.catalogue.tables import (
@@ -261,14 +262,8 @@ class SqlEvents(CatalogueReader):
 
     def plans(self, ids: Collection[str]) -> tuple[ExecutionPlanRow, ...]:
         """By id."""
-        found: list[ExecutionPlanRow] = []
-        with self._read() as connection:
-            for chunk in chunks(sorted(set(ids))):
-                asked = sa.select(*STORAGE_OF[ExecutionPlanRow].fields).where(
-                    execution_plans.c.id.in_(chunk)
-                )
-                found += [ExecutionPlanRow(*row) for row in connection.execute(asked)]
-        return tuple(sorted(found))
+        found = self._rows_for(BY_IDS[ExecutionPlanRow], ids)
+        return tuple(sorted(ExecutionPlanRow(*row) for row in found))
 
     def label_names(self) -> tuple[str, ...]:
         """At most 10,000, sorted."""
@@ -460,12 +455,8 @@ def _cut(asked: sa.Select[Any], page: ListPage) -> sa.Select[Any]:
 
 
 def _datasets(connection: Connection, ids: Iterable[str]) -> dict[str, DatasetRow]:
-    fields = STORAGE_OF[DatasetRow].fields
-    found: dict[str, DatasetRow] = {}
-    for chunk in chunks(sorted(set(ids))):
-        for row in connection.execute(sa.select(*fields).where(datasets.c.id.in_(chunk))):
-            found[row.id] = DatasetRow(*row)
-    return found
+    found = [DatasetRow(*row) for row in rows_for(connection, BY_IDS[DatasetRow], ids)]
+    return {row.id: row for row in found}
 
 
 def _records(connection: Connection, ids: Sequence[str]) -> dict[str, EventRecord]:

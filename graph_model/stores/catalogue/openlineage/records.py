@@ -142,12 +142,8 @@ class SqlFacetRecords(CatalogueReader):
         )
 
     def _newest(self, entities: Collection[str], kind: str, at: int | None) -> Iterable[FacetRow]:
-        found: list[FacetRow] = []
-        with self._read() as connection:
-            for chunk in chunks(sorted(set(entities)), AT_ONCE):
-                rows = _newest_of_kind().rows(connection, at_values(chunk, at) | {"fixed": kind})
-                found += [FacetRow(*row) for row in rows]
-        return found
+        rows = self._rows_for(_newest_of_kind(), entities, at, fixed=kind)
+        return [FacetRow(*row) for row in rows]
 
     def recent(
         self, entity: str, kind: str, name: str, at: int | None, limit: int

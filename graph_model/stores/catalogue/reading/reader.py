@@ -42,11 +42,15 @@ class CatalogueReader:
         return read(self._engine, Unavailable) if self._held is None else nullcontext(self._held)
 
     def _rows_for(
-        self, statement: PreparedStatement, values: Iterable[str], at: int | None = None
+        self,
+        statement: PreparedStatement,
+        values: Iterable[str],
+        at: int | None = None,
+        **parameters: Any,
     ) -> list[tuple[Any, ...]]:
         """See ``rows_for``."""
         with self._read() as connection:
-            return rows_for(connection, statement, values, at)
+            return rows_for(connection, statement, values, at, **parameters)
 
     def _rows_beside(
         self, statement: PreparedStatement, asked: Iterable[tuple[Any, ...]], **parameters: Any
@@ -64,9 +68,10 @@ def rows_for(
     statement: PreparedStatement,
     values: Iterable[str],
     at: int | None = None,
+    **parameters: Any,
 ) -> list[tuple[Any, ...]]:
     """The rows of a statement with ``input_column``, for any number of values."""
     found: list[tuple[Any, ...]] = []
     for chunk in chunks(sorted(set(values)), AT_ONCE):
-        found += statement.rows(connection, at_values(chunk, at))
+        found += statement.rows(connection, at_values(chunk, at) | parameters)
     return found
