@@ -156,7 +156,7 @@ class BulkLoad:
             int(overall.get("totalTimeSpent", 0)),
         )
 
-    def errors(self, identifier: str, most: int = _ERRORS_SHOWN) -> Iterator[str]:
+    def errors(self, identifier: str) -> Iterator[str]:
         """The first errors of a load, and which of its files have failed."""
         payload = self._payload(
             identifier,
@@ -164,7 +164,7 @@ class BulkLoad:
         )
         for feed in payload.get("failedFeeds") or ():
             yield f"{feed.get('fullUri')}: {feed.get('status')}"
-        for error in ((payload.get("errors") or {}).get("errorLogs") or ())[:most]:
+        for error in ((payload.get("errors") or {}).get("errorLogs") or ())[:_ERRORS_SHOWN]:
             place = f"{error.get('fileName')}, record {error.get('recordNum')}"
             yield f"{error.get('errorCode')}: {error.get('errorMessage')} ({place})"
 

@@ -20,7 +20,9 @@ from spark_agent_config.configuration.properties import (
     REDACTION,
     Form,
     check_accepted,
+    glue_arguments,
     jar_name,
+    json_text,
     render_python,
     render_spark_submit,
     spark_defaults_lines,
@@ -146,16 +148,12 @@ def _glue_arguments(target: ClientTarget, jar: str) -> dict[str, str]:
         **spark_properties(target),
         "spark.glue.accountId": "YOUR-ACCOUNT-ID",
     }
-    return {
-        "--conf": " --conf ".join(f"{name}={value}" for name, value in properties.items()),
-        "--extra-jars": f"{BUCKET}/{jar_name(jar)}",
-        "--user-jars-first": "true",
-    }
+    return glue_arguments(properties, jar_name(jar))
 
 
 def _render_glue(target: ClientTarget, jar: str) -> str:
     """Job parameters as JSON."""
-    return _json(_glue_arguments(target, jar))
+    return json_text(_glue_arguments(target, jar))
 
 
 def _render_glue_command(target: ClientTarget, jar: str) -> str:
@@ -176,13 +174,13 @@ def _render_emr_serverless(target: ClientTarget, jar: str) -> str:
             "sparkSubmitParameters": parameters,
         }
     }
-    return _json(driver)
+    return json_text(driver)
 
 
 def _render_notebook(target: ClientTarget, jar: str) -> str:
     """The first cell of a notebook on EMR Serverless or EMR Studio."""
     properties = {"spark.jars": f"{BUCKET}/{jar_name(jar)}", **spark_properties(target)}
-    return "%%configure -f\n" + _json({"conf": properties})
+    return "%%configure -f\n" + json_text({"conf": properties})
 
 
 # --- Python: dbt and Airflow ---------------------------------------------------------------------
@@ -248,7 +246,7 @@ def _render_airflow_environment(target: ClientTarget, _jar: str) -> str:
 
 def _render_mwaa_options(target: ClientTarget, _jar: str) -> str:
     """MWAA's "Airflow configuration options", as JSON for the AWS CLI."""
-    return _json(
+    return json_text(
         {
             "openlineage.transport": json.dumps(transport(target)),
             "openlineage.namespace": target.shown_namespace,
@@ -368,7 +366,3 @@ def _checked_url(url: str) -> str:
     if parts.query or parts.fragment:
         raise ValueError(f"url is {url!r}: accepted are addresses without ? and #")
     return url
-
-
-def _json(value: object) -> str:
-    return json.dumps(value, indent=2) + "\n"

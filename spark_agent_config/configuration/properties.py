@@ -190,20 +190,23 @@ def render_glue(properties: Mapping[str, str], coordinate: str) -> str:
             f"{cut[0]} is {properties[cut[0]]!r}: Glue cuts its --conf at blanks, so a label or "
             "namespace must be written without them"
         )
-    first, *rest = (f"{name}={value}" for name, value in properties.items())
-    arguments = {
-        "--conf": " --conf ".join([first, *rest]),
-        "--extra-jars": f"{BUCKET}/{jar_name(coordinate)},{BUCKET}/snakeyaml-1.33.jar",
+    return json_text(glue_arguments(properties, jar_name(coordinate), "snakeyaml-1.33.jar"))
+
+
+def glue_arguments(properties: Mapping[str, str], *jars: str) -> dict[str, str]:
+    """The job parameters for jars in a bucket of yours."""
+    return {
+        "--conf": " --conf ".join(f"{name}={value}" for name, value in properties.items()),
+        "--extra-jars": ",".join(f"{BUCKET}/{jar}" for jar in jars),
         "--user-jars-first": "true",
     }
-    return text_of([json.dumps(arguments, indent=2)])
 
 
 def render_emr(properties: Mapping[str, str], coordinate: str) -> str:
     """A ``spark-defaults`` classification of Amazon EMR, as JSON."""
     values = {"spark.jars.packages": coordinate, **properties}
     classification = {"Classification": "spark-defaults", "Properties": values}
-    return text_of([json.dumps([classification], indent=2)])
+    return json_text([classification])
 
 
 def render_databricks_cluster(properties: Mapping[str, str], coordinate: str) -> str:
@@ -302,6 +305,10 @@ def jar_name(coordinate: str) -> str:
     """``group:artifact:version`` => ``artifact-version.jar``."""
     _, artifact, version = coordinate.split(":")
     return f"{artifact}-{version}.jar"
+
+
+def json_text(value: object) -> str:
+    return json.dumps(value, indent=2) + "\n"
 
 
 def text_of(lines: Iterable[str]) -> str:

@@ -34,9 +34,9 @@ Tree = dict[str, Any]
 class Trees:
     """Builds trees for one operation, whose parameters share one bound on the number of nodes."""
 
-    def __init__(self, plan: ExecutionPlan, renderer: Renderer | None = None) -> None:
+    def __init__(self, plan: ExecutionPlan) -> None:
         self._plan = plan
-        self._renderer = renderer if renderer is not None else Renderer(plan)
+        self._renderer = Renderer(plan)
         self._left = MOST_NODES
         self._weights: dict[str, int] = {}
 

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection
 
-from graph_model.facts import ColumnRow
 from graph_model.stores.protocols import Catalogue
 
 
@@ -19,11 +18,9 @@ class SchemaColumns:
         """Per column that occurs in a schema its dataset and path."""
         new = set(ids) - self._columns.keys()
         if new:
-            self._note_columns(self._catalogue.columns(new))
+            rows = self._catalogue.columns(new)
+            self._columns |= {row.id: (row.dataset, row.path) for row in rows}
         return {column: self._columns[column] for column in ids if column in self._columns}
-
-    def _note_columns(self, rows: Iterable[ColumnRow]) -> None:
-        self._columns |= {row.id: (row.dataset, row.path) for row in rows}
 
     def fields(self, columns: Collection[tuple[str, str]]) -> set[tuple[str, str]]:
         """The known columns nested in these, each a (dataset, path)."""

@@ -46,18 +46,16 @@ def database_bytes(connection: Connection) -> int:
 
 _TABLE_BYTES: Final = sa.text(
     "SELECT coalesce(sum(pg_total_relation_size(c.oid)), 0) FROM pg_class c"
-    " JOIN pg_namespace n ON n.oid = c.relnamespace WHERE c.relkind = 'r'"
-    " AND n.nspname LIKE :schemas AND c.relname LIKE :tables"
+    " WHERE c.relkind = 'r' AND c.relname LIKE :tables"
 )
 
 
-def used_bytes(connection: Connection, tables: str, schemas: str = "%") -> int:
+def used_bytes(connection: Connection, tables: str) -> int:
     """Bytes in use: of SQLite's file all pages that are not free, on PostgreSQL the tables, with
     their indexes, whose names are LIKE ``tables`` in schemas LIKE ``schemas``. Reads no rows.
     """
     if connection.dialect.name == POSTGRESQL:
-        asked = {"tables": tables, "schemas": schemas}
-        return int(connection.execute(_TABLE_BYTES, asked).scalar_one())
+        return int(connection.execute(_TABLE_BYTES, {"tables": tables}).scalar_one())
     return database_bytes(connection) - free_bytes(connection)
 
 
