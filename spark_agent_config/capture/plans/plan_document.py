@@ -476,13 +476,7 @@ class _Document:
 
     def _loop_reference_output(self, node: _Node) -> tuple[Column, ...]:
         """Fresh attributes; their sources are known once the loop is whole."""
-        columns = tuple(
-            Column(
-                _id_of(tree), _name_of(tree),
-                self._new_attribute(_name_of(tree), *_type_of(tree), ()),
-            )
-            for tree in _listed(node.plan)
-        )  # fmt: skip
+        columns = tuple(map(self._new_column, _listed(node.plan)))
         self._inner.setdefault(_number_of(node.plan, "loopId"), []).append(columns)
         return columns
 
@@ -529,30 +523,23 @@ class _Document:
         columns = []
         for position, tree in enumerate(_listed(node.plan)):
             made_of = (defined[position].attribute.reference,) if position < len(defined) else ()
-            attribute = self._new_attribute(_name_of(tree), *_type_of(tree), made_of)
-            columns.append(Column(_id_of(tree), _name_of(tree), attribute))
+            columns.append(self._new_column(tree, made_of))
         return tuple(columns)
 
     def _generated(self, node: _Node, converted: Mapping[str, Any]) -> tuple[Column, ...]:
         generator = converted.get("generator")
         made_of = (generator.reference,) if isinstance(generator, Converted) else ()
-        return tuple(
-            Column(
-                _id_of(tree), _name_of(tree),
-                self._new_attribute(_name_of(tree), *_type_of(tree), made_of),
-            )
-            for tree in flatten(node.plan.expressions.get("generatorOutput", ()))
-        )  # fmt: skip
+        made = flatten(node.plan.expressions.get("generatorOutput", ()))
+        return tuple(self._new_column(tree, made_of) for tree in made)
 
     def _listed_output(self, node: _Node, converted: Mapping[str, Any]) -> tuple[Column, ...]:
         """An operator that lists its output: columns that its inputs lack are new."""
         columns = []
         for position, tree in enumerate(_listed(node.plan)):
-            attribute = _inputs(node).get(_id_of(tree))
-            if attribute is None:
-                made_of = self._origin(node, position, converted)
-                attribute = self._new_attribute(_name_of(tree), *_type_of(tree), made_of)
-            columns.append(Column(_id_of(tree), _name_of(tree), attribute))
+            if (kept := _inputs(node).get(_id_of(tree))) is not None:
+                columns.append(Column(_id_of(tree), _name_of(tree), kept))
+            else:
+                columns.append(self._new_column(tree, self._origin(node, position, converted)))
         return tuple(columns)
 
     def _assigned_output(self, node: _Node, converted: Mapping[str, Any]) -> tuple[Column, ...]:
@@ -561,11 +548,10 @@ class _Document:
         for tree, values in zip(_listed(node.plan), converted[ASSIGNMENTS], strict=True):
             kept = _column_below(node, _id_of(tree))
             made_of = _distinct(value.reference for value in (*([kept] if kept else []), *values))
-            if kept is None or made_of != (kept.reference,):
-                attribute = self._new_attribute(_name_of(tree), *_type_of(tree), made_of)
+            if kept is not None and made_of == (kept.reference,):
+                columns.append(Column(_id_of(tree), _name_of(tree), kept))
             else:
-                attribute = kept
-            columns.append(Column(_id_of(tree), _name_of(tree), attribute))
+                columns.append(self._new_column(tree, made_of))
         return tuple(columns)
 
     def _origin(
@@ -583,6 +569,11 @@ class _Document:
             columns = node.children[0].output
             return (columns[position].attribute.reference,) if position < len(columns) else ()
         return _distinct(value.reference for field in converted.values() for value in _flat(field))
+
+    def _new_column(self, tree: Expression, made_of: Sequence[Reference] = ()) -> Column:
+        """A column that begins at this operator, with the name and the type of its mention."""
+        attribute = self._new_attribute(_name_of(tree), *_type_of(tree), made_of)
+        return Column(_id_of(tree), _name_of(tree), attribute)
 
     def _new_attribute(
         self,
