@@ -14,6 +14,7 @@ from spark_agent_config.capture.questions import (
     Questions,
     class_name,
     items,
+    read_java_map,
     read_list,
     read_map,
 )
@@ -121,7 +122,7 @@ class Relations:
         table = self._ask_quietly(lambda: _wrapped_table(table)) or table
         properties = self._ask(
             "table properties",
-            lambda: {str(k): str(v) for k, v in table.properties().items()},
+            lambda: read_java_map(table.properties()),
             NO_OPTIONS,
         )
         provider = properties.get("provider") or self._ask_quietly(
@@ -160,9 +161,7 @@ class Relations:
     def v2_relation(self, leaf: Any) -> Relation:
         """The same for a relation in a plan, which knows its name and options."""
         name = self._ask_quietly(lambda: v2_name(leaf.identifier().get()))
-        options = self._ask_quietly(
-            lambda: {str(k): str(v) for k, v in leaf.options().asCaseSensitiveMap().items()}
-        )
+        options = self._ask_quietly(lambda: read_java_map(leaf.options().asCaseSensitiveMap()))
         catalog = self._ask_quietly(lambda: str(leaf.catalog().get().name()))
         found = self.v2(leaf.table(), name, options or NO_OPTIONS, catalog)
         if found.format == "iceberg":
@@ -263,7 +262,7 @@ class Relations:
     def _stream_table(self, leaf: Any) -> Relation:
         holder = self._ask_quietly(leaf.relation) or leaf
         options = self._ask_quietly(
-            lambda: {str(k): str(v) for k, v in holder.extraOptions().asCaseSensitiveMap().items()}
+            lambda: read_java_map(holder.extraOptions().asCaseSensitiveMap())
         )
         name = self._ask_quietly(lambda: v2_name(holder.identifier().get()))
         catalog = self._ask_quietly(lambda: str(holder.catalog().get().name()))

@@ -14,7 +14,16 @@ from dataclasses import replace
 from typing import Any, Final
 
 from spark_agent_config.capture.captured import CapturedQuery, TableVersion
-from spark_agent_config.capture.questions import MOST, Questions, class_name, planned_at, read_list
+from spark_agent_config.capture.questions import (
+    MOST,
+    Questions,
+    class_name,
+    entries,
+    members,
+    planned_at,
+    read_java_map,
+    read_list,
+)
 from spark_agent_config.capture.tables.commits import (
     MAIN,
     Commit,
@@ -280,7 +289,7 @@ def staged_name(snapshot: Any) -> str | None:
 def branch_of(jvm: Any, table: Any, snapshot: Any) -> str | None:
     """A branch of an Iceberg table that holds the snapshot; None: the main one alone."""
     follows = jvm.org.apache.iceberg.util.SnapshotUtil.isAncestorOf
-    for name, reference in dict(table.refs()).items():
+    for name, reference in entries(table.refs()):
         branch = str(name) != MAIN and bool(reference.isBranch())
         if branch and follows(table, int(reference.snapshotId()), int(snapshot.snapshotId())):
             return str(name)
@@ -346,7 +355,7 @@ def _iceberg_table(command: Any) -> Any:
 
 
 def _summary(snapshot: Any) -> dict[str, str]:
-    return {str(name): str(value) for name, value in dict(snapshot.summary()).items()}
+    return read_java_map(snapshot.summary())
 
 
 def touched(table: Any, snapshot: Any) -> tuple[str, ...]:
@@ -361,8 +370,8 @@ def touched(table: Any, snapshot: Any) -> tuple[str, ...]:
         return ()
     specs, read = table.specs(), table.io()
     changed = [
-        *snapshot.addedDataFiles(read), *snapshot.removedDataFiles(read),
-        *snapshot.addedDeleteFiles(read),
+        *members(snapshot.addedDataFiles(read)), *members(snapshot.removedDataFiles(read)),
+        *members(snapshot.addedDeleteFiles(read)),
     ]  # fmt: skip
     found = {str(specs.get(f.specId()).partitionToPath(f.partition())) for f in changed}
     return tuple(sorted(found - {""})) if len(found) <= MOST else ()
