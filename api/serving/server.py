@@ -82,7 +82,7 @@ _UNSENT: Final = 16 * 1024 * 1024
 """Bytes of answers that a connection may leave unsent; the next one waits for its client."""
 _PROXY_HEADERS: Final = frozenset({"x-forwarded-for", "x-forwarded-proto", "x-forwarded-host"})
 _PROGRESS_SECONDS: Final = 2.0
-_SAME_WISH_SECONDS: Final = 1.0
+_SAME_WISH_SECONDS: Final = 3.0
 _GARBAGE_THRESHOLDS: Final = (50_000, 50, 50)
 _TURN_SECONDS: Final = 0.001
 """How long a thread computes while others wait for their turn. A request takes a dozen turns; at
@@ -441,8 +441,9 @@ def _bind(host: str, port: int, setting: str, option: str) -> socket.socket:
 def interruptible() -> Iterator[None]:
     """The first SIGINT or SIGTERM raises KeyboardInterrupt, a later one ends the process at once.
 
-    A second signal within a second counts as the same one: ``make`` passes on the signal that the
-    terminal, or ``timeout``, has already sent to the whole process group.
+    A second signal within three seconds counts as the same one: ``make`` passes on the signal that
+    the terminal, or ``timeout``, has already sent to the whole process group, and on busy cores a
+    process handles the two more than a second apart.
     """
     asked_at: float | None = None
 
