@@ -67,7 +67,7 @@ def export(listed: Iterator[Submission], folder: Path, files: int) -> None:
             "position": position,
             "kind": one.kind,
             "apiVersion": one.api_version,
-            "planId": one.plan_id,
+            "planId": one.subject_key,
             "scope": one.scope,
             "receivedAt": position,
             "body": json.loads(one.body),

@@ -134,6 +134,6 @@ def set_text(ids: Iterable[str]) -> str:
     return " ".join(one.rpartition("_")[2][:_DIGITS_TOLD_APART] for one in listed)
 
 
-def subject_id(scope: str, plan_id: str) -> str:
-    """A subject: one plan with all its executions, as one capture scope reported it."""
-    return "sub_" + digest("subject", scope, plan_id)
+def subject_id(scope: str, subject_key: str) -> str:
+    """A subject: one plan or run with all its executions, as one capture scope reported it."""
+    return "sub_" + digest("subject", scope, subject_key)

@@ -1,6 +1,6 @@
 """The Spark job: a journal -> files for the bulk loader, catalogue rows, and a manifest.
 
-    lines -> sorted by plan id -> translated (once, kept under work/)
+    lines -> sorted by subject key -> translated (once, kept under work/)
           -> one record an id, contradictions listed -> counted and hashed -> files
 
 Every stage ends in files, so nothing is translated twice when memory runs short. A task holds a
@@ -172,7 +172,7 @@ class _Job:
 
         adds = f.col("kind").isin(sorted(producers.additions))
         lines = self._request.source.lines(self._spark, self._partitions).withColumn(RANK, adds)
-        together = lines.repartition(self._partitions, "plan_id").sortWithinPartitions(*ORDER)
+        together = lines.repartition(self._partitions, "subject_key").sortWithinPartitions(*ORDER)
         records = together.rdd.mapPartitions(translate)
         self._keep("facts", self._spark.createDataFrame(records, _SCHEMA, verifySchema=False))
 

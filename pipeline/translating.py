@@ -1,4 +1,4 @@
-"""One partition of documents, sorted by plan id -> records. Plain Python: runs in Spark's workers.
+"""One partition of documents, sorted by subject -> records. Plain Python: runs in Spark's workers.
 
 The last record of a partition has its counts.
 """
@@ -25,11 +25,11 @@ from pipeline.output.records import COUNTS, SET_ASIDE, Record, records_of
 _REPEATS_KEPT: Final = 100_000
 
 RANK: Final = "rank"
-"""1 for a document that only adds to the facts of its plan id, else 0."""
-ORDER: Final = ("plan_id", "part", RANK, "content_hash", "scope", "position")
-"""How the lines of a partition are sorted; all lines of a plan id are in one partition."""
+"""1 for a document that only adds to the facts of its subject key, else 0."""
+ORDER: Final = ("subject_key", "part", RANK, "content_hash", "scope", "position")
+"""How the lines of a partition are sorted; all lines of a subject key are in one partition."""
 BATCH_SIZE: Final = 5_000
-"""Documents of a plan id in one call, if they only add to others: the call holds the others and so
+"""Documents of a subject in one call, if they only add to others: the call holds the others and so
 many of them with their facts, for any number of runs.
 """
 
@@ -56,10 +56,10 @@ class PartitionTranslation:
 
     def records(self, lines: Iterable[Line]) -> Iterator[Record]:
         """All records of the partition: facts (few of them twice), set-aside documents, counts."""
-        for (_, part), group in groupby(lines, lambda line: (line.plan_id, line.part)):
+        for (_, part), group in groupby(lines, lambda line: (line.subject_key, line.part)):
             if part == DOCUMENT:
                 self._counts["plan_ids"] += 1
-                yield from self._plan_id(group)
+                yield from self._subject_key(group)
             else:
                 yield from self._other(group)
         yield self._summary()
@@ -72,21 +72,21 @@ class PartitionTranslation:
             elif line.part == REFUSED:
                 yield _set_aside("", [], "refused", line.kind)
 
-    def _plan_id(self, lines: Iterable[Line]) -> Iterator[Record]:
+    def _subject_key(self, lines: Iterable[Line]) -> Iterator[Record]:
         positions: dict[int, int] = {}  # ours -> the journal's
-        plan_id = ""
+        subject_key = ""
 
         def documents() -> Iterator[StoredDocument]:
-            nonlocal plan_id
+            nonlocal subject_key
             for number, line in enumerate(self._unique(lines), 1):
-                plan_id = line.plan_id
+                subject_key = line.subject_key
                 positions[number] = line.position
                 yield stored(line, number)
 
         for projection in self._translation.project_pieces(
             documents(), self._effects, batch_size=self._batch_size
         ):
-            yield from self._facts(projection, plan_id, positions)
+            yield from self._facts(projection, subject_key, positions)
 
     def _unique(self, lines: Iterable[Line]) -> Iterator[Line]:
         """A document is its content and its scope: overlapping exports repeat some."""
@@ -102,7 +102,7 @@ class PartitionTranslation:
             yield line
 
     def _facts(
-        self, projection: Projection, plan_id: str, positions: dict[int, int]
+        self, projection: Projection, subject_key: str, positions: dict[int, int]
     ) -> Iterator[Record]:
         try:
             records = list(records_of(projection.facts))
@@ -110,7 +110,7 @@ class PartitionTranslation:
             reason = f"{type(error).__name__}: {error}"
             failed = [at for at, _, _ in projection.states]
             self._states[DocumentState.FAILED.value] += len(failed)
-            yield _set_aside(plan_id, [positions[at] for at in failed], "failed", reason)
+            yield _set_aside(subject_key, [positions[at] for at in failed], "failed", reason)
             return
         left_out = frozenset() if self._with_runs else _elements_of_runs(projection.facts)
         for record in records:
@@ -119,7 +119,9 @@ class PartitionTranslation:
         for found, state, why in settlements([projection]):
             self._states[state.value] += len(found)
             if state != DocumentState.PROJECTED:
-                yield _set_aside(plan_id, [positions[at] for at in found], state.value, why or "")
+                yield _set_aside(
+                    subject_key, [positions[at] for at in found], state.value, why or ""
+                )
 
     def _is_repeat(self, record: Record) -> bool:
         """Whether this very record has been written here: plans share most of their structure."""
@@ -148,9 +150,9 @@ def _elements_of_runs(facts: Facts) -> frozenset[str]:
 _MOST_POSITIONS: Final = 100
 
 
-def _set_aside(plan_id: str, positions: list[int], state: str, reason: str) -> Record:
+def _set_aside(subject_key: str, positions: list[int], state: str, reason: str) -> Record:
     body = {
-        "planId": plan_id,
+        "planId": subject_key,
         "documents": len(positions),
         "positions": sorted(positions)[:_MOST_POSITIONS],
         "state": state,

@@ -118,8 +118,8 @@ def _documents(rows: Sequence[DeclarationRow], service: Service) -> tuple[str, .
         sorted(
             {
                 document.content_hash
-                for plan_id in {row.plan_id for row in rows}
-                for document in service.journal.plan(plan_id)
+                for key in {row.plan_id for row in rows}
+                for document in service.journal.plan(key)
                 if not document.damage
                 and (read_event(document.body).digest, document.scope) in events
             }

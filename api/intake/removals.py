@@ -31,12 +31,12 @@ from graph_model.retention.coverage import (
     Retention,
     count_covered,
     ensure_known,
-    plan_ids_of_dataset,
-    plan_ids_of_job,
     resolve_forget,
     resolve_prune,
+    subject_keys_of_dataset,
+    subject_keys_of_job,
     subjects_without_plan,
-    waiting_plan_ids,
+    waiting_subject_keys,
 )
 from graph_model.stores.protocols import Receipt
 
@@ -57,8 +57,8 @@ class Covered:
         return [one for one in self.instructions if isinstance(one, Forget)]
 
     @property
-    def plan_ids(self) -> int:
-        return len({plan for one in self._forgets for plan in one.plan_ids})
+    def subject_keys(self) -> int:
+        return len({plan for one in self._forgets for plan in one.subject_keys})
 
     @property
     def documents(self) -> int:
@@ -80,17 +80,17 @@ def cover_forget(reference: str, service: Service) -> Covered:
     node, waiting = _resolve(reference, service)
     kind = identity.kind_of(node)
     if kind == labels.JOB:
-        plan_ids = plan_ids_of_job(node, catalogue)
+        subject_keys = subject_keys_of_job(node, catalogue)
     elif kind == labels.DATASET:
-        plan_ids = plan_ids_of_dataset(node, catalogue)
+        subject_keys = subject_keys_of_dataset(node, catalogue)
     else:
         raise InvalidReference(reference, _EXPECTED)
-    plan_ids |= service.journal.plan_ids_of(subjects_without_plan(node, catalogue))
-    return Covered(resolve_forget(plan_ids | waiting, service.journal), reference)
+    subject_keys |= service.journal.subject_keys_of(subjects_without_plan(node, catalogue))
+    return Covered(resolve_forget(subject_keys | waiting, service.journal), reference)
 
 
 def _resolve(reference: str, service: Service) -> tuple[str, frozenset[str]]:
-    """The id of a node, and its plan ids that the catalogue does not know.
+    """The id of a node, and its subject keys that the catalogue does not know.
 
     While the graph is behind or down, the journal is searched for those: they may be the reason.
     """
@@ -101,11 +101,11 @@ def _resolve(reference: str, service: Service) -> tuple[str, frozenset[str]]:
         node = service.references.resolve(reference)
     except NotFound:
         nodes = possible_ids(reference, service.projector.rules)
-        waiting = waiting_plan_ids(nodes, *searched)
+        waiting = waiting_subject_keys(nodes, *searched)
         if not waiting:
             raise
         return next(iter(nodes)), waiting  # all of one kind
-    return node, waiting_plan_ids({node}, *searched)
+    return node, waiting_subject_keys({node}, *searched)
 
 
 def _forget_document(reference: str, service: Service) -> Forget:
@@ -116,7 +116,7 @@ def _forget_document(reference: str, service: Service) -> Forget:
     if not found or found[0].kind == COMMAND_KIND:
         raise NotFound("document", position)
     document = found[0]
-    return Forget((document.plan_id,), (document.content_hash,))
+    return Forget((document.subject_key,), (document.content_hash,))
 
 
 def cover_prune(retention: Retention, service: Service, *, drop_bodies: bool) -> Covered:

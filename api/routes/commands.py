@@ -104,7 +104,7 @@ def _describe(
         "command": body["command"].value,
         "dryRun": body["dryRun"],
         "positions": list(positions),
-        "planIds": covered.plan_ids,
+        "planIds": covered.subject_keys,
         "documents": covered.documents,
         "executions": sum(covered.executions),
         "cutoffs": [

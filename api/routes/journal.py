@@ -185,7 +185,7 @@ def describe(document: StoredDocument) -> dict[str, Any]:
     return {
         "position": document.position,
         "kind": document.kind,
-        "planId": document.plan_id,
+        "planId": document.subject_key,
         "apiVersion": document.api_version,
         "contentHash": document.content_hash,
         "scope": document.scope,

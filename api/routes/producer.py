@@ -89,7 +89,7 @@ def status() -> Response:
 def execution_plans() -> Response:
     """Durable when answered; the graph follows. A repeat is a 201 as well."""
     (plan,) = _taken(_PLANS)
-    return created(PLAN_KIND, 1, json.dumps(plan.plan_id))
+    return created(PLAN_KIND, 1, json.dumps(plan.subject_key))
 
 
 @blueprint.route("/execution-events", methods=["POST"])

@@ -186,7 +186,7 @@ class StorageUse:
     def _look(self) -> Report:
         forecast = self.forecast()
         sample = self._journal.sample(SAMPLE)
-        origins = self._generations.current.plan_origins({one.plan_id for one in sample})
+        origins = self._generations.current.plan_origins({one.subject_key for one in sample})
         used = forecast.measured.journal_bytes
         by = {
             "kind": _shares(((one.kind, one.stored_bytes) for one in sample), used),
@@ -240,9 +240,9 @@ def _documents_of_runs(
 ) -> Counter[str]:
     """Per job (id) the number of documents, without plans: these stay with the newest run."""
     return Counter(
-        identity.job_id(origins[one.plan_id].namespace, origins[one.plan_id].job)
+        identity.job_id(origins[one.subject_key].namespace, origins[one.subject_key].job)
         for one in sample
-        if one.kind not in PRODUCERS.bases and one.plan_id in origins
+        if one.kind not in PRODUCERS.bases and one.subject_key in origins
     )
 
 
@@ -268,7 +268,7 @@ def _free_bytes(folder: Path) -> int:
 
 def _origin_field(origins: Mapping[str, PlanOrigin], one: Sampled, field: str) -> str:
     """The producer, the namespace or the job of a document; "" where no run names one."""
-    origin = origins.get(one.plan_id)
+    origin = origins.get(one.subject_key)
     if origin is None:
         return ""
     named = {"job": f"{quote(origin.namespace, safe='')}/{origin.job}"}

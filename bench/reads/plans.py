@@ -33,7 +33,7 @@ def store_plans(stores: Stores, count: int) -> None:
     (support,) = (one for one in documents.rows if isinstance(one, SupportRow))
     for batch in chunks(submissions, _AT_ONCE):
         stores.journal.accept(batch, _RECEIPT, remember=False)
-        plans = [_row(row, one) for one in batch if one.plan_id != row.plan_id]
+        plans = [_row(row, one) for one in batch if one.subject_key != row.plan_id]
         supports = [support._replace(subject=one.subject) for one in plans]
         stores.catalogue.copy([*plans, *supports])
 
@@ -57,7 +57,7 @@ def _facts(text: str) -> Facts:
 
 
 def _row(row: ExecutionPlanRow, plan: Submission) -> ExecutionPlanRow:
-    key = f"xp_{identity.digest('bench', plan.plan_id)[:32]}"
+    key = f"xp_{identity.digest('bench', plan.subject_key)[:32]}"
     return row._replace(
-        id=key, subject=plan.subject, plan_id=plan.plan_id, content_hash=plan.content_hash
+        id=key, subject=plan.subject, plan_id=plan.subject_key, content_hash=plan.content_hash
     )

@@ -42,8 +42,8 @@ _REST_OF_STRING: Final = re.compile(_STRING_END, re.DOTALL)
 class Piece:
     """One document. ``where`` is ``file:line``.
 
-    ``scope``, ``plan_id`` and ``received_at`` (epoch ms) come from an export; None for documents
-    from elsewhere.
+    ``scope``, ``subject_key`` and ``received_at`` (epoch ms) come from an export; None for
+    documents from elsewhere.
     """
 
     kind: DocumentKind
@@ -51,7 +51,7 @@ class Piece:
     document: Any
     where: str
     scope: str | None = None
-    plan_id: str | None = None
+    subject_key: str | None = None
     received_at: int | None = None
 
 
@@ -384,9 +384,9 @@ def _exported(line: Mapping[str, Any], where: str, producers: Producers) -> Foun
     kind, version = line["kind"], line["apiVersion"]
     if not isinstance(kind, str) or version not in producers.versions_of(kind):
         return Refusal(where, f"expected a line of an export, not {kind!r:.40} {version!r:.40}")
-    scope, plan_id, received = (line.get(key) for key in ("scope", "planId", "receivedAt"))
-    if not isinstance(scope, str | None) or not isinstance(plan_id, str | None):
+    scope, subject_key, received = (line.get(key) for key in ("scope", "planId", "receivedAt"))
+    if not isinstance(scope, str | None) or not isinstance(subject_key, str | None):
         return Refusal(where, "expected text as scope and planId")
     if isinstance(received, bool) or not isinstance(received, int | None):
         return Refusal(where, "expected epoch milliseconds as receivedAt")
-    return Piece(DocumentKind(kind), version, line["body"], where, scope, plan_id, received)
+    return Piece(DocumentKind(kind), version, line["body"], where, scope, subject_key, received)

@@ -34,8 +34,8 @@ def prepare(piece: Piece, producers: Producers = PRODUCERS) -> Prepared:
         own = producer.submission(reported)
     except RecursionError:
         raise InvalidFields({"document": ["JSON that is nested less deeply"]}) from None
-    if piece.plan_id not in {None, own.plan_id}:
-        raise InvalidFields({"planId": [f"the id in its body, {own.plan_id}"]})
+    if piece.subject_key not in {None, own.subject_key}:
+        raise InvalidFields({"planId": [f"the id in its body, {own.subject_key}"]})
     scope = own.scope if piece.scope is None else piece.scope
-    subject = identity.subject_id(scope, own.plan_id)
+    subject = identity.subject_id(scope, own.subject_key)
     return Prepared(piece, replace(own, scope=scope, subject=subject), scope != own.scope)

@@ -188,7 +188,7 @@ def _newest(journal: Journal, producers: Producers) -> Iterator[tuple[str, Spell
     listed = (_entries(journal, kind) for kind in producers.spelled)
     for entry in merge(*listed, key=lambda one: -one.position):
         try:
-            stored = journal.document_of(entry.plan_id, entry.content_hash)
+            stored = journal.document_of(entry.subject_key, entry.content_hash)
         except HeadwaterError:
             continue
         spelled = None if stored is None else producers.spellings(stored)

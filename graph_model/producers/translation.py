@@ -71,7 +71,7 @@ class Translation:
     ) -> Projection:
         """The facts that the PENDING documents among these add, and those that they withdraw.
 
-        ``documents`` are all plan documents of the plan id and at least its PENDING events; all
+        ``documents`` are all plan documents of the subject key and at least its PENDING events; all
         events too when a plan document is PENDING. A document that cannot be translated fails with
         its reason, as does one whose stored body is damaged; only Unavailable is raised.
         """
@@ -81,7 +81,7 @@ class Translation:
     def project_all(
         self, documents: Sequence[StoredDocument], effects: CommandEffects = NO_EFFECTS
     ) -> Projection:
-        """All facts of these documents (every one of the plan id), as if all were new.
+        """All facts of these documents (every one of the subject key), as if all were new.
 
         For a command only its rows: the caller carries out the removals.
         """

@@ -85,7 +85,7 @@ class Outcome:
             first = documents[0]
             log.warning(
                 "%s: %d documents from %d on are set aside: %s",
-                first.plan_id, len(documents), first.position, reason,
+                first.subject_key, len(documents), first.position, reason,
             )  # fmt: skip
 
     def changes(self, documents: Iterable[StoredDocument]) -> States:

@@ -7,12 +7,12 @@ In reading order:
 ``known``          elements that the stores hold already, so that the writer skips them
 ``withdrawal``     the removal of facts that no document supports any more
 ``fullness``       how full an in-memory graph is, and which documents wait until there is room
-``revision``       a plan id with many events, a bounded number of them at a time
+``revision``       a subject with many events, a bounded number of them at a time
 ``ruling``         the naming rules in force: those of the newest rules command in the journal
 ``rebuilding``     a projection of everything beside the one in force: after an upgrade, a new rule,
                    or on request
-``long_plans``     the visit of a rebuild to a plan id with many events
-``contributions``  the facts of each plan id in a rebuild
+``long_plans``     the visit of a rebuild to a subject with many events
+``contributions``  the facts of each subject in a rebuild
 ``runs``           the runs that the graph carries, a package of its own
 ``waiters``        clients that wait until certain documents are projected
 """

@@ -30,7 +30,7 @@ Outline = Mapping[str, Sequence[StoredDocument]]
 
 @dataclass(frozen=True, slots=True)
 class Attempt:
-    """``keys`` are plan ids. Their fresh documents beyond the position ``last`` wait."""
+    """``keys`` are subject keys. Their fresh documents beyond the position ``last`` wait."""
 
     keys: tuple[str, ...]
     last: int

@@ -1,6 +1,6 @@
-"""The facts that each plan id has contributed to a rebuild, in a temporary database.
+"""The facts that each subject has contributed to a rebuild, in a temporary database.
 
-When the rebuild visits a plan id again, facts of the former visit may be gone from its documents;
+When the rebuild visits a subject again, facts of the former visit may be gone from its documents;
 the rebuild then withdraws them.
 """
 
@@ -17,7 +17,7 @@ from graph_model.stores.temporary import KeptContents
 
 @dataclass(frozen=True, slots=True)
 class Contribution:
-    """The contribution of one plan id: ids of elements, and the rows that its subject alone
+    """The contribution of one subject: ids of elements, and the rows that it alone
     supports.
     """
 
@@ -30,7 +30,7 @@ class Contribution:
 
 
 class Contributions:
-    """The contributions of each plan id in a pass."""
+    """The contributions of each subject in a pass."""
 
     def __init__(self) -> None:
         self._kept = KeptContents()
@@ -39,14 +39,14 @@ class Contributions:
         """Forget everything."""
         self._kept.clear()
 
-    def find(self, plan_id: str) -> Contribution:
-        """The kept contribution of a plan id; none if the pass has not come to it."""
-        content = self._kept.find(plan_id)
+    def find(self, subject_key: str) -> Contribution:
+        """The kept contribution of a subject; none if the pass has not come to it."""
+        content = self._kept.find(subject_key)
         return Contribution(*pickle.loads(content)) if content else Contribution()  # noqa: S301 - written below
 
-    def keep(self, plan_id: str, added: Contribution) -> None:
+    def keep(self, subject_key: str, added: Contribution) -> None:
         """Keep this in place of the former one."""
-        self._kept.keep(plan_id, pickle.dumps((added.ids, added.rows)))
+        self._kept.keep(subject_key, pickle.dumps((added.ids, added.rows)))
 
     def close(self) -> None:
         """Drop all of it; safe to call twice."""

@@ -1,4 +1,4 @@
-"""The visit of a rebuild to a plan id with more events than a step takes: one piece of them a step.
+"""The visit of a rebuild to a subject with more events than a step takes: one piece of them a step.
 
 The facts of events add up, so a later visit takes only the events that came since. Where the plans
 have changed, or events have gone, the pass starts over instead (``resume``).
@@ -28,8 +28,8 @@ class LongPlan:
     ``former`` is its contribution from a visit when it had few events.
     """
 
-    def __init__(self, plan_id: str, plans: Collection[int], former: Contribution) -> None:
-        self.plan_id = plan_id
+    def __init__(self, subject_key: str, plans: Collection[int], former: Contribution) -> None:
+        self.subject_key = subject_key
         self.plans = tuple(plans)
         self.plan_facts: Facts | None = None
         self._lost = former

@@ -1,6 +1,6 @@
 """A projection of everything beside the one in force: after an upgrade, a new rule, or on request.
 
-    1. all documents that are not PENDING are translated again, plan id by plan id, one with many
+    1. all documents that are not PENDING are translated again, subject by subject, one with many
        events in pieces (``long_plans``); their facts are merged into the graph, their rows recorded
        in a fresh catalogue, the ids of all facts noted
     2. the fresh catalogue takes the place of the old one: from here on answers come from it
@@ -15,7 +15,7 @@ Rounds project the documents that arrive meanwhile, and those that wait, as usua
 catalogues (``add``); they also carry out the commands among them. Where a document causes a
 withdrawal (``note_withdrawal``), the pass starts over: that is rare, and a half-finished pass does
 not know all supports of a fact. A rebuild under other rules than those in force gets no facts
-from the rounds: it visits the plan ids of new documents again (``revisit``) and withdraws its own
+from the rounds: it visits the subjects of new documents again (``revisit``) and withdraws its own
 former facts of them. A crash leaves the old catalogue in force and superfluous elements in the
 graph; the next pass starts anew and removes them.
 """
@@ -95,7 +95,7 @@ class Progress:
 class Rebuild:
     """One re-projection of everything, in steps that a projector takes between its rounds.
 
-    ``project_all`` translates all documents of a plan id as if they had just come. Everything runs
+    ``project_all`` translates all documents of a subject as if they had just come. Everything runs
     on the projector's thread. With ``compare`` the hash over all elements and rows is taken before
     and after. ``settled``: the rebuild is under the rules in force, so that it visits nothing
     again. ``producers`` are those of ``project_all``.
@@ -145,7 +145,7 @@ class Rebuild:
         self._long_plans: dict[str, LongPlan] = {}
         self._last = ""
         self._plans_done = 0
-        self._plans = self._journal.count_plan_ids()
+        self._plans = self._journal.count_subject_keys()
 
     @property
     def progress(self) -> Progress:
@@ -187,11 +187,11 @@ class Rebuild:
         else:
             self._phase = Phase.DONE
 
-    def revisit(self, plan_ids: Iterable[str]) -> None:
-        """Translate these plan ids (again) before the switch: they have new documents, or a command
+    def revisit(self, subject_keys: Iterable[str]) -> None:
+        """Translate these subjects (again) before the switch: they have new documents, or a command
         covers some of theirs, and the rounds project them under other rules than this rebuild.
         """
-        self._revisited.update(plan_ids)
+        self._revisited.update(subject_keys)
 
     @property
     def switched(self) -> bool:
@@ -245,9 +245,9 @@ class Rebuild:
             log.info("a document changed facts that the rebuild had written; the rebuild restarts")
             self._begin()
         elif self._long is not None:
-            project_apart([self._long.plan_id], self._go_on, self._set_aside)
-        elif plan_ids := self._journal.plan_ids(self._last, _PLANS_A_STEP):
-            visited = self._visit(plan_ids)
+            project_apart([self._long.subject_key], self._go_on, self._set_aside)
+        elif subject_keys := self._journal.subject_keys(self._last, _PLANS_A_STEP):
+            visited = self._visit(subject_keys)
             self._last = visited[-1]
             self._plans_done += len(visited)
         elif self._revisited:
@@ -257,22 +257,26 @@ class Rebuild:
             self._runs.begin_writing()
             self._phase = Phase.KEEPING
 
-    def _visit(self, plan_ids: Sequence[str]) -> Sequence[str]:
-        """Translate a step's amount of these plan ids from the first on, or begin with a long one.
-        Returns the plan ids visited.
+    def _visit(self, subject_keys: Sequence[str]) -> Sequence[str]:
+        """Translate a step's amount of these subjects from the first on, or begin with a long one.
+        Returns the subjects visited.
         """
-        first, *others = plan_ids
-        sizes = self._journal.sizes(plan_ids)
+        first, *others = subject_keys
+        sizes = self._journal.sizes(subject_keys)
         if self._is_long(first, sizes.get(first)):
             self._begin_long(first)
             return [first]
         visited, documents, size = [first], *astuple(sizes.get(first, _NOTHING))
-        for plan_id in others:
-            documents += sizes.get(plan_id, _NOTHING).documents
-            size += sizes.get(plan_id, _NOTHING).bytes
-            if documents > _DOCUMENTS_A_STEP or size > BYTES_A_STEP or plan_id in self._long_plans:
+        for subject_key in others:
+            documents += sizes.get(subject_key, _NOTHING).documents
+            size += sizes.get(subject_key, _NOTHING).bytes
+            if (
+                documents > _DOCUMENTS_A_STEP
+                or size > BYTES_A_STEP
+                or subject_key in self._long_plans
+            ):
                 break
-            visited.append(plan_id)
+            visited.append(subject_key)
         project_apart(visited, self._project, self._set_aside)
         return visited
 
@@ -285,63 +289,63 @@ class Rebuild:
         else:
             self._phase = Phase.DONE
 
-    def _project(self, plan_ids: Sequence[str]) -> None:
-        projections = [self._translate_all(one) for one in self._taken_up(plan_ids)]
+    def _project(self, subject_keys: Sequence[str]) -> None:
+        projections = [self._translate_all(one) for one in self._taken_up(subject_keys)]
         self._take(merge(part for one in projections for part in one.parts))
         if not self._settled:
-            for plan_id, projection in zip(plan_ids, projections, strict=True):
-                self._replace(plan_id, contribution_of(projection.parts))
+            for subject_key, projection in zip(subject_keys, projections, strict=True):
+                self._replace(subject_key, contribution_of(projection.parts))
         dropped = [position for one in projections for position in one.dropped]
         self._journal.conclude(settlements(projections), dropped)
 
-    def _replace(self, plan_id: str, added: Contribution) -> None:
-        """Withdraw facts of a plan id's former visit in this pass that it no longer has.
+    def _replace(self, subject_key: str, added: Contribution) -> None:
+        """Withdraw facts of a subject's former visit in this pass that it no longer has.
 
         As with ``note_withdrawal``, these are as a rule rows alone; otherwise the pass starts over.
         """
-        self._withdraw(self._contributions.find(plan_id).without(added))
-        self._contributions.keep(plan_id, added)
+        self._withdraw(self._contributions.find(subject_key).without(added))
+        self._contributions.keep(subject_key, added)
 
     def _withdraw(self, gone: Contribution) -> None:
         self._overtaken = self._overtaken or bool(gone.ids)
         self._catalogue.withdraw(list(gone.rows))
 
-    def _set_aside(self, plan_id: str, reason: str) -> None:
-        self._long_plans.pop(plan_id, None)
+    def _set_aside(self, subject_key: str, reason: str) -> None:
+        self._long_plans.pop(subject_key, None)
         self._long = None
-        settled = self._settled_positions(plan_id)
+        settled = self._settled_positions(subject_key)
         for piece in pieces(self._journal.documents, settled):
             positions = [document.position for document in filter(_is_taken_up, piece)]
             self._journal.settle(positions, DocumentState.FAILED, reason)
 
-    # a plan id with many events
+    # a subject with many events
 
-    def _is_long(self, plan_id: str, whole: DocumentsSize | None) -> bool:
+    def _is_long(self, subject_key: str, whole: DocumentsSize | None) -> bool:
         """Its events alone decide; they are asked for where all its documents are more than a step
         holds.
         """
-        if plan_id in self._long_plans or not is_long(whole):
-            return plan_id in self._long_plans
-        sizes = self._journal.sizes([plan_id], self._producers.additions)
-        return is_long(sizes.get(plan_id))
+        if subject_key in self._long_plans or not is_long(whole):
+            return subject_key in self._long_plans
+        sizes = self._journal.sizes([subject_key], self._producers.additions)
+        return is_long(sizes.get(subject_key))
 
-    def _begin_long(self, plan_id: str) -> None:
-        plans = self._settled_positions(plan_id, self._producers.bases)
-        events = self._settled_positions(plan_id, self._producers.additions)
-        visit = self._long_plans.get(plan_id)
+    def _begin_long(self, subject_key: str) -> None:
+        plans = self._settled_positions(subject_key, self._producers.bases)
+        events = self._settled_positions(subject_key, self._producers.additions)
+        visit = self._long_plans.get(subject_key)
         if visit is None:
-            visit = LongPlan(plan_id, plans, self._contributions.find(plan_id))
+            visit = LongPlan(subject_key, plans, self._contributions.find(subject_key))
         if visit.resume(plans, events):
-            self._long = self._long_plans[plan_id] = visit
+            self._long = self._long_plans[subject_key] = visit
         else:
             self._overtaken = True
 
     def _go_on(self, _: Sequence[str]) -> None:
-        """Translate the long plan id's next piece; after the last one, decide about its plans."""
+        """Translate the long subject's next piece; after the last one, decide about its plans."""
         visit = self._long
         if visit is None:
             return
-        if self._settled_positions(visit.plan_id, self._producers.bases) != visit.plans:
+        if self._settled_positions(visit.subject_key, self._producers.bases) != visit.plans:
             self._overtaken = True
             return
         plans = list(filter(_is_taken_up, self._journal.documents(visit.plans)))
@@ -369,15 +373,17 @@ class Rebuild:
         self._long = None
 
     def _settled_positions(
-        self, plan_id: str, kinds: Collection[DocumentKind] | None = None
+        self, subject_key: str, kinds: Collection[DocumentKind] | None = None
     ) -> tuple[int, ...]:
         """The positions of its documents that are not PENDING; with ``kinds`` only of these."""
         chosen = self._producers.kinds if kinds is None else kinds
-        return self._journal.settled_positions(plan_id, chosen)
+        return self._journal.settled_positions(subject_key, chosen)
 
-    def _taken_up(self, plan_ids: Sequence[str]) -> list[list[StoredDocument]]:
-        found = self._journal.plans(plan_ids)
-        return [list(filter(_is_taken_up, found.get(plan_id, ()))) for plan_id in plan_ids]
+    def _taken_up(self, subject_keys: Sequence[str]) -> list[list[StoredDocument]]:
+        found = self._journal.plans(subject_keys)
+        return [
+            list(filter(_is_taken_up, found.get(subject_key, ()))) for subject_key in subject_keys
+        ]
 
     def _take(self, translated: Facts) -> None:
         facts = self._write(translated)
@@ -410,6 +416,6 @@ def _is_taken_up(document: StoredDocument) -> bool:
     no command that was set aside. The documents of such a command are shown until it is replayed
     and carried out.
     """
-    is_command = document.plan_id.startswith(KEY_PREFIX)
+    is_command = document.subject_key.startswith(KEY_PREFIX)
     left = {DocumentState.PENDING, *([DocumentState.FAILED] if is_command else [])}
     return document.state not in left and not is_held(document)

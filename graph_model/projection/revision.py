@@ -1,4 +1,4 @@
-"""A plan id with many events, a bounded number of them at a time.
+"""A subject with many events, a bounded number of them at a time.
 
 The facts of events add up. So the projector writes the facts of new events, and withdraws those of
 events that a command covers, piece by piece. Whether the plan keeps its facts depends on the states
@@ -65,7 +65,7 @@ def _fate(state: DocumentState, reason: str | None, *, dropped: bool) -> str:
 
 
 def is_long(size: DocumentsSize | None) -> bool:
-    """Whether a plan id has too many events, or too large ones, for one step."""
+    """Whether a subject has too many events, or too large ones, for one step."""
     return size is not None and (size.documents > EVENTS_A_STEP or size.bytes > BYTES_A_STEP)
 
 
@@ -80,7 +80,7 @@ def revise(
 ) -> Iterator[Projection]:
     """The projections to commit, one after the other; the last one decides about the plans.
 
-    ``events`` are the positions of all events of the plan id, ``covered`` of those whose facts may
+    ``events`` are the positions of all events of the subject, ``covered`` of those whose facts may
     have changed: the new ones, or those of a command. ``project`` translates under the commands in
     force, with the former facts as ``former``. ``plans_first``: the facts of the plans may be new,
     and those of events build on them.

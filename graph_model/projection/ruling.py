@@ -66,11 +66,11 @@ def standing_rules(
 
 def _commands(journal: Journal) -> Iterator[tuple[str, Command]]:
     last = RULES_PREFIX
-    while page := journal.plan_ids(last, _PAGE):
-        for plan_id in page:
-            if not plan_id.startswith(RULES_PREFIX):
+    while page := journal.subject_keys(last, _PAGE):
+        for subject_key in page:
+            if not subject_key.startswith(RULES_PREFIX):
                 return
-            for document in journal.plan(plan_id):
+            for document in journal.plan(subject_key):
                 if document.state == DocumentState.FAILED and not document.damage:
                     continue  # set aside: not in force, like any command that was set aside
                 if document.damage:

@@ -57,19 +57,19 @@ EXECUTIONS_A_RUN: Final = 1_000
 months, and so is the application of a cluster that is never stopped."""
 
 
-def affected_plan_ids(command: Command, catalogue: Catalogue) -> set[str]:
-    """The plan ids whose facts change under this command."""
+def affected_subject_keys(command: Command, catalogue: Catalogue) -> set[str]:
+    """The subject keys whose facts change under this command."""
     if isinstance(command.instruction, Forget | Retract):
-        return set(command.instruction.plan_ids)
+        return set(command.instruction.subject_keys)
     if isinstance(command.instruction, Statement):
         return set()  # statements of people change no facts
-    plan_ids: set[str] = set()
+    subject_keys: set[str] = set()
     for cutoff in command.instruction.cutoffs:
         job, target = cutoff.key
-        plan_ids |= {
+        subject_keys |= {
             row.plan_id for row in list_executions(catalogue, job, target, before=cutoff.before)
         }
-    return plan_ids
+    return subject_keys
 
 
 def list_executions(
@@ -88,13 +88,13 @@ def list_executions(
 # --- forget --------------------------------------------------------------------------------------
 
 
-def plan_ids_of_job(job: str, catalogue: Catalogue) -> frozenset[str]:
-    """The plan ids of every logical plan of a job."""
+def subject_keys_of_job(job: str, catalogue: Catalogue) -> frozenset[str]:
+    """The subject keys of every logical plan of a job."""
     return catalogue.plan_ids({row.id for row in catalogue.logical_plans_of([job])})
 
 
-def plan_ids_of_dataset(dataset: str, catalogue: Catalogue) -> frozenset[str]:
-    """The plan ids of every plan that reads, writes or names a dataset."""
+def subject_keys_of_dataset(dataset: str, catalogue: Catalogue) -> frozenset[str]:
+    """The subject keys of every plan that reads, writes or names a dataset."""
     names = DatasetNames(catalogue)
     same = {dataset, *names.names_of([dataset])[dataset], *names.locations_of([dataset])[dataset]}
     uses = catalogue.uses(datasets=same)
@@ -110,10 +110,10 @@ def subjects_without_plan(node: str, catalogue: Catalogue) -> frozenset[str]:
     return frozenset(catalogue.supporters(node, _ALL_SUBJECTS))
 
 
-def waiting_plan_ids(
+def waiting_subject_keys(
     nodes: Collection[str], journal: Journal, rules: Rules, producers: Producers = PRODUCERS
 ) -> frozenset[str]:
-    """The plan ids of documents that report one of these nodes and that no catalogue knows yet,
+    """The subject keys of documents that report one of these nodes and that no catalogue knows yet,
     because they were never projected (or are to fill an empty one).
 
     Raises Rebuilding if there are more than the search covers.
@@ -121,19 +121,19 @@ def waiting_plan_ids(
     translation = Translation(rules, producers)
     return frozenset(
         key
-        for key in _unknown_plan_ids(journal)
+        for key in _unknown_subject_keys(journal)
         if any(v.id in nodes for v in translation.project_all(journal.plan(key)).facts.vertices)
     )
 
 
-def _unknown_plan_ids(journal: Journal) -> frozenset[str]:
+def _unknown_subject_keys(journal: Journal) -> frozenset[str]:
     is_whole = journal.get_meta(CATALOGUE_KEY) != FILLING
     found: set[str] = set()
     for page in walk_pages(
         lambda cursor: journal.entries(state=DocumentState.PENDING, limit=1000, cursor=cursor)
     ):
         found |= {
-            one.plan_id
+            one.subject_key
             for one in page.items
             if one.kind != COMMAND_KIND and (one.is_fresh or not is_whole)
         }
@@ -153,18 +153,18 @@ def ensure_known(journal: Journal) -> None:
         raise Rebuilding("the catalogue is being rebuilt: the command's effect is not known yet")
 
 
-def resolve_forget(plan_ids: Collection[str], journal: Journal) -> tuple[Forget, ...]:
-    """Commands that name every document of these plan ids, a bounded number each."""
+def resolve_forget(subject_keys: Collection[str], journal: Journal) -> tuple[Forget, ...]:
+    """Commands that name every document of these subject keys, a bounded number each."""
     orders: list[Forget] = []
     named: dict[str, list[str]] = {}
     count = 0
-    for plan_id in sorted(plan_ids):
-        hashes = dict.fromkeys(journal.content_hashes(plan_id))
+    for subject_key in sorted(subject_keys):
+        hashes = dict.fromkeys(journal.content_hashes(subject_key))
         for piece in batched(hashes, MOST_DOCUMENTS):
             if count + len(piece) > MOST_DOCUMENTS:
                 orders.append(_forget(named))
                 named, count = {}, 0
-            named.setdefault(plan_id, []).extend(piece)
+            named.setdefault(subject_key, []).extend(piece)
             count += len(piece)
     return (*orders, _forget(named)) if named else tuple(orders)
 

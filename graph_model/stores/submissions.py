@@ -34,15 +34,15 @@ def _head(kind: str, api_version: str) -> bytes:
 
 
 def make_submission(
-    kind: DocumentKind, api_version: str, plan_id: str, scope: str, body: bytes
+    kind: DocumentKind, api_version: str, subject_key: str, scope: str, body: bytes
 ) -> Submission:
     """Subject and content hash follow from the rest."""
     return Submission(
         kind,
         api_version,
-        plan_id,
+        subject_key,
         scope,
-        identity.subject_id(scope, plan_id),
+        identity.subject_id(scope, subject_key),
         content_hash(kind, api_version, body),
         body,
     )

@@ -23,7 +23,7 @@ from graph_model.producers.commands.documents import (
 
 @dataclass(frozen=True, slots=True)
 class WorkerCommands:
-    """The effects for every plan id; they go to all workers. ``count``: how many there are.
+    """The effects for every subject key; they go to all workers. ``count``: how many there are.
 
     The service looks forgotten bodies up in its catalogue; here all of them are listed, 64
     characters each, at most 5,000 a command.

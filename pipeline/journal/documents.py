@@ -39,7 +39,7 @@ class Line(NamedTuple):
     """
 
     part: str
-    plan_id: str = ""
+    subject_key: str = ""
     content_hash: str = ""
     scope: str = ""
     position: int = 0
@@ -87,7 +87,7 @@ def _document(line: dict[str, Any]) -> Line:
         position=int(line["position"]),
         kind=_text(line, "kind"),
         api_version=_text(line, "apiVersion"),
-        plan_id=_text(line, "planId"),
+        subject_key=_text(line, "planId"),
         scope=_text(line, "scope"),
         received_at=int(line["receivedAt"]),
         body=_body(line),
@@ -111,7 +111,7 @@ def _damaged(record: dict[str, Any]) -> Line | None:
         DOCUMENT,
         position=int(record["position"]),
         kind=_text(record, "kind"),
-        plan_id=_text(record, "planId"),
+        subject_key=_text(record, "planId"),
         scope=_text(record, "scope"),
         content_hash=_text(record, "contentHash"),
         damage=_text(record, "reason").removeprefix("its body "),
@@ -154,7 +154,7 @@ def read_row(row: Any, store: BodyStore | None = None) -> Line:
         position=row.position,
         kind=row.kind,
         api_version=row.api_version or "",
-        plan_id=row.plan_id,
+        subject_key=row.plan_id,
         scope=row.scope,
         received_at=row.received_at,
     )
@@ -172,9 +172,9 @@ def stored(line: Line, number: int) -> StoredDocument:
         position=number,
         kind=DocumentKind(line.kind),
         api_version=line.api_version,
-        plan_id=line.plan_id,
+        subject_key=line.subject_key,
         scope=line.scope,
-        subject=identity.subject_id(line.scope, line.plan_id),
+        subject=identity.subject_id(line.scope, line.subject_key),
         content_hash=line.content_hash,
         state=DocumentState.PENDING,
         reason=None,

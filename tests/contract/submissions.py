@@ -12,7 +12,7 @@ def a_submission(
     *,
     kind: DocumentKind = PLAN_KIND,
     api_version: str = "1.2",
-    plan_id: str = "plan-1",
+    subject_key: str = "plan-1",
     scope: str = "",
     subject: str = "sub_1",
 ) -> Submission:
@@ -20,7 +20,7 @@ def a_submission(
     return Submission(
         kind=kind,
         api_version=api_version,
-        plan_id=plan_id,
+        subject_key=subject_key,
         scope=scope,
         subject=subject,
         content_hash=content_hash(kind, api_version, body),
@@ -29,9 +29,11 @@ def a_submission(
 
 
 def an_event(
-    text: str, *, plan_id: str = "plan-1", subject: str = "sub_1", scope: str = ""
+    text: str, *, subject_key: str = "plan-1", subject: str = "sub_1", scope: str = ""
 ) -> Submission:
-    return a_submission(text, kind=EVENT_KIND, plan_id=plan_id, subject=subject, scope=scope)
+    return a_submission(
+        text, kind=EVENT_KIND, subject_key=subject_key, subject=subject, scope=scope
+    )
 
 
 def a_receipt(raw_hash: str = "", received_at: int = 1_700_000_000_000) -> Receipt:

@@ -63,7 +63,7 @@ def journal_list(call: Call) -> int:
         reason = f"  {item.reason}" if item.reason else ""
         call.say(
             f"{item.position:>8}  {format_instant(item.received_at)}  {item.kind:<5}  "
-            f"{item.state.value:<9}  {item.plan_id}  {item.size:>9,} B{reason}"
+            f"{item.state.value:<9}  {item.subject_key}  {item.size:>9,} B{reason}"
         )
     call.say(f"{len(page.items)} of {page.total} documents")
     return 0
@@ -131,7 +131,7 @@ def export_line(document: Any) -> dict[str, Any]:
         "position": document.position,
         "kind": document.kind,
         "apiVersion": document.api_version,
-        "planId": document.plan_id,
+        "planId": document.subject_key,
         "scope": document.scope,
         "receivedAt": document.received_at,
         "body": json.loads(document.body),

@@ -28,7 +28,7 @@ def captured_outlines(
     stored: dict[str, list[StoredDocument]] = {}
     for position, one in enumerate(submissions, 1):
         if one.kind not in producers.additions:
-            stored.setdefault(one.plan_id, []).append(_stored(one, position))
+            stored.setdefault(one.subject_key, []).append(_stored(one, position))
     translation = Translation(rules, producers)
     return outlines(merge(_facts(translation, documents) for documents in stored.values()))
 
@@ -37,7 +37,7 @@ def _facts(translation: Translation, documents: list[StoredDocument]) -> Facts:
     projection = translation.project_all(documents)
     for _, state, reason in projection.states:
         if state == DocumentState.FAILED:
-            raise InvalidDocument(documents[0].plan_id, f"a plan that can be read: {reason}")
+            raise InvalidDocument(documents[0].subject_key, f"a plan that can be read: {reason}")
     return projection.facts
 
 
@@ -46,7 +46,7 @@ def _stored(one: Submission, position: int) -> StoredDocument:
         position=position,
         kind=one.kind,
         api_version=one.api_version,
-        plan_id=one.plan_id,
+        subject_key=one.subject_key,
         scope=one.scope,
         subject=one.subject,
         content_hash=one.content_hash,

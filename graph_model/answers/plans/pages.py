@@ -293,9 +293,9 @@ def _plan_row(sources: Sources, plan_id: str) -> tuple[ExecutionPlanRow, int] | 
 
 
 def _other_bodies(sources: Sources, document: StoredDocument) -> int:
-    """The number of other documents of its kind under its plan id in the journal."""
-    plan_id, kind = document.plan_id, document.kind
-    outline = sources.journal.outline((plan_id,), (kind,)).get(plan_id, ())
+    """The number of other documents of its kind under its subject key in the journal."""
+    key, kind = document.subject_key, document.kind
+    outline = sources.journal.outline((key,), (kind,)).get(key, ())
     return sum(one.kind == kind for one in outline) - 1
 
 

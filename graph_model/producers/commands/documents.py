@@ -36,11 +36,11 @@ from graph_model.producers.command_effects import NO_EFFECTS, CommandEffects
 from graph_model.stores.protocols import DocumentKind
 
 COMMAND_KIND: Final = DocumentKind("command")
-#: The prefix of a command's plan id sorts before all others, so that a rebuild reads first which
+#: The prefix of a command's subject sorts before all others, so that a rebuild reads first which
 #: documents it must leave out.
 KEY_PREFIX: Final = "#command/"
 RULES_PREFIX: Final = f"{KEY_PREFIX}rules/"
-"""Naming rules are found by their plan ids: they must be known before anything is projected."""
+"""Naming rules are found by their subject keys: they must be known before anything is projected."""
 VERSION: Final = "1"
 MOST_DOCUMENTS: Final = 5_000
 """Bodies that one forget command names; more are split over several commands."""
@@ -66,9 +66,9 @@ class CommandKind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Forget:
-    """``documents`` are content hashes; ``plan_ids`` those whose documents are among them."""
+    """``documents`` are content hashes; ``subject_keys`` those whose documents are among them."""
 
-    plan_ids: tuple[str, ...]
+    subject_keys: tuple[str, ...]
     documents: tuple[str, ...]
 
 
@@ -114,11 +114,11 @@ class Statement:
 
 @dataclass(frozen=True, slots=True)
 class Retract:
-    """``documents`` are content hashes of declarations; ``plan_ids`` are the plan ids of the
+    """``documents`` are content hashes of declarations; ``subject_keys`` are the subjects of the
     documents.
     """
 
-    plan_ids: tuple[str, ...]
+    subject_keys: tuple[str, ...]
     documents: tuple[str, ...]
 
 
@@ -151,7 +151,7 @@ class Command:
 
     @property
     def key_prefix(self) -> str:
-        """The part of the document's plan id before the content hash."""
+        """The part of the document's subject key before the content hash."""
         return RULES_PREFIX if self.kind is CommandKind.RULES else KEY_PREFIX
 
 
@@ -193,7 +193,7 @@ def _write_instruction(instruction: Instruction) -> dict[str, Any]:
             "value": None if instruction.value is None else json.loads(instruction.value),
         }
     if isinstance(instruction, Forget | Retract):
-        return {"planIds": list(instruction.plan_ids), "documents": list(instruction.documents)}
+        return {"planIds": list(instruction.subject_keys), "documents": list(instruction.documents)}
     return {
         "dropBodies": instruction.drop_bodies,
         "cutoffs": [

@@ -140,7 +140,7 @@ def read_plan_document(document: StoredDocument) -> PlanDocument:
     if document.api_version == "1":
         body = lifting.lift(body)
     return PlanDocument(
-        read_plan(body, document.plan_id),
+        read_plan(body, document.subject_key),
         document.scope,
         document.content_hash,
         document.api_version,

@@ -1,8 +1,8 @@
 """From the journal to graph and catalogue: the one writer of projections.
 
-The unit of projection is a *plan id*: all plan documents and events that carry it, under any
-scope, since an event without a scope belongs to the plan of the only scope that reported one. The
-facts of a plan id are a function of the set of its documents, so the order of arrival is
+The unit of projection is a *subject*: all documents with one subject key, under any scope. The key
+is Spline's plan id, or that of an OpenLineage run, job or dataset, of a declaration, of a command.
+The facts of a subject are a function of the set of its documents, so the order of arrival is
 irrelevant.
 
 In the common case, a new event of a known plan, the projector translates that event alone (law 4 of
@@ -13,8 +13,8 @@ body), the projector first writes the new facts, then withdraws those that nothi
 In reading order:
 
 ``loop``         the thread: rounds, steps of a rebuild, checkpoints; calls from other threads
-``rounds``       one round: interrupted attempts, then commands, then a batch of plan ids
-``attempting``   the new documents of some plan ids, projected together
+``rounds``       one round: interrupted attempts, then commands, then a batch of subjects
+``attempting``   the new documents of some subjects, projected together
 ``commits``      the writes of a projection, in an order that survives a crash
 ``commands``     carries out forget and prune commands
 ``commands_in_force``  the effect of the commands in force on documents

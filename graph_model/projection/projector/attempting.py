@@ -1,6 +1,6 @@
-"""Projects the new documents of some plan ids together.
+"""Projects the new documents of some subjects together.
 
-Where ``projection.attempts`` requires it, the journal notes the attempt first. If a plan id has
+Where ``projection.attempts`` requires it, the journal notes the attempt first. If a subject has
 more new events than a round takes, the others stay PENDING for the next rounds. If its plan changes
 while it has many events, it is projected in steps (``projection.revision``).
 """
@@ -46,7 +46,7 @@ _NOT_SHOWN: Final = frozenset({DocumentState.PENDING, DocumentState.FAILED})
 
 class Attempting:
     """``interrupted`` is an attempt that broke off; it stays set until its documents and the
-    waiting commands are done. ``left_some``: the last attempt left new documents of its plan ids to
+    waiting commands are done. ``left_some``: the last attempt left new documents of its subjects to
     the next one.
     """
 
@@ -92,11 +92,11 @@ class Attempting:
         if self.interrupted is not None:
             self._finished, self.interrupted = self._noted, None
 
-    def begin(self, plan_ids: Sequence[str]) -> int:
-        """Project the new documents of as many of these plan ids as fit into memory. Returns how
-        many plan ids.
+    def begin(self, subject_keys: Sequence[str]) -> int:
+        """Project the new documents of as many of these subjects as fit into memory. Returns how
+        many subjects.
         """
-        keys, outline = self._outline(plan_ids)
+        keys, outline = self._outline(subject_keys)
         attempt = attempt_of(keys, outline)
         changes = (d for key in attempt.keys for d in outline.get(key, ()) if is_new(d))
         # A new event of a known plan only adds facts, so repeating it needs no note.
@@ -105,15 +105,15 @@ class Attempting:
             self._carry_out(attempt, outline)
         return len(attempt.keys)
 
-    def _outline(self, plan_ids: Sequence[str]) -> tuple[Sequence[str], Outline]:
-        """The first plan ids that fit into memory together (at least one), with their outline; a
-        plan id with many new events has only the first of them in it.
+    def _outline(self, subject_keys: Sequence[str]) -> tuple[Sequence[str], Outline]:
+        """The first subjects that fit into memory together (at least one), with their outline; a
+        subject with many new events has only the first of them in it.
         """
-        outline = self._stores.outline(plan_ids, NEW_A_ROUND)
-        while len(plan_ids) > 1 and self._is_full(outline):
-            plan_ids = plan_ids[: len(plan_ids) // 2]
-            outline = self._stores.outline(plan_ids, NEW_A_ROUND)
-        keys = _within_bounds(plan_ids, outline)
+        outline = self._stores.outline(subject_keys, NEW_A_ROUND)
+        while len(subject_keys) > 1 and self._is_full(outline):
+            subject_keys = subject_keys[: len(subject_keys) // 2]
+            outline = self._stores.outline(subject_keys, NEW_A_ROUND)
+        keys = _within_bounds(subject_keys, outline)
         self.left_some = False
         if len(keys) == 1 and (documents := outline.get(keys[0])):
             kept = self._first_events(documents)
@@ -168,36 +168,40 @@ class Attempting:
             lambda key, reason: self._set_aside(key, reason, attempt),
         )
 
-    def _project(self, plan_ids: Sequence[str], outline: Outline, attempt: Attempt) -> None:
-        self._rebuilds.revisit(plan_ids)
-        asked = {plan_id: outline.get(plan_id, ()) for plan_id in plan_ids}
+    def _project(self, subject_keys: Sequence[str], outline: Outline, attempt: Attempt) -> None:
+        self._rebuilds.revisit(subject_keys)
+        asked = {subject_key: outline.get(subject_key, ()) for subject_key in subject_keys}
         read = self._documents(asked)
         gathered = [attempt.among(one) for one in read.values()]
         effects = self._commands_in_force.among(document for one in gathered for document in one)
         projections = [self._rules.translation.project(one, effects) for one in gathered]
-        in_steps = [plan_id for plan_id in plan_ids if plan_id not in read]
-        for place, plan_id in enumerate(read):
+        in_steps = [subject_key for subject_key in subject_keys if subject_key not in read]
+        for place, subject_key in enumerate(read):
             # An attempt that broke off may have written documents that a command has named since.
-            broken_off = self.interrupted is not None and plan_id in self.interrupted.keys
+            broken_off = self.interrupted is not None and subject_key in self.interrupted.keys
             if projections[place].unsettled or (broken_off and projections[place].dropped):
-                if self._long([plan_id]):
+                if self._long([subject_key]):
                     projections[place] = Projection((), None, ())
-                    in_steps.append(plan_id)
+                    in_steps.append(subject_key)
                 else:
-                    everything = attempt.among(self._journal.plan(plan_id))
+                    everything = attempt.among(self._journal.plan(subject_key))
                     projections[place] = self._commands_in_force.revise(everything)
-        for plan_id in in_steps:
-            self._project_in_steps(plan_id, asked[plan_id], attempt)
+        for subject_key in in_steps:
+            self._project_in_steps(subject_key, asked[subject_key], attempt)
         if read:
             self._commits.commit(self._held_back(gathered, projections))
 
-    def _long(self, plan_ids: Sequence[str]) -> set[str]:
-        """The plan ids with more events than are projected at once."""
-        sizes = self._journal.sizes(plan_ids, self._stores.producers.additions) if plan_ids else {}
-        return {plan_id for plan_id, size in sizes.items() if is_long(size)}
+    def _long(self, subject_keys: Sequence[str]) -> set[str]:
+        """The subjects with more events than are projected at once."""
+        sizes = (
+            self._journal.sizes(subject_keys, self._stores.producers.additions)
+            if subject_keys
+            else {}
+        )
+        return {subject_key for subject_key, size in sizes.items() if is_long(size)}
 
     def _project_in_steps(
-        self, plan_id: str, documents: Sequence[StoredDocument], attempt: Attempt
+        self, subject_key: str, documents: Sequence[StoredDocument], attempt: Attempt
     ) -> None:
         """Project the plans, then the events: all events if a plan is new, else the new ones. After
         a crash in between, a document is still PENDING and causes all of it again.
@@ -205,7 +209,7 @@ class Attempting:
         kinds = self._stores.producers.additions
         plans = self._journal.documents([d.position for d in documents if d.kind not in kinds])
         plans_changed = any(is_new(plan) for plan in plans)
-        events = self._journal.positions_to(plan_id, kinds, attempt.last)
+        events = self._journal.positions_to(subject_key, kinds, attempt.last)
         new = [d.position for d in documents if d.kind in kinds and is_new(d)]
         steps = revise(
             self._journal.documents,
@@ -238,24 +242,26 @@ class Attempting:
             found.append(projection if fits else held(documents))
         return found
 
-    def _set_aside(self, plan_id: str, reason: str, attempt: Attempt) -> None:
-        if self._long([plan_id]):
-            tried = attempt.among(self._stores.outline([plan_id], NEW_A_ROUND).get(plan_id, ()))
-            log.error("%s is perhaps written in part; a rebuild is needed", plan_id)
+    def _set_aside(self, subject_key: str, reason: str, attempt: Attempt) -> None:
+        if self._long([subject_key]):
+            tried = attempt.among(
+                self._stores.outline([subject_key], NEW_A_ROUND).get(subject_key, ())
+            )
+            log.error("%s is perhaps written in part; a rebuild is needed", subject_key)
             self._rebuilds.request()
         else:
-            tried = attempt.among(self._journal.plan(plan_id))
-            self._take_back_or_rebuild(plan_id, tried)
+            tried = attempt.among(self._journal.plan(subject_key))
+            self._take_back_or_rebuild(subject_key, tried)
         pending = [one.position for one in tried if is_new(one)]
         self._commits.settle(pending, DocumentState.FAILED, reason)
 
-    def _take_back_or_rebuild(self, plan_id: str, tried: Sequence[StoredDocument]) -> None:
+    def _take_back_or_rebuild(self, subject_key: str, tried: Sequence[StoredDocument]) -> None:
         try:
             self.take_back(tried)
         except (Unavailable, MemoryError):
             raise
         except Exception:
-            log.exception("%s is written in part; a rebuild is needed", plan_id)
+            log.exception("%s is written in part; a rebuild is needed", subject_key)
             self._rebuilds.request()
 
     def take_back(self, tried: Sequence[StoredDocument], forgotten: Collection[str] = ()) -> None:
@@ -274,7 +280,7 @@ class Attempting:
     # reading no more than a round needs
 
     def _documents(self, outline: Outline) -> dict[str, Sequence[StoredDocument]]:
-        """Per plan id all documents if the plan is new; else its plans and its new events. Plan ids
+        """Per subject all documents if the plan is new; else its plans and its new events. Subjects
         with too many events to be read as a whole are left out.
 
         A known plan needs no body: of a new run only the event is read.
@@ -282,8 +288,8 @@ class Attempting:
         needed = [one.position for found in outline.values() for one in self._to_read(found)]
         bodies = self._journal.bodies(needed)
         found: dict[str, Sequence[StoredDocument]] = {
-            plan_id: [_with_body(one, bodies) for one in listed]
-            for plan_id, listed in outline.items()
+            subject_key: [_with_body(one, bodies) for one in listed]
+            for subject_key, listed in outline.items()
         }
         as_wholes = [key for key in found if not self._suffice(found[key])]
         long = self._long(as_wholes)
@@ -295,7 +301,7 @@ class Attempting:
         return {key: documents for key, documents in found.items() if key not in long}
 
     def _to_read(self, documents: Sequence[StoredDocument]) -> list[StoredDocument]:
-        """The documents whose bodies a round needs; none where the plan id is read as a whole."""
+        """The documents whose bodies a round needs; none where the subject is read as a whole."""
         translation = self._rules.translation
         if any(is_new(d) and translation.needs_all(d) for d in documents):
             return []
@@ -310,24 +316,24 @@ def is_new(document: StoredDocument) -> bool:
     return document.state == DocumentState.PENDING
 
 
-def _within_bounds(plan_ids: Sequence[str], outline: Outline) -> Sequence[str]:
-    """The first plan ids that fit into memory together; at least one."""
+def _within_bounds(subject_keys: Sequence[str], outline: Outline) -> Sequence[str]:
+    """The first subjects that fit into memory together; at least one."""
     total = 0
-    for place, plan_id in enumerate(plan_ids):
-        total += sum(one.size for one in outline.get(plan_id, ()) if is_new(one))
+    for place, subject_key in enumerate(subject_keys):
+        total += sum(one.size for one in outline.get(subject_key, ()) if is_new(one))
         if total > _BYTES_A_BATCH and place:
-            return plan_ids[:place]
-    return plan_ids
+            return subject_keys[:place]
+    return subject_keys
 
 
-def _warn_of_many(plan_id: str, documents: Sequence[StoredDocument]) -> None:
+def _warn_of_many(subject_key: str, documents: Sequence[StoredDocument]) -> None:
     """Warn at each further thousand of documents, not at each document."""
     new = sum(map(is_new, documents))
     if len(documents) // MANY_TOGETHER > (len(documents) - new) // MANY_TOGETHER:
         log.warning(
             "%s has %d documents, which are translated together with each new one; a run that does"
             " not end becomes slower with each (docs/limits.md)",
-            plan_id, len(documents),
+            subject_key, len(documents),
         )  # fmt: skip
 
 

@@ -37,7 +37,7 @@ from graph_model.projection.projector.commits import Commits
 from graph_model.projection.projector.rebuilds import Rebuilds
 from graph_model.projection.projector.stores import ProjectionStores
 from graph_model.projection.revision import EVENTS_A_STEP, revise
-from graph_model.retention.coverage import affected_plan_ids
+from graph_model.retention.coverage import affected_subject_keys
 from graph_model.stores.protocols import DocumentState
 
 log = logging.getLogger(__name__)
@@ -111,7 +111,7 @@ class CommandRunner:
         self._commits.settle([position], DocumentState.FAILED, reason)
 
     def _obey(self, position: int, command: Command, facts: Facts, touched: set[str]) -> None:
-        """Carry out the command once. Adds its plan ids to ``touched``."""
+        """Carry out the command once. Adds its subjects to ``touched``."""
         if not isinstance(
             command.instruction, Statement
         ):  # a statement changes nothing in the graph
@@ -122,10 +122,10 @@ class CommandRunner:
             self._commits.rebuild.add(facts)
         self._tell_everyone(command)
         touched.update(self._touched_by(command))
-        for place, plan_ids in enumerate(batched(sorted(touched), PLANS_AT_ONCE)):
+        for place, subject_keys in enumerate(batched(sorted(touched), PLANS_AT_ONCE)):
             if place:
                 self._give_way()
-            self._project_again(plan_ids, _named_by(command))
+            self._project_again(subject_keys, _named_by(command))
         self._commits.settle([position], DocumentState.PROJECTED)
 
     def _give_way(self) -> None:
@@ -160,8 +160,8 @@ class CommandRunner:
         with self._attempting.noted(attempt_of(touched, {})):
             self._stores.generations.current.withdraw(facts.rows)
             self._tell_everyone()
-            for plan_id in touched:
-                documents = self._stores.journal.plan(plan_id)
+            for subject_key in touched:
+                documents = self._stores.journal.plan(subject_key)
                 self._attempting.take_back(
                     [one for one in documents if not is_new(one)], _named_by(command) or ()
                 )
@@ -178,28 +178,28 @@ class CommandRunner:
             self._rebuilds.add_order(added, epoch)
 
     def _touched_by(self, command: Command) -> set[str]:
-        """The plan ids that a command changes, and those of an interrupted attempt: perhaps no row
+        """The subjects that a command changes, and those of an interrupted attempt: perhaps no row
         names these any more.
         """
-        affected = affected_plan_ids(command, self._stores.generations.current)
+        affected = affected_subject_keys(command, self._stores.generations.current)
         interrupted = self._attempting.interrupted
         return affected.union(interrupted.keys if interrupted else ())
 
-    def _project_again(self, plan_ids: Sequence[str], named: Collection[str] | None) -> None:
-        """Project again these plan ids, whose facts a command changed; new documents come first."""
-        outline = self._without_new_documents(plan_ids)
+    def _project_again(self, subject_keys: Sequence[str], named: Collection[str] | None) -> None:
+        """Project again these subjects, whose facts a command changed; new documents come first."""
+        outline = self._without_new_documents(subject_keys)
         bases = self._stores.producers.bases
-        plans = {one: [d for d in outline.get(one, ()) if d.kind in bases] for one in plan_ids}
-        self._rebuilds.revisit(plan_ids)
-        with self._attempting.noted(attempt_of(plan_ids, plans)):
+        plans = {one: [d for d in outline.get(one, ()) if d.kind in bases] for one in subject_keys}
+        self._rebuilds.revisit(subject_keys)
+        with self._attempting.noted(attempt_of(subject_keys, plans)):
             for revised in self._revisions(plans, named):
                 self._commits.commit(revised)
 
-    def _without_new_documents(self, plan_ids: Sequence[str]) -> Outline:
-        """The outline of these plan ids, once their new documents are projected."""
+    def _without_new_documents(self, subject_keys: Sequence[str]) -> Outline:
+        """The outline of these subjects, once their new documents are projected."""
         while True:
-            outline = self._stores.outline(plan_ids, NEW_A_ROUND)
-            new = [one for one in plan_ids if any(map(is_new, outline.get(one, ())))]
+            outline = self._stores.outline(subject_keys, NEW_A_ROUND)
+            new = [one for one in subject_keys if any(map(is_new, outline.get(one, ())))]
             if not new:
                 return outline
             self._attempting.begin(new)
@@ -207,20 +207,20 @@ class CommandRunner:
     def _revisions(
         self, plans: Outline, named: Collection[str] | None
     ) -> Iterator[Sequence[Projection]]:
-        """Yield the projections of each commit: long plan ids in steps, the others together."""
+        """Yield the projections of each commit: long subjects in steps, the others together."""
         journal, documents = self._stores.journal, 0
         together: list[Projection] = []
-        for plan_id, bases in plans.items():
-            events = self._events(plan_id)
+        for subject_key, bases in plans.items():
+            events = self._events(subject_key)
             if bases and len(events) > EVENTS_A_STEP:
-                covered = events if named is None else self._events(plan_id, named)
+                covered = events if named is None else self._events(subject_key, named)
                 read = journal.documents([one.position for one in bases])
                 steps = revise(
                     journal.documents, read, events, covered, self._commands_in_force.revise
                 )
                 yield from ([step] for step in steps)
                 continue
-            together += self._revision(plan_id)
+            together += self._revision(subject_key)
             documents += len(events)
             if documents > EVENTS_A_STEP:
                 yield together
@@ -228,14 +228,14 @@ class CommandRunner:
         if together:
             yield together
 
-    def _events(self, plan_id: str, named: Collection[str] | None = None) -> Sequence[int]:
-        """The positions of a plan id's settled events; ``named``: only of these content hashes."""
+    def _events(self, subject_key: str, named: Collection[str] | None = None) -> Sequence[int]:
+        """The positions of a subject's settled events; ``named``: only of these content hashes."""
         additions = self._stores.producers.additions
-        return self._stores.journal.settled_positions(plan_id, additions, named)
+        return self._stores.journal.settled_positions(subject_key, additions, named)
 
-    def _revision(self, plan_id: str) -> Sequence[Projection]:
-        """The revision of all documents of a plan id at once; empty where none is left."""
-        documents = [one for one in self._stores.journal.plan(plan_id) if not is_new(one)]
+    def _revision(self, subject_key: str) -> Sequence[Projection]:
+        """The revision of all documents of a subject at once; empty where none is left."""
+        documents = [one for one in self._stores.journal.plan(subject_key) if not is_new(one)]
         if not documents:
             return ()
         revised = self._commands_in_force.revise(documents)

@@ -105,7 +105,7 @@ class CommandsInForce:
     def project_all(
         self, documents: Sequence[StoredDocument], translation: Translation | None = None
     ) -> Projection:
-        """Translate all documents of a plan id as if they had just come, under the rules in force
+        """Translate all documents of a subject as if they had just come, under the rules in force
         or those of another ``translation``.
         """
         chosen = translation or self._rules.translation
@@ -114,7 +114,7 @@ class CommandsInForce:
     def revise(
         self, documents: Sequence[StoredDocument], no_more: Collection[str] = ()
     ) -> Projection:
-        """Translate all documents of a plan id again. The result's ``former`` are its facts under
+        """Translate all documents of a subject again. The result's ``former`` are its facts under
         fewer commands, and those of the documents projected before. ``no_more`` are content hashes
         of a command that is no longer in force.
         """
@@ -131,7 +131,7 @@ class CommandsInForce:
 
     def _forgotten_before(self, documents: Sequence[StoredDocument]) -> set[frozenset[str]]:
         """The sets of these documents that may have been forgotten when a round was interrupted:
-        none, or those of the first heard commands. Any other command adds or hides a plan id as a
+        none, or those of the first heard commands. Any other command adds or hides a subject as a
         whole.
         """
         forgotten = self.among(documents).forgotten

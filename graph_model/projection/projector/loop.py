@@ -56,7 +56,7 @@ class Projector:
 
     ``revive`` is called when the graph does not answer; it may restart an embedded engine and
     returns True when the graph is empty now and must be refilled. ``observe`` is called after every
-    round with the number of its plan ids and its seconds. ``checkpoints`` are those of an in-memory
+    round with the number of its subjects and its seconds. ``checkpoints`` are those of an in-memory
     graph: one is taken between two rounds, when the graph holds exactly the projected documents of
     the journal. ``runs`` says which runs the graph carries, ``capacity`` how many elements it holds
     (None: any number).
@@ -221,7 +221,7 @@ class Projector:
         self._preparation.prepare()
 
     def project_pending(self) -> int:
-        """One round, see ``Rounds.project_pending``; how many plan ids were taken up."""
+        """One round, see ``Rounds.project_pending``; how many subjects were taken up."""
         return self._rounds.project_pending()
 
     def make_room(self) -> None:

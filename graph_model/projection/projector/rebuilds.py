@@ -77,7 +77,7 @@ class Rebuilds:
         if self._commits.rebuild is not None:
             return self._commits.rebuild.progress
         journal = self._stores.journal
-        self._progress = Progress(Phase.WANTED, 0, journal.count_plan_ids(), 0, None, None)
+        self._progress = Progress(Phase.WANTED, 0, journal.count_subject_keys(), 0, None, None)
         while not self.is_elsewhere(noted := journal.get_meta(REBUILD_KEY)):
             if journal.replace_meta(REBUILD_KEY, noted, _WANTED):
                 break
@@ -177,12 +177,12 @@ class Rebuilds:
         self._commits.forget()
         return self._runs.step()
 
-    def revisit(self, plan_ids: Collection[str]) -> None:
-        """Make a rebuild under other rules visit these plan ids (again): their facts are about to
+    def revisit(self, subject_keys: Collection[str]) -> None:
+        """Make a rebuild under other rules visit these subjects (again): their facts are about to
         change under the rules in force.
         """
         if self._commits.rebuild is not None and not self._rules.settled:
-            self._commits.rebuild.revisit(plan_ids)
+            self._commits.rebuild.revisit(subject_keys)
 
     def drop(self) -> None:
         """Give up the running rebuild. The next one removes the elements that it added."""
@@ -208,7 +208,7 @@ class Rebuilds:
     def _project_anew(
         self, translation: Translation
     ) -> Callable[[Sequence[StoredDocument]], Projection]:
-        """A function that translates all documents of a plan id under the wanted rules."""
+        """A function that translates all documents of a subject under the wanted rules."""
         return lambda documents: self._commands_in_force.project_all(documents, translation)
 
     def _begin_from_nothing(self) -> None:

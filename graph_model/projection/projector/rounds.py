@@ -1,4 +1,4 @@
-"""One round: interrupted attempts, then commands, then the new documents of a batch of plan ids."""
+"""One round: interrupted attempts, then commands, then the new documents of a batch of subjects."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from graph_model.stores.protocols import ROUND_KEY, DocumentState
 _PLANS_A_BATCH: Final = 100
 _MANY_PLANS: Final = 5
 _KEPT_SECONDS: Final = 5.0
-"""A projector keeps the lease this long after a round of many plan ids, because its memory of known
+"""A projector keeps the lease this long after a round of many subjects, because its memory of known
 elements is valid until another process writes. While documents come one by one, it gives up the
 lease after each round, so that no document waits for the pause of a projector in another
 process."""
@@ -32,7 +32,7 @@ class Rounds:
     """``caught_up``: whether the last round completed everything that was there when it began;
     ``elsewhere``: whether it left everything to another process, which has the lease.
 
-    ``observe`` is called after every round with the number of its plan ids and its seconds.
+    ``observe`` is called after every round with the number of its subjects and its seconds.
     """
 
     def __init__(
@@ -61,7 +61,7 @@ class Rounds:
         self._kept_until = float("-inf")
 
     def project_pending(self) -> int:
-        """Project up to a batch of plan ids. Returns how many.
+        """Project up to a batch of subjects. Returns how many.
 
         Of all processes, only the one that has the lease projects.
         """
@@ -92,7 +92,7 @@ class Rounds:
         self._lease.give_up()
 
     def _project(self, keys: Sequence[str]) -> int:
-        """A round of the process that has the lease. Returns how many plan ids were taken up."""
+        """A round of the process that has the lease. Returns how many subjects were taken up."""
         began = time.monotonic()
         with self._journal.projecting():
             noted = self._journal.get_every_meta()
@@ -125,7 +125,7 @@ class Rounds:
             self._waiting.conclude(awaited - pending)
 
     def _project_batch(self, keys: Sequence[str], noted: Attempt | None) -> int:
-        """Carry out the commands one by one, then project as many other plan ids as fit into
+        """Carry out the commands one by one, then project as many other subjects as fit into
         memory. Returns how many.
 
         The interrupted attempt (``noted``), of this process or another, comes before all of them,

@@ -22,11 +22,13 @@ class ProjectionStores:
     producers: Producers
     fullness: Fullness
 
-    def outline(self, plan_ids: Collection[str], most: int | None = None) -> Outline:
-        """Per plan id the documents that its additions build on, and its new documents: at most
+    def outline(self, subject_keys: Collection[str], most: int | None = None) -> Outline:
+        """Per subject the documents that its additions build on, and its new documents: at most
         ``most`` of these.
         """
-        return self.journal.outline(plan_ids, self.producers.bases, most) if plan_ids else {}
+        return (
+            self.journal.outline(subject_keys, self.producers.bases, most) if subject_keys else {}
+        )
 
     def wrote(self, elements: int) -> None:
         """Note the number of elements that are about to be written, or were removed."""

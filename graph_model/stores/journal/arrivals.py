@@ -233,7 +233,7 @@ def _document(submission: Submission, receipt: Receipt) -> dict[str, Any]:
         "content_hash": submission.content_hash,
         "scope": submission.scope,
         "kind": submission.kind,
-        "plan_id": submission.plan_id,
+        "plan_id": submission.subject_key,
         "subject": submission.subject,
         "state": DocumentState.PENDING.value,
         "reason": None,

@@ -125,7 +125,7 @@ def read_backlog(connection: Connection) -> Backlog:
 class Sampled(NamedTuple):
     """One document of a sample; ``stored_bytes`` of its body, as it is packed."""
 
-    plan_id: str
+    subject_key: str
     kind: str
     stored_bytes: int
 

@@ -40,7 +40,7 @@ documents = sa.Table(
     sa.Column("content_hash", StoredText(), sa.ForeignKey(bodies.c.content_hash), nullable=False),
     sa.Column("scope", StoredText(), nullable=False),
     sa.Column("kind", StoredText(), nullable=False),
-    sa.Column("plan_id", StoredText(), nullable=False),
+    sa.Column("plan_id", StoredText(), nullable=False),  # the subject key, of every producer
     sa.Column("subject", StoredText(), nullable=False),
     sa.Column("state", StoredText(), nullable=False),
     sa.Column("reason", StoredText()),

@@ -23,13 +23,17 @@ class DocumentState(StrEnum):
 class Submission:
     """One document on its way into the journal: checked at the edge, masked, not yet durable.
 
+    ``subject_key`` names the thing that its producer projects as one: Spline's plan id, the key of
+    an OpenLineage run, job or dataset, of a declaration or a command. ``subject`` is the id of
+    that thing in one scope.
+
     ``content_hash`` covers kind, API version and ``body`` (inflated, masked JSON, UTF-8); ``scope``
     is the capture scope in force (plan label, else that of the receipt, else empty).
     """
 
     kind: DocumentKind
     api_version: str
-    plan_id: str
+    subject_key: str
     scope: str
     subject: str
     content_hash: str
@@ -69,7 +73,7 @@ class StoredDocument(NamedTuple):
     position: int
     kind: DocumentKind
     api_version: str
-    plan_id: str
+    subject_key: str
     scope: str
     subject: str
     content_hash: str

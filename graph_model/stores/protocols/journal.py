@@ -95,59 +95,64 @@ class JournalIntake(Protocol):
 
 
 class JournalDocuments(Protocol):
-    """Documents by plan id and by position; see ``Journal`` for damaged ones."""
+    """Documents by subject key and by position; see ``Journal`` for damaged ones."""
 
-    def plan(self, plan_id: str) -> tuple[StoredDocument, ...]:
-        """The documents of a plan id, of every scope, by position, with bodies."""
+    def plan(self, subject_key: str) -> tuple[StoredDocument, ...]:
+        """The documents of a subject key, of every scope, by position, with bodies."""
 
-    def plans(self, plan_ids: Collection[str]) -> dict[str, tuple[StoredDocument, ...]]:
-        """``plan`` for each of these plan ids that has documents, all in one go."""
+    def plans(self, subject_keys: Collection[str]) -> dict[str, tuple[StoredDocument, ...]]:
+        """``plan`` for each of these subject keys that has documents, all in one go."""
 
-    def newest_documents(self, plan_id: str, scope: str, limit: int) -> tuple[StoredDocument, ...]:
-        """The newest documents of a plan id in one scope, by position, with bodies."""
+    def newest_documents(
+        self, subject_key: str, scope: str, limit: int
+    ) -> tuple[StoredDocument, ...]:
+        """The newest documents of a subject key in one scope, by position, with bodies."""
 
     def settled_positions(
         self,
-        plan_id: str,
+        subject_key: str,
         kinds: Collection[DocumentKind],
         hashes: Collection[str] | None = None,
     ) -> tuple[int, ...]:
-        """The positions of all documents of a plan id that have one of these kinds and are not
+        """The positions of all documents of a subject key that have one of these kinds and are not
         PENDING, in order.
 
         With ``hashes`` only documents with one of these contents.
         """
 
     def positions_to(
-        self, plan_id: str, kinds: Collection[DocumentKind], last: int
+        self, subject_key: str, kinds: Collection[DocumentKind], last: int
     ) -> tuple[int, ...]:
-        """The positions of all documents of a plan id that have one of these kinds, in order,
+        """The positions of all documents of a subject key that have one of these kinds, in order,
         without fresh ones beyond ``last``.
         """
 
     def sizes(
-        self, plan_ids: Collection[str], kinds: Collection[DocumentKind] | None = None
+        self, subject_keys: Collection[str], kinds: Collection[DocumentKind] | None = None
     ) -> dict[str, DocumentsSize]:
-        """The size of all documents of each of these plan ids, or only of documents of these kinds.
-        No body is read; a plan id without documents is left out.
+        """The size of all documents of each of these subject keys, or only of documents of these
+        kinds. No body is read; a subject key without documents is left out.
         """
 
     def documents(self, positions: Collection[int]) -> tuple[StoredDocument, ...]:
         """The documents known among these, by position, with bodies."""
 
-    def content_hashes(self, plan_id: str) -> tuple[str, ...]:
-        """The content hashes of all documents of a plan id, by position; several scopes may share
-        one.
+    def content_hashes(self, subject_key: str) -> tuple[str, ...]:
+        """The content hashes of all documents of a subject key, by position; several scopes may
+        share one.
         """
 
     def outline(
-        self, plan_ids: Collection[str], kinds: Collection[DocumentKind], most: int | None = None
+        self,
+        subject_keys: Collection[str],
+        kinds: Collection[DocumentKind],
+        most: int | None = None,
     ) -> dict[str, tuple[StoredDocument, ...]]:
-        """Per plan id its documents of these kinds and its PENDING ones, by position, without
-        bodies. PENDING documents of other kinds are at most ``most`` for all plan ids together; the
-        database chooses which.
+        """Per subject key its documents of these kinds and its PENDING ones, by position, without
+        bodies. PENDING documents of other kinds are at most ``most`` for all subject keys together;
+        the database chooses which.
 
-        Two requests, whatever the number of plan ids; an unknown one is left out.
+        Two requests, whatever the number of subject keys; an unknown one is left out.
         """
 
     def bodies(self, positions: Collection[int]) -> dict[int, Body]:
@@ -156,28 +161,28 @@ class JournalDocuments(Protocol):
     def document(self, position: int) -> StoredDocument | None:
         """The document at this position. Raises DamagedDocument."""
 
-    def document_of(self, plan_id: str, content_hash: str) -> StoredDocument | None:
-        """The document with this plan id and content; of several scopes the first received.
+    def document_of(self, subject_key: str, content_hash: str) -> StoredDocument | None:
+        """The document with this subject key and content; of several scopes the first received.
 
         Raises DamagedDocument.
         """
 
 
 class JournalSubjects(Protocol):
-    """Plan ids and subjects, for the projection."""
+    """Subject keys and subjects, for the projection."""
 
     def pending(self, limit: int, first: DocumentKind) -> tuple[str, ...]:
-        """Plan ids that have a PENDING document: first those with one of the kind ``first``, then
-        the others, each the oldest first.
+        """Subject keys that have a PENDING document: first those with one of the kind ``first``,
+        then the others, each the oldest first.
         """
 
-    def plan_ids(self, after: str, limit: int) -> tuple[str, ...]:
-        """All plan ids, in order, from the first one behind ``after`` ("" for the beginning)."""
+    def subject_keys(self, after: str, limit: int) -> tuple[str, ...]:
+        """All subject keys, in order, from the first one behind ``after`` ("": from the start)."""
 
-    def plan_ids_of(self, subjects: Collection[str]) -> frozenset[str]:
-        """The plan ids of these subjects' documents."""
+    def subject_keys_of(self, subjects: Collection[str]) -> frozenset[str]:
+        """The subject keys of these subjects' documents."""
 
-    def count_plan_ids(self) -> int: ...
+    def count_subject_keys(self) -> int: ...
 
 
 class ProjectionLease(Protocol):

@@ -82,8 +82,8 @@ def test_it_is_a_journal(journal: SqlJournal) -> None:
 def test_the_newest_documents_of_a_key_come_with_their_bodies_in_one_scope(
     journal: SqlJournal,
 ) -> None:
-    bodies = [a_submission(f"{n}", plan_id="run:r", scope="laptop") for n in range(4)]
-    others = [a_submission("a", plan_id="run:r"), a_submission("b", scope="laptop")]
+    bodies = [a_submission(f"{n}", subject_key="run:r", scope="laptop") for n in range(4)]
+    others = [a_submission("a", subject_key="run:r"), a_submission("b", scope="laptop")]
     journal.accept([*bodies, *others], a_receipt("raw"))
     found = journal.newest_documents("run:r", "laptop", 3)
     assert [(one.position, one.body) for one in found] == [
@@ -103,7 +103,7 @@ def test_documents_get_positions_in_order_and_come_back_whole(journal: SqlJourna
     stored = journal.document(1)
     assert stored is not None
     assert (stored.position, stored.kind, stored.api_version) == (1, PLAN, "1.2")
-    assert (stored.plan_id, stored.scope, stored.subject) == ("plan-1", "laptop", "sub_a")
+    assert (stored.subject_key, stored.scope, stored.subject) == ("plan-1", "laptop", "sub_a")
     assert stored.content_hash == first.content_hash
     assert (stored.state, stored.reason, stored.received_at) == (PENDING, None, 5)
     assert (stored.body, stored.size) == (first.body, len(first.body))
@@ -175,11 +175,11 @@ def test_a_failure_half_way_leaves_nothing_behind(journal: SqlJournal, engine: s
 
 
 def test_text_that_databases_refuse_is_stored_all_the_same(journal: SqlJournal) -> None:
-    odd = a_submission("x", plan_id="plan \ud800 \0 end", scope="sc\udfffope")
+    odd = a_submission("x", subject_key="plan \ud800 \0 end", scope="sc\udfffope")
     assert journal.accept([odd], a_receipt("raw\0")) == (1,)
     document = journal.document_of("plan \ud800 \0 end", odd.content_hash)
     assert document is not None
-    assert document.plan_id == "plan \ufffd \ufffd end"
+    assert document.subject_key == "plan \ufffd \ufffd end"
     assert [found.position for found in journal.recall("raw\0", "sc\udfffope")] == [1]
 
 
@@ -275,9 +275,9 @@ def test_acknowledging_unknown_bytes_does_nothing(journal: SqlJournal) -> None:
 def test_a_plan_gives_its_documents_of_every_scope_by_position_with_bodies(
     journal: SqlJournal,
 ) -> None:
-    journal.accept([an_event("e1", plan_id="p")], a_receipt())
-    journal.accept([a_submission("other", plan_id="q")], a_receipt())
-    journal.accept([a_submission("p", plan_id="p", scope="s")], a_receipt())
+    journal.accept([an_event("e1", subject_key="p")], a_receipt())
+    journal.accept([a_submission("other", subject_key="q")], a_receipt())
+    journal.accept([a_submission("p", subject_key="p", scope="s")], a_receipt())
     assert [(found.position, found.scope, found.body) for found in journal.plan("p")] == [
         (1, "", b"e1"),
         (3, "s", b"p"),
@@ -299,13 +299,15 @@ def test_an_outline_has_the_kinds_asked_for_and_pending_documents(journal: SqlJo
         }
 
 
-def test_a_plan_id_with_many_pending_documents_does_not_hide_the_others(
+def test_a_subject_key_with_many_pending_documents_does_not_hide_the_others(
     journal: SqlJournal,
 ) -> None:
-    many = [an_event(str(number), plan_id="many") for number in range(250)]
-    journal.accept([an_event("a", plan_id="a"), *many, an_event("b", plan_id="b")], a_receipt())
+    many = [an_event(str(number), subject_key="many") for number in range(250)]
     journal.accept(
-        [an_event(f"again {number}", plan_id="many") for number in range(5)], a_receipt()
+        [an_event("a", subject_key="a"), *many, an_event("b", subject_key="b")], a_receipt()
+    )
+    journal.accept(
+        [an_event(f"again {number}", subject_key="many") for number in range(5)], a_receipt()
     )
     assert journal.pending(10, COMMAND) == ("a", "many", "b")
     assert journal.pending(2, COMMAND) == ("a", "many")
@@ -315,7 +317,7 @@ def test_an_outline_has_at_most_so_many_pending_documents_of_other_kinds(
     journal: SqlJournal,
 ) -> None:
     events = [an_event(str(number)) for number in range(5)]
-    journal.accept([a_submission("p"), *events, an_event("other", plan_id="q")], a_receipt())
+    journal.accept([a_submission("p"), *events, an_event("other", subject_key="q")], a_receipt())
     journal.settle([2], PROJECTED)
     for most, found in ((0, 0), (3, 3), (100, 5)):
         outline = journal.outline(["plan-1", "q"], [PLAN], most)
@@ -325,9 +327,9 @@ def test_an_outline_has_at_most_so_many_pending_documents_of_other_kinds(
         assert len(documents) == found + 1
 
 
-def test_sizes_count_documents_and_bytes_by_plan_id(journal: SqlJournal) -> None:
+def test_sizes_count_documents_and_bytes_by_subject_key(journal: SqlJournal) -> None:
     journal.accept([a_submission("plan"), an_event("123"), an_event("45678")], a_receipt())
-    journal.accept([an_event("other", plan_id="q")], a_receipt())
+    journal.accept([an_event("other", subject_key="q")], a_receipt())
     asked = ["plan-1", "q", "unknown"]
     assert journal.sizes(asked) == {"plan-1": DocumentsSize(3, 12), "q": DocumentsSize(1, 5)}
     assert journal.sizes(asked, [EVENT]) == {
@@ -351,8 +353,8 @@ def test_positions_are_told_without_documents_after_a_moment(journal: SqlJournal
 
 
 def test_pending_plans_come_oldest_first_and_once(journal: SqlJournal) -> None:
-    for number, plan_id in enumerate(["b", "a", "b", "c"]):
-        journal.accept([an_event(str(number), plan_id=plan_id)], a_receipt())
+    for number, subject_key in enumerate(["b", "a", "b", "c"]):
+        journal.accept([an_event(str(number), subject_key=subject_key)], a_receipt())
     assert journal.pending(10, COMMAND) == ("b", "a", "c")
     assert journal.pending(2, COMMAND) == ("b", "a")
     assert journal.pending(0, COMMAND) == ()
@@ -361,13 +363,13 @@ def test_pending_plans_come_oldest_first_and_once(journal: SqlJournal) -> None:
     journal.settle([3], WAITING)
     journal.settle([2], FAILED, "no reason")
     assert journal.pending(10, COMMAND) == ("c",)
-    journal.accept([a_submission("d", kind=COMMAND, plan_id="d")], a_receipt())
+    journal.accept([a_submission("d", kind=COMMAND, subject_key="d")], a_receipt())
     assert journal.pending(10, COMMAND) == ("d", "c")
 
 
 def test_a_plan_with_many_pending_documents_hides_no_other(journal: SqlJournal) -> None:
-    journal.accept([an_event(str(n), plan_id="busy") for n in range(350)], a_receipt())
-    journal.accept([an_event("x", plan_id="quiet")], a_receipt())
+    journal.accept([an_event(str(n), subject_key="busy") for n in range(350)], a_receipt())
+    journal.accept([an_event("x", subject_key="quiet")], a_receipt())
     assert journal.pending(2, COMMAND) == ("busy", "quiet")
 
 
@@ -415,7 +417,7 @@ def test_a_document_that_was_projected_is_not_fresh_when_it_is_reopened(
     assert [one.reason for one in journal.documents([1])] == [None]
 
 
-def test_the_events_of_a_plan_id_that_no_round_waits_for_are_told_by_position(
+def test_the_events_of_a_subject_key_that_no_round_waits_for_are_told_by_position(
     journal: SqlJournal,
 ) -> None:
     events = [an_event(str(n)) for n in range(6)]
@@ -423,15 +425,15 @@ def test_the_events_of_a_plan_id_that_no_round_waits_for_are_told_by_position(
     journal.settle([1, 3, 5], PROJECTED)
     journal.settle([6], WAITING)
     journal.settle([7], FAILED, "why")
-    plan_id = events[0].plan_id
-    assert journal.settled_positions(plan_id, [EVENT]) == (3, 5, 6, 7)
+    subject_key = events[0].subject_key
+    assert journal.settled_positions(subject_key, [EVENT]) == (3, 5, 6, 7)
     named = [events[0].content_hash, events[1].content_hash, events[4].content_hash]
-    assert journal.settled_positions(plan_id, [EVENT], named) == (3, 6)
+    assert journal.settled_positions(subject_key, [EVENT], named) == (3, 6)
     assert journal.settled_positions("another", [EVENT]) == ()
-    assert journal.settled_positions(plan_id, [EVENT], []) == ()
-    assert journal.settled_positions(plan_id, [PLAN, EVENT], named) == (3, 6)
+    assert journal.settled_positions(subject_key, [EVENT], []) == ()
+    assert journal.settled_positions(subject_key, [PLAN, EVENT], named) == (3, 6)
     hashes = [one.content_hash for one in journal.documents(range(1, 8))]
-    assert list(journal.content_hashes(plan_id)) == hashes
+    assert list(journal.content_hashes(subject_key)) == hashes
 
 
 def test_reopening_may_begin_at_a_position(
@@ -456,7 +458,7 @@ def test_the_first_unprojected_position_is_the_oldest_pending_one_or_the_next(
     assert journal.first_unprojected() == 3
     journal.settle([3], WAITING)
     assert journal.first_unprojected() == 5
-    journal.accept([a_submission("d", kind=COMMAND, plan_id="d")], a_receipt())
+    journal.accept([a_submission("d", kind=COMMAND, subject_key="d")], a_receipt())
     assert journal.first_unprojected() == 5
     assert journal.first_unprojected(besides=COMMAND) == 6
 
@@ -474,7 +476,7 @@ def test_reopening_works_through_a_journal_in_parts(
 # --- reading -------------------------------------------------------------------------------------
 
 
-def test_a_document_is_found_by_its_plan_id_and_its_content(journal: SqlJournal) -> None:
+def test_a_document_is_found_by_its_subject_key_and_its_content(journal: SqlJournal) -> None:
     older, newer = (a_submission("a", api_version=version) for version in ("1", "1.2"))
     journal.accept([newer, older], a_receipt())
     journal.accept([a_submission("a", api_version="1", scope="s")], a_receipt())

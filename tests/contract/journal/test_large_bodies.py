@@ -49,11 +49,11 @@ def kept(engine: sa.Engine, store: S3Bodies) -> sa.Engine:
 def large(name: str, **more: Any) -> Submission:
     """A document that no compression makes small."""
     text = random.Random(name).randbytes(3 * ABOVE).hex()
-    return a_submission(f'{{"id":"{name}","text":"{text}"}}', plan_id=name, **more)
+    return a_submission(f'{{"id":"{name}","text":"{text}"}}', subject_key=name, **more)
 
 
 def small(name: str) -> Submission:
-    return a_submission(f'{{"id":"{name}"}}', plan_id=name)
+    return a_submission(f'{{"id":"{name}"}}', subject_key=name)
 
 
 def names_of(store: S3Bodies) -> set[str]:

@@ -60,7 +60,7 @@ class Process:
         return self.journal.accept(documents_of(plans, run), Receipt(0, "", "test", "raw"))
 
     def look(self) -> int:
-        """One look of its projector: how many plan ids it took up."""
+        """One look of its projector: how many subjects it took up."""
         return self.projector.project_pending()
 
     def close(self) -> None:

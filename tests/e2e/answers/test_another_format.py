@@ -223,7 +223,7 @@ def test_queues_bring_it() -> None:
     reader = MessageReader(None, (), 1_000_000, FORMATS)
     for attributes in ({}, {"__TypeId__": "Copy_1"}):
         (found,) = reader.read(Message("m-1", value, attributes)).prepared
-        assert (found.submission.kind, found.submission.plan_id) == (COPY_KIND, "run:r1")
+        assert (found.submission.kind, found.submission.subject_key) == (COPY_KIND, "run:r1")
     with pytest.raises(InvalidInput, match="one of ExecutionPlan, ExecutionEvent, and there is"):
         read_record(KafkaRecord("jobs", 0, 0, (), value.encode()))
 
@@ -262,7 +262,7 @@ def test_a_crash_at_any_step_comes_to_the_same() -> None:
     """Two formats under one key, and a command that takes one of them back."""
     event = lineage_event(run_event("r1", "COMPLETE", 30, outputs=[dataset("x", "k")]))
     forgotten = submission(COPIES[1])
-    order = Forget((forgotten.plan_id,), (forgotten.content_hash,))
+    order = Forget((forgotten.subject_key,), (forgotten.content_hash,))
     rounds = [
         [submission(COPIES[0]), forgotten],
         [event],

@@ -182,7 +182,7 @@ class Deployment:
         projector.stop()
 
     def refill(self, projector: Projector) -> int:
-        """How many plan ids had to be projected until nothing was pending."""
+        """How many subjects had to be projected until nothing was pending."""
         projector.prepare()
         projector._prepared = True
         done = 0

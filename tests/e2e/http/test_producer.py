@@ -210,7 +210,7 @@ def test_events_are_answered_with_nothing(server: Headwater) -> None:
 
 def test_an_event_may_come_before_its_plan(server: Headwater) -> None:
     assert server.post_events([an_event(planId=OTHER_PLAN_ID)]).status_code == 201
-    assert server.journal.entries().items[0].plan_id == OTHER_PLAN_ID
+    assert server.journal.entries().items[0].subject_key == OTHER_PLAN_ID
 
 
 def test_each_event_of_a_list_is_a_document_and_a_repeat_is_not(server: Headwater) -> None:

@@ -135,7 +135,7 @@ def asked_of(documents: Iterable[Submission], *, stepwise: bool = False) -> Smal
 
 
 def forget(headwater: SmallHeadwater, document: Submission) -> None:
-    work = Forget((document.plan_id,), (document.content_hash,))
+    work = Forget((document.subject_key,), (document.content_hash,))
     headwater.accept(submit(Command("someone", NOW, "", "", work)))
     headwater.project()
 
@@ -392,7 +392,7 @@ def with_subquery(whole: bool) -> Submission:
 
 
 def test_a_write_of_which_one_agent_does_not_know_all_tables_is_one() -> None:
-    plans = {one.plan_id: one for one in map(with_subquery, (True, False))}
+    plans = {one.subject_key: one for one in map(with_subquery, (True, False))}
     told = [ran(number, plan_id=key) for number, key in enumerate(plans)]
     made = asked_of([*plans.values(), *told])
     client = client_of(made, NOW)

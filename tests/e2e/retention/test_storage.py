@@ -233,7 +233,7 @@ def test_a_hidden_job_is_not_named(asked: Asked) -> None:
 def test_a_sample_is_bounded_and_reaches_from_the_first_to_the_newest(asked: Asked) -> None:
     sample = asked.small.journal.sample(5)
     assert len(sample) == 5
-    assert len({one.plan_id for one in asked.small.journal.sample(1_000)}) == 2
+    assert len({one.subject_key for one in asked.small.journal.sample(1_000)}) == 2
 
 
 def test_an_empty_headwater_has_an_answer(tmp_path: Path) -> None:

@@ -107,7 +107,7 @@ def known(tmp_path_factory: pytest.TempPathFactory) -> Known:
     found.catalogue = service.catalogue.digest()
     found.epoch = journal.get_meta("projection_epoch") or ""
     failed = journal.entries(state=DocumentState.FAILED, limit=1000).items
-    found.failed = {one.plan_id for one in failed}
+    found.failed = {one.subject_key for one in failed}
     service.close()
     return found
 

@@ -678,7 +678,7 @@ def test_commands_of_people_survive_an_export_and_an_import(tmp_path: Path) -> N
     for folder in ("one", "two"):
         database = open_database(tmp_path / folder / DATABASE_FILE)
         items = SqlJournal(database).entries().items
-        found.append([(one.kind, one.plan_id, one.content_hash) for one in items])
+        found.append([(one.kind, one.subject_key, one.content_hash) for one in items])
         database.dispose()
     assert found[0] == found[1]
     assert len(found[0]) == 2

@@ -147,7 +147,7 @@ def test_secrets_are_masked_on_the_way_in(tmp_path: Path) -> None:
 
 
 def test_an_export_whose_id_is_not_that_of_its_body_is_refused() -> None:
-    piece = Piece(PLAN_KIND, "1.2", a_plan(), "x:1", plan_id="1" * 8)
+    piece = Piece(PLAN_KIND, "1.2", a_plan(), "x:1", subject_key="1" * 8)
     with pytest.raises(InvalidInput, match="planId"):
         prepare(piece)
 

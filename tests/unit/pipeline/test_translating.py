@@ -58,7 +58,7 @@ def runs(count: int) -> list[Submission]:
 
 def forget(*submissions: Submission) -> Submission:
     hashes = tuple(sorted(one.content_hash for one in submissions))
-    return command(Forget(tuple(sorted({one.plan_id for one in submissions})), hashes))
+    return command(Forget(tuple(sorted({one.subject_key for one in submissions})), hashes))
 
 
 def prune(before: int, *, drop_bodies: bool = False) -> Submission:
@@ -172,7 +172,7 @@ def test_a_poisoned_plan_is_listed_with_its_reason_and_takes_nobody_with_it() ->
     for batch_size in (1, 5_000):
         records = check_equal([*TROUBLE, *poison()], batch_size)
         failed = [one for one in set_aside(records) if one["state"] == "failed"]
-        assert {one["planId"] for one in failed} == {poison()[0].plan_id}
+        assert {one["planId"] for one in failed} == {poison()[0].subject_key}
         assert sum(one["documents"] for one in failed) == 1
         assert all("expected" in one["reason"] for one in failed)
         counts, states = sum_counts(one.content for one in records if one.part == COUNTS)
@@ -188,12 +188,12 @@ def test_an_event_without_its_plan_is_listed_as_waiting() -> None:
 def test_a_command_that_cannot_be_read_is_listed_and_orders_nothing() -> None:
     broken = command(Forget((), ()))
     broken = Submission(
-        broken.kind, "1", broken.plan_id, "", broken.subject, "f" * 64, b'{"command":1}'
+        broken.kind, "1", broken.subject_key, "", broken.subject, "f" * 64, b'{"command":1}'
     )
     headwater, _ = journal_lines(TROUBLE)
     headwater.close()
     line = json.dumps(
-        {"position": 99, "kind": "command", "apiVersion": "1", "planId": broken.plan_id,
+        {"position": 99, "kind": "command", "apiVersion": "1", "planId": broken.subject_key,
          "scope": "", "receivedAt": 1, "body": {"command": 1}}
     )  # fmt: skip
     records = translated([line])

@@ -6,8 +6,8 @@ In reading order:
 ``rows``        rows of the journal -> documents
 ``settings``    the values that a journal keeps by their keys
 ``intake``      documents into the journal, durable on return
-``documents``   documents by their plan ids and positions, with their bodies or without
-``subjects``    the plan ids of documents
+``documents``   documents by their subject keys and positions, with their bodies or without
+``subjects``    the subject keys of documents
 ``states``      the states of documents, and the one projector
 ``contents``    lists, counts and samples of the whole journal
 """

@@ -1,4 +1,4 @@
-"""Documents by their plan ids and positions, with their bodies or without."""
+"""Documents by their subject keys and positions, with their bodies or without."""
 
 from __future__ import annotations
 
@@ -30,13 +30,13 @@ from graph_model.stores.protocols import (
 )
 
 # Made once: to put these together anew takes longer than the database does.
-_OUTLINED: Final = described.where(in_list(documents.c.plan_id, "plan_ids"))
+_OUTLINED: Final = described.where(in_list(documents.c.plan_id, "subject_keys"))
 _OUTLINED_KINDS: Final = described.where(
-    in_list(documents.c.plan_id, "plan_ids"), in_list(documents.c.kind, "kinds")
+    in_list(documents.c.plan_id, "subject_keys"), in_list(documents.c.kind, "kinds")
 )
 # Spelled out: of a list whose length it does not know, SQLite prefers all that is pending.
 _OUTLINED_NEW: Final = described.where(
-    documents.c.plan_id.in_(sa.bindparam("plan_ids", expanding=True)),
+    documents.c.plan_id.in_(sa.bindparam("subject_keys", expanding=True)),
     documents.c.kind.not_in(sa.bindparam("kinds", expanding=True)),
     documents.c.state == DocumentState.PENDING.value,
 )
@@ -48,7 +48,7 @@ _SIZES: Final = (
         sa.func.coalesce(sa.cast(sa.func.sum(bodies.c.size), sa.BigInteger), 0),
     )
     .outerjoin_from(documents, bodies, documents.c.content_hash == bodies.c.content_hash)
-    .where(in_list(documents.c.plan_id, "plan_ids"))
+    .where(in_list(documents.c.plan_id, "subject_keys"))
     .group_by(documents.c.plan_id)
 )
 _SIZES_OF_KINDS: Final = _SIZES.where(in_list(documents.c.kind, "kinds"))
@@ -57,24 +57,26 @@ _SIZES_OF_KINDS: Final = _SIZES.where(in_list(documents.c.kind, "kinds"))
 class SqlJournalDocuments(JournalConnection):
     """See ``protocols.journal.JournalDocuments``."""
 
-    def plan(self, plan_id: str) -> tuple[StoredDocument, ...]:
-        return self.plans((plan_id,)).get(plan_id, ())
+    def plan(self, subject_key: str) -> tuple[StoredDocument, ...]:
+        return self.plans((subject_key,)).get(subject_key, ())
 
-    def plans(self, plan_ids: Collection[str]) -> dict[str, tuple[StoredDocument, ...]]:
+    def plans(self, subject_keys: Collection[str]) -> dict[str, tuple[StoredDocument, ...]]:
         """Sorted here: for an order, a planner prefers an index that has it to the plan's own."""
         with self._read() as connection:
             rows = [
                 row
-                for chunk in chunks(sorted(set(plan_ids)))
-                for row in connection.execute(_OUTLINED, {"plan_ids": chunk})
+                for chunk in chunks(sorted(set(subject_keys)))
+                for row in connection.execute(_OUTLINED, {"subject_keys": chunk})
             ]
-            return _by_plan_id(with_bodies(connection, rows))
+            return _by_subject_key(with_bodies(connection, rows))
 
-    def newest_documents(self, plan_id: str, scope: str, limit: int) -> tuple[StoredDocument, ...]:
+    def newest_documents(
+        self, subject_key: str, scope: str, limit: int
+    ) -> tuple[StoredDocument, ...]:
         """Bodies are read of those alone."""
         asked = (
             sa.select(documents.c.position)
-            .where(documents.c.plan_id == plan_id, documents.c.scope == scope)
+            .where(documents.c.plan_id == subject_key, documents.c.scope == scope)
             .order_by(documents.c.position.desc())
             .limit(checked_limit(limit))
         )
@@ -84,13 +86,13 @@ class SqlJournalDocuments(JournalConnection):
 
     def settled_positions(
         self,
-        plan_id: str,
+        subject_key: str,
         kinds: Collection[DocumentKind],
         hashes: Collection[str] | None = None,
     ) -> tuple[int, ...]:
         """Sorted here, for the same reason as in ``plans``."""
         asked = sa.select(documents.c.position).where(
-            documents.c.plan_id == plan_id,
+            documents.c.plan_id == subject_key,
             documents.c.kind.in_(sorted(kinds)),
             documents.c.state != DocumentState.PENDING.value,
         )
@@ -102,11 +104,11 @@ class SqlJournalDocuments(JournalConnection):
             return tuple(sorted(at for part in parts for at in connection.execute(part).scalars()))
 
     def positions_to(
-        self, plan_id: str, kinds: Collection[DocumentKind], last: int
+        self, subject_key: str, kinds: Collection[DocumentKind], last: int
     ) -> tuple[int, ...]:
         columns = documents.c
         asked = sa.select(columns.position).where(
-            columns.plan_id == plan_id,
+            columns.plan_id == subject_key,
             columns.kind.in_(sorted(kinds)),
             sa.or_(
                 columns.position <= last,
@@ -118,14 +120,16 @@ class SqlJournalDocuments(JournalConnection):
             return tuple(sorted(connection.execute(asked).scalars()))
 
     def sizes(
-        self, plan_ids: Collection[str], kinds: Collection[DocumentKind] | None = None
+        self, subject_keys: Collection[str], kinds: Collection[DocumentKind] | None = None
     ) -> dict[str, DocumentsSize]:
         asked = _SIZES if kinds is None else _SIZES_OF_KINDS
         found: dict[str, DocumentsSize] = {}
         with self._read() as connection:
-            for chunk in chunks(sorted(set(plan_ids))):
-                rows = connection.execute(asked, {"plan_ids": chunk, "kinds": sorted(kinds or ())})
-                found |= {plan_id: DocumentsSize(*size) for plan_id, *size in rows}
+            for chunk in chunks(sorted(set(subject_keys))):
+                rows = connection.execute(
+                    asked, {"subject_keys": chunk, "kinds": sorted(kinds or ())}
+                )
+                found |= {subject_key: DocumentsSize(*size) for subject_key, *size in rows}
         return found
 
     def documents(self, positions: Collection[int]) -> tuple[StoredDocument, ...]:
@@ -136,18 +140,21 @@ class SqlJournalDocuments(JournalConnection):
                 found += with_bodies(connection, rows)
         return tuple(sorted(found, key=position_of))
 
-    def content_hashes(self, plan_id: str) -> tuple[str, ...]:
-        asked = sa.select(documents.c.content_hash).where(documents.c.plan_id == plan_id)
+    def content_hashes(self, subject_key: str) -> tuple[str, ...]:
+        asked = sa.select(documents.c.content_hash).where(documents.c.plan_id == subject_key)
         with self._read() as connection:
             return tuple(connection.execute(asked.order_by(documents.c.position)).scalars())
 
     def outline(
-        self, plan_ids: Collection[str], kinds: Collection[DocumentKind], most: int | None = None
+        self,
+        subject_keys: Collection[str],
+        kinds: Collection[DocumentKind],
+        most: int | None = None,
     ) -> dict[str, tuple[StoredDocument, ...]]:
-        asked = {"plan_ids": sorted(set(plan_ids)), "kinds": sorted(kinds), "most": most}
+        asked = {"subject_keys": sorted(set(subject_keys)), "kinds": sorted(kinds), "most": most}
         new = _OUTLINED_NEW if most is None else _OUTLINED_SOME
         with self._read() as connection:
-            return _by_plan_id(
+            return _by_subject_key(
                 without_body(row)
                 for part in (_OUTLINED_KINDS, new)
                 for row in connection.execute(part, asked)
@@ -163,22 +170,22 @@ class SqlJournalDocuments(JournalConnection):
             raise DamagedDocument(position, found[0].damage)
         return found[0] if found else None
 
-    def document_of(self, plan_id: str, content_hash: str) -> StoredDocument | None:
+    def document_of(self, subject_key: str, content_hash: str) -> StoredDocument | None:
         asked = sa.select(documents.c.position, documents.c.plan_id).where(
             documents.c.content_hash == content_hash
         )
         with self._read() as connection:
-            # Compared here: asked for both, a planner may walk all documents of the plan id.
-            found = [at for at, key in connection.execute(asked) if key == storable(plan_id)]
+            # Compared here: asked for both, a planner may walk all documents of the subject key.
+            found = [at for at, key in connection.execute(asked) if key == storable(subject_key)]
         return self.document(min(found)) if found else None
 
 
-def _by_plan_id(found: Iterable[StoredDocument]) -> dict[str, tuple[StoredDocument, ...]]:
-    """Per plan id its documents, by position."""
+def _by_subject_key(found: Iterable[StoredDocument]) -> dict[str, tuple[StoredDocument, ...]]:
+    """Per subject key its documents, by position."""
     grouped: dict[str, list[StoredDocument]] = {}
     for document in found:
-        grouped.setdefault(document.plan_id, []).append(document)
+        grouped.setdefault(document.subject_key, []).append(document)
     return {
-        plan_id: tuple(sorted(together, key=lambda one: one.position))
-        for plan_id, together in grouped.items()
+        subject_key: tuple(sorted(together, key=lambda one: one.position))
+        for subject_key, together in grouped.items()
     }

@@ -13,7 +13,7 @@ from graph_model.stores.journal.tables import bodies, documents
 from graph_model.stores.protocols import DocumentState, StoredDocument
 
 # The columns of a document. Outer joins: one whose body is missing is damaged, and
-# must not vanish from its plan id.
+# must not vanish from its subject key.
 described = (
     sa.select(
         documents.c.position,
@@ -51,13 +51,13 @@ def position_of(document: StoredDocument) -> int:
 
 def _stored(row: Any, body: bytes, damage: str = "") -> StoredDocument:
     # As ``described`` lists them; looked up by its name, each would cost as much as all of them.
-    position, kind, api_version, plan_id, scope, subject, content_hash, state, *rest = row
+    position, kind, api_version, subject_key, scope, subject, content_hash, state, *rest = row
     reason, received_at, size = rest[:3]
     return StoredDocument(
         position,
         kind,
         api_version,
-        plan_id,
+        subject_key,
         scope,
         subject,
         content_hash,

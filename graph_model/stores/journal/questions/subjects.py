@@ -1,4 +1,4 @@
-"""The plan ids of documents."""
+"""The subject keys of documents."""
 
 from __future__ import annotations
 
@@ -31,13 +31,13 @@ class SqlJournalSubjects(JournalConnection):
         """The cost depends on the returned documents, not on those behind."""
         found: dict[str, None] = {}
         with self._read() as connection:
-            for plan_id in _pending_plans(connection, first, max(limit, 100), found):
+            for subject_key in _pending_plans(connection, first, max(limit, 100), found):
                 if len(found) >= limit:
                     break
-                found.setdefault(plan_id)
+                found.setdefault(subject_key)
         return tuple(found)
 
-    def plan_ids(self, after: str, limit: int) -> tuple[str, ...]:
+    def subject_keys(self, after: str, limit: int) -> tuple[str, ...]:
         asked = (
             sa.select(documents.c.plan_id)
             .where(documents.c.plan_id > after)
@@ -48,7 +48,7 @@ class SqlJournalSubjects(JournalConnection):
         with self._read() as connection:
             return tuple(connection.execute(asked).scalars())
 
-    def plan_ids_of(self, subjects: Collection[str]) -> frozenset[str]:
+    def subject_keys_of(self, subjects: Collection[str]) -> frozenset[str]:
         found: set[str] = set()
         with self._read() as connection:
             for chunk in chunks(sorted(set(subjects))):
@@ -56,7 +56,7 @@ class SqlJournalSubjects(JournalConnection):
                 found.update(connection.execute(asked.distinct()).scalars())
         return frozenset(found)
 
-    def count_plan_ids(self) -> int:
+    def count_subject_keys(self) -> int:
         asked = sa.select(sa.func.count(documents.c.plan_id.distinct()))
         with self._read() as connection:
             return int(connection.execute(asked).scalar_one())
@@ -65,7 +65,7 @@ class SqlJournalSubjects(JournalConnection):
 def _pending_plans(
     connection: Connection, first: DocumentKind, page: int, found: Collection[str]
 ) -> Iterator[str]:
-    """The plan ids of the documents PENDING, by position; one may come for each document.
+    """The subject keys of the documents PENDING, by position; one may come for each document.
 
     Those of the kind ``first`` come before all others, as many as a page holds. From the second
     page on the database leaves out those that the caller has ``found``: one may have very many.

@@ -74,7 +74,7 @@ class _NoBucket:
 
 def test_a_plain_plan_is_read_in_the_version_that_it_is_written_in() -> None:
     (plan,) = READER.read(a_message(a_plan())).prepared
-    assert (plan.submission.kind, plan.submission.plan_id) == (PLAN_KIND, PLAN_ID)
+    assert (plan.submission.kind, plan.submission.subject_key) == (PLAN_KIND, PLAN_ID)
 
 
 class _Bomb(_NoBucket):

@@ -54,7 +54,7 @@ def order(given: Instruction) -> Submission:
 
 
 def forget(*documents: Submission) -> Submission:
-    keys = sorted({one.plan_id for one in documents})
+    keys = sorted({one.subject_key for one in documents})
     return order(Forget(tuple(keys), tuple(one.content_hash for one in documents)))
 
 
@@ -100,7 +100,7 @@ def declared() -> list[Submission]:
         )
         for minute, source in enumerate(("a", "only declared"))
     ]
-    return [*said, order(Retract((said[1].plan_id,), (said[1].content_hash,)))]
+    return [*said, order(Retract((said[1].subject_key,), (said[1].content_hash,)))]
 
 
 def pruned(name: str, number: int, *, drop_bodies: bool, later: int | None) -> list[Submission]:
@@ -340,7 +340,7 @@ def outcome_of(
 ) -> tuple[object, object]:
     """All elements and rows, when a new process has done the rest of the work.
 
-    A round takes up ``batch`` plan ids, so that others wait while it works; a command gives way to
+    A round takes up ``batch`` subjects, so that others wait while it works; a command gives way to
     them after each ``of_command`` of its own.
     """
     with tempfile.TemporaryDirectory() as folder, pytest.MonkeyPatch.context() as patched:

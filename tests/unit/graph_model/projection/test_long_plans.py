@@ -1,4 +1,4 @@
-"""A plan id with very many events: projected and rebuilt in pieces, the same in the end."""
+"""A subject with very many events: projected and rebuilt in pieces, the same in the end."""
 
 from __future__ import annotations
 
@@ -170,7 +170,7 @@ def assert_projected_in_pieces(
     [MINE, [*EVENTS, MINE[0]], CHANGED, CHANGED[::-1], BOTH_SCOPES],
     ids=["plan first", "plan last", "changed", "changed, backwards", "two scopes"],
 )
-def test_pending_events_of_one_plan_id_are_projected_in_pieces(
+def test_pending_events_of_one_subject_key_are_projected_in_pieces(
     submissions: list[Submission],
 ) -> None:
     headwater = accepted(submissions)
@@ -330,7 +330,7 @@ def test_a_rebuild_goes_on_with_the_piece_that_failed(writes: int) -> None:
     headwater.close()
 
 
-def test_thousands_of_events_of_one_plan_id_come_in_pieces_of_the_stated_size() -> None:
+def test_thousands_of_events_of_one_subject_key_come_in_pieces_of_the_stated_size() -> None:
     events = [event(an_event(START + number)) for number in range(2_500)]
     headwater = accepted([MINE[0], *events])
     given = measured(headwater)

@@ -91,22 +91,22 @@ class CountedReads:
         self.asked: list[Collection[str]] = []
         self.weighed: list[Collection[str]] = []
 
-    def plans(self, plan_ids: Collection[str]) -> Any:
-        self.asked.append(plan_ids)
-        return self._inner.plans(plan_ids)
+    def plans(self, subject_keys: Collection[str]) -> Any:
+        self.asked.append(subject_keys)
+        return self._inner.plans(subject_keys)
 
-    def sizes(self, plan_ids: Collection[str], *kinds: Any) -> Any:
-        self.weighed.append(plan_ids)
-        return self._inner.sizes(plan_ids, *kinds)
+    def sizes(self, subject_keys: Collection[str], *kinds: Any) -> Any:
+        self.weighed.append(subject_keys)
+        return self._inner.sizes(subject_keys, *kinds)
 
-    def plan(self, plan_id: str) -> Any:
-        raise AssertionError(f"{plan_id} is asked for alone")
+    def plan(self, subject_key: str) -> Any:
+        raise AssertionError(f"{subject_key} is asked for alone")
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._inner, name)
 
 
-def test_a_step_of_a_rebuild_asks_for_documents_and_sizes_of_its_plan_ids_at_once(
+def test_a_step_of_a_rebuild_asks_for_documents_and_sizes_of_its_subject_keys_at_once(
     expected: tuple[object, object],
 ) -> None:
     headwater = project(TROUBLE, stepwise=False)
@@ -115,7 +115,7 @@ def test_a_step_of_a_rebuild_asks_for_documents_and_sizes_of_its_plan_ids_at_onc
     rebuild(headwater)
     (asked,) = journal.asked
     assert [list(some) for some in journal.weighed] == [asked]
-    assert len(asked) == headwater.journal.count_plan_ids() > 1
+    assert len(asked) == headwater.journal.count_subject_keys() > 1
     assert headwater.elements() == expected
     headwater.close()
 

@@ -1,4 +1,4 @@
-"""A command about a plan id with very many events: bounded steps, and the same in the end."""
+"""A command about a subject with very many events: bounded steps, and the same in the end."""
 
 from __future__ import annotations
 
@@ -28,14 +28,14 @@ MINE = [plan(a_plan()), *(event(an_event(START + n)) for n in range(95))]
 
 
 class CountingJournal:
-    """Remembers the most bodies of one plan id that were asked for at once."""
+    """Remembers the most bodies of one subject that were asked for at once."""
 
     def __init__(self, inner: SqlJournal) -> None:
         self._inner = inner
         self.most = 0
 
-    def plan(self, plan_id: str) -> tuple[StoredDocument, ...]:
-        return self._counted(self._inner.plan(plan_id))
+    def plan(self, subject_key: str) -> tuple[StoredDocument, ...]:
+        return self._counted(self._inner.plan(subject_key))
 
     def documents(self, positions: Sequence[int]) -> tuple[StoredDocument, ...]:
         return self._counted(self._inner.documents(positions))
@@ -97,7 +97,7 @@ def test_a_forget_takes_bounded_steps_and_leaves_other_documents(left: int) -> N
     headwater.close()
 
 
-def test_everything_of_a_plan_id_is_named_without_a_look_at_bodies() -> None:
+def test_everything_of_a_subject_key_is_named_without_a_look_at_bodies() -> None:
     headwater = project(MINE, stepwise=False)
     counting = CountingJournal(headwater.journal)
     orders = resolve_forget({PLAN_ID}, counting)  # type: ignore[arg-type]

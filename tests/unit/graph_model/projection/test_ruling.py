@@ -202,7 +202,7 @@ def test_a_run_that_goes_on_during_a_rebuild_under_other_rules_is_told_once(seco
         return lineage_event(told)
 
     start, running = of_run("START", 1), of_run("RUNNING", 2)
-    forgotten = Forget((running.plan_id,), (running.content_hash,))
+    forgotten = Forget((running.subject_key,), (running.content_hash,))
     then = submit(Command("ann", 1, "", "", forgotten)) if second == "forget" else of_run(second, 3)
     ruled = rules({"endlessProcessing": ["BATCH"]}, 1)
     made, fresh = small_headwater(), small_headwater()

@@ -12,7 +12,7 @@ import pytest
 from graph_model import labels
 from graph_model.facts import Vertex
 from graph_model.producers.spline.documents import EVENT_KIND, PLAN_KIND
-from graph_model.retention.coverage import plan_ids_of_dataset, plan_ids_of_job, sources_of
+from graph_model.retention.coverage import sources_of, subject_keys_of_dataset, subject_keys_of_job
 from graph_model.stores.protocols import Direction, Submission
 from tests.captures import load, names
 from tests.projections import SmallHeadwater, lineage_event, project, submission
@@ -84,7 +84,7 @@ def test_a_job_covers_its_plans_of_the_graph(headwater: SmallHeadwater) -> None:
     jobs = ids_of(headwater, labels.JOB)
     for job in jobs:
         plans = after(headwater, [job], labels.HAS) & ids_of(headwater, labels.LOGICAL_PLAN)
-        assert plan_ids_of_job(job, headwater.catalogue) == headwater.catalogue.plan_ids(plans)
+        assert subject_keys_of_job(job, headwater.catalogue) == headwater.catalogue.plan_ids(plans)
     assert jobs
 
 
@@ -96,7 +96,7 @@ def test_a_dataset_covers_the_plans_of_the_graph_at_its_names_and_places(
     for dataset in datasets:
         same = {dataset} | around(headwater, [dataset], labels.NAMES)
         plans = around(headwater, same, labels.FEEDS) & ids_of(headwater, labels.LOGICAL_PLAN)
-        found = plan_ids_of_dataset(dataset, headwater.catalogue)
+        found = subject_keys_of_dataset(dataset, headwater.catalogue)
         assert found == headwater.catalogue.plan_ids(plans)
     assert named
     assert named < datasets

@@ -456,7 +456,9 @@ def imported(path: Path) -> list[tuple[str, Any]]:
     """Documents that ``headwater journal import`` finds; refusals: ("refused", reason)."""
     with path.open(encoding="utf-8-sig", errors="surrogateescape") as lines:
         return [
-            (piece.kind, piece.plan_id) if isinstance(piece, Piece) else ("refused", piece.reason)
+            (piece.kind, piece.subject_key)
+            if isinstance(piece, Piece)
+            else ("refused", piece.reason)
             for piece in recognise(lines, path.name, 1_000_000)
         ]
 

@@ -23,10 +23,10 @@ from graph_model.producers.commands.documents import (
 from graph_model.producers.commands.submissions import submit
 from graph_model.retention.coverage import (
     Retention,
-    plan_ids_of_dataset,
-    plan_ids_of_job,
     resolve_forget,
     resolve_prune,
+    subject_keys_of_dataset,
+    subject_keys_of_job,
 )
 from graph_model.stores.protocols import DocumentState, Submission
 from tests.projections import SmallHeadwater, project, small_headwater
@@ -62,8 +62,10 @@ def shown_of(submissions: Iterable[Submission]) -> tuple[object, object]:
         headwater.close()
 
 
-def forget(headwater: SmallHeadwater, plan_ids: Iterable[str]) -> None:
-    headwater.accept(*(command(one) for one in resolve_forget(set(plan_ids), headwater.journal)))
+def forget(headwater: SmallHeadwater, subject_keys: Iterable[str]) -> None:
+    headwater.accept(
+        *(command(one) for one in resolve_forget(set(subject_keys), headwater.journal))
+    )
     headwater.project()
 
 
@@ -84,12 +86,12 @@ MINE = [plan(a_plan()), event(an_event(START)), event(an_event(START + DAY))]
 
 def test_a_forgotten_job_leaves_no_trace_and_others_stay() -> None:
     headwater = project([*MINE, *OTHERS], stepwise=False)
-    covered = plan_ids_of_job(job_id(headwater, "demo"), headwater.catalogue)
+    covered = subject_keys_of_job(job_id(headwater, "demo"), headwater.catalogue)
     forget(headwater, covered)
     assert covered == {PLAN_ID}
     assert shown(headwater) == shown_of(OTHERS)
     kept = headwater.journal.entries().items
-    assert {one.plan_id for one in kept if one.kind != "command"} == {OTHER["id"]}
+    assert {one.subject_key for one in kept if one.kind != "command"} == {OTHER["id"]}
     assert headwater.journal.plan(PLAN_ID) == ()
     headwater.close()
 
@@ -97,7 +99,7 @@ def test_a_forgotten_job_leaves_no_trace_and_others_stay() -> None:
 def test_a_forgotten_dataset_takes_every_plan_that_touches_it() -> None:
     headwater = project([*MINE, *OTHERS], stepwise=False)
     (dataset,) = headwater.catalogue.datasets_by_uri("file:/data/in.csv")
-    covered = plan_ids_of_dataset(dataset.id, headwater.catalogue)
+    covered = subject_keys_of_dataset(dataset.id, headwater.catalogue)
     forget(headwater, covered)
     assert covered == {PLAN_ID, OTHER["id"]}
     assert shown(headwater) == ((), [])
@@ -296,7 +298,7 @@ def test_a_prune_keeps_the_lineage_of_today_as_it_was() -> None:
     )
     assert remaining == writers
     assert headwater.journal.summary().received < 22
-    assert headwater.journal.plan(load[0].plan_id)[0].state == DocumentState.PROJECTED
+    assert headwater.journal.plan(load[0].subject_key)[0].state == DocumentState.PROJECTED
     headwater.close()
 
 
@@ -338,7 +340,7 @@ def test_a_command_that_cannot_be_read_is_set_aside_and_blocks_nothing() -> None
     headwater = small_headwater()
     headwater.accept(
         Submission(
-            broken.kind, "1", broken.plan_id, "", broken.subject, "f" * 64, b'{"command":1}'
+            broken.kind, "1", broken.subject_key, "", broken.subject, "f" * 64, b'{"command":1}'
         ),
         *TROUBLE,
     )

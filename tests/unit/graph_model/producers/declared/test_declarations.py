@@ -51,7 +51,7 @@ def document(one: Declaration) -> dict[str, Any]:
 
 def retraction(*submissions: Submission) -> Submission:
     hashes = tuple(one.content_hash for one in submissions)
-    order = Retract(tuple(one.plan_id for one in submissions), hashes)
+    order = Retract(tuple(one.subject_key for one in submissions), hashes)
     return submit(Command("root", 5, "", "slip", order))
 
 
@@ -150,7 +150,7 @@ def test_a_declaration_journaled_as_a_job_event_says_the_same() -> None:
     one, other = a_declaration(), a_declaration("bob")
     former, declared = lineage_event(document(one)), declaration_submission(document(one))
     assert (former.kind, declared.kind) == ("job-event", DECLARATION_KIND)
-    assert (former.plan_id, former.body) == (declared.plan_id, declared.body)
+    assert (former.subject_key, former.body) == (declared.subject_key, declared.body)
     alone, both = project([former], stepwise=True), project([former, declared], stepwise=True)
     anew = project([declared], stepwise=False)
     assert alone.elements() == anew.elements() == both.elements()
@@ -171,7 +171,7 @@ def without_commands(headwater: SmallHeadwater) -> object:
 
 def test_an_export_keeps_declarations_and_an_event_cannot_claim_to_be_one() -> None:
     said = declaration_submission(document(a_declaration(scope="east")), "east")
-    piece = Piece(DECLARATION_KIND, "2", json.loads(said.body), "x:1", "east", said.plan_id)
+    piece = Piece(DECLARATION_KIND, "2", json.loads(said.body), "x:1", "east", said.subject_key)
     assert prepare(piece).submission == said
     with pytest.raises(InvalidDocument, match="no such facet"):
         prepare(replace(piece, kind=RUN_EVENT_KIND))

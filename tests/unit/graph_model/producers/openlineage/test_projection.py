@@ -22,9 +22,9 @@ from graph_model.producers.commands.submissions import submit
 from graph_model.producers.openlineage import read_run
 from graph_model.producers.translation import Translation
 from graph_model.retention.coverage import (
-    plan_ids_of_dataset,
-    plan_ids_of_job,
     resolve_forget,
+    subject_keys_of_dataset,
+    subject_keys_of_job,
     subjects_without_plan,
 )
 from graph_model.stores.protocols import DocumentState
@@ -284,10 +284,10 @@ def give(headwater: SmallHeadwater, order: Forget | Prune, at: int = 1) -> None:
 def forget(headwater: SmallHeadwater, node: str) -> None:
     subjects = subjects_without_plan(node, headwater.catalogue)
     kind = identity.kind_of(node)
-    covers = plan_ids_of_job if kind == labels.JOB else plan_ids_of_dataset
-    plan_ids = covers(node, headwater.catalogue)
+    covers = subject_keys_of_job if kind == labels.JOB else subject_keys_of_dataset
+    subject_keys = covers(node, headwater.catalogue)
     for order in resolve_forget(
-        plan_ids | headwater.journal.plan_ids_of(subjects), headwater.journal
+        subject_keys | headwater.journal.subject_keys_of(subjects), headwater.journal
     ):
         give(headwater, order)
 
@@ -325,7 +325,7 @@ def test_a_forgotten_dataset_is_gone_with_every_run_and_declaration_of_it() -> N
 def test_a_forgotten_event_is_no_part_of_its_run() -> None:
     headwater = project(map(lineage_event, TROUBLE), stepwise=True)
     gone = lineage_event(TROUBLE[2])
-    give(headwater, Forget((gone.plan_id,), (gone.content_hash,)))
+    give(headwater, Forget((gone.subject_key,), (gone.content_hash,)))
     assert told(headwater) == elements_of_events([*TROUBLE[:2], *TROUBLE[3:]], stepwise=False)
     assert len(headwater.journal.plan("run:r1")) == 2
     headwater.close()
@@ -360,7 +360,7 @@ def test_elements_that_another_run_links_to_stay() -> None:
     one, other = explicit("e1", "one"), explicit("e2", "other")
     headwater = project(map(lineage_event, [one, other]), stepwise=True)
     gone = lineage_event(one)
-    give(headwater, Forget((gone.plan_id,), (gone.content_hash,)))
+    give(headwater, Forget((gone.subject_key,), (gone.content_hash,)))
     assert told(headwater) == elements_of_events([other], stepwise=False)
     headwater.close()
 
@@ -374,7 +374,7 @@ def test_a_forgotten_declaration_takes_its_names_along() -> None:
     headwater = project(map(lineage_event, said), stepwise=True)
     for at, event in enumerate(said, 1):
         gone = lineage_event(event)
-        give(headwater, Forget((gone.plan_id,), (gone.content_hash,)), at)
+        give(headwater, Forget((gone.subject_key,), (gone.content_hash,)), at)
         assert told(headwater) == elements_of_events(said[at:], stepwise=False)
     headwater.close()
 

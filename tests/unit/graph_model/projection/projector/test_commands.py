@@ -79,7 +79,7 @@ def stubborn(refusals: int, error: Exception | None = None) -> SmallHeadwater:
 
 
 def state_of(headwater: SmallHeadwater, order: Submission) -> tuple[DocumentState, str | None]:
-    (document,) = headwater.journal.plan(order.plan_id)
+    (document,) = headwater.journal.plan(order.subject_key)
     return document.state, document.reason
 
 
@@ -139,7 +139,7 @@ def test_a_command_that_fails_once_is_tried_again() -> None:
     headwater.close()
 
 
-def test_the_plan_ids_of_a_command_go_in_one_round() -> None:
+def test_the_subject_keys_of_a_command_go_in_one_round() -> None:
     headwater = project([*MINE, *OTHERS], stepwise=False)
     headwater.project_through()
     before = rounds(headwater)

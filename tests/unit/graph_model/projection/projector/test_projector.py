@@ -177,7 +177,7 @@ def test_no_two_facts_share_an_id_and_differ() -> None:
     headwater = project(ALL_CAPTURED, stepwise=False, runs=ALL)
     parts: list[Facts] = []
     for document in headwater.journal.entries(kind=PLAN_KIND, limit=1000).items:
-        gathered = gather(headwater.journal.plan(document.plan_id))
+        gathered = gather(headwater.journal.plan(document.subject_key))
         parts += [
             facts_of_plan(read_plan_document(stored), tuple(map(read_event_document, events)))
             for stored, events in gathered.chosen.values()
@@ -371,7 +371,7 @@ def test_a_plan_that_the_graph_refuses_is_set_aside_and_blocks_nothing() -> None
     headwater.accept(plan(poison), plan(a_plan()), event(an_event()))
     headwater.project()
     (failed,) = headwater.journal.entries(state=DocumentState.FAILED).items
-    assert failed.plan_id == poison["id"]
+    assert failed.subject_key == poison["id"]
     assert "cannot hold" in (failed.reason or "")
     assert headwater.journal.summary().projected == 2
     headwater.close()
