@@ -119,7 +119,7 @@ def _documents(rows: Sequence[DeclarationRow], service: Service) -> tuple[str, .
             {
                 document.content_hash
                 for key in {row.plan_id for row in rows}
-                for document in service.journal.plan(key)
+                for document in service.journal.documents_of(key)
                 if not document.damage
                 and (read_event(document.body).digest, document.scope) in events
             }

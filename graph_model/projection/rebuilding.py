@@ -60,7 +60,7 @@ from graph_model.stores.temporary import NotedIds
 
 log = logging.getLogger(__name__)
 
-_PLANS_A_STEP: Final = 20
+_SUBJECTS_A_STEP: Final = 20
 _DOCUMENTS_A_STEP: Final = 1_000
 _NOTHING: Final = DocumentsSize(0, 0)
 _ELEMENTS_A_STEP: Final = 2_000
@@ -246,12 +246,14 @@ class Rebuild:
             self._begin()
         elif self._long is not None:
             project_apart([self._long.subject_key], self._go_on, self._set_aside)
-        elif subject_keys := self._journal.subject_keys(self._last, _PLANS_A_STEP):
+        elif subject_keys := self._journal.subject_keys(self._last, _SUBJECTS_A_STEP):
             visited = self._visit(subject_keys)
             self._last = visited[-1]
             self._plans_done += len(visited)
         elif self._revisited:
-            self._revisited.difference_update(self._visit(sorted(self._revisited)[:_PLANS_A_STEP]))
+            self._revisited.difference_update(
+                self._visit(sorted(self._revisited)[:_SUBJECTS_A_STEP])
+            )
         else:
             self._generations.switch()
             self._runs.begin_writing()
@@ -380,7 +382,7 @@ class Rebuild:
         return self._journal.settled_positions(subject_key, chosen)
 
     def _taken_up(self, subject_keys: Sequence[str]) -> list[list[StoredDocument]]:
-        found = self._journal.plans(subject_keys)
+        found = self._journal.documents_by_key(subject_keys)
         return [
             list(filter(_is_taken_up, found.get(subject_key, ()))) for subject_key in subject_keys
         ]

@@ -70,7 +70,7 @@ def _commands(journal: Journal) -> Iterator[tuple[str, Command]]:
         for subject_key in page:
             if not subject_key.startswith(RULES_PREFIX):
                 return
-            for document in journal.plan(subject_key):
+            for document in journal.documents_of(subject_key):
                 if document.state == DocumentState.FAILED and not document.damage:
                     continue  # set aside: not in force, like any command that was set aside
                 if document.damage:

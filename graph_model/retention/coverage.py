@@ -122,7 +122,9 @@ def waiting_subject_keys(
     return frozenset(
         key
         for key in _unknown_subject_keys(journal)
-        if any(v.id in nodes for v in translation.project_all(journal.plan(key)).facts.vertices)
+        if any(
+            v.id in nodes for v in translation.project_all(journal.documents_of(key)).facts.vertices
+        )
     )
 
 

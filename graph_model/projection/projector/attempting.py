@@ -184,7 +184,7 @@ class Attempting:
                     projections[place] = Projection((), None, ())
                     in_steps.append(subject_key)
                 else:
-                    everything = attempt.among(self._journal.plan(subject_key))
+                    everything = attempt.among(self._journal.documents_of(subject_key))
                     projections[place] = self._commands_in_force.revise(everything)
         for subject_key in in_steps:
             self._project_in_steps(subject_key, asked[subject_key], attempt)
@@ -250,7 +250,7 @@ class Attempting:
             log.error("%s is perhaps written in part; a rebuild is needed", subject_key)
             self._rebuilds.request()
         else:
-            tried = attempt.among(self._journal.plan(subject_key))
+            tried = attempt.among(self._journal.documents_of(subject_key))
             self._take_back_or_rebuild(subject_key, tried)
         pending = [one.position for one in tried if is_new(one)]
         self._commits.settle(pending, DocumentState.FAILED, reason)
@@ -293,7 +293,7 @@ class Attempting:
         }
         as_wholes = [key for key in found if not self._suffice(found[key])]
         long = self._long(as_wholes)
-        read = self._journal.plans([key for key in as_wholes if key not in long])
+        read = self._journal.documents_by_key([key for key in as_wholes if key not in long])
         found |= {key: read.get(key, ()) for key in as_wholes}
         for key, documents in read.items():
             if self._is_translated_with_all(documents[0]):

@@ -43,7 +43,7 @@ from graph_model.stores.protocols import DocumentState
 log = logging.getLogger(__name__)
 
 _MOST_ATTEMPTS: Final = 3
-PLANS_AT_ONCE: Final = 100
+SUBJECTS_AT_ONCE: Final = 100
 _WAITING_AT_ONCE: Final = 100
 
 
@@ -66,7 +66,7 @@ class CommandRunner:
 
     def hear(self, keys: Iterable[str]) -> None:
         """Put commands in force; their documents are removed when the commands are carried out."""
-        documents = [one for key in keys for one in self._stores.journal.plan(key)]
+        documents = [one for key in keys for one in self._stores.journal.documents_of(key)]
         try:
             heard = self._commands_in_force.hear(documents)
         except (Unavailable, MemoryError):
@@ -79,7 +79,7 @@ class CommandRunner:
 
     def carry_out(self, key: str) -> None:
         """Carry out the command of this key, or set it aside where that fails."""
-        for document in self._stores.journal.plan(key):
+        for document in self._stores.journal.documents_of(key):
             if document.damage:
                 self._commits.settle([document.position], DocumentState.FAILED, damage_of(document))
                 continue
@@ -122,7 +122,7 @@ class CommandRunner:
             self._commits.rebuild.add(facts)
         self._tell_everyone(command)
         touched.update(self._touched_by(command))
-        for place, subject_keys in enumerate(batched(sorted(touched), PLANS_AT_ONCE)):
+        for place, subject_keys in enumerate(batched(sorted(touched), SUBJECTS_AT_ONCE)):
             if place:
                 self._give_way()
             self._project_again(subject_keys, _named_by(command))
@@ -161,7 +161,7 @@ class CommandRunner:
             self._stores.generations.current.withdraw(facts.rows)
             self._tell_everyone()
             for subject_key in touched:
-                documents = self._stores.journal.plan(subject_key)
+                documents = self._stores.journal.documents_of(subject_key)
                 self._attempting.take_back(
                     [one for one in documents if not is_new(one)], _named_by(command) or ()
                 )
@@ -235,7 +235,9 @@ class CommandRunner:
 
     def _revision(self, subject_key: str) -> Sequence[Projection]:
         """The revision of all documents of a subject at once; empty where none is left."""
-        documents = [one for one in self._stores.journal.plan(subject_key) if not is_new(one)]
+        documents = [
+            one for one in self._stores.journal.documents_of(subject_key) if not is_new(one)
+        ]
         if not documents:
             return ()
         revised = self._commands_in_force.revise(documents)

@@ -97,11 +97,13 @@ class JournalIntake(Protocol):
 class JournalDocuments(Protocol):
     """Documents by subject key and by position; see ``Journal`` for damaged ones."""
 
-    def plan(self, subject_key: str) -> tuple[StoredDocument, ...]:
+    def documents_of(self, subject_key: str) -> tuple[StoredDocument, ...]:
         """The documents of a subject key, of every scope, by position, with bodies."""
 
-    def plans(self, subject_keys: Collection[str]) -> dict[str, tuple[StoredDocument, ...]]:
-        """``plan`` for each of these subject keys that has documents, all in one go."""
+    def documents_by_key(
+        self, subject_keys: Collection[str]
+    ) -> dict[str, tuple[StoredDocument, ...]]:
+        """``documents_of`` for each of these subject keys that has documents, all in one go."""
 
     def newest_documents(
         self, subject_key: str, scope: str, limit: int

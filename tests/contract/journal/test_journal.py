@@ -278,12 +278,12 @@ def test_a_plan_gives_its_documents_of_every_scope_by_position_with_bodies(
     journal.accept([an_event("e1", subject_key="p")], a_receipt())
     journal.accept([a_submission("other", subject_key="q")], a_receipt())
     journal.accept([a_submission("p", subject_key="p", scope="s")], a_receipt())
-    assert [(found.position, found.scope, found.body) for found in journal.plan("p")] == [
+    assert [(found.position, found.scope, found.body) for found in journal.documents_of("p")] == [
         (1, "", b"e1"),
         (3, "s", b"p"),
     ]
-    assert journal.plan("unknown") == ()
-    assert journal.plans(["p", "unknown"]) == {"p": journal.plan("p")}
+    assert journal.documents_of("unknown") == ()
+    assert journal.documents_by_key(["p", "unknown"]) == {"p": journal.documents_of("p")}
 
 
 def test_an_outline_has_the_kinds_asked_for_and_pending_documents(journal: SqlJournal) -> None:
@@ -291,7 +291,7 @@ def test_an_outline_has_the_kinds_asked_for_and_pending_documents(journal: SqlJo
     journal.accept([*events[:2], a_submission("p"), a_submission("p2"), *events[2:]], a_receipt())
     journal.settle([1, 3], PROJECTED)
     journal.settle([5], WAITING)
-    assert [found.position for found in journal.plan("plan-1")] == [1, 2, 3, 4, 5, 6]
+    assert [found.position for found in journal.documents_of("plan-1")] == [1, 2, 3, 4, 5, 6]
     for kinds, positions in (([PLAN], [2, 3, 4, 6]), ([], [2, 4, 6]), ([EVENT], [1, 2, 4, 5, 6])):
         outline = journal.outline(["plan-1", "unknown"], kinds)
         assert {key: [one.position for one in found] for key, found in outline.items()} == {
@@ -1146,8 +1146,8 @@ def test_statistics_that_were_asked_for_before_do_not_walk_the_journal(file_url:
 @pytest.mark.parametrize(
     ("ask", "seek"),
     [
-        (lambda journal: journal.plan("p"), "by_plan (plan_id=?)"),
-        (lambda journal: journal.plans(["p", "q"]), "by_plan (plan_id=?)"),
+        (lambda journal: journal.documents_of("p"), "by_plan (plan_id=?)"),
+        (lambda journal: journal.documents_by_key(["p", "q"]), "by_plan (plan_id=?)"),
         (
             lambda journal: journal.settled_positions("p", [EVENT]),
             "by_plan (plan_id=? AND kind=?)",

@@ -76,7 +76,7 @@ def test_a_large_body_lies_in_the_store_and_a_small_one_in_the_database(
     assert rows[one.content_hash] == MARK
     assert rows[other.content_hash] != MARK
     assert [found.body for found in journal.documents(positions)] == [one.body, other.body]
-    assert journal.plan("large")[0].body == one.body
+    assert journal.documents_of("large")[0].body == one.body
     assert journal.verify() == ()
 
 
@@ -249,7 +249,7 @@ def test_documents_are_taken_while_the_store_is_slow_to_remove(
         taken = journal.accept([small("y"), large("z")], a_receipt())
         journal.conclude((), taken[:1])
         journal.tidy()
-        assert journal.plan("z")[0].body == large("z").body
+        assert journal.documents_of("z")[0].body == large("z").body
         assert failing.removals == 1
     finally:
         gate.open()
@@ -406,7 +406,7 @@ def test_a_journal_with_bodies_elsewhere_is_not_opened_without_the_setting(
         SqlJournal(other)
     copy(aws, store, elsewhere)
     journal = SqlJournal(other)
-    assert journal.plan("x")[0].body == large("x").body
+    assert journal.documents_of("x")[0].body == large("x").body
     other.dispose()
 
 
@@ -429,7 +429,7 @@ def test_a_backup_holds_the_bodies_and_comes_back_into_any_journal(
     for target in (plain, other):
         read_backup(target, file, {}, replace=False, progress=lambda _done, _total: None)
         journal = SqlJournal(target)
-        assert journal.plan("x")[0].body == large("x").body
+        assert journal.documents_of("x")[0].body == large("x").body
         assert journal.verify() == ()
         target.dispose()
     assert names_of(elsewhere) == names_of(store)

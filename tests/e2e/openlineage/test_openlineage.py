@@ -104,7 +104,7 @@ def test_events_of_one_run_share_a_key_and_those_of_scopes_do_not_mix(server: He
     start = {**RUN, "eventType": "START"}
     assert server.post(LINEAGE, start, JSON, headers=east).status_code == 201
     assert server.post(LINEAGE, RUN, JSON, headers=east).status_code == 201
-    documents = server.journal.plan(f"run:{RUN['run']['runId']}")
+    documents = server.journal.documents_of(f"run:{RUN['run']['runId']}")
     assert {(one.scope, one.subject_key) for one in documents} == {
         ("east", f"run:{RUN['run']['runId']}")
     }

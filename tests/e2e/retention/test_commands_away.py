@@ -208,8 +208,8 @@ def test_a_graph_that_kept_half_of_a_forgotten_job_loses_it(
     with pytest.raises(GraphUnavailable):
         headwater.project()  # notes the attempt
     MemoryGraph.write(headwater.graph, projector._rules.translation.project_all(
-        headwater.journal.plan(key)).facts)  # fmt: skip
-    assert headwater.journal.plan(key)
+        headwater.journal.documents_of(key)).facts)  # fmt: skip
+    assert headwater.journal.documents_of(key)
     projector._readiness.state = "unavailable"
     comes_back = set(headwater.graph.scan())
     assert comes_back

@@ -57,10 +57,12 @@ _SIZES_OF_KINDS: Final = _SIZES.where(in_list(documents.c.kind, "kinds"))
 class SqlJournalDocuments(JournalConnection):
     """See ``protocols.journal.JournalDocuments``."""
 
-    def plan(self, subject_key: str) -> tuple[StoredDocument, ...]:
-        return self.plans((subject_key,)).get(subject_key, ())
+    def documents_of(self, subject_key: str) -> tuple[StoredDocument, ...]:
+        return self.documents_by_key((subject_key,)).get(subject_key, ())
 
-    def plans(self, subject_keys: Collection[str]) -> dict[str, tuple[StoredDocument, ...]]:
+    def documents_by_key(
+        self, subject_keys: Collection[str]
+    ) -> dict[str, tuple[StoredDocument, ...]]:
         """Sorted here: for an order, a planner prefers an index that has it to the plan's own."""
         with self._read() as connection:
             rows = [

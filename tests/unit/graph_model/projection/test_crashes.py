@@ -348,7 +348,7 @@ def outcome_of(
         patched.setattr(
             "graph_model.projection.projector.rebuilds._SILENT_SECONDS", 0
         )  # the killed one is gone
-        patched.setattr("graph_model.projection.projector.commands.PLANS_AT_ONCE", of_command)
+        patched.setattr("graph_model.projection.projector.commands.SUBJECTS_AT_ONCE", of_command)
         patched.setattr("graph_model.projection.projector.commands.EVENTS_A_STEP", 1)
         patched.setattr("graph_model.projection.revision.EVENTS_A_STEP", 1)
         deployment = Deployment(Path(folder))

@@ -274,7 +274,7 @@ def test_a_damaged_document_that_is_asked_for_is_an_error_and_lists_go_on() -> N
     ):
         with pytest.raises(DamagedDocument, match=f"document {position} is damaged"):
             ask()
-    listed: Sequence[StoredDocument] = headwater.journal.plan(PLAN_ID)
+    listed: Sequence[StoredDocument] = headwater.journal.documents_of(PLAN_ID)
     assert [bool(one.damage) for one in listed] == [True]
     assert headwater.journal.entries().total == 1
     headwater.close()

@@ -131,7 +131,7 @@ def test_a_plan_whose_head_goes_while_its_round_is_under_way_is_read_again(
 def test_the_heads_of_twenty_thousand_plans_are_remembered() -> None:
     known = small_headwater()
     known.accept(submission(PLAN_KIND, a_plan()))
-    (plan,) = known.journal.plan(a_plan()["id"])
+    (plan,) = known.journal.documents_of(a_plan()["id"])
     known.close()
     _, head = translate_plan(read_plan_document(plan))
     heads, plans = PlanHeads(), [plan._replace(content_hash=f"{n:064}") for n in range(20_000)]

@@ -91,15 +91,15 @@ class CountedReads:
         self.asked: list[Collection[str]] = []
         self.weighed: list[Collection[str]] = []
 
-    def plans(self, subject_keys: Collection[str]) -> Any:
+    def documents_by_key(self, subject_keys: Collection[str]) -> Any:
         self.asked.append(subject_keys)
-        return self._inner.plans(subject_keys)
+        return self._inner.documents_by_key(subject_keys)
 
     def sizes(self, subject_keys: Collection[str], *kinds: Any) -> Any:
         self.weighed.append(subject_keys)
         return self._inner.sizes(subject_keys, *kinds)
 
-    def plan(self, subject_key: str) -> Any:
+    def documents_of(self, subject_key: str) -> Any:
         raise AssertionError(f"{subject_key} is asked for alone")
 
     def __getattr__(self, name: str) -> Any:

@@ -34,8 +34,8 @@ class CountingJournal:
         self._inner = inner
         self.most = 0
 
-    def plan(self, subject_key: str) -> tuple[StoredDocument, ...]:
-        return self._counted(self._inner.plan(subject_key))
+    def documents_of(self, subject_key: str) -> tuple[StoredDocument, ...]:
+        return self._counted(self._inner.documents_of(subject_key))
 
     def documents(self, positions: Sequence[int]) -> tuple[StoredDocument, ...]:
         return self._counted(self._inner.documents(positions))

@@ -297,7 +297,7 @@ def small_documents() -> list[Any]:
     made = small_headwater()
     try:
         made.accept(submission(PLAN_KIND, lake.load()))
-        return list(made.journal.plan(lake.load()["id"]))
+        return list(made.journal.documents_of(lake.load()["id"]))
     finally:
         made.close()
 

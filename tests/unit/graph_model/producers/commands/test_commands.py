@@ -92,7 +92,7 @@ def test_a_forgotten_job_leaves_no_trace_and_others_stay() -> None:
     assert shown(headwater) == shown_of(OTHERS)
     kept = headwater.journal.entries().items
     assert {one.subject_key for one in kept if one.kind != "command"} == {OTHER["id"]}
-    assert headwater.journal.plan(PLAN_ID) == ()
+    assert headwater.journal.documents_of(PLAN_ID) == ()
     headwater.close()
 
 
@@ -112,7 +112,7 @@ def test_forgotten_documents_stay_gone_when_they_are_sent_again() -> None:
     headwater.accept(*MINE)
     headwater.project()
     assert shown(headwater) == shown_of(OTHERS)
-    (held,) = headwater.journal.plan(PLAN_ID)
+    (held,) = headwater.journal.documents_of(PLAN_ID)
     assert held.state == DocumentState.WAITING
     assert "forgotten" in (held.reason or "")
     headwater.close()
@@ -213,7 +213,7 @@ def test_a_plan_whose_executions_are_all_pruned_goes_with_them() -> None:
     order = Prune((Cutoff("default", "demo", "", "file:/data/out", START + 9 * DAY),), True)
     headwater = project([*MINE, *OTHERS, command(order)], stepwise=True)
     assert shown(headwater) == shown_of(OTHERS)
-    assert headwater.journal.plan(PLAN_ID) == ()
+    assert headwater.journal.documents_of(PLAN_ID) == ()
     headwater.accept(*MINE)
     headwater.project()
     assert shown(headwater) == shown_of(OTHERS)
@@ -298,7 +298,7 @@ def test_a_prune_keeps_the_lineage_of_today_as_it_was() -> None:
     )
     assert remaining == writers
     assert headwater.journal.summary().received < 22
-    assert headwater.journal.plan(load[0].subject_key)[0].state == DocumentState.PROJECTED
+    assert headwater.journal.documents_of(load[0].subject_key)[0].state == DocumentState.PROJECTED
     headwater.close()
 
 

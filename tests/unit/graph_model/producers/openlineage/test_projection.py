@@ -175,7 +175,7 @@ FLINK = {"jobType": {"processingType": "BATCH", "integration": "FLINK", "jobType
 def test_a_late_event_that_changes_only_a_line_of_the_lists_changes_it(late: Any) -> None:
     ended = run_event("r", "COMPLETE", 5, inputs=[dataset("a", "x")], outputs=[dataset("t", "x")])
     headwater = project(map(lineage_event, [ended, late]), stepwise=True)
-    states = {document.state for document in headwater.journal.plan("run:r")}
+    states = {document.state for document in headwater.journal.documents_of("run:r")}
     assert states == {DocumentState.PROJECTED}
     assert not headwater.projector.rebuild_waits
     assert headwater.elements() == elements_of_events([late, ended], stepwise=False)
@@ -314,7 +314,7 @@ def test_a_forgotten_dataset_is_gone_with_every_run_and_declaration_of_it() -> N
     uris = [row.uri for row in headwater.catalogue.scan() if isinstance(row, DatasetRow)]
     assert "s3://lake/t" not in uris
     assert b"s3://lake" not in b"".join(
-        one.body for key in ("run:r1", "run:r2") for one in headwater.journal.plan(key)
+        one.body for key in ("run:r1", "run:r2") for one in headwater.journal.documents_of(key)
     )
     before = headwater.elements()
     rebuild(headwater)
@@ -327,7 +327,7 @@ def test_a_forgotten_event_is_no_part_of_its_run() -> None:
     gone = lineage_event(TROUBLE[2])
     give(headwater, Forget((gone.subject_key,), (gone.content_hash,)))
     assert told(headwater) == elements_of_events([*TROUBLE[:2], *TROUBLE[3:]], stepwise=False)
-    assert len(headwater.journal.plan("run:r1")) == 2
+    assert len(headwater.journal.documents_of("run:r1")) == 2
     headwater.close()
 
 
@@ -339,7 +339,7 @@ def test_pruned_runs_go_whole_and_a_rebuild_agrees(drop: bool) -> None:
     give(headwater, Prune((cutoff,), drop))
     left = [e for e in TROUBLE if e.get("run", {}).get("runId") not in {"r1", "r2", "r3", "r4"}]
     assert told(headwater) == elements_of_events(left, stepwise=False)
-    assert bool(headwater.journal.plan("run:r1")) is not drop
+    assert bool(headwater.journal.documents_of("run:r1")) is not drop
     rebuild(headwater)
     assert told(headwater) == elements_of_events(left, stepwise=False)
     headwater.close()
@@ -402,10 +402,10 @@ def test_events_of_a_run_before_its_end_are_remembered_and_give_the_same_result_
     complete = run_event("r-1", "COMPLETE", 5, outputs=[dataset("curated", "id")])
     headwater.accept(lineage_event(start))
     remembering = Translation(DEFAULT_RULES)
-    remembering.project(headwater.journal.plan("run:r-1"))
+    remembering.project(headwater.journal.documents_of("run:r-1"))
     headwater.project()
     headwater.accept(lineage_event(complete))
-    documents = headwater.journal.plan("run:r-1")
+    documents = headwater.journal.documents_of("run:r-1")
     translations.clear()
     remembered = remembering.project(documents)
     assert translations == [2]
@@ -420,13 +420,13 @@ def test_a_run_that_a_command_covers_is_not_remembered(
 ) -> None:
     start = lineage_event(run_event("r-1", "START", 0))
     headwater.accept(start, lineage_event(run_event("r-1", "RUNNING", 1)))
-    documents = headwater.journal.plan("run:r-1")
+    documents = headwater.journal.documents_of("run:r-1")
     translation = Translation(DEFAULT_RULES)
     forgets = replace(NO_EFFECTS, forgotten=frozenset({start.content_hash}))
     translation.project(documents, forgets)
     headwater.project()
     headwater.accept(lineage_event(run_event("r-1", "COMPLETE", 2)))
     translations.clear()
-    found = translation.project(headwater.journal.plan("run:r-1"))
+    found = translation.project(headwater.journal.documents_of("run:r-1"))
     assert translations == [3, 2]
     assert found.former == Translation(DEFAULT_RULES).project_all(documents).facts

@@ -79,7 +79,7 @@ def stubborn(refusals: int, error: Exception | None = None) -> SmallHeadwater:
 
 
 def state_of(headwater: SmallHeadwater, order: Submission) -> tuple[DocumentState, str | None]:
-    (document,) = headwater.journal.plan(order.subject_key)
+    (document,) = headwater.journal.documents_of(order.subject_key)
     return document.state, document.reason
 
 
@@ -107,7 +107,7 @@ def test_a_half_carried_out_command_is_taken_back() -> None:
     headwater.accept(prune_both(), *BEHIND)
     headwater.project()
     assert headwater.elements() == elements_of([*MINE, *OTHERS, *BEHIND], stepwise=False)
-    shown = (*headwater.journal.plan(PLAN_ID), *headwater.journal.plan(_OTHER_ID))
+    shown = (*headwater.journal.documents_of(PLAN_ID), *headwater.journal.documents_of(_OTHER_ID))
     assert {(one.state, one.reason) for one in shown} == {(DocumentState.PROJECTED, None)}
     headwater.close()
 
@@ -115,7 +115,7 @@ def test_a_half_carried_out_command_is_taken_back() -> None:
 def test_a_forget_command_that_is_set_aside_leaves_the_documents_still_in_the_journal(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(commands, "PLANS_AT_ONCE", 1)
+    monkeypatch.setattr(commands, "SUBJECTS_AT_ONCE", 1)
     headwater = stubborn(1_000)
     named = (MINE[1], OTHERS[1])
     order = submitted(
@@ -171,7 +171,7 @@ class GraphThatListens:
 def test_a_long_command_gives_way_to_documents_unless_another_command_may_remove_them(
     removed: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(commands, "PLANS_AT_ONCE", 1)
+    monkeypatch.setattr(commands, "SUBJECTS_AT_ONCE", 1)
     headwater = project([*MINE, *OTHERS], stepwise=False)
     graph = GraphThatListens(headwater)
     headwater.project_through(graph)

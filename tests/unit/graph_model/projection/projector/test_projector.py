@@ -177,7 +177,7 @@ def test_no_two_facts_share_an_id_and_differ() -> None:
     headwater = project(ALL_CAPTURED, stepwise=False, runs=ALL)
     parts: list[Facts] = []
     for document in headwater.journal.entries(kind=PLAN_KIND, limit=1000).items:
-        gathered = gather(headwater.journal.plan(document.subject_key))
+        gathered = gather(headwater.journal.documents_of(document.subject_key))
         parts += [
             facts_of_plan(read_plan_document(stored), tuple(map(read_event_document, events)))
             for stored, events in gathered.chosen.values()
