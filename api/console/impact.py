@@ -119,7 +119,7 @@ def _check_plans(call: Call) -> Answered:
 
 def _documents(call: Call) -> Iterator[Any]:
     """The plans of the files, where they are to be; raises ConfigurationError for other things."""
-    from graph_model.documents.dumps import Refusal, recognise  # the translators: 0.3 s
+    from graph_model.documents.files import Refusal, recognise  # the translators: 0.3 s
 
     limit = call.settings().max_body_bytes
     for name in call.options.plan:

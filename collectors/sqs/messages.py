@@ -19,7 +19,7 @@ from collectors.sqs.outgoing import POINTER, PRINCIPAL
 from collectors.sqs.queues import Message
 from collectors.sqs.rewriting import Rules, rewrite
 from graph_model.documents.announcements import is_announced, kind_and_version
-from graph_model.documents.dumps import Piece, Refusal, classify
+from graph_model.documents.files import Piece, Refusal, classify
 from graph_model.documents.gzip_streams import gunzip
 from graph_model.documents.json_texts import parse_json
 from graph_model.documents.pieces import Prepared, prepare

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from graph_model import identity
-from graph_model.documents.dumps import Piece
+from graph_model.documents.files import Piece
 from graph_model.errors import InvalidFields
 from graph_model.producers.producer import Reported
 from graph_model.producers.registry import PRODUCERS, Producers

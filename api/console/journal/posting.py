@@ -9,7 +9,7 @@ from itertools import groupby
 from typing import TYPE_CHECKING, Any, Final
 
 from api.http.bodies import CONTENT_TYPES
-from graph_model.documents.dumps import Refusal
+from graph_model.documents.files import Refusal
 from graph_model.documents.pieces import Prepared
 from graph_model.errors import HeadwaterError, InvalidInput, Unavailable
 from graph_model.producers.openlineage.events.documents import EVENT_KINDS

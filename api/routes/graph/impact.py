@@ -39,7 +39,7 @@ from graph_model.answers.impact.tables import (
     write_csv,
     write_markdown,
 )
-from graph_model.documents.dumps import Found, Refusal, recognise
+from graph_model.documents.files import Found, Refusal, recognise
 from graph_model.documents.pieces import prepare
 from graph_model.errors import InvalidDocument, InvalidFields
 from graph_model.lineage import Partial

@@ -13,7 +13,7 @@ import pytest
 
 from api import command_line
 from graph_model.answers.impact.relocation import relocate
-from graph_model.documents.dumps import Piece, recognise
+from graph_model.documents.files import Piece, recognise
 from graph_model.documents.pieces import prepare
 from tests.e2e.small_client import serving
 from tests.e2e.spark.test_listener import python_of

@@ -15,7 +15,7 @@ from typing import Any
 
 import pytest
 
-from graph_model.documents.dumps import Piece, recognise
+from graph_model.documents.files import Piece, recognise
 from spark_agent_config.delivery.document_file import FileSender, LineWriter, append, read_line
 from spark_agent_config.delivery.outbox import Outbox
 from spark_agent_config.delivery.post import Away, DocumentRejected, Misconfigured, Post
