@@ -71,7 +71,7 @@ def _written(
             if not place or stands[target, _NOW] == place
             for writer in writers.get(target, ())
         ]
-        for plan in _standing(own):
+        for plan in _unreplaced(own):
             yield dataset, plan
 
 
@@ -82,7 +82,7 @@ def _by_target(writers: Iterable[Writer]) -> Mapping[str, list[Writer]]:
     return found
 
 
-def _standing(writers: Collection[Writer]) -> set[str]:
+def _unreplaced(writers: Collection[Writer]) -> set[str]:
     replaced = [one.latest for one in writers if one.mode == labels.OVERWRITE]
     floor = max(replaced, default=None)
     return {one.logical_plan for one in writers if floor is None or one.latest >= floor}

@@ -54,7 +54,7 @@ def wanted_rules(journal: Journal, defaults: Rules) -> Rules:
     return sets[-1].rules if sets else defaults
 
 
-def standing_rules(
+def rules_in_force(
     journal: Journal, defaults: Rules, epoch: str | None, epoch_of: Callable[[Rules], str]
 ) -> Rules:
     """The rules of the projection in force: those of its epoch, else the wanted ones."""

@@ -45,7 +45,7 @@ def is_empty(found: PlanDifference) -> bool:
     return not any(parts) and not any(changes)
 
 
-class Witness:
+class ComparedHistory:
     """One history, in the service and in the oracle."""
 
     def __init__(self, history: History, graph: Graph, catalogue: Catalogue) -> None:
@@ -111,7 +111,7 @@ class Witness:
     def last_writes(self, asked_at: int | None) -> dict[str, tuple[int | None, int | None]]:
         """Per dataset that stands for itself, the answers of the service and of the oracle."""
         at = END_OF_TIME if asked_at is None else asked_at
-        names = [d for d in datasets_of(self.history) if self.oracle.standing_for(d, at) == d]
+        names = [d for d in datasets_of(self.history) if self.oracle.location_of(d, at) == d]
         time = None if asked_at is None else START + at
         found = self._service_history.writes.last([dataset_id(name) for name in names], time)
         said = {name: found.get(dataset_id(name)) for name in names}
@@ -123,7 +123,7 @@ class Witness:
     def stands_for_itself(self, node: str, at: int | None) -> bool:
         """Whether the node is no catalog name that stands for a location then."""
         name = node.partition(":")[2].partition("#")[0]
-        return self.oracle.standing_for(name, END_OF_TIME if at is None else at) == name
+        return self.oracle.location_of(name, END_OF_TIME if at is None else at) == name
 
     def answers(self, asked: Asked) -> frozenset[str]:
         """The datasets that the service answers with, intermediates aside, as nodes."""

@@ -17,7 +17,7 @@ import pytest
 from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 
-from tests.oracle.comparison import Difference, Witness, projected, told
+from tests.oracle.comparison import ComparedHistory, Difference, projected, told
 from tests.oracle.documents import submissions
 from tests.oracle.generation import (
     DEPTHS,
@@ -46,33 +46,33 @@ def budget(examples: int) -> settings:
 
 
 @contextmanager
-def witness_of(history: History, order: Sequence[int] = ()) -> Iterator[Witness]:
+def compare_history(history: History, order: Sequence[int] = ()) -> Iterator[ComparedHistory]:
     headwater = projected(history, order)
     try:
         summary = headwater.journal.summary()
         assert summary.projected == summary.received
-        yield Witness(history, headwater.graph, headwater.catalogue)
+        yield ComparedHistory(history, headwater.graph, headwater.catalogue)
     finally:
         headwater.close()
 
 
 def compare(history: History, asked: Sequence[Asked], order: Sequence[int] = ()) -> None:
     """Fails with the smallest history on which the first question that differs still does."""
-    with witness_of(history, order) as witness:
-        found = next((d for one in asked for d in witness.differences(one)), None)
+    with compare_history(history, order) as compared:
+        found = next((d for one in asked for d in compared.differences(one)), None)
     if found is None:
         return
     small = smallest(history, lambda simpler: _differs(simpler, found))
-    with witness_of(small) as witness:
-        differences = list(witness.differences(found.asked)) or [found]
+    with compare_history(small) as compared:
+        differences = list(compared.differences(found.asked)) or [found]
     pytest.fail(f"{told(differences)}\n{in_short(small)}")
 
 
 def _differs(history: History, found: Difference) -> bool:
     if found.asked.node not in nodes_of(history):
         return False
-    with witness_of(history) as witness:
-        return any(d.kind == found.kind for d in witness.differences(found.asked))
+    with compare_history(history) as compared:
+        return any(d.kind == found.kind for d in compared.differences(found.asked))
 
 
 def check(history: History, random: Random, questions: int = _QUESTIONS) -> None:
@@ -100,9 +100,11 @@ def test_versions_and_branches_of_tables_are_answered_as_the_oracle_does(seed: i
 def test_the_last_write_of_a_table_is_none_of_a_branch(seed: int) -> None:
     random = Random(seed)
     history = with_versions(random, new_history(random, names=False))
-    with witness_of(history) as witness:
+    with compare_history(history) as compared:
         for at in (None, *random.choices(times_of(history), k=3)):
-            differing = {k: pair for k, pair in witness.last_writes(at).items() if len({*pair}) > 1}
+            differing = {
+                k: pair for k, pair in compared.last_writes(at).items() if len({*pair}) > 1
+            }
             assert differing == {}, (at, in_short(history))
 
 
@@ -145,13 +147,13 @@ def test_downstream_is_the_mirror_of_upstream(seed: int) -> None:
     if random.random() < 0.4:
         history = with_versions(random, new_history(random, names=False))
     at, depth = random.choice(times_of(history)), random.choice(DEPTHS)
-    with witness_of(history) as witness:
-        if not witness.must_be_exact:
+    with compare_history(history) as compared:
+        if not compared.must_be_exact:
             return
-        here = [name for name in nodes_of(history) if witness.stands_for_itself(name, at)]
+        here = [name for name in nodes_of(history) if compared.stands_for_itself(name, at)]
         datasets = [node for node in here if node.startswith("dataset:")]
         up, down = (
-            {node: witness.answers(Asked(node, way, depth, at)) for node in datasets}
+            {node: compared.answers(Asked(node, way, depth, at)) for node in datasets}
             for way in ("upstream", "downstream")
         )
     for one in datasets:
@@ -166,18 +168,18 @@ def test_a_job_is_downstream_of_the_tables_upstream_of_it(seed: int) -> None:
     random = Random(seed)
     history = new_history(random)
     at = random.choice(times_of(history))
-    with witness_of(history) as witness:
-        if not witness.must_be_exact:
+    with compare_history(history) as compared:
+        if not compared.must_be_exact:
             return
-        here = [name for name in nodes_of(history) if witness.stands_for_itself(name, at)]
+        here = [name for name in nodes_of(history) if compared.stands_for_itself(name, at)]
         datasets = [node for node in here if node.startswith("dataset:")]
         jobs = [node for node in here if node.startswith("job:")]
         below = {
-            node: witness.said(witness.ask(asked), asked)["jobs"]
+            node: compared.said(compared.ask(asked), asked)["jobs"]
             for node in datasets
             for asked in [Asked(node, "downstream", 50, at)]
         }
-        above = {node: witness.answers(Asked(node, "upstream", 50, at)) for node in jobs}
+        above = {node: compared.answers(Asked(node, "upstream", 50, at)) for node in jobs}
     for dataset in datasets:
         for job in jobs:
             known = job.removeprefix("job:") in below[dataset]
@@ -191,11 +193,11 @@ def test_a_deeper_answer_contains_the_shallower(seed: int) -> None:
     random = Random(seed)
     history = new_history(random)
     asked = some_question(random, history)
-    with witness_of(history) as witness:
-        if not witness.must_be_exact:
+    with compare_history(history) as compared:
+        if not compared.must_be_exact:
             return
         deeper = [replace(asked, depth=depth) for depth in range(6)]
-        said = [witness.said(witness.ask(one), one) for one in deeper]
+        said = [compared.said(compared.ask(one), one) for one in deeper]
     for shallow, deep in pairwise(said):
         for kind in shallow.keys() - {"via"}:
             assert shallow[kind] <= deep[kind], kind

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from tests.oracle.comparison import Witness, projected
+from tests.oracle.comparison import ComparedHistory, projected
 from tests.oracle.histories import Asked, Known, KnownHistory, read_known_histories
 from tests.oracle.truth import Oracle, Truth
 
@@ -31,11 +31,11 @@ def in_words(truth: Truth, asked: Asked) -> dict[str, frozenset[str]]:
     }
 
 
-def of_service(witness: Witness, asked: Asked) -> tuple[dict[str, frozenset[str]], bool]:
+def of_service(compared: ComparedHistory, asked: Asked) -> tuple[dict[str, frozenset[str]], bool]:
     """The service's answer in the same words; a logical plan by the first plan that says it."""
-    answer = witness.ask(asked)
-    said = witness.said(answer, asked)
-    plans = {witness.logical_plan(plan): plan for plan in reversed(witness.history.plans)}
+    answer = compared.ask(asked)
+    said = compared.said(answer, asked)
+    plans = {compared.logical_plan(plan): plan for plan in reversed(compared.history.plans)}
     feeds = frozenset(
         " > ".join(plans.get(end, end) for end in feed.split(" > ")) for feed in said["feeds"]
     )
@@ -62,10 +62,10 @@ def test_the_oracle_agrees_with_the_answers_worked_out_by_hand(known: KnownHisto
 def test_the_service_gives_the_answers_worked_out_by_hand(known: KnownHistory) -> None:
     headwater = projected(known.history)
     try:
-        witness = Witness(known.history, headwater.graph, headwater.catalogue)
+        compared = ComparedHistory(known.history, headwater.graph, headwater.catalogue)
         found: list[str] = []
         for question in known.questions:
-            said, folded = of_service(witness, question.asked)
+            said, folded = of_service(compared, question.asked)
             if folded and not question.folded:
                 found.append(f"{question.asked}: folded without need")
             found += wrong(said, question, folded=folded)

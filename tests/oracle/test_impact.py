@@ -14,7 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from graph_model.answers.impact.report import Impact, ImpactItem, ImpactReport, Scope
-from tests.oracle.comparison import Witness, datasets_of, node_id, projected
+from tests.oracle.comparison import ComparedHistory, datasets_of, node_id, projected
 from tests.oracle.documents import START, column_id, dataset_id, job_id
 from tests.oracle.generation import DEPTHS, new_history, nodes_of, times_of
 from tests.oracle.histories import Asked, Column
@@ -29,11 +29,11 @@ slow = settings(deadline=None, max_examples=12)
 Path = tuple[str, ...]
 
 
-def true_paths(witness: Witness, asked: Asked) -> dict[str, set[Path]]:
+def true_paths(compared: ComparedHistory, asked: Asked) -> dict[str, set[Path]]:
     """Per dataset (column) and job downstream every true path to it, of at most the depth."""
     kind, _, focus = asked.node.partition(":")
     at = END_OF_TIME if asked.at is None else asked.at
-    oracle = witness.oracle
+    oracle = compared.oracle
     chains = oracle.column_chains(at, asked.indirect) if kind == "column" else oracle.chains(at)
     found: dict[str, set[Path]] = {}
     for chain in chains:
@@ -84,12 +84,12 @@ def in_words(item: ImpactItem, words: dict[str, str]) -> Path:
     return tuple(words[node.id] for node in item.path)
 
 
-def words_of(witness: Witness) -> dict[str, str]:
+def words_of(compared: ComparedHistory) -> dict[str, str]:
     words: dict[str, str] = {}
-    for name in datasets_of(witness.history):
+    for name in datasets_of(compared.history):
         words[dataset_id(name)] = name
         words |= {column_id(Column(name, path)): f"{name}#{path}" for path in ("k", "v")}
-    jobs = {plan.job for plan in witness.history.plans.values()}
+    jobs = {plan.job for plan in compared.history.plans.values()}
     return words | {job_id(job): f"job {job}" for job in jobs}
 
 
@@ -100,17 +100,17 @@ def test_depth_and_path_are_a_shortest_true_chain(seed: int) -> None:
     history = new_history(random)
     headwater = projected(history)
     try:
-        witness = Witness(history, headwater.graph, headwater.catalogue)
-        words = words_of(witness)
+        compared = ComparedHistory(history, headwater.graph, headwater.catalogue)
+        words = words_of(compared)
         at, depth, indirect = random.choice(times_of(history)), random.choice(DEPTHS), True
         for node in nodes_of(history):
-            if not witness.stands_for_itself(node, at):
+            if not compared.stands_for_itself(node, at):
                 continue
             asked = Asked(node, "downstream", depth, at, indirect)
             report = impact_of(headwater, asked)
             if report.folded:
                 continue
-            true = true_paths(witness, asked)
+            true = true_paths(compared, asked)
             true.pop(words[node_id(node)], None)  # the node asked about is no row of its own
             assert {words[item.id] for item in report.items} == true.keys(), asked
             for item in report.items:

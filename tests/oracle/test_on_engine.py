@@ -12,7 +12,7 @@ from graph_model.stores.database import open_database
 from graph_model.stores.gremlin.graph import GremlinGraph
 from graph_model.stores.journal import SqlJournal
 from graph_model.stores.protocols import Receipt
-from tests.oracle.comparison import Witness, told
+from tests.oracle.comparison import ComparedHistory, told
 from tests.oracle.documents import submissions
 from tests.oracle.generation import new_history, nodes_of, some_question
 from tests.oracle.histories import Asked, History, in_short, read_known_histories
@@ -44,8 +44,8 @@ def compare(history: History, asked: list[Asked], graph: GremlinGraph) -> None:
         journal.accept(submissions(history), Receipt(0, "", "test", "raw"))
         while projector.project_pending():
             pass
-        witness = Witness(history, graph, generations.current)
-        found = [difference for one in asked for difference in witness.differences(one)]
+        compared = ComparedHistory(history, graph, generations.current)
+        found = [difference for one in asked for difference in compared.differences(one)]
     finally:
         generations.close()
         journal.close()

@@ -17,7 +17,7 @@ from graph_model.facts import ExecutionRow
 from graph_model.producers.commands.documents import Command
 from graph_model.producers.commands.submissions import submit
 from graph_model.retention.coverage import Retention, resolve_prune
-from tests.oracle.comparison import Witness, key_of, projected, told
+from tests.oracle.comparison import ComparedHistory, key_of, projected, told
 from tests.oracle.documents import START
 from tests.oracle.generation import SECOND, new_history, some_question, times_of, with_versions
 from tests.oracle.histories import Execution, History
@@ -84,20 +84,20 @@ def test_answers_after_a_prune_are_those_of_brute_force(seed: int) -> None:
         before, wish = rng.choice(
             ((before, Retention(before=START + before)), (END, Retention(keep=rng.randint(1, 2))))
         )
-        witness = Witness(history, headwater.graph, headwater.catalogue)
+        compared = ComparedHistory(history, headwater.graph, headwater.catalogue)
         later = [at for at in times_of(history) if at is None or at >= before]
         asked = [
             replace(some_question(rng, history), at=rng.choice(later)) for _ in range(QUESTIONS)
         ]
-        expected = [witness.said(witness.ask(one), one) for one in asked]
+        expected = [compared.said(compared.ask(one), one) for one in asked]
         prune(headwater, wish)
-        assert [witness.said(witness.ask(one), one) for one in asked] == expected
+        assert [compared.said(compared.ask(one), one) for one in asked] == expected
         rest = remaining(history, headwater)
         if seed % 2:
             headwater.projector.request_rebuild()
             while headwater.projector.rebuild_step():
                 pass
-        after = Witness(rest, headwater.graph, headwater.catalogue)
+        after = ComparedHistory(rest, headwater.graph, headwater.catalogue)
         asked = [some_question(rng, rest) for _ in range(QUESTIONS)]
         differences = [found for one in asked for found in after.differences(one)]
         assert not differences, told(differences)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from graph_model.retention.coverage import Retention
-from tests.oracle.comparison import Witness, projected
+from tests.oracle.comparison import ComparedHistory, projected
 from tests.oracle.documents import START
 from tests.oracle.histories import Asked, Execution, History, Place, Plan, Version
 from tests.oracle.test_retention import prune
@@ -53,12 +53,12 @@ def test_writes_that_a_kept_read_saw_are_kept(name: str) -> None:
     history = History(PLANS, HISTORIES[name])
     headwater = projected(history)
     try:
-        witness = Witness(history, headwater.graph, headwater.catalogue)
+        compared = ComparedHistory(history, headwater.graph, headwater.catalogue)
         asked = [Asked(f"dataset:{one}", at=at) for one in "bc" for at in (20 * MINUTE, None)]
-        before = [witness.said(witness.ask(one), one) for one in asked]
+        before = [compared.said(compared.ask(one), one) for one in asked]
         rows = headwater.catalogue.executions(limit=1).total
         prune(headwater, Retention(before=START + 15 * MINUTE))
-        assert [witness.said(witness.ask(one), one) for one in asked] == before
+        assert [compared.said(compared.ask(one), one) for one in asked] == before
         assert headwater.catalogue.executions(limit=1).total <= rows
     finally:
         headwater.close()

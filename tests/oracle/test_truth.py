@@ -33,7 +33,7 @@ def canonical_nodes(history: History, oracle: Oracle, at: int | None) -> list[st
     return [
         node
         for node in nodes_of(history)
-        if oracle.standing_for(name := node.partition(":")[2].partition("#")[0], moment) == name
+        if oracle.location_of(name := node.partition(":")[2].partition("#")[0], moment) == name
     ]
 
 

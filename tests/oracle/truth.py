@@ -126,7 +126,7 @@ class Oracle:
 
     # --- names -----------------------------------------------------------------------------------
 
-    def standing_for(self, dataset: str, at: int) -> str:
+    def location_of(self, dataset: str, at: int) -> str:
         """ "At t a name stands for its last location observed at or before t (else the first)"."""
         seen = [
             (execution.at, location)
@@ -161,7 +161,7 @@ class Oracle:
             at=execution.at,
             job=plan.job,
             plans=frozenset({plan.id}),
-            target=self.standing_for(plan.target, execution.at),
+            target=self.location_of(plan.target, execution.at),
             partition=plan.writes.partition if plan.writes else None,
             closes=_closes(plan),
             reads=tuple(self._reads(plan, execution.at)),
@@ -177,11 +177,11 @@ class Oracle:
         if plan.command in ROW_LEVEL and all(p.dataset != plan.target for p in read):
             read.append(Place(plan.target))
         for place in read:
-            yield Place(self.standing_for(place.dataset, at), place.partition, place.keys)
+            yield Place(self.location_of(place.dataset, at), place.partition, place.keys)
 
     def _flows(self, plan: Plan, at: int) -> Iterator[Flow]:
         for name, sources in plan.columns or ():
-            target = Column(self.standing_for(plan.target, at), name)
+            target = Column(self.location_of(plan.target, at), name)
             for source in sources:
                 how = "IDENTITY" if len(sources) == 1 else "TRANSFORMATION"
                 yield Flow(self._column_at(source, at), target, "DIRECT", how)
@@ -190,7 +190,7 @@ class Oracle:
 
     def _column_at(self, column: Column, at: int) -> Column:
         """ "every hop, columns included (equal folded path), goes through one function"."""
-        return Column(self.standing_for(column.dataset, at), column.name)
+        return Column(self.location_of(column.dataset, at), column.name)
 
     def _merged(self, found: list[tuple[Write, Plan, Execution]]) -> list[Write]:
         """ "Successful executions are merged before anything else."
@@ -367,12 +367,12 @@ class Oracle:
         found = Truth()
         for way in ways:
             if kind == "dataset":
-                found = found.union(self._of_dataset(self.standing_for(name, at), way, asked, at))
+                found = found.union(self._of_dataset(self.location_of(name, at), way, asked, at))
             elif kind == "job":
                 found = found.union(self._of_job(name, way, asked, at))
             else:
                 dataset, _, path = name.partition("#")
-                column = Column(self.standing_for(dataset, at), path)
+                column = Column(self.location_of(dataset, at), path)
                 found = found.union(self._of_column(column, way, asked, at))
         found.datasets.discard("")
         found.via -= found.datasets

@@ -106,7 +106,7 @@ class Preparation:
         journal, generations = self._stores.journal, self._stores.generations
         self._readiness.begin()
         self._filling = True
-        self._rules.stand_by(self._rules.wanted)
+        self._rules.put_in_force(self._rules.wanted)
         if anew:
             self._commits.take_turn(None)  # facts that another process has written are skipped
             with self._stores.checkpoints.voided():

@@ -96,7 +96,7 @@ class Rebuilds:
                 self.drop()
                 self.request()
         if known == rules.epoch and rules.in_force != wanted:
-            rules.stand_by(wanted)  # another process has replaced it, or they are the same
+            rules.put_in_force(wanted)  # another process has replaced it, or they are the same
 
     def load_orders(self, epoch: str | None) -> None:
         """Read the commands in force, rules among them, if a command has come since."""
@@ -150,7 +150,7 @@ class Rebuilds:
             going_on = self._commits.rebuild.step()
             if self._commits.rebuild.switched and not rules.settled:
                 journal.set_meta(EPOCH_KEY, rules.epoch)
-                rules.stand_by(rules.wanted)
+                rules.put_in_force(rules.wanted)
             if not going_on:
                 self._end()
         return True

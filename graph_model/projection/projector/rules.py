@@ -12,7 +12,7 @@ from graph_model import identity
 from graph_model.naming import Rules
 from graph_model.producers.translation import Translation, projection_epoch
 from graph_model.projection.projector.stores import ProjectionStores
-from graph_model.projection.ruling import standing_rules, wanted_rules
+from graph_model.projection.ruling import rules_in_force, wanted_rules
 
 #: The journal's setting for the epoch under which graph and catalogue were projected.
 EPOCH_KEY: Final = "projection_epoch"
@@ -31,7 +31,7 @@ class RulesInForce:
         self.producers: Final = stores.producers
         self._defaults = defaults
         self.want(self.read_wanted())
-        self.stand_by(self.wanted)
+        self.put_in_force(self.wanted)
 
     def read_wanted(self) -> Rules:
         """The rules of the newest command in the journal; the defaults when there is none."""
@@ -40,13 +40,13 @@ class RulesInForce:
     def read(self, epoch: str | None) -> None:
         """Read both sets of rules from the journal; its graph was projected under this epoch."""
         self.want(self.read_wanted())
-        self.stand_by(standing_rules(self._journal, self._defaults, epoch, self._epoch_of))
+        self.put_in_force(rules_in_force(self._journal, self._defaults, epoch, self._epoch_of))
 
     def want(self, rules: Rules) -> None:
         """Note that these rules are wanted."""
         self.wanted, self.epoch = rules, self._epoch_of(rules)
 
-    def stand_by(self, rules: Rules) -> None:
+    def put_in_force(self, rules: Rules) -> None:
         """Note that these rules are in force."""
         self.in_force, self.epoch_in_force = rules, self._epoch_of(rules)
         self.translation = Translation(rules, self.producers)

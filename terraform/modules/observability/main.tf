@@ -46,7 +46,7 @@ locals {
     }
   }
 
-  standing = {
+  of_databases = {
     graph-cpu = {
       title     = "CPU of Neptune (%)"
       namespace = "AWS/Neptune", metric = "CPUUtilization", dimensions = { DBClusterIdentifier = var.graph.cluster }
@@ -141,7 +141,7 @@ locals {
     }
   ]...)
 
-  alarms        = merge(local.of_service, local.standing, local.of_journal, local.of_collector, local.of_gateways, local.of_queues, local.of_functions)
+  alarms        = merge(local.of_service, local.of_databases, local.of_journal, local.of_collector, local.of_gateways, local.of_queues, local.of_functions)
   log_namespace = "Headwater/${var.name}/log"
 }
 

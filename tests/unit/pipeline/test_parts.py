@@ -110,11 +110,11 @@ def _other_rules() -> dict[str, Any]:
 
 
 def test_every_forgotten_body_is_known_and_an_unreadable_command_says_nothing() -> None:
-    standing = read_commands_in_force(
+    in_force = read_commands_in_force(
         [body(1, Forget((), ("a",))), ("x", b"{"), body(2, Forget((), ("b",)))]
     )
-    assert standing.effects.forgotten == {"a", "b"}
-    assert standing.count == 2
+    assert in_force.effects.forgotten == {"a", "b"}
+    assert in_force.count == 2
 
 
 # --- results -------------------------------------------------------------------------------------

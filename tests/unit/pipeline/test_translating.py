@@ -97,10 +97,10 @@ def ordered(lines: Iterable[Line]) -> list[Line]:
 
 def translated(lines: Sequence[str], batch_size: int = 5_000) -> list[Record]:
     read = list(read_lines(lines))
-    standing = read_commands_in_force(
+    in_force = read_commands_in_force(
         (one.content_hash, one.body) for one in read if one.kind == "command"
     )
-    return list(PartitionTranslation(standing, batch_size).records(ordered(read)))
+    return list(PartitionTranslation(in_force, batch_size).records(ordered(read)))
 
 
 def content(records: Iterable[Record]) -> tuple[list[Any], list[Row]]:

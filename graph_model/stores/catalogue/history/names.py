@@ -117,10 +117,10 @@ def _names_around() -> sa.Select[Any]:
 def _pairs_around(asked: sa.CTE) -> sa.Select[Any]:
     """The names of the given datasets, then every location of these names and of the given ones."""
     seen = names.alias("seen").c
-    standing = pairs_from(seen.location, seen.name, asked, name="standing").c
+    names_of = pairs_from(seen.location, seen.name, asked, name="names_of").c
     called = sa.union_all(
         sa.select(asked.c.value),
-        sa.select(standing.second.label("value")).where(standing.second.is_not(None)),
+        sa.select(names_of.second.label("value")).where(names_of.second.is_not(None)),
     ).cte("called")
     pairs = pairs_from(names.c.name, names.c.location, called)
     return sa.select(pairs.c.first, pairs.c.second).where(pairs.c.second.is_not(None))

@@ -104,15 +104,15 @@ def test_a_read_finds_the_writes_since_the_last_full_overwrite_before_it(
     catalogue.record(rows)
     found = catalogue.readable_writes(asked, reach=reach, most=most, per_plan=2)
     assert found.keys() == asked
-    for read, standing in found.items():
+    for read, readable in found.items():
         before = [
             row for span in read for row in inside(rows, span._replace(since=0, before=span.since))
         ]
         floor = max((row.at for row in before if row.mode == "overwrite"), default=None)
-        assert standing.floor == floor
+        assert readable.floor == floor
         wider = {s: s._replace(since=0 if floor is None else floor - reach) for s in read}
         expected = catalogue.writes(wider.values(), most=most, per_plan=2)
-        assert {s: as_sets(w) for s, w in standing.spans.items()} == {
+        assert {s: as_sets(w) for s, w in readable.spans.items()} == {
             s: as_sets(expected[wide]) for s, wide in wider.items()
         }
 
@@ -154,8 +154,8 @@ def test_writes_to_a_name_count_where_it_stood(catalogue: SqlCatalogue) -> None:
     assert {write.id for write in found[here].writes} == {"ex-1", "ex-2", "ex-3"}
     assert {write.id for write in found[there].writes} == {"ex-4", "ex-5"}
     reads = {(here._replace(since=9),): 3, (there._replace(since=9),): 5}
-    standing = catalogue.readable_writes(reads, reach=0, most=9, per_plan=1)
-    assert {read: found.floor for read, found in standing.items()} == reads
+    by_read = catalogue.readable_writes(reads, reach=0, most=9, per_plan=1)
+    assert {read: found.floor for read, found in by_read.items()} == reads
     moments = [("name", at) for at in range(1, 6)]
     assert catalogue.locations_of([*moments, ("none", 1)]) == {
         moment: catalogue.location_of(*moment) for moment in moments
@@ -172,7 +172,7 @@ def test_declarations_of_a_target_are_told_with_its_writes(catalogue: SqlCatalog
     )
     declared, written = (Span("ds-1", 9, 9),), (Span("ds-2", 9, 9),)
     found = catalogue.readable_writes([declared, written], reach=0, most=9, per_plan=1)
-    assert {read: standing.declared for read, standing in found.items()} == {
+    assert {read: one.declared for read, one in found.items()} == {
         declared: True,
         written: False,
     }
@@ -241,8 +241,8 @@ def test_of_too_many_versions_the_newest_are_found(catalogue: SqlCatalogue) -> N
 def test_a_write_on_another_branch_is_none_of_a_span(catalogue: SqlCatalogue) -> None:
     catalogue.record([made("v0", 0, mode="overwrite"), made("a1", 1, "audit", mode="overwrite")])
     main, every = Span("ds-1", 99, 99), Span("ds-1", 0, 99, branch=EVERY_BRANCH)
-    (standing,) = catalogue.readable_writes([(main,)], reach=0, most=9, per_plan=1).values()
-    assert (standing.floor, [w.id for w in standing.spans[main].writes]) == (10, ["v0"])
+    (readable,) = catalogue.readable_writes([(main,)], reach=0, most=9, per_plan=1).values()
+    assert (readable.floor, [w.id for w in readable.spans[main].writes]) == (10, ["v0"])
     found = catalogue.writes([every], most=9, per_plan=1)[every]
     assert {write.id for write in found.writes} == {"v0", "a1"}
 

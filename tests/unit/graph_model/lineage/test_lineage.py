@@ -314,16 +314,16 @@ def test_the_flows_of_a_map_are_the_writes_that_nothing_has_replaced(
 ) -> None:
     uses, partial = lineage_of(world, stores).flows_into([*map(dataset, world.tables)])
     found = {(use.job, use.sources, use.targets) for use in uses}
-    standing = {
+    unreplaced = {
         (job(step.job), tuple(sorted(map(dataset, step.sources))), (dataset(index),))
         for index in world.tables
         for step, _ in world.seen(index, FAR)
     }
     written = [(step.target, time) for step in world.steps for time in step.times if time > 0]
     assert partial is None
-    assert found >= standing
+    assert found >= unreplaced
     if len(set(written)) == len(written):  # the map does not order writes of one millisecond
-        assert found == standing
+        assert found == unreplaced
 
 
 def chain(length: int) -> World:

@@ -53,7 +53,9 @@ def modules() -> Iterator[ModuleType]:
 def patterns() -> list[Found]:
     """Patterns of modules, of tables and those written where they are used."""
     found: list[Found] = []
-    found.append(("the markers of dumps", markers_of(PRODUCERS).pattern, frozenset(METHODS[:2])))
+    found.append(
+        ("the markers of log files", markers_of(PRODUCERS).pattern, frozenset(METHODS[:2]))
+    )
     for module in modules():
         tree = ast.parse(Path(str(module.__file__)).read_text("utf-8"))
         uses = uses_by_name(tree)

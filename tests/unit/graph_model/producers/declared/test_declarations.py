@@ -142,8 +142,8 @@ def test_removals_come_to_the_same_in_every_order() -> None:
 def test_a_bulk_rebuild_leaves_out_retracted_documents() -> None:
     ann = lineage_event(document(a_declaration()))
     command = retraction(ann)
-    standing = read_commands_in_force([(command.content_hash, command.body)])
-    assert standing.effects.retracted == {ann.content_hash}
+    in_force = read_commands_in_force([(command.content_hash, command.body)])
+    assert in_force.effects.retracted == {ann.content_hash}
 
 
 def test_a_declaration_journaled_as_a_job_event_says_the_same() -> None:

@@ -430,14 +430,14 @@ def test_the_facts_before_a_document_that_is_set_aside_are_restored() -> None:
     """The other body of a plan is written, and the former one cannot be taken back."""
     headwater = small_headwater()
     headwater.project_through(StrictGraph(headwater.graph))
-    standing = [plan(a_plan()), event(an_event())]
-    headwater.accept(*standing)
+    first = [plan(a_plan()), event(an_event())]
+    headwater.accept(*first)
     headwater.project()
     headwater.accept(plan(writing_to("file:/data/elsewhere"), api_version="1.1"))
     headwater.accept(plan(writing_to("file:/data/newest"), api_version="1.3"))
     headwater.project()
     assert headwater.journal.summary().failed == 2
-    assert headwater.elements() == elements_of(standing, stepwise=False)
+    assert headwater.elements() == elements_of(first, stepwise=False)
     headwater.close()
 
 
