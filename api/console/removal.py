@@ -25,7 +25,7 @@ runs."""
 
 def forget(call: Call) -> int:
     """Forget a job, a dataset or a document for good."""
-    return _order(call, {"command": "forget", "node": call.options.node})
+    return _run(call, {"command": "forget", "node": call.options.node})
 
 
 def prune(call: Call) -> int:
@@ -36,16 +36,18 @@ def prune(call: Call) -> int:
     given = {"before": options.before, "keep": options.keep}
     wish = {name: value for name, value in given.items() if value is not None}
     call.say("looking for the executions that today's lineage does not rest on …")
-    return _order(call, {"command": "prune", "dropBodies": options.drop_bodies, **wish})
+    return _run(call, {"command": "prune", "dropBodies": options.drop_bodies, **wish})
 
 
-def _order(call: Call, wish: dict[str, Any]) -> int:
+def _run(call: Call, wish: dict[str, Any]) -> int:
     ask = partial(call.ask, seconds=_SECONDS)
-    return order(ask, call.say, {**wish, "note": call.options.note}, agreed=call.options.yes)
+    return give_command(ask, call.say, {**wish, "note": call.options.note}, agreed=call.options.yes)
 
 
-def order(ask: Ask, say: Callable[[str], None], wish: Mapping[str, Any], *, agreed: bool) -> int:
-    """Print the documents of an order; give the command if it is ``agreed``; the exit code."""
+def give_command(
+    ask: Ask, say: Callable[[str], None], wish: Mapping[str, Any], *, agreed: bool
+) -> int:
+    """Print the documents of a command; give the command if it is ``agreed``; the exit code."""
     covered = ask("POST", ROUTE, {**wish, "dryRun": True})
     for line in describe(covered):
         say(line)
@@ -97,7 +99,7 @@ sent again or everything is projected anew. Later runs of a forgotten job are ne
   headwater forget document:42 --yes""",
     )
     added.add_argument("node", help="job:…, dataset:…, an id of either, or document:<position>")
-    _add_order(added)
+    _add_agreement(added)
 
 
 def add_prune(commands: Any) -> None:
@@ -123,10 +125,10 @@ of it, and everything that those executions read. Without --yes the command only
     added.add_argument(
         "--drop-bodies", action="store_true", help="the journal drops their documents as well"
     )
-    _add_order(added)
+    _add_agreement(added)
 
 
-def _add_order(added: argparse.ArgumentParser) -> None:
+def _add_agreement(added: argparse.ArgumentParser) -> None:
     added.add_argument(
         "--yes", action="store_true", help="do it; without it only the effect is listed"
     )

@@ -24,11 +24,11 @@ from flask import Request, g
 from webargs import core
 from webargs.flaskparser import FlaskParser
 
-from api.http.bodies import ROOM, is_gzip, require_json
+from api.http.bodies import UNPACKING_MEMORY, is_gzip, require_json
 from api.http.errors import ErrorSchema, answer_http, flatten
 from api.http.rights import OPEN, READING, RouteAccess
 from graph_model.documents.gzip_streams import gunzip
-from graph_model.documents.json_texts import parse_order
+from graph_model.documents.json_texts import parse_instruction
 from graph_model.errors import InvalidFields
 
 View = TypeVar("View", bound=Callable[..., Any])
@@ -66,8 +66,8 @@ class StrictParser(FlaskParser):
         require_json(req.headers.get("Content-Type"))
         if is_gzip(req.headers.get("Content-Encoding")):
             body = gunzip(body, _MOST_BODY)
-        with ROOM.hold(len(body)):
-            g.body = parse_order(body)
+        with UNPACKING_MEMORY.hold(len(body)):
+            g.body = parse_instruction(body)
         return g.body
 
     def handle_error(

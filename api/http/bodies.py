@@ -34,7 +34,7 @@ _SMALL: Final = 1024 * 1024
 _UTF8: Final = frozenset({"", "utf-8", "utf8", "us-ascii"})
 
 
-class UnpackingRoom:
+class UnpackingMemory:
     """How much of large documents is unpacked at a time; a request that finds it full waits.
 
     A document takes about thirty times its size while it is parsed and checked, so sixteen of
@@ -47,7 +47,7 @@ class UnpackingRoom:
         self._changed = threading.Condition()
 
     def hold(self, size: int) -> AbstractContextManager[None]:
-        """Room for ``size`` bytes, for as long as the block runs."""
+        """Memory for ``size`` bytes, for as long as the block runs."""
         return self._hold(size) if size > _SMALL else nullcontext()
 
     @contextmanager
@@ -66,7 +66,7 @@ class UnpackingRoom:
         return self._taken == 0 or self._taken + size <= self._limit
 
 
-ROOM: Final = UnpackingRoom(64 * 1024 * 1024)
+UNPACKING_MEMORY: Final = UnpackingMemory(64 * 1024 * 1024)
 """One for all routes: it is the process's memory that they share."""
 
 

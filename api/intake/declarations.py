@@ -105,9 +105,9 @@ def list_declarations(service: Service, node: str | None = None) -> list[Declara
 def retract(row: DeclarationRow, author: str, note: str, route: str, service: Service) -> None:
     """Take a declaration back: a command that names its documents, and the wait until it holds."""
     same = [one for one in service.catalogue.declarations(row.target) if one.id == row.id]
-    order = Retract(tuple(sorted({one.plan_id for one in same})), _documents(same, service))
+    retraction = Retract(tuple(sorted({one.plan_id for one in same})), _documents(same, service))
     target = f"{row.id} {json.loads(row.body)['target']['uri']}"[:2_000]
-    positions = give(Covered((order,), target), author, note, route, service)
+    positions = give(Covered((retraction,), target), author, note, route, service)
     service.projector.wait(positions, WAIT_SECONDS)
 
 

@@ -18,7 +18,7 @@ from flask import current_app, request
 from marshmallow import Schema, ValidationError
 from werkzeug.wsgi import get_input_stream
 
-from api.http.bodies import ROOM, is_gzip, read_bounded, wire_hash
+from api.http.bodies import UNPACKING_MEMORY, is_gzip, read_bounded, wire_hash
 from api.http.errors import flatten
 from api.http.principals import current_principal
 from api.schemas.event import EventSchema
@@ -140,7 +140,7 @@ def _make_durable(
 
 def _read(delivery: Delivery, reading: Reading) -> Sequence[Submission]:
     body = delivery.inflate(delivery.raw)
-    with ROOM.hold(len(body)):
+    with UNPACKING_MEMORY.hold(len(body)):
         try:
             return reading.prepare(parse_json(body), delivery.version, delivery.scope)
         except RecursionError:

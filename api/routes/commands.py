@@ -13,7 +13,13 @@ from api.http.principals import current_principal
 from api.http.times import format_instant
 from api.intake.removals import Covered, cover_forget, cover_prune, give
 from api.intake.statements import WAIT_SECONDS, declare, resolve_node, state_hidden
-from api.schemas.commands import CommandReply, CommandRequest, CommandsQuery, CommandsReply, Ordered
+from api.schemas.commands import (
+    CommandReply,
+    CommandRequest,
+    CommandsQuery,
+    CommandsReply,
+    RequestedCommand,
+)
 from api.service import Service, current_service
 from api.service.sources import is_rebuilding
 from graph_model import labels
@@ -40,14 +46,14 @@ _PENDING: Final = (
 @blueprint.no_parameters
 @blueprint.arguments(CommandRequest, location="json")
 @blueprint.response(202, CommandReply)
-def order(body: Mapping[str, Any]) -> dict[str, Any]:
+def give_command(body: Mapping[str, Any]) -> dict[str, Any]:
     """Give a command; with ``dryRun`` only return the documents that it would cover.
 
     Forget and prune need the journal and the catalogue alone: while the graph is down the command
     is journalled, and ``pending`` describes the work that follows when it is back.
     """
     service = current_service()
-    if body["command"] in {Ordered.HIDE, Ordered.SHOW}:
+    if body["command"] in {RequestedCommand.HIDE, RequestedCommand.SHOW}:
         return _hide(body, service)
     covered = _cover(body, service)
     positions: tuple[int, ...] = ()
@@ -64,7 +70,7 @@ def _hide(body: Mapping[str, Any], service: Service) -> dict[str, Any]:
     """Hide a dataset or a job, or show it again; a repetition is no command."""
     if is_rebuilding():
         raise Rebuilding("the graph is being rebuilt: the command's effect is not known yet")
-    hidden = body["command"] == Ordered.HIDE
+    hidden = body["command"] == RequestedCommand.HIDE
     names = _to_hide(body["node"], service) if hidden else _to_show(body["node"], service)
     positions: tuple[int, ...] = ()
     if not body["dryRun"]:
@@ -91,7 +97,7 @@ def _to_show(reference: str, service: Service) -> list[NamedNode]:
 
 
 def _cover(body: Mapping[str, Any], service: Service) -> Covered:
-    if body["command"] == Ordered.FORGET:
+    if body["command"] == RequestedCommand.FORGET:
         return cover_forget(body["node"], service)
     retention = Retention(body["before"], body["keep"])
     return cover_prune(retention, service, drop_bodies=body["dropBodies"])

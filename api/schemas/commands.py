@@ -34,7 +34,7 @@ class Count(Checked):
         return int(value)
 
 
-class Ordered(StrEnum):
+class RequestedCommand(StrEnum):
     """The body of ``POST /commands``; other commands have routes of their own."""
 
     FORGET = "forget"
@@ -46,7 +46,7 @@ class Ordered(StrEnum):
 class CommandRequest(RequestBody):
     """``prune`` takes ``before``, ``keep`` or both; the others take a node."""
 
-    command = Choice(Ordered, required=True)
+    command = Choice(RequestedCommand, required=True)
     node = TextField()
     before = Instant()
     keep = Count(1_000_000, load_default=None)
@@ -58,13 +58,13 @@ class CommandRequest(RequestBody):
     def check_command(self, data: Any, original: Any, **_: Any) -> None:
         """Each command has its own fields, and needs one that limits it."""
         kind = data.get("command")
-        foreign = _NODE_ONLY if kind == Ordered.PRUNE else _PRUNE_ONLY
+        foreign = _NODE_ONLY if kind == RequestedCommand.PRUNE else _PRUNE_ONLY
         for name in foreign:
             if name in original:
                 raise ValidationError(f"no such field with {kind.value}", name)
-        if kind != Ordered.PRUNE and "node" not in data:
+        if kind != RequestedCommand.PRUNE and "node" not in data:
             raise ValidationError("a job or dataset reference, or document:<position>", "node")
-        if kind == Ordered.PRUNE and data["before"] is None and data["keep"] is None:
+        if kind == RequestedCommand.PRUNE and data["before"] is None and data["keep"] is None:
             raise ValidationError("a time here, or a number of runs in keep", "before")
 
 

@@ -155,9 +155,9 @@ class Upkeep:
             return 0
         jobs = len({cutoff.key[0] for cutoff in step.cutoffs})
         note = f"HEADWATER_KEEP={keep}: covers {step.executions:,} more executions of {jobs:,} jobs"
-        order = Covered((Prune(step.cutoffs, drop_bodies=not keep.keeps_bodies),), "")
+        covered = Covered((Prune(step.cutoffs, drop_bodies=not keep.keeps_bodies),), "")
         before = self._count(step.cutoffs)
-        (position,) = give(order, AUTHOR, note, _ROUTE, self._service)
+        (position,) = give(covered, AUTHOR, note, _ROUTE, self._service)
         if not self._service.projector.wait([position], _STEP_SECONDS):
             raise _StepFailed(f"the command in document {position} takes too long")
         if self._service.journal.states([position])[position] == DocumentState.FAILED:

@@ -42,8 +42,8 @@ def parse_json(body: bytes) -> Any:
         return _parse(body, _load_repeated)
 
 
-def parse_order(body: bytes) -> Any:
-    """``parse_json`` of an order that is carried out at once: a key with two values is refused."""
+def parse_instruction(body: bytes) -> Any:
+    """``parse_json`` of an instruction carried out at once: a key with two values is refused."""
     value = parse_json(body)
     if twice := repeated_keys(value):
         listed = ", ".join(map(repr, twice))

@@ -157,18 +157,18 @@ def ensure_known(journal: Journal) -> None:
 
 def resolve_forget(subject_keys: Collection[str], journal: Journal) -> tuple[Forget, ...]:
     """Commands that name every document of these subject keys, a bounded number each."""
-    orders: list[Forget] = []
+    forgets: list[Forget] = []
     named: dict[str, list[str]] = {}
     count = 0
     for subject_key in sorted(subject_keys):
         hashes = dict.fromkeys(journal.content_hashes(subject_key))
         for piece in batched(hashes, MOST_DOCUMENTS):
             if count + len(piece) > MOST_DOCUMENTS:
-                orders.append(_forget(named))
+                forgets.append(_forget(named))
                 named, count = {}, 0
             named.setdefault(subject_key, []).extend(piece)
             count += len(piece)
-    return (*orders, _forget(named)) if named else tuple(orders)
+    return (*forgets, _forget(named)) if named else tuple(forgets)
 
 
 def _forget(named: Mapping[str, list[str]]) -> Forget:

@@ -190,15 +190,15 @@ def _read(file: str) -> Any:
 
 def hide(call: Call) -> int:
     """Take a dataset or a job out of lists and pictures."""
-    return _order(call, "hide", "hidden")
+    return _give_command(call, "hide", "hidden")
 
 
 def show(call: Call) -> int:
     """Bring it back."""
-    return _order(call, "show", "shown again")
+    return _give_command(call, "show", "shown again")
 
 
-def _order(call: Call, command: str, done: str) -> int:
+def _give_command(call: Call, command: str, done: str) -> int:
     node = call.options.node
     body = {"command": command, "node": node, "note": call.options.note}
     given = call.ask("POST", "/commands", body)["positions"]

@@ -13,7 +13,7 @@ from werkzeug.exceptions import NotAcceptable, UnsupportedMediaType
 from werkzeug.http import parse_options_header
 
 from api.http.blueprint import Blueprint
-from api.http.bodies import ROOM
+from api.http.bodies import UNPACKING_MEMORY
 from api.http.rights import ASKING
 from api.intake.documents import current_delivery
 from api.replies.graph import check_reply, impact_reply
@@ -126,7 +126,7 @@ def _captured(rules: Rules, producers: Producers) -> tuple[PlanOutline, ...]:
     _require_json_lines()
     delivery = current_delivery(PLAIN_VERSION)
     body = delivery.inflate(delivery.raw)
-    with ROOM.hold(len(body)):
+    with UNPACKING_MEMORY.hold(len(body)):
         text = body.decode("utf-8-sig", "surrogateescape")
         pieces = list(
             islice(

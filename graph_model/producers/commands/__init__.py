@@ -1,4 +1,4 @@
-"""Commands: orders and statements of people, as documents.
+"""Commands: instructions and statements of people, as documents.
 
 In reading order:
 

@@ -173,7 +173,7 @@ class CommandRunner:
         epoch = uuid.uuid4().hex
         self._stores.journal.set_meta(COMMANDS_KEY, epoch)
         if added is None:
-            self._rebuilds.load_orders(epoch)
+            self._rebuilds.load_commands(epoch)
         else:
             self._rebuilds.add_order(added, epoch)
 

@@ -98,7 +98,7 @@ class Rebuilds:
         if known == rules.epoch and rules.in_force != wanted:
             rules.put_in_force(wanted)  # another process has replaced it, or they are the same
 
-    def load_orders(self, epoch: str | None) -> None:
+    def load_commands(self, epoch: str | None) -> None:
         """Read the commands in force, rules among them, if a command has come since."""
         if epoch == self._commands_in_force.epoch and self._commands_in_force.loaded:
             return
@@ -106,12 +106,12 @@ class Rebuilds:
         self._commands_in_force.load(epoch)
 
     def add_order(self, command: Command, epoch: str) -> None:
-        """As ``load_orders``, where only this command has come since they were loaded."""
+        """As ``load_commands``, where only this command has come since they were loaded."""
         if self._commands_in_force.loaded:
             self.follow_rules()
             self._commands_in_force.add(command, epoch)
         else:
-            self.load_orders(epoch)
+            self.load_commands(epoch)
 
     def is_elsewhere(self, noted: str | None) -> bool:
         """Whether another process runs the rebuild: it notes every step."""
@@ -141,7 +141,7 @@ class Rebuilds:
             self._commits.take_turn(journal.get_meta(WRITER_KEY))
             self._commits.forget()
             journal.set_meta(REBUILD_KEY, f"{self._commits.name} {int(time.time())}")
-            self.load_orders(journal.get_meta(COMMANDS_KEY))
+            self.load_commands(journal.get_meta(COMMANDS_KEY))
             if self._commits.rebuild is None:  # other rules came: the next step begins with them
                 return True
             if self._stores.fullness.share() >= 1.0 and not self._commits.rebuild.switched:

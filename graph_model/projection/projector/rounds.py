@@ -105,7 +105,7 @@ class Rounds:
             if not self._commits.take_turn(noted.get(WRITER_KEY)):
                 keys = self._pending()  # another process may have projected some
             self._rebuilds.follow_runs(noted.get(RUNS_KEY))
-            self._rebuilds.load_orders(noted.get(COMMANDS_KEY))
+            self._rebuilds.load_commands(noted.get(COMMANDS_KEY))
             taken = self._project_batch(keys, read_attempt(noted.get(ATTEMPT_KEY)))
             is_rest = self._attempting.left_some or taken < len(keys)
             self.caught_up = not is_rest and taken < _PLANS_A_BATCH

@@ -28,7 +28,7 @@ from tests.contract.databases import schema_on
 from tests.memory_graph import MemoryGraph
 from tests.projections import project, submission
 from tests.unit.graph_model.projection.projector.test_projector import a_plan, an_event
-from tests.unit.graph_model.projection.test_crashes import order
+from tests.unit.graph_model.projection.test_crashes import command
 from tests.waiting import eventually
 
 MANY = 6
@@ -320,7 +320,7 @@ def test_a_service_that_starts_during_a_long_command_is_ready_before_it_ends(
         first, second = process_on(url, graph), starting_on(url, graph)
         first.take(*range(MANY))
         finish(first)
-        first.journal.accept([order(Prune((), drop_bodies=True))], RECEIPT)
+        first.journal.accept([command(Prune((), drop_bodies=True))], RECEIPT)
         with first.journal.projecting():
             second.projector.start()
             eventually(lambda: second.projector.state == "ready")
@@ -378,7 +378,7 @@ def test_a_command_that_another_service_carries_out_keeps_no_service_from_answer
     finish(shared.first)
     lease = lease_of(shared.first)
     assert lease.take()
-    shared.first.journal.accept([order(Prune((), drop_bodies=True))], RECEIPT)
+    shared.first.journal.accept([command(Prune((), drop_bodies=True))], RECEIPT)
     shared.second.projector.prepare()
     shared.second.projector.start()
     eventually(lambda: shared.second.projector.state == "ready")

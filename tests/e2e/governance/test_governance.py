@@ -106,7 +106,7 @@ def test_the_first_layer_that_fits_wins_by_order(client: FlaskClient) -> None:
 
 def test_the_datasets_of_each_layer_are_counted(client: FlaskClient) -> None:
     layer(client, "lake")
-    order(client, "hide", "dataset:s3://lake/report")
+    give(client, "hide", "dataset:s3://lake/report")
     counted = client.get("/layers?counts=true").get_json()
     assert [(one["name"], one["datasets"]) for one in counted["items"]] == [("lake", 1)]
     assert counted["without"] == 2
@@ -258,13 +258,13 @@ def test_a_tag_on_a_node_that_is_gone_from_the_graph_is_taken_off_by_its_id(
 ) -> None:
     people = id_of(client, "people")
     classify(client, people)
-    order(client, "hide", people)
+    give(client, "hide", people)
     for job in ("load", "report"):
-        order(client, "forget", f"job:default/{job}")
+        give(client, "forget", f"job:default/{job}")
     assert client.get(f"/graph/datasets/{people}").status_code == 404
     assert client.delete(f"/classifications/PII?node={people}").status_code == 200
     assert client.get("/classifications").get_json()["total"] == 0
-    assert len(order(client, "show", people).get_json()["positions"]) == 1
+    assert len(give(client, "show", people).get_json()["positions"]) == 1
 
 
 def test_a_node_that_cannot_carry_a_tag_is_refused(client: FlaskClient) -> None:
@@ -276,14 +276,14 @@ def test_a_node_that_cannot_carry_a_tag_is_refused(client: FlaskClient) -> None:
 # --- hiding --------------------------------------------------------------------------------------
 
 
-def order(client: FlaskClient, command: str, node: str) -> Any:
+def give(client: FlaskClient, command: str, node: str) -> Any:
     return client.post("/commands", json={"command": command, "node": node})
 
 
 def test_hidden_nodes_are_in_no_list_no_search_and_no_picture(client: FlaskClient) -> None:
     report = id_of(client, "report")
-    assert len(order(client, "hide", "dataset:s3://lake/report").get_json()["positions"]) == 1
-    assert order(client, "hide", report).get_json()["positions"] == []
+    assert len(give(client, "hide", "dataset:s3://lake/report").get_json()["positions"]) == 1
+    assert give(client, "hide", report).get_json()["positions"] == []
     assert "report" not in nodes(client.get("/graph/overview"), "dataset")
     assert client.get("/graph/overview").get_json()["hidden"] == 1
     drawn = client.get("/graph/lineage?node=dataset:s3://lake/people&depth=3&columns=true")
@@ -294,16 +294,16 @@ def test_hidden_nodes_are_in_no_list_no_search_and_no_picture(client: FlaskClien
     assert client.get("/graph/search?q=lake/report").get_json()["items"] == []
     assert client.get("/graph/lineage?node=dataset:s3://lake/report").status_code == 404
     assert "report" in nodes(client.get(f"/graph/lineage?node={report}"), "dataset")
-    order(client, "show", report)
+    give(client, "show", report)
     assert "report" in nodes(client.get("/graph/overview"), "dataset")
-    order(client, "hide", report)
+    give(client, "hide", report)
     listed = client.get("/commands?kind=hide").get_json()["items"]
     assert [item["inForce"] for item in listed] == [True, False, False]
 
 
 def test_a_column_of_a_hidden_table_is_hidden_too(client: FlaskClient) -> None:
     column = columns_of(client, "report")["branch"]
-    order(client, "hide", "dataset:s3://lake/report")
+    give(client, "hide", "dataset:s3://lake/report")
     by_name = "/graph/lineage?node=column:s3://lake/report%23branch"
     assert client.get(by_name).status_code == 404
     drawn = client.get(f"/graph/lineage?node={column}&columns=true")
@@ -316,7 +316,7 @@ def test_a_column_of_a_hidden_table_is_hidden_too(client: FlaskClient) -> None:
 
 
 def test_a_hidden_job_is_gone_from_lists_and_pictures(client: FlaskClient) -> None:
-    order(client, "hide", "job:default/report")
+    give(client, "hide", "job:default/report")
     assert {one["name"] for one in client.get("/graph/jobs").get_json()["items"]} == {
         "load", "export",
     }  # fmt: skip
@@ -327,7 +327,7 @@ def test_history_and_last_writer_do_not_name_a_hidden_job(
     headwater: SmallHeadwater, client: FlaskClient
 ) -> None:
     dataset = id_of(client, "report")
-    order(client, "hide", "job:default/report")
+    give(client, "hide", "job:default/report")
     (item,) = client.get(f"/graph/datasets/{dataset}/history").get_json()["items"]
     assert item["job"] is None
     found = client.get(f"/graph/datasets/{dataset}/last-writer").get_json()
@@ -341,7 +341,7 @@ def test_a_plan_page_does_not_name_a_hidden_source(client: FlaskClient) -> None:
     (item,) = client.get(f"/graph/datasets/{id_of(client, 'report')}/history").get_json()["items"]
     address = f"/graph/plans/{item['planId']}?document=true"
     assert "s3://lake/people" in client.get(address).get_data(as_text=True)
-    order(client, "hide", "dataset:s3://lake/people")
+    give(client, "hide", "dataset:s3://lake/people")
     page = client.get(address)
     assert (page.status_code, "document" in page.get_json()) == (200, False)
     assert "s3://lake/people" not in page.get_data(as_text=True)
@@ -351,7 +351,7 @@ def test_a_plan_and_a_run_do_not_name_a_hidden_target(
     headwater: SmallHeadwater, client: FlaskClient
 ) -> None:
     (item,) = client.get(f"/graph/datasets/{id_of(client, 'report')}/history").get_json()["items"]
-    order(client, "hide", "dataset:s3://lake/report")
+    give(client, "hide", "dataset:s3://lake/report")
     reader = serve(headwater, TwoKeys())
     refused = reader.get(f"/graph/plans/{item['planId']}", headers={"X-API-Key": "hw_reader"})
     assert refused.status_code == 404

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 import graph_model.documents.repeated_keys
-from api.http.bodies import UnpackingRoom
+from api.http.bodies import UnpackingMemory
 from api.schemas.fields import MOST_CHECKED
 from graph_model.documents.gzip_streams import gunzip
 from graph_model.documents.json_texts import parse_json
@@ -124,7 +124,7 @@ def test_commas_in_strings_are_no_values(monkeypatch: pytest.MonkeyPatch, text: 
 
 
 def test_large_documents_are_unpacked_one_after_the_other_and_small_ones_at_once() -> None:
-    room, entered = UnpackingRoom(3 * MEBIBYTE), threading.Event()
+    room, entered = UnpackingMemory(3 * MEBIBYTE), threading.Event()
 
     def enter() -> None:
         with room.hold(2 * MEBIBYTE):
@@ -140,7 +140,7 @@ def test_large_documents_are_unpacked_one_after_the_other_and_small_ones_at_once
 
 
 def test_a_document_larger_than_the_room_enters_alone_and_leaves_it_after_an_error() -> None:
-    room = UnpackingRoom(MEBIBYTE)
+    room = UnpackingMemory(MEBIBYTE)
     with pytest.raises(InvalidFields), room.hold(50 * MEBIBYTE):
         raise InvalidFields({"document": ["something else"]})
     with room.hold(50 * MEBIBYTE):

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from flask.testing import FlaskClient
 
-from api.console.removal import order
+from api.console.removal import give_command
 from tests.e2e.small_client import client_of, running
 from tests.projections import SmallHeadwater, small_headwater
 from tests.unit.graph_model.projection.projector.test_projector import (
@@ -126,10 +126,10 @@ def test_the_command_line_shows_first_and_does_it_when_agreed(client: FlaskClien
         return client.open(path, method=method, json=dict(body)).get_json()
 
     wish = {"command": "prune", "keep": 2}
-    assert order(ask, said.append, wish, agreed=False) == 0
+    assert give_command(ask, said.append, wish, agreed=False) == 0
     assert "3 executions before" in said[0]
     assert "nothing was done" in said[-1]
     assert client.get("/commands").get_json()["total"] == 0
-    assert order(ask, said.append, wish, agreed=True) == 0
+    assert give_command(ask, said.append, wish, agreed=True) == 0
     assert said[-1] == "done: document 7 of the journal"
     assert client.get("/commands").get_json()["total"] == 1

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from flask.testing import FlaskClient
 
-from api.console.removal import order
+from api.console.removal import give_command
 from graph_model.errors import GraphUnavailable
 from graph_model.facts import Facts
 from graph_model.producers.commands.documents import COMMAND_KIND
@@ -149,8 +149,12 @@ def test_a_command_is_taken_and_names_the_remaining_work(
     assert given.get_json()["positions"] == [7]
     assert "when it answers again" in given.get_json()["pending"]
     said: list[str] = []
-    order(lambda *asked: client.open(asked[1], method=asked[0], json=asked[2]).get_json(),
-          said.append, wish, agreed=True)  # fmt: skip
+    give_command(
+        lambda *asked: client.open(asked[1], method=asked[0], json=asked[2]).get_json(),
+        said.append,
+        wish,
+        agreed=True,
+    )
     assert any(line.startswith("given: ") for line in said)
 
 

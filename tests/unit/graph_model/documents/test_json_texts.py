@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import graph_model.documents.json_texts
-from graph_model.documents.json_texts import parse_json, parse_order
+from graph_model.documents.json_texts import parse_instruction, parse_json
 from graph_model.errors import InvalidFields
 from graph_model.producers.document_notes import repeated_keys
 from graph_model.stores.submissions import compact_json
@@ -107,9 +107,9 @@ def test_a_document_to_carry_out_at_once_gives_each_key_one_value(text: str) -> 
     document = f'{{"document": {text}}}'
     if repeated_keys(parse_json(document.encode())):
         with pytest.raises(InvalidFields, match="one value for each key"):
-            parse_order(document.encode())
+            parse_instruction(document.encode())
     else:
-        assert parse_order(document.encode()) == mended(json.loads(document))
+        assert parse_instruction(document.encode()) == mended(json.loads(document))
 
 
 @pytest.mark.parametrize(

@@ -6,15 +6,15 @@ from concurrent.futures import ThreadPoolExecutor
 
 from graph_model.lineage.structure import StructureCache
 
-ROOM = 32
+CAPACITY = 32
 
 
 def test_the_bound_holds_whatever_the_values_weigh() -> None:
-    cache: StructureCache[str, int] = StructureCache(ROOM, lambda value: value)
+    cache: StructureCache[str, int] = StructureCache(CAPACITY, lambda value: value)
     for number in range(300):
         cache.keep({f"{number} {weight}": weight for weight in (1, 30, number)})
         kept = cache.find([f"{n} {w}" for n in range(number + 1) for w in {1, 30, n}])
-        assert sum(kept.values()) <= ROOM
+        assert sum(kept.values()) <= CAPACITY
 
 
 def test_the_least_recently_used_value_goes() -> None:

@@ -49,13 +49,13 @@ def run_event(kind: str, minute: int, output: str, run: str = "f", **facets: Any
     return lineage_event(openlineage.run_event(run, kind, minute, "forgotten", outputs=outputs))
 
 
-def order(given: Instruction) -> Submission:
+def command(given: Instruction) -> Submission:
     return submit(Command("ana", 1, "", "", given))
 
 
 def forget(*documents: Submission) -> Submission:
     keys = sorted({one.subject_key for one in documents})
-    return order(Forget(tuple(keys), tuple(one.content_hash for one in documents)))
+    return command(Forget(tuple(keys), tuple(one.content_hash for one in documents)))
 
 
 def forgotten_run() -> list[Submission]:
@@ -100,7 +100,7 @@ def declared() -> list[Submission]:
         )
         for minute, source in enumerate(("a", "only declared"))
     ]
-    return [*said, order(Retract((said[1].subject_key,), (said[1].content_hash,)))]
+    return [*said, command(Retract((said[1].subject_key,), (said[1].content_hash,)))]
 
 
 def pruned(name: str, number: int, *, drop_bodies: bool, later: int | None) -> list[Submission]:
@@ -113,7 +113,7 @@ def pruned(name: str, number: int, *, drop_bodies: bool, later: int | None) -> l
     plans = [spline.plan(body)]
     if not drop_bodies:  # else the rest depends on which of them went first
         plans.append(spline.plan(elsewhere, api_version="1.1"))
-    return [*plans, *events, order(Prune((cutoff,), drop_bodies=drop_bodies))]
+    return [*plans, *events, command(Prune((cutoff,), drop_bodies=drop_bodies))]
 
 
 def forgotten_plan() -> list[Submission]:
@@ -137,14 +137,16 @@ def forgotten_event(plan_id: str) -> list[Submission]:
 def stated() -> list[Submission]:
     """Statements of people about a table, which change no facts."""
     key = "file:/data/out"
-    return [order(Statement(CommandKind.HIDE, key, value)) for value in ('{"reason":"old"}', None)]
+    return [
+        command(Statement(CommandKind.HIDE, key, value)) for value in ('{"reason":"old"}', None)
+    ]
 
 
 def ruled() -> list[Submission]:
     """Other naming rules: everything is projected anew."""
     pattern = {"pattern": "dem(?P<job>.+)", "name": "\\g<job>", "shared": False}
     value = write_value({"jobPatterns": [pattern]})
-    return [order(Statement(CommandKind.RULES, "rules", value))]
+    return [command(Statement(CommandKind.RULES, "rules", value))]
 
 
 STORIES: Final = [

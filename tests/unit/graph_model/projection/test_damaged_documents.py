@@ -178,14 +178,14 @@ def test_a_damaged_command_is_set_aside_and_says_nothing() -> None:
     run = event(an_event())
     headwater.accept(plan(a_plan()), run)
     headwater.project()
-    order = submit(Command("ana", 1, "", "", Forget((PLAN_ID,), (run.content_hash,))))
-    headwater.accept(order)
-    damage(headwater, order)
+    removal = submit(Command("ana", 1, "", "", Forget((PLAN_ID,), (run.content_hash,))))
+    headwater.accept(removal)
+    damage(headwater, removal)
     headwater.project()
-    assert "is damaged" in failed(headwater)[order.content_hash]
+    assert "is damaged" in failed(headwater)[removal.content_hash]
     assert runs_shown(headwater) == 1
     rebuild(headwater)
-    assert "is damaged" in failed(headwater)[order.content_hash]
+    assert "is damaged" in failed(headwater)[removal.content_hash]
     headwater.close()
 
 

@@ -55,10 +55,10 @@ class MeasuredTranslator(SplineTranslator):
         self._given = given
 
     def project(
-        self, documents: Sequence[StoredDocument], new: Collection[int], orders: CommandEffects
+        self, documents: Sequence[StoredDocument], new: Collection[int], effects: CommandEffects
     ) -> Projection:
         self._given.append(len(documents))
-        return super().project(documents, new, orders)
+        return super().project(documents, new, effects)
 
 
 class MeasuredSpline(Spline):
@@ -208,13 +208,13 @@ def test_a_plan_that_changes_under_many_events_takes_all_that_was_before_with_it
 @pytest.mark.usefixtures("small_pieces")
 def test_events_that_a_prune_covers_hide_their_plan_without_a_look_at_all_others() -> None:
     cutoff = Cutoff("default", "demo", "", "file:/data/out", START + 1_000)
-    order = command(Prune((cutoff,), drop_bodies=False))
-    headwater = project([*MINE, order], stepwise=False)
+    prune = command(Prune((cutoff,), drop_bodies=False))
+    headwater = project([*MINE, prune], stepwise=False)
     headwater.accept(*(event(an_event(START + 500 + number)) for number in range(30)))
     given = measured(headwater)
     headwater.project()
     assert max(given) <= ROUND + PLANS
-    assert headwater.elements() == at_once([*MINE, order])
+    assert headwater.elements() == at_once([*MINE, prune])
     headwater.close()
 
 

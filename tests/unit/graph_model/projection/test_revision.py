@@ -58,9 +58,9 @@ def small_steps(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("graph_model.projection.revision.EVENTS_A_STEP", STEP)
 
 
-def obey(headwater: SmallHeadwater, *orders: Forget | Prune) -> int:
+def obey(headwater: SmallHeadwater, *instructions: Forget | Prune) -> int:
     """Give commands; the most bodies that were in memory at once."""
-    headwater.accept(*map(command, orders))
+    headwater.accept(*map(command, instructions))
     counting = CountingJournal(headwater.journal)
     headwater.project_through(journal=counting)
     headwater.project()
@@ -91,8 +91,8 @@ def test_a_forget_takes_bounded_steps_and_leaves_other_documents(left: int) -> N
     headwater = project(MINE, stepwise=False)
     chosen = random.Random(3).sample(MINE[1:], left)
     gone = [one for one in MINE if one not in chosen]
-    order = Forget((PLAN_ID,), tuple(sorted(one.content_hash for one in gone)))
-    assert obey(headwater, order) <= STEP
+    instruction = Forget((PLAN_ID,), tuple(sorted(one.content_hash for one in gone)))
+    assert obey(headwater, instruction) <= STEP
     assert shown(headwater) == shown_of([MINE[0], *chosen] if left else [])
     headwater.close()
 
@@ -100,9 +100,9 @@ def test_a_forget_takes_bounded_steps_and_leaves_other_documents(left: int) -> N
 def test_everything_of_a_subject_key_is_named_without_a_look_at_bodies() -> None:
     headwater = project(MINE, stepwise=False)
     counting = CountingJournal(headwater.journal)
-    orders = resolve_forget({PLAN_ID}, counting)  # type: ignore[arg-type]
+    instructions = resolve_forget({PLAN_ID}, counting)  # type: ignore[arg-type]
     assert counting.most == 0
-    assert obey(headwater, *orders) <= STEP
+    assert obey(headwater, *instructions) <= STEP
     assert shown(headwater) == shown_of([])
     headwater.close()
 
@@ -122,7 +122,7 @@ def late(number: int) -> Submission:
 def test_an_event_that_comes_with_the_command_keeps_its_plan() -> None:
     headwater = project(MINE, stepwise=False)
     headwater.accept(late(1))
-    order = Forget((PLAN_ID,), tuple(sorted(one.content_hash for one in MINE)))
-    obey(headwater, order)
+    instruction = Forget((PLAN_ID,), tuple(sorted(one.content_hash for one in MINE)))
+    obey(headwater, instruction)
     assert shown(headwater) == shown_of([MINE[0], late(1)])
     headwater.close()

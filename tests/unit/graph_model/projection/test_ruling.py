@@ -52,8 +52,8 @@ def run_of(number: int, event_number: int = 0) -> tuple[Submission, Submission]:
 
 def rules(document: Mapping[str, Any] | None, at: int) -> Submission:
     value = None if document is None else write_value(document)
-    order = Statement(CommandKind.RULES, "rules", value)
-    return submit(Command("ann", at, "", "naming rules", order))
+    statement = Statement(CommandKind.RULES, "rules", value)
+    return submit(Command("ann", at, "", "naming rules", statement))
 
 
 def job_names(headwater: SmallHeadwater) -> set[str]:

@@ -44,8 +44,8 @@ DAY = 86_400_000
 START = 1_700_000_000_000
 
 
-def command(order: Forget | Prune) -> Submission:
-    return submit(Command("ann", START, "", "job:default/demo", order))
+def command(instruction: Forget | Prune) -> Submission:
+    return submit(Command("ann", START, "", "job:default/demo", instruction))
 
 
 def shown(headwater: SmallHeadwater) -> tuple[object, object]:
@@ -156,10 +156,13 @@ def test_forgotten_documents_stay_gone_after_everything_is_projected_anew(how: s
     headwater.close()
 
 
-def covered_by_hand(orders: list[Forget | Prune], documents: list[Submission]) -> list[Submission]:
+def covered_by_hand(
+    instructions: list[Forget | Prune], documents: list[Submission]
+) -> list[Submission]:
     """The documents that remain when the commands are taken at their word."""
-    named = {one for order in orders if isinstance(order, Forget) for one in order.documents}
-    before = max((c.before for o in orders if isinstance(o, Prune) for c in o.cutoffs), default=0)
+    named = {d for one in instructions if isinstance(one, Forget) for d in one.documents}
+    prunes = [one for one in instructions if isinstance(one, Prune)]
+    before = max((c.before for one in prunes for c in one.cutoffs), default=0)
     left = [one for one in documents if one.content_hash not in named]
     return [one for one in left if one.kind != "event" or _time(one) >= before]
 
@@ -176,10 +179,10 @@ def test_a_forget_command_counts_whenever_it_comes(rng: random.Random, stepwise:
     """A plan comes with every run of it, as agents send it: the body of one that was forgotten
     alone is gone, and only the plan that comes with a later run can speak for that run.
     """
-    order = Forget((PLAN_ID,), tuple(sorted({one.content_hash for one in MINE[:2]})))
+    instruction = Forget((PLAN_ID,), tuple(sorted({one.content_hash for one in MINE[:2]})))
     later = event(an_event(START + 5 * DAY))
     runs = [[MINE[0], one] for one in (MINE[1], MINE[2], later, MINE[1])]
-    arrivals = [*runs, OTHERS[:], [command(order)]]
+    arrivals = [*runs, OTHERS[:], [command(instruction)]]
     rng.shuffle(arrivals)
     for together in arrivals:
         rng.shuffle(together)
@@ -189,9 +192,9 @@ def test_a_forget_command_counts_whenever_it_comes(rng: random.Random, stepwise:
 
 
 def test_a_plan_that_a_late_event_has_hidden_is_shown_with_the_next_one() -> None:
-    order = Prune((Cutoff("default", "demo", "", "file:/data/out", START + DAY),), False)
+    instruction = Prune((Cutoff("default", "demo", "", "file:/data/out", START + DAY),), False)
     plan_alone, pruned, later = MINE
-    headwater = project([plan_alone, command(order), pruned, later], stepwise=True)
+    headwater = project([plan_alone, command(instruction), pruned, later], stepwise=True)
     assert shown(headwater) == shown_of([plan_alone, later])
     assert headwater.journal.summary().failed == 0
     headwater.close()
@@ -200,8 +203,8 @@ def test_a_plan_that_a_late_event_has_hidden_is_shown_with_the_next_one() -> Non
 @given(st.randoms(use_true_random=False), st.booleans())
 @settings(deadline=None, max_examples=8)
 def test_a_prune_command_counts_whenever_it_comes(rng: random.Random, stepwise: bool) -> None:
-    order = Prune((Cutoff("default", "demo", "", "file:/data/out", START + DAY),), False)
-    documents = [*MINE, *OTHERS, command(order), *MINE[:2]]
+    instruction = Prune((Cutoff("default", "demo", "", "file:/data/out", START + DAY),), False)
+    documents = [*MINE, *OTHERS, command(instruction), *MINE[:2]]
     rng.shuffle(documents)
     headwater = project(documents, stepwise=stepwise)
     assert shown(headwater) == shown_of([MINE[0], MINE[2], *OTHERS])
@@ -210,8 +213,8 @@ def test_a_prune_command_counts_whenever_it_comes(rng: random.Random, stepwise: 
 
 
 def test_a_plan_whose_executions_are_all_pruned_goes_with_them() -> None:
-    order = Prune((Cutoff("default", "demo", "", "file:/data/out", START + 9 * DAY),), True)
-    headwater = project([*MINE, *OTHERS, command(order)], stepwise=True)
+    instruction = Prune((Cutoff("default", "demo", "", "file:/data/out", START + 9 * DAY),), True)
+    headwater = project([*MINE, *OTHERS, command(instruction)], stepwise=True)
     assert shown(headwater) == shown_of(OTHERS)
     assert headwater.journal.documents_of(PLAN_ID) == ()
     headwater.accept(*MINE)
@@ -306,14 +309,14 @@ def test_a_prune_keeps_the_lineage_of_today_as_it_was() -> None:
 
 
 @pytest.mark.parametrize(
-    "order",
+    "instruction",
     [
         Forget(("p",), ("a" * 64,)),
         Prune((Cutoff("n", "j", "s", "file:/x", 5),), True),
     ],
 )
-def test_a_command_is_read_back_as_it_was_written(order: Forget | Prune) -> None:
-    given_ = Command("ann", 7, "why", "job:n/j", order)
+def test_a_command_is_read_back_as_it_was_written(instruction: Forget | Prune) -> None:
+    given_ = Command("ann", 7, "why", "job:n/j", instruction)
     assert read_command(write_command(given_)) == given_
 
 

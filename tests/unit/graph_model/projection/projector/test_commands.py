@@ -36,8 +36,8 @@ OTHERS: Final = [
 BEHIND: Final = [event(an_event(_SECOND + 1))]
 
 
-def submitted(order: Instruction) -> Submission:
-    return submit(Command("ana", 1, "", "", order))
+def submitted(command: Instruction) -> Submission:
+    return submit(Command("ana", 1, "", "", command))
 
 
 def prune_both() -> Submission:
@@ -78,8 +78,8 @@ def stubborn(refusals: int, error: Exception | None = None) -> SmallHeadwater:
     return headwater
 
 
-def state_of(headwater: SmallHeadwater, order: Submission) -> tuple[DocumentState, str | None]:
-    (document,) = headwater.journal.documents_of(order.subject_key)
+def state_of(headwater: SmallHeadwater, command: Submission) -> tuple[DocumentState, str | None]:
+    (document,) = headwater.journal.documents_of(command.subject_key)
     return document.state, document.reason
 
 
@@ -91,10 +91,10 @@ def rebuild(headwater: SmallHeadwater) -> None:
 
 def test_a_command_that_cannot_be_carried_out_is_set_aside_and_blocks_nothing() -> None:
     headwater = stubborn(1_000)
-    order = prune_both()
-    headwater.accept(order, *BEHIND)
+    command = prune_both()
+    headwater.accept(command, *BEHIND)
     headwater.project()
-    assert state_of(headwater, order) == (
+    assert state_of(headwater, command) == (
         DocumentState.FAILED,
         "GraphRejected: nobody foresaw this",
     )
@@ -118,12 +118,12 @@ def test_a_forget_command_that_is_set_aside_leaves_the_documents_still_in_the_jo
     monkeypatch.setattr(commands, "SUBJECTS_AT_ONCE", 1)
     headwater = stubborn(1_000)
     named = (MINE[1], OTHERS[1])
-    order = submitted(
+    command = submitted(
         Forget((PLAN_ID, _OTHER_ID), tuple(sorted(one.content_hash for one in named)))
     )
-    headwater.accept(order)
+    headwater.accept(command)
     headwater.project()
-    assert state_of(headwater, order)[0] == DocumentState.FAILED
+    assert state_of(headwater, command)[0] == DocumentState.FAILED
     left = [MINE[0], MINE[2], *OTHERS]  # the first plan came first: its event has left the journal
     assert headwater.elements() == elements_of(left, stepwise=False)
     headwater.close()
@@ -131,11 +131,11 @@ def test_a_forget_command_that_is_set_aside_leaves_the_documents_still_in_the_jo
 
 def test_a_command_that_fails_once_is_tried_again() -> None:
     headwater = stubborn(1)
-    order = prune_both()
-    headwater.accept(order)
+    command = prune_both()
+    headwater.accept(command)
     headwater.project()
-    assert state_of(headwater, order) == (DocumentState.PROJECTED, None)
-    assert headwater.elements() == elements_of([*MINE, *OTHERS, order], stepwise=False)
+    assert state_of(headwater, command) == (DocumentState.PROJECTED, None)
+    assert headwater.elements() == elements_of([*MINE, *OTHERS, command], stepwise=False)
     headwater.close()
 
 
@@ -193,29 +193,29 @@ def rounds(headwater: SmallHeadwater) -> int:
 
 def test_a_command_waits_for_a_graph_that_is_away() -> None:
     headwater = stubborn(10, GraphUnavailable("away"))
-    order = prune_both()
-    headwater.accept(order)
+    command = prune_both()
+    headwater.accept(command)
     for _ in range(10):
         with pytest.raises(GraphUnavailable):
             headwater.project()
-    assert state_of(headwater, order)[0] == DocumentState.PENDING
+    assert state_of(headwater, command)[0] == DocumentState.PENDING
     headwater.project()
-    assert state_of(headwater, order)[0] == DocumentState.PROJECTED
+    assert state_of(headwater, command)[0] == DocumentState.PROJECTED
     headwater.close()
 
 
 def test_a_rebuild_leaves_a_command_aside_and_a_replay_carries_it_out() -> None:
     headwater = stubborn(3)
-    order = prune_both()
-    headwater.accept(order)
+    command = prune_both()
+    headwater.accept(command)
     headwater.project()
     rebuild(headwater)
-    assert state_of(headwater, order)[0] == DocumentState.FAILED
+    assert state_of(headwater, command)[0] == DocumentState.FAILED
     assert headwater.elements() == elements_of([*MINE, *OTHERS], stepwise=False)
     headwater.projector.replay({DocumentState.FAILED})
     headwater.project()
-    assert state_of(headwater, order)[0] == DocumentState.PROJECTED
-    assert headwater.elements() == elements_of([*MINE, *OTHERS, order], stepwise=False)
+    assert state_of(headwater, command)[0] == DocumentState.PROJECTED
+    assert headwater.elements() == elements_of([*MINE, *OTHERS, command], stepwise=False)
     headwater.close()
 
 
@@ -258,13 +258,13 @@ def test_where_a_command_cannot_be_taken_back_everything_is_projected_anew() -> 
     stores: Any = headwater.generations
     headwater.generations = StubbornGenerations(stores)  # type: ignore[assignment]
     headwater.project_through()
-    order = prune_both()
-    headwater.accept(order, *BEHIND)
+    command = prune_both()
+    headwater.accept(command, *BEHIND)
     headwater.project()
     assert headwater.projector.progress is not None
     while headwater.projector.rebuild_step():
         pass
-    assert state_of(headwater, order)[0] == DocumentState.FAILED
+    assert state_of(headwater, command)[0] == DocumentState.FAILED
     headwater.generations = stores
     assert headwater.elements() == elements_of([*MINE, *OTHERS, *BEHIND], stepwise=False)
     headwater.close()

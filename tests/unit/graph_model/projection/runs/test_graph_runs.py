@@ -23,7 +23,7 @@ from graph_model.stores.protocols import DocumentState, Submission
 from tests.memory_graph import MemoryGraph
 from tests.projections import SmallHeadwater, small_headwater
 from tests.unit.graph_model.projection.projector.test_projector import a_plan, an_event, event, plan
-from tests.unit.graph_model.projection.test_crashes import forget, order, run_event
+from tests.unit.graph_model.projection.test_crashes import command, forget, run_event
 
 DAY = 86_400_000
 START = 1_700_000_000_000
@@ -48,7 +48,7 @@ def run(job: int, application: int, at: int) -> Submission:
 
 def prune(job: int, at: int) -> Submission:
     cutoff = Cutoff("default", JOBS[job], "", "file:/data/out", START + at * DAY // 3)
-    return order(Prune((cutoff,), drop_bodies=True))
+    return command(Prune((cutoff,), drop_bodies=True))
 
 
 class FailingGraph:
