@@ -170,7 +170,7 @@ def test_the_tables_scroll_below_the_header_and_the_window_does_not(page: Page) 
 
 @pytest.fixture
 def address(asked: Asked) -> Iterator[str]:
-    asked.room.keep_measure()
+    asked.storage.keep_measure()
     asked.clock.now += DAY
     asked.memory.elements = 200
     with serving_client(asked.client) as url:
