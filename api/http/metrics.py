@@ -124,7 +124,7 @@ class Metrics:
 
     def watch_storage(self, forecast: Callable[[], Forecast]) -> None:
         """Call this at every scrape, too."""
-        self._registry.register(_AtScrape(lambda: _of_room(forecast)))
+        self._registry.register(_AtScrape(lambda: _of_storage(forecast)))
 
     def text(self) -> bytes:
         """Everything, in the text format of Prometheus."""
@@ -184,7 +184,7 @@ def _of_journal(
     )
 
 
-def _of_room(forecast: Callable[[], Forecast]) -> Iterator[Metric]:
+def _of_storage(forecast: Callable[[], Forecast]) -> Iterator[Metric]:
     """Unknown values (no embedded engine, a first hour) are left out."""
     try:
         found = forecast()

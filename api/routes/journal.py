@@ -140,8 +140,8 @@ def describe_storage(report: Report, hidden: Collection[str]) -> dict[str, Any]:
     }
 
 
-def _describe_full(forecast: Forecast, room: int | None, days: float | None) -> dict[str, Any]:
-    return {"room": room, "days": days, "soon": forecast.warns(days)}
+def _describe_full(forecast: Forecast, free: int | None, days: float | None) -> dict[str, Any]:
+    return {"room": free, "days": days, "soon": forecast.warns(days)}
 
 
 def _describe_runs(runs: RunsInGraph) -> dict[str, Any]:

@@ -197,9 +197,9 @@ def _forecast(settings: Settings, kept: Sequence[Measure], *, holds: bool) -> Fi
         return Finding("storage", True, "not measured yet: a service does it once an hour")
     free = None if settings.database else shutil.disk_usage(_nearest(settings.data)).free
     own_graph = not settings.gremlin_url
-    room = _engine(settings, 0).capacity if own_graph else None
+    capacity = _engine(settings, 0).capacity if own_graph else None
     since = measured_since(kept, kept[-1])
-    found = Forecast(kept[-1], growth(kept, kept[-1]), free, room, since, holds and own_graph)
+    found = Forecast(kept[-1], growth(kept, kept[-1]), free, capacity, since, holds and own_graph)
     text = f"{found.measured.disk_bytes / 1e6:,.1f} MB in use"
     for name, days in (("disk", found.disk_days), ("engine's heap", found.heap_days)):
         text += "" if days is None else f", {describe_full(name, days)}"

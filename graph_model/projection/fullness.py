@@ -32,7 +32,7 @@ HELD_KEY: Final = "graph_full"
 """Where the journal notes that documents are held."""
 LEAVING: Final = 0.9
 ROOM_AGAIN: Final = 0.85
-_MORE_ROOM: Final = 0.05
+_MORE_FREE: Final = 0.05
 _RECOUNTED: Final = 0.05
 """Near the bounds the graph is counted again once this share of its capacity was written ..."""
 _RECOUNT_SECONDS: Final = 60.0
@@ -61,14 +61,14 @@ class Fullness:
         self._counted: int | None = None
         self._counted_at = 0.0
         self._written = 0
-        self._room_then = 0  # the room when a document was held last
+        self._free_then = 0  # the room when a document was held last
         self.holds = False
 
     def begin(self) -> None:
         """Count anew: the graph may be another one."""
         self._counted, self._written = None, 0
         noted = self._journal.get_meta(HELD_KEY)
-        self.holds, self._room_then = bool(noted), int(noted or 0)
+        self.holds, self._free_then = bool(noted), int(noted or 0)
 
     def wrote(self, elements: int) -> None:
         """Note that at most this number of elements was added."""
@@ -81,7 +81,7 @@ class Fullness:
             return 0.0
         return (self._elements(capacity) + more) / max(1, capacity)
 
-    def room(self) -> int | None:
+    def free(self) -> int | None:
         """How many elements may be added; None: any number."""
         capacity = self._capacity()
         return None if capacity is None else capacity - self._elements(capacity)
@@ -103,10 +103,10 @@ class Fullness:
         """
         if not self.holds:
             self._counted = None
-        room = self._counted_room()
-        if not self.holds or room < self._room_then:
-            self._journal.set_meta(HELD_KEY, str(room))
-            self.holds, self._room_then = True, room
+        free = self._counted_free()
+        if not self.holds or free < self._free_then:
+            self._journal.set_meta(HELD_KEY, str(free))
+            self.holds, self._free_then = True, free
 
     @property
     def may_release(self) -> bool:
@@ -114,16 +114,16 @@ class Fullness:
         capacity = self._capacity() if self.holds else None
         if capacity is None:
             return self.holds  # nothing bounds it any more
-        return capacity - self._elements(capacity) > self._room_then + _MORE_ROOM * capacity
+        return capacity - self._elements(capacity) > self._free_then + _MORE_FREE * capacity
 
     def release(self) -> None:
         """Note that no document is held any more: all of them are pending again."""
         self._journal.set_meta(HELD_KEY, "")
         self.holds = False
 
-    def _counted_room(self) -> int:
-        room = self.room()
-        return 0 if room is None else room + self._written
+    def _counted_free(self) -> int:
+        free = self.free()
+        return 0 if free is None else free + self._written
 
     def _elements(self, capacity: int) -> int:
         if self._counted is None or self._is_doubtful(capacity, self._counted + self._written):

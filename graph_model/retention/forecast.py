@@ -111,19 +111,19 @@ def _last_week(measures: Sequence[Measure], now: Measure) -> list[Measure]:
     return [one for one in measures if 0 <= now.at - one.at <= LOOKED_BACK_MS]
 
 
-def days_until_full(room: float | None, growth_a_day: float | None) -> float | None:
-    """0 where there is no room, whether it grows or not; None where nothing grows, or one of the
+def days_until_full(free: float | None, growth_a_day: float | None) -> float | None:
+    """0 where nothing is free, whether it grows or not; None where nothing grows, or one of the
     two is not known.
     """
-    if room is not None and room <= 0:
+    if free is not None and free <= 0:
         return 0.0
-    if room is None or not growth_a_day:
+    if free is None or not growth_a_day:
         return None
-    return room / growth_a_day
+    return free / growth_a_day
 
 
 def describe_full(name: str, days: float) -> str:
-    """A room and its days: ``disk``, 0 => ``the disk is full now``."""
+    """The disk or the heap, and its days: ``disk``, 0 => ``the disk is full now``."""
     when = f"in {days:,.1f} days at this rate" if days else "now"
     return f"the {name} is full {when}"
 

@@ -73,15 +73,15 @@ class Commits:
 
     def fit(self, projections: Sequence[Projection]) -> list[bool]:
         """For each projection whether the graph has room for it; earlier ones take room first."""
-        room = self._stores.fullness.room()
-        if room is None or sum(size_of(one.parts) for one in projections) <= room:
+        free = self._stores.fullness.free()
+        if free is None or sum(size_of(one.parts) for one in projections) <= free:
             return [True] * len(projections)
         found = []
         for one in projections:
             new = self._runs.window.structure(merge(map(self._known.new, one.parts)))
             missing = 0 if one.dropped else self._stores.fullness.missing(new)
-            found.append(missing == 0 or missing <= room)
-            room -= missing if found[-1] else 0
+            found.append(missing == 0 or missing <= free)
+            free -= missing if found[-1] else 0
         return found
 
     def commit(self, projections: Sequence[Projection]) -> None:
