@@ -16,7 +16,7 @@ SILENT_MS: Final = 15 * 60_000
 
 @dataclass(frozen=True, slots=True)
 class NightlyRun:
-    """A night by its number (``Keep.night``); ``sign`` is None when its work is done."""
+    """A night by its number (``RetentionPolicy.night``); ``sign`` is None when its work is done."""
 
     number: int
     sign: int | None = None

@@ -25,7 +25,7 @@ from pipeline.journal.documents import Line, read_lines, read_rows
 _JDBC: Final = "jdbc:postgresql://"
 _SERVERS: Final = ("postgresql://", "postgres://", "postgresql+psycopg://")
 _DRIVER: Final = "org.postgresql.Driver"
-_FETCHED_TOGETHER: Final = "500"
+_FETCH_SIZE: Final = "500"
 
 JOURNAL_QUERY: Final = (
     "SELECT d.position, d.kind, b.api_version, d.plan_id, d.scope, d.content_hash, d.received_at,"
@@ -98,7 +98,7 @@ class DatabaseSource:
         settings = {
             "url": self.url,
             "driver": _DRIVER,
-            "fetchsize": _FETCHED_TOGETHER,
+            "fetchsize": _FETCH_SIZE,
             **self.options,
             **ranges,
         }
