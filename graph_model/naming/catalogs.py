@@ -14,7 +14,7 @@ import re
 from dataclasses import dataclass
 from typing import Final
 
-from graph_model.naming.columns import column_path, fold, split_path
+from graph_model.naming.columns import column_path, fold, has_open_quote, split_path
 from graph_model.naming.rules import DEFAULT_RULES, Rules
 
 
@@ -80,7 +80,6 @@ def path_of(text: str, rules: Rules) -> str | None:
 # --- reading a URI -------------------------------------------------------------------------------
 
 _GLUE: Final = re.compile(r"(?P<authority>arn:aws[a-z-]{0,16}:glue:[^/:]*:[^/:]*)[:/](?P<name>.+)")
-_QUOTED: Final = re.compile(r"(?:\A|(?<=\.))`(?:[^`]|``)*`(?=\.|\Z)")
 _LOCAL: Final = re.compile(r"(?P<authority>[A-Za-z_][\w-]{0,254})/(?P<name>[^/].*)", re.DOTALL)
 
 
@@ -114,8 +113,7 @@ def _segments(name: str) -> tuple[str, ...]:
     Quoting such a part doubles its back quotes, and where masking takes the closing one, each
     reading of the result would double them again: hr.`t`--password x => no catalog name
     """
-    bare = _QUOTED.sub("", name)
-    return () if bare.startswith("`") or ".`" in bare else split_path(name)
+    return () if has_open_quote(name) else split_path(name)
 
 
 def _named(authority: str, parts: tuple[str, ...], *, shared: bool) -> CatalogName | None:

@@ -76,7 +76,15 @@ def split_path(path: str) -> tuple[str, ...]:
     return tuple(segments)
 
 
-_SEGMENT: Final = re.compile(r"`(?P<quoted>(?:[^`]|``)*)`(?=\.|\Z)")
+def has_open_quote(path: str) -> bool:
+    """Whether a segment begins with a back quote that does not close: ``a.`b``."""
+    bare = _QUOTED_SEGMENT.sub("", path)
+    return bare.startswith("`") or ".`" in bare
+
+
+_QUOTED: Final = r"`(?P<quoted>(?:[^`]|``)*)`(?=\.|\Z)"
+_SEGMENT: Final = re.compile(_QUOTED)
+_QUOTED_SEGMENT: Final = re.compile(rf"(?:\A|(?<=\.)){_QUOTED}")
 
 
 def schema_columns(
