@@ -26,6 +26,7 @@ from graph_model.lineage.history.plans import PlanRows
 from graph_model.stores.protocols import Catalogue, Span, SpanWrites, SuccessfulWrite
 
 _Key = TypeVar("_Key")
+_Row = TypeVar("_Row", SuccessfulWrite, Write)
 
 Reports = tuple[SuccessfulWrite, ...]
 """The executions that report one write, by (at, id)."""
@@ -60,10 +61,10 @@ class ReportedWrites:
         """Per key the writes, merged from all reports of the same applications; a write counts if
         one of its executions is among the rows.
         """
-        listed = set({row.id: row for some in rows.values() for row in some.writes}.values())
+        listed = _distinct(row for some in rows.values() for row in some.writes)
         self._plans.note(listed)
         pairs = {(row.target, row.application_id) for row in listed if row.application_id}
-        everything = listed | set(self._catalogue.companions(pairs) if pairs else ())
+        everything = _distinct((*listed, *(self._catalogue.companions(pairs) if pairs else ())))
         self._parts.learn_bound_reads(everything)
         by_execution = {
             execution: write
@@ -71,7 +72,7 @@ class ReportedWrites:
             for execution in write.executions
         }
         return {
-            key: list({(write := by_execution[row.id]).id: write for row in some.writes}.values())
+            key: _distinct(by_execution[row.id] for row in some.writes)
             for key, some in rows.items()
         }
 
@@ -164,6 +165,13 @@ class ReportedWrites:
             {plan: _keys(row.partition_keys) for plan, row in plans.items()},
             self._plans.incomplete(plans),
         )
+
+
+def _distinct(found: Iterable[_Row]) -> list[_Row]:
+    """Each once. Equal ids are equal rows, and the hash of an id is known where that of a row is
+    computed.
+    """
+    return list({one.id: one for one in found}.values())
 
 
 def _report(row: ExecutionRow) -> SuccessfulWrite:
