@@ -52,14 +52,15 @@ class Clock:
         return self.now
 
 
-QUICK = Limits(connections=2, connect=2.0, wait=0.2, answer=0.2, grace=0.0, stream=5.0)
+PATIENT = Limits(connections=2, connect=30.0, wait=30.0, answer=30.0, grace=0.0, stream=30.0)
+QUICK = replace(PATIENT, wait=0.2, answer=0.2)  # where a limit passes; else a busy machine does
 
 
 @contextmanager
 def connected(
     server: FakeGremlin,
     *,
-    limits: Limits = QUICK,
+    limits: Limits = PATIENT,
     dialect: Dialect = EMBEDDED,
     pauses: Callable[[float], None] | None = None,
     clock: Callable[[], float] = time.monotonic,
@@ -127,15 +128,15 @@ def test_the_headers_are_asked_at_every_handshake() -> None:
 
 def test_a_late_answer_is_never_given_to_the_next_question() -> None:
     script = (reply_late(0.5, "late"), reply("mine"))
-    with FakeGremlin(*script) as server, connected(server) as graph:
+    with FakeGremlin(*script) as server, connected(server, limits=QUICK) as graph:
         with pytest.raises(GraphTimeout):
             graph.submit(ASK)
-        assert graph.submit(ASK, seconds=3.0) == ["mine"]
+        assert graph.submit(ASK, seconds=30.0) == ["mine"]
         assert server.connections == 2
 
 
 def test_a_question_that_took_too_long_is_not_asked_again() -> None:
-    with FakeGremlin(stay_silent()) as server, connected(server) as graph:
+    with FakeGremlin(stay_silent()) as server, connected(server, limits=QUICK) as graph:
         with pytest.raises(GraphTimeout):
             graph.submit(ASK)
         assert len(server.requests) == 1
@@ -149,7 +150,7 @@ def test_a_server_that_gives_up_in_time_is_a_timeout() -> None:
 
 
 def test_waiting_for_a_free_connection_ends() -> None:
-    limits = replace(QUICK, connections=1, answer=5.0)
+    limits = replace(QUICK, connections=1, answer=30.0)
     with (
         FakeGremlin(reply_late(1.0, 1)) as server,
         connected(server, limits=limits) as graph,
@@ -164,7 +165,7 @@ def test_waiting_for_a_free_connection_ends() -> None:
 
 
 def test_a_failed_connect_gives_its_place_back() -> None:
-    limits = replace(QUICK, connections=1)
+    limits = replace(PATIENT, connections=1)
     with (
         FakeGremlin(reply(1), handshakes=[500, 500, 101]) as server,
         connected(server, limits=limits) as graph,
@@ -179,9 +180,8 @@ def test_more_threads_than_connections_all_get_their_own_answers() -> None:
     async def echo(exchange: Exchange) -> None:
         await exchange.send([exchange.request[-1]])
 
-    limits = replace(QUICK, wait=10.0, answer=10.0)
     answers: list[list[Any]] = []
-    with FakeGremlin(echo) as server, connected(server, limits=limits) as graph:
+    with FakeGremlin(echo) as server, connected(server) as graph:
         threads = [
             threading.Thread(target=lambda: answers.append(graph.submit(ASK))) for _ in range(12)
         ]
@@ -197,10 +197,10 @@ def test_an_old_idle_connection_is_not_trusted() -> None:
     clock = Clock()
     with FakeGremlin(reply(1)) as server, connected(server, clock=clock) as graph:
         graph.submit(ASK)
-        clock.now += QUICK.idle - 1
+        clock.now += PATIENT.idle - 1
         graph.submit(ASK)
         assert server.connections == 1
-        clock.now += QUICK.idle + 1
+        clock.now += PATIENT.idle + 1
         graph.submit(ASK)
         assert server.connections == 2
 
@@ -233,7 +233,7 @@ def test_a_server_that_always_hangs_up_is_unavailable() -> None:
 
 
 def test_an_error_that_broke_one_connection_is_not_tried_on_the_other_idle_ones() -> None:
-    limits = replace(QUICK, connections=6, wait=5.0, answer=5.0)
+    limits = replace(PATIENT, connections=6)
     script = (*[reply_late(0.2, 1)] * 6, hang_up(), reply("mine"))
     with FakeGremlin(*script) as server, connected(server, limits=limits) as graph:
         threads = [threading.Thread(target=graph.submit, args=(ASK,)) for _ in range(6)]
@@ -257,7 +257,7 @@ def test_a_stream_that_breaks_in_the_middle_is_unavailable() -> None:
 def test_nobody_listening_is_unavailable_and_names_the_address() -> None:
     with FakeGremlin(reply(1)) as server:
         url = server.url
-    graph = Connections(url, EMBEDDED, limits=QUICK, sleep=Pauses())
+    graph = Connections(url, EMBEDDED, limits=PATIENT, sleep=Pauses())
     with pytest.raises(GraphUnavailable, match=url):
         graph.submit(ASK)
     graph.close()
@@ -288,7 +288,7 @@ def test_a_request_that_the_server_finds_too_large_is_rejected() -> None:
 
 
 def test_an_answer_larger_than_we_accept_is_rejected() -> None:
-    limits = replace(QUICK, message_bytes=2000)
+    limits = replace(PATIENT, message_bytes=2000)
     with (
         FakeGremlin(reply("x" * 4000)) as server,
         connected(server, limits=limits) as graph,
@@ -317,7 +317,7 @@ def test_pauses_are_spread_by_chance_but_never_below_half() -> None:
     pauses = Pauses()
     dialect = replace(EMBEDDED, retries={FailureAction.CONFLICT: Retry(2, 0.1, 1.0)})
     with FakeGremlin(fail(500, CONFLICT), reply(1)) as server:
-        graph = Connections(server.url, dialect, limits=QUICK, sleep=pauses, chance=lambda: 0.0)
+        graph = Connections(server.url, dialect, limits=PATIENT, sleep=pauses, chance=lambda: 0.0)
         graph.submit(ASK)
         graph.close()
     assert pauses.taken == pytest.approx([0.05])
@@ -393,7 +393,7 @@ def test_errors_are_judged_by_their_words_then_their_number(
 
 def test_a_closed_graph_answers_nothing_more() -> None:
     with FakeGremlin(reply(1)) as server:
-        graph = Connections(server.url, EMBEDDED, limits=QUICK)
+        graph = Connections(server.url, EMBEDDED, limits=PATIENT)
         graph.submit(ASK)
         graph.close()
         graph.close()
@@ -403,8 +403,7 @@ def test_a_closed_graph_answers_nothing_more() -> None:
 
 
 def test_a_child_process_opens_connections_of_its_own() -> None:
-    limits = replace(QUICK, answer=10.0)
-    with FakeGremlin(reply(1)) as server, connected(server, limits=limits) as graph:
+    with FakeGremlin(reply(1)) as server, connected(server) as graph:
         graph.submit(ASK)
         ours, theirs = os.pipe()
         with warnings.catch_warnings():  # newer Pythons warn about forking with threads

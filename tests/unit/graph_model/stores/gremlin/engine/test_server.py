@@ -109,8 +109,8 @@ def test_only_the_embedded_engine_keeps_checkpoints(tmp_path: Path) -> None:
 
 
 def test_whatever_is_asked_of_a_server_that_is_not_there_is_unavailable() -> None:
-    """And nothing else: the driver's own exceptions end in graph_model/gremlin."""
-    graph = open_graph("ws://127.0.0.1:9/gremlin", limits=Limits(connect=1.0))
+    """And nothing else: the driver's own exceptions end in graph_model/stores/gremlin."""
+    graph = open_graph("ws://127.0.0.1:9/gremlin", limits=Limits(connect=30.0))
     written = facts(vertex(labels.DATASET, 1))
     for call in (
         graph.ping,
