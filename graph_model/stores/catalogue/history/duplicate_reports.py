@@ -84,8 +84,9 @@ def _companions(state: str) -> sa.Select[Any]:
         )
 
     def producer(extreme: Any) -> Any:
-        beside = executions.alias("seen_beside").c
-        return sa.select(extreme(beside.producer)).where(*reported_by(beside)).scalar_subquery()
+        beside = executions.alias("seen_beside")
+        found = sa.select(extreme(beside.c.producer)).where(*reported_by(beside.c))
+        return found.correlate_except(beside).scalar_subquery()  # else of all pairs together
 
     own = reported_by(seen)
     least, greatest = producer(sa.func.min), producer(sa.func.max)

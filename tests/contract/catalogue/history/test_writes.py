@@ -297,6 +297,19 @@ def test_companions_are_told_only_where_something_may_be_told_twice(
     assert catalogue.companions([]) == ()
 
 
+def test_a_pair_has_the_same_companions_whatever_is_asked_beside_it(
+    catalogue: SqlCatalogue,
+) -> None:
+    for version in ("2.0", "2.1", "2.2"):
+        told = {"application_id": version, "producer": f"spline {version}"}
+        create = an_execution(f"create {version}", command=CTAS_COMMANDS[0], **told)
+        catalogue.record([an_execution(f"insert {version}", **told), create])
+    asked = [("ds-1", version) for version in ("2.0", "2.1", "2.2")]
+    alone = [catalogue.companions([pair]) for pair in asked]
+    assert [len(found) for found in alone] == [2, 2, 2]
+    assert set(catalogue.companions(asked)) == {row for found in alone for row in found}
+
+
 def test_failed_attempts_have_companions_of_their_own(catalogue: SqlCatalogue) -> None:
     catalogue.record(
         [
