@@ -14,7 +14,7 @@ unknown). A route without a query has ``no_parameters`` in place of ``arguments`
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from functools import wraps
 from typing import Any, Final, NoReturn, TypeVar, cast
 
@@ -140,6 +140,15 @@ class Blueprint(flask_smorest.Blueprint):  # type: ignore[misc]
             return view(*arguments, **options)
 
         return self.arguments(_NoParameters)(cast("View", checked))
+
+    def takes(
+        self,
+        schema: SchemaType | Mapping[str, Any],
+        media_types: Iterable[str] = ("application/json",),
+    ) -> Callable[[View], View]:
+        """The shape of a body for the OpenAPI document alone: the view reads it."""
+        content = {media_type: {"schema": schema} for media_type in media_types}
+        return self.doc(requestBody={"required": True, "content": content})
 
     def response(
         self, status_code: int, schema: SchemaType | None = None, **options: Any

@@ -12,7 +12,6 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass, field
-from http import HTTPStatus
 from typing import Any, Final
 
 from flask import Response, jsonify, request
@@ -22,7 +21,7 @@ from api.http.bodies import require_json
 from api.http.errors import Reason
 from api.http.rights import REPORTING
 from api.intake.documents import LARGE, Reading, current_delivery, once, read_each, take
-from api.routes.producer import created, note_reason, note_refusal
+from api.intake.outcomes import count_refusals, created, note_reason
 from api.service import current_service
 from graph_model.producers.openlineage.events.documents import RUN_EVENT_KIND
 from graph_model.producers.openlineage.submissions import SPECIFICATION, event_submission
@@ -67,18 +66,14 @@ _SUMMARY: Final = {
 blueprint = Blueprint(
     "openlineage", __name__, access=REPORTING, description="OpenLineage: events of any tool"
 )
-
-
-def _body(schema: dict[str, Any]) -> dict[str, Any]:
-    return {"required": True, "content": {"application/json": {"schema": schema}}}
+count_refusals(blueprint, dict.fromkeys(("event_at_root", "event", "batch"), _REFUSED_KIND))
 
 
 @blueprint.route("/", methods=["POST"], endpoint="event_at_root")
 @blueprint.route("/api/v1/lineage", methods=["POST"])
+@blueprint.takes(_EVENT)
 @blueprint.doc(
-    summary="Take an OpenLineage event",
-    requestBody=_body(_EVENT),
-    responses={201: {"description": "Durable; no body"}},
+    summary="Take an OpenLineage event", responses={201: {"description": "Durable; no body"}}
 )
 def event() -> Response:
     """Durable when answered; the graph follows. A repeat is a 201 as well."""
@@ -88,9 +83,9 @@ def event() -> Response:
 
 
 @blueprint.route("/api/v1/lineage/batch", methods=["POST"])
+@blueprint.takes({"type": "array", "items": _EVENT})
 @blueprint.doc(
     summary="Take a list of OpenLineage events",
-    requestBody=_body({"type": "array", "items": _EVENT}),
     responses={
         200: {
             "description": "Accepted documents are durable; refused ones are listed",
@@ -148,13 +143,3 @@ class BatchResult:
 def _version() -> str:
     require_json(request.headers.get("Content-Type"))
     return SPECIFICATION
-
-
-def count_refusal(response: Response) -> Response:
-    """A request with events that is answered with an error, by any handler."""
-    if response.status_code >= HTTPStatus.BAD_REQUEST:
-        note_refusal(_REFUSED_KIND, response.status_code)
-    return response
-
-
-blueprint.after_request(count_refusal)

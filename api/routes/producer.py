@@ -9,15 +9,12 @@ normalised before routing (``application.normalise_producer_paths``).
 from __future__ import annotations
 
 import json
-from http import HTTPStatus
-from typing import Any, Final
+from typing import Final
 
-from flask import Response, current_app, g, request
+from flask import Response, current_app, request
 
 from api.http.blueprint import Blueprint
 from api.http.bodies import CONTENT_TYPES, api_version
-from api.http.errors import Reason
-from api.http.principals import current_principal
 from api.http.rights import REPORTING
 from api.intake.documents import (
     ANY_SIZE,
@@ -29,12 +26,12 @@ from api.intake.documents import (
     prepare_plans,
     take,
 )
+from api.intake.outcomes import count_refusals, created
 from api.schemas.event import EventSchema
 from api.schemas.plan import PlanSchema
 from api.service import current_service
 from api.settings import Settings
 from graph_model.producers.spline.documents import EVENT_KIND, PLAN_KIND
-from graph_model.stores.protocols import DocumentKind
 
 API_VERSIONS: Final = ("1.2", "1.1", "1")
 LONG_TERM_VERSIONS: Final = ("1.2", "1.1")
@@ -42,7 +39,6 @@ PATHS: Final = ("/status", "/execution-plans", "/execution-events")
 PREFIXES: Final = ("", "/producer")
 _PLANS: Final = Reading(PLAN_KIND, prepare_plans, ANY_SIZE)
 _EVENTS: Final = Reading(EVENT_KIND, prepare_events, LARGE)
-_KINDS: Final = {"execution-plans": PLAN_KIND, "execution-events": EVENT_KIND}
 
 blueprint = Blueprint(
     "producer",
@@ -50,11 +46,7 @@ blueprint = Blueprint(
     access=REPORTING,
     description="The producer API of Spline: at the root and under /producer",
 )
-
-
-def _body(schema: type[PlanSchema] | type[EventSchema], *, many: bool) -> dict[str, Any]:
-    inner: Any = {"type": "array", "items": schema} if many else schema
-    return {"required": True, "content": {kind: {"schema": inner} for kind in CONTENT_TYPES}}
+count_refusals(blueprint, {"execution_plans": PLAN_KIND, "execution_events": EVENT_KIND})
 
 
 @blueprint.route("/status")
@@ -76,9 +68,9 @@ def status() -> Response:
 
 
 @blueprint.route("/execution-plans", methods=["POST"])
+@blueprint.takes(PlanSchema, CONTENT_TYPES)
 @blueprint.doc(
     summary="Take an execution plan",
-    requestBody=_body(PlanSchema, many=False),
     responses={
         201: {
             "description": "Durable; the plan's id",
@@ -93,10 +85,9 @@ def execution_plans() -> Response:
 
 
 @blueprint.route("/execution-events", methods=["POST"])
+@blueprint.takes({"type": "array", "items": EventSchema}, CONTENT_TYPES)
 @blueprint.doc(
-    summary="Take execution events",
-    requestBody=_body(EventSchema, many=True),
-    responses={201: {"description": "Durable; no body"}},
+    summary="Take execution events", responses={201: {"description": "Durable; no body"}}
 )
 def execution_events() -> Response:
     """A list of events, all or none. One whose plan is not known yet waits for it."""
@@ -110,39 +101,6 @@ def _taken(reading: Reading) -> Documents:
     return take(reading, current_delivery(version), current_service(), wait)
 
 
-def created(kind: DocumentKind, number: int, body: str = "") -> Response:
-    """The 201 of a request that brought so many documents of a kind."""
-    current_service().metrics.received(kind, number)
-    response = Response(body, status=HTTPStatus.CREATED, mimetype="application/json")
-    if not body:
-        del response.headers["Content-Type"]
-    return response
-
-
 def _settings() -> Settings:
     settings: Settings = current_app.config["HEADWATER"]
     return settings
-
-
-def count_refusal(response: Response) -> Response:
-    """A request with documents that is answered with an error, by any handler."""
-    kind = _KINDS.get(request.path.rpartition("/")[2])
-    if kind is not None and response.status_code >= HTTPStatus.BAD_REQUEST:
-        note_refusal(kind, response.status_code)
-    return response
-
-
-def note_refusal(kind: str, status: int) -> None:
-    """Count a request with documents that is answered with an error, and log why."""
-    current_service().metrics.refused(kind, status)
-    note_reason(kind, g.get("reason") or Reason("other", f"answered {status}"))
-
-
-def note_reason(kind: str, reason: Reason) -> None:
-    """Why documents of the current request, or one of a batch, are refused."""
-    service = current_service()
-    service.metrics.refused_for(kind, reason.kind)
-    service.refusals.log_refusal(kind, reason, current_principal().name)
-
-
-blueprint.after_request(count_refusal)

@@ -57,10 +57,6 @@ _MEDIA_TYPES: Final = {
 #: Plans and events of one check: a job has a few.
 MOST_DOCUMENTS: Final = 1_000
 _BODY_TYPES: Final = ("application/json", "application/x-ndjson")
-_BODY: Final[Mapping[str, Any]] = {
-    "required": True,
-    "content": {media_type: {"schema": {}} for media_type in _BODY_TYPES},
-}
 
 
 @blueprint.route("/impact")
@@ -101,7 +97,7 @@ def _marked(report: ImpactReport, lack: Partial | None) -> ImpactReport:
 
 @blueprint.route("/impact/plan", methods=["POST"], access=ASKING)
 @blueprint.arguments(PlanCheckQuery)
-@blueprint.doc(requestBody=_BODY)
+@blueprint.takes({}, _BODY_TYPES)
 @blueprint.describes(PlanCheckReply)
 def plan(query: Mapping[str, Any]) -> Response:
     """The impact of captured plans in place of those in the graph. Nothing is stored.
