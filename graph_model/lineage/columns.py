@@ -24,7 +24,7 @@ from graph_model.lineage.bounds import (
 from graph_model.lineage.chains import distances, levels, steps_away
 from graph_model.lineage.history import Moment
 from graph_model.lineage.history.history import History
-from graph_model.lineage.history.visible_write_reader import moment_of
+from graph_model.lineage.history.visible_write_reader import end_of, moment_of
 from graph_model.lineage.inventory import Inventory, Name, holders
 from graph_model.lineage.questions import (
     ColumnEdge,
@@ -155,7 +155,7 @@ class ColumnWalks:
         perhaps: Collection[Name] = (),
     ) -> None:
         """Find the sources of columns, and the columns among ``perhaps`` that have a source."""
-        walk = self._walk(moment_of("", question.at).until)
+        walk = self._walk(end_of(question.at))
         asked = {*start, *perhaps}
         frontier = {Cell(moment_of(dataset, question.at), path) for dataset, path in asked}
         visited = set(frontier)
@@ -191,7 +191,7 @@ class ColumnWalks:
         """
         start = {*start, *perhaps}
         candidates, plans, into = self._candidates(start, question)
-        until = moment_of("", question.at).until
+        until = end_of(question.at)
         walk = self._walk(until, plans)
         roots = {Cell(moment_of(dataset, question.at), path) for dataset, path in candidates}
         hops: dict[Cell, list[Hop]] = {}
@@ -244,8 +244,8 @@ class ColumnWalks:
 
     def into(self, column: str, at: int | None) -> list[Hop]:
         """The derivations into a column (an id) at a time, one step back."""
-        walk = self._walk(moment_of("", at).until)
-        until = moment_of("", at).until - 1
+        walk = self._walk(end_of(at))
+        until = end_of(at) - 1
         names = self.learn_names((column,)).values()
         places = self._history.names.locate((dataset, until) for dataset, _ in names)
         cells = [
@@ -301,7 +301,7 @@ class ColumnWalks:
         For each ``how`` and dataset it equals the number of edges that a walk with ``indirect``
         would draw.
         """
-        walk = self._walk(moment_of("", at).until)
+        walk = self._walk(end_of(at))
         steps: defaultdict[str, set[Step]] = defaultdict(set)
         for moment, some in walk.expand(moments).items():
             steps[moment.dataset].update(some)

@@ -19,7 +19,7 @@ from graph_model.lineage.columns import (
 from graph_model.lineage.flows import flows_into
 from graph_model.lineage.history import Moment
 from graph_model.lineage.history.history import History
-from graph_model.lineage.history.visible_write_reader import moment_of
+from graph_model.lineage.history.visible_write_reader import end_of, moment_of
 from graph_model.lineage.inventory import Inventory, Name
 from graph_model.lineage.questions import (
     Answer,
@@ -109,7 +109,7 @@ class Lineage:
     def ask_downstream(self, start: Collection[str], question: Question) -> Answer:
         """The results of these datasets (ids) together, in one walk; ignores ``question.node``."""
         history, bounds = self._begin()
-        until = moment_of("", question.at).until - 1
+        until = end_of(question.at) - 1
         places = set(history.names.locate((dataset, until) for dataset in start).values())
         found = TableFindings(question.limit, bounds)
         found.admit(places, ())
@@ -129,9 +129,7 @@ class Lineage:
         )
         tables = TableWalks(self._graph, history, bounds, self._structure)
         ends = {*datasets, *tables.reading_plans(datasets)}
-        walk = Walk(
-            self._graph, history, bounds, moment_of("", at).until, structure=self._structure
-        )
+        walk = Walk(self._graph, history, bounds, end_of(at), structure=self._structure)
         for moment, steps in walk.expand({moment_of(end, at) for end in ends}).items():
             for step in steps:
                 found.uses |= uses_of(step, moment)
@@ -158,7 +156,7 @@ class Lineage:
         page = self._graph.edges(tried, Direction.UPSTREAM, (labels.FEEDS,), HUB_LIMIT)
         found.bounds.note_hub(page.cut)
         rows = self.history.plans.rows(tried).values()
-        until = moment_of("", at).until - 1
+        until = end_of(at) - 1
         called = {edge.out_id for edge in page.edges} | {row.target for row in rows}
         places = self.history.names.locate((dataset, until) for dataset in called)
         read: defaultdict[str, set[str]] = defaultdict(set)
@@ -348,7 +346,7 @@ class Lineage:
 def _placed(names: Iterable[Name], at: int | None, history: History) -> set[Name]:
     """These columns at the locations of their tables at the time."""
     listed = set(names)
-    until = moment_of("", at).until - 1
+    until = end_of(at) - 1
     places = history.names.locate((dataset, until) for dataset, _ in listed)
     return {(places[dataset, until], path) for dataset, path in listed}
 
@@ -386,7 +384,7 @@ def _located(question: Question, history: History) -> Question:
     """A question about a catalog name, moved to its location."""
     if identity.kind_of(question.node) != labels.DATASET:
         return question
-    moment = (question.node, moment_of("", question.at).until - 1)
+    moment = (question.node, end_of(question.at) - 1)
     place = history.names.locate((moment,))[moment]
     return replace(question, node=place)
 

@@ -15,7 +15,7 @@ from graph_model.lineage.bounds import CANDIDATE_LIMIT, HUB_LIMIT, Bounds, count
 from graph_model.lineage.chains import FAR, distances, levels, steps_away
 from graph_model.lineage.history import Moment
 from graph_model.lineage.history.history import History
-from graph_model.lineage.history.visible_write_reader import moment_of
+from graph_model.lineage.history.visible_write_reader import end_of, moment_of
 from graph_model.lineage.questions import LeftOut, PlanUse, Question
 from graph_model.lineage.structure import Structure
 from graph_model.lineage.traces import Trace, Way
@@ -140,7 +140,7 @@ class TableWalks:
     def _walk(
         self, question: Question, plans: Mapping[str, Collection[str] | None] | None = None
     ) -> Walk:
-        until = moment_of("", question.at).until
+        until = end_of(question.at)
         return Walk(self._graph, self._history, self._bounds, until, plans, self._structure)
 
     def _places(self, datasets: Collection[str]) -> set[str]:

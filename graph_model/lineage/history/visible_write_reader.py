@@ -32,9 +32,14 @@ from graph_model.stores.protocols import (
 )
 
 
+def end_of(at: int | None) -> int:
+    """The first millisecond after ``at``; without a time the end of all times."""
+    return END if at is None else min(at + 1, END)
+
+
 def moment_of(dataset: str, at: int | None) -> Moment:
-    """The dataset at the end of the millisecond ``at``, or at the end of time."""
-    before = END if at is None else min(at + 1, END)
+    """The dataset at the end of the millisecond ``at``, or at the end of all times."""
+    before = end_of(at)
     return Moment(dataset, before, before)
 
 
