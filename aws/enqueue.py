@@ -52,7 +52,7 @@ class Enqueue:
         except HTTPException as error:
             return error_answer(HTTPStatus(error.code or 400), str(error.description))
         except Unavailable as error:
-            log.warning("events are not taken: %s", error)
+            log.warning("the function cannot put events into the queue: %s", error)
             return error_answer(HTTPStatus.SERVICE_UNAVAILABLE, error.reason)
         return {"statusCode": int(HTTPStatus.CREATED), "headers": {}, "body": ""}
 
@@ -83,6 +83,6 @@ def handler(event: dict[str, Any], context: Context) -> dict[str, Any]:  # noqa:
     try:
         enqueue: Enqueue = _enqueue()
     except HeadwaterError as error:
-        log.error("events cannot be taken: %s", error)
+        log.error("the function cannot take events: %s", error)
         return error_answer(HTTPStatus.SERVICE_UNAVAILABLE, "the service cannot be started")
     return enqueue.answer(event)

@@ -493,7 +493,7 @@ _KEY_FIELDS: Final[Mapping[type[Any], tuple[str, ...]]] = {
     DeclarationRow: ("id", "event", "scope"),
     ArrivalRow: ("told", "received_at"),
 }
-"""Of the rows without an ``id``."""
+"""The fields of the key of each kind of row that has no ``id``."""
 
 
 def key_fields(kind: type[Row]) -> tuple[str, ...]:

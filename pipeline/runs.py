@@ -33,7 +33,7 @@ def executions_of(rows: DataFrame) -> DataFrame:
 
 
 def wanted_executions(executions: DataFrame, window: RunWindow, newest: int | None) -> DataFrame:
-    """Those that the window wants; ``newest`` is the time of the newest event over all."""
+    """The executions that the window selects; ``newest`` is the time of the newest event of all."""
     if window.kind == "newest":
         return _of_newest_runs(executions, window)
     if window.kind == "days":

@@ -39,7 +39,7 @@ def liveness() -> Response:
     },
 )
 def readiness() -> Response:
-    """As /health/ready, without its body."""
+    """The status of /health/ready, without its body."""
     ready = ask(current_service()).status == "ready"
     response = _empty(200 if ready else 503)
     if not ready:

@@ -64,7 +64,7 @@ def _one(field: fields.Field[Any], values: list[str]) -> Any:
 
 
 class EpochOrInstant(Instant):
-    """As Spring's Long, epoch milliseconds of either sign; or a time as everywhere here."""
+    """Epoch milliseconds of either sign, as Spring's Long; or a time as in every other query."""
 
     def read(self, value: Any) -> int:
         return int(value) if _LONG_INTEGER.fullmatch(str(value)) else super().read(value)

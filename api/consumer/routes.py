@@ -128,7 +128,7 @@ def execution_plans(query: Mapping[str, Any]) -> Response:
 @blueprint.no_parameters
 @blueprint.doc(responses={200: {"description": "The plan and the graph of its operations"}})
 def execution_plan(plan_id: str) -> Response:
-    """As /lineage-detailed."""
+    """The same reply as /lineage-detailed."""
     return jsonify(replies.detailed_reply(one_plan.plan(current_sources(), plan_id)))
 
 

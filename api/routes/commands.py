@@ -161,8 +161,8 @@ def _item(row: CommandRow, *, in_force: bool) -> dict[str, Any]:
 
 
 def _hidden_node(body: Mapping[str, Any]) -> str | None:
-    """By it ``show`` finds the statement; a rule may give one name several ids, and any will do.
-    None: it is not hidden now, because it was shown again.
+    """The id of the hidden node of a statement, by which ``show`` finds the statement; None if the
+    node was shown again. A rule may give one name several ids, of which any finds it.
     """
     service = current_service()
     if body["value"] is None:

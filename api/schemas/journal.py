@@ -134,8 +134,8 @@ class ElementsReply(Schema):
 
 
 class RunsInGraphReply(ElementsReply):
-    """Of the runs that HEADWATER_GRAPH_RUNS (``setting``) has in the graph. ``saved``: the
-    elements that each other setting would remove.
+    """The elements of the runs that the graph carries by HEADWATER_GRAPH_RUNS (``setting``).
+    ``saved``: the elements that each other setting would remove.
     """
 
     setting = fields.String(required=True)

@@ -77,7 +77,7 @@ def examine(settings: Settings, environment: Mapping[str, str]) -> tuple[Finding
 
 
 def _service(own: OwnService | None) -> tuple[Finding, ...]:
-    """Only where one runs."""
+    """A finding about this data folder's service; none where no service runs."""
     if own is None:
         return ()
     text = f"this Headwater runs at {own.address} and is {own.state}"
@@ -97,7 +97,7 @@ def _port(
 
 
 def _read_port(settings: Settings, own: OwnService | None) -> tuple[Finding, ...]:
-    """Only where one is set."""
+    """A finding about the port for reads; none where the settings have no such port."""
     port = settings.gremlin_read_port
     if port is None:
         return ()
@@ -129,7 +129,7 @@ def _data(folder: Path, own: OwnService | None) -> Finding:
 
 
 def _database(settings: Settings) -> tuple[Finding, ...]:
-    """Only where one is set: SQLite needs nothing."""
+    """A finding about the configured database; none for SQLite, which needs no server."""
     if not settings.database:
         return ()
     try:
@@ -249,7 +249,7 @@ def _engine(settings: Settings, elements: int) -> Memory:
 
 
 def _killed(settings: Settings, now: float) -> tuple[Finding, ...]:
-    """Only where the engine was killed in the last week, and its memory is as it was then."""
+    """A finding if the engine was killed in the last week and has the same memory now."""
     kill = None if settings.gremlin_url else read_kill(settings.data / ENGINE_FOLDER)
     if kill is None or kill.is_settled(now, settings.gremlin_heap_mb, memory_limit() // MEBIBYTE):
         return ()

@@ -264,7 +264,7 @@ def _checkpoints(
 
 
 def allow_files() -> None:
-    """As many open files as connections may need: the default of many systems is 1,024."""
+    """Raise the limit of open files, which is 1,024 on many systems, for all connections."""
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     wanted = _FILES if hard == resource.RLIM_INFINITY else min(_FILES, hard)
     if soft != resource.RLIM_INFINITY and soft < wanted:

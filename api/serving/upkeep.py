@@ -85,9 +85,9 @@ class Upkeep:
             try:
                 self.look()
             except HeadwaterError as error:
-                log.warning("upkeep is postponed: %s", error)
+                log.warning("the upkeep thread tries again later: %s", error)
             except Exception:
-                log.exception("upkeep failed unexpectedly; it tries again at the next interval")
+                log.exception("the upkeep thread failed unexpectedly; it tries again later")
 
     def look(self) -> int:
         """Do the work that is due; the number of removed executions."""
@@ -141,7 +141,7 @@ class Upkeep:
                 gone, done, rest = gone + removed, done + step.executions, step.rest
                 goes_on = self._sleep(_PAUSE_SECONDS)
         except _StepFailed as failure:
-            log.warning("retention ends for this night: %s", failure)
+            log.warning("the upkeep thread removes no more executions tonight: %s", failure)
             rest = ()
         self._note(NightlyRun(night, sign=0 if rest else None))
         if done:

@@ -69,7 +69,7 @@ class Queue:
                 raise Unavailable("the queue refuses messages for the moment")
 
     def _send(self, messages: Mapping[str, Outgoing]) -> dict[str, Outgoing]:
-        """Those that were not taken."""
+        """Send messages, by number; returns those that the queue refused."""
         entries = [self._entry(number, message) for number, message in messages.items()]
         with _translated():
             answer = self._client.send_message_batch(QueueUrl=self._url, Entries=entries)

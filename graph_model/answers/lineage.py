@@ -84,7 +84,9 @@ def draw_around(
 
 
 def _within_reach(uses: Iterable[PlanUse], question: Question) -> list[PlanUse]:
-    """One step from a job are its datasets: the attempts of other jobs are further away."""
+    """The uses that the answer shows: of a question one step around a job only those by this job,
+    because the plans of other jobs are further away than its datasets.
+    """
     alone = question.depth == 1 and identity.kind_of(question.node) == labels.JOB
     return [use for use in uses if not alone or use.job == question.node]
 

@@ -132,7 +132,7 @@ def _first_jobs(
 def _matching(
     sources: Sources, wanted: Filter, query: str, limit: int, at: int | None
 ) -> tuple[tuple[set[str], set[str]], bool]:
-    """As ``_first``, for the nodes that pass a filter."""
+    """The nodes that ``_first`` would return, of those alone that pass a filter."""
     most = min(limit, _AT_ONCE)
     namespace, job, keep = wanted.namespace, wanted.job, wanted.keep
     datasets: list[str] = []

@@ -186,7 +186,7 @@ def _as_pair(uri: str, rules: Rules) -> str:
 
 
 def _spellings(text: str) -> Iterator[str]:
-    """As written, then percent-decoded."""
+    """The text as the client wrote it, then percent-decoded."""
     yield text
     if "%" in text:
         yield unquote(text)

@@ -86,7 +86,7 @@ NOTHING: Final = Governance()
 
 
 def newest_statements(rows: Iterable[CommandRow]) -> tuple[Held, ...]:
-    """Those in force, by key, without those that this version cannot read."""
+    """The statements in force, by key, without those that this version cannot read."""
     return tuple(
         Held(key, body["value"], row.author, row.at, str(body.get("note", "")))
         for key, row, body in _in_force(rows)

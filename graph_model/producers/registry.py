@@ -93,4 +93,4 @@ class Producers:
 
 
 PRODUCERS: Final = Producers((Spline(), Commands(), OpenLineage(), Declarations()))
-"""Those of the service; the order of ``versions`` is part of the projection epoch."""
+"""The producers that the service reads; their order is part of the projection epoch."""

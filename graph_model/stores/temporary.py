@@ -47,7 +47,7 @@ class NotedIds:
                 connection.execute(_NOTE, rows)
 
     def missing(self, ids: Collection[str]) -> set[str]:
-        """Those that were never noted."""
+        """The ids among these that were never noted."""
         asked = sa.func.json_each(json.dumps(list(ids))).table_valued("value")
         known = sa.select(_IDS.c.id).where(_IDS.c.id.in_(sa.select(asked.c.value)))
         with self._engine.begin() as connection:

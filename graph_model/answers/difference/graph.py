@@ -340,6 +340,6 @@ def _changed_edges(
 
 
 def _union(before: Iterable[Element], after: Sequence[Element]) -> tuple[Element, ...]:
-    """Those of the second side, then those of the first side only."""
+    """The elements of the second side, then those that only the first side has."""
     known = {one.id for one in after}
     return (*after, *(one for one in before if one.id not in known))

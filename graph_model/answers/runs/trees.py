@@ -1,7 +1,7 @@
 """Parent and child runs at a time.
 
-``openlineage.trees`` is the pure part; this module reads catalogue and journal, level by level,
-within bounds; an answer reports a bound that it met.
+``producers.openlineage.pages.trees`` is the pure part; this module reads catalogue and journal,
+level by level, within bounds; an answer reports a bound that it met.
 """
 
 from __future__ import annotations

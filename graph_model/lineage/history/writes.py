@@ -117,7 +117,7 @@ class ReportedWrites:
         )
 
     def reports(self, pairs: Collection[tuple[str, str]]) -> list[Reports]:
-        """As ``reports_of``, for these (target, application id) alone."""
+        """The reports that ``reports_of`` gives, of these pairs (target, application id) alone."""
         named = {pair for pair in pairs if pair[1]}
         return self._reports(lambda state: self._catalogue.companions(named, state), labels.STATES)
 

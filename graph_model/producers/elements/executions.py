@@ -23,7 +23,7 @@ from graph_model.naming import JobName
 from graph_model.producers.spelling import spell
 
 MOST_EXTRA_CHARACTERS: Final = 20_000
-"""Of the labels of an event, and of each other text about it."""
+"""The limit of the labels of an event together, and of each other text about it."""
 _MAX_LABEL_CHARACTERS: Final = 500
 _NO_LABELS: Final = "{}"
 _DAY_MS: Final = 86_400_000

@@ -62,7 +62,7 @@ class LogicalPlanHead:
 
     @property
     def reads_text(self) -> str:
-        """As plans of Spline have it for the same reads, so that two producers can be compared."""
+        """The same text as that of a Spline plan with these reads, so that both can be compared."""
         return identity.set_text(self.reads)
 
 

@@ -205,7 +205,7 @@ def _error_text(error: Any) -> str | None:
 
 
 def _metrics_text(event: ExecutionEvent) -> str:
-    """As JSON; without any metrics where that is too long."""
+    """The metrics of an event as JSON; without any metrics where the text is too long."""
     read, write = event.extra.get("readMetrics"), event.extra.get("writeMetrics")
     text = spell({"read": _metrics(read), "write": _metrics(write)})
     return text if len(text) <= MOST_EXTRA_CHARACTERS else spell({"read": {}, "write": {}})

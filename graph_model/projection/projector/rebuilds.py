@@ -106,7 +106,7 @@ class Rebuilds:
         self._commands_in_force.load(epoch)
 
     def add_order(self, command: Command, epoch: str) -> None:
-        """As ``load_commands``, where only this command has come since they were loaded."""
+        """Add one command to the loaded ones, where only this one has come since."""
         if self._commands_in_force.loaded:
             self.follow_rules()
             self._commands_in_force.add(command, epoch)

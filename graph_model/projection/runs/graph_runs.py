@@ -210,7 +210,7 @@ class GraphRuns:
 
     def _begin(self, carried: CarriedRuns) -> None:
         """Note the change before it begins, so that other services and the next start know it."""
-        log.info("the graph is to carry other runs: %s", carried.window)
+        log.info("the projector changes the runs in the graph to %s", carried.window)
         self._needed = None
         with self._checkpoints.voided():
             self._note(replace(carried, since=self._since(carried.window), moving=True))

@@ -92,7 +92,7 @@ class SqlNodeLookup(CatalogueReader):
         logical_plan: str | None = None,
         limit: int = 100,
     ) -> tuple[ExecutionPlanRow, ...]:
-        """Those without an execution last; ValueError unless exactly one criterion is given."""
+        """Plans without an execution come last. Raises ValueError unless one criterion is given."""
         plans = execution_plans.c
         given = ((plans.plan_id, plan_id), (plans.id, id), (plans.logical_plan, logical_plan))
         chosen = [column == value for column, value in given if value is not None]

@@ -198,7 +198,7 @@ def _keyed(storage: Storage) -> sa.Select[Any]:
 
 
 def _stored(connection: Connection, storage: Storage, batch: Sequence[Values]) -> list[Values]:
-    """Those that are stored exactly so, each once."""
+    """The rows of a batch that are stored with the same values, each once."""
     near = _near(connection, storage, {_key_reader(storage)(values): values for values in batch})
     return sorted(set(batch).intersection(near))
 

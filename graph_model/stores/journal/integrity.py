@@ -122,7 +122,9 @@ def _looked_at(engine: Engine, look: Callable[[Connection], Iterator[str]]) -> I
 
 
 def _objects_without_body(engine: Engine) -> Iterator[str]:
-    """Of a request that ended between store and database; the journal's own sign is none."""
+    """Large bodies that no row names, because their request ended between store and database. The
+    journal's own mark in the store is not such a body.
+    """
     large = large_of(engine)
     if large is None:
         return

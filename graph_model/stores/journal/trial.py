@@ -58,7 +58,7 @@ class Trial:
         self._refused = None
 
     def refused(self, request: Packed | Repeat, error: JournalUnavailable) -> None:
-        """A document was not."""
+        """A document was not made durable, because of this error."""
         self._refused = attempt_at(request), error
 
     def check(self) -> None:

@@ -1,4 +1,4 @@
-"""Of the catalogue: executions over time, writes, reads, versions, schemas."""
+"""Protocols of the catalogue for executions over time, writes, reads, versions, schemas."""
 
 from __future__ import annotations
 
@@ -357,7 +357,7 @@ class ExecutionHistory(Protocol):
         """(target, application id) of every write of these runs of a job."""
 
     def seen(self, datasets: Collection[str], at: int) -> frozenset[str]:
-        """The datasets among these that existed by then (``catalogue.births``)."""
+        """The datasets among these that existed by then (``catalogue.history.existence``)."""
 
 
 class SchemaHistory(Protocol):

@@ -1,4 +1,4 @@
-"""Of the catalogue: lists, counts and search."""
+"""Protocols of the catalogue for lists, counts and search."""
 
 from __future__ import annotations
 

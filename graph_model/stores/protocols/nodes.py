@@ -1,4 +1,4 @@
-"""Of the catalogue: jobs, datasets, columns and plans by their ids and names."""
+"""Protocols of the catalogue for jobs, datasets, columns and plans by their ids and names."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Of the catalogue: rows of OpenLineage's events beside executions: runs, and facets over time.
+"""Protocols of the catalogue for rows of OpenLineage's events: runs, and facets over time.
 
 A facet is atomic: at a time the newest one of a name is in force, and a deleted one counts as none.
 Times are epoch milliseconds; ``at`` None is the end of time. Every call is bounded by its

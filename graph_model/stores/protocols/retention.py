@@ -1,4 +1,4 @@
-"""Of the catalogue: the rows for forget and prune."""
+"""Protocols of the catalogue for the rows for forget and prune."""
 
 from __future__ import annotations
 

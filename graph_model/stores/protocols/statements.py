@@ -1,4 +1,4 @@
-"""Of the catalogue: people's statements, and facets of runs."""
+"""Protocols of the catalogue for people's statements, and facets of runs."""
 
 from __future__ import annotations
 

@@ -65,7 +65,7 @@ class NestedWrites:
         return [*self.due(now), *ready]
 
     def due(self, now: float) -> list[CapturedQuery]:
-        """Those that have waited long enough, and the oldest where there are too many."""
+        """The held queries whose wait is over, and the oldest where there are too many."""
         late = [held for held in self._held[:-_MOST_HELD] if held.until > now]
         return self._take([*(held for held in self._held if held.until <= now), *late])
 

@@ -274,7 +274,7 @@ class Targets:
         return bool(self._ask_quietly(lambda: bool(command.ignoreIfExists())))
 
     def _unmade(self, name: str, command: Any, execution: Any) -> Target | None:
-        """Of a command that failed to make a table: its place in Spark's own catalog, or a name."""
+        """The target of a command that made no table: a place in Spark's catalog, or a name."""
         if "AsSelect" not in name:
             return None
 
@@ -434,7 +434,9 @@ class Targets:
 
 
 def unmade_target(table: Table, statement: Any, mode: str) -> Target | None:
-    """Of a statement that failed to make a table of Spark's own catalog: where it would lie."""
+    """The target of a statement that failed to make a table of Spark's own catalog: the path at
+    which the table would lie.
+    """
     if table.location is None:
         return None
     provider = statement.tableSpec().provider()

@@ -59,7 +59,7 @@ class StreamVersions:
         return replace(query, relations=relations)
 
     def with_partition_columns(self, query: CapturedQuery, running: Any) -> CapturedQuery:
-        """Those of a Delta table, which its sink lacks: every batch has the same."""
+        """Add a Delta table's partition columns, which its sink lacks: every batch has the same."""
         if query.target.format != "delta" or query.target.partition_columns is not None:
             return query
         columns = self._ask(

@@ -185,7 +185,9 @@ class TableVersions:
         return int(json.loads(text)["numFiles"]) > commit.added
 
     def partition_columns(self, snapshot: Any) -> dict[str, str]:
-        """Those of a Delta table, each with its name in the log: column mapping has its own."""
+        """The partition columns of a Delta table, each with its name in the log, which differs with
+        column mapping.
+        """
         metadata = snapshot.metadata()
         columns = read_list(metadata.partitionColumns())
         return names_in_the_log(columns, str(metadata.schema().json())) if columns else {}

@@ -38,7 +38,8 @@ from graph_model.producers.spline.expressions.properties import value_text
 from graph_model.producers.spline.expressions.text import Renderer, shortened
 
 MOST_DERIVATIONS: Final = 100_000
-"""Of a plan: a function of all columns in all columns has their square, and each is an edge."""
+"""The limit for one plan: if each column depends on all, their number grows with the square, and
+each derivation is an edge."""
 MOST_INFLUENCES: Final = 200_000
 """Pairs of a column and a condition; those of one column are one edge."""
 

@@ -332,7 +332,7 @@ def _oldest_of_newest_runs() -> sa.Select[Any]:
 
 @made_once
 def _time_at_place() -> sa.Select[Any]:
-    """Of the execution of a job that so many newer ones come before; no row where it has fewer."""
+    """The time of a job's execution after ``passed`` newer ones; no row where the job has fewer."""
     own = executions.c
     passed = sa.bindparam("passed", type_=sa.Integer(), required=True)
     times = sa.select(own.at).where(own.job == _job())
@@ -352,7 +352,7 @@ def _executions_of_runs(count: int) -> sa.CompoundSelect[Any]:
 
 
 def _newest_of_job(chosen: sa.Select[Any], place: int) -> sa.Select[Any]:
-    """As many as a parameter says of the job that another one names, newest first."""
+    """The newest executions of the job that one parameter names, as many as ``limit`` says."""
     own = executions.c
     limit = sa.bindparam("limit", type_=sa.Integer(), required=True)
     newest = chosen.where(own.job == _id_at("job", place))

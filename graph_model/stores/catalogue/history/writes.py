@@ -330,7 +330,9 @@ def _in_span(row: Any, asked: sa.CTE) -> tuple[sa.ColumnElement[bool], ...]:
 
 
 def _may_touch(row: Any, of: Any) -> sa.ColumnElement[bool]:
-    """It names no partition, or one without another value of the given key."""
+    """Whether a write may touch a part: it names no partition, or one without another value of the
+    part's key.
+    """
     seen = partitions.alias("seen_partitions")
     part = seen.c
     own = sa.select(part.partition).where(

@@ -207,7 +207,7 @@ def _dataset_keys(order: DatasetOrder, at: int | None) -> tuple[sa.ColumnElement
 
 
 def _last_write(at: int | None) -> sa.ColumnElement[Any]:
-    """Of a dataset, under any of its names."""
+    """The time of the last write of a dataset, under any of its names."""
     written = executions.alias("written").c
     own = datasets.c.id
     newest = sa.select(sa.func.max(written.at).label("at"))

@@ -23,13 +23,13 @@ _DROP: Final = facet_uses.delete().where(_THIS, facet_uses.c.uses <= 0)
 
 
 def take_turn(connection: Connection, storages: Iterable[Storage]) -> None:
-    """First of all in a transaction that counts: nobody else adds or removes until it ends."""
+    """Begin a transaction that counts: until its end no other one adds or removes rows."""
     if any(storage.counted is not None for storage in storages):
         keep_order(connection, Lock.COUNTS)
 
 
 def count_added(connection: Connection, storage: Storage, rows: Iterable[tuple[Any, ...]]) -> None:
-    """Of rows that were not there before."""
+    """Add these rows, which were not stored before, to the number of their value."""
     if counted := _counted(storage, rows):
         insert_rows(connection, facet_uses, [(value, 0) for value in counted])
         connection.execute(_ADD, [{"value": v, "more": n} for v, n in counted.items()])
@@ -38,7 +38,7 @@ def count_added(connection: Connection, storage: Storage, rows: Iterable[tuple[A
 def count_removed(
     connection: Connection, storage: Storage, rows: Iterable[tuple[Any, ...]]
 ) -> None:
-    """Of rows that were there."""
+    """Subtract these rows, which were stored, from the number of their value."""
     if counted := _counted(storage, rows):
         connection.execute(_ADD, [{"value": v, "more": -n} for v, n in counted.items()])
         connection.execute(_DROP, [{"value": value} for value in counted])

@@ -40,7 +40,8 @@ _END_OF_TIME: Final = 2**63 - 1
 _INPUT: Final = "inputs"
 _UNTIL: Final = "until"
 WORKED_OUT: Final = "MATERIALIZED"
-"""Of a table of the statement: once, not again for every row that is joined to it."""
+"""The prefix of a common table expression that the database computes once, and not again for every
+row that is joined to it."""
 
 
 def input_table(types: Sequence[Column]) -> sa.CTE:

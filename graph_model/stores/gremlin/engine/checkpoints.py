@@ -163,7 +163,7 @@ class EngineCheckpoints:
     # --- when -------------------------------------------------------------------------------
 
     def wrote(self, elements: int) -> None:
-        """So many elements are to be written, or were removed."""
+        """Note this number of elements that will be written, or were removed."""
         self._written += elements
         if elements:
             self._saved = None
