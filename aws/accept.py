@@ -31,9 +31,8 @@ from aws.waking import ProjectorElsewhere
 from collectors.sqs.queues import Queue, open_client
 from graph_model.errors import HeadwaterError
 from graph_model.projection.projector import Projector
-from graph_model.stores.catalogue import SqlGenerations
-from graph_model.stores.journal import SqlJournal
 from graph_model.stores.keys import SqlKeys
+from graph_model.stores.opening import open_generations, open_journal
 
 log = logging.getLogger(__name__)
 
@@ -73,8 +72,8 @@ def make_accept(environment: Mapping[str, str]) -> Accept:
     database = open_storage(settings, make=True)
     keys = SqlKeys(database, believed_seconds=_KEYLESS_SECONDS)
     check_keys(settings, _BEYOND, keys)
-    journal = SqlJournal(database)
-    generations = SqlGenerations(database, journal)
+    journal = open_journal(database)
+    generations = open_generations(database, journal)
     graph = open_remote_graph(settings)
     projector = ProjectorElsewhere(journal, Projector(journal, graph, generations), queue)
     service = Service(journal, projector, graph, generations, now, keys)

@@ -23,9 +23,8 @@ from aws.waking import WakeUps, wake
 from collectors.sqs.queues import Queue, open_client
 from graph_model.errors import HeadwaterError
 from graph_model.projection.projector import Projector
-from graph_model.stores.catalogue import SqlGenerations
 from graph_model.stores.database import Database
-from graph_model.stores.journal import SqlJournal
+from graph_model.stores.opening import open_generations, open_journal
 
 log = logging.getLogger(__name__)
 
@@ -80,8 +79,8 @@ def make_project(environment: Mapping[str, str]) -> Project:
     settings = settings_of(environment)
     queue = Queue(required(settings.projection_queue, "HEADWATER_PROJECTION_QUEUE"), open_client())
     database = open_storage(settings, make=True)
-    journal = SqlJournal(database)
-    generations = SqlGenerations(database, journal)
+    journal = open_journal(database)
+    generations = open_generations(database, journal)
     graph = open_remote_graph(settings)
     projector = Projector(journal, graph, generations, runs=settings.run_window)
 

@@ -19,7 +19,7 @@ from collectors.sqs.batches import SetMessageAside, take_batch
 from collectors.sqs.messages import MessageReader
 from collectors.sqs.queues import DeadLetters, Queue, message_of, open_client
 from collectors.sqs.rewriting import load_rules
-from graph_model.stores.journal import SqlJournal
+from graph_model.stores.opening import open_journal
 
 ROUTE: Final = "sqs"
 
@@ -58,7 +58,7 @@ def make_take(environment: Mapping[str, str]) -> Take:
     client = open_client()
     dead = required(settings.dead_letter_queue, "HEADWATER_DEAD_LETTER_QUEUE")
     rules = load_rules(settings.rewrite_rules)
-    journal = SqlJournal(open_storage(settings, make=True))
+    journal = open_journal(open_storage(settings, make=True))
     return Take(
         MessageReader(uploads_of(settings), rules, settings.max_body_bytes),
         lambda principal: JournalDestination(journal, now, ROUTE, principal),

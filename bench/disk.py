@@ -31,9 +31,8 @@ from bench.ingest.clients import Workload
 from bench.ingest.workload import Workload as Pairs
 from bench.openlineage.workload import Workload as Events
 from graph_model.projection.projector import Projector
-from graph_model.stores.catalogue import SqlGenerations
 from graph_model.stores.database import open_database
-from graph_model.stores.journal import SqlJournal
+from graph_model.stores.opening import open_generations, open_journal
 from tests.contract.postgresql import postgresql
 from tests.memory_graph import MemoryGraph
 
@@ -54,9 +53,9 @@ class Small:
 
     def __init__(self, place: Path | str) -> None:
         self._place = place
-        journal = SqlJournal(open_database(place))
+        journal = open_journal(open_database(place))
         graph = MemoryGraph()
-        generations = SqlGenerations(open_database(place), journal)
+        generations = open_generations(open_database(place), journal)
         self._projector = Projector(journal, graph, generations)
         self._projector.prepare()
         service = Service(journal, self._projector, graph, generations, lambda: _NOW)

@@ -23,8 +23,8 @@ from sqlalchemy import event
 
 from graph_model.producers.spline.documents import EVENT_KIND, PLAN_KIND
 from graph_model.stores.database import open_database
-from graph_model.stores.journal import SqlJournal
-from graph_model.stores.protocols import DocumentKind, Receipt, Submission
+from graph_model.stores.opening import open_journal
+from graph_model.stores.protocols import DocumentKind, Journal, Receipt, Submission
 from graph_model.stores.submissions import content_hash
 
 _OPERATIONS: Final = 40
@@ -49,12 +49,12 @@ def _submission(kind: DocumentKind, plan_id: str, document: object) -> Submissio
     return Submission(kind, "1.2", plan_id, "", plan_id, content, body)
 
 
-def accept_pair(journal: SqlJournal, number: int) -> None:
+def accept_pair(journal: Journal, number: int) -> None:
     for one in a_pair(number):
         journal.accept([one], Receipt(1_700_000_000_000, "", "bench", one.content_hash))
 
 
-def repeat(journal: SqlJournal, number: int) -> None:
+def repeat(journal: Journal, number: int) -> None:
     for one in a_pair(number):
         raw_hash = one.content_hash
         if not journal.acknowledge(raw_hash, "", Receipt(1_700_000_000_001, "", "bench", raw_hash)):
@@ -62,8 +62,8 @@ def repeat(journal: SqlJournal, number: int) -> None:
 
 
 def measure(
-    journal: SqlJournal,
-    work: Callable[[SqlJournal, int], None],
+    journal: Journal,
+    work: Callable[[Journal, int], None],
     numbers: Sequence[int],
     threads: int,
 ) -> float:
@@ -81,7 +81,7 @@ def main(arguments: Sequence[str]) -> None:
     given = options.parse_args(arguments)
     with tempfile.TemporaryDirectory(dir=".") as folder:
         engine = open_database(given.url or Path(folder) / "headwater.db")
-        journal = SqlJournal(engine)
+        journal = open_journal(engine)
         commits: list[object] = []
         event.listen(engine, "commit", commits.append)
         print(f"{engine.dialect.name}, pairs a second (commits a pair)")

@@ -134,12 +134,12 @@ def _message(answer: ServerAnswer) -> str:
 
 
 @contextmanager
-def open_journal(call: Call) -> Iterator[Any]:
+def opened_journal(call: Call) -> Iterator[Any]:
     """The journal of the settings; a running server does not mind."""
     from api.serving.storage import open_storage
-    from graph_model.stores.journal import SqlJournal
+    from graph_model.stores.opening import open_journal
 
-    with closing(SqlJournal(open_storage(call.settings()))) as journal:
+    with closing(open_journal(open_storage(call.settings()))) as journal:
         yield journal
 
 

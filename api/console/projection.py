@@ -10,7 +10,7 @@ import time
 from collections.abc import Callable, Mapping
 from typing import Any, Final
 
-from api.console.call import Call, add_command, add_settings, add_url, open_journal
+from api.console.call import Call, add_command, add_settings, add_url, opened_journal
 from graph_model.errors import HeadwaterError
 
 Ask = Callable[[str, str], Mapping[str, Any]]
@@ -33,7 +33,7 @@ def rebuild(call: Call) -> int:
     if call.options.at_next_start:
         from graph_model.projection.projector import EPOCH_KEY, FROM_NOTHING
 
-        with open_journal(call) as journal:
+        with opened_journal(call) as journal:
             journal.set_meta(EPOCH_KEY, FROM_NOTHING)
         call.say("graph and catalogue are built from nothing at the next start of headwater serve")
         return 0

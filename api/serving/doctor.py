@@ -38,7 +38,8 @@ from graph_model.stores.gremlin.engine.kills import HEAP_SETTING, read_kill
 from graph_model.stores.gremlin.engine.memory import MEBIBYTE, memory_limit
 from graph_model.stores.gremlin.engine.overflows import Overflows
 from graph_model.stores.gremlin.engine.supervisor import Memory
-from graph_model.stores.journal import SqlJournal, read_meta
+from graph_model.stores.journal import read_meta
+from graph_model.stores.opening import open_journal
 
 _LEAST_FREE: Final = 1_000_000_000
 
@@ -155,7 +156,7 @@ def _stores(settings: Settings) -> tuple[Finding, ...]:
 def _look_at_files(settings: Settings) -> Iterator[Finding]:
     try:
         with opened_storage(settings) as database:
-            journal = SqlJournal(database)
+            journal = open_journal(database)
             yield Finding("journal", True, f"{journal.summary().received:,} documents")
             yield _runs_in_graph(settings, journal.get_meta(RUNS_KEY))
             doubt = examine_file(database, journal)

@@ -42,15 +42,14 @@ from api.serving.upkeep import Upkeep
 from api.settings import Settings
 from graph_model.errors import ConfigurationError
 from graph_model.projection.projector import Projector
-from graph_model.stores.catalogue import SqlGenerations
 from graph_model.stores.database import shown
 from graph_model.stores.gremlin.engine.checkpoints import EngineCheckpoints
 from graph_model.stores.gremlin.engine.server import READ_PORT_SETTING, EmbeddedServer
 from graph_model.stores.gremlin.engine.supervisor import Memory, Supervisor
 from graph_model.stores.gremlin.graph import GremlinGraph, open_graph
 from graph_model.stores.gremlin.signing import signed_headers
-from graph_model.stores.journal import SqlJournal
 from graph_model.stores.keys import SqlKeys
+from graph_model.stores.opening import open_generations, open_journal
 from graph_model.stores.protocols import Journal
 
 if TYPE_CHECKING:
@@ -119,8 +118,8 @@ def _serve(stack: ExitStack, settings: Settings, environment: Mapping[str, str],
     keys = SqlKeys(database, believed_seconds=_KEYLESS_SECONDS)
     metrics = Metrics()
     check_keys(settings, listener.getsockname()[0], keys)
-    journal = SqlJournal(database)
-    generations = SqlGenerations(database, journal)
+    journal = open_journal(database)
+    generations = open_generations(database, journal)
     stack.callback(generations.close)
     graph, engine = _open_graph(stack, settings, environment, say)
     checkpoints = _checkpoints(settings, graph, journal, engine) if engine else None
@@ -252,7 +251,7 @@ def dialect_of(settings: Settings) -> str:
 
 
 def _checkpoints(
-    settings: Settings, graph: GremlinGraph, journal: SqlJournal, engine: Supervisor
+    settings: Settings, graph: GremlinGraph, journal: Journal, engine: Supervisor
 ) -> EngineCheckpoints:
     return EngineCheckpoints(
         settings.data / ENGINE_FOLDER,

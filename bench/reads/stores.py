@@ -21,12 +21,12 @@ from graph_model import naming
 from graph_model.facts import Facts, Row, merge
 from graph_model.naming import Rules
 from graph_model.projection.rebuilding import Progress
-from graph_model.stores.catalogue import SqlCatalogue, SqlGenerations
+from graph_model.stores.catalogue import SqlCatalogue
 from graph_model.stores.database import chunks, open_database
 from graph_model.stores.gremlin.engine.server import EmbeddedServer
 from graph_model.stores.gremlin.graph import GremlinGraph, open_graph
-from graph_model.stores.journal import SqlJournal
-from graph_model.stores.protocols import DocumentState
+from graph_model.stores.opening import open_generations, open_journal
+from graph_model.stores.protocols import DocumentState, Journal
 
 _AT_ONCE: Final = 250
 
@@ -68,7 +68,7 @@ class Stores:
 
     graph: GremlinGraph
     catalogue: SqlCatalogue
-    journal: SqlJournal
+    journal: Journal
     client: FlaskClient
     cpu: Callable[[], float]
 
@@ -89,8 +89,8 @@ def open_stores(folder: Path, heap_mb: int) -> Iterator[Stores]:
     engine.start()
     try:
         database = open_database(f"sqlite:///{folder / 'headwater.db'}")
-        journal = SqlJournal(database)
-        generations = SqlGenerations(database, journal)
+        journal = open_journal(database)
+        generations = open_generations(database, journal)
         graph = open_graph(engine.url)
         service = Service(journal, Settled(), graph, generations, lambda: time.time_ns() // 10**6)
         client = create_app(read_settings({}), service).test_client()

@@ -7,6 +7,7 @@ In reading order:
 ``catalogue``    the catalogue: times, names, counts. It has no edges
 ``gremlin``      the graph in a Gremlin database: Amazon Neptune, or the embedded Gremlin Server
 ``database``     the relational database under the journal and the catalogue
+``opening``      the journal and the catalogues on a database: the choice of their classes
 ``keys``         API keys: the clients and people of a Headwater, and their roles
 ``roles``        the roles of API keys
 ``submissions``  a document on its way into the journal: the spelling of its body, its hash

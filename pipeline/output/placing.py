@@ -9,11 +9,11 @@ from graph_model.errors import ConfigurationError, InvalidInput
 from graph_model.projection.projector import EPOCH_KEY
 from graph_model.projection.runs.carried_runs import RUNS_KEY
 from graph_model.stores.bodies import LargeBodies, open_bodies
-from graph_model.stores.catalogue import SqlGenerations
 from graph_model.stores.database import Database, claim_database
-from graph_model.stores.journal import SqlJournal, read_meta
+from graph_model.stores.journal import read_meta
 from graph_model.stores.journal.large_bodies import PLACE_KEY, keep_large
-from graph_model.stores.protocols import DocumentState
+from graph_model.stores.opening import open_generations, open_journal
+from graph_model.stores.protocols import DocumentState, Journal
 from pipeline.output.loading import load_rows
 from pipeline.output.manifest import Manifest
 from pipeline.output.result import Result
@@ -31,8 +31,8 @@ def place_catalogue(result: Result, database: Database, say: Say, *, in_force: b
     manifest = result.manifest()
     if place := read_meta(database, PLACE_KEY):  # no body is read or written here
         keep_large(database, LargeBodies(open_bodies(place), sys.maxsize))
-    journal = SqlJournal(database)
-    generations = SqlGenerations(database, journal)
+    journal = open_journal(database)
+    generations = open_generations(database, journal)
     if manifest.catalogue_version != generations.version:
         raise InvalidInput(
             f"the rows are of version {manifest.catalogue_version}, this Headwater's tables of "
@@ -57,7 +57,7 @@ def place_catalogue(result: Result, database: Database, say: Say, *, in_force: b
     return digest
 
 
-def _remember(journal: SqlJournal, manifest: Manifest) -> None:
+def _remember(journal: Journal, manifest: Manifest) -> None:
     """Note the projected position in the journal; later documents are to be projected again."""
     journal.reopen(
         states=(DocumentState.PROJECTED, DocumentState.WAITING),

@@ -16,9 +16,9 @@ from typing import TYPE_CHECKING, Final
 
 from graph_model.errors import HeadwaterError, InvalidInput
 from graph_model.stores.durability import make_durable
-from graph_model.stores.journal import SqlJournal
 from graph_model.stores.journal.archive import Contents, Progress, dump, examine, load
 from graph_model.stores.keys import SqlKeys
+from graph_model.stores.opening import open_journal
 
 if TYPE_CHECKING:
     from graph_model.stores.database import Database
@@ -50,7 +50,7 @@ def write_backup(
 
 def _prepare(database: Database) -> None:
     """Tables of another version are refused, those that are missing made."""
-    SqlJournal(database)
+    open_journal(database)
     SqlKeys(database)
 
 

@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, TextIO
 
-from api.console.call import Call, add_command, add_settings, open_journal, report_progress
+from api.console.call import Call, add_command, add_settings, opened_journal, report_progress
 from api.console.journal.destinations import destination_of_documents
 from graph_model.errors import ConfigurationError, DamagedDocument, HeadwaterError, NotFound
 
@@ -20,7 +20,7 @@ def journal_summary(call: Call) -> int:
     """How many documents there are in which state, how much they take, how old they are."""
     from api.http.times import format_instant
 
-    with open_journal(call) as journal:
+    with opened_journal(call) as journal:
         counts, size = journal.summary(), journal.size()
     call.say(f"{counts.received:>10,} documents received")
     for state in ("projected", "pending", "waiting", "failed"):
@@ -34,7 +34,7 @@ def journal_summary(call: Call) -> int:
 
 def journal_check(call: Call) -> int:
     """Look for damage; 1 when there is some."""
-    with open_journal(call) as journal:
+    with opened_journal(call) as journal:
         problems = journal.verify(report_progress(call, "bodies"))
         received = journal.summary().received
     for problem in problems:
@@ -53,7 +53,7 @@ def journal_list(call: Call) -> int:
     if kind and call.producers.of(kind) is None:
         known = ", ".join(call.producers.kinds)
         raise ConfigurationError(f"--kind {kind!r}: expected one of {known}")
-    with open_journal(call) as journal:
+    with opened_journal(call) as journal:
         page = journal.entries(
             state=DocumentState(state) if state else None,
             kind=DocumentKind(kind) if kind else None,
@@ -71,7 +71,7 @@ def journal_list(call: Call) -> int:
 
 def journal_show(call: Call) -> int:
     """Print one document as it is kept."""
-    with open_journal(call) as journal:
+    with opened_journal(call) as journal:
         document = journal.document(call.options.position)
     if document is None:
         raise NotFound("document", str(call.options.position))
@@ -82,7 +82,7 @@ def journal_show(call: Call) -> int:
 def journal_export(call: Call) -> int:
     """Write every document, oldest first, as JSON lines."""
     written, damaged = 0, list[int]()
-    with open_journal(call) as journal, _destination(call) as destination:
+    with opened_journal(call) as journal, _destination(call) as destination:
         positions = [item.position for item in _all_entries(journal)]
         for position in sorted(positions):
             try:

@@ -45,7 +45,7 @@ def _claimed_journal(
     """
     from api.serving.storage import claim, opened_storage
     from collectors.destinations import JournalDestination
-    from graph_model.stores.journal import SqlJournal
+    from graph_model.stores.opening import open_journal
 
     with ExitStack() as stack:
         try:
@@ -56,4 +56,4 @@ def _claimed_journal(
                 f"{error}; a running Headwater takes it: --url {url}"
             ) from error
         database = stack.enter_context(opened_storage(settings, make=True))
-        yield JournalDestination(SqlJournal(database), clock, route, principal)
+        yield JournalDestination(open_journal(database), clock, route, principal)
