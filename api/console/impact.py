@@ -9,7 +9,9 @@ from pathlib import Path
 from typing import Any, Final
 
 from api.console.call import Answered, Call, add_command, add_url, path_of
+from graph_model.answers.impact.changes import COLUMN_CHANGES
 from graph_model.answers.impact.relocation import relocate
+from graph_model.answers.impact.tables import JSON, TEXT_FORMS
 from graph_model.errors import ConfigurationError, HeadwaterError
 
 BREAKS: Final = 3
@@ -132,7 +134,7 @@ def _documents(call: Call) -> Iterator[Any]:
 
 
 def _bounds(options: argparse.Namespace) -> dict[str, object]:
-    form = "json" if options.format == "table" else options.format
+    form = JSON if options.format == "table" else options.format
     at = options.at or None
     return {"depth": options.depth, "at": at, "limit": options.limit, "format": form}
 
@@ -227,7 +229,7 @@ def add_impact(commands: Any) -> None:
     subject.add_argument(
         "--plan", metavar="FILE", nargs="+", help="captured plans of a changed job"
     )
-    command.add_argument("--change", choices=("dropped", "renamed", "retyped"))
+    command.add_argument("--change", choices=tuple(COLUMN_CHANGES))
     command.add_argument(
         "--fail-on", choices=tuple(_FAILING), default="breaks",
         help="end with 3 where something breaks (the default), where anything breaks or may, never",
@@ -245,7 +247,7 @@ def add_impact(commands: Any) -> None:
     command.add_argument("--depth", type=int, help="steps (default: the whole way, at most 50)")
     command.add_argument("--at", metavar="TIME", help="as of this time (default: the newest)")
     command.add_argument("--limit", type=int, help="rows (default 1,000, at most 5,000)")
-    command.add_argument("--format", choices=("table", "json", "csv", "markdown"), default="table")
+    command.add_argument("--format", choices=("table", JSON, *TEXT_FORMS), default="table")
     add_url(command)
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import io
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
 from itertools import islice
 from typing import Any, Final
@@ -18,8 +18,6 @@ from api.http.rights import ASKING
 from api.intake.documents import current_delivery
 from api.replies.graph import check_reply, impact_reply
 from api.schemas.graph.impact import (
-    COLUMN_CHANGES,
-    Format,
     ImpactQuery,
     ImpactReply,
     PlanCheckQuery,
@@ -28,17 +26,12 @@ from api.schemas.graph.impact import (
 from api.service import current_service
 from api.service.sources import current_sources, lacking, whole_or_later
 from graph_model.answers.impact.captured import captured_outlines
-from graph_model.answers.impact.check import CheckReport
+from graph_model.answers.impact.changes import COLUMN_CHANGES
 from graph_model.answers.impact.outline import PlanOutline
 from graph_model.answers.impact.questions import check_plans, impact_of_change
 from graph_model.answers.impact.questions import impact as impact_of_node
 from graph_model.answers.impact.report import ImpactReport, Scope
-from graph_model.answers.impact.tables import (
-    partial_text,
-    write_check_markdown,
-    write_csv,
-    write_markdown,
-)
+from graph_model.answers.impact.tables import JSON, TEXT_FORMS, TextForm, partial_text
 from graph_model.documents.files import Found, Refusal, recognise
 from graph_model.documents.pieces import prepare
 from graph_model.errors import InvalidDocument, InvalidFields
@@ -49,11 +42,11 @@ from graph_model.producers.spline.reports.recognition import PLAIN_VERSION
 from graph_model.stores.protocols import Submission
 
 blueprint = Blueprint("impact", __name__, url_prefix="/graph", description="Impact of a change")
-_MEDIA_TYPES: Final = {
-    Format.JSON: "application/json",
-    Format.CSV: "text/csv",
-    Format.MARKDOWN: "text/markdown",
+_FORMS: Final[Mapping[str, str]] = {
+    "application/json": JSON,
+    **{form.media_type: name for name, form in TEXT_FORMS.items()},
 }
+"""By media type; JSON where the client accepts several alike."""
 #: Plans and events of one check: a job has a few.
 MOST_DOCUMENTS: Final = 1_000
 _BODY_TYPES: Final = ("application/json", "application/x-ndjson")
@@ -64,11 +57,12 @@ _BODY_TYPES: Final = ("application/json", "application/x-ndjson")
 @blueprint.describes(ImpactReply)
 def impact(query: Mapping[str, Any]) -> Response:
     """Everything downstream of a dataset, a column, a job or a prefix, as a table."""
-    form = query["format"] or accepted_format()
+    form = TEXT_FORMS.get(query["format"] or accepted_format())
     lack = lacking()
     with whole_or_later():
         report = _marked(_report(query), lack)
-    return _with_state(_WRITERS[form](report), report)
+    written = _text(form, form.write(report)) if form else jsonify(impact_reply(report))
+    return _with_state(written, report)
 
 
 def _report(query: Mapping[str, Any]) -> ImpactReport:
@@ -104,7 +98,7 @@ def plan(query: Mapping[str, Any]) -> Response:
 
     The body: a plan of Spline, a list of them, or lines as ``headwater journal import`` reads them.
     """
-    form = query["format"] or accepted_format()
+    form = TEXT_FORMS.get(query["format"] or accepted_format())
     lack = lacking()
     service = current_service()
     captured = _captured(service.projector.rules, service.producers)
@@ -112,7 +106,8 @@ def plan(query: Mapping[str, Any]) -> Response:
     with whole_or_later():
         report = check_plans(current_sources(), captured, query["job"], scope)
     report = replace(report, impact=_marked(report.impact, lack))
-    response = _with_state(_CHECK_WRITERS[form](report), report.impact)
+    written = _text(form, form.write_check(report)) if form else jsonify(check_reply(report))
+    response = _with_state(written, report.impact)
     response.headers["Headwater-Unmet"] = str(len(report.unmet))
     return response
 
@@ -154,31 +149,17 @@ def _submission(found: Found, key_scope: str, producers: Producers) -> Submissio
 # --- formats -------------------------------------------------------------------------------------
 
 
-def accepted_format() -> Format:
+def accepted_format() -> str:
     """The format in the header Accept; JSON for any, 406 for anything else."""
     accepted = request.accept_mimetypes
-    found = accepted.best_match(list(_MEDIA_TYPES.values())) if accepted else "application/json"
+    found = accepted.best_match(list(_FORMS)) if accepted else "application/json"
     if found is None:
-        raise NotAcceptable(f"expected one of {', '.join(_MEDIA_TYPES.values())}, or format=")
-    return next(form for form, media_type in _MEDIA_TYPES.items() if media_type == found)
+        raise NotAcceptable(f"expected one of {', '.join(_FORMS)}, or format=")
+    return _FORMS[found]
 
 
-def _text(form: Format, text: str) -> Response:
-    return Response(text, content_type=f"{_MEDIA_TYPES[form]}; charset=utf-8")
-
-
-_WRITERS: Final[Mapping[Format, Callable[[ImpactReport], Response]]] = {
-    Format.JSON: lambda report: jsonify(impact_reply(report)),
-    Format.CSV: lambda report: _text(Format.CSV, write_csv(report)),
-    Format.MARKDOWN: lambda report: _text(Format.MARKDOWN, write_markdown(report)),
-}
-
-
-_CHECK_WRITERS: Final[Mapping[Format, Callable[[CheckReport], Response]]] = {
-    Format.JSON: lambda report: jsonify(check_reply(report)),
-    Format.CSV: lambda report: _WRITERS[Format.CSV](report.impact),
-    Format.MARKDOWN: lambda report: _text(Format.MARKDOWN, write_check_markdown(report)),
-}
+def _text(form: TextForm, text: str) -> Response:
+    return Response(text, content_type=f"{form.media_type}; charset=utf-8")
 
 
 def _with_state(response: Response, report: ImpactReport) -> Response:

@@ -2,31 +2,16 @@
 
 from __future__ import annotations
 
-from enum import StrEnum
-from typing import Final
-
 from marshmallow import fields
 
 from api.schemas.graph.queries import MAX_DEPTH
 from api.schemas.graph.reply import DepthReply, PartialReply, Reply
 from api.schemas.query import Choice, Flag, Instant, IntegerField, Query, TextField
-from graph_model.answers.impact.comparison import ChangeKind
+from graph_model.answers.impact.changes import COLUMN_CHANGES
+from graph_model.answers.impact.tables import JSON, TEXT_FORMS
 
 MOST_ITEMS = 5_000
-
-
-class Format(StrEnum):
-    JSON = "json"
-    CSV = "csv"
-    MARKDOWN = "markdown"
-
-
-#: The changes of a column that a question may name.
-COLUMN_CHANGES: Final = {
-    "dropped": ChangeKind.COLUMN_DROPPED,
-    "renamed": ChangeKind.COLUMN_RENAMED,
-    "retyped": ChangeKind.COLUMN_RETYPED,
-}
+FORMS = (JSON, *TEXT_FORMS)
 
 
 class ImpactQuery(Query):
@@ -38,7 +23,7 @@ class ImpactQuery(Query):
     indirect = Flag(load_default=None)
     change = Choice(COLUMN_CHANGES, load_default=None)
     limit = IntegerField(1, MOST_ITEMS, load_default=1_000)
-    format = Choice(Format, load_default=None)
+    format = Choice(FORMS, load_default=None)
 
 
 class PlanCheckQuery(Query):
@@ -48,7 +33,7 @@ class PlanCheckQuery(Query):
     jobs = Flag(load_default=True)
     indirect = Flag(load_default=True)
     limit = IntegerField(1, MOST_ITEMS, load_default=1_000)
-    format = Choice(Format, load_default=None)
+    format = Choice(FORMS, load_default=None)
 
 
 class ImpactItemReply(Reply):

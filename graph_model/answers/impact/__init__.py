@@ -9,6 +9,7 @@ In reading order:
 ``captured``    captured documents that were never sent -> their plans; nothing is stored
 ``relocation``  a plan captured on another computer, with the places of the real job (pure)
 ``outline``     the reads, writes and columns of one plan, from its facts or from the graph
+``changes``     kinds of changes of a plan, and their effects
 ``comparison``  two outlines -> their differences (pure)
 ``verdicts``    differences + everything downstream -> effects, each with its reason (pure)
 ``written``     the columns that a job writes, each with the columns derived from it

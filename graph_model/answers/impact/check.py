@@ -10,7 +10,8 @@ from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from graph_model import identity, labels
-from graph_model.answers.impact.comparison import Change, ChangeKind, Effect, compare, pair
+from graph_model.answers.impact.changes import Change, ChangeKind, Effect
+from graph_model.answers.impact.comparison import compare, pair
 from graph_model.answers.impact.outline import PlanOutline, known_outlines
 from graph_model.answers.impact.report import Impact, ImpactReport, Scope
 from graph_model.answers.impact.verdicts import fate, join_reports, judge

@@ -7,65 +7,14 @@ the same expression counts as renamed; that is a guess, and is marked as one.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence, Set
-from dataclasses import dataclass
-from enum import StrEnum
 from typing import Final
 
 from graph_model import labels
+from graph_model.answers.impact.changes import Change, ChangeKind
 from graph_model.answers.impact.outline import ColumnOutline, PlanOutline, RowDecider
 from graph_model.naming.schemas import same_type
 
-
-class ChangeKind(StrEnum):
-    """Kinds of changes to a plan's outputs and inputs."""
-
-    COLUMN_DROPPED = "column-dropped"
-    COLUMN_RENAMED = "column-renamed"
-    COLUMN_RETYPED = "column-retyped"
-    COLUMN_RECOMPUTED = "column-recomputed"
-    COLUMN_ADDED = "column-added"
-    ROWS_CHANGED = "rows-changed"
-    INPUT_DROPPED = "input-dropped"
-    INPUT_ADDED = "input-added"
-    MODE_CHANGED = "mode-changed"
-    PARTITIONING_CHANGED = "partitioning-changed"
-    TARGET_MOVED = "target-moved"
-    SCHEMA_UNKNOWN = "schema-unknown"
-    PLAN_CHANGED = "plan-changed"
-
-
-class Effect(StrEnum):
-    """The effect of a change on the readers of the changed element."""
-
-    BREAKS = "breaks"
-    MAY_BREAK = "may-break"
-    NONE = "none"
-
-
-EFFECTS: Final = {
-    ChangeKind.COLUMN_DROPPED: Effect.BREAKS,
-    ChangeKind.COLUMN_RENAMED: Effect.BREAKS,
-    ChangeKind.COLUMN_RETYPED: Effect.MAY_BREAK,
-    ChangeKind.TARGET_MOVED: Effect.MAY_BREAK,
-}
-"""Other changes break nothing: names and types stay, though values may differ."""
 _SHOWN_DIGITS: Final = 8
-
-
-@dataclass(frozen=True, slots=True)
-class Change:
-    """``subject`` is a column's path or a dataset's URI; ``before`` and
-    ``after`` its two states.
-    """
-
-    kind: ChangeKind
-    subject: str
-    before: str | None = None
-    after: str | None = None
-
-    @property
-    def effect(self) -> Effect:
-        return EFFECTS.get(self.kind, Effect.NONE)
 
 
 def compare(before: PlanOutline, after: PlanOutline) -> tuple[Change, ...]:

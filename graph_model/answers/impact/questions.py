@@ -6,8 +6,8 @@ from collections.abc import Iterable
 from dataclasses import replace
 
 from graph_model import identity, labels
+from graph_model.answers.impact.changes import ChangeKind
 from graph_model.answers.impact.check import CheckReport, ImpactCheck
-from graph_model.answers.impact.comparison import ChangeKind
 from graph_model.answers.impact.outline import PlanOutline
 from graph_model.answers.impact.report import PREFIX, Impact, ImpactReport, Scope
 from graph_model.answers.sources import Sources

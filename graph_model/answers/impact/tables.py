@@ -2,6 +2,9 @@
 
 CSV is RFC 4180 (a header line, CRLF, quotes doubled). A cell that a spreadsheet would take for a
 formula gets an apostrophe in front, as spreadsheets themselves mark text: ``=1+1`` => ``'=1+1``.
+
+``TEXT_FORMS`` lists the forms; the routes, their schemas and the console follow from it. The
+console reads its names: this module imports what it writes for its types alone.
 """
 
 from __future__ import annotations
@@ -9,15 +12,18 @@ from __future__ import annotations
 import csv
 import io
 import re
-from collections.abc import Callable, Iterable, Sequence
-from typing import Final
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
 
 from graph_model import labels
-from graph_model.answers.impact.check import CheckReport, PlanCheck
-from graph_model.answers.impact.comparison import Change, Effect
-from graph_model.answers.impact.report import ImpactItem, ImpactReport, PathNode
-from graph_model.lineage import Partial
-from graph_model.picture.view import JobReference
+from graph_model.answers.impact.changes import Change, Effect
+
+if TYPE_CHECKING:
+    from graph_model.answers.impact.check import CheckReport, PlanCheck
+    from graph_model.answers.impact.report import ImpactItem, ImpactReport, PathNode
+    from graph_model.lineage import Partial
+    from graph_model.picture.view import JobReference
 
 _FORMULA: Final = ("=", "+", "-", "@", "\t", "\r")
 _MARKUP: Final = re.compile(r"([\\`*_\[\]|~<>&])")
@@ -26,7 +32,7 @@ _BLANKS: Final = re.compile(r"\s+")
 _BREAK: Final = re.compile(r"[\r\n\v\f\x85\u2028\u2029]")
 _MORE_JOBS: Final = 3
 
-Cell = Callable[[ImpactItem], str]
+Cell = Callable[["ImpactItem"], str]
 
 
 def _named(jobs: Iterable[JobReference]) -> str:
@@ -234,3 +240,20 @@ def _declared(item: ImpactItem) -> str:
 
 def _run(item: ImpactItem) -> str:
     return f"{item.last_run.at} {item.last_run.state}" if item.last_run else ""
+
+
+@dataclass(frozen=True, slots=True)
+class TextForm:
+    """How the report of a question, and the one of a check, become text of a media type."""
+
+    media_type: str
+    write: Callable[[ImpactReport], str]
+    write_check: Callable[[CheckReport], str]
+
+
+JSON: Final = "json"
+"""The form beside those of text."""
+TEXT_FORMS: Final[Mapping[str, TextForm]] = {
+    "csv": TextForm("text/csv", write_csv, lambda report: write_csv(report.impact)),
+    "markdown": TextForm("text/markdown", write_markdown, write_check_markdown),
+}

@@ -12,7 +12,7 @@ from dataclasses import replace
 from typing import Final
 
 from graph_model import labels
-from graph_model.answers.impact.comparison import Change, ChangeKind, Effect
+from graph_model.answers.impact.changes import Change, ChangeKind, Effect
 from graph_model.answers.impact.report import ImpactItem, ImpactReport, order_of
 
 _WORST_FIRST: Final = (Effect.BREAKS, Effect.MAY_BREAK, Effect.NONE)

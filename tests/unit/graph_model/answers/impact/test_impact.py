@@ -13,8 +13,9 @@ import pytest
 
 from graph_model import identity, naming
 from graph_model.answers.impact.captured import captured_outlines
+from graph_model.answers.impact.changes import ChangeKind, Effect
 from graph_model.answers.impact.check import CheckReport, ImpactCheck
-from graph_model.answers.impact.comparison import ChangeKind, Effect, compare
+from graph_model.answers.impact.comparison import compare
 from graph_model.answers.impact.outline import PlanOutline, known_outlines, outlines
 from graph_model.answers.impact.report import (
     Impact,
