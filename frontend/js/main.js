@@ -29,59 +29,9 @@ import { createPanel } from './panel/panel.js';
 import { createSearch } from './controls/search.js';
 import { createShortcuts } from './page/shortcuts.js';
 import { createTooltip } from './page/tooltip.js';
+import { VIEWS } from './views.js';
 import { change, depthOf, keeps, link, parse, sameQuestion, write } from './data/url.js';
 
-/**
- * @typedef {object} Page  a view's result from the server's replies
- * @property {string} heading
- * @property {string} subtitle
- * @property {object|null} reply      for as-of, depth, partial and folded
- * @property {import('./data/model.js').Model|null} model
- * @property {HTMLElement|null} empty a face in place of the picture
- * @property {import('./page/dom.js').Child[]} [notes]  banners of the view's own
- * @property {HTMLElement|null} [below]         under the picture
- * @property {() => HTMLElement} [moments]     the times of changes to the shown node
- * @property {string} [asked]          path and query of the question behind the picture
- * @property {object[]} [items]        of a list, for its filters
- * @property {() => HTMLElement} [document]     in place of picture and panel
- * @property {() => import('./panel/panel.js').Description|null} [summary]  the panel when nothing is selected
- * @property {(item: import('./data/model.js').Item) => import('./panel/panel.js').Description} [details]
- * @property {(item: import('./data/model.js').Box|import('./data/model.js').Row) => string} [hrefOf] where a double
- *   click leads; empty: nowhere
- */
-
-/**
- * @typedef {object} View
- * @property {string[]} controls
- * @property {(context: import('./items/details.js').Context) => Promise<import('./data/api.js').Result>} load
- */
-
-/** @type {Record<string, () => Promise<View>>} each is fetched when it is first looked at */
-const VIEWS = {
-  home: () => import('./views/home.js').then((module) => module.home),
-  tables: () => import('./views/lists.js').then((module) => module.tables),
-  jobs: () => import('./views/lists.js').then((module) => module.jobs),
-  runs: () => import('./views/lists.js').then((module) => module.runs),
-  fields: () => import('./views/lists.js').then((module) => module.fields),
-  search: () => import('./views/found.js').then((module) => module.search),
-  overview: () => import('./views/overview.js').then((module) => module.overview),
-  job: () => import('./views/job.js').then((module) => module.job),
-  plan: () => import('./views/plan.js').then((module) => module.plan),
-  run: () => import('./views/run.js').then((module) => module.run),
-  lineage: () => import('./views/lineage.js').then((module) => module.lineage),
-  columns: () => import('./views/columns.js').then((module) => module.columns),
-  impact: () => import('./views/impact.js').then((module) => module.impact),
-  journal: () => import('./views/journal.js').then((module) => module.journal),
-  storage: () => import('./views/storage.js').then((module) => module.storage),
-  layers: () => import('./views/layers.js').then((module) => module.layers),
-  classes: () => import('./views/classes.js').then((module) => module.classes),
-  declare: () => import('./views/declare.js').then((module) => module.declare),
-  diff: () => import('./views/diff.js').then((module) => module.diff),
-  plans: () => import('./views/plans.js').then((module) => module.plans),
-  rules: () => import('./views/rules.js').then((module) => module.rules),
-  hidden: () => import('./views/hidden.js').then((module) => module.hidden),
-  quality: () => import('./views/quality.js').then((module) => module.quality),
-};
 const DOUBLE_CLICK = 280;
 /** So many matches are drawn, whatever is folded. */
 const MOST_PINNED = 50;
@@ -119,7 +69,7 @@ const places = {
 const key = createKey(sessionStore());
 const api = createApi(undefined, key.get);
 let state = parse(location.search);
-/** @type {Page|null} */
+/** @type {import('./views.js').Page|null} */
 let page = null;
 /** @type {import('./data/model.js').Model|null} the drawn model: the page's with its fans folded */
 let drawn = null;
@@ -129,14 +79,14 @@ let controls = { view: '', follow: () => {} };
 let pictured = null;
 /** @type {import('./data/model.js').Model|null} the list's model, made when the list is first seen */
 let listed = null;
-/** @type {View} the one that is looked at */
+/** @type {import('./views.js').View} the one that is looked at */
 let view = { controls: [], load: async () => ({ ok: false, stale: true }) };
 let question = 0;
 let retryTimer = 0;
 /** @type {Date|null} since when the server has not answered */
 let away = null;
 let clickTimer = 0;
-/** @type {{page: Page|null, id: string}} the panel's subject: it is not asked for twice */
+/** @type {{page: import('./views.js').Page|null, id: string}} the panel's subject: it is not asked for twice */
 let described = { page: null, id: '' };
 /** @type {import('./data/walk.js').Position} where the keyboard stands on the canvas */
 let position = { id: '', came: null };
@@ -146,9 +96,6 @@ let shades = colours();
 let hues = NO_HUES;
 /** @type {ReturnType<typeof import('./drawing/graph.js').createGraph>|null} fetched with the first picture */
 let graph = null;
-
-/** These nearly always show a picture: its library comes while the server answers. */
-const PICTURES = new Set(['overview', 'job', 'plan', 'lineage', 'columns', 'diff', 'plans']);
 
 /** The canvas, with vis-network, which most of the page does without. */
 async function openCanvas() {
@@ -256,12 +203,12 @@ async function load() {
   const mine = (question += 1);
   clearTimeout(retryTimer);
   setState('loading');
-  const wanted = await VIEWS[state.view]().catch(() => null);
+  const wanted = await VIEWS[state.view].module().catch(() => null);
   if (mine !== question) return undefined;
   if (!wanted) return fail(unreachable());
   view = wanted;
   begin();
-  const canvas = PICTURES.has(state.view) ? openCanvas() : null;
+  const canvas = VIEWS[state.view].picture ? openCanvas() : null;
   canvas?.catch(() => {}); // looked at once the answer has come
   const result = await view.load({ state, api, reload: load, announce, repaint, go, tour });
   if (mine !== question || (!result.ok && result.stale)) return undefined;
@@ -312,7 +259,7 @@ function setState(name) {
   places.work.setAttribute('aria-busy', String(name === 'loading'));
 }
 
-/** @param {Page} loaded */
+/** @param {import('./views.js').Page} loaded */
 function finish(loaded) {
   page = loaded;
   away = null;
@@ -329,44 +276,17 @@ function finish(loaded) {
   showReceived();
 }
 
-const HEADINGS = { home: 'Home', overview: 'Overview', tables: 'Tables', jobs: 'Jobs', runs: 'Runs', fields: 'Columns', search: 'Search' };
-
-const KINDS = {
-  home: '',
-  tables: '',
-  jobs: '',
-  runs: '',
-  fields: '',
-  search: '',
-  overview: '',
-  journal: '',
-  storage: '',
-  layers: '',
-  classes: '',
-  rules: '',
-  hidden: '',
-  quality: '',
-  declare: '',
-  job: 'Job',
-  plan: 'Plan',
-  run: 'Run',
-  lineage: 'Lineage',
-  columns: 'Column lineage',
-  impact: 'Impact',
-  diff: 'Difference',
-  plans: 'Difference of plans',
-};
-
 function head(heading, subtitle) {
+  const { kind = '' } = VIEWS[state.view];
   replace(places.heading, data(shorten(heading, 2500)));
   places.heading.title = heading.length > 60 ? shorten(heading, 400) : '';
-  places.kind.textContent = KINDS[state.view];
-  places.kind.hidden = !KINDS[state.view];
+  places.kind.textContent = kind;
+  places.kind.hidden = !kind;
   places.subtitle.textContent = subtitle;
   document.title = `${shorten(heading, 60)} · Headwater`;
 }
 
-/** @param {Page} shown */
+/** @param {import('./views.js').Page} shown */
 function showBody(shown) {
   const picture = shown.empty ? null : shown.model;
   document.body.dataset.form = shown.document ? 'document' : picture ? 'picture' : 'face';
@@ -470,7 +390,7 @@ function showState() {
 
 /**
  * The page knows nothing of folds.
- * @param {Page} shown
+ * @param {import('./views.js').Page} shown
  * @param {import('./data/model.js').Model} model the drawn part of it
  * @param {import('./data/model.js').Item} item
  */
@@ -538,7 +458,7 @@ async function awaitServer(mine) {
 /** No picture: the view's name stands above a face. */
 function leave() {
   page = drawn = pictured = null;
-  head(HEADINGS[state.view] ?? nameOf(state), '');
+  head(VIEWS[state.view].heading ?? nameOf(state), '');
   replace(places.notes);
   panel.clear();
 }
@@ -592,16 +512,13 @@ async function watch() {
   const isNew = seen >= 0 && projected !== seen;
   if (isNew && busy()) return;
   seen = projected;
-  if (isNew && LIVE.has(state.view)) await load();
+  if (isNew && VIEWS[state.view].live) await load();
 }
 
 /** A question is open, or asked again before long. */
 function unsettled() {
   return ['loading', 'away'].includes(document.body.dataset.state ?? '');
 }
-
-/** These show arrivals; pages in which somebody reads or writes wait for a press. */
-const LIVE = new Set(['home', 'overview', 'lineage', 'job', 'runs', 'journal']);
 
 function busy() {
   return document.activeElement instanceof HTMLInputElement || document.activeElement instanceof HTMLTextAreaElement;

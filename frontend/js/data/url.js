@@ -2,10 +2,11 @@
  * The state of the page and its spelling in the query string. Pure: no window, no history.
  * A link says everything that is needed to draw the same picture again.
  */
+import { VIEWS } from '../views.js';
 
 /**
  * @typedef {object} State
- * @property {string} view        one of VIEWS
+ * @property {string} view        a name in VIEWS (views.js)
  * @property {string} q           filter text of the overview
  * @property {''|'dataset'|'job'|'column'} kind  of the results of a search
  * @property {string} place       of the results of a search: a store, or a namespace of jobs
@@ -57,94 +58,8 @@
  * @property {'graph'|'list'} as  the picture or its accessible list
  */
 
-/** The parameters of each view's links, in the order of writing. */
-const FIELDS = Object.freeze({
-  home: ['by', 'within'],
-  tables: ['q', 'layer', 'classification', 'sort', 'page', 'after', 'at'],
-  jobs: ['q', 'namespace', 'ended', 'sort', 'page', 'after', 'at'],
-  runs: ['ended', 'sort', 'page', 'after', 'at'],
-  fields: ['q', 'sort', 'page', 'after'],
-  search: ['q', 'kind', 'place'],
-  overview: ['q', 'namespace', 'layer', 'classification', 'group', 'flow', 'hue', 'at', 'limit', 'rows',
-    'fans', 'tab', 'selected', 'as'],
-  job: ['node', 'flow', 'hue', 'at', 'limit', 'opened', 'rows', 'runs', 'fans', 'split', 'tab', 'selected', 'as'],
-  plan: ['plan', 'steps', 'find', 'split', 'selected', 'as'],
-  run: ['run', 'at'],
-  lineage: [
-    'node',
-    'direction',
-    'depth',
-    'columns',
-    'indirect',
-    'group',
-    'flow',
-    'hue',
-    'at',
-    'limit',
-    'tables',
-    'opened',
-    'rows',
-    'fans',
-    'tab',
-    'selected',
-    'as',
-  ],
-  columns: [
-    'dataset',
-    'column',
-    'node',
-    'direction',
-    'depth',
-    'indirect',
-    'ends',
-    'hue',
-    'at',
-    'limit',
-    'rows',
-    'fans',
-    'split',
-    'tab',
-    'selected',
-    'as',
-  ],
-  impact: ['node', 'change', 'columns', 'indirect', 'at', 'limit'],
-  journal: ['state'],
-  storage: ['by'],
-  layers: [],
-  classes: ['classification', 'at', 'limit'],
-  rules: [],
-  hidden: [],
-  quality: ['facet'],
-  declare: ['node'],
-  diff: [
-    'node',
-    'from',
-    'to',
-    'fromRun',
-    'toRun',
-    'fromExecution',
-    'toExecution',
-    'direction',
-    'depth',
-    'columns',
-    'indirect',
-    'limit',
-    'rows',
-    'fans',
-    'split',
-    'selected',
-    'as',
-  ],
-  plans: ['fromPlan', 'toPlan', 'split', 'selected', 'as'],
-});
-
-/** The views that exist. */
-export const VIEWS = Object.freeze(Object.keys(FIELDS));
-
 /** The most steps that the server walks. */
 export const DEPTH_LIMIT = 50;
-
-const DEPTH_DEFAULT = Object.freeze({ lineage: 1, columns: 10 });
 
 /** @type {Readonly<State>} */
 const DEFAULTS = Object.freeze({
@@ -201,7 +116,7 @@ const DEFAULTS = Object.freeze({
 });
 
 const CHOICES = Object.freeze({
-  view: VIEWS,
+  view: Object.keys(VIEWS),
   direction: ['both', 'upstream', 'downstream'],
   state: ['failed', 'waiting', 'pending', 'projected', 'all'],
   by: ['job', 'namespace', 'producer', 'kind', 'layer'],
@@ -254,7 +169,7 @@ function readNumber(text, [least, most]) {
 export function write(state) {
   const full = { ...DEFAULTS, ...state };
   const query = new URLSearchParams({ view: full.view });
-  for (const field of FIELDS[full.view]) {
+  for (const field of VIEWS[full.view].parameters) {
     const value = full[field];
     if (value !== DEFAULTS[field] && value !== null && value !== '') query.set(field, String(value));
   }
@@ -268,7 +183,7 @@ export function write(state) {
  * @returns {boolean}
  */
 export function keeps(view, field) {
-  return FIELDS[view].includes(field);
+  return VIEWS[view].parameters.includes(field);
 }
 
 /**
@@ -308,7 +223,7 @@ export function change(state, changes) {
  * @returns {number}
  */
 export function depthOf(state) {
-  return state.depth ?? DEPTH_DEFAULT[state.view] ?? 1;
+  return state.depth ?? VIEWS[state.view].depth ?? 1;
 }
 
 /**

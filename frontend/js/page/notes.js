@@ -3,13 +3,13 @@
  */
 import { button, data, element, icon, time } from './dom.js';
 import { count, formatNumber, influenceWords, partialSentence } from '../data/format.js';
+import { VIEWS } from '../views.js';
 
 const LARGER = 4;
 const LIMIT_DEFAULT = 500;
-const LIMITS = Object.freeze({ overview: 2000, lineage: 5000, columns: 5000, job: 5000, impact: 5000, diff: 5000 });
 
 /**
- * @param {import('../main.js').Page} page
+ * @param {import('../views.js').Page} page
  * @param {import('../data/url.js').State} state
  * @param {{timed: boolean, go: import('../controls/controls.js').Change}} view  timed: it can be seen at another time
  * @returns {Array}
@@ -25,7 +25,7 @@ export function banners({ reply, notes = [] }, state, { timed, go }) {
 
 function partialBanner(partial, view, go) {
   const asked = partial.limit ?? LIMIT_DEFAULT;
-  const raised = Math.min(LIMITS[view] ?? 0, asked * LARGER);
+  const raised = Math.min(VIEWS[view].mostNodes ?? 0, asked * LARGER);
   const more = () =>
     button(
       { label: `Show up to ${formatNumber(raised)}`, onclick: () => go({ limit: raised }) },

@@ -109,7 +109,7 @@ function viewOf(name, listing) {
 
     /**
      * @param {import('../items/details.js').Context} context
-     * @returns {Promise<import('../data/api.js').Result>} data is a Page (main.js) with a document of its own
+     * @returns {Promise<import('../data/api.js').Result>} data is a Page (views.js) with a document of its own
      */
     async load({ state, api }) {
       const asked = { ...listing.filters(state), sort: orderOf(listing, state), limit: SHOWN, cursor: state.after };

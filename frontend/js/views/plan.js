@@ -22,7 +22,7 @@ export const plan = {
 
   /**
    * @param {import('../items/details.js').Context} context
-   * @returns {Promise<import('../data/api.js').Result>} data is a Page (main.js)
+   * @returns {Promise<import('../data/api.js').Result>} data is a Page (views.js)
    */
   async load(context) {
     const { state, api } = context;

@@ -16,7 +16,7 @@ export const plans = {
 
   /**
    * @param {import('../items/details.js').Context} context
-   * @returns {Promise<import('../data/api.js').Result>} data is a Page (main.js)
+   * @returns {Promise<import('../data/api.js').Result>} data is a Page (views.js)
    */
   async load({ state, api }) {
     const { fromPlan, toPlan } = state;

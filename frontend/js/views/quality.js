@@ -17,7 +17,7 @@ export const quality = {
 
   /**
    * @param {import('../items/details.js').Context & {reload: () => void, announce: (text: string) => void}} context
-   * @returns {Promise<import('../data/api.js').Result>} data is a Page (main.js) with a document of its own
+   * @returns {Promise<import('../data/api.js').Result>} data is a Page (views.js) with a document of its own
    */
   async load(context) {
     const result = await context.api.get('/quality-rules', {}, 'page');

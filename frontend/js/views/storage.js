@@ -20,7 +20,7 @@ export const storage = {
 
   /**
    * @param {import('../items/details.js').Context} context
-   * @returns {Promise<import('../data/api.js').Result>} data is a Page (main.js) with a document of its own
+   * @returns {Promise<import('../data/api.js').Result>} data is a Page (views.js) with a document of its own
    */
   async load(context) {
     const result = await context.api.get('/storage', {}, 'page');
