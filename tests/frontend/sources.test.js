@@ -64,12 +64,12 @@ test('a folder holds a dozen modules at most, the views apart', () => {
     const folder = path.slice(0, path.lastIndexOf('/'));
     sizes.set(folder, (sizes.get(folder) ?? 0) + 1);
   }
-  assert.deepEqual([...sizes.keys()].sort(), ['js', 'js/controls', 'js/data', 'js/drawing', 'js/estate', 'js/export', 'js/items', 'js/page', 'js/panel', 'js/runs', 'js/start', 'js/views']);
+  assert.deepEqual([...sizes.keys()].sort(), ['js', 'js/controls', 'js/data', 'js/drawing', 'js/estate', 'js/export', 'js/items', 'js/page', 'js/panel', 'js/runs', 'js/shell', 'js/start', 'js/views']);
   for (const [folder, number] of sizes) assert.ok(folder === 'js/views' || number <= 12, `${folder}: ${number}`);
 });
 
-test('every element that main.js asks for is on the page', () => {
-  const asked = [...read('js/main.js').matchAll(/\b(?:at|byId)\('([a-z-]+)'/g)].map(([, id]) => id);
+test('every element that the shell asks for is on the page', () => {
+  const asked = [...read('js/shell/places.js').matchAll(/\b(?:at|byId)\('([a-z-]+)'/g)].map(([, id]) => id);
   assert.ok(asked.length > 20);
   for (const id of asked) assert.match(page, new RegExp(`id="${id}"`), id);
 });

@@ -1,0 +1,149 @@
+/**
+ * The frame around the stage: heading, controls, notes, the face in place of a picture, the document, and
+ * the tables under the picture.
+ */
+import { createControls, formSwitch } from '../controls/controls.js';
+import { createDivider } from '../controls/divider.js';
+import { shorten } from '../data/format.js';
+import { data, element, replace } from '../page/dom.js';
+import { loadingFace } from '../page/faces.js';
+import { banners, footnote } from '../page/notes.js';
+import { VIEWS } from '../views.js';
+import { places } from './places.js';
+
+/** @typedef {import('../views.js').Page} Page */
+/** @typedef {import('../data/url.js').State} State */
+
+/** @typedef {ReturnType<typeof createFrame>} Frame */
+
+/** @param {import('../controls/controls.js').Change} go */
+export function createFrame(go) {
+  /** @type {{view: string, follow: import('../controls/controls.js').Control['follow']}} */
+  let controls = { view: '', follow: () => {} };
+  const form = formSwitch(go);
+  const divider = createDivider(places.divider, places.below, (split) => go({ split }, { replace: true }));
+  replace(places.form, form.node);
+
+  /**
+   * Another question: its view has its controls before the answer comes.
+   * @param {State} state
+   * @param {import('../views.js').View} view
+   * @param {Page|null} page
+   */
+  function begin(state, view, page) {
+    document.body.dataset.view = state.view;
+    if (controls.view !== state.view)
+      controls = { view: state.view, follow: createControls(places.controls, view.controls, go) };
+    follow(state, page);
+    markWay(state.view);
+    if (page) return;
+    places.heading.textContent = 'Loading…';
+    places.subtitle.textContent = '';
+    showFace(loadingFace());
+  }
+
+  /**
+   * @param {State} state
+   * @param {Page|null} page
+   */
+  function follow(state, page) {
+    form.follow(state, page);
+    controls.follow(state, page);
+  }
+
+  return { begin, follow, divide: divider.show, setState, announce, nameView, showNotes, showParts, showFace, clearNotes, clear };
+
+  /**
+   * @param {Page} page
+   * @param {State} state
+   * @param {import('../views.js').View} view
+   */
+  function showNotes(page, state, view) {
+    replace(places.notes, banners(page, state, { timed: view.controls.includes('at'), go }));
+  }
+}
+
+function clearNotes() {
+  replace(places.notes);
+}
+
+/** Another subject: nothing about the old one must stand under the new name. */
+function clear() {
+  clearNotes();
+  replace(places.below);
+}
+
+/** @param {string} view */
+function markWay(view) {
+  /** @type {NodeListOf<HTMLAnchorElement>} */
+  const ways = document.querySelectorAll('nav a');
+  for (const one of ways) {
+    if (one.dataset.view === view) one.setAttribute('aria-current', 'page');
+    else one.removeAttribute('aria-current');
+  }
+}
+
+/** @param {string} name README.md lists them */
+function setState(name) {
+  document.body.dataset.state = name;
+  places.work.setAttribute('aria-busy', String(name === 'loading'));
+}
+
+/** @param {string} text to screen readers */
+function announce(text) {
+  places.announcer.textContent = text;
+}
+
+/**
+ * @param {string} view
+ * @param {string} heading
+ * @param {string} subtitle
+ */
+function nameView(view, heading, subtitle) {
+  const { kind = '' } = VIEWS[view];
+  replace(places.heading, data(shorten(heading, 2500)));
+  places.heading.title = heading.length > 60 ? shorten(heading, 400) : '';
+  places.kind.textContent = kind;
+  places.kind.hidden = !kind;
+  places.subtitle.textContent = subtitle;
+  document.title = `${shorten(heading, 60)} · Headwater`;
+}
+
+/**
+ * The parts of a page, the picture apart.
+ * @param {Page} page
+ */
+function showParts({ heading, reply, model, empty, document: made, below }) {
+  const form = made ? 'document' : model && !empty ? 'picture' : 'face';
+  document.body.dataset.form = form;
+  replace(places.document, made ? [unseenHeading(heading), made()] : []);
+  replace(places.below, below ? [unseenHeading('In words'), below] : []);
+  places.below.hidden = places.divider.hidden = !below;
+  places.below.scrollTop = 0;
+  const picture = model && !empty;
+  places.form.hidden = !picture;
+  showFace(picture ? null : empty, Boolean(made));
+  if (picture) replace(places.footnote, footnote(reply));
+}
+
+/**
+ * Screen readers go from heading to heading: the following parts have headings of the third level.
+ * @param {string} words
+ * @returns {HTMLElement}
+ */
+function unseenHeading(words) {
+  return element('h2', { class: 'visually-hidden' }, data(shorten(words, 200)));
+}
+
+/**
+ * @param {HTMLElement|null} face in place of the picture; null: none
+ * @param {boolean} [documented]  a document has its own form
+ */
+function showFace(face, documented = false) {
+  replace(places.face, face ?? []);
+  places.face.hidden = !face;
+  if (!face || documented) return;
+  document.body.dataset.form = 'face';
+  places.below.hidden = places.divider.hidden = true;
+  places.form.hidden = true;
+}

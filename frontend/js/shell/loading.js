@@ -1,0 +1,211 @@
+/**
+ * Loading of a view: a state asks its view, the newest answer is shown, and a failure has a face with a way
+ * on. It owns the number of the newest question and the time of the next try.
+ */
+import { sameQuestion, write } from '../data/url.js';
+import { shorten } from '../data/format.js';
+import { openAll } from '../drawing/growth.js';
+import { focusFirst } from '../page/dom.js';
+import { errorFace, keyFace, rebuildingFace } from '../page/faces.js';
+import { outageBanner } from '../page/notes.js';
+import { VIEWS } from '../views.js';
+import { places } from './places.js';
+
+/** How often a server that is away is looked for, in ms. */
+const AWAY = 3000;
+/** Values of a state that make it another subject. */
+const SUBJECT = Object.freeze(['view', 'node', 'plan', 'dataset', 'column', 'fromPlan', 'toPlan']);
+/** A part of the page itself did not come. */
+const UNREACHABLE = Object.freeze({
+  status: 0,
+  message: 'The server did not answer. It may be stopped, or the network may be down.',
+  errors: {},
+  retryAfter: 3,
+});
+
+/** @typedef {import('../data/api.js').Failure} Failure */
+/** @typedef {import('../views.js').View} View */
+
+/** @typedef {ReturnType<typeof createLoading>} Loading */
+
+/**
+ * @typedef {object} Parts
+ * @property {import('./navigation.js').Navigation} navigation
+ * @property {ReturnType<typeof import('../data/api.js').createApi>} api
+ * @property {ReturnType<typeof import('../data/key.js').createKey>} key
+ * @property {import('./frame.js').Frame} frame
+ * @property {import('./stage.js').Stage} stage
+ * @property {import('./screen.js').Screen} screen
+ * @property {{begin: () => void}} tour
+ * @property {() => unknown} onLoaded  a page is shown
+ */
+
+/** @param {Parts} parts */
+export function createLoading({ navigation, api, key, frame, stage, screen, tour, onLoaded }) {
+  const { state, go } = navigation;
+  let question = 0;
+  let retryTimer = 0;
+  /** @type {Date|null} since when the server has not answered */
+  let away = null;
+
+  /**
+   * The state was another one: ask again, or show the page again.
+   * @param {import('../data/url.js').State} from
+   */
+  function arrive(from) {
+    const to = state();
+    const page = screen.page();
+    if (!page || !sameQuestion(from, to)) {
+      if (SUBJECT.some((field) => from[field] !== to[field])) screen.forget();
+      return load();
+    }
+    if (from.opened !== to.opened) return load();
+    if (from.hue !== to.hue) screen.repaint();
+    if (from.fans !== to.fans) screen.redraw(false);
+    if (from.rows !== to.rows || from.find !== to.find) screen.redraw(true);
+    return screen.follow();
+  }
+
+  /** @returns {Promise<void>} */
+  async function load() {
+    const mine = (question += 1);
+    clearTimeout(retryTimer);
+    frame.setState('loading');
+    const entry = VIEWS[state().view];
+    const view = await entry.module().catch(() => null);
+    if (mine !== question) return;
+    if (!view) {
+      fail(UNREACHABLE);
+      return;
+    }
+    frame.begin(state(), view, screen.page());
+    const canvas = entry.picture ? stage.openCanvas() : null;
+    canvas?.catch(() => {}); // looked at once the answer has come
+    const context = { state: state(), api, reload: load, announce: frame.announce, repaint: screen.repaint, go, tour };
+    const result = await view.load(context);
+    if (mine !== question || (!result.ok && result.stale)) return;
+    if (!result.ok) refuse(result.error, mine);
+    else await prepare(result.data, view, canvas, mine);
+  }
+
+  /**
+   * A picture needs the canvas, and the sides of nodes that the link has opened.
+   * @param {import('../views.js').Page} page
+   * @param {View} view
+   * @param {Promise<void>|null} canvas
+   * @param {number} mine
+   */
+  async function prepare(page, view, canvas, mine) {
+    const { model, empty } = page;
+    if (model && !empty && !(await drawable(canvas))) {
+      fail(UNREACHABLE);
+      return;
+    }
+    if (model && state().opened) await openAll(api, state(), model);
+    if (mine !== question) return;
+    away = null;
+    screen.show(page, view);
+    onLoaded();
+  }
+
+  /** Whether the canvas is there: its library may not have come. */
+  async function drawable(canvas) {
+    await (canvas ?? stage.openCanvas()).catch(() => {});
+    return stage.hasCanvas();
+  }
+
+  /**
+   * @param {Failure} error
+   * @param {number} mine
+   */
+  function refuse(error, mine) {
+    if (error.status === 401) askForKey(error);
+    else if (error.status === 503) waitForGraph(error, mine);
+    else fail(error);
+  }
+
+  /** @param {Failure} error */
+  function fail(error) {
+    if (error.status === 0) away ??= new Date();
+    if (error.status === 0 && screen.page()) {
+      keepPage(away ?? new Date());
+      return;
+    }
+    leave();
+    const hrefOf = (parameter, id) => write({ ...state(), [parameter]: id });
+    frame.showFace(errorFace(error, { retry: load, hrefOf, changeKey: () => useKey('') }));
+    frame.setState('error');
+    frame.announce(error.message);
+    if (error.status === 429) retryTimer = setTimeout(load, error.retryAfter * 1000);
+    if (error.status === 0) awaitServer();
+  }
+
+  /**
+   * The server is away: its last replies stay, with the time since when, until it answers again.
+   * @param {Date} since
+   */
+  function keepPage(since) {
+    frame.setState('away');
+    const banner = outageBanner(since, load);
+    if (!places.notes.querySelector('[data-testid="away"]')) {
+      places.notes.prepend(banner);
+      frame.announce(banner.textContent ?? '');
+    }
+    awaitServer();
+  }
+
+  /** The face or the page stays, and the keyboard where it is, until the server answers. */
+  function awaitServer() {
+    retryTimer = setTimeout(() => lookForServer(question), AWAY);
+  }
+
+  /** @param {number} mine */
+  async function lookForServer(mine) {
+    const found = await api.get('/health/ready', {}, 'away');
+    if (mine !== question || (!found.ok && found.stale)) return;
+    if (found.ok || found.error.status !== 0) load();
+    else awaitServer();
+  }
+
+  /** No picture: the view's name stands above a face. */
+  function leave() {
+    screen.leave(VIEWS[state().view].heading ?? subjectOf(state()));
+  }
+
+  /** @param {Failure} error */
+  function askForKey(error) {
+    leave();
+    frame.showFace(keyFace(error, { refused: key.get() !== '', submit: useKey }));
+    frame.setState('locked');
+    frame.announce(error.message);
+    focusFirst(places.face, 'input');
+  }
+
+  /** @param {string} text */
+  function useKey(text) {
+    key.set(text);
+    return load();
+  }
+
+  /**
+   * The graph is being rebuilt.
+   * @param {Failure} error
+   * @param {number} mine
+   */
+  async function waitForGraph(error, mine) {
+    leave();
+    const summary = await api.get('/journal', { summary: true }, 'waiting');
+    if (mine !== question) return;
+    frame.showFace(rebuildingFace(error, { pending: summary.ok ? summary.data.pending : 0, retry: load }));
+    frame.setState('rebuilding');
+    frame.announce('The graph is being rebuilt. The page asks again by itself.');
+    retryTimer = setTimeout(load, error.retryAfter * 1000);
+  }
+
+  return { arrive, load, fail };
+}
+
+/** @param {import('../data/url.js').State} state */
+function subjectOf({ node, plan, dataset }) {
+  return shorten(node || plan || dataset || 'Headwater', 200);
+}
