@@ -5,7 +5,7 @@
 import { closeWhenLeft } from './controls/menu.js';
 import { createSearch } from './controls/search.js';
 import { createApi } from './data/api.js';
-import { createKey, sessionStore } from './data/key.js';
+import { createApiKey, sessionStore } from './data/api-key.js';
 import { link, write } from './data/url.js';
 import { createThemeSwitch } from './page/header.js';
 import { createShortcuts } from './page/shortcuts.js';
@@ -21,7 +21,7 @@ import { sharedOf, showTools } from './shell/sharing.js';
 import { createStage } from './shell/stage.js';
 import { createWatch } from './shell/watch.js';
 
-const key = createKey(sessionStore());
+const key = createApiKey(sessionStore());
 const api = createApi(undefined, key.get);
 const navigation = createNavigation((from) => void loading.arrive(from));
 const { state, go, follow } = navigation;

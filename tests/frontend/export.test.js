@@ -5,9 +5,9 @@ import { test } from 'node:test';
 import { toModel } from '../../frontend/js/data/model.js';
 import { huesOf } from '../../frontend/js/drawing/looks.js';
 import { NAMES } from '../../frontend/js/drawing/palette.js';
-import { keyOf } from '../../frontend/js/drawing/signs.js';
+import { legendOf } from '../../frontend/js/drawing/legend.js';
 import { toCsv, toCurl, toGremlin } from '../../frontend/js/export/copies.js';
-import { layKey } from '../../frontend/js/export/key.js';
+import { layLegend } from '../../frontend/js/export/legend.js';
 import { escape } from '../../frontend/js/export/recorder.js';
 import { toSvg } from '../../frontend/js/export/sheet.js';
 
@@ -63,7 +63,7 @@ test('a saved picture has its heading, the letters of its boxes and a key of all
   const written = words(svg);
   assert.ok(written.includes('daily &lt;revenue&gt;') && written.includes('2 tables'));
   for (const name of ['staff', 'load', 'PII', 'S', 'H']) assert.ok(written.includes(name), name);
-  for (const { name, meanings } of keyOf(model, huesOf(model, 'namespace'))) {
+  for (const { name, meanings } of legendOf(model, huesOf(model, 'namespace'))) {
     assert.ok(written.includes(name), name);
     for (const { words: meaning } of meanings) assert.ok(written.includes(meaning), meaning);
   }
@@ -72,7 +72,7 @@ test('a saved picture has its heading, the letters of its boxes and a key of all
 
 test('a key stays within the picture, and no two signs share a place', () => {
   const groups = [{ name: 'Namespaces', meanings: Array.from({ length: 40 }, (_, number) => ({ sign: { kind: 'box', look: 'job' }, words: `namespace ${number}` })) }];
-  const { placed, height } = layKey(groups, 480, (text) => 7 * text.length);
+  const { placed, height } = layLegend(groups, 480, (text) => 7 * text.length);
   assert.ok(placed.every(({ x, y, words: word }) => x + 26 + 7 * word.length <= 480 && y < height));
   assert.equal(new Set(placed.map(({ x, y }) => `${x} ${y}`)).size, placed.length);
 });

@@ -1,7 +1,7 @@
 /**
  * One wrapper around fetch. Errors are values; a newer question on the same channel aborts the older.
  */
-import { keyHeader } from './key.js';
+import { apiKeyHeader } from './api-key.js';
 
 const WAIT_DEFAULT = 3;
 const WAIT_LONGEST = 30;
@@ -42,27 +42,27 @@ export function createApi(send = (...given) => fetch(...given), key = () => '') 
   /** @returns {Promise<Result>} */
   async function get(path, query = {}, channel = '') {
     const { signal } = channel ? begin(channel) : new AbortController();
-    const answer = await ask(send, address(path, query), { signal, headers: keyHeader(key()) });
+    const answer = await ask(send, address(path, query), { signal, headers: apiKeyHeader(key()) });
     return !answer.ok && answer.error.status === 0 && signal.aborted ? { ok: false, stale: true } : answer;
   }
 
   async function text(path, query = {}) {
-    const headers = { Accept: '*/*', ...keyHeader(key()) };
+    const headers = { Accept: '*/*', ...apiKeyHeader(key()) };
     return ask(send, address(path, query), { headers }, (reply) => reply.text());
   }
 
   async function post(path, body) {
-    const headers = { 'Content-Type': 'application/json', ...keyHeader(key()) };
+    const headers = { 'Content-Type': 'application/json', ...apiKeyHeader(key()) };
     return ask(send, path, { method: 'POST', headers, body: JSON.stringify(body) });
   }
 
   async function put(path, body) {
-    const headers = { 'Content-Type': 'application/json', ...keyHeader(key()) };
+    const headers = { 'Content-Type': 'application/json', ...apiKeyHeader(key()) };
     return ask(send, path, { method: 'PUT', headers, body: JSON.stringify(body) });
   }
 
   async function remove(path, query = {}) {
-    return ask(send, address(path, query), { method: 'DELETE', headers: keyHeader(key()) });
+    return ask(send, address(path, query), { method: 'DELETE', headers: apiKeyHeader(key()) });
   }
 
   return {

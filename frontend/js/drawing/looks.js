@@ -1,5 +1,5 @@
 /**
- * The one place that says which colours, which letter and which glyph a box has: canvas, key, list and
+ * The one place that says which colours, which letter and which glyph a box has: canvas, legend, list and
  * export agree because they ask here.
  */
 import { storeOf } from '../data/format.js';

@@ -1,5 +1,5 @@
 /**
- * A saved picture: its heading, the whole picture whatever the window shows, and its key. Knows a canvas
+ * A saved picture: its heading, the whole picture whatever the window shows, and its legend. Knows a canvas
  * context; as SVG it is pure.
  */
 import { fit } from '../data/format.js';
@@ -7,12 +7,12 @@ import { bounds } from '../data/model.js';
 import { arrowhead, portsOf, styleOf } from '../drawing/links.js';
 import { draw, routeLinks } from '../drawing/routes.js';
 import { FAMILY, paint, paintLane } from '../drawing/shapes.js';
-import { keyOf } from '../drawing/signs.js';
-import { layKey, paintKey } from './key.js';
+import { legendOf } from '../drawing/legend.js';
+import { layLegend, paintLegend } from './legend.js';
 import { createRecorder } from './recorder.js';
 
 const RIM = 40;
-/** A small picture is as wide as this, so that its key has room. */
+/** A small picture is as wide as this, so that its legend has room. */
 const LEAST = 520;
 const HEADING = 58;
 /** Browsers refuse a larger canvas. */
@@ -28,7 +28,7 @@ const MOST_PIXELS = 64_000_000;
  * @property {string} subtitle
  */
 
-/** @typedef {{left: number, top: number, width: number, height: number, key: import('./key.js').Placed[], keyTop: number}} Frame */
+/** @typedef {{left: number, top: number, width: number, height: number, legend: import('./legend.js').Placed[], legendTop: number}} Frame */
 
 /**
  * @param {Sheet} sheet
@@ -85,10 +85,10 @@ function frameOf({ model, hues }, widthOf) {
   const around = bounds(model);
   if (!around) return null;
   const width = Math.max(LEAST, around.right - around.left + 2 * RIM);
-  const { placed, height } = layKey(keyOf(model, hues), width - 2 * RIM, widthOf);
+  const { placed, height } = layLegend(legendOf(model, hues), width - 2 * RIM, widthOf);
   const top = around.top - RIM - HEADING;
-  const keyTop = around.bottom + RIM;
-  return { left: around.left - RIM, top, width, height: keyTop + height + RIM / 2 - top, key: placed, keyTop };
+  const legendTop = around.bottom + RIM;
+  return { left: around.left - RIM, top, width, height: legendTop + height + RIM / 2 - top, legend: placed, legendTop };
 }
 
 /**
@@ -115,7 +115,7 @@ function paintSheet(context, sheet, frame, scale, group) {
   const look = { palette, hues, lit: null, faded: 1, selected: '', focus: model.focus, scale, flow: model.flow, linked: portsOf(model) };
   for (const box of model.boxes.values())
     group([box.label, box.detail, hues.tints.get(box.id)?.name].filter(Boolean).join(' '), () => paint(context, box, look));
-  paintKey(context, frame.key, { left: left + RIM, top: frame.keyTop }, palette);
+  paintLegend(context, frame.legend, { left: left + RIM, top: frame.legendTop }, palette);
 }
 
 function paintHeading(context, { heading, subtitle, palette }, { left, top, width }) {

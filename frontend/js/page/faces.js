@@ -73,7 +73,7 @@ export function emptyFace(heading, words, way) {
  * @param {{refused: boolean, submit: (key: string) => void}} ways refused: one was sent and is not known
  * @returns {HTMLElement}
  */
-export function keyFace(error, { refused, submit }) {
+export function apiKeyFace(error, { refused, submit }) {
   const field = element('input', {
     id: 'key',
     type: 'password',

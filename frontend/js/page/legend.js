@@ -1,11 +1,11 @@
 /**
- * The key of a picture: the meanings of the colours, lines and glyphs in it. It stands under the
+ * The legend of a picture: the meanings of the colours, lines and glyphs in it. It stands under the
  * canvas, never over it, and can be closed; the browser remembers that.
  */
 import { data, element, replace, svg } from './dom.js';
 import { GLYPHS } from '../drawing/glyphs.js';
 import { NAMES } from '../drawing/palette.js';
-import { keyOf, TINTINGS } from '../drawing/signs.js';
+import { legendOf, TINTINGS } from '../drawing/legend.js';
 
 const REMEMBERED = 'headwater-legend';
 /** So many layers, classes or glyphs are named; more are counted. */
@@ -21,12 +21,12 @@ export function createLegend(place, onTint) {
   const choice = tintChoice(onTint);
   const groups = element('div', { class: 'legend-groups' });
   // At the press: the event `toggle` comes only after it, and a page that is left at once never gets it.
-  const press = element('summary', { onclick: () => remember(frame.hasAttribute('open')) }, 'Key');
+  const press = element('summary', { onclick: () => remember(frame.hasAttribute('open')) }, 'Legend');
   const frame = element('details', { class: 'legend', open: !remembered() }, press, choice.node, groups);
   replace(place, frame);
   return (model, hues, chosen) => {
     choice.follow(hues.by, chosen && [...model.boxes.values()].some((box) => box.kind !== 'operation'));
-    replace(groups, keyOf(model, hues).map(groupOf));
+    replace(groups, legendOf(model, hues).map(groupOf));
   };
 }
 
@@ -59,7 +59,7 @@ function remember(closed) {
   }
 }
 
-/** @param {import('../drawing/signs.js').Group} group */
+/** @param {import('../drawing/legend.js').Group} group */
 function groupOf({ name, meanings }) {
   const more = meanings.length - MOST;
   return element(
@@ -79,7 +79,7 @@ function groupOf({ name, meanings }) {
 
 const PREFIXES = Object.freeze({ box: 'swatch', line: 'line', mark: 'mark', change: 'swatch change' });
 
-/** @param {import('../drawing/signs.js').Sign} sign */
+/** @param {import('../drawing/legend.js').Sign} sign */
 function markOf(sign) {
   if (sign.kind === 'glyph') return glyph(sign.name);
   if (sign.kind === 'letter') return letter(sign);

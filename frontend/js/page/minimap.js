@@ -1,5 +1,5 @@
 /**
- * The whole picture, small, with a frame around the part in view. It has its place beside the key, where
+ * The whole picture, small, with a frame around the part in view. It has its place beside the legend, where
  * the picture cannot be read whole.
  * A click or a drag moves the view there.
  */

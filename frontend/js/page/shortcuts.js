@@ -3,7 +3,7 @@
  */
 import { button, element, replace } from './dom.js';
 
-const KEYS = Object.freeze([
+const SHORTCUTS = Object.freeze([
   ['/', 'Search'],
   ['?', 'This list'],
   ['← →', 'Follow the edges upstream and downstream'],
@@ -24,11 +24,11 @@ export function createShortcuts(dialog) {
   return () => {
     replace(
       dialog,
-      element('h2', {}, 'Keys'),
+      element('h2', {}, 'Shortcuts'),
       element(
         'dl',
-        { class: 'keys' },
-        KEYS.map(([keys, words]) => [element('dt', {}, element('kbd', {}, keys)), element('dd', {}, words)]),
+        { class: 'shortcut-list' },
+        SHORTCUTS.map(([keys, words]) => [element('dt', {}, element('kbd', {}, keys)), element('dd', {}, words)]),
       ),
       element('p', { class: 'muted' }, 'The arrow keys work in the graph and in the list.'),
       button({ label: 'Close', onclick: () => dialog.close() }),

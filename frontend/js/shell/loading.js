@@ -6,7 +6,7 @@ import { sameQuestion, write } from '../data/url.js';
 import { shorten } from '../data/format.js';
 import { openAll } from '../drawing/growth.js';
 import { focusFirst } from '../page/dom.js';
-import { errorFace, keyFace, rebuildingFace } from '../page/faces.js';
+import { apiKeyFace, errorFace, rebuildingFace } from '../page/faces.js';
 import { outageBanner } from '../page/notes.js';
 import { VIEWS } from '../views.js';
 import { places } from './places.js';
@@ -32,7 +32,7 @@ const UNREACHABLE = Object.freeze({
  * @typedef {object} Parts
  * @property {import('./navigation.js').Navigation} navigation
  * @property {ReturnType<typeof import('../data/api.js').createApi>} api
- * @property {ReturnType<typeof import('../data/key.js').createKey>} key
+ * @property {ReturnType<typeof import('../data/api-key.js').createApiKey>} key
  * @property {import('./frame.js').Frame} frame
  * @property {import('./stage.js').Stage} stage
  * @property {import('./screen.js').Screen} screen
@@ -175,7 +175,7 @@ export function createLoading({ navigation, api, key, frame, stage, screen, tour
   /** @param {Failure} error */
   function askForKey(error) {
     leave();
-    frame.showFace(keyFace(error, { refused: key.get() !== '', submit: useKey }));
+    frame.showFace(apiKeyFace(error, { refused: key.get() !== '', submit: useKey }));
     frame.setState('locked');
     frame.announce(error.message);
     focusFirst(places.face, 'input');

@@ -44,14 +44,14 @@ def test_a_hue_by_namespace_stands_in_the_link_and_asks_nothing_anew(
     wait_for(page)
     before = len(asked(api, "/graph/overview"))
     page.get_by_test_id("hue").select_option("namespace")
-    key = page.get_by_test_id("legend")
-    expect(key.get_by_role("list", name="Namespaces")).to_be_visible()
-    expect(key.get_by_role("list", name="Layers")).to_have_count(0)
+    legend = page.get_by_test_id("legend")
+    expect(legend.get_by_role("list", name="Namespaces")).to_be_visible()
+    expect(legend.get_by_role("list", name="Layers")).to_have_count(0)
     assert state_of(page)["hue"] == "namespace"
     assert len(asked(api, "/graph/overview")) == before
 
 
-def test_each_class_has_a_letter_and_a_hue_in_the_key(page: Page, api: FakeApi) -> None:
+def test_each_class_has_a_letter_and_a_hue_in_the_legend(page: Page, api: FakeApi) -> None:
     api.play("governed")
     page.goto("/?view=overview&hue=class")
     wait_for(page)

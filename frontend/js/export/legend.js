@@ -1,5 +1,5 @@
 /**
- * The key of a saved picture: a line for each group, broken where the picture ends. Knows a canvas context.
+ * The legend of a saved picture: a line for each group, broken where the picture ends. Knows a canvas context.
  */
 import { CHANGES } from '../data/model.js';
 import { paintGlyph } from '../drawing/glyphs.js';
@@ -27,19 +27,19 @@ const LINKS = Object.freeze({
 /**
  * @typedef {object} Placed
  * @property {string} name  of a group, at its first line; else empty
- * @property {import('../drawing/signs.js').Sign|null} sign
+ * @property {import('../drawing/legend.js').Sign|null} sign
  * @property {string} words
  * @property {number} x
  * @property {number} y  its middle
  */
 
 /**
- * @param {import('../drawing/signs.js').Group[]} groups
+ * @param {import('../drawing/legend.js').Group[]} groups
  * @param {number} width
  * @param {(text: string, font: string) => number} widthOf
  * @returns {{placed: Placed[], height: number}}
  */
-export function layKey(groups, width, widthOf) {
+export function layLegend(groups, width, widthOf) {
   /** @type {Placed[]} */
   const placed = [];
   let y = ROW / 2;
@@ -63,7 +63,7 @@ export function layKey(groups, width, widthOf) {
  * @param {{left: number, top: number}} corner
  * @param {import('../drawing/palette.js').Palette} palette
  */
-export function paintKey(context, placed, { left, top }, palette) {
+export function paintLegend(context, placed, { left, top }, palette) {
   context.textAlign = 'left';
   context.textBaseline = 'middle';
   for (const { name, sign, words, x, y } of placed) {

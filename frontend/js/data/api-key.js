@@ -7,7 +7,7 @@ const KEPT = 'headwater-key';
  * @param {Storage|null} storage sessionStorage; null where the browser refuses it
  * @returns {{get: () => string, set: (text: string) => void}}
  */
-export function createKey(storage) {
+export function createApiKey(storage) {
   let kept = read(storage);
 
   function set(text) {
@@ -45,6 +45,6 @@ export function sessionStore() {
  * @param {string} key
  * @returns {Record<string, string>}
  */
-export function keyHeader(key) {
+export function apiKeyHeader(key) {
   return /^[\x21-\x7e]+$/.test(key) ? { 'X-API-Key': key } : {};
 }

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { createKey, keyHeader } from '../../frontend/js/data/key.js';
+import { apiKeyHeader, createApiKey } from '../../frontend/js/data/api-key.js';
 
 function storage() {
   const kept = new Map();
@@ -14,13 +14,13 @@ function storage() {
 
 test('a key is kept, without the blanks around it, and found again', () => {
   const place = storage();
-  createKey(place).set('  hw_1\n');
-  assert.equal(createKey(place).get(), 'hw_1');
+  createApiKey(place).set('  hw_1\n');
+  assert.equal(createApiKey(place).get(), 'hw_1');
 });
 
 test('an empty key is forgotten', () => {
   const place = storage();
-  const key = createKey(place);
+  const key = createApiKey(place);
   key.set('hw_1');
   key.set('');
   assert.equal(place.kept.size, 0);
@@ -32,13 +32,13 @@ test('where storage is refused a key lasts as long as the page', () => {
     throw new Error('refused');
   };
   for (const place of [null, { getItem: refuse, setItem: refuse, removeItem: refuse }]) {
-    const key = createKey(place);
+    const key = createApiKey(place);
     key.set('hw_1');
     assert.equal(key.get(), 'hw_1');
   }
 });
 
 test('a key that no header can carry is not sent', () => {
-  assert.deepEqual(keyHeader('hw_1'), { 'X-API-Key': 'hw_1' });
-  for (const text of ['', 'a b', 'a\nb', 'schl\u00fcssel']) assert.deepEqual(keyHeader(text), {});
+  assert.deepEqual(apiKeyHeader('hw_1'), { 'X-API-Key': 'hw_1' });
+  for (const text of ['', 'a b', 'a\nb', 'schl\u00fcssel']) assert.deepEqual(apiKeyHeader(text), {});
 });

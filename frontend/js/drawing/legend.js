@@ -1,5 +1,5 @@
 /**
- * The meanings of the signs that a picture holds: the key under the canvas and the key of a
+ * The meanings of the signs that a picture holds: the legend under the canvas and that of a
  * saved picture are made from it. Pure.
  */
 import { CHANGES } from '../data/model.js';
@@ -22,7 +22,7 @@ export const TINTINGS = Object.freeze({ '': ['layer', 'Layers'], class: ['class'
  * @param {import('./looks.js').Hues} hues
  * @returns {Group[]} none is empty
  */
-export function keyOf(model, hues) {
+export function legendOf(model, hues) {
   const boxes = [...model.boxes.values()];
   const of = (kind) => boxes.filter((box) => box.kind === kind).map(({ node }) => node);
   /** @type {Group[]} */
