@@ -64,18 +64,18 @@ class CommandRunner:
         self._rebuilds = rebuilds
         self._attempting = attempting
 
-    def hear(self, keys: Iterable[str]) -> None:
+    def put_in_force(self, keys: Iterable[str]) -> None:
         """Put commands in force; their documents are removed when the commands are carried out."""
         documents = [one for key in keys for one in self._stores.journal.documents_of(key)]
         try:
-            heard = self._commands_in_force.hear(documents)
+            removes = self._commands_in_force.put_in_force(documents)
         except (Unavailable, MemoryError):
             raise
         except Exception:
             log.exception("a command could not be announced before its round")
-            heard = True
-        if heard:
-            self._tell_everyone()
+            removes = True
+        if removes:
+            self._announce_change()
 
     def carry_out(self, key: str) -> None:
         """Carry out the command of this key, or set it aside where that fails."""
@@ -99,7 +99,7 @@ class CommandRunner:
         reason = ""
         for _ in range(_MOST_ATTEMPTS):
             try:
-                self._obey(position, command, facts, touched)
+                self._carry_out_once(position, command, facts, touched)
             except (Unavailable, MemoryError):
                 raise
             except Exception as error:
@@ -110,7 +110,9 @@ class CommandRunner:
         self._set_aside(position, command, facts, touched)
         self._commits.settle([position], DocumentState.FAILED, reason)
 
-    def _obey(self, position: int, command: Command, facts: Facts, touched: set[str]) -> None:
+    def _carry_out_once(
+        self, position: int, command: Command, facts: Facts, touched: set[str]
+    ) -> None:
         """Carry out the command once. Adds its subjects to ``touched``."""
         if not isinstance(
             command.instruction, Statement
@@ -120,7 +122,7 @@ class CommandRunner:
         self._stores.generations.current.record(facts.rows, origin)
         if self._commits.rebuild is not None:
             self._commits.rebuild.add(facts)
-        self._tell_everyone(command)
+        self._announce_change(command)
         touched.update(self._touched_by(command))
         for place, subject_keys in enumerate(batched(sorted(touched), SUBJECTS_AT_ONCE)):
             if place:
@@ -159,14 +161,14 @@ class CommandRunner:
         """Project the command's documents again, except those that have left the journal."""
         with self._attempting.noted(attempt_of(touched, {})):
             self._stores.generations.current.withdraw(facts.rows)
-            self._tell_everyone()
+            self._announce_change()
             for subject_key in touched:
                 documents = self._stores.journal.documents_of(subject_key)
                 self._attempting.take_back(
                     [one for one in documents if not is_new(one)], _named_by(command) or ()
                 )
 
-    def _tell_everyone(self, added: Command | None = None) -> None:
+    def _announce_change(self, added: Command | None = None) -> None:
         """Make all processes read the commands in force, which have changed: by the command
         ``added`` alone if given.
         """
@@ -175,7 +177,7 @@ class CommandRunner:
         if added is None:
             self._rebuilds.load_commands(epoch)
         else:
-            self._rebuilds.add_order(added, epoch)
+            self._rebuilds.add_command(added, epoch)
 
     def _touched_by(self, command: Command) -> set[str]:
         """The subjects that a command changes, and those of an interrupted attempt: perhaps no row

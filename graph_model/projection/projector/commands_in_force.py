@@ -1,7 +1,7 @@
 """The effect of the commands in force on documents.
 
-A command is *heard* when its rows are recorded before its turn: from then on its documents are not
-shown, and they are removed when the command is carried out (``commands``).
+The rows of a command may be recorded before its turn (``put_in_force``): from then on its documents
+are not shown, and they are removed when the command is carried out (``commands``).
 """
 
 from __future__ import annotations
@@ -46,7 +46,8 @@ class CommandsInForce:
         self._rules = rules
         self._effects = NO_EFFECTS
         self._any_forgotten = False
-        self._heard: tuple[frozenset[str], ...] = ()  # the documents that waiting commands forget
+        #: The documents of each ``forget`` that is in force and not carried out.
+        self._early_removals: tuple[frozenset[str], ...] = ()
         self.epoch: str | None = None
         self.loaded = False
 
@@ -72,12 +73,12 @@ class CommandsInForce:
         self._rules.translation.forget()
         self.epoch, self.loaded = epoch, True
 
-    def hear(self, documents: Iterable[StoredDocument]) -> bool:
+    def put_in_force(self, documents: Iterable[StoredDocument]) -> bool:
         """Put these commands in force. Returns whether any of them removes something.
 
         An unreadable command is set aside in its turn.
         """
-        heard = False
+        removes = False
         for document in documents:
             try:
                 command = read_command(json.loads(document.body))
@@ -86,14 +87,16 @@ class CommandsInForce:
                 continue
             if not isinstance(command.instruction, Statement):
                 self._generations.current.record(rows)
-                heard = True
+                removes = True
             if isinstance(command.instruction, Forget):
-                self._heard += (frozenset(command.instruction.documents),)
-        return heard
+                self._early_removals += (frozenset(command.instruction.documents),)
+        return removes
 
-    def end_hearing(self) -> None:
-        """Forget the heard commands: they are carried out, or wait to be heard in a later round."""
-        self._heard = ()
+    def end_early_removals(self) -> None:
+        """Drop the note of commands in force before their turn: they are carried out, or wait for a
+        later round.
+        """
+        self._early_removals = ()
 
     def among(self, documents: Iterable[StoredDocument]) -> CommandEffects:
         """The commands in force, as far as these documents are concerned."""
@@ -131,13 +134,13 @@ class CommandsInForce:
 
     def _forgotten_before(self, documents: Sequence[StoredDocument]) -> set[frozenset[str]]:
         """The sets of these documents that may have been forgotten when a round was interrupted:
-        none, or those of the first heard commands. Any other command adds or hides a subject as a
+        none, or those of the first commands put in force. Any other command adds or hides a subject as a
         whole.
         """
         forgotten = self.among(documents).forgotten
-        known = forgotten.difference(*self._heard)
+        known = forgotten.difference(*self._early_removals)
         found = {frozenset[str](), known}
-        for named in self._heard:
+        for named in self._early_removals:
             known |= named & forgotten
             found.add(known)
         return found

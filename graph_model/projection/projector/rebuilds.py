@@ -105,7 +105,7 @@ class Rebuilds:
         self.follow_rules()
         self._commands_in_force.load(epoch)
 
-    def add_order(self, command: Command, epoch: str) -> None:
+    def add_command(self, command: Command, epoch: str) -> None:
         """Add one command to the loaded ones, where only this one has come since."""
         if self._commands_in_force.loaded:
             self.follow_rules()

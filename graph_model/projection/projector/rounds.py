@@ -133,9 +133,9 @@ class Rounds:
         """
         commands = [key for key in keys if key.startswith(KEY_PREFIX)]
         self._attempting.take_up(noted)
-        self._commands_in_force.end_hearing()
+        self._commands_in_force.end_early_removals()
         if self._attempting.interrupted is not None:
-            self._commands.hear(commands)
+            self._commands.put_in_force(commands)
             self._attempting.finish()
         for key in commands:
             self._commands.carry_out(key)
