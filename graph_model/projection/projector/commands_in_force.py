@@ -134,8 +134,8 @@ class CommandsInForce:
 
     def _forgotten_before(self, documents: Sequence[StoredDocument]) -> set[frozenset[str]]:
         """The sets of these documents that may have been forgotten when a round was interrupted:
-        none, or those of the first commands put in force. Any other command adds or hides a subject as a
-        whole.
+        none, or those of the first commands put in force. Any other command adds or hides a subject
+        as a whole.
         """
         forgotten = self.among(documents).forgotten
         known = forgotten.difference(*self._early_removals)

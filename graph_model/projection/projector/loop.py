@@ -54,7 +54,7 @@ project."""
 class Projector:
     """Projects the journal into graph and catalogue, on a thread of its own.
 
-    ``revive`` is called when the graph does not answer; it may restart an embedded engine and
+    ``restart_engine`` is called when the graph does not answer; it may restart an embedded engine, and
     returns True when the graph is empty now and must be refilled. ``observe`` is called after every
     round with the number of its subjects and its seconds. ``checkpoints`` are those of an in-memory
     graph: one is taken between two rounds, when the graph holds exactly the projected documents of
@@ -69,7 +69,7 @@ class Projector:
         generations: Generations,
         *,
         rules: Rules = naming.DEFAULT_RULES,
-        revive: Callable[[], bool] = lambda: False,
+        restart_engine: Callable[[], bool] = lambda: False,
         checkpoints: Checkpoints | None = None,
         sleep: Callable[[float], None] | None = None,
         observe: Callable[[int, float], None] | None = None,
@@ -85,7 +85,7 @@ class Projector:
             producers,
             Fullness(journal, graph, capacity),
         )
-        self._revive = revive
+        self._restart_engine = restart_engine
         self._stopping = threading.Event()
         self._sleep = sleep or (lambda seconds: _pause(self._stopping, seconds))
         self._thread: threading.Thread | None = None
@@ -307,7 +307,7 @@ class Projector:
                 log.warning("projection pauses %.1f s: %s", pause, error)
                 self._sleep(pause)
                 pause = min(pause * 2, _LONGEST_PAUSE_SECONDS)
-                if self._try_to_revive():
+                if self._try_to_restart_engine():
                     self._prepared = False
             except Exception:
                 log.exception("unexpected error in the projector; it continues")
@@ -389,9 +389,9 @@ class Projector:
         rebuild = self._commits.rebuild
         return rebuild is None or rebuild.switched or self._preparation.has_answers()
 
-    def _try_to_revive(self) -> bool:
+    def _try_to_restart_engine(self) -> bool:
         try:
-            return self._revive()
+            return self._restart_engine()
         except HeadwaterError as error:
             log.warning("the graph could not be brought back: %s", error)
             return False

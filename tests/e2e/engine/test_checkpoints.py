@@ -400,10 +400,10 @@ def test_an_engine_out_of_memory_ends_with_its_own_code_and_is_explained(
         with pytest.raises(GraphUnavailable, match="HEADWATER_GREMLIN_HEAP") as caught:
             graph.ping()
         assert "Neptune" in str(caught.value)
-        assert supervisor.revive()
+        assert supervisor.restart()
         assert engine.alive()
         fill(graph, engine)
-        assert not supervisor.revive(), "it waits before it tries again"
+        assert not supervisor.restart(), "it waits before it tries again"
         graph.close()
 
 

@@ -165,7 +165,7 @@ def test_a_port_taken_while_the_engine_starts_is_said_plainly(
     assert not engine.alive()
 
 
-def test_an_engine_that_dies_at_start_shows_its_last_words(
+def test_an_engine_that_dies_at_start_shows_the_end_of_its_log(
     engine: EmbeddedServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(

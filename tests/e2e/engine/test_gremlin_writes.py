@@ -201,7 +201,7 @@ def test_threads_that_have_worked_are_replaced(gremlin_url: str, tmp_path: Path)
         assert not before & working_threads(server)
         assert len(everything(graph)) == len(written.vertices) + len(written.edges)
         graph.close()
-    assert "worked enough" not in server.last_words()
+    assert "worked enough" not in server.log_end()
 
 
 def test_a_request_that_failed_fails_no_other(

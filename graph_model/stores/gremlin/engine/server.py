@@ -131,7 +131,7 @@ class EmbeddedServer:
         with self._lock:
             self._clean_up()
 
-    def last_words(self, lines: int = _LOG_LINES) -> str:
+    def log_end(self, lines: int = _LOG_LINES) -> str:
         """The end of the engine's log, for an error message; without the frames of its traces."""
         try:
             text = self.log_file.read_text("utf-8", "replace")
@@ -237,12 +237,12 @@ class EmbeddedServer:
                 raise _PortTaken
             if code is not None:
                 raise EngineError(
-                    f"the embedded engine ended at start (code {code}):\n{self.last_words()}"
+                    f"the embedded engine ended at start (code {code}):\n{self.log_end()}"
                 )
             if time.monotonic() > deadline:
                 raise EngineError(
                     f"the embedded engine was not ready after {self._start_seconds:g} s:\n"
-                    f"{self.last_words()}"
+                    f"{self.log_end()}"
                 )
             time.sleep(_POLL_SECONDS)
         self._await_answer(deadline)
@@ -265,7 +265,7 @@ class EmbeddedServer:
                 except GraphUnavailable as failure:
                     if not self.alive() or time.monotonic() > deadline:
                         raise EngineError(
-                            f"the embedded engine does not answer: {failure}\n{self.last_words()}"
+                            f"the embedded engine does not answer: {failure}\n{self.log_end()}"
                         ) from failure
                     time.sleep(_POLL_SECONDS)
                 else:

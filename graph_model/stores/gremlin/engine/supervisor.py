@@ -34,7 +34,7 @@ OUT_OF_MEMORY: Final = 3
 _LEARNED: Final = 0.8
 """The factor on the capacity after an overflow: elements may take more heap than the measured ones,
 so a number that did not fit is not tried again."""
-_CALM_SECONDS: Final = 900.0  # after a longer life the next death counts as a first one
+_CALM_SECONDS: Final = 900.0  # after a longer life the next end counts as a first one
 _FIRST_PAUSE_SECONDS: Final = 30.0
 _LONGEST_PAUSE_SECONDS: Final = 1800.0
 _WATCH_SECONDS: Final = 60.0
@@ -58,7 +58,7 @@ class Engine(Protocol):
 
     def alive(self) -> bool: ...
 
-    def last_words(self, lines: int = ...) -> str: ...
+    def log_end(self, lines: int = ...) -> str: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,7 +136,7 @@ class Supervisor:
         self._lock = threading.Lock()
         self._stopping = threading.Event()
         self._thread: threading.Thread | None = None
-        self._deaths = 0
+        self._ends = 0
         self._overflows = Overflows(engine.heap_mb, folder, now)
         self._started_at = clock()
         self._next_start = 0.0
@@ -150,15 +150,15 @@ class Supervisor:
         """About how many elements the engine holds; a fifth less for each overflow that counts."""
         return capacity(self._engine.heap_mb, self._overflows.number)
 
-    # --- dying and living -------------------------------------------------------------------
+    # --- ends and starts ----------------------------------------------------------------------
 
-    def revive(self) -> bool:
-        """Start a dead engine if its pause is over. True when it was started, and is empty now."""
+    def restart(self) -> bool:
+        """Start an engine that ended if its pause is over. True when it was started, and is empty now."""
         with self._lock:
             if self._engine.alive():
                 return False
             if self._cause is None:
-                self._mourn()
+                self._plan_next_start()
             if self._clock() < self._next_start:
                 return False
             self._start()
@@ -170,33 +170,33 @@ class Supervisor:
             self._engine.start()
         except EngineError as failure:
             _log.error("the embedded engine does not start: %s", failure)
-            self._mourn("the engine does not start: see engine.log")
+            self._plan_next_start("the engine does not start: see engine.log")
             raise
         self._started_at = self._clock()
         self._cause = None
         self._counted_whole = False
 
-    def _mourn(self, cause: str | None = None) -> None:
-        """Note a death with its reason, and compute the pause before the next start."""
+    def _plan_next_start(self, cause: str | None = None) -> None:
+        """Note an end of the engine with its reason, and compute the pause before the next start."""
         now = self._clock()
         if now - self._started_at > _CALM_SECONDS:
-            self._deaths = 0
-        self._deaths += 1
+            self._ends = 0
+        self._ends += 1
         noted = self._note_end()
         self._cause = cause or noted
         pause = 0.0
-        if self._deaths > 1:
-            doubled = _FIRST_PAUSE_SECONDS * 2.0 ** min(self._deaths - 2, 16)
+        if self._ends > 1:
+            doubled = _FIRST_PAUSE_SECONDS * 2.0 ** min(self._ends - 2, 16)
             pause = min(_LONGEST_PAUSE_SECONDS, doubled)
         self._started_at = now
         self._next_start = now + pause
         _log.error("the embedded engine ended: %s", self._cause)
-        if words := self._engine.last_words(3):
-            _log.error("the end of the engine's log: %s", words)
+        if lines := self._engine.log_end(3):
+            _log.error("the end of the engine's log: %s", lines)
         if pause:
             _log.error(
                 "the engine ended %d times in a row; it is started again in %d s",
-                self._deaths,
+                self._ends,
                 pause,
             )
 
@@ -222,7 +222,7 @@ class Supervisor:
             return None
         with self._lock:
             if self._cause is None and not self._engine.alive():
-                self._mourn()
+                self._plan_next_start()
             return self._cause
 
     # --- how full ---------------------------------------------------------------------------

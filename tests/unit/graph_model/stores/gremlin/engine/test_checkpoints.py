@@ -649,24 +649,26 @@ def test_a_start_that_is_interrupted_after_the_checkpoint_is_done_again(
     assert projected.journal.first_unprojected() == 3
 
 
-def test_an_engine_that_dies_while_the_projector_prepares_is_revived(
+def test_an_engine_that_dies_while_the_projector_prepares_is_restarted(
     projected: SmallHeadwater, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    revived = threading.Event()
+    restarted = threading.Event()
 
     def dead() -> tuple[int, int]:
-        if not revived.is_set():
+        if not restarted.is_set():
             raise GraphUnavailable("it died")
         return 0, 0
 
-    def revive() -> bool:
-        revived.set()
+    def restart() -> bool:
+        restarted.set()
         return True
 
     monkeypatch.setattr(projected.graph, "count", dead)
-    projector = projector_over(projected, Recorded(), revive=revive, sleep=lambda seconds: None)
+    projector = projector_over(
+        projected, Recorded(), restart_engine=restart, sleep=lambda seconds: None
+    )
     projector.start()
-    assert revived.wait(10)
+    assert restarted.wait(10)
     projector.stop()
 
 

@@ -45,7 +45,7 @@ class Engine:
     def alive(self) -> bool:
         return self.running
 
-    def last_words(self, lines: int = 20) -> str:
+    def log_end(self, lines: int = 20) -> str:
         return "the log ends so"
 
     def die(self, code: int) -> None:
@@ -86,14 +86,14 @@ def watched() -> Watched:
 
 
 def test_an_engine_that_runs_is_left_alone(watched: Watched) -> None:
-    assert not watched.supervisor.revive()
+    assert not watched.supervisor.restart()
     assert watched.supervisor.trouble is None
     assert watched.engine.starts == 0
 
 
 def test_the_first_death_is_followed_by_a_start_at_once(watched: Watched) -> None:
     watched.engine.die(-9)
-    assert watched.supervisor.revive()
+    assert watched.supervisor.restart()
     assert watched.engine.starts == 1
     assert watched.supervisor.trouble is None
 
@@ -106,7 +106,7 @@ def test_deaths_in_a_row_are_followed_by_longer_and_longer_pauses(
     for _ in range(10):
         watched.engine.die(code)
         waited = 0
-        while not watched.supervisor.revive():
+        while not watched.supervisor.restart():
             watched.clock.now += 1
             waited += 1
         pauses.append(waited)
@@ -118,7 +118,7 @@ def test_a_death_after_a_long_life_is_a_first_one(watched: Watched) -> None:
     for _ in range(3):
         watched.engine.die(1)
         watched.clock.now += 100
-        assert watched.supervisor.revive()
+        assert watched.supervisor.restart()
         watched.clock.now += 1000
 
 
@@ -129,8 +129,8 @@ def test_an_engine_that_does_not_come_up_is_a_death_too(
     watched.engine.die(1)
     watched.engine.refuses = True
     with pytest.raises(EngineError):
-        watched.supervisor.revive()
-    assert not watched.supervisor.revive()
+        watched.supervisor.restart()
+    assert not watched.supervisor.restart()
     assert watched.engine.starts == 1
     assert watched.supervisor.trouble == "the engine does not start: see engine.log"
     assert "it does not come up" in caplog.text
@@ -241,7 +241,7 @@ def test_a_count_while_the_graph_was_filled_is_not_told_for_the_whole(
     watched.engine.die(1)
     assert watched.supervisor.memory is None
     filled.clear()
-    assert watched.supervisor.revive()
+    assert watched.supervisor.restart()
     graph.elements = 7
     filled.set()
     assert eventually(lambda: watched.supervisor.memory) == Memory(7, 2048)
@@ -253,11 +253,11 @@ def test_a_number_of_elements_that_overflowed_the_engine_is_not_tried_again(
 ) -> None:
     before = watched.supervisor.capacity
     watched.engine.die(OUT_OF_MEMORY)
-    assert watched.supervisor.revive()
+    assert watched.supervisor.restart()
     assert 0 < watched.supervisor.capacity < before
     watched.engine.die(-9)
     after = watched.supervisor.capacity
-    watched.supervisor.revive()
+    watched.supervisor.restart()
     assert watched.supervisor.capacity == after, "killed by somebody: that tells nothing of room"
 
 
@@ -332,7 +332,7 @@ def test_a_kill_from_outside_is_noted_with_heap_and_memory_and_its_remedy(
     watched.limits = iter([3_000 * 2**20, 1_000 * 2**20])  # another process takes some meanwhile
     supervisor = watched.started(tmp_path)
     watched.engine.die(-9)
-    assert supervisor.revive()
+    assert supervisor.restart()
     kill = read_kill(tmp_path)
     assert kill == Kill(1000, 2048, 3000)
     assert str(kill) in caplog.text
@@ -343,7 +343,7 @@ def test_a_kill_from_outside_is_noted_with_heap_and_memory_and_its_remedy(
 def test_another_end_is_no_kill(watched: Watched, tmp_path: Path, code: int) -> None:
     supervisor = watched.started(tmp_path)
     watched.engine.die(code)
-    assert supervisor.revive()
+    assert supervisor.restart()
     assert read_kill(tmp_path) is None
 
 
@@ -368,7 +368,7 @@ def test_a_note_of_a_kill_that_cannot_be_read_is_none(tmp_path: Path, content: s
 
 def overflow(supervisor: Supervisor, engine: Engine) -> None:
     engine.die(OUT_OF_MEMORY)
-    assert supervisor.revive()
+    assert supervisor.restart()
 
 
 def test_a_restart_of_the_service_knows_how_many_elements_overflowed_the_engine(
