@@ -49,8 +49,8 @@ class ProjectorElsewhere:
     notes their requests for the one that does.
     """
 
-    doubt = None
-    trouble = None
+    rebuild_reason = None
+    failure = None
     full = None
     idle = False
     """No answer waits for the graph."""

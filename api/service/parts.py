@@ -40,11 +40,11 @@ class ProjectionService(Protocol):
         """``ready``, ``rebuilding`` or ``unavailable``."""
 
     @property
-    def trouble(self) -> str | None:
+    def failure(self) -> str | None:
         """Why nothing is projected while the state is ``unavailable``."""
 
     @property
-    def doubt(self) -> str | None:
+    def rebuild_reason(self) -> str | None:
         """Why graph or catalogue could not be trusted and everything is projected anew."""
 
     @property

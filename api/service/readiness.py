@@ -48,10 +48,10 @@ def ask(service: Service) -> ServiceReadiness:
         checks["graph"] = "ok" if service.projector.state == "ready" else service.projector.state
     except HeadwaterError as error:
         checks["graph"] = _message_of(error)
-    if (trouble := service.projector.trouble) is not None:
-        checks["projection"] = masked(trouble)
-    if (doubt := service.projector.doubt) is not None:
-        checks["catalogue"] = masked(doubt)
+    if (failure := service.projector.failure) is not None:
+        checks["projection"] = masked(failure)
+    if (rebuild_reason := service.projector.rebuild_reason) is not None:
+        checks["catalogue"] = masked(rebuild_reason)
     if (memory := service.engine_memory()) is not None:
         checks["memory"] = str(memory)
     status = _status(checks, service.projector.state)

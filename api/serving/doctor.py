@@ -159,13 +159,13 @@ def _look_at_files(settings: Settings) -> Iterator[Finding]:
             journal = open_journal(database)
             yield Finding("journal", True, f"{journal.summary().received:,} documents")
             yield _runs_in_graph(settings, journal.get_meta(RUNS_KEY))
-            doubt = examine_file(database, journal)
+            mismatch = examine_file(database, journal)
     except HeadwaterError as error:
         yield Finding("journal", False, str(error))
         return
     anew = "the next start rebuilds it from the journal"
-    text = "belongs to the journal" if doubt is None else f"{doubt}: {anew}"
-    yield Finding("catalogue", doubt is None, text)
+    text = "belongs to the journal" if mismatch is None else f"{mismatch}: {anew}"
+    yield Finding("catalogue", mismatch is None, text)
 
 
 def _runs_in_graph(settings: Settings, noted: str | None) -> Finding:

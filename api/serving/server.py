@@ -209,7 +209,7 @@ def _open_graph(
     if engine.read_url:
         say(f"  graph      {engine.read_url} (reads only)")
     supervisor = Supervisor(engine, folder=settings.data / ENGINE_FOLDER)
-    graph = open_graph(engine.url, explain=lambda: supervisor.trouble)
+    graph = open_graph(engine.url, explain=lambda: supervisor.failure)
     stack.callback(graph.close)
     return graph, supervisor
 

@@ -72,7 +72,7 @@ class Killer:
         self._say = say
         self._ending = threading.Event()
         self._thread = threading.Thread(target=self._run)
-        self._trouble: Exception | None = None
+        self._failure: Exception | None = None
         self.kills = 0
 
     def __enter__(self) -> Killer:
@@ -82,8 +82,8 @@ class Killer:
     def __exit__(self, *_: object) -> None:
         self._ending.set()
         self._thread.join()
-        if self._trouble is not None:
-            raise self._trouble
+        if self._failure is not None:
+            raise self._failure
 
     def _run(self) -> None:
         while not self._ending.wait(self._chance.uniform(*_KILL_SECONDS)):
@@ -95,7 +95,7 @@ class Killer:
                 self._service.kill(victim)
                 self._meter.begin()
             except Exception as error:
-                self._trouble = error
+                self._failure = error
                 return
 
 

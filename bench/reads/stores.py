@@ -36,8 +36,8 @@ class Settled:
 
     state = "ready"
     progress: Progress | None = None
-    trouble: str | None = None
-    doubt: str | None = None
+    failure: str | None = None
+    rebuild_reason: str | None = None
     full: str | None = None
     rebuild_waits = False
 

@@ -93,8 +93,8 @@ class RecordingProjector:
         self.idle = True
         self.rebuilt: Progress | None = None
         self.rules = DEFAULT_RULES
-        self.trouble: str | None = None
-        self.doubt: str | None = None
+        self.failure: str | None = None
+        self.rebuild_reason: str | None = None
         self.full: str | None = None
 
     def notify(self) -> None:

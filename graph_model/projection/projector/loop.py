@@ -54,7 +54,7 @@ project."""
 class Projector:
     """Projects the journal into graph and catalogue, on a thread of its own.
 
-    ``restart_engine`` is called when the graph does not answer; it may restart an embedded engine, and
+    ``restart_engine`` is called when the graph does not answer; it may start an embedded engine and
     returns True when the graph is empty now and must be refilled. ``observe`` is called after every
     round with the number of its subjects and its seconds. ``checkpoints`` are those of an in-memory
     graph: one is taken between two rounds, when the graph holds exactly the projected documents of
@@ -168,16 +168,16 @@ class Projector:
         return state
 
     @property
-    def trouble(self) -> str | None:
+    def failure(self) -> str | None:
         """Why nothing is projected while the state is ``unavailable``."""
-        return self._readiness.trouble if self._readiness.state == "unavailable" else None
+        return self._readiness.failure if self._readiness.state == "unavailable" else None
 
     @property
-    def doubt(self) -> str | None:
+    def rebuild_reason(self) -> str | None:
         """Why graph or catalogue could not be trusted and everything is projected anew; None when
         that is done.
         """
-        return self._readiness.doubt or self._stores.generations.damage
+        return self._readiness.rebuild_reason or self._stores.generations.damage
 
     @property
     def full(self) -> str | None:
@@ -301,7 +301,7 @@ class Projector:
                     self._take_checkpoint()
                 pause = _FIRST_PAUSE_SECONDS
             except ProjectedElsewhere:
-                self._stand_by()
+                self._wait_for_turn()
             except Unavailable as error:
                 self._fail(error)
                 log.warning("projection pauses %.1f s: %s", pause, error)
@@ -353,7 +353,7 @@ class Projector:
             self._become_ready()
         return bool(projected or rebuilt)
 
-    def _stand_by(self) -> None:
+    def _wait_for_turn(self) -> None:
         """Become ready while another process works on graph and catalogue for long, for example for
         a large command. This process answers as well as that one, provided it has prepared or finds
         everything whole.
@@ -362,7 +362,7 @@ class Projector:
         try:
             if not self._prepared:
                 self.follow()
-                if self._preparation.can_stand_by():
+                if self._preparation.can_answer_unprepared():
                     self._readiness.end()
         except Unavailable as error:
             self._fail(error)

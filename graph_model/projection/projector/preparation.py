@@ -65,7 +65,7 @@ class Preparation:
         """Whether the catalogue in force has any executions."""
         return self._stores.generations.current.newest_event(None) is not None
 
-    def can_stand_by(self) -> bool:
+    def can_answer_unprepared(self) -> bool:
         """Whether answers are whole before this process has prepared: it has found that journal,
         catalogue and graph belong together, while another process projects for long.
         """
@@ -86,9 +86,9 @@ class Preparation:
             self._stores.graph.clear()
             self._rebuilds.begins_from_nothing = False
         is_filled = self._stores.graph.count()[0] > 0 and not self._filling
-        doubt = self._find_doubt(is_filled=is_filled)
+        rebuild_reason = self._find_rebuild_reason(is_filled=is_filled)
         outdated = known != self._rules.epoch
-        if is_filled and doubt is None:
+        if is_filled and rebuild_reason is None:
             self._runs.compare()
             if self._is_whole():
                 self._readiness.join()
@@ -99,7 +99,7 @@ class Preparation:
             return
         if is_filled:
             self._rebuilds.request()  # its sweep removes superfluous elements
-        self._fill(anew=outdated or doubt is not None)
+        self._fill(anew=outdated or rebuild_reason is not None)
 
     def _fill(self, *, anew: bool) -> None:
         """Set all documents back to PENDING that the graph, or the catalogue, does not hold."""
@@ -122,16 +122,16 @@ class Preparation:
         journal.set_meta(EPOCH_KEY, self._rules.epoch)
         self._filling = False
 
-    def _find_doubt(self, *, is_filled: bool) -> str | None:
+    def _find_rebuild_reason(self, *, is_filled: bool) -> str | None:
         """Why journal, catalogue and graph do not belong together; None where they do."""
-        doubt = self._stores.generations.doubt()
-        if doubt is not None:
+        rebuild_reason = self._stores.generations.find_mismatch()
+        if rebuild_reason is not None:
             self._readiness.begin()  # before any request reads the emptied catalogue
             self._stores.generations.set_aside()
-            doubt = f"the catalogue is rebuilt: {doubt}"
+            rebuild_reason = f"the catalogue is rebuilt: {rebuild_reason}"
         elif is_filled:
-            doubt = self._probe.find()
-        self._readiness.doubt = doubt if self._stores.journal.newest() else None
-        if self._readiness.doubt is not None:
-            log.warning("a rebuild is needed: %s", self._readiness.doubt)
-        return doubt
+            rebuild_reason = self._probe.find()
+        self._readiness.rebuild_reason = rebuild_reason if self._stores.journal.newest() else None
+        if self._readiness.rebuild_reason is not None:
+            log.warning("a rebuild is needed: %s", self._readiness.rebuild_reason)
+        return rebuild_reason

@@ -15,7 +15,8 @@ _LONGEST_WAIT_SECONDS: Final = 5.0
 class Readiness:
     """``state`` is ``ready``, ``rebuilding`` (behind after a start) or ``unavailable`` (no graph).
 
-    ``trouble``: why the graph does not answer. ``doubt``: why everything is projected anew.
+    ``failure``: why the graph does not answer. ``rebuild_reason``: the reason to project everything
+    anew.
     """
 
     def __init__(self, stores: ProjectionStores) -> None:
@@ -23,8 +24,8 @@ class Readiness:
         self._goal: int | None = None  # a projector is ready when it has projected all up to here
         self._joins = False
         self.state = "rebuilding"
-        self.trouble: str | None = None
-        self.doubt: str | None = None
+        self.failure: str | None = None
+        self.rebuild_reason: str | None = None
 
     def begin(self) -> None:
         """Note that the projection may be incomplete until all present documents are projected."""
@@ -38,11 +39,11 @@ class Readiness:
 
     def end(self) -> None:
         """Note that the projection is complete."""
-        self.state, self._goal, self.doubt = "ready", None, None
+        self.state, self._goal, self.rebuild_reason = "ready", None, None
 
-    def fail(self, trouble: str) -> None:
+    def fail(self, failure: str) -> None:
         """Note that the graph does not answer, and why."""
-        self.state, self.trouble = "unavailable", trouble
+        self.state, self.failure = "unavailable", failure
 
     def has_caught_up(self, *, nothing_left: bool) -> bool:
         """Whether all documents are projected that the journal had at the first of these calls.

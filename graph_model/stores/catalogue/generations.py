@@ -24,7 +24,7 @@ from sqlalchemy.engine import Connection, Engine
 
 from graph_model.errors import ConfigurationError, Unavailable
 from graph_model.stores.catalogue.catalogue import SqlCatalogue
-from graph_model.stores.catalogue.origin import doubt_about, read_origin
+from graph_model.stores.catalogue.origin import mismatch_with, read_origin
 from graph_model.stores.catalogue.tables import VERSION, origins
 from graph_model.stores.database import (
     damage,
@@ -86,12 +86,12 @@ class SqlGenerations:
     def trusted(self) -> bool:
         return self._trusted
 
-    def doubt(self) -> str | None:
-        found = self._find_doubt()
+    def find_mismatch(self) -> str | None:
+        found = self._mismatch()
         self._trusted = found is None
         return found
 
-    def _find_doubt(self) -> str | None:
+    def _mismatch(self) -> str | None:
         try:
             origin = None if self.damage else self._current.origin()
         except Unavailable as error:
@@ -100,7 +100,7 @@ class SqlGenerations:
         if self.damage:
             return _DAMAGED
         concluded = int(self._journal.get_meta(ROUND_KEY) or 0)
-        found = doubt_about(origin, self._journal.id, concluded, self._journal.newest())
+        found = mismatch_with(origin, self._journal.id, concluded, self._journal.newest())
         return found and (self._why or found)
 
     def set_aside(self) -> None:
@@ -111,7 +111,7 @@ class SqlGenerations:
         if self.damage is None and self._current.origin() is None:
             self._current.clear()
             return
-        self._why = self._why or self._find_doubt()
+        self._why = self._why or self._mismatch()
         if self._database.dialect.name == "sqlite":  # elsewhere its connections are the journal's
             self._current.close()
         replacement = self._replacement()
@@ -143,7 +143,7 @@ class SqlGenerations:
             if number == self._number:
                 return False
             self._number, self._current = number, self._open(number)
-        self.doubt()
+        self.find_mismatch()
         return True
 
     def begin(self) -> SqlCatalogue:
@@ -237,7 +237,7 @@ def examine_file(database: Engine, journal: Journal) -> str | None:
     finally:
         engine.dispose()
     concluded = int(journal.get_meta(ROUND_KEY) or 0)
-    return doubt_about(origin, journal.id, concluded, journal.newest())
+    return mismatch_with(origin, journal.id, concluded, journal.newest())
 
 
 def catalogue_file(journal: Engine, number: int) -> Path | None:

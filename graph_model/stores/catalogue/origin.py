@@ -35,7 +35,7 @@ def stamp(connection: Connection, origin: Origin) -> None:
     connection.execute(origins.update().values(values))
 
 
-def doubt_about(found: Origin | None, journal: str, concluded: int, newest: int) -> str | None:
+def mismatch_with(found: Origin | None, journal: str, concluded: int, newest: int) -> str | None:
     """Why a catalogue is none of this journal as it is now; None where it is.
 
     ``concluded`` is the last round of the journal, ``newest`` the position of its newest document.

@@ -28,7 +28,7 @@ def open_graph(
     """A graph at ``ws://host:port/gremlin`` (or ``wss://``). Connects at the first question.
 
     ``dialect`` is ``embedded`` or ``neptune``; ``headers`` is called at every handshake (signing);
-    ``explain`` returns why a server may be down (``Supervisor.trouble``). Raises ConfigurationError
+    ``explain`` returns why a server may be down (``Supervisor.failure``). Raises ConfigurationError
     for an invalid address or dialect.
     """
     parts = urlsplit(url)

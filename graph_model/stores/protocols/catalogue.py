@@ -106,7 +106,7 @@ class Generations(Protocol):
     def damage(self) -> str | None:
         """Damage that a reader or writer of the catalogue in force met; None while it is whole."""
 
-    def doubt(self) -> str | None:
+    def find_mismatch(self) -> str | None:
         """Why the catalogue in force does not match this journal; None if it does.
 
         To be called while no process projects (``Journal.projecting``).
@@ -114,7 +114,7 @@ class Generations(Protocol):
 
     @property
     def trusted(self) -> bool:
-        """Whether ``doubt`` found nothing, or the catalogue was made here since."""
+        """Whether ``find_mismatch`` found nothing, or the catalogue was made here since."""
 
     def set_aside(self) -> None:
         """Put an empty catalogue in place of the one in force, which is kept under another name if

@@ -99,7 +99,7 @@ def test_two_services_on_one_database_do_not_doubt_the_projection_of_the_other(u
         (one if document.content_hash < "8" else two).projector.notify()
         one.settle()
     two.settle()
-    assert (one.projector.doubt, two.projector.doubt) == (None, None)
+    assert (one.projector.rebuild_reason, two.projector.rebuild_reason) == (None, None)
     number = one.journal.get_meta(GENERATION_KEY)
     three = Service(url, graph)
     three.settle()

@@ -394,7 +394,7 @@ def test_an_engine_out_of_memory_ends_with_its_own_code_and_is_explained(
     engine = EmbeddedServer(tmp_path, environment=os.environ, port=0, heap_mb=48)
     with engine:
         supervisor = Supervisor(engine)
-        graph = open_graph(engine.url, explain=lambda: supervisor.trouble)
+        graph = open_graph(engine.url, explain=lambda: supervisor.failure)
         fill(graph, engine)
         assert engine.exit_code == OUT_OF_MEMORY
         with pytest.raises(GraphUnavailable, match="HEADWATER_GREMLIN_HEAP") as caught:

@@ -2,7 +2,7 @@
 
 The first restart comes at once. An engine that dies again soon after that most likely dies for the
 same reason (a graph larger than its heap), so each further restart waits longer. Meanwhile the
-journal takes documents as usual, and ``trouble`` tells the operator the remedy.
+journal takes documents as usual, and ``failure`` tells the operator the remedy.
 """
 
 from __future__ import annotations
@@ -153,7 +153,7 @@ class Supervisor:
     # --- ends and starts ----------------------------------------------------------------------
 
     def restart(self) -> bool:
-        """Start an engine that ended if its pause is over. True when it was started, and is empty now."""
+        """Start an engine that ended, once its pause is over. True when it was started, empty."""
         with self._lock:
             if self._engine.alive():
                 return False
@@ -177,7 +177,7 @@ class Supervisor:
         self._counted_whole = False
 
     def _plan_next_start(self, cause: str | None = None) -> None:
-        """Note an end of the engine with its reason, and compute the pause before the next start."""
+        """Note the reason of an end of the engine, and the pause before the next start."""
         now = self._clock()
         if now - self._started_at > _CALM_SECONDS:
             self._ends = 0
@@ -216,7 +216,7 @@ class Supervisor:
         return f"the engine ended with code {code}: see engine.log"
 
     @property
-    def trouble(self) -> str | None:
+    def failure(self) -> str | None:
         """Why there is no engine, and the remedy; None while it runs."""
         if self._engine.alive():
             return None

@@ -133,15 +133,15 @@ def check_whole(data: Path, kept: MemoryGraph | None, said: str, *expected: int)
     house = House(data, kept)
     house.projector.prepare()
     assert house.projector.state == "rebuilding"
-    assert said in (house.projector.doubt or "")
+    assert said in (house.projector.rebuild_reason or "")
     house.projector.start()
     house.settle()
-    assert house.projector.doubt is None
+    assert house.projector.rebuild_reason is None
     assert house.elements() == elements_of(numbered(*expected), stepwise=False)
     house.close()
     again = House(data, kept)
     again.projector.prepare()
-    assert again.projector.doubt is None
+    assert again.projector.rebuild_reason is None
     again.close()
 
 
@@ -247,7 +247,7 @@ def test_a_damaged_journal_is_refused_and_left_as_it_is(
     assert (folder / CATALOGUE).is_file()
 
 
-def test_a_crash_between_the_catalogue_and_the_journal_is_no_doubt(
+def test_a_crash_between_the_catalogue_and_the_journal_is_no_mismatch(
     folder: Path, kept: MemoryGraph | None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     house = House(folder, kept)
@@ -266,7 +266,7 @@ def test_a_crash_between_the_catalogue_and_the_journal_is_no_doubt(
     house.journal.close()
     again = House(folder, kept)
     again.projector.prepare()
-    assert again.projector.doubt is None
+    assert again.projector.rebuild_reason is None
     again.projector.start()
     again.settle()
     assert again.elements() == elements_of(numbered(1, 2, 3), stepwise=False)
@@ -315,7 +315,7 @@ def test_a_page_that_breaks_while_the_service_runs_is_noticed_and_mended(
     file.write_bytes(content)
     with pytest.raises(Unavailable, match="damaged"):
         former.list_jobs()
-    assert "damaged" in (running.projector.doubt or "")
+    assert "damaged" in (running.projector.rebuild_reason or "")
     assert running.projector.state != "ready"
     running.projector.notify()
     running.settle()

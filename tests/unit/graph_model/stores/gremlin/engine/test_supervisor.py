@@ -87,7 +87,7 @@ def watched() -> Watched:
 
 def test_an_engine_that_runs_is_left_alone(watched: Watched) -> None:
     assert not watched.supervisor.restart()
-    assert watched.supervisor.trouble is None
+    assert watched.supervisor.failure is None
     assert watched.engine.starts == 0
 
 
@@ -95,7 +95,7 @@ def test_the_first_death_is_followed_by_a_start_at_once(watched: Watched) -> Non
     watched.engine.die(-9)
     assert watched.supervisor.restart()
     assert watched.engine.starts == 1
-    assert watched.supervisor.trouble is None
+    assert watched.supervisor.failure is None
 
 
 @pytest.mark.parametrize("code", [OUT_OF_MEMORY, -9, 137, 1])
@@ -132,16 +132,16 @@ def test_an_engine_that_does_not_come_up_is_a_death_too(
         watched.supervisor.restart()
     assert not watched.supervisor.restart()
     assert watched.engine.starts == 1
-    assert watched.supervisor.trouble == "the engine does not start: see engine.log"
+    assert watched.supervisor.failure == "the engine does not start: see engine.log"
     assert "it does not come up" in caplog.text
 
 
 def test_a_full_heap_is_named_with_the_setting_and_the_way_out(watched: Watched) -> None:
     watched.engine.die(OUT_OF_MEMORY)
-    trouble = watched.supervisor.trouble
-    assert trouble is not None
+    failure = watched.supervisor.failure
+    assert failure is not None
     for words in ("2,048 MB", HEAP_SETTING, "Neptune", URL_SETTING):
-        assert words in trouble
+        assert words in failure
 
 
 @pytest.mark.parametrize(
@@ -152,10 +152,10 @@ def test_every_end_has_its_reason(
     watched: Watched, code: int, words: str, caplog: pytest.LogCaptureFixture
 ) -> None:
     watched.engine.die(code)
-    assert "the log ends so" not in str(watched.supervisor.trouble)
+    assert "the log ends so" not in str(watched.supervisor.failure)
     assert "the log ends so" in caplog.text
-    assert words in str(watched.supervisor.trouble)
-    assert watched.supervisor.trouble == watched.supervisor.trouble
+    assert words in str(watched.supervisor.failure)
+    assert watched.supervisor.failure == watched.supervisor.failure
 
 
 # --- how full ------------------------------------------------------------------------------------
