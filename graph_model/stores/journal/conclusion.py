@@ -10,7 +10,7 @@ import sqlalchemy as sa
 from sqlalchemy.engine import Connection
 
 from graph_model.stores.database import Lock, chunks, in_list, insert_new, insert_rows, keep_order
-from graph_model.stores.journal.large_bodies import condemn
+from graph_model.stores.journal.large_bodies import mark_for_removal
 from graph_model.stores.journal.tables import bodies, documents, meta, raw, receipts
 from graph_model.stores.protocols import DocumentState
 
@@ -61,7 +61,7 @@ def drop(connection: Connection, positions: Sequence[int]) -> None:
     connection.execute(documents.delete().where(gone))
     still = sa.select(documents.c.content_hash).where(documents.c.content_hash.in_(hashes))
     hashes -= set(connection.execute(still).scalars())
-    condemn(connection, hashes)
+    mark_for_removal(connection, hashes)
     connection.execute(bodies.delete().where(bodies.c.content_hash.in_(hashes)))
 
 

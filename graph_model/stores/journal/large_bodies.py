@@ -5,11 +5,11 @@
 The object is durable before the row that needs it. A crash between the two leaves an object
 without a row, which the next arrival of the document needs, and which a check lists.
 
-    last row removed, the name condemned | objects of condemned names removed, the names free again
+    last row removed, its name marked for removal | objects of marked names removed, names free
 
 Objects are removed between two transactions, so that neither a crash nor a store that is away can
 leave a row without its object or hold up documents. A row cannot be inserted while its name is
-condemned. One removal runs at a time, in all processes: an object is never removed after its name
+marked. One removal runs at a time, in all processes: an object is never removed after its name
 is free. A request may have found an object there that is removed before its own transaction: so
 each removal also changes a number (``removals``), which a request reads before it puts. One that
 meets either of the two is refused in its transaction (``RemovedMeanwhile``) and puts again.
@@ -39,14 +39,14 @@ MARK: Final = b"\x00elsewhere"
 PLACE_KEY: Final = "bodies_place"
 REMOVALS_KEY: Final = "bodies_removals"
 _OPTION: Final = "headwater_large_bodies"
-_CONDEMNED: Final = "bodies_condemned "
+_REMOVAL_MARK: Final = "bodies_condemned "
 _MOST_REMOVED: Final = 500
 _TURN_SECONDS: Final = 30.0
 _FIRST_PAUSE_SECONDS: Final = 60.0
 _LONGEST_PAUSE_SECONDS: Final = 3_600.0
 _REMOVALS: Final = sa.select(meta.c.value).where(meta.c.key == REMOVALS_KEY)
-_SOME_CONDEMNED: Final = (
-    sa.select(meta.c.key).where(meta.c.key.startswith(_CONDEMNED)).limit(_MOST_REMOVED)
+_SOME_MARKED: Final = (
+    sa.select(meta.c.key).where(meta.c.key.startswith(_REMOVAL_MARK)).limit(_MOST_REMOVED)
 )
 
 
@@ -133,9 +133,9 @@ def refuse_removed(connection: Connection, removals: str | None, hashes: Collect
     """Raises RemovedMeanwhile if one of these bodies may be gone since ``removals`` was read."""
     if removals is None:
         return
-    keys = [_CONDEMNED + name for name in hashes]
-    condemned = sa.select(meta.c.key).where(meta.c.key.in_(keys)).limit(1)
-    if removals != _removals(connection) or connection.execute(condemned).first():
+    keys = [_REMOVAL_MARK + name for name in hashes]
+    waiting = sa.select(meta.c.key).where(meta.c.key.in_(keys)).limit(1)
+    if removals != _removals(connection) or connection.execute(waiting).first():
         raise RemovedMeanwhile
 
 
@@ -159,25 +159,27 @@ def fetch(held: Engine | Connection, name: str, packed: bytes | None) -> bytes |
 # --- removing ------------------------------------------------------------------------------------
 
 
-def condemn(connection: Connection, hashes: Collection[str]) -> None:
+def mark_for_removal(connection: Connection, hashes: Collection[str]) -> None:
     """The rows of these bodies go with this transaction; their objects are to be removed after."""
     for chunk in chunks(sorted(hashes)):
         asked = sa.select(bodies.c.content_hash).where(
             bodies.c.content_hash.in_(chunk), bodies.c.packed == MARK
         )
-        marked = connection.execute(asked).scalars().all()
-        if marked:
-            rows = [{"key": _CONDEMNED + name, "value": ""} for name in marked]
+        large_ones = connection.execute(asked).scalars().all()
+        if large_ones:
+            rows = [{"key": _REMOVAL_MARK + name, "value": ""} for name in large_ones]
             connection.execute(insert_new(connection, meta), rows)
 
 
-def remove_condemned(engine: Engine) -> None:
-    """Remove the objects of condemned names; raises JournalUnavailable where the store is away."""
+def remove_marked(engine: Engine) -> None:
+    """Remove the objects of names marked for removal; raises JournalUnavailable without the
+    store.
+    """
     large = large_of(engine)
-    if large is None or not _condemned(engine):
+    if large is None or not _marked(engine):
         return
     with _alone(engine, large):
-        while names := _condemned(engine):
+        while names := _marked(engine):
             large.store.remove(names)
             write(engine, partial(_free, names), JournalUnavailable)
 
@@ -194,17 +196,17 @@ def _alone(engine: Engine, large: LargeBodies) -> Iterator[None]:
         large.removing.release()
 
 
-def _condemned(engine: Engine) -> list[str]:
-    """Some of the condemned names."""
+def _marked(engine: Engine) -> list[str]:
+    """Some of the names marked for removal."""
     with read(engine, JournalUnavailable) as connection:
-        keys = connection.execute(_SOME_CONDEMNED).scalars().all()
-    return [key.removeprefix(_CONDEMNED) for key in keys]
+        keys = connection.execute(_SOME_MARKED).scalars().all()
+    return [key.removeprefix(_REMOVAL_MARK) for key in keys]
 
 
 def _free(names: Collection[str], connection: Connection) -> None:
     """Their objects are gone. In the order of arrivals: no row is inserted meanwhile."""
     keep_order(connection, Lock.ORDER)
-    keys = [_CONDEMNED + name for name in names]
+    keys = [_REMOVAL_MARK + name for name in names]
     connection.execute(meta.delete().where(meta.c.key.in_(keys)))
     new = {"key": REMOVALS_KEY, "value": token_hex(8)}
     connection.execute(meta.delete().where(meta.c.key == REMOVALS_KEY))
@@ -212,7 +214,7 @@ def _free(names: Collection[str], connection: Connection) -> None:
 
 
 class Removal:
-    """Removes condemned bodies when it is asked to, less and less often while the store is away.
+    """Removes bodies marked for removal when it is asked to; less often while the store is away.
 
     ``clock`` gives seconds. For any thread.
     """
@@ -224,14 +226,14 @@ class Removal:
         self._not_before = float("-inf")
 
     def attempt(self) -> None:
-        """Remove condemned bodies; never fails. Bodies that it leaves stay condemned for the next
-        attempt, or for another thread that removes now.
+        """Remove bodies marked for removal; never fails. Bodies that it leaves stay marked for
+        the next attempt, or for another thread that removes now.
         """
         large = large_of(self._engine)
         if large is None or large.removing.locked() or self._clock() < self._not_before:
             return
         try:
-            remove_condemned(self._engine)
+            remove_marked(self._engine)
         except JournalUnavailable as error:
             self._fail(error)
         else:

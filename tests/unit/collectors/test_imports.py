@@ -267,7 +267,7 @@ def test_no_server_is_one_line(tmp_path: Path) -> None:
     assert len(errors.splitlines()) == 1
 
 
-def test_another_service_condemns_no_document() -> None:
+def test_another_service_rejects_no_document() -> None:
     """A 404 or a foreign 400 is about the address, not about the document."""
 
     def stranger(_: Any, start: Any) -> list[bytes]:

@@ -18,7 +18,7 @@ from sqlalchemy.engine import Connection, Engine
 from graph_model.errors import JournalUnavailable
 from graph_model.stores.database import write
 from graph_model.stores.journal.arrivals import Packed, Repeat, packed, record
-from graph_model.stores.journal.large_bodies import RemovedMeanwhile, put_aside, remove_condemned
+from graph_model.stores.journal.large_bodies import RemovedMeanwhile, put_aside, remove_marked
 from graph_model.stores.journal.questions.rows import described, without_body
 from graph_model.stores.journal.questions.settings import SqlJournalSettings
 from graph_model.stores.journal.tables import documents, raw
@@ -78,7 +78,7 @@ class SqlJournalIntake(SqlJournalSettings):
             stored, removals = put_aside(self._engine, hashes, request.bodies)
             with suppress(RemovedMeanwhile):
                 return self._take(replace(request, bodies=stored, removals=removals))
-            remove_condemned(self._engine)
+            remove_marked(self._engine)
         raise JournalUnavailable("large bodies are being removed")
 
     def _take(self, request: Packed | Repeat) -> tuple[int, ...]:
