@@ -12,7 +12,7 @@ from flask import Flask
 
 from api import routes
 from api.compression import compress
-from api.http.access import Guard, guard
+from api.http.access import Guard, guard_requests
 from api.http.blueprint import Api
 from api.http.errors import register_error_handlers
 from api.http.exchange import watch
@@ -60,7 +60,7 @@ def create_app(settings: Settings, service: Service) -> Flask:
     compress(app)
     secure(app, settings.cors_origins, lambda: not (settings.insecure or service.keys.exist()))
     anonymous = frozenset(map(Role, settings.anonymous))
-    guard(app, Guard(service.keys, anonymous, Rates(time.monotonic)))
+    guard_requests(app, Guard(service.keys, anonymous, Rates(time.monotonic)))
     routes.register(app, _api(app))
     app.wsgi_app = normalise_producer_paths(app.wsgi_app)  # type: ignore[assignment, method-assign]
     return app

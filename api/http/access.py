@@ -128,7 +128,7 @@ def _named(needed: Role) -> tuple[str, ...]:
     return tuple(dict.fromkeys((needed.value, Role.ADMIN.value)))
 
 
-def guard(app: Flask, keeper: Guard) -> None:
+def guard_requests(app: Flask, guard: Guard) -> None:
     """Let every request of this app pass by the guard, before anything of it is read."""
 
     def check() -> None:
@@ -137,6 +137,6 @@ def guard(app: Flask, keeper: Guard) -> None:
             return  # nothing is served there; a browser's preflight request carries no key
         needed = needed_role(app, endpoint, request.method)
         if needed is not None:
-            admit(keeper.admitted(presented_key(request.headers), needed))
+            admit(guard.admitted(presented_key(request.headers), needed))
 
     app.before_request(check)

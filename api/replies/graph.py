@@ -93,7 +93,7 @@ def runs_reply(found: RunPage) -> dict[str, Any]:
             item["startedAt"] = to_json(reported.started_at)
         if reported is not None and reported.state not in labels.STATES:
             item["state"] = reported.state
-    return {**reply, "open": to_json(found.going)}
+    return {**reply, "open": to_json(found.open_runs)}
 
 
 def graph_reply(view: GraphView, lack: Partial | None) -> dict[str, Any]:

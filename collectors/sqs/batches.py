@@ -101,27 +101,27 @@ class _Batch:
 
     def _journal(self, ready: Sequence[tuple[Message, Documents]], principal: str) -> None:
         """Together; each alone where something unforeseen fails all."""
-        going = [one for one in ready if one[0].group not in self._blocked]
+        delivered = [one for one in ready if one[0].group not in self._blocked]
         for message, _ in ready:
             if message.group in self._blocked:
                 self._fail(message)
-        documents = [one for _, found in going for one in found.prepared]
+        documents = [one for _, found in delivered for one in found.prepared]
         try:
             refusals = self._destination_of(principal).take(documents) if documents else ()
         except Unavailable as error:
-            log.warning("SQS will redeliver %d messages: %s", len(going), error)
-            for message, _ in going:
+            log.warning("SQS will redeliver %d messages: %s", len(delivered), error)
+            for message, _ in delivered:
                 self._fail(message)
         except Exception as error:
-            if len(going) > 1:
-                for one in going:
+            if len(delivered) > 1:
+                for one in delivered:
                     self._journal([one], principal)
             else:
-                self._unforeseen(going[0][0], error)
+                self._unforeseen(delivered[0][0], error)
         else:
             self._outcome.taken += len(documents) - len(refusals)
             reasons = {refusal.where: refusal.reason for refusal in refusals}
-            for message, found in going:
+            for message, found in delivered:
                 if reason := _reason(found.prepared, reasons):
                     self._give_up(message, reason)
 

@@ -93,5 +93,5 @@ def _within_reach(uses: Iterable[PlanUse], question: Question) -> list[PlanUse]:
 
 def _uses_around(lineage: Lineage, answer: Answer, at: int | None) -> tuple[PlanUse, ...]:
     """The plans in force between the drawn nodes and their neighbours."""
-    datasets, jobs, _ = lineage.around(answer.datasets, answer.jobs, at)
+    datasets, jobs, _ = lineage.with_neighbours(answer.datasets, answer.jobs, at)
     return lineage.overview(datasets, jobs, at).plans

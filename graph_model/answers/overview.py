@@ -79,7 +79,7 @@ def _draw(sources: Sources, wanted: Filter, query: str, limit: int, at: int | No
     lineage = sources.lineage
     if wanted.namespace or query or wanted.job or wanted.keep is not None:
         found, more = _matching(sources, wanted, query, limit, at)
-        datasets, jobs, hub = lineage.around(*found, at)
+        datasets, jobs, hub = lineage.with_neighbours(*found, at)
     else:
         (datasets, jobs), more = _first(sources, limit, at)
         hub = False

@@ -152,11 +152,11 @@ class ColumnWalks:
         start: Collection[Name],
         question: Question,
         found: FoundColumns,
-        perhaps: Collection[Name] = (),
+        optional: Collection[Name] = (),
     ) -> None:
-        """Find the sources of columns, and the columns among ``perhaps`` that have a source."""
+        """Find the sources of columns, and the columns among ``optional`` that have a source."""
         walk = self._walk(end_of(question.at))
-        asked = {*start, *perhaps}
+        asked = {*start, *optional}
         frontier = {Cell(moment_of(dataset, question.at), path) for dataset, path in asked}
         visited = set(frontier)
         for level in range(question.depth):
@@ -184,12 +184,12 @@ class ColumnWalks:
         start: Collection[Name],
         question: Question,
         found: FoundColumns,
-        perhaps: Collection[Name] = (),
+        optional: Collection[Name] = (),
     ) -> None:
-        """Find the results of columns, and of the columns among ``perhaps`` that have a result: the
+        """Find the results of columns, and of those among ``optional`` that have a result: the
         mirror of ``upstream``, by the same relation among the candidates.
         """
-        start = {*start, *perhaps}
+        start = {*start, *optional}
         candidates, plans, into = self._candidates(start, question)
         until = end_of(question.at)
         walk = self._walk(until, plans)

@@ -170,7 +170,7 @@ class Lineage:
             for row in rows
         ]  # fmt: skip
 
-    def around(
+    def with_neighbours(
         self, datasets: Collection[str], jobs: Collection[str], at: int | None
     ) -> tuple[set[str], set[str], bool]:
         """These datasets and jobs with their neighbours at any time, and whether a hub has more
@@ -184,9 +184,9 @@ class Lineage:
         plans |= {writer.logical_plan for writer in self._catalogue.writers(datasets, at)}
         rows = history.plans.rows(plans).values()
         fed = self._graph.edges(plans, Direction.UPSTREAM, (labels.FEEDS,), HUB_LIMIT)
-        beside = {row.target for row in rows} | {edge.out_id for edge in fed.edges}
-        places = history.names.locations_of(beside)
-        located = {place for dataset in beside for place in places[dataset]}
+        neighbours = {row.target for row in rows} | {edge.out_id for edge in fed.edges}
+        places = history.names.locations_of(neighbours)
+        located = {place for dataset in neighbours for place in places[dataset]}
         cut = any(page.cut for page in (of_jobs, reading, fed))
         return {*datasets, *located} - {""}, {*jobs, *(row.job for row in rows)}, cut
 
@@ -299,9 +299,9 @@ class Lineage:
         inventory = self._inventory(history, bounds)
         places = {place for place, _ in _placed(((d, "") for d in datasets), question.at, history)}
         names = inventory.columns(places, question.at)
-        perhaps = {name for name in inventory.ever(places) if name not in names}
+        optional = {name for name in inventory.ever(places) if name not in names}
         found = FoundColumns(question.limit, bounds)
-        return self._ask_columns(columns, names, perhaps, question, found)
+        return self._ask_columns(columns, names, optional, question, found)
 
     def columns_of(self, dataset: str, at: int | None) -> tuple[ColumnNode, ...]:
         """The columns of a dataset (an id): of its schema, and those that only lineage names."""
@@ -313,7 +313,7 @@ class Lineage:
         self,
         columns: ColumnWalks,
         names: set[Name],
-        perhaps: set[Name],
+        optional: set[Name],
         question: Question,
         found: FoundColumns,
     ) -> Answer:
@@ -321,7 +321,7 @@ class Lineage:
         found.moments |= {moment_of(dataset, question.at) for dataset, _ in names}
         for direction in question.directions:
             walk = columns.upstream if direction == Direction.UPSTREAM else columns.downstream
-            walk(names, question, found, perhaps)
+            walk(names, question, found, optional)
         edges = tuple(sorted(found.drawn()))
         drawn = [(node.dataset, node.path) for node in found.nodes.values()]
         influences = self._influences(columns, drawn, found.moments, question.at, found.bounds)
@@ -340,7 +340,7 @@ class Lineage:
             left_out=found.left_out(),
             influences=influences,
         )
-        return _with_chains(answer, question, found.trace, set(map(column_id, names | perhaps)))
+        return _with_chains(answer, question, found.trace, set(map(column_id, names | optional)))
 
 
 def _placed(names: Iterable[Name], at: int | None, history: History) -> set[Name]:

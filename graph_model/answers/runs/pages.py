@@ -36,13 +36,13 @@ class RunView:
 
 @dataclass(frozen=True, slots=True)
 class RunPage:
-    """Runs that ended. ``reported``: details from OpenLineage, by the run's id; ``going``: the runs
-    that have not ended, on the first page only.
+    """Runs that ended. ``reported``: details from OpenLineage, by the run's id; ``open_runs``: the
+    runs that have not ended, on the first page only.
     """
 
     page: Page[RunView]
     reported: Mapping[str, RunBrief]
-    going: tuple[RunBrief, ...]
+    open_runs: tuple[RunBrief, ...]
 
 
 @of_one_state

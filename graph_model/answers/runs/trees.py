@@ -158,13 +158,13 @@ class RunTrees:
         stale. A run inside an application of the same job counts as part of that application.
         """
         rows = self._catalogue.runs.of_job(job, at, _OPEN_LOOKED_AT).rows
-        going = [
+        open_rows = [
             row
             for row in _newest_of_subjects(rows)
             if (row.ended_at is None or row.ended_at > at) and row.parent_job != row.job
         ]
-        going.sort(key=lambda row: (row.started_at, row.id), reverse=True)
-        return self._briefs(going, at)
+        open_rows.sort(key=lambda row: (row.started_at, row.id), reverse=True)
+        return self._briefs(open_rows, at)
 
     def _briefs(self, rows: Sequence[RunRow], at: int) -> tuple[RunBrief, ...]:
         briefs = self._known(rows, None)

@@ -257,13 +257,13 @@ class _Reader:
             return ()
         if not column.table and column.name.lower() in _NO_COLUMNS:
             return ()
-        around: Scope | None = scope
-        while around is not None:
-            found = self._in_scope(around, column)
+        enclosing: Scope | None = scope
+        while enclosing is not None:
+            found = self._in_scope(enclosing, column)
             if found is not None:
                 self._step(len(found))
                 return found
-            around = around.parent if around.can_be_correlated else None
+            enclosing = enclosing.parent if enclosing.can_be_correlated else None
         self.problems.add(f"{column.sql(dialect=self._dialect)}: no table has it")
         return ()
 
@@ -272,15 +272,15 @@ class _Reader:
         sources = self._selected(scope)
         if column.table:
             sources = [(n, s) for n, s in sources if fold(n) == fold(column.table)]
-        surely = [found for _, s in sources if (found := self._of_source(s, column.name))]
-        if surely:
-            return [flow for found in surely for flow in found.flows]
-        perhaps = {table: None for _, s in sources for table in self._open_tables(s)}
+        definite = [found for _, s in sources if (found := self._of_source(s, column.name))]
+        if definite:
+            return [flow for found in definite for flow in found.flows]
+        possible = {table: None for _, s in sources for table in self._open_tables(s)}
         shared = _using(scope, column.name) if not column.table else 0
-        if len(perhaps) == 1 or (perhaps and shared and shared + 1 == len(perhaps)):
-            return [((table, column.name), labels.IDENTITY) for table in perhaps]
-        if perhaps:
-            among = ", ".join(sorted(".".join(table) for table in perhaps))
+        if len(possible) == 1 or (possible and shared and shared + 1 == len(possible)):
+            return [((table, column.name), labels.IDENTITY) for table in possible]
+        if possible:
+            among = ", ".join(sorted(".".join(table) for table in possible))
             self.problems.add(f"{column.name}: one of {among}")
             return []
         return None

@@ -66,7 +66,7 @@ def gather(documents: Sequence[StoredDocument]) -> Gathered:
         else:
             events.append(document)
     ranked = {scope: _ranked(found) for scope, found in plans.items()}
-    going: dict[str, list[StoredDocument]] = {scope: [] for scope in ranked}
+    taken: dict[str, list[StoredDocument]] = {scope: [] for scope in ranked}
     waiting: list[StoredDocument] = []
     contradicting: list[tuple[StoredDocument, str]] = []
     for event in sorted(events, key=lambda document: document.content_hash):
@@ -76,9 +76,9 @@ def gather(documents: Sequence[StoredDocument]) -> Gathered:
         elif reason := _contradiction(event, ranked[scope][0]):
             contradicting.append((event, reason))
         else:
-            going[scope].append(event)
+            taken[scope].append(event)
     return Gathered(
-        {scope: (found[0], tuple(going[scope])) for scope, found in sorted(ranked.items())},
+        {scope: (found[0], tuple(taken[scope])) for scope, found in sorted(ranked.items())},
         tuple(other for found in ranked.values() for other in found[1:]),
         tuple(waiting),
         tuple(contradicting),
@@ -227,10 +227,10 @@ class LongHistory:
             yield _failed(events, reason_of(error))
             return
         states = {at: (state, reason) for at, state, reason in states_of(gathered)}
-        for scope, (plan, going) in gathered.chosen.items():
-            if any(event.content_hash not in self._forgotten for event in going):
+        for scope, (plan, events_of_plan) in gathered.chosen.items():
+            if any(event.content_hash not in self._forgotten for event in events_of_plan):
                 self._spoken.add(scope)
-                projection = self._project([plan, *going])
+                projection = self._project([plan, *events_of_plan])
                 states |= {at: (state, why) for at, state, why in projection.states}
                 yield Projection(projection.parts, None, ())
         positions = {event.position for event in events}

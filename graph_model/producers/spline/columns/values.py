@@ -58,14 +58,14 @@ class Value:
     """The sources of a value.
 
     ``flows`` are the sources by kind of flow. ``parts`` are the alternatives from which a field can
-    be selected (None: unknown; (): a literal without fields); ``around`` flows into every selected
+    be selected (None: unknown; (): a literal without fields); ``shared`` flows into every selected
     field (the conditions of a CASE that chose between structs). ``size`` counts the nested values,
     ``depth`` the nesting of structs.
     """
 
     flows: Flows = NO_FLOWS
     parts: tuple[ReadColumn | Struct, ...] | None = ()
-    around: Flows = NO_FLOWS
+    shared: Flows = NO_FLOWS
     size: int = field(default=1, compare=False)
     depth: int = field(default=0, compare=False)
 
@@ -169,16 +169,16 @@ def merged(values: Sequence[Value]) -> Value:
     if len(values) == 1:
         return values[0]
     flows = union_flows(value.flows for value in values)
-    around = union_flows(value.around for value in values)
+    shared = union_flows(value.shared for value in values)
     parts: dict[ReadColumn | Struct, None] = {}
     for value in values:
         if value.parts is None:
-            return Value(flows, None, around)
+            return Value(flows, None, shared)
         parts.update(dict.fromkeys(value.parts))
     size = sum(value.size for value in values)
     if len(parts) > _MAX_PARTS or size > _MAX_SIZE:
-        return Value(flows, None, around)
-    return Value(flows, tuple(parts), around, size, max(value.depth for value in values))
+        return Value(flows, None, shared)
+    return Value(flows, tuple(parts), shared, size, max(value.depth for value in values))
 
 
 def stepped(value: Value, how: int) -> Value:
@@ -186,8 +186,8 @@ def stepped(value: Value, how: int) -> Value:
     if how == IDENTITY:
         return value
     parts = None if value.parts is None else tuple(_part(part, how) for part in value.parts)
-    around = raised(value.around, how)
-    return Value(raised(value.flows, how), parts, around, value.size, value.depth)
+    shared = raised(value.shared, how)
+    return Value(raised(value.flows, how), parts, shared, value.size, value.depth)
 
 
 def _part(part: ReadColumn | Struct, how: int) -> ReadColumn | Struct:
@@ -201,14 +201,14 @@ def under(value: Value, deciding_flows: Flows) -> Value:
     if deciding_flows == NO_FLOWS:
         return value
     flows = union_flows((value.flows, deciding_flows))
-    around = union_flows((value.around, deciding_flows))
-    return Value(flows, value.parts, around, value.size, value.depth)
+    shared = union_flows((value.shared, deciding_flows))
+    return Value(flows, value.parts, shared, value.size, value.depth)
 
 
 def add_sources(value: Value, flows: Flows) -> Value:
     """The value, with sources that no selected field takes: the keys of a map."""
     whole = union_flows((value.flows, flows))
-    return Value(whole, value.parts, value.around, value.size, value.depth)
+    return Value(whole, value.parts, value.shared, value.size, value.depth)
 
 
 def picked(value: Value, name: str | None, place: int | None, sources: ColumnNumbering) -> Value:
@@ -224,7 +224,7 @@ def picked(value: Value, name: str | None, place: int | None, sources: ColumnNum
         if one is None:
             return closed(raised(value.flows, TRANSFORMATION))
         found.append(one)
-    return under(merged(found) if found else EMPTY, value.around)
+    return under(merged(found) if found else EMPTY, value.shared)
 
 
 def _pick(

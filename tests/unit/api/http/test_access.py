@@ -205,22 +205,22 @@ class OneKey:
 
 
 def test_without_any_key_everybody_may_do_everything_whatever_they_send() -> None:
-    keeper = Guard(NoKeys(), frozenset(), Rates(Clock()))
-    assert keeper.admitted(None, ADMIN) is EVERYBODY
-    assert keeper.admitted("of another server", ADMIN) is EVERYBODY
+    guard = Guard(NoKeys(), frozenset(), Rates(Clock()))
+    assert guard.admitted(None, ADMIN) is EVERYBODY
+    assert guard.admitted("of another server", ADMIN) is EVERYBODY
 
 
 def test_a_wrong_key_is_not_taken_for_none_where_none_would_do() -> None:
-    keeper = Guard(OneKey(a_key()), frozenset({READER}), Rates(Clock()))
-    assert keeper.admitted(None, READER).name == "anonymous"
+    guard = Guard(OneKey(a_key()), frozenset({READER}), Rates(Clock()))
+    assert guard.admitted(None, READER).name == "anonymous"
     with pytest.raises(NotAuthenticated):
-        keeper.admitted("hw_wrong", READER)
+        guard.admitted("hw_wrong", READER)
 
 
 def test_a_missing_key_is_asked_for_by_its_header_and_by_the_setting_of_the_console() -> None:
-    keeper = Guard(OneKey(a_key()), frozenset(), Rates(Clock()))
+    guard = Guard(OneKey(a_key()), frozenset(), Rates(Clock()))
     with pytest.raises(NotAuthenticated, match=r"X-API-Key.*HEADWATER_API_KEY"):
-        keeper.admitted(None, READER)
+        guard.admitted(None, READER)
 
 
 # --- the address ---------------------------------------------------------------------------------
