@@ -43,7 +43,7 @@ _Write = tuple[str, str]
 """(logical plan, id of a column that it writes)."""
 _Into = dict[_Write, tuple[Edge, ...]]
 """The derivations behind the written columns."""
-_Decider = tuple[str, Name]
+_Influence = tuple[str, Name]
 """(how, column) of a column that influences another."""
 
 
@@ -144,7 +144,7 @@ class ColumnWalks:
         self._indirect = indirect
         self._names: dict[str, Name] = {}  # column id -> its name
         self._into: _Into = {}
-        self._deciding: dict[str, list[Edge]] = {}  # logical plan -> the influences on it
+        self._row_influences: dict[str, list[Edge]] = {}  # logical plan -> the influences on it
         self._outputs: dict[str, frozenset[Name]] = {}  # logical plan -> columns it writes
 
     def upstream(
@@ -319,7 +319,7 @@ class ColumnWalks:
     def _counts(self, asked: Iterable[tuple[Name, Step]]) -> dict[Name, Influences]:
         """Columns that the same steps write share one count."""
         writing: defaultdict[Name, set[Step]] = defaultdict(set)
-        alone: defaultdict[Name, set[_Decider]] = defaultdict(set)
+        alone: defaultdict[Name, set[_Influence]] = defaultdict(set)
         for name, step in asked:
             paths = holders(name[1])
             if any(self._is_written(path, step, self._into) for path in paths):
@@ -327,20 +327,20 @@ class ColumnWalks:
             for path in paths:
                 edges = self._into[step.logical_plan, column_id((step.target, path))]
                 indirect = [edge for edge in edges if edge.value("kind") == labels.INDIRECT]
-                alone[name] |= self._deciders(indirect, step)
-        counts: dict[tuple[frozenset[Step], frozenset[_Decider]], Influences] = {}
+                alone[name] |= self._influences_in(indirect, step)
+        counts: dict[tuple[frozenset[Step], frozenset[_Influence]], Influences] = {}
         found: dict[Name, Influences] = {}
-        for name, deciders in alone.items():
-            key = frozenset(writing[name]), frozenset(deciders)
+        for name, influences in alone.items():
+            key = frozenset(writing[name]), frozenset(influences)
             if key not in counts:
-                counts[key] = _counted(deciders.union(*map(self._deciders_of_rows, key[0])))
+                counts[key] = _counted(influences.union(*map(self._influences_on_rows, key[0])))
             found[name] = counts[key]
         return found
 
-    def _deciders_of_rows(self, step: Step) -> set[_Decider]:
-        return self._deciders(self._deciding[step.logical_plan], step)
+    def _influences_on_rows(self, step: Step) -> set[_Influence]:
+        return self._influences_in(self._row_influences[step.logical_plan], step)
 
-    def _deciders(self, edges: Iterable[Edge], step: Step) -> set[_Decider]:
+    def _influences_in(self, edges: Iterable[Edge], step: Step) -> set[_Influence]:
         """The kinds and the columns of the influences in these edges."""
         return {
             (str(edge.value("how")), source.name)
@@ -414,14 +414,14 @@ class ColumnWalks:
         return self._indirect or edge.value("kind") == labels.DIRECT
 
     def _learn_influences(self, plans: Collection[str]) -> None:
-        new = set(plans) - self._deciding.keys()
+        new = set(plans) - self._row_influences.keys()
         if not new:
             return
         page = self._graph.edges(new, Direction.UPSTREAM, (labels.INFLUENCES,), HUB_LIMIT)
         self._bounds.note_hub(page.cut)
-        self._deciding |= {plan: [] for plan in new}
+        self._row_influences |= {plan: [] for plan in new}
         for edge in page.edges:
-            self._deciding[edge.in_id].append(edge)
+            self._row_influences[edge.in_id].append(edge)
         self.learn_names({edge.out_id for edge in page.edges})
         self._learn_outputs({edge.in_id for edge in page.edges})
 
@@ -471,11 +471,11 @@ class ColumnWalks:
             for edge in into.get((step.logical_plan, column_id((step.target, holder))), ())
             if self._wants(edge)
         ]
-        if self._indirect and self._deciding[step.logical_plan]:
+        if self._indirect and self._row_influences[step.logical_plan]:
             own = self._is_written(cell.path, step, into)
             if own or any(self._is_written(one, step, into) for one in holders(cell.path)[1:]):
-                deciding = self._deciding[step.logical_plan]
-                found += [(as_column_edge(edge), own) for edge in deciding]
+                influences = self._row_influences[step.logical_plan]
+                found += [(as_column_edge(edge), own) for edge in influences]
         return [
             Hop(between(edge, source.name, cell.name), source, step.job, own)
             for edge, own in found
@@ -514,9 +514,9 @@ class ColumnWalks:
             plans |= {plan for plan, _ in into}
             targets = set(self.learn_names({edge.in_id for edge in edges}).values())
             if self._indirect:
-                decided = self._decided(called)
-                plans |= decided
-                targets |= {name for plan in decided for name in self._outputs[plan]}
+                influenced = self._influenced_plans(called)
+                plans |= influenced
+                targets |= {name for plan in influenced for name in self._outputs[plan]}
             frontier = self._placed(targets | self._fields(targets)) - columns
             columns |= frontier
             if len(columns) > CANDIDATE_LIMIT:
@@ -536,7 +536,7 @@ class ColumnWalks:
             (called, path) for dataset, path in columns for called in (dataset, *names[dataset])
         }
 
-    def _decided(self, columns: Collection[str]) -> set[str]:
+    def _influenced_plans(self, columns: Collection[str]) -> set[str]:
         page = self._graph.edges(columns, Direction.DOWNSTREAM, (labels.INFLUENCES,), HUB_LIMIT)
         self._bounds.note_hub(page.cut)
         plans = {edge.in_id for edge in page.edges}
@@ -586,9 +586,9 @@ def _write_of(edge: Edge) -> _Write:
     return str(edge.value("logical_plan")), edge.in_id
 
 
-def _counted(deciders: Iterable[_Decider]) -> Influences:
+def _counted(influences: Iterable[_Influence]) -> Influences:
     """The number of influencing columns, by kind of influence and dataset, sorted."""
-    counts = Counter((how, dataset) for how, (dataset, _) in deciders)
+    counts = Counter((how, dataset) for how, (dataset, _) in influences)
     return tuple(InfluenceCount(*key, counts[key]) for key in sorted(counts))
 
 

@@ -111,8 +111,8 @@ def _spelling(row: ColumnRow, at: int | None, catalogue: SchemaHistory) -> Colum
 
 
 def _count_indirect(derivations: Iterable[ColumnDerivation]) -> dict[str, int]:
-    deciding = {(one.how, one.source) for one in derivations if one.kind == labels.INDIRECT}
-    return dict(sorted(Counter(how for how, _ in deciding).items()))
+    influences = {(one.how, one.source) for one in derivations if one.kind == labels.INDIRECT}
+    return dict(sorted(Counter(how for how, _ in influences).items()))
 
 
 def _definitions(

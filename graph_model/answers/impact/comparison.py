@@ -11,7 +11,7 @@ from typing import Final
 
 from graph_model import labels
 from graph_model.answers.impact.changes import Change, ChangeKind
-from graph_model.answers.impact.outline import ColumnOutline, PlanOutline, RowDecider
+from graph_model.answers.impact.outline import ColumnOutline, PlanOutline, RowInfluence
 from graph_model.naming.schemas import same_type
 
 _SHOWN_DIGITS: Final = 8
@@ -121,10 +121,10 @@ _DECIDING: Final = {
 
 def _rows(before: PlanOutline, after: PlanOutline) -> Iterator[Change]:
     """Changes to the set of rows: filters, joins, groupings and sort orders."""
-    for how in sorted({one.how for one in before.deciders | after.deciders}):
-        old = {one for one in before.deciders if one.how == how}
-        new = {one for one in after.deciders if one.how == how}
-        if _decide_otherwise(old, new):
+    for how in sorted({one.how for one in before.influences | after.influences}):
+        old = {one for one in before.influences if one.how == how}
+        new = {one for one in after.influences if one.how == how}
+        if _differ(old, new):
             subject = _DECIDING.get(how, how)
             yield Change(ChangeKind.ROWS_CHANGED, subject, _conditions(old), _conditions(new))
     if before.joins is not None and after.joins is not None and before.joins != after.joins:
@@ -132,20 +132,20 @@ def _rows(before: PlanOutline, after: PlanOutline) -> Iterator[Change]:
         yield Change(ChangeKind.ROWS_CHANGED, "join types", *ends)
 
 
-def _decide_otherwise(old: Set[RowDecider], new: Set[RowDecider]) -> bool:
+def _differ(old: Set[RowInfluence], new: Set[RowInfluence]) -> bool:
     """Columns alone are compared where a producer does not report its conditions."""
     if all(one.expression for one in old | new):
         return old != new
     return {(one.dataset, one.path) for one in old} != {(one.dataset, one.path) for one in new}
 
 
-def _conditions(deciders: Iterable[RowDecider]) -> str:
+def _conditions(influences: Iterable[RowInfluence]) -> str:
     """The conditions, or the columns without one, each once: a condition stands at each of its
     columns. One that holds the separator itself (``flags | 4 > 0``) stands in two parts.
     """
     texts = {
         text
-        for one in deciders
+        for one in influences
         for text in (one.expression or one.path).split(labels.BETWEEN_EXPRESSIONS)
     }
     return ", ".join(sorted(texts))

@@ -31,7 +31,7 @@ class DerivationSource:
 
 
 @dataclass(frozen=True, slots=True, order=True)
-class RowDecider:
+class RowInfluence:
     """A column that decides over all rows: ``how`` is FILTER, JOIN, GROUP_BY or SORT.
 
     ``expression`` holds its conditions (``a > 1 | a = b``), "" where the producer reports none.
@@ -73,7 +73,7 @@ class PlanOutline:
     partition_keys: tuple[str, ...]
     columns: tuple[ColumnOutline, ...] | None
     inputs: Mapping[str, str]
-    deciders: frozenset[RowDecider]
+    influences: frozenset[RowInfluence]
     joins: tuple[str, ...] | None
 
 
@@ -114,8 +114,8 @@ class _Reading:
     def outline(self, row: LogicalPlanRow) -> PlanOutline:
         edges = self._at[row.id]
         sources = [e.out_id for e in edges if e.label == labels.FEEDS and e.in_id == row.id]
-        deciders = {
-            RowDecider(
+        influences = {
+            RowInfluence(
                 *self._columns[edge.out_id],
                 str(edge.value("how")),
                 str(edge.value("expression") or ""),
@@ -134,7 +134,7 @@ class _Reading:
             partition_keys=tuple(json.loads(row.partition_keys)),
             columns=self._written(row, edges),
             inputs={source: self._uris.get(source, "") for source in sorted(sources)},
-            deciders=frozenset(deciders),
+            influences=frozenset(influences),
             joins=self._joins(edges),
         )
 

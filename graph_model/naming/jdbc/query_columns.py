@@ -383,21 +383,21 @@ def _composed(outer: str, inner: str) -> str:
 
 def _below(node: exp.Expr, how: str) -> Iterator[tuple[exp.Expr, str]]:
     """The parts of an expression, each with its flow."""
-    deciding = _DECIDING.get(type(node))
+    influencing = _INFLUENCING.get(type(node))
     if isinstance(node, exp.AggFunc):
         how = _composed(how, labels.AGGREGATION)
     elif not isinstance(node, exp.Paren | exp.Alias | exp.Window | exp.Filter | exp.Ordered):
         how = _composed(how, labels.TRANSFORMATION)
     for key, value in node.args.items():
         own = how
-        if deciding is not None and key in deciding[0]:
-            own = _composed(deciding[1], how) if how in _STRENGTH else how
+        if influencing is not None and key in influencing[0]:
+            own = _composed(influencing[1], how) if how in _STRENGTH else how
         listed = value if isinstance(value, list) else [value]
         yield from ((item, own) for item in listed if isinstance(item, exp.Expr))
 
 
 #: Arguments that only decide over the result.
-_DECIDING: Final[dict[type[Any], tuple[frozenset[str], str]]] = {
+_INFLUENCING: Final[dict[type[Any], tuple[frozenset[str], str]]] = {
     exp.Case: (frozenset({"this"}), labels.CONDITIONAL),
     exp.If: (frozenset({"this"}), labels.CONDITIONAL),
     exp.Filter: (frozenset({"expression"}), labels.CONDITIONAL),

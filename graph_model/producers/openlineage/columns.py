@@ -90,11 +90,11 @@ class ColumnEdges:
     def influence(self, source: Column, transformations: Iterable[Transformation]) -> None:
         """Add ``source`` as an influence on the whole output.
 
-        Spark reports both how the deciding expression was computed (DIRECT) and how it decides;
+        Spark reports both how the influencing expression was computed (DIRECT) and how it decides;
         only the latter is kept here.
         """
-        deciding = [one for one in transformations if kind_and_how(one)[0] == labels.INDIRECT]
-        for one in deciding or (_UNREPORTED_INFLUENCE,):
+        influences = [one for one in transformations if kind_and_how(one)[0] == labels.INDIRECT]
+        for one in influences or (_UNREPORTED_INFLUENCE,):
             how = kind_and_how(one)[1]
             self._influences.setdefault((source, how), _Texts()).add(one)
 

@@ -20,7 +20,7 @@ from graph_model.producers.spline.columns.values import (
     TRANSFORMATION,
     Flows,
     all_sources,
-    deciding,
+    as_influence,
     raised,
     union_flows,
 )
@@ -190,8 +190,8 @@ class _Deriver:
             return kept, name
         same = [self.valuation.flows(item) for item in set_to.same]
         changed = [raised(self.valuation.flows(r), TRANSFORMATION) for r in set_to.changed]
-        decided = [deciding(self.valuation.flows(r), CONDITIONAL) for r in set_to.conditions]
-        return union_flows((kept, *same, *changed, *decided)), self._chosen(name, set_to)
+        influences = [as_influence(self.valuation.flows(r), CONDITIONAL) for r in set_to.conditions]
+        return union_flows((kept, *same, *changed, *influences)), self._chosen(name, set_to)
 
     def _chosen(self, name: str, set_to: ColumnAssignment) -> str:
         """``CASE WHEN dept = HR THEN salary + bonus ELSE salary END``; without a condition the new

@@ -27,9 +27,9 @@ from graph_model.producers.spline.columns.values import (
     Flows,
     Value,
     add_sources,
+    as_influence,
     closed,
     column,
-    deciding,
     merged,
     picked,
     raised,
@@ -234,8 +234,10 @@ class Valuation:
         same = [self._input(node) for node in definition.nodes]
         changed = [closed(raised(self._input(r).flows, TRANSFORMATION)) for r in definition.changed]
         value = merged([*same, *changed])
-        decided = [deciding(self._input(r).flows, CONDITIONAL) for r in definition.conditions]
-        return under(value, union_flows(decided))
+        influences = [
+            as_influence(self._input(r).flows, CONDITIONAL) for r in definition.conditions
+        ]
+        return under(value, union_flows(influences))
 
     def _function(self, function: Function, frame: int) -> Value:
         if (call := self._lambdas.call(function, frame)) is not None:
@@ -268,24 +270,24 @@ class Valuation:
         if is_subquery(word) or is_clause(function, word):
             how = IDENTITY
         given = roles(function, word)
-        flowing, decided = values, NO_FLOWS
+        flowing, influences = values, NO_FLOWS
         if given.count(ChildRole.VALUE) < len(given):
             flowing = [v for v, role in zip(values, given, strict=True) if role is ChildRole.VALUE]
-            decided = union_flows(
-                deciding(value.flows, CONDITIONAL if role is ChildRole.CONDITION else WINDOW)
+            influences = union_flows(
+                as_influence(value.flows, CONDITIONAL if role is ChildRole.CONDITION else WINDOW)
                 for value, role in zip(values, given, strict=True)
                 if role is not ChildRole.VALUE
             )
         if word in _CHOOSING_FIRST and flowing:
             kept = stepped(flowing[0], how)
             index = union_flows(raised(value.flows, how) for value in flowing[1:])
-            return under(kept, union_flows((decided, index)))
+            return under(kept, union_flows((influences, index)))
         if (word in _CHOOSING or is_subquery(word)) and flowing:
-            return under(stepped(merged(flowing), how), decided)
+            return under(stepped(merged(flowing), how), influences)
         flows = union_flows(raised(value.flows, how) for value in flowing)
-        if not flowing and decided == NO_FLOWS:
+        if not flowing and influences == NO_FLOWS:
             return EMPTY if not values else closed(flows)
-        return closed(union_flows((flows, decided)))
+        return closed(union_flows((flows, influences)))
 
     def _struct(self, function: Function, values: Sequence[Value]) -> Value:
         """``named_struct(name, value, …)``."""
@@ -319,12 +321,12 @@ class Valuation:
         """An argument without elements still determines the number of calls: it decides."""
         first, *others = (self._input(place) for place in call.arguments)
         body = self._input(call.bodies[-1])
-        unused = union_flows(deciding(self._input(n).flows, CONDITIONAL) for n in call.unused())
+        unused = union_flows(as_influence(self._input(n).flows, CONDITIONAL) for n in call.unused())
         match call.result:
             case LambdaResult.KEPT:
-                return under(stepped(first, TRANSFORMATION), deciding(body.flows, CONDITIONAL))
+                return under(stepped(first, TRANSFORMATION), as_influence(body.flows, CONDITIONAL))
             case LambdaResult.DECIDED:
-                return closed(union_flows((deciding(body.flows, CONDITIONAL), unused)))
+                return closed(union_flows((as_influence(body.flows, CONDITIONAL), unused)))
             case LambdaResult.KEYS:
                 return add_sources(
                     stepped(first, TRANSFORMATION), raised(body.flows, TRANSFORMATION)

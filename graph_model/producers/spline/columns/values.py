@@ -127,7 +127,7 @@ def raised(flows: Flows, how: int) -> Flows:
     return flows
 
 
-def deciding(flows: Flows, how: int) -> Flows:
+def as_influence(flows: Flows, how: int) -> Flows:
     """All sources as CONDITIONAL or WINDOW, because they only decide."""
     everything = all_sources(flows)
     return (0, 0, 0, everything, 0) if how == CONDITIONAL else (0, 0, 0, 0, everything)
@@ -196,12 +196,12 @@ def _part(part: ReadColumn | Struct, how: int) -> ReadColumn | Struct:
     return Struct(part.names, tuple(stepped(member, how) for member in part.members))
 
 
-def under(value: Value, deciding_flows: Flows) -> Value:
-    """The value, with the sources that decided about it."""
-    if deciding_flows == NO_FLOWS:
+def under(value: Value, influences: Flows) -> Value:
+    """The value, with the sources that influence it."""
+    if influences == NO_FLOWS:
         return value
-    flows = union_flows((value.flows, deciding_flows))
-    shared = union_flows((value.shared, deciding_flows))
+    flows = union_flows((value.flows, influences))
+    shared = union_flows((value.shared, influences))
     return Value(flows, value.parts, shared, value.size, value.depth)
 
 

@@ -227,8 +227,8 @@ def test_only_plans_with_one_fingerprint_are_as_before() -> None:
 
 def test_columns_alone_are_compared_where_a_producer_reports_no_conditions() -> None:
     known, captured = outline_of(joined()), outline_of(joined(least=5000))
-    silent = frozenset(replace(one, expression="") for one in known.deciders)
-    other = replace(known, deciders=silent, joins=None)
+    silent = frozenset(replace(one, expression="") for one in known.influences)
+    other = replace(known, influences=silent, joins=None)
     assert {change.kind for change in compare(other, captured)} == {ChangeKind.PLAN_CHANGED}
 
 
