@@ -17,6 +17,7 @@ from graph_model.facts import (
     ReadVersionRow,
     RenameRow,
     Row,
+    row_key,
 )
 from graph_model.labels import COMPLETED, CTAS_COMMANDS, EXECUTION_MODES
 from graph_model.stores.catalogue import SqlCatalogue
@@ -140,7 +141,7 @@ def test_subjects_that_are_asked_about_together_get_the_answers_that_each_gets_a
     catalogue: SqlCatalogue, rows: list[Row], beside: list[Row]
 ) -> None:
     catalogue.clear()
-    catalogue.record([*rows, *dict.fromkeys(beside)])
+    catalogue.record([*rows, *{row_key(row): row for row in beside}.values()])
     for question, (asked, answer) in _ASKED.items():
         together = _parts(answer(catalogue, asked))
         alone = (_parts(answer(catalogue, [one])) for one in asked)
