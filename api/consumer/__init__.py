@@ -6,5 +6,5 @@ In reading order:
 ``queries``  query strings with Spline's names and defaults, read as Spring reads them
 ``replies``  values of the consumer API -> JSON in Spline's spelling
 ``errors``   errors in the form that Spline's viewers expect
-``about``    Spline's version and its deployment probes
+``probes``   Spline's version and its deployment probes
 """

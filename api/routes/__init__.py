@@ -18,7 +18,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from api.consumer import about
+from api.consumer import probes
 from api.consumer import routes as consumer
 from api.routes import commands, health, journal, openlineage, pages, producer, uploads
 from api.routes.governance import declarations, governance, quality, rules
@@ -36,7 +36,7 @@ def register(app: Flask, api: Api) -> None:
         name = "producer" if prefix else "producer_at_root"
         api.register_blueprint(producer.blueprint, name=name, url_prefix=prefix or "/")
     for module in (
-        openlineage, uploads, consumer, about, graph, home, columns, runs, difference, impact,
+        openlineage, uploads, consumer, probes, graph, home, columns, runs, difference, impact,
         journal, commands, governance, rules, declarations, quality, health,
     ):  # fmt: skip
         api.register_blueprint(module.blueprint)

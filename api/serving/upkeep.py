@@ -10,8 +10,8 @@ gives the pages of deleted rows back to the disk a few MB at a time.
 The commands are like a person's (``headwater prune``): their author is ``retention``, their note
 names the setting and the covered executions. Of those a run stays that wrote something else that
 stays. A night that a service did not finish, since it ended, was killed or a rebuild was asked for,
-is continued by the next look of any service (``retention.nights``). A command that fails, or takes
-too long, ends its night.
+is continued by the next look of any service (``retention.nightly_run``). A command that fails, or
+takes too long, ends its night.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from graph_model.errors import HeadwaterError
 from graph_model.producers.commands.documents import Cutoff, Prune
 from graph_model.producers.commands.recorded import recorded_cutoffs
 from graph_model.retention.coverage import Retention, count_covered
-from graph_model.retention.nights import NightlyRun, read_nightly_run
+from graph_model.retention.nightly_run import NightlyRun, read_nightly_run
 from graph_model.retention.policy import RetentionPolicy
 from graph_model.retention.steps import MOST_EXECUTIONS, RetentionStep, next_step, worth_moving
 from graph_model.stores.protocols import DocumentState

@@ -19,8 +19,8 @@ from graph_model.facts import DatasetRow
 from graph_model.governance.layers import Layers
 from graph_model.governance.statements import Governance
 from graph_model.naming import Rules
+from graph_model.producers.client_spellings import SpelledRead, Spellings
 from graph_model.producers.registry import PRODUCERS, Producers
-from graph_model.producers.spellings import SpelledRead, Spellings
 from graph_model.stores.protocols import (
     CatalogueLists,
     DocumentKind,

@@ -9,7 +9,7 @@ In reading order:
 ``translation``         the documents of one subject key -> facts, and a state for each document
 ``projections``         the writes and removals of one subject, and the states of its documents
 ``translation_result``  the result for the documents of one key: facts, and a state for each
-``spellings``           the names of a document as its client spelled them
+``client_spellings``    the names of a document as its client spelled them
 ``document_notes``      the journal's notes beside a projected document
 ``spline``              execution plans and events of the Spline agent and of the listener
 ``openlineage``         events of OpenLineage's clients
@@ -19,5 +19,5 @@ In reading order:
 ``command_effects``     the effect on documents of the commands in force
 ``size_bounds``         the size of a subject's facts, and its bounds
 ``times``               event times as clients write them: ISO 8601, from no fraction to nanoseconds
-``spelling``            one spelling of JSON inside facts: equal content, equal text
+``canonical_json``      one spelling of JSON inside facts: equal content, equal text
 """

@@ -8,9 +8,9 @@ from typing import Any, Protocol
 
 from graph_model.json_fields import JsonObject
 from graph_model.naming import Rules
+from graph_model.producers.client_spellings import Spellings
 from graph_model.producers.command_effects import CommandEffects
 from graph_model.producers.projections import Projection
-from graph_model.producers.spellings import Spellings
 from graph_model.stores.protocols import DocumentKind, StoredDocument, Submission
 
 ProjectAll = Callable[[Sequence[StoredDocument]], Projection]

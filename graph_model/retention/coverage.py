@@ -32,7 +32,7 @@ from graph_model.producers.commands.documents import (
 )
 from graph_model.producers.registry import PRODUCERS, Producers
 from graph_model.producers.translation import Translation
-from graph_model.retention.needed import Needed
+from graph_model.retention.needed_writes import NeededWrites
 from graph_model.stores.protocols import (
     Catalogue,
     DocumentState,
@@ -198,7 +198,7 @@ def resolve_prune(retention: Retention, catalogue: Catalogue, *, drop_bodies: bo
     wished = _wished_times(retention, catalogue)
     plans = {row.id: row for row in catalogue.logical_plans_of(wished)}
     times = {job: before for job, (_, before) in wished.items()}
-    needed = Needed(plans, times, sources_of(plans, catalogue), catalogue)
+    needed = NeededWrites(plans, times, sources_of(plans, catalogue), catalogue)
     needed.follow()
     cutoffs = {
         # the two writes of a CREATE TABLE AS SELECT are one: both stay

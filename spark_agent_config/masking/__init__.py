@@ -8,7 +8,7 @@ Identity drops masked parts, so a document names the same datasets before and af
 In reading order:
 
 ``names``      names whose values are secret: every table of words
-``texts``      texts without their secrets: all recognisers in one scan
+``free_text``  texts without their secrets: all recognisers in one scan
 ``settings``   named values inside a text: ``password=x``, ``"token": "x"``
 ``logins``     logins in URLs: ``//user:password@host`` and the drivers' own forms
 ``tokens``     secrets recognised by their form alone
@@ -20,8 +20,8 @@ In reading order:
 from __future__ import annotations
 
 from spark_agent_config.masking.documents import JsonValue, mask_secrets
+from spark_agent_config.masking.free_text import mask_text, mask_uri
 from spark_agent_config.masking.names import is_secret_key
-from spark_agent_config.masking.texts import mask_text, mask_uri
 
 __all__ = [
     "JsonValue",

@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any, Final
 
+from spark_agent_config.masking.free_text import find_suspicious, is_masked, mask_text, mask_uri
 from spark_agent_config.masking.names import MASK, NAME_LENGTH, hides_numbers, is_secret_key
-from spark_agent_config.masking.texts import find_suspicious, is_masked, mask_text, mask_uri
 
 if TYPE_CHECKING:
     from typing import TypeAlias

@@ -11,13 +11,13 @@ from graph_model.errors import InvalidDocument
 from graph_model.facts import ExecutionRow, Part, merge, whole
 from graph_model.json_fields import JsonObject, read_object, read_text
 from graph_model.naming import Rules
+from graph_model.producers.client_spellings import SpelledRead, Spellings
 from graph_model.producers.command_effects import NO_EFFECTS, CommandEffects
 from graph_model.producers.declared.documents import name_dataset
 from graph_model.producers.openlineage import RunEvent, read_event, read_run, subject_key
 from graph_model.producers.producer import Reported
 from graph_model.producers.projections import Projection, projection_of
 from graph_model.producers.registry import PRODUCERS, Producers
-from graph_model.producers.spellings import SpelledRead, Spellings
 from graph_model.producers.translation_result import PROJECTED, Outcome, earlier_sets
 from graph_model.stores.protocols import DocumentKind, StoredDocument, Submission
 from graph_model.stores.submissions import compact_json, make_submission

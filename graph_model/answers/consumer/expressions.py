@@ -13,7 +13,7 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from graph_model.answers.consumer.identifiers import local_id
-from graph_model.producers.spelling import spell
+from graph_model.producers.canonical_json import spell
 from graph_model.producers.spline.documents import ExecutionPlan, Function, Reference, as_reference
 from graph_model.producers.spline.expressions import Renderer
 

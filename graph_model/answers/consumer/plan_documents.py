@@ -18,7 +18,7 @@ from graph_model.producers.openlineage.pages.inspection import Use
 from graph_model.producers.openlineage.pages.plans import EventPlans, without_facets
 from graph_model.producers.spline.documents import ExecutionPlan
 from graph_model.producers.spline.gathering import read_plan_document
-from graph_model.producers.spline.logic import with_patterns
+from graph_model.producers.spline.plan_logic import with_patterns
 from graph_model.stores.protocols import Direction
 
 _PLAN: Final = "execution plan"

@@ -37,7 +37,7 @@ from graph_model.producers.openlineage.pages.plans import (
 from graph_model.producers.spline import PlanDocument
 from graph_model.producers.spline.gathering import read_plan_document
 from graph_model.producers.spline.inspection import inspect
-from graph_model.producers.spline.logic import with_patterns
+from graph_model.producers.spline.plan_logic import with_patterns
 from graph_model.stores.protocols import Direction, StoredDocument
 
 EXECUTIONS_SHOWN = 20

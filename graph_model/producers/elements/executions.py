@@ -20,7 +20,7 @@ from graph_model.facts import (
     properties,
 )
 from graph_model.naming import JobName
-from graph_model.producers.spelling import spell
+from graph_model.producers.canonical_json import spell
 
 MOST_EXTRA_CHARACTERS: Final = 20_000
 """The limit of the labels of an event together, and of each other text about it."""

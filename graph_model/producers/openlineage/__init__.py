@@ -8,7 +8,7 @@ In reading order:
 ``producer``          the producer of OpenLineage's events
 ``events``            events in one normal form, and all events of a run as one state
 ``translate``         events -> facts
-``logic``             the logic of a job, without times and run ids: one value for each output
+``job_logic``         the logic of a job, without times and run ids: one value for each output
 ``datasets``          datasets and columns of an event under their canonical identity
 ``columns``           column edges of one output, from a columnLineage or lineage facet
 ``plans``             the structural facts of a RunLogic, shared by all runs with the same logic

@@ -16,9 +16,9 @@ from cachetools import LRUCache, cached
 
 from graph_model import identity, labels, naming
 from graph_model.naming import DatasetName, Rules, SchemaColumn
+from graph_model.producers.canonical_json import spell
 from graph_model.producers.openlineage.events.documents import Dataset
 from graph_model.producers.openlineage.events.facets import Facet, SchemaField, Subset, Symlink
-from graph_model.producers.spelling import spell
 
 Column = tuple[str, str]  # (dataset id, path)
 

@@ -8,6 +8,7 @@ from typing import Any
 from graph_model import identity
 from graph_model.facts import DeclarationRow
 from graph_model.naming import JobName
+from graph_model.producers.canonical_json import spell
 from graph_model.producers.openlineage.datasets import DatasetUse
 from graph_model.producers.openlineage.events.declaration_facet import (
     DECLARATION_FACET,
@@ -15,8 +16,7 @@ from graph_model.producers.openlineage.events.declaration_facet import (
 )
 from graph_model.producers.openlineage.events.documents import JobEvent, subject_key
 from graph_model.producers.openlineage.events.facets import value_of
-from graph_model.producers.openlineage.logic import RunLogic
-from graph_model.producers.spelling import spell
+from graph_model.producers.openlineage.job_logic import RunLogic
 
 
 def declaration_rows(

@@ -28,14 +28,14 @@ from graph_model.facts import (
     whole,
 )
 from graph_model.naming import JobName, Rules
+from graph_model.producers.canonical_json import spell
 from graph_model.producers.elements.datasets import add_column, add_dataset, add_schema
 from graph_model.producers.elements.executions import add_job
 from graph_model.producers.openlineage.columns import ReportedFlow
 from graph_model.producers.openlineage.datasets import Column, DatasetUse
 from graph_model.producers.openlineage.events.accumulate import JobStatement
-from graph_model.producers.openlineage.logic import RunLogic, read_logics, statement_digest
+from graph_model.producers.openlineage.job_logic import RunLogic, read_logics, statement_digest
 from graph_model.producers.size_bounds import Weight, weigh
-from graph_model.producers.spelling import spell
 
 _MOST_BYTES: Final = 64_000_000
 _HEAD_BYTES: Final = 1_000

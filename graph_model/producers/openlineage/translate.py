@@ -41,6 +41,7 @@ from graph_model.facts import (
     edge,
 )
 from graph_model.naming import JobName, Rules
+from graph_model.producers.canonical_json import spell
 from graph_model.producers.elements.datasets import add_dataset
 from graph_model.producers.elements.executions import add_execution, add_job
 from graph_model.producers.elements.renames import Rename, add_rename
@@ -81,7 +82,7 @@ from graph_model.producers.openlineage.events.jobs import (
     place_job,
     producer_text,
 )
-from graph_model.producers.openlineage.logic import read_logics, renamed_from
+from graph_model.producers.openlineage.job_logic import read_logics, renamed_from
 from graph_model.producers.openlineage.pages.listing import event_rows
 from graph_model.producers.openlineage.pages.quality import (
     CHECKED_IN,
@@ -98,7 +99,6 @@ from graph_model.producers.openlineage.plans import (
 )
 from graph_model.producers.openlineage.reduction import REDUCTIONS, first_excess, without_columns
 from graph_model.producers.size_bounds import excess_of, weigh
-from graph_model.producers.spelling import spell
 
 _KINDS: Final = {labels.LIFECYCLE: labels.LIFECYCLE_KIND, labels.NO_WRITE: labels.READ_KIND}
 
@@ -383,7 +383,7 @@ def _add_executions(
 def _add_folders(
     collector: FactCollector, inputs: Iterable[Dataset], names: DatasetNamer, row: ExecutionRow
 ) -> None:
-    """The folders of the patterns that are read, as ``translate.logic`` names them."""
+    """The folders of the file patterns that a run reads, as ``job_logic`` names them."""
     read = {use.id: use.dataset for dataset in inputs for use in names.uses(*dataset.key)}
     for key, dataset in read.items():
         if (folder := naming.folder_of(dataset, names.rules)) is not None:

@@ -20,7 +20,7 @@ In reading order:
 ``producer``     the producer of Spline's documents: the subject of one plan id
 ``documents``    plans and events in one normal form, whatever the wire version
 ``lifting``      Spline producer API 1 as API 1.2, so that one reader serves both
-``logic``        the logic of a plan, without times, people and ids
+``plan_logic``   the logic of a plan, without times, people and ids
 ``expressions``  the definitions of a plan's attributes and expressions, and their text
 ``columns``      column lineage inside one plan: the read columns behind each written column
 ``partitions``   the partitions that a plan's write replaces
@@ -39,7 +39,7 @@ from __future__ import annotations
 from typing import Final
 
 from graph_model.producers.spline.executions import translate_execution
-from graph_model.producers.spline.logic import PlanDocument, read_logic
+from graph_model.producers.spline.plan_logic import PlanDocument, read_logic
 from graph_model.producers.spline.plans import PlanHead, translate_plan
 
 __all__ = [

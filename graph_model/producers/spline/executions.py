@@ -23,6 +23,7 @@ from graph_model.facts import (
 )
 from graph_model.folded_text import plain
 from graph_model.naming import Rules
+from graph_model.producers.canonical_json import spell
 from graph_model.producers.elements.datasets import add_dataset
 from graph_model.producers.elements.executions import (
     MOST_EXTRA_CHARACTERS,
@@ -31,7 +32,6 @@ from graph_model.producers.elements.executions import (
     labels_text,
 )
 from graph_model.producers.elements.renames import add_rename
-from graph_model.producers.spelling import spell
 from graph_model.producers.spline.columns.queries import is_query_text
 from graph_model.producers.spline.documents import ExecutionEvent
 from graph_model.producers.spline.partitions import wrote_partitions

@@ -26,21 +26,21 @@ from graph_model.facts import (
 )
 from graph_model.folded_text import plain
 from graph_model.naming import DatasetName, JobName, Rules
+from graph_model.producers.canonical_json import spell
 from graph_model.producers.elements.datasets import Column, add_column, add_dataset, add_schema
 from graph_model.producers.elements.executions import add_job
 from graph_model.producers.elements.renames import Rename
 from graph_model.producers.size_bounds import weigh
-from graph_model.producers.spelling import spell
 from graph_model.producers.spline.columns.queries import is_query_text
 from graph_model.producers.spline.documents import ExecutionPlan, Operation
-from graph_model.producers.spline.logic import (
+from graph_model.producers.spline.partitions import leaves_some, may_leave_some
+from graph_model.producers.spline.plan_logic import (
     DatasetSchema,
     Logic,
     PlanDocument,
     read_logic,
     with_patterns,
 )
-from graph_model.producers.spline.partitions import leaves_some, may_leave_some
 from graph_model.producers.spline.reduction import REDUCTIONS
 from graph_model.producers.spline.renames import read_rename
 from graph_model.producers.spline.versions import MAX_READS, version_of_options

@@ -16,11 +16,11 @@ from cachetools import LRUCache
 
 from graph_model.facts import ArrivalRow, ExecutionRow, Facts
 from graph_model.naming import Rules
+from graph_model.producers.client_spellings import SpelledRead, Spellings
 from graph_model.producers.command_effects import NO_EFFECTS, CommandEffects
 from graph_model.producers.document_notes import projected
 from graph_model.producers.producer import Additions, ProjectAll, Reported
 from graph_model.producers.projections import FORGOTTEN_REASON, Projection, projection_of
-from graph_model.producers.spellings import SpelledRead, Spellings
 from graph_model.producers.spline import (
     TRANSLATOR_VERSION,
     PlanHead,

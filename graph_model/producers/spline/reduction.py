@@ -12,7 +12,7 @@ from dataclasses import replace
 from typing import Final
 
 from graph_model.gaps import OPERATIONS_TOO_LARGE, TOO_LARGE
-from graph_model.producers.spline.logic import DatasetSchema, Logic, LogicalOperation
+from graph_model.producers.spline.plan_logic import DatasetSchema, Logic, LogicalOperation
 
 #: Gap of a plan that reads more tables than the graph accepts from one document.
 DATASETS_TOO_MANY: Final = "datasets-too-many"

@@ -12,7 +12,7 @@ from typing import Final
 from graph_model.facts import Facts, Part, merge, whole
 from graph_model.producers.projections import Projection, settlements
 from graph_model.projection.fullness import size_of
-from graph_model.projection.known import Known
+from graph_model.projection.known_elements import KnownElements
 from graph_model.projection.projector.graph_probe import GraphProbe
 from graph_model.projection.projector.readiness import Activity
 from graph_model.projection.projector.rules import RulesInForce
@@ -50,7 +50,7 @@ class Commits:
         self._probe = probe
         self._waiting = waiting
         self._activity = activity
-        self._known = Known()
+        self._known = KnownElements()
         self._known_catalogue: Catalogue | None = None
         self.name: Final = uuid.uuid4().hex
         self.rebuild: Rebuild | None = None

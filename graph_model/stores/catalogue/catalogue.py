@@ -18,7 +18,7 @@ from graph_model.stores.catalogue.listing.estate import SqlEstate
 from graph_model.stores.catalogue.listing.events import SqlEvents
 from graph_model.stores.catalogue.listing.late_jobs import SqlWaitingJobs
 from graph_model.stores.catalogue.listing.lists import SqlCatalogueLists
-from graph_model.stores.catalogue.listing.recent import SqlRecentExecutions
+from graph_model.stores.catalogue.listing.recent_executions import SqlRecentExecutions
 from graph_model.stores.catalogue.listing.search import SqlSearch
 from graph_model.stores.catalogue.openlineage.records import SqlFacetRecords, SqlRunRecords
 from graph_model.stores.catalogue.origin import read_origin

@@ -24,8 +24,8 @@ from graph_model.stores.database import (
     insert_new,
     keep_order,
 )
-from graph_model.stores.journal.conclusion import drop, set_state, set_value
 from graph_model.stores.journal.content import pack
+from graph_model.stores.journal.document_states import drop, set_state, set_value
 from graph_model.stores.journal.large_bodies import refuse_removed
 from graph_model.stores.journal.tables import bodies, documents, raw, receipts
 from graph_model.stores.protocols import DocumentState, Receipt, Submission

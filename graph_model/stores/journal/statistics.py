@@ -11,7 +11,7 @@ import sqlalchemy as sa
 from sqlalchemy.engine import Connection
 
 from graph_model.stores.database import database_bytes
-from graph_model.stores.journal.conclusion import REMOVAL_KEY
+from graph_model.stores.journal.document_states import REMOVAL_KEY
 from graph_model.stores.journal.tables import bodies, documents, meta
 from graph_model.stores.protocols import Backlog, DocumentKind, DocumentState, JournalStatistics
 

@@ -17,7 +17,7 @@ from graph_model.errors import JournalUnavailable
 from graph_model.stores.database import open_database, opening
 from graph_model.stores.journal import SqlJournal
 from graph_model.stores.journal.arrivals import Packed, Repeat
-from graph_model.stores.journal.trial import Trial, WriteTrial, attempt_at
+from graph_model.stores.journal.intake_check import IntakeCheck, WriteTrial, attempt_at
 from tests.contract.submissions import a_receipt, a_submission, an_event
 
 
@@ -286,10 +286,10 @@ class Clock:
 
 def test_while_attempts_succeed_there_is_one_a_second() -> None:
     clock, attempts = Clock(), list[WriteTrial]()
-    trial = Trial(attempts.append, clock)
+    check = IntakeCheck(attempts.append, clock)
     for now in (0.0, 0.5, 1.5, 2.0):
         clock.now = now
-        trial.check()
+        check.check()
     assert len(attempts) == 2
 
 
@@ -300,14 +300,14 @@ def test_after_a_refusal_every_question_tries_again() -> None:
         attempts.append(attempt)
         raise JournalUnavailable("full")
 
-    trial = Trial(fail, Clock())
+    check = IntakeCheck(fail, Clock())
     for _ in range(3):
         with pytest.raises(JournalUnavailable, match="full"):
-            trial.check()
+            check.check()
     assert len(attempts) == 3
-    trial = Trial(attempts.append, Clock())
-    trial.refused(Repeat("", a_receipt("raw")), JournalUnavailable("full"))
-    trial.check()
+    check = IntakeCheck(attempts.append, Clock())
+    check.refused(Repeat("", a_receipt("raw")), JournalUnavailable("full"))
+    check.check()
     assert attempts[-1].request == Repeat("", a_receipt("raw"))
 
 

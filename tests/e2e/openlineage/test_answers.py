@@ -11,8 +11,8 @@ from flask.testing import FlaskClient
 
 from api.intake.documents import prepare_events
 from graph_model.answers.facets import LONGEST_BODY
+from graph_model.producers.canonical_json import spell
 from graph_model.producers.openlineage.submissions import event_submission
-from graph_model.producers.spelling import spell
 from graph_model.producers.spline.reports.submissions import plan_submission
 from tests import captures
 from tests.e2e.small_client import client_of

@@ -19,7 +19,7 @@ from graph_model.producers.commands.documents import COMMAND_KIND
 from graph_model.producers.spline.documents import EVENT_KIND
 from graph_model.projection.projector.rebuilds import REBUILD_KEY
 from graph_model.retention.forecast import read_measures
-from graph_model.retention.nights import SILENT_MS
+from graph_model.retention.nightly_run import SILENT_MS
 from graph_model.retention.policy import RetentionPolicy
 from graph_model.stores.protocols import DocumentState
 from tests.e2e.small_client import running

@@ -11,7 +11,7 @@ import pytest
 from flask.testing import FlaskClient
 
 from graph_model.producers.spline.documents import read_plan
-from graph_model.producers.spline.logic import Logic, PlanDocument, read_logic
+from graph_model.producers.spline.plan_logic import Logic, PlanDocument, read_logic
 from tests.e2e.small_client import client_of
 from tests.e2e.spark.file_pattern_worker import listed_jobs, output_of
 from tests.e2e.spark.test_listener import python_of, run_worker

@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 from graph_model.producers.spline.documents import read_event, read_plan
-from graph_model.producers.spline.logic import Logic, PlanDocument, read_logic
+from graph_model.producers.spline.plan_logic import Logic, PlanDocument, read_logic
 from tests import captures
 from tests.e2e.spark.spark_jars import paths_for
 from tests.plan_reader import (

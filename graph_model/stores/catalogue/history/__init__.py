@@ -3,7 +3,7 @@
 In reading order:
 
 ``executions``         executions over time: pages of them, writers, the newest
-``newest``             the newest execution of a job, a dataset or a plan
+``newest_executions``  the newest execution of a job, a dataset or a plan
 ``writes``             the writes that a read can have seen, for many datasets and times at once
 ``duplicate_reports``  writes that several documents may report together
 ``reads``              the reads of logical plans that write nothing: one index seek a plan

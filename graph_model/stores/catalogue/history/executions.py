@@ -15,7 +15,11 @@ import sqlalchemy as sa
 from graph_model import labels
 from graph_model.facts import ExecutionRow, PartitionRow
 from graph_model.stores.catalogue.history.existence import dataset_born
-from graph_model.stores.catalogue.history.newest import newest_executions, newest_id, wrote_main
+from graph_model.stores.catalogue.history.newest_executions import (
+    newest_executions,
+    newest_id,
+    wrote_main,
+)
 from graph_model.stores.catalogue.reading.applications import (
     application_of,
     names_of_runs,

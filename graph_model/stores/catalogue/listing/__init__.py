@@ -2,11 +2,11 @@
 
 In reading order:
 
-``lists``        lists of datasets, jobs, columns and runs: page by page, with true totals
-``events``       lists of executions and data sources: see ``protocols.events``
-``search``       substring search over the names of datasets, jobs and columns, in any case
-``estate``       totals of the whole catalogue, and the jobs that failed last
-``recent``       the newest executions of all jobs
-``late_jobs``    the jobs that have waited for their next run longer than they mostly do
-``uses``         the number of rows with a value, where no index knows it
+``lists``              lists of datasets, jobs, columns and runs: page by page, with true totals
+``events``             lists of executions and data sources: see ``protocols.events``
+``search``             substring search over the names of datasets, jobs and columns, in any case
+``estate``             totals of the whole catalogue, and the jobs that failed last
+``recent_executions``  the newest executions of all jobs
+``late_jobs``          the jobs that have waited for their next run longer than they mostly do
+``uses``               the number of rows with a value, where no index knows it
 """

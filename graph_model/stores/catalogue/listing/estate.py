@@ -14,7 +14,7 @@ from sqlalchemy.engine import Connection
 from graph_model import labels
 from graph_model.facts import JobRow
 from graph_model.stores.catalogue.history.existence import dataset_born, job_born
-from graph_model.stores.catalogue.history.newest import newest_id
+from graph_model.stores.catalogue.history.newest_executions import newest_id
 from graph_model.stores.catalogue.reading.conditions import BEFORE_EVERYTHING, until
 from graph_model.stores.catalogue.reading.reader import CatalogueReader
 from graph_model.stores.catalogue.reading.value_tables import (

@@ -17,7 +17,7 @@ from graph_model import labels
 from graph_model.facts import MAIN_BRANCH, DatasetRow, ExecutionPlanRow, ExecutionRow
 from graph_model.folded_text import plain
 from graph_model.labels import CTAS_COMMANDS
-from graph_model.stores.catalogue.history.newest import newest_executions
+from graph_model.stores.catalogue.history.newest_executions import newest_executions
 from graph_model.stores.catalogue.listing.search import holds
 from graph_model.stores.catalogue.nodes import BY_IDS
 from graph_model.stores.catalogue.reading.applications import application_of, under_applications

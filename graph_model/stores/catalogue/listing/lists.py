@@ -12,8 +12,8 @@ from graph_model import labels
 from graph_model.error_text import cause_line
 from graph_model.facts import ColumnRow, DatasetRow, ExecutionRow, JobRow
 from graph_model.stores.catalogue.history.existence import dataset_born, job_born
-from graph_model.stores.catalogue.history.newest import newest_executions, wrote_main
-from graph_model.stores.catalogue.listing.recent import DURATION_MS
+from graph_model.stores.catalogue.history.newest_executions import newest_executions, wrote_main
+from graph_model.stores.catalogue.listing.recent_executions import DURATION_MS
 from graph_model.stores.catalogue.listing.search import holds
 from graph_model.stores.catalogue.reading.applications import (
     application_of,

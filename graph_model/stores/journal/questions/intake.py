@@ -18,11 +18,11 @@ from sqlalchemy.engine import Connection, Engine
 from graph_model.errors import JournalUnavailable
 from graph_model.stores.database import write
 from graph_model.stores.journal.arrivals import Packed, Repeat, packed, record
+from graph_model.stores.journal.intake_check import IntakeCheck, WriteTrial
 from graph_model.stores.journal.large_bodies import RemovedMeanwhile, put_aside, remove_marked
 from graph_model.stores.journal.questions.rows import described, without_body
 from graph_model.stores.journal.questions.settings import SqlJournalSettings
 from graph_model.stores.journal.tables import documents, raw
-from graph_model.stores.journal.trial import Trial, WriteTrial
 from graph_model.stores.protocols import (
     DocumentKind,
     DocumentState,
@@ -47,7 +47,7 @@ class SqlJournalIntake(SqlJournalSettings):
 
     def __init__(self, engine: Engine, clock: Callable[[], float] = time.monotonic) -> None:
         super().__init__(engine, clock)
-        self._trial = Trial(self._attempt)
+        self._intake_check = IntakeCheck(self._attempt)
         self._recalled: LRUCache[tuple[str, str], tuple[StoredDocument, ...]]
         self._recalled = LRUCache(_MOST_RECALLED)
         self._lock = Lock()
@@ -87,13 +87,13 @@ class SqlJournalIntake(SqlJournalSettings):
             positions = self._taking.run(request)
         except JournalUnavailable as error:
             tried = replace(request, removals=None) if isinstance(request, Packed) else request
-            self._trial.refused(tried, error)
+            self._intake_check.refused(tried, error)
             raise
-        self._trial.passed()
+        self._intake_check.passed()
         return positions
 
     def ensure_taking(self) -> None:
-        self._trial.check()
+        self._intake_check.check()
 
     def _attempt(self, attempt: WriteTrial) -> None:
         """The writes of a document: its pages read and changed, and room written durably."""
@@ -111,7 +111,7 @@ class SqlJournalIntake(SqlJournalSettings):
         try:
             return self._look_up(raw_hash, scope)
         except JournalUnavailable as error:
-            self._trial.refused(Repeat(scope, Receipt(0, "", "", raw_hash)), error)
+            self._intake_check.refused(Repeat(scope, Receipt(0, "", "", raw_hash)), error)
             raise
 
     def _look_up(self, raw_hash: str, scope: str) -> tuple[StoredDocument, ...]:

@@ -8,7 +8,7 @@ import sqlalchemy as sa
 
 from graph_model.errors import JournalUnavailable
 from graph_model.stores.database import PreparedStatement, write
-from graph_model.stores.journal.conclusion import replace_value, set_value
+from graph_model.stores.journal.document_states import replace_value, set_value
 from graph_model.stores.journal.questions.connection import JournalConnection
 from graph_model.stores.journal.tables import meta
 

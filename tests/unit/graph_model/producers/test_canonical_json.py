@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from graph_model import identity, labels
-from graph_model.producers.spelling import spell, spell_text, spell_texts
+from graph_model.producers.canonical_json import spell, spell_text, spell_texts
 
 TEXTS = st.text(max_size=8) | st.sampled_from(["", '"', "\\", "\0", "a b", "é", "\ud800", "ds_0a"])
 PARTS = TEXTS | st.integers() | st.booleans() | st.none() | st.lists(TEXTS, max_size=2)

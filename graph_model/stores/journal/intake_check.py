@@ -38,7 +38,7 @@ def attempt_at(request: Packed | Repeat) -> WriteTrial:
     return WriteTrial(kept, min(max(size, _LEAST_BYTES), _MOST_BYTES))
 
 
-class Trial:
+class IntakeCheck:
     """Safe from several threads. ``attempt`` raises JournalUnavailable; ``seconds`` never go back.
 
     At most one attempt at a time, and one a second while they succeed.

@@ -27,7 +27,7 @@ _AT_ONCE: Final = 500
 _PAGE: Final = 1_000
 
 
-class Needed:
+class NeededWrites:
     """``times``: per dataset the time (epoch ms) since which its writes are needed; it only moves
     back.
 

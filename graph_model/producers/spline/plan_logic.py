@@ -14,9 +14,9 @@ from typing import Any, Final, NamedTuple
 from graph_model import identity, labels, naming
 from graph_model.gaps import OPERATIONS_TOO_LARGE, PARTITIONS_UNKNOWN, SCHEMAS_TOO_LARGE, TOO_LARGE
 from graph_model.naming import DatasetName, Rules, SchemaColumn
+from graph_model.producers.canonical_json import spell, spell_text, spell_texts
 from graph_model.producers.elements.spark_commands import LIFECYCLE_COMMANDS, ROW_LEVEL_COMMANDS
 from graph_model.producers.size_bounds import ELEMENTS_OF_A_COLUMN, MOST_ELEMENTS
-from graph_model.producers.spelling import spell, spell_text, spell_texts
 from graph_model.producers.spline import columns as column_lineage
 from graph_model.producers.spline.columns.derivation import (
     MOST_DERIVATIONS,

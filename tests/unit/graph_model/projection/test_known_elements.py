@@ -15,7 +15,7 @@ from graph_model.producers.spline import producer, translate_plan
 from graph_model.producers.spline.documents import EVENT_KIND, PLAN_KIND
 from graph_model.producers.spline.gathering import read_plan_document
 from graph_model.producers.spline.producer import PlanHeads
-from graph_model.projection.known import Known
+from graph_model.projection.known_elements import KnownElements
 from graph_model.projection.projector import WRITER_KEY
 from graph_model.projection.runs.window import ALL
 from graph_model.stores.protocols import DocumentState, Submission
@@ -156,7 +156,7 @@ def facts() -> Facts:
 
 
 def test_learnt_facts_are_not_new(facts: Facts) -> None:
-    known = Known()
+    known = KnownElements()
     assert known.new(facts) == facts
     known.learn(facts)
     assert known.new(facts) == Facts()
@@ -167,7 +167,7 @@ def shared(facts: Facts) -> SharedFacts:
 
 
 def test_shared_facts_that_are_known_are_not_made(facts: Facts) -> None:
-    known = Known()
+    known = KnownElements()
     known.learn_wholes([shared(facts)])
 
     def make() -> Facts:
@@ -179,7 +179,7 @@ def test_shared_facts_that_are_known_are_not_made(facts: Facts) -> None:
 
 
 def test_an_edge_and_a_row_that_are_gone_are_new_again(facts: Facts) -> None:
-    known, gone = Known(), Facts(edges=facts.edges[:1], rows=facts.rows[:2])
+    known, gone = KnownElements(), Facts(edges=facts.edges[:1], rows=facts.rows[:2])
     known.learn(facts)
     known.unlearn(gone)
     assert known.new(facts) == gone
@@ -190,7 +190,7 @@ def test_completely_known_facts_are_looked_through_again_when_some_are_gone(
 ) -> None:
     whole = shared(facts)
     for gone in (Facts(edges=facts.edges[:1]), Facts(rows=facts.rows[:1])):
-        known = Known()
+        known = KnownElements()
         known.learn(facts)
         known.learn_wholes([whole])
         assert known.new(whole) == Facts()
@@ -204,7 +204,7 @@ def test_completely_known_facts_are_looked_through_again_when_some_are_gone(
 
 
 def test_a_row_of_another_kind_that_is_gone_leaves_complete_facts_known(facts: Facts) -> None:
-    known, structure = Known(), shared(Facts(facts.vertices, facts.edges))
+    known, structure = KnownElements(), shared(Facts(facts.vertices, facts.edges))
     run = next(row for row in facts.rows if isinstance(row, ExecutionRow))
     known.learn_wholes([structure])
     known.unlearn(Facts(rows=(run,)))
@@ -215,8 +215,8 @@ def test_a_row_of_another_kind_that_is_gone_leaves_complete_facts_known(facts: F
 def test_completely_known_facts_outlive_their_elements(
     facts: Facts, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("graph_model.projection.known._MOST_ELEMENTS", 3)
-    known, whole = Known(), shared(facts)
+    monkeypatch.setattr("graph_model.projection.known_elements._MOST_ELEMENTS", 3)
+    known, whole = KnownElements(), shared(facts)
     known.learn_wholes([whole])
     for _ in range(2):
         known.learn(facts)
@@ -225,7 +225,7 @@ def test_completely_known_facts_outlive_their_elements(
 
 
 def test_the_structure_of_twenty_thousand_jobs_is_remembered(facts: Facts) -> None:
-    known = Known()
+    known = KnownElements()
     wholes = [replace(shared(facts), key=f"{number:032x}") for number in range(20_000)]
     known.learn_wholes(wholes)
     assert not any(known.new(one).edges for one in wholes)
@@ -238,15 +238,15 @@ def test_equal_facts_have_equal_keys_and_others_have_others(facts: Facts) -> Non
 
 
 def test_with_a_vertex_everything_is_new_again_for_its_edges_went_with_it(facts: Facts) -> None:
-    known = Known()
+    known = KnownElements()
     known.learn(facts)
     known.unlearn(Facts(vertices=facts.vertices[:1]))
     assert known.new(facts) == facts
 
 
 def test_the_memory_is_bounded(facts: Facts, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("graph_model.projection.known._MOST_ELEMENTS", 3)
-    known = Known()
+    monkeypatch.setattr("graph_model.projection.known_elements._MOST_ELEMENTS", 3)
+    known = KnownElements()
     known.learn(facts)
     known.learn(Facts(facts.vertices[:1]))
     assert known.new(facts).vertices == facts.vertices[1:]

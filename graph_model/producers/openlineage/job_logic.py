@@ -10,7 +10,7 @@ output are read in this order, and every edge carries its ``origin``:
    output's column lineage names: ``count(*)``, EXISTS and Python functions name no column.
 
 The digest of a :class:`RunLogic` is the fingerprint, so the id of a logical plan covers all its
-facts in the graph, as in ``producers.spline.logic``.
+facts in the graph, as in ``producers.spline.plan_logic``.
 """
 
 from __future__ import annotations

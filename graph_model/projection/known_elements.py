@@ -21,7 +21,7 @@ _MOST_WHOLES: Final = 50_000
 _NOTHING: Final = Facts()
 
 
-class Known:
+class KnownElements:
     """Not safe from several threads: only the projector uses it."""
 
     def __init__(self) -> None:
