@@ -8,7 +8,7 @@ In reading order:
 ``withdrawal``      the removal of facts that no document supports any more
 ``fullness``        how full an in-memory graph is, and which documents wait until there is room
 ``revision``        a subject with many events, a bounded number of them at a time
-``ruling``          the naming rules in force: those of the newest rules command in the journal
+``recorded_rules``  the naming rules in force: those of the newest rules command in the journal
 ``rebuilding``      a projection of everything beside the one in force: after an upgrade, a new
                     rule, or on request
 ``long_plans``      the visit of a rebuild to a subject with many events

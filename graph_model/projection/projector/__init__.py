@@ -12,18 +12,18 @@ body), the projector first writes the new facts, then withdraws those that nothi
 
 In reading order:
 
-``loop``         the thread: rounds, steps of a rebuild, checkpoints; calls from other threads
-``rounds``       one round: interrupted attempts, then commands, then a batch of subjects
-``attempting``   the new documents of some subjects, projected together
-``commits``      the writes of a projection, in an order that survives a crash
-``commands``     carries out forget and prune commands
+``loop``               the thread: rounds, steps of a rebuild, checkpoints; calls from other threads
+``rounds``             one round: interrupted attempts, then commands, then a batch of subjects
+``subject_projector``  the new documents of some subjects, projected together
+``commits``            the writes of a projection, in an order that survives a crash
+``commands``           carries out forget and prune commands
 ``commands_in_force``  the effect of the commands in force on documents
-``rules``        the naming rules in force, and those for the next rebuild
-``rebuilds``     starts a rebuild, and decides which of several processes runs it
-``preparation``  checks before the first round that journal, catalogue and graph belong together
-``readiness``    whether the projector is ready, and whether it is busy
-``graph_probe``      a check that the graph still holds its elements
-``stores``       the stores that the projector reads and writes
+``rules``              the naming rules in force, and those for the next rebuild
+``rebuild_control``    starts a rebuild, and decides which of several processes runs it
+``preparation``        checks before the first round that journal, catalogue and graph match
+``readiness``          whether the projector is ready, and whether it is busy
+``graph_probe``        a check that the graph still holds its elements
+``stores``             the stores that the projector reads and writes
 """
 
 from graph_model.projection.projector.commands_in_force import COMMANDS_KEY

@@ -31,11 +31,11 @@ from graph_model.producers.commands.documents import (
 from graph_model.producers.projections import Projection
 from graph_model.producers.translation_result import damage_of, reason_of
 from graph_model.projection.attempts import Outline, attempt_of
-from graph_model.projection.projector.attempting import NEW_A_ROUND, Attempting, is_new
 from graph_model.projection.projector.commands_in_force import COMMANDS_KEY, CommandsInForce
 from graph_model.projection.projector.commits import Commits
-from graph_model.projection.projector.rebuilds import Rebuilds
+from graph_model.projection.projector.rebuild_control import RebuildControl
 from graph_model.projection.projector.stores import ProjectionStores
+from graph_model.projection.projector.subject_projector import NEW_A_ROUND, SubjectProjector, is_new
 from graph_model.projection.revision import EVENTS_A_STEP, revise
 from graph_model.retention.coverage import affected_subject_keys
 from graph_model.stores.protocols import DocumentState
@@ -55,14 +55,14 @@ class CommandRunner:
         stores: ProjectionStores,
         commands_in_force: CommandsInForce,
         commits: Commits,
-        rebuilds: Rebuilds,
-        attempting: Attempting,
+        rebuild_control: RebuildControl,
+        subject_projector: SubjectProjector,
     ) -> None:
         self._stores = stores
         self._commands_in_force = commands_in_force
         self._commits = commits
-        self._rebuilds = rebuilds
-        self._attempting = attempting
+        self._rebuild_control = rebuild_control
+        self._subject_projector = subject_projector
 
     def put_in_force(self, keys: Iterable[str]) -> None:
         """Put commands in force; their documents are removed when the commands are carried out."""
@@ -137,7 +137,7 @@ class CommandRunner:
         pending = self._stores.journal.pending(_WAITING_AT_ONCE, COMMAND_KIND)
         others = [key for key in pending if not key.startswith(KEY_PREFIX)]
         if others and len(pending) - len(others) == 1:
-            self._attempting.begin(others)
+            self._subject_projector.begin(others)
 
     def _set_aside(
         self, position: int, command: Command, facts: Facts, touched: Collection[str]
@@ -145,7 +145,7 @@ class CommandRunner:
         """Reverse the writes of a failed command. If that fails, or some may be left elsewhere (an
         earlier round was interrupted, or a rebuild has its rows), everything is projected anew.
         """
-        is_whole = self._attempting.interrupted is None and self._commits.rebuild is None
+        is_whole = self._subject_projector.interrupted is None and self._commits.rebuild is None
         try:
             self._take_back(command, facts, sorted(touched))
         except (Unavailable, MemoryError):
@@ -154,17 +154,17 @@ class CommandRunner:
             log.exception("the command in document %d was interrupted half-way", position)
             is_whole = False
         if not is_whole:
-            self._rebuilds.drop()
-            self._rebuilds.request()
+            self._rebuild_control.drop()
+            self._rebuild_control.request()
 
     def _take_back(self, command: Command, facts: Facts, touched: Sequence[str]) -> None:
         """Project the command's documents again, except those that have left the journal."""
-        with self._attempting.noted(attempt_of(touched, {})):
+        with self._subject_projector.noted(attempt_of(touched, {})):
             self._stores.generations.current.withdraw(facts.rows)
             self._announce_change()
             for subject_key in touched:
                 documents = self._stores.journal.documents_of(subject_key)
-                self._attempting.take_back(
+                self._subject_projector.take_back(
                     [one for one in documents if not is_new(one)], _named_by(command) or ()
                 )
 
@@ -175,16 +175,16 @@ class CommandRunner:
         epoch = uuid.uuid4().hex
         self._stores.journal.set_meta(COMMANDS_KEY, epoch)
         if added is None:
-            self._rebuilds.load_commands(epoch)
+            self._rebuild_control.load_commands(epoch)
         else:
-            self._rebuilds.add_command(added, epoch)
+            self._rebuild_control.add_command(added, epoch)
 
     def _touched_by(self, command: Command) -> set[str]:
         """The subjects that a command changes, and those of an interrupted attempt: perhaps no row
         names these any more.
         """
         affected = affected_subject_keys(command, self._stores.generations.current)
-        interrupted = self._attempting.interrupted
+        interrupted = self._subject_projector.interrupted
         return affected.union(interrupted.keys if interrupted else ())
 
     def _project_again(self, subject_keys: Sequence[str], named: Collection[str] | None) -> None:
@@ -192,8 +192,8 @@ class CommandRunner:
         outline = self._without_new_documents(subject_keys)
         bases = self._stores.producers.bases
         plans = {one: [d for d in outline.get(one, ()) if d.kind in bases] for one in subject_keys}
-        self._rebuilds.revisit(subject_keys)
-        with self._attempting.noted(attempt_of(subject_keys, plans)):
+        self._rebuild_control.revisit(subject_keys)
+        with self._subject_projector.noted(attempt_of(subject_keys, plans)):
             for revised in self._revisions(plans, named):
                 self._commits.commit(revised)
 
@@ -204,7 +204,7 @@ class CommandRunner:
             new = [one for one in subject_keys if any(map(is_new, outline.get(one, ())))]
             if not new:
                 return outline
-            self._attempting.begin(new)
+            self._subject_projector.begin(new)
 
     def _revisions(
         self, plans: Outline, named: Collection[str] | None

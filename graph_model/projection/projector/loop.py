@@ -13,16 +13,16 @@ from graph_model.errors import HeadwaterError, ProjectedElsewhere, Unavailable
 from graph_model.naming import Rules
 from graph_model.producers.registry import PRODUCERS, Producers
 from graph_model.projection.fullness import FULL, Fullness
-from graph_model.projection.projector.attempting import Attempting
 from graph_model.projection.projector.commands_in_force import CommandsInForce
 from graph_model.projection.projector.commits import Commits
 from graph_model.projection.projector.graph_probe import GraphProbe
 from graph_model.projection.projector.preparation import Preparation
 from graph_model.projection.projector.readiness import Activity, Readiness
-from graph_model.projection.projector.rebuilds import Rebuilds
+from graph_model.projection.projector.rebuild_control import RebuildControl
 from graph_model.projection.projector.rounds import Rounds
 from graph_model.projection.projector.rules import EPOCH_KEY, RulesInForce
 from graph_model.projection.projector.stores import ProjectionStores
+from graph_model.projection.projector.subject_projector import SubjectProjector
 from graph_model.projection.rebuilding import Progress
 from graph_model.projection.runs.graph_runs import GraphRuns
 from graph_model.projection.runs.window import EMBEDDED, RunWindow
@@ -104,28 +104,30 @@ class Projector:
         self._commits = commits = Commits(
             stores, self._rules, self._probe, self._waiting, self._activity, kept
         )
-        self._rebuilds = Rebuilds(
+        self._rebuild_control = RebuildControl(
             stores, self._rules, commands_in_force, commits, self._activity.notify, kept
         )
         self._preparation = Preparation(
             stores,
             self._rules,
             commits,
-            self._rebuilds,
+            self._rebuild_control,
             self._probe,
             self._readiness,
             self._waiting,
             kept,
         )
-        attempting = Attempting(stores, self._rules, commands_in_force, commits, self._rebuilds)
+        subject_projector = SubjectProjector(
+            stores, self._rules, commands_in_force, commits, self._rebuild_control
+        )
         self._rounds = Rounds(
             stores,
             commands_in_force,
             commits,
-            self._rebuilds,
+            self._rebuild_control,
             self._waiting,
             self._activity,
-            attempting,
+            subject_projector,
             observe,
         )
 
@@ -144,12 +146,12 @@ class Projector:
     @property
     def progress(self) -> Progress | None:
         """The progress of the rebuild that runs here, or ran last; None before the first."""
-        return self._rebuilds.progress
+        return self._rebuild_control.progress
 
     @property
     def rebuild_waits(self) -> bool:
         """Whether a rebuild is requested or under way in any process, as the journal notes it."""
-        return self._rebuilds.is_noted
+        return self._rebuild_control.is_noted
 
     def request_rebuild(self) -> Progress:
         """Project everything anew, beside the projection in force; a running rebuild continues.
@@ -157,7 +159,7 @@ class Projector:
         The journal keeps the request until the rebuild is done. The returned progress is that of a
         rebuild that has not begun.
         """
-        return self._rebuilds.request()
+        return self._rebuild_control.request()
 
     @property
     def state(self) -> str:
@@ -235,7 +237,7 @@ class Projector:
 
     def rebuild_step(self) -> bool:
         """One step of a rebuild that is requested or under way; False when there is none."""
-        return self._rebuilds.step()
+        return self._rebuild_control.step()
 
     # without the thread, at the times of another program
 
@@ -341,13 +343,13 @@ class Projector:
         if self._stores.generations.refresh():  # the new catalogue may not hold everything yet
             self._readiness.begin()
         if self._stores.journal.get_meta(EPOCH_KEY) != self._rules.epoch_in_force:
-            self._rebuilds.follow_rules()
+            self._rebuild_control.follow_rules()
         self.make_room()
         projected = self.project_pending()
         if projected:
             self._projected_at = time.monotonic()
         rebuilt = self.rebuild_step()
-        if self._rebuilds.begins_from_nothing:
+        if self._rebuild_control.begins_from_nothing:
             return False
         if self._readiness.state != "ready":
             self._become_ready()

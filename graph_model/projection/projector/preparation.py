@@ -9,7 +9,7 @@ import logging
 from graph_model.projection.projector.commits import Commits
 from graph_model.projection.projector.graph_probe import GraphProbe
 from graph_model.projection.projector.readiness import Readiness
-from graph_model.projection.projector.rebuilds import Rebuilds
+from graph_model.projection.projector.rebuild_control import RebuildControl
 from graph_model.projection.projector.rules import EPOCH_KEY, FROM_NOTHING, RulesInForce
 from graph_model.projection.projector.stores import ProjectionStores
 from graph_model.projection.runs.graph_runs import GraphRuns
@@ -28,7 +28,7 @@ class Preparation:
         stores: ProjectionStores,
         rules: RulesInForce,
         commits: Commits,
-        rebuilds: Rebuilds,
+        rebuild_control: RebuildControl,
         probe: GraphProbe,
         readiness: Readiness,
         waiting: Waiters,
@@ -38,7 +38,7 @@ class Preparation:
         self._stores = stores
         self._rules = rules
         self._commits = commits
-        self._rebuilds = rebuilds
+        self._rebuild_control = rebuild_control
         self._probe = probe
         self._readiness = readiness
         self._waiting = waiting
@@ -56,7 +56,7 @@ class Preparation:
         self._commits.forget()
         self._probe.forget()
         self._stores.fullness.begin()
-        self._rebuilds.drop()
+        self._rebuild_control.drop()
         with self._stores.journal.projecting():
             self._stores.generations.refresh()
             self._prepare()
@@ -84,7 +84,7 @@ class Preparation:
         self._rules.read(known)
         if known == FROM_NOTHING:
             self._stores.graph.clear()
-            self._rebuilds.begins_from_nothing = False
+            self._rebuild_control.begins_from_nothing = False
         is_filled = self._stores.graph.count()[0] > 0 and not self._filling
         rebuild_reason = self._find_rebuild_reason(is_filled=is_filled)
         outdated = known != self._rules.epoch
@@ -93,12 +93,12 @@ class Preparation:
             if self._is_whole():
                 self._readiness.join()
             if outdated:
-                self._rebuilds.request()
+                self._rebuild_control.request()
                 if self.has_answers():  # old answers serve until the new ones are complete
                     self._readiness.state = "ready"
             return
         if is_filled:
-            self._rebuilds.request()  # its sweep removes superfluous elements
+            self._rebuild_control.request()  # its sweep removes superfluous elements
         self._fill(anew=outdated or rebuild_reason is not None)
 
     def _fill(self, *, anew: bool) -> None:

@@ -8,13 +8,13 @@ from typing import Final
 
 from graph_model.producers.commands.documents import COMMAND_KIND, KEY_PREFIX
 from graph_model.projection.attempts import ATTEMPT_KEY, Attempt, read_attempt
-from graph_model.projection.projector.attempting import Attempting
 from graph_model.projection.projector.commands import CommandRunner
 from graph_model.projection.projector.commands_in_force import COMMANDS_KEY, CommandsInForce
 from graph_model.projection.projector.commits import WRITER_KEY, Commits
 from graph_model.projection.projector.readiness import Activity
-from graph_model.projection.projector.rebuilds import REBUILD_KEY, Rebuilds
+from graph_model.projection.projector.rebuild_control import REBUILD_KEY, RebuildControl
 from graph_model.projection.projector.stores import ProjectionStores
+from graph_model.projection.projector.subject_projector import SubjectProjector
 from graph_model.projection.runs.carried_runs import RUNS_KEY
 from graph_model.projection.waiters import Waiters
 from graph_model.stores.protocols import ROUND_KEY, DocumentState
@@ -40,21 +40,23 @@ class Rounds:
         stores: ProjectionStores,
         commands_in_force: CommandsInForce,
         commits: Commits,
-        rebuilds: Rebuilds,
+        rebuild_control: RebuildControl,
         waiting: Waiters,
         activity: Activity,
-        attempting: Attempting,
+        subject_projector: SubjectProjector,
         observe: Callable[[int, float], None] | None,
     ) -> None:
         self._journal = stores.journal
         self._lease = stores.journal.lease()
         self._commands_in_force = commands_in_force
         self._commits = commits
-        self._rebuilds = rebuilds
+        self._rebuild_control = rebuild_control
         self._waiting = waiting
         self._activity = activity
-        self._attempting = attempting
-        self._commands = CommandRunner(stores, commands_in_force, commits, rebuilds, attempting)
+        self._subject_projector = subject_projector
+        self._commands = CommandRunner(
+            stores, commands_in_force, commits, rebuild_control, subject_projector
+        )
         self._observe = observe
         self.caught_up = False
         self.elsewhere = False
@@ -97,17 +99,17 @@ class Rounds:
         with self._journal.projecting():
             noted = self._journal.get_every_meta()
             self._commits.round = int(noted.get(ROUND_KEY) or 0)
-            if self._commits.rebuild is None and self._rebuilds.is_elsewhere(
+            if self._commits.rebuild is None and self._rebuild_control.is_elsewhere(
                 noted.get(REBUILD_KEY)
             ):
                 self.give_way()
                 return 0
             if not self._commits.take_turn(noted.get(WRITER_KEY)):
                 keys = self._pending()  # another process may have projected some
-            self._rebuilds.follow_runs(noted.get(RUNS_KEY))
-            self._rebuilds.load_commands(noted.get(COMMANDS_KEY))
+            self._rebuild_control.follow_runs(noted.get(RUNS_KEY))
+            self._rebuild_control.load_commands(noted.get(COMMANDS_KEY))
             taken = self._project_batch(keys, read_attempt(noted.get(ATTEMPT_KEY)))
-            is_rest = self._attempting.left_some or taken < len(keys)
+            is_rest = self._subject_projector.left_some or taken < len(keys)
             self.caught_up = not is_rest and taken < _PLANS_A_BATCH
         if self._observe is not None and taken:
             self._observe(taken, time.monotonic() - began)
@@ -132,13 +134,13 @@ class Rounds:
         but without the documents of later commands: these may be the reason of the interruption.
         """
         commands = [key for key in keys if key.startswith(KEY_PREFIX)]
-        self._attempting.take_up(noted)
+        self._subject_projector.take_up(noted)
         self._commands_in_force.end_early_removals()
-        if self._attempting.interrupted is not None:
+        if self._subject_projector.interrupted is not None:
             self._commands.put_in_force(commands)
-            self._attempting.finish()
+            self._subject_projector.finish()
         for key in commands:
             self._commands.carry_out(key)
-        self._attempting.conclude()
+        self._subject_projector.conclude()
         others = keys[len(commands) :]  # read after the commands, which may have settled some
-        return len(commands) + self._attempting.begin(others)
+        return len(commands) + self._subject_projector.begin(others)

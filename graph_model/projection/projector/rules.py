@@ -1,7 +1,7 @@
 """The naming rules in force, and those for the next rebuild (*wanted*).
 
 The rules in force hold for projected and for new documents, until a rebuild under the wanted rules
-is complete (``projection.ruling``, ``rebuilds``).
+is complete (``projection.recorded_rules``, ``rebuild_control``).
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from graph_model import identity
 from graph_model.naming import Rules
 from graph_model.producers.translation import Translation, projection_epoch
 from graph_model.projection.projector.stores import ProjectionStores
-from graph_model.projection.ruling import rules_in_force, wanted_rules
+from graph_model.projection.recorded_rules import rules_in_force, wanted_rules
 
 #: The journal's setting for the epoch under which graph and catalogue were projected.
 EPOCH_KEY: Final = "projection_epoch"

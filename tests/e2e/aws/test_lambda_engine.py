@@ -149,7 +149,7 @@ def test_while_another_projector_holds_the_lease_wake_ups_come_again(
 KILLED_AT: Final = (
     str(ROOT / "aws" / "project.py"),
     str(ROOT / "aws" / "waking.py"),
-    str(ROOT / "graph_model" / "projection" / "projector" / "attempting.py"),
+    str(ROOT / "graph_model" / "projection" / "projector" / "subject_projector.py"),
     str(ROOT / "graph_model" / "projection" / "projector" / "commits.py"),
     str(ROOT / "graph_model" / "projection" / "projector" / "rounds.py"),
 )

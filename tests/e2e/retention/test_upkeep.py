@@ -17,7 +17,7 @@ from api.serving.upkeep import Upkeep
 from graph_model.errors import GraphRejected, Unavailable
 from graph_model.producers.commands.documents import COMMAND_KIND
 from graph_model.producers.spline.documents import EVENT_KIND
-from graph_model.projection.projector.rebuilds import REBUILD_KEY
+from graph_model.projection.projector.rebuild_control import REBUILD_KEY
 from graph_model.retention.forecast import read_measures
 from graph_model.retention.nightly_run import SILENT_MS
 from graph_model.retention.policy import RetentionPolicy

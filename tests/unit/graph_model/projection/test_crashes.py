@@ -348,7 +348,7 @@ def outcome_of(
     with tempfile.TemporaryDirectory() as folder, pytest.MonkeyPatch.context() as patched:
         patched.setattr("graph_model.projection.projector.rounds._PLANS_A_BATCH", batch)
         patched.setattr(
-            "graph_model.projection.projector.rebuilds._SILENT_SECONDS", 0
+            "graph_model.projection.projector.rebuild_control._SILENT_SECONDS", 0
         )  # the killed one is gone
         patched.setattr("graph_model.projection.projector.commands.SUBJECTS_AT_ONCE", of_command)
         patched.setattr("graph_model.projection.projector.commands.EVENTS_A_STEP", 1)

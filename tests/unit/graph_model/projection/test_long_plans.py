@@ -92,7 +92,7 @@ def bound_pieces(monkeypatch: pytest.MonkeyPatch, step: int, new: int) -> None:
     monkeypatch.setattr("graph_model.projection.revision.EVENTS_A_STEP", step)
     monkeypatch.setattr("graph_model.projection.rebuilding._DOCUMENTS_A_STEP", step)
     monkeypatch.setattr("graph_model.projection.projector.commands.EVENTS_A_STEP", step)
-    monkeypatch.setattr("graph_model.projection.projector.attempting.NEW_A_ROUND", new)
+    monkeypatch.setattr("graph_model.projection.projector.subject_projector.NEW_A_ROUND", new)
     monkeypatch.setattr("graph_model.projection.projector.commands.NEW_A_ROUND", new)
 
 
@@ -362,7 +362,7 @@ def test_documents_set_aside_keep_their_state() -> None:
 def test_the_log_warns_of_a_run_at_each_further_number_of_events(
     monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    monkeypatch.setattr("graph_model.projection.projector.attempting.MANY_TOGETHER", 3)
+    monkeypatch.setattr("graph_model.projection.projector.subject_projector.MANY_TOGETHER", 3)
     events = [lineage_event(run_event("r", "RUNNING", minute)) for minute in range(7)]
     headwater = project(events, stepwise=True)
     lines = [line for line in caplog.messages if "translated together" in line]

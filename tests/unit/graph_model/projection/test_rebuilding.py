@@ -13,7 +13,7 @@ from graph_model import identity, labels
 from graph_model.errors import GraphUnavailable
 from graph_model.facts import Facts, Vertex
 from graph_model.projection.projector import EPOCH_KEY, Projector
-from graph_model.projection.projector.rebuilds import REBUILD_KEY
+from graph_model.projection.projector.rebuild_control import REBUILD_KEY
 from graph_model.projection.rebuilding import Phase
 from graph_model.stores.digests import elements_digest
 from graph_model.stores.protocols import DocumentState

@@ -15,7 +15,7 @@ from graph_model.errors import GraphUnavailable
 from graph_model.facts import ExecutionRow, Vertex
 from graph_model.producers.commands.documents import Cutoff, Prune
 from graph_model.projection.projector import Projector
-from graph_model.projection.projector.rebuilds import REBUILD_KEY
+from graph_model.projection.projector.rebuild_control import REBUILD_KEY
 from graph_model.projection.runs import present_runs, wanted_runs
 from graph_model.projection.runs.carried_runs import RUNS_KEY, read_carried
 from graph_model.projection.runs.window import RunWindow, read_run_window

@@ -27,7 +27,7 @@ from graph_model.projection.attempts import (
 from graph_model.projection.fullness import held
 from graph_model.projection.projector.commands_in_force import CommandsInForce
 from graph_model.projection.projector.commits import Commits
-from graph_model.projection.projector.rebuilds import Rebuilds
+from graph_model.projection.projector.rebuild_control import RebuildControl
 from graph_model.projection.projector.rules import RulesInForce
 from graph_model.projection.projector.stores import ProjectionStores
 from graph_model.projection.revision import is_long, revise
@@ -44,7 +44,7 @@ _BYTES_A_BATCH: Final = 16 << 20
 _NOT_SHOWN: Final = frozenset({DocumentState.PENDING, DocumentState.FAILED})
 
 
-class Attempting:
+class SubjectProjector:
     """``interrupted`` is an attempt that broke off; it stays set until its documents and the
     waiting commands are done. ``left_some``: the last attempt left new documents of its subjects to
     the next one.
@@ -56,14 +56,14 @@ class Attempting:
         rules: RulesInForce,
         commands_in_force: CommandsInForce,
         commits: Commits,
-        rebuilds: Rebuilds,
+        rebuild_control: RebuildControl,
     ) -> None:
         self._stores = stores
         self._journal = stores.journal
         self._rules = rules
         self._commands_in_force = commands_in_force
         self._commits = commits
-        self._rebuilds = rebuilds
+        self._rebuild_control = rebuild_control
         self._noted: Attempt | None = None  # the journal's note
         self._finished: Attempt | None = None  # the same, once all of it is done
         self.interrupted: Attempt | None = None
@@ -169,7 +169,7 @@ class Attempting:
         )
 
     def _project(self, subject_keys: Sequence[str], outline: Outline, attempt: Attempt) -> None:
-        self._rebuilds.revisit(subject_keys)
+        self._rebuild_control.revisit(subject_keys)
         asked = {subject_key: outline.get(subject_key, ()) for subject_key in subject_keys}
         read = self._documents(asked)
         gathered = [attempt.among(one) for one in read.values()]
@@ -248,7 +248,7 @@ class Attempting:
                 self._stores.outline([subject_key], NEW_A_ROUND).get(subject_key, ())
             )
             log.error("%s is perhaps written in part; a rebuild is needed", subject_key)
-            self._rebuilds.request()
+            self._rebuild_control.request()
         else:
             tried = attempt.among(self._journal.documents_of(subject_key))
             self._take_back_or_rebuild(subject_key, tried)
@@ -262,7 +262,7 @@ class Attempting:
             raise
         except Exception:
             log.exception("%s is written in part; a rebuild is needed", subject_key)
-            self._rebuilds.request()
+            self._rebuild_control.request()
 
     def take_back(self, tried: Sequence[StoredDocument], forgotten: Collection[str] = ()) -> None:
         """Restore the former facts of these documents and withdraw all others: the attempt may have

@@ -31,7 +31,7 @@ _WANTED: Final = "wanted"
 _SILENT_SECONDS: Final = 60
 
 
-class Rebuilds:
+class RebuildControl:
     """``notify`` wakes the projector. The rebuild that runs in this process is ``commits.rebuild``.
 
     ``begins_from_nothing``: a rebuild did not fit beside the projection in force, so the next
