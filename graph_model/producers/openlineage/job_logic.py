@@ -51,7 +51,7 @@ SOURCES_UNKNOWN: Final = "sources-unknown"
 #: A column of Spark's output that the column lineage leaves out (it has no source, or Spark's agent
 #: did not follow it: a Python function, a scalar subquery), and an output without column lineage.
 COLUMN_NOT_REPORTED: Final = "column-untold"
-COLUMNS_UNTOLD: Final = "columns-untold"
+COLUMNS_NOT_REPORTED: Final = "columns-untold"
 _RENAME: Final = "RENAME"
 _APPENDING: Final = "AppendData"  # a Spark command class that implies its mode
 _RANK: Final = {origin: rank for rank, origin in enumerate(labels.ORIGINS)}
@@ -506,7 +506,7 @@ def _columns_without_lineage(output: _Output) -> list[tuple[str, str]]:
     covered = {naming.column_path(naming.split_path(path)[:1]) for path in named}  # a.b tells of a
     paths = [column.path for column in output.use.schema.columns or ()]
     if not covered:
-        return [(COLUMNS_UNTOLD, output.use.dataset.uri)] if paths else []
+        return [(COLUMNS_NOT_REPORTED, output.use.dataset.uri)] if paths else []
     return [(COLUMN_NOT_REPORTED, path) for path in paths if path not in covered]
 
 

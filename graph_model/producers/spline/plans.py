@@ -276,7 +276,8 @@ def _partitions(
 ) -> tuple[tuple[str, str, str], ...]:
     """(dataset id, role, partition) of every partition that the plan names.
 
-    None for a dataset that it also reads as a whole, or of which it names too many.
+    A dataset that the plan also reads or writes as a whole, or of which it names more than
+    MOST_PARTITIONS, has no entry in that role.
     """
     found: set[tuple[str, str, str]] = set()
     whole: set[tuple[str, str]] = set()
