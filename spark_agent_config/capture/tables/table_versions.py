@@ -64,7 +64,7 @@ class TableVersions:
         self._ask_quietly = questions.ask_quietly
         self._jvm = jvm
         self._hadoop_configuration = hadoop_configuration
-        self._tells_calls: bool | None = None
+        self._sees_calls: bool | None = None
         self._written_to: dict[int, str] = {}  # snapshots of this session => their branches
 
     # --- reads -------------------------------------------------------------------------------
@@ -106,7 +106,7 @@ class TableVersions:
         Spark 4 calls no listener for the CALL, so the reader must report it. None for a snapshot
         that was committed to main and stayed there, and on Spark 3.5.
         """
-        if snapshot is None or self._calls_are_told():
+        if snapshot is None or self._listener_sees_calls():
             return None
         history = newest_history(table)
         made, current = made_on_main(history, snapshot)
@@ -119,11 +119,11 @@ class TableVersions:
         )
         return None if branch is None else version_of(snapshot, branch)
 
-    def _calls_are_told(self) -> bool:
-        if self._tells_calls is None:
+    def _listener_sees_calls(self) -> bool:
+        if self._sees_calls is None:
             session = self._jvm.org.apache.spark.sql.SparkSession
-            self._tells_calls = str(session.active().version()).startswith("3.")
-        return self._tells_calls
+            self._sees_calls = str(session.active().version()).startswith("3.")
+        return self._sees_calls
 
     # --- writes ------------------------------------------------------------------------------
 

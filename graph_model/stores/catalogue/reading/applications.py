@@ -81,14 +81,14 @@ def run_of(of: Any) -> sa.ColumnElement[str]:
 
     Only executions that do not name their application are looked up.
     """
-    named = _only(applications.alias("told").c, of.run, "application_run")
+    named = _only(applications.alias("claims").c, of.run, "application_run")
     return sa.case((of.application_id != "", of.run), else_=sa.func.coalesce(named, of.run))
 
 
 def application_of(of: Any) -> sa.ColumnElement[str]:
     """In a statement: the application of an execution (``of``: columns, of an alias or not)."""
     own = sa.func.nullif(of.application_id, "")
-    claimed = applications.alias("told").c
+    claimed = applications.alias("claims").c
     return sa.func.coalesce(own, _only(claimed, of.run, "application_id"), "")
 
 
