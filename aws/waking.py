@@ -53,7 +53,7 @@ class ProjectorElsewhere:
     failure = None
     full = None
     idle = False
-    """No answer waits for the graph."""
+    """False: no function waits for the graph before it answers."""
 
     def __init__(self, journal: JournalSettings, projector: Projector, queue: WakeUps) -> None:
         self._journal = journal
@@ -78,7 +78,7 @@ class ProjectorElsewhere:
 
     @property
     def progress(self) -> Progress | None:
-        """Another function knows it."""
+        """The progress of a rebuild, which another function carries out."""
         return self._projector.progress
 
     @property
@@ -86,11 +86,11 @@ class ProjectorElsewhere:
         return self._projector.rebuild_waits
 
     def notify(self) -> None:
-        """Remembered until ``send`` at the end of the request."""
+        """Note that the journal has new documents, for ``send`` at the end of the request."""
         self._notified = True
 
     def send(self) -> None:
-        """One message, if there is something new."""
+        """Send one wake-up if the journal has new documents."""
         if self._notified:
             self._notified = False
             wake(self._queue)

@@ -254,7 +254,7 @@ class QueryListener:
         self.release(staged=True)
 
     def _report(self, execution: Any, **how: Any) -> None:
-        """Copy the query out of the JVM and queue it; trouble is logged once per kind."""
+        """Copy the query out of the JVM and queue it; a failure is logged once per kind."""
         try:
             captured = self._capture(execution, timestamp=now_in_milliseconds(), **how)
             with self._lock:

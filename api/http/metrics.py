@@ -83,19 +83,19 @@ class Metrics:
         )
 
     def describe_build(self, version: str) -> None:
-        """Which Headwater this is."""
+        """Set the version of Headwater and of Python."""
         self._build.labels(version, platform.python_version()).set(1)
 
     def received(self, kind: str, number: int) -> None:
-        """Documents of a kind were made durable."""
+        """Count documents of a kind that were made durable."""
         self._received.labels(kind).inc(number)
 
     def refused(self, kind: str, status: int) -> None:
-        """A request with documents of a kind was answered with an error."""
+        """Count a request with documents of a kind that was answered with an error."""
         self._refused.labels(kind, str(status)).inc()
 
     def refused_for(self, kind: str, reason: str) -> None:
-        """Why a request with documents of a kind, or an event of a batch, was not taken."""
+        """Count the reason of a refused request, or of a refused event of a batch."""
         self._reasons.labels(kind, reason).inc()
 
     def arrivals(self) -> Arrivals:
@@ -143,7 +143,7 @@ class _AtScrape(Collector):
         self._read = read
 
     def describe(self) -> list[Metric]:
-        """Nothing: registration reads no store."""
+        """No metrics, so that a registration reads no store."""
         return []
 
     def collect(self) -> Iterator[Metric]:

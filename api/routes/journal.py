@@ -103,7 +103,7 @@ def storage() -> dict[str, Any]:
 
 
 def describe_storage(report: Report, hidden: Collection[str]) -> dict[str, Any]:
-    """Hidden jobs are not named."""
+    """The reply about storage, without the names of hidden jobs."""
     found = report.forecast
     now = found.measured
     shares = {name: [asdict(one) for one in shares] for name, shares in report.by.items()}

@@ -60,7 +60,7 @@ class ProjectionService(Protocol):
         """Whether nothing is projected now or soon, so that a new document is projected at once."""
 
     def notify(self) -> None:
-        """The journal has new documents."""
+        """Tell the projector that the journal has new documents."""
 
     def wait(self, positions: Collection[int], timeout: float) -> bool:
         """Wait, at most ``timeout`` seconds, until none of these documents is pending."""

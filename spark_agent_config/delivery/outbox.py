@@ -343,7 +343,7 @@ class Outbox(Generic[Item]):
             self._redelivery = self._keeper.redelivery(self._send_once)
 
     def _redeliver_one(self) -> None:
-        """One document that was kept; trouble puts the rest off, to the next delivery or run."""
+        """One document that was kept; a failure puts the rest off, to the next delivery or run."""
         assert self._redelivery is not None  # noqa: S101 (for the type checker)
         try:
             next(self._redelivery)
@@ -415,20 +415,20 @@ class Outbox(Generic[Item]):
                     self._changed.notify_all()
                     return
                 item = self._overflow.popleft()
-                trouble = Away(f"the queue already holds {len(self._items)} documents")
-            self._keep_all([_InHand(item)], trouble)
+                failure = Away(f"the queue already holds {len(self._items)} documents")
+            self._keep_all([_InHand(item)], failure)
 
-    def _keep_all(self, rest: Sequence[_InHand[Item]], trouble: Away | None = None) -> None:
+    def _keep_all(self, rest: Sequence[_InHand[Item]], failure: Away | None = None) -> None:
         for in_hand in rest:
             try:
                 if in_hand.unsent is None:
                     in_hand.unsent = deque(self._prepare(in_hand.item))
-                self._count(self._keep(in_hand, trouble or Away("the time for closing is over")))
+                self._count(self._keep(in_hand, failure or Away("the time for closing is over")))
             except Exception as error:  # a bug of ours must not stop the others
                 self._warn_of_bug(error)
                 self._count(_Outcome.DROPPED)
 
-    def _keep(self, in_hand: _InHand[Item], trouble: Away | Misconfigured) -> _Outcome:
+    def _keep(self, in_hand: _InHand[Item], failure: Away | Misconfigured) -> _Outcome:
         """Keep the unsent posts of an item; one warning covers the outage and its consequences."""
         if self._is_taken_over(in_hand):
             return _Outcome.KEPT
@@ -441,10 +441,10 @@ class Outbox(Generic[Item]):
                 self._redelivery_is_due = True
             except OSError as error:
                 follows = f" (and cannot be kept: {error})"
-        if isinstance(trouble, Misconfigured):
-            self._warn_of_stop(trouble, follows)
+        if isinstance(failure, Misconfigured):
+            self._warn_of_stop(failure, follows)
         elif outcome is not _Outcome.KEPT or not self._abandoned:  # else the last line says it
-            self._warn("away", "Lineage is not delivered, the job goes on: %s%s", trouble, follows)
+            self._warn("away", "Lineage is not delivered, the job goes on: %s%s", failure, follows)
         return outcome
 
     def _set_aside(self, in_hand: _InHand[Item], reason: str) -> _Outcome:
@@ -469,16 +469,16 @@ class Outbox(Generic[Item]):
         is_thread = threading.current_thread() is self._thread
         return is_thread and self._abandoned and self._in_hand is not in_hand
 
-    def _warn_of_stop(self, trouble: Misconfigured, follows: str) -> None:
+    def _warn_of_stop(self, failure: Misconfigured, follows: str) -> None:
         message = "Lineage is not sent any more in this run, the job goes on: %s%s%s"
         later = "; after the correction `headwater journal import` imports the files"
-        self._warn("stopped", message, trouble, follows, later if "(kept in" in follows else "")
+        self._warn("stopped", message, failure, follows, later if "(kept in" in follows else "")
 
     def _warn_of_bug(self, error: Exception) -> None:
         self._warn(f"bug:{type(error).__name__}", "Lineage of a query is lost: %r", error)
 
     def _warn(self, kind: str, message: str, *values: object) -> None:
-        """One line per kind of trouble; trouble that ended may be logged again."""
+        """One line for each kind of failure; a failure that ended may be logged again."""
         if kind not in self._warned:
             self._warned.add(kind)
             self._logged += 1

@@ -183,7 +183,7 @@ def _detail(error: urllib.error.HTTPError) -> str:
 
 
 def _no_answer(url: str, error: Exception) -> Away | Misconfigured:
-    """A certificate that is not trusted stays so; every other trouble may pass."""
+    """A certificate that is not trusted stays so; every other failure may pass."""
     reason = error.reason if isinstance(error, urllib.error.URLError) else error
     if isinstance(reason, ssl.SSLCertVerificationError):
         message = f"{url}: the certificate is not trusted ({reason.verify_message})"

@@ -194,7 +194,7 @@ def hide(call: Call) -> int:
 
 
 def show(call: Call) -> int:
-    """Bring it back."""
+    """Show a hidden dataset or job again."""
     return _give_command(call, "show", "shown again")
 
 

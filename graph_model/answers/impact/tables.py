@@ -252,7 +252,7 @@ class TextForm:
 
 
 JSON: Final = "json"
-"""The form beside those of text."""
+"""The form of a report that is not in TEXT_FORMS."""
 TEXT_FORMS: Final[Mapping[str, TextForm]] = {
     "csv": TextForm("text/csv", write_csv, lambda report: write_csv(report.impact)),
     "markdown": TextForm("text/markdown", write_markdown, write_check_markdown),

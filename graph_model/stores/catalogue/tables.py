@@ -92,7 +92,7 @@ def _partial_index(index: str, /, *columns: str, where: str) -> sa.Index:
     return sa.Index(index, *columns, sqlite_where=sa.text(where), postgresql_where=sa.text(where))
 
 
-origins = sa.Table(  # one row at most: store.Origin
+origins = sa.Table(  # one row at most: protocols.Origin
     "catalogue_origin",
     metadata,
     sa.Column("journal", StoredText(), primary_key=True),
@@ -303,7 +303,7 @@ facets = _table(
 )
 
 facet_uses = sa.Table(
-    "catalogue_facet_uses",  # how many facets have a digest: see ``uses``
+    "catalogue_facet_uses",  # how many facets have a digest: see ``listing.uses``
     metadata,
     sa.Column("digest", StoredId(), primary_key=True),
     sa.Column("uses", sa.BigInteger, nullable=False),
