@@ -8,7 +8,7 @@ import pytest
 
 from graph_model import labels
 from graph_model.facts import LogicalPlanRow, SchemaRow
-from graph_model.producers.openlineage import columns, logic, read_event
+from graph_model.producers.openlineage import columns, job_logic, read_event
 from tests.openlineage_facts import facts_of_run
 
 WIDTH = 10_000
@@ -87,7 +87,7 @@ def gaps_of(facts: Any) -> str:
 
 def test_more_inputs_and_outputs_than_can_be_connected_are_a_gap() -> None:
     facts = facts_of_run([many(500, 500, 1)])
-    assert logic.INPUTS_TOO_MANY in gaps_of(facts)
+    assert job_logic.INPUTS_TOO_MANY in gaps_of(facts)
     assert [edge.label for edge in facts.edges].count(labels.FEEDS) == 1_000
     assert len([v for v in facts.vertices if v.label == labels.DATASET]) == 1_000
 
@@ -95,7 +95,7 @@ def test_more_inputs_and_outputs_than_can_be_connected_are_a_gap() -> None:
 def test_schemas_that_all_plans_would_repeat_are_left_out_as_a_gap(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(logic, "MOST_READ_COLUMNS", 100)
+    monkeypatch.setattr(job_logic, "MOST_READ_COLUMNS", 100)
     small, large = facts_of_run([many(2, 5, 10)]), facts_of_run([many(2, 6, 10)])
     assert gaps_of(small) == " ".join(["[]"] * 5)
     assert "schemas-too-large" in gaps_of(large)
