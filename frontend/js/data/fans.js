@@ -4,7 +4,7 @@
  * steps. Pure: a model in, a model out.
  */
 import { count } from './format.js';
-import { tighten } from '../drawing/layout.js';
+import { settle } from '../drawing/layout.js';
 import { finish } from './model.js';
 
 /** So many of a fan are drawn at first, and so many more with each step. */
@@ -179,7 +179,7 @@ function withGroups(model, gone, folds) {
   const rows = new Map([...boxes.values()].flatMap((box) => box.rows).map((row) => [row.id, row]));
   const links = foldedLinks(model, gone);
   for (const [id, link] of links) links.set(id, { ...link, route: [] });
-  settleAnew(boxes, rows, links, new Set(folds.flatMap(({ id, hub }) => [id, hub])));
+  settle(boxes, rows, links, new Set(folds.flatMap(({ id, hub }) => [id, hub])));
   return { ...finish(boxes, rows, links, model.focus), flow: model.flow };
 }
 
@@ -238,14 +238,4 @@ function merge(links, link) {
   const { how } = link.edge;
   const edge = { id, from: link.from, to: link.to, kind: link.kind, how, plans: [...plans], attempted };
   links.set(id, { ...link, id, parallel: 0, change: '', edge });
-}
-
-function settleAnew(boxes, rows, links, changed) {
-  const home = (id) => rows.get(id)?.box ?? id;
-  const pairs = [...links.values()].map((link) => ({ from: home(link.from), to: home(link.to) }));
-  for (const [id, y] of tighten([...boxes.values()], pairs, changed)) {
-    const box = boxes.get(id);
-    for (const row of box.rows) row.y += y - box.y;
-    box.y = y;
-  }
 }

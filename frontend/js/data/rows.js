@@ -5,7 +5,7 @@
  */
 import { formatNumber } from './format.js';
 import { finish, titleHeight } from './model.js';
-import { tighten } from '../drawing/layout.js';
+import { settle } from '../drawing/layout.js';
 
 const STEP = 10;
 /** So few more are shown rather than counted. */
@@ -114,14 +114,4 @@ function redirected(model, hidden) {
     }
   }
   return links;
-}
-
-function settle(boxes, rows, links, changed) {
-  const home = (id) => rows.get(id)?.box ?? id;
-  const pairs = [...links.values()].map((link) => ({ from: home(link.from), to: home(link.to) }));
-  for (const [id, y] of tighten([...boxes.values()], pairs, changed)) {
-    const box = boxes.get(id);
-    for (const row of box.rows) row.y += y - box.y;
-    box.y = y;
-  }
 }

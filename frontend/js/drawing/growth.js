@@ -1,8 +1,9 @@
 /**
  * Nodes open where they stand: the neighbours on one side of a node are asked for and placed in the free
- * room beside it, while everything else keeps its place. Pure but for the question to the server.
+ * room beside it, while everything else keeps its place (decision 128). Pure but for the question to the server.
  */
 import { finish, readingOrder, toModel } from '../data/model.js';
+import { columnsOf } from './layout.js';
 
 const GAP = Object.freeze({ rank: 64, row: 24 });
 /** As far as the server walks. */
@@ -65,7 +66,7 @@ export function grow(model, found, opened) {
   const anchor = model.boxes.get(opened.id);
   const start = found.boxes.get(opened.id);
   if (!anchor || !start) return;
-  const ranks = ranksOf([...found.boxes.values()]);
+  const ranks = columnsOf(found.boxes.values());
   const own = ranks.findIndex((rank) => rank.some((box) => box.id === opened.id));
   const added = new Map();
   ranks.forEach((rank, number) => {
@@ -86,19 +87,16 @@ export function grow(model, found, opened) {
   model.order = readingOrder(boxes);
 }
 
-function ranksOf(boxes) {
-  const ranks = new Map();
-  for (const box of boxes) {
-    const key = Math.round(box.x);
-    if (!ranks.has(key)) ranks.set(key, []);
-    ranks.get(key).push(box);
-  }
-  return [...ranks.entries()].sort(([one], [other]) => one - other).map(([, rank]) => rank.sort((one, other) => one.y - other.y));
-}
-
-/** The rank so many ranks from the anchor's: one that stands there, else a new one beyond the last. */
+/**
+ * The rank so many ranks from the anchor's: one that stands there, else a new one beyond the last.
+ * @param {import('../data/model.js').Model} model
+ * @param {import('../data/model.js').Box} anchor
+ * @param {number} offset
+ * @param {import('../data/model.js').Box[]} fresh
+ * @returns {{x: number, width: number}}
+ */
 function columnAt(model, anchor, offset, fresh) {
-  const columns = ranksOf([...model.boxes.values()]);
+  const columns = columnsOf(model.boxes.values());
   const own = columns.findIndex((column) => column.some((box) => box.id === anchor.id));
   const there = columns[own + offset];
   if (there) return { x: there[0].x, width: there[0].width };

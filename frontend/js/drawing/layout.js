@@ -1,6 +1,7 @@
 /**
  * The sizes of boxes, and the heights of boxes after the page folded some of them. The server places
- * every box of a reply; the page keeps its columns and the order in them. Pure and deterministic.
+ * every box of a reply; the page keeps its columns and the order in them (decision 128). Pure and
+ * deterministic.
  */
 
 export const SIZES = Object.freeze({
@@ -26,7 +27,7 @@ const ROUNDS = 24;
 export function tighten(boxes, links, changed) {
   const placed = new Map();
   let top = 0;
-  for (const part of partsOf(boxes, links)) {
+  for (const part of stackedComponents(boxes, links)) {
     const moved = part.some(({ id }) => changed.has(id));
     const heights = moved ? straighten(columnsOf(part), links) : new Map(part.map(({ id, y }) => [id, y]));
     const first = Math.min(...part.map(({ id, height }) => heights.get(id) - height / 2));
@@ -36,27 +37,58 @@ export function tighten(boxes, links, changed) {
   return placed;
 }
 
-/** The connected parts, from top to bottom; boxes without links are one part. */
-function partsOf(boxes, links) {
-  const beside = new Map(boxes.map(({ id }) => [id, []]));
-  for (const { from, to } of links) {
-    if (from === to || !beside.has(from) || !beside.has(to)) continue;
-    beside.get(from).push(to);
-    beside.get(to).push(from);
+/**
+ * Boxes and rows in their new heights after some boxes were taken out or became smaller: see `tighten`.
+ * @param {Map<string, import('../data/model.js').Box>} boxes  moved
+ * @param {Map<string, import('../data/model.js').Row>} rows   theirs
+ * @param {Map<string, import('../data/model.js').Link>} links
+ * @param {Set<string>} changed  ids of boxes
+ */
+export function settle(boxes, rows, links, changed) {
+  const home = (id) => rows.get(id)?.box ?? id;
+  const pairs = [...links.values()].map((link) => ({ from: home(link.from), to: home(link.to) }));
+  const placed = tighten([...boxes.values()], pairs, changed);
+  for (const box of boxes.values()) {
+    const y = placed.get(box.id) ?? box.y;
+    for (const row of box.rows) row.y += y - box.y;
+    box.y = y;
   }
-  const part = new Map();
-  for (const { id } of boxes) {
-    const open = part.has(id) ? [] : [id];
-    const number = beside.get(id).length === 0 ? -1 : part.size;
-    for (const one of open) part.set(one, number);
-    while (open.length > 0)
-      for (const near of beside.get(open.pop()))
-        if (!part.has(near)) {
-          part.set(near, number);
-          open.push(near);
+}
+
+/**
+ * The connected components of a graph, each from its first node on.
+ * @param {Iterable<string>} ids
+ * @param {Array<{from: string, to: string}>} links
+ * @returns {string[][]}
+ */
+export function componentsOf(ids, links) {
+  const [after, before] = [neighbours(links, 'from', 'to'), neighbours(links, 'to', 'from')];
+  const seen = new Set();
+  const components = [];
+  for (const start of ids) {
+    if (seen.has(start)) continue;
+    seen.add(start);
+    const component = [start];
+    for (const id of component)
+      for (const near of [...(after.get(id) ?? []), ...(before.get(id) ?? [])])
+        if (!seen.has(near)) {
+          seen.add(near);
+          component.push(near);
         }
+    components.push(component);
   }
-  const found = grouped(boxes, ({ id }) => part.get(id));
+  return components;
+}
+
+/** The components from top to bottom; boxes without links are one. */
+function stackedComponents(boxes, links) {
+  const known = new Set(boxes.map(({ id }) => id));
+  const inside = links.filter(({ from, to }) => known.has(from) && known.has(to));
+  const numbers = new Map();
+  componentsOf(known, inside).forEach((ids, number) => {
+    for (const id of ids) numbers.set(id, ids.length > 1 ? number : -1);
+  });
+  const found = grouped(boxes, ({ id }) => numbers.get(id));
   const topOf = (some) => Math.min(...some.map(({ y, height }) => y - height / 2));
   return [...found.values()].sort((one, other) => topOf(one) - topOf(other));
 }
@@ -71,7 +103,13 @@ function grouped(boxes, keyOf) {
   return found;
 }
 
-function columnsOf(boxes) {
+/**
+ * The columns of the server's layout, from left to right; the boxes of each from top to bottom.
+ * @template {{x: number, y: number}} Placed
+ * @param {Iterable<Placed>} boxes
+ * @returns {Placed[][]}
+ */
+export function columnsOf(boxes) {
   return [...grouped(boxes, ({ x }) => Math.round(x)).entries()]
     .sort(([one], [other]) => one - other)
     .map(([, column]) => column.sort((one, other) => one.y - other.y));

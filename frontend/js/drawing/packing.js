@@ -1,6 +1,6 @@
 /**
  * Parts that do not hang together, put beside each other so that all of them have the shape of the
- * window. Pure and deterministic.
+ * window (decision 128). Pure and deterministic.
  */
 import { readingOrder } from '../data/model.js';
 import { partsOf } from './routes.js';

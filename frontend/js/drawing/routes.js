@@ -7,6 +7,7 @@
  * side, where it runs to the right.
  */
 import { titleHeight, turn } from '../data/model.js';
+import { componentsOf } from './layout.js';
 
 /** How near to a box a way may come, and how near to each other two ways run, in pixels. */
 const CLEAR = 6;
@@ -61,38 +62,13 @@ function routeAcross(model) {
 }
 
 /**
- * The connected parts, each in the order of the model.
+ * The boxes of each connected component.
  * @param {import('../data/model.js').Model} model
  * @returns {import('../data/model.js').Box[][]}
  */
 export function partsOf(model) {
-  /** @type {Map<string, string[]>} */
-  const beside = new Map();
-  const join = (id, near) => {
-    const known = beside.get(id);
-    if (known) known.push(near);
-    else beside.set(id, [near]);
-  };
-  for (const link of model.links.values()) {
-    const [from, to] = [homeOf(model, link.from), homeOf(model, link.to)];
-    join(from, to);
-    join(to, from);
-  }
-  const seen = new Set();
-  const parts = [];
-  for (const start of model.boxes.keys()) {
-    if (seen.has(start)) continue;
-    seen.add(start);
-    const part = [start];
-    for (const id of part)
-      for (const near of beside.get(id) ?? [])
-        if (!seen.has(near)) {
-          seen.add(near);
-          part.push(near);
-        }
-    parts.push(part.map((id) => boxOf(model, id)));
-  }
-  return parts;
+  const ends = [...model.links.values()].map(({ from, to }) => ({ from: homeOf(model, from), to: homeOf(model, to) }));
+  return componentsOf(model.boxes.keys(), ends).map((ids) => ids.map((id) => boxOf(model, id)));
 }
 
 function homeOf(model, id) {
