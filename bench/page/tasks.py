@@ -100,8 +100,8 @@ class Task:
 
 def _history(reader: Reader, way: str) -> None:
     reader.find("daily_revenue")
-    reader.press(reader.page.get_by_test_id("moments-menu").locator("summary"))
-    times = reader.page.get_by_test_id("moments-list")
+    reader.press(reader.page.get_by_test_id("timeline-menu").locator("summary"))
+    times = reader.page.get_by_test_id("timeline-list")
     reader.press(times.get_by_role("link", name=way).last)
 
 

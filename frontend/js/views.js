@@ -9,10 +9,10 @@
  * @property {string} subtitle
  * @property {object|null} reply      for as-of, depth, partial and folded
  * @property {import('./data/model.js').Model|null} model
- * @property {HTMLElement|null} empty a face in place of the picture
+ * @property {HTMLElement|null} empty a notice in place of the picture
  * @property {import('./page/dom.js').Child[]} [notes]  banners of the view's own
  * @property {HTMLElement|null} [below]         under the picture
- * @property {() => HTMLElement} [moments]     the times of changes to the shown node
+ * @property {() => HTMLElement} [timeline]    the times of changes to the shown node
  * @property {string} [asked]          path and query of the question behind the picture
  * @property {object[]} [items]        of a list, for its filters
  * @property {() => HTMLElement} [document]     in place of picture and panel
@@ -72,7 +72,7 @@ export const VIEWS = Object.freeze({
   search: {
     parameters: ['q', 'kind', 'place'],
     heading: 'Search',
-    module: () => import('./views/found.js').then((module) => module.search),
+    module: () => import('./views/search.js').then((module) => module.search),
   },
   overview: {
     parameters: [

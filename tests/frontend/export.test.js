@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { toModel } from '../../frontend/js/data/model.js';
-import { huesOf } from '../../frontend/js/drawing/looks.js';
+import { huesOf } from '../../frontend/js/drawing/box-style.js';
 import { NAMES } from '../../frontend/js/drawing/palette.js';
 import { legendOf } from '../../frontend/js/drawing/legend.js';
 import { toCsv, toCurl, toGremlin } from '../../frontend/js/export/copies.js';

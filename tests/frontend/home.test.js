@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { producerOf } from '../../frontend/js/drawing/glyphs.js';
-import { snippets } from '../../frontend/js/start/first.js';
+import { snippets } from '../../frontend/js/start/first-visit.js';
 import { tellAgain } from '../../frontend/js/start/sample.js';
 import { STEPS } from '../../frontend/js/start/tour.js';
 

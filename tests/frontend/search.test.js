@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { placesOf } from '../../frontend/js/views/found.js';
+import { placesOf } from '../../frontend/js/views/search.js';
 import { grouped } from '../../frontend/js/controls/search.js';
 
 test('results are grouped as tables, jobs, columns, each in the order of the server', () => {

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { toModel } from '../../frontend/js/data/model.js';
-import { huesOf } from '../../frontend/js/drawing/looks.js';
+import { huesOf } from '../../frontend/js/drawing/box-style.js';
 import { NAMES } from '../../frontend/js/drawing/palette.js';
 import { handlesOf, LEGIBLE, paint } from '../../frontend/js/drawing/shapes.js';
 

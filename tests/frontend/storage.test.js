@@ -7,7 +7,7 @@ import {
   elements,
   inForce,
   jobOf,
-  rooms,
+  capacities,
   savings,
   shares,
   shareWords,
@@ -30,7 +30,7 @@ test('days are told in the unit that fits, rounded down', () => {
 });
 
 test('each room shows the date when it is full, the free part and its growth', () => {
-  const [disk, heap] = rooms(reply());
+  const [disk, heap] = capacities(reply());
   assert.deepEqual(
     [disk.state, disk.verdict, disk.left, disk.rate],
     ['growing', 'Full in 4 years at this rate', '83.4 GB free', 'grows 52.3 MB a day'],
@@ -52,12 +52,12 @@ test('each room shows the date when it is full, the free part and its growth', (
 test('the parts of a room never fill more than all of it', () => {
   const found = reply();
   found.full.heap = { room: -5000, days: 0, soon: true };
-  const [, heap] = rooms(found);
+  const [, heap] = capacities(found);
   assert.equal(heap.verdict, 'Full now');
   assert.equal(heap.parts[0].part, 1);
   assert.equal(heap.left, 'nothing free');
   found.stored.elements = found.full.heap.room = 0;
-  assert.equal(rooms(found)[1].parts[0].part, 0);
+  assert.equal(capacities(found)[1].parts[0].part, 0);
 });
 
 test('a full room is full whether or not it grows, or its size was measured', () => {
@@ -66,7 +66,7 @@ test('a full room is full whether or not it grows, or its size was measured', ()
   found.full.disk = { room: 4096, days: 0, soon: true };
   found.full.heap = { room: null, days: 0, soon: true };
   assert.deepEqual(
-    rooms(found).map(({ state, verdict }) => [state, verdict]),
+    capacities(found).map(({ state, verdict }) => [state, verdict]),
     [
       ['soon', 'Full now'],
       ['soon', 'Full now'],
@@ -80,7 +80,7 @@ test('unknown, not growing and not measured are three states', () => {
   found.growth.bytes = 0;
   found.growth.elements = found.full.heap.days = null;
   assert.deepEqual(
-    rooms(found).map(({ state, verdict, rate }) => [state, verdict, rate]),
+    capacities(found).map(({ state, verdict, rate }) => [state, verdict, rate]),
     [
       ['still', 'Does not grow at present', ''],
       ['unknown', 'No forecast yet', ''],
@@ -88,7 +88,7 @@ test('unknown, not growing and not measured are three states', () => {
   );
   found.full.disk.room = found.full.heap.room = found.stored.elements = null;
   assert.deepEqual(
-    rooms(found).map(({ state, left, parts }) => [state, left, parts]),
+    capacities(found).map(({ state, left, parts }) => [state, left, parts]),
     [
       ['unmeasured', '', []],
       ['unmeasured', '', []],

@@ -33,11 +33,11 @@ const MAKERS = {
   group: groupToggle,
   flow: flowToggle,
   at: asOf,
-  moments,
+  timeline,
   find,
   steps,
-  from: (change) => moment(change, 'from', 'From'),
-  to: (change) => moment(change, 'to', 'To'),
+  from: (change) => comparedTime(change, 'from', 'From'),
+  to: (change) => comparedTime(change, 'to', 'To'),
   state: (change) => segments(change, 'state', 'State of the documents', STATES),
   by: (change) => segments(change, 'by', 'The journal by', SHARED_BY),
   ended: (change) => segments(change, 'ended', 'State of the last run', ENDED),
@@ -323,12 +323,12 @@ function asOf(change) {
  * The times that exist, beside the field for any time: opened, it asks for them.
  * @returns {Control}
  */
-function moments() {
-  const place = element('div', { class: 'menu-list moments-list', 'data-testid': 'moments-list' });
+function timeline() {
+  const place = element('div', { class: 'menu-list timeline-list', 'data-testid': 'timeline-list' });
   let draw = null;
   const menu = element(
     'details',
-    { class: 'moments-menu', 'data-testid': 'moments-menu', ontoggle: fill },
+    { class: 'timeline-menu', 'data-testid': 'timeline-menu', ontoggle: fill },
     element('summary', { class: 'button', title: 'Runs, writes and versions that exist' }, 'History'),
     place,
   );
@@ -341,7 +341,7 @@ function moments() {
   return {
     node: menu,
     follow(state, page) {
-      draw = page?.moments ?? null;
+      draw = page?.timeline ?? null;
       menu.hidden = draw === null;
       fill();
     },
@@ -392,7 +392,7 @@ function find(change) {
 }
 
 /** One of the two times of a comparison. */
-function moment(change, name, words) {
+function comparedTime(change, name, words) {
   const input = element('input', {
     type: 'datetime-local',
     step: 1,

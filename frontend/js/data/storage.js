@@ -7,7 +7,7 @@ import { decodeText } from './url.js';
 const DAY = 86_400_000;
 
 /**
- * @typedef {object} Room  a disk or a heap, and when it is full
+ * @typedef {object} Capacity  a disk or a heap, and when it is full
  * @property {'disk'|'heap'} name
  * @property {string} title
  * @property {'unmeasured'|'unknown'|'still'|'growing'|'soon'} state
@@ -20,13 +20,13 @@ const DAY = 86_400_000;
 /**
  * The disk and the engine's heap.
  * @param {any} reply
- * @returns {Room[]}
+ * @returns {Capacity[]}
  */
-export function rooms(reply) {
+export function capacities(reply) {
   return [disk(reply), heap(reply)];
 }
 
-/** @returns {Room} */
+/** @returns {Capacity} */
 function disk({ stored, growth, full }) {
   const sizes = [
     ['journal', stored.journal],
@@ -42,7 +42,7 @@ function disk({ stored, growth, full }) {
   };
 }
 
-/** @returns {Room} */
+/** @returns {Capacity} */
 function heap({ stored, growth, full }) {
   return {
     name: 'heap',
@@ -54,7 +54,7 @@ function heap({ stored, growth, full }) {
   };
 }
 
-/** @returns {Pick<Room, 'state'|'verdict'>} */
+/** @returns {Pick<Capacity, 'state'|'verdict'>} */
 function forecast({ room, days, soon }, grows, unmeasured) {
   if (days === 0) return { state: 'soon', verdict: 'Full now' };
   if (room === null) return { state: 'unmeasured', verdict: unmeasured };
@@ -63,7 +63,7 @@ function forecast({ room, days, soon }, grows, unmeasured) {
   return { state: soon ? 'soon' : 'growing', verdict: `Full in ${formatDays(days)} at this rate` };
 }
 
-/** @returns {Room['parts']} empty where the free room is not known */
+/** @returns {Capacity['parts']} empty where the free room is not known */
 function parts(sizes, free) {
   if (free === null) return [];
   const total = sizes.reduce((sum, [, size]) => sum + size, Math.max(0, free));

@@ -46,7 +46,7 @@ import { VIEWS } from '../views.js';
  * @property {string} after       where the server goes on with a list
  * @property {''|'failed'|'completed'} ended  filter of jobs and runs by the state of a run
  * @property {string} change      a column dropped, renamed or retyped by assumption; empty: as it is
- * @property {string} opened      sides of nodes that were opened where they stand (growth.js)
+ * @property {string} opened      sides of nodes that were opened where they stand (expansion.js)
  * @property {string} rows        how many columns of wide tables are drawn (rows.js)
  * @property {boolean} tables     tables only: no jobs between them
  * @property {string} fans        how many of a fan are drawn (fans.js)

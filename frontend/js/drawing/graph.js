@@ -8,7 +8,7 @@ import { bounds, findNode, hit, homeOf, titleHeight } from '../data/model.js';
 import { emphasis, neighbourhood } from '../data/walk.js';
 import { isLegible, openingOf, SMALLEST, wholeOf } from './framing.js';
 import { createLinks, portsOf } from './links.js';
-import { NO_HUES } from './looks.js';
+import { NO_HUES } from './box-style.js';
 import { routeLinks } from './routes.js';
 import { FADED, handleAt, LEGIBLE, paint, paintLane } from './shapes.js';
 
@@ -49,7 +49,7 @@ const OPTIONS = Object.freeze({
  * @typedef {object} Drawing  the model and its look
  * @property {import('../data/model.js').Model|null} model  null: nothing yet
  * @property {import('./palette.js').Palette} palette
- * @property {import('./looks.js').Hues} hues
+ * @property {import('./box-style.js').Hues} hues
  * @property {Set<string>|null} lit   emphasised ids; null: nothing fades
  * @property {string} selected
  * @property {string} hovered
@@ -114,7 +114,7 @@ export function createGraph(container, palette, listener) {
   /**
    * @param {import('../data/model.js').Model} model
    * @param {string} selected
-   * @param {import('./looks.js').Hues} hues
+   * @param {import('./box-style.js').Hues} hues
    * @param {boolean} [still] the view stays where it is: more is shown of the same picture
    */
   function show(model, selected, hues, still = false) {
@@ -240,7 +240,7 @@ export function createGraph(container, palette, listener) {
 
   /**
    * @param {import('./palette.js').Palette} colours
-   * @param {import('./looks.js').Hues} hues
+   * @param {import('./box-style.js').Hues} hues
    */
   function repaint(colours, hues) {
     Object.assign(state, { palette: colours, hues });

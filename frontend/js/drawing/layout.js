@@ -129,13 +129,13 @@ function straighten(columns, links) {
     for (const column of columns) {
       const wanted = column.map(({ id }) => middle(id, sides[round % 2], heights));
       const gaps = column.slice(1).map(({ height }, at) => (height + column[at].height) / 2 + GAP.row);
-      spread(wanted, gaps).forEach((y, at) => heights.set(column[at].id, y));
+      nearestPlaces(wanted, gaps).forEach((y, at) => heights.set(column[at].id, y));
     }
   return heights;
 }
 
 /** The places nearest to those wanted (least squares) that keep order and gaps: pool adjacent violators. */
-function spread(wanted, gaps) {
+function nearestPlaces(wanted, gaps) {
   const offsets = [0];
   for (const gap of gaps) offsets.push(offsets.at(-1) + gap);
   const blocks = [];

@@ -19,7 +19,7 @@ export const TINTINGS = Object.freeze({ '': ['layer', 'Layers'], class: ['class'
 
 /**
  * @param {import('../data/model.js').Model} model
- * @param {import('./looks.js').Hues} hues
+ * @param {import('./box-style.js').Hues} hues
  * @returns {Group[]} none is empty
  */
 export function legendOf(model, hues) {

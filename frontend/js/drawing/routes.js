@@ -95,7 +95,7 @@ function routePart(model, boxes, links, ways) {
       start === end ? bowed(model, link, from, to) : stretched(model, link, { from, to, start, end }, ranks, passages);
     ways.set(link.id, way);
   }
-  passages.forEach((some, number) => settle(some, ranks[number]));
+  passages.forEach((some, number) => placePassages(some, ranks[number]));
   for (const link of links) measure(ways.get(link.id));
 }
 
@@ -170,12 +170,12 @@ function heightOf(model, id, back) {
 }
 
 /** Every way takes the free room that is nearest to where it wants to be; in it they keep apart. */
-function settle(passages, rank) {
+function placePassages(passages, rank) {
   const rooms = roomsOf(rank);
   /** @type {Passage[][]} */
   const taken = rooms.map(() => []);
   for (const passage of passages) taken[nearest(rooms, passage.wanted)].push(passage);
-  taken.forEach((some, number) => spread(some, rooms[number]));
+  taken.forEach((some, number) => keepApart(some, rooms[number]));
 }
 
 /** The free room above, between and below the boxes of a rank. */
@@ -200,7 +200,7 @@ function nearest(rooms, y) {
   return best;
 }
 
-function spread(passages, { top, bottom }) {
+function keepApart(passages, { top, bottom }) {
   passages.sort((one, other) => one.wanted - other.wanted || (one.way.id < other.way.id ? -1 : 1));
   const apart = passages.length > 1 ? Math.min(BESIDE, (bottom - top) / (passages.length - 1)) : BESIDE;
   let least = top;

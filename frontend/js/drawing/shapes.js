@@ -5,7 +5,7 @@
 import { fit, formatNumber } from '../data/format.js';
 import { CHANGES, swatch, titleHeight } from '../data/model.js';
 import { paintGlyph } from './glyphs.js';
-import { lookOf, shadeOf } from './looks.js';
+import { shadeOf, styleOfBox } from './box-style.js';
 
 export const FAMILY = 'system-ui, -apple-system, "Segoe UI", Roboto, "Helvetica Neue", Arial, sans-serif';
 const MONO = 'ui-monospace, SFMono-Regular, Menlo, Consolas, "Liberation Mono", monospace';
@@ -25,7 +25,7 @@ export const LEGIBLE = Object.freeze({ titles: TITLE.screen / TITLE.most, rows: 
 /**
  * @typedef {object} Look  the inputs of the painting besides the box
  * @property {import('./palette.js').Palette} palette
- * @property {import('./looks.js').Hues} hues
+ * @property {import('./box-style.js').Hues} hues
  * @property {Set<string>|null} lit   emphasised ids; null: nothing fades
  * @property {number} faded           how much is left of the others
  * @property {string} selected        id, or empty
@@ -42,7 +42,7 @@ export const LEGIBLE = Object.freeze({ titles: TITLE.screen / TITLE.most, rows: 
  */
 export function paint(context, box, look) {
   const frame = { x: box.x - box.width / 2, y: box.y - box.height / 2, width: box.width, height: box.height };
-  const colours = lookOf(box, look.palette, look.hues);
+  const colours = styleOfBox(box, look.palette, look.hues);
   context.globalAlpha = look.lit === null || look.lit.has(box.id) ? 1 : look.faded;
   context.textBaseline = 'middle';
   if (box.kind === 'group') paintPile(context, frame, colours, look.palette);
@@ -410,7 +410,7 @@ const MARK = Object.freeze({ height: 15, letter: 10, near: 0.85, most: 1.7, gap:
  * @param {CanvasRenderingContext2D} context
  * @param {import('../data/model.js').Box} box
  * @param {{x: number, y: number, width: number, height: number}} frame
- * @param {import('./looks.js').LookOfBox} colours
+ * @param {import('./box-style.js').BoxStyle} colours
  * @param {Look} look
  */
 function paintMarks(context, box, frame, colours, { palette, hues, scale }) {

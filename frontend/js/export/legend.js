@@ -4,7 +4,7 @@
 import { CHANGES } from '../data/model.js';
 import { paintGlyph } from '../drawing/glyphs.js';
 import { styleOf } from '../drawing/links.js';
-import { shadeOf } from '../drawing/looks.js';
+import { shadeOf } from '../drawing/box-style.js';
 import { FAMILY } from '../drawing/shapes.js';
 
 const FONT = `12px ${FAMILY}`;

@@ -23,7 +23,7 @@ const MOST_PIXELS = 64_000_000;
  * @typedef {object} Sheet
  * @property {import('../data/model.js').Model} model
  * @property {import('../drawing/palette.js').Palette} palette
- * @property {import('../drawing/looks.js').Hues} hues
+ * @property {import('../drawing/box-style.js').Hues} hues
  * @property {string} heading
  * @property {string} subtitle
  */

@@ -5,7 +5,7 @@ import { count, formatNumber, formatTime, shorten } from '../data/format.js';
 import { jobReference, link } from '../data/url.js';
 import { anchor, data, element, icon, time } from '../page/dom.js';
 import { runBars } from '../runs/bars.js';
-import { jobMoments, momentList } from '../runs/history.js';
+import { jobTimeline, timelineList } from '../runs/history.js';
 import { compareLink, upstreamChanges } from '../panel/differences.js';
 import { durationOf, millisecondsOf } from '../panel/execution.js';
 import { code, describedFacts, facetsInForce, runLink } from '../panel/facets.js';
@@ -44,7 +44,7 @@ export function jobTabs(context, node, { known, runs }) {
         words: 'History',
         draw: () => [
           !hasFailed(node) && upstreamChanges(context, 'jobs', node.id, false),
-          later(jobMoments(context, node.id), (told) => section('Runs and versions', momentList(state, node.id, told))),
+          later(jobTimeline(context, node.id), (told) => section('Runs and versions', timelineList(state, node.id, told))),
         ],
       },
       {

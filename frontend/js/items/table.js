@@ -4,7 +4,7 @@
 import { count, formatNumber, shorten } from '../data/format.js';
 import { link } from '../data/url.js';
 import { anchor, data, element, icon, time } from '../page/dom.js';
-import { momentList, partitionTable, tableMoments } from '../runs/history.js';
+import { partitionTable, tableTimeline, timelineList } from '../runs/history.js';
 import { classifications } from '../panel/classifications.js';
 import { declaredOf } from '../panel/declared.js';
 import { leftOut } from '../panel/definition.js';
@@ -100,8 +100,8 @@ function tableHistory(context, node, of) {
   const written = api.get(`${of}/history`, { limit: RECENT, at: state.at }, 'panel/history');
   return [
     upstreamChanges(context, 'datasets', node.id, false),
-    later(tableMoments(context, node.id), (told) => [
-      section('Writes and versions', momentList(state, node.id, told)),
+    later(tableTimeline(context, node.id), (told) => [
+      section('Writes and versions', timelineList(state, node.id, told)),
       partitionTable(state, told.writes),
     ]),
     later(

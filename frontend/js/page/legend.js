@@ -13,8 +13,8 @@ const MOST = 12;
 
 /**
  * @param {HTMLElement} place
- * @param {(by: import('../drawing/looks.js').Tinting) => void} onTint  another choice of tint
- * @returns {(model: import('../data/model.js').Model, hues: import('../drawing/looks.js').Hues, chosen: boolean) => void}
+ * @param {(by: import('../drawing/box-style.js').Tinting) => void} onTint  another choice of tint
+ * @returns {(model: import('../data/model.js').Model, hues: import('../drawing/box-style.js').Hues, chosen: boolean) => void}
  *   `chosen`: whether the view has the choice
  */
 export function createLegend(place, onTint) {
@@ -32,7 +32,7 @@ export function createLegend(place, onTint) {
 
 function tintChoice(onTint) {
   const options = Object.entries(TINTINGS).map(([value, [word]]) => element('option', { value }, word));
-  const select = element('select', { 'data-testid': 'hue', onchange: () => onTint(/** @type {import('../drawing/looks.js').Tinting} */ (select.value)) }, options);
+  const select = element('select', { 'data-testid': 'hue', onchange: () => onTint(/** @type {import('../drawing/box-style.js').Tinting} */ (select.value)) }, options);
   const node = element('label', { class: 'legend-choice' }, 'Hue by ', select);
   return {
     node,

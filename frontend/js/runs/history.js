@@ -6,30 +6,30 @@ import { anchor, data, element, icon, time } from '../page/dom.js';
 import { columnSentence, sentenceList } from '../panel/differences.js';
 import { formatNumber, formatTime } from '../data/format.js';
 import { jobLink } from '../panel/links.js';
-import { lastByPartition, marksOf, momentsOfJob, momentsOfTable } from './moments.js';
+import { lastByPartition, marksOf, timelineOfJob, timelineOfTable } from './timeline.js';
 import { facts, modeChip, section, stateChip, table } from '../panel/panel.js';
 import { change, write } from '../data/url.js';
 
 const MOST = 100;
 const MOST_CHANGES = 4;
-/** Words of a moment that are the mode of a write. */
+/** Words of an entry that are the mode of a write. */
 const MODES = new Set(['overwrite', 'append', 'overwrite-partitions', 'lifecycle']);
 
 /**
  * The history of a table, whatever time is in view, so that a reader can go back in time and forward again.
  * @param {import('../items/details.js').Context} context
  * @param {string} id
- * @returns {Promise<import('../data/api.js').Result>} data: moments, and the writes behind them
+ * @returns {Promise<import('../data/api.js').Result>} data: entries, and the writes behind them
  */
-export async function tableMoments({ api }, id) {
+export async function tableTimeline({ api }, id) {
   const of = `/graph/datasets/${encodeURIComponent(id)}`;
   const [history, versions] = await Promise.all([
-    api.get(`${of}/history`, { limit: MOST }, 'moments/history'),
-    api.get(`${of}/versions`, { limit: MOST }, 'moments/versions'),
+    api.get(`${of}/history`, { limit: MOST }, 'timeline/history'),
+    api.get(`${of}/versions`, { limit: MOST }, 'timeline/versions'),
   ]);
   if (!history.ok || !versions.ok) return history.ok ? versions : history;
-  const moments = momentsOfTable(history.data.items, versions.data.items, columnSentence);
-  return { ok: true, data: { moments, writes: history.data.items, total: history.data.total } };
+  const entries = timelineOfTable(history.data.items, versions.data.items, columnSentence);
+  return { ok: true, data: { entries, writes: history.data.items, total: history.data.total } };
 }
 
 /**
@@ -37,36 +37,36 @@ export async function tableMoments({ api }, id) {
  * @param {string} id
  * @returns {Promise<import('../data/api.js').Result>}
  */
-export async function jobMoments({ api }, id) {
+export async function jobTimeline({ api }, id) {
   const of = `/graph/jobs/${encodeURIComponent(id)}`;
   const [runs, versions] = await Promise.all([
-    api.get(`${of}/runs`, { limit: MOST }, 'moments/runs'),
-    api.get(`${of}/versions`, { limit: MOST }, 'moments/plans'),
+    api.get(`${of}/runs`, { limit: MOST }, 'timeline/runs'),
+    api.get(`${of}/versions`, { limit: MOST }, 'timeline/plans'),
   ]);
   if (!runs.ok || !versions.ok) return runs.ok ? versions : runs;
-  return { ok: true, data: { moments: momentsOfJob(runs.data.items, versions.data.items), writes: [], total: runs.data.total } };
+  return { ok: true, data: { entries: timelineOfJob(runs.data.items, versions.data.items), writes: [], total: runs.data.total } };
 }
 
 /**
  * @param {import('../data/url.js').State} state
  * @param {string} node
- * @param {{moments: import('./moments.js').Moment[], total: number}} told
+ * @param {{entries: import('./timeline.js').Entry[], total: number}} told
  * @returns {HTMLElement}
  */
-export function momentList(state, node, { moments, total }) {
-  if (moments.length === 0) return element('p', { class: 'muted' }, 'No write, run or version was seen.');
+export function timelineList(state, node, { entries, total }) {
+  if (entries.length === 0) return element('p', { class: 'muted' }, 'No write, run or version was seen.');
   return element(
     'div',
-    { class: 'moments', 'data-testid': 'moments' },
-    strip(state, moments),
-    element('ol', { class: 'lines' }, moments.map((moment) => line(state, node, moment))),
+    { class: 'timeline', 'data-testid': 'timeline' },
+    strip(state, entries),
+    element('ol', { class: 'lines' }, entries.map((entry) => line(state, node, entry))),
     total > MOST && element('p', { class: 'muted' }, `The newest ${formatNumber(MOST)} of ${formatNumber(total)}.`),
   );
 }
 
 /** For the eye and the pointer: the list below says the same, and the keyboard goes there. */
-function strip(state, moments) {
-  const marks = marksOf(moments).map(({ place, moments: here }) => {
+function strip(state, entries) {
+  const marks = marksOf(entries).map(({ place, entries: here }) => {
     const [newest] = here;
     const failed = here.some((one) => one.state === 'failed');
     const more = here.length > 1 ? ` and ${formatNumber(here.length - 1)} more` : '';
@@ -95,7 +95,7 @@ function line(state, node, { at, state: ended, words, job, changes, began }) {
     began && sentenceList([...changes.slice(0, MOST_CHANGES), ...(changes.length > MOST_CHANGES ? [`and ${changes.length - MOST_CHANGES} more changes`] : [])]),
     element(
       'div',
-      { class: 'moment-ways' },
+      { class: 'timeline-ways' },
       shown ? element('span', { class: 'muted' }, 'shown now') : anchor(here, 'Open as of here'),
       newTab(here, at),
       anchor(write({ view: 'diff', node, from: at, as: state.as }), 'Compare with now'),

@@ -1,12 +1,12 @@
 /**
- * The frame around the stage: heading, controls, notes, the face in place of a picture, the document, and
+ * The frame around the stage: heading, controls, notes, the notice in place of a picture, the document, and
  * the tables under the picture.
  */
 import { createControls, formSwitch } from '../controls/controls.js';
 import { createDivider } from '../controls/divider.js';
 import { shorten } from '../data/format.js';
 import { data, element, replace } from '../page/dom.js';
-import { loadingFace } from '../page/faces.js';
+import { loadingNotice } from '../page/notices.js';
 import { banners, footnote } from '../page/notes.js';
 import { VIEWS } from '../views.js';
 import { places } from './places.js';
@@ -39,7 +39,7 @@ export function createFrame(go) {
     if (page) return;
     places.heading.textContent = 'Loading…';
     places.subtitle.textContent = '';
-    showFace(loadingFace());
+    showNotice(loadingNotice());
   }
 
   /**
@@ -51,8 +51,6 @@ export function createFrame(go) {
     controls.follow(state, page);
   }
 
-  return { begin, follow, divide: divider.show, setState, announce, nameView, showNotes, showParts, showFace, clearNotes, clear };
-
   /**
    * @param {Page} page
    * @param {State} state
@@ -61,6 +59,8 @@ export function createFrame(go) {
   function showNotes(page, state, view) {
     replace(places.notes, banners(page, state, { timed: view.controls.includes('at'), go }));
   }
+
+  return { begin, follow, divide: divider.show, setState, announce, nameView, showNotes, showParts, showNotice, clearNotes, clear };
 }
 
 function clearNotes() {
@@ -114,7 +114,7 @@ function nameView(view, heading, subtitle) {
  * @param {Page} page
  */
 function showParts({ heading, reply, model, empty, document: made, below }) {
-  const form = made ? 'document' : model && !empty ? 'picture' : 'face';
+  const form = made ? 'document' : model && !empty ? 'picture' : 'notice';
   document.body.dataset.form = form;
   replace(places.document, made ? [unseenHeading(heading), made()] : []);
   replace(places.below, below ? [unseenHeading('In words'), below] : []);
@@ -122,7 +122,7 @@ function showParts({ heading, reply, model, empty, document: made, below }) {
   places.below.scrollTop = 0;
   const picture = model && !empty;
   places.form.hidden = !picture;
-  showFace(picture ? null : empty, Boolean(made));
+  showNotice(picture ? null : empty, Boolean(made));
   if (picture) replace(places.footnote, footnote(reply));
 }
 
@@ -136,14 +136,14 @@ function unseenHeading(words) {
 }
 
 /**
- * @param {HTMLElement|null} face in place of the picture; null: none
+ * @param {HTMLElement|null} notice in place of the picture; null: none
  * @param {boolean} [documented]  a document has its own form
  */
-function showFace(face, documented = false) {
-  replace(places.face, face ?? []);
-  places.face.hidden = !face;
-  if (!face || documented) return;
-  document.body.dataset.form = 'face';
+function showNotice(notice, documented = false) {
+  replace(places.notice, notice ?? []);
+  places.notice.hidden = !notice;
+  if (!notice || documented) return;
+  document.body.dataset.form = 'notice';
   places.below.hidden = places.divider.hidden = true;
   places.form.hidden = true;
 }

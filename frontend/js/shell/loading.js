@@ -1,12 +1,12 @@
 /**
- * Loading of a view: a state asks its view, the newest answer is shown, and a failure has a face with a way
+ * Loading of a view: a state asks its view, the newest answer is shown, and a failure has a notice with a way
  * on. It owns the number of the newest question and the time of the next try.
  */
 import { sameQuestion, write } from '../data/url.js';
 import { shorten } from '../data/format.js';
-import { openAll } from '../drawing/growth.js';
+import { openAll } from '../drawing/expansion.js';
 import { focusFirst } from '../page/dom.js';
-import { apiKeyFace, errorFace, rebuildingFace } from '../page/faces.js';
+import { apiKeyNotice, errorNotice, rebuildingNotice } from '../page/notices.js';
 import { outageBanner } from '../page/notes.js';
 import { VIEWS } from '../views.js';
 import { places } from './places.js';
@@ -133,7 +133,7 @@ export function createLoading({ navigation, api, key, frame, stage, screen, tour
     }
     leave();
     const hrefOf = (parameter, id) => write({ ...state(), [parameter]: id });
-    frame.showFace(errorFace(error, { retry: load, hrefOf, changeKey: () => useKey('') }));
+    frame.showNotice(errorNotice(error, { retry: load, hrefOf, changeKey: () => useKey('') }));
     frame.setState('error');
     frame.announce(error.message);
     if (error.status === 429) retryTimer = setTimeout(load, error.retryAfter * 1000);
@@ -154,7 +154,7 @@ export function createLoading({ navigation, api, key, frame, stage, screen, tour
     awaitServer();
   }
 
-  /** The face or the page stays, and the keyboard where it is, until the server answers. */
+  /** The notice or the page stays, and the keyboard where it is, until the server answers. */
   function awaitServer() {
     retryTimer = setTimeout(() => lookForServer(question), AWAY);
   }
@@ -167,7 +167,7 @@ export function createLoading({ navigation, api, key, frame, stage, screen, tour
     else awaitServer();
   }
 
-  /** No picture: the view's name stands above a face. */
+  /** No picture: the view's name stands above a notice. */
   function leave() {
     screen.leave(VIEWS[state().view].heading ?? subjectOf(state()));
   }
@@ -175,10 +175,10 @@ export function createLoading({ navigation, api, key, frame, stage, screen, tour
   /** @param {Failure} error */
   function askForKey(error) {
     leave();
-    frame.showFace(apiKeyFace(error, { refused: key.get() !== '', submit: useKey }));
+    frame.showNotice(apiKeyNotice(error, { refused: key.get() !== '', submit: useKey }));
     frame.setState('locked');
     frame.announce(error.message);
-    focusFirst(places.face, 'input');
+    focusFirst(places.notice, 'input');
   }
 
   /** @param {string} text */
@@ -196,7 +196,7 @@ export function createLoading({ navigation, api, key, frame, stage, screen, tour
     leave();
     const summary = await api.get('/journal', { summary: true }, 'waiting');
     if (mine !== question) return;
-    frame.showFace(rebuildingFace(error, { pending: summary.ok ? summary.data.pending : 0, retry: load }));
+    frame.showNotice(rebuildingNotice(error, { pending: summary.ok ? summary.data.pending : 0, retry: load }));
     frame.setState('rebuilding');
     frame.announce('The graph is being rebuilt. The page asks again by itself.');
     retryTimer = setTimeout(load, error.retryAfter * 1000);

@@ -31,7 +31,7 @@ export const places = Object.freeze({
   legend: at('legend'),
   minimap: byId('minimap', HTMLCanvasElement),
   tooltip: at('tooltip'),
-  face: at('face'),
+  notice: at('notice'),
   divider: at('divider'),
   below: at('below'),
   panel: at('panel'),

@@ -84,7 +84,7 @@ export function createScreen({ navigation: { state }, frame, stage, details, onD
   }
 
   /**
-   * No page: a name stands above a face.
+   * No page: a name stands above a notice.
    * @param {string} name
    */
   function leave(name) {

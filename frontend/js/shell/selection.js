@@ -5,7 +5,7 @@
 import { formatNumber } from '../data/format.js';
 import { findNode } from '../data/model.js';
 import { tableOfRest, tenMore } from '../data/rows.js';
-import { toggled } from '../drawing/growth.js';
+import { toggled } from '../drawing/expansion.js';
 import { opening } from '../items/groups.js';
 import { places } from './places.js';
 
@@ -90,7 +90,7 @@ export function createSelection({ navigation, stage, page, focusDetails, onSelec
     announce(`${formatNumber(stage.drawn()?.boxes.size ?? 0)} nodes are drawn.`);
   }
 
-  /** @param {import('../drawing/growth.js').Opened} side  opened, or closed again */
+  /** @param {import('../drawing/expansion.js').Opened} side  opened, or closed again */
   function toggleSide(side) {
     go({ opened: toggled(state().opened, side) });
   }

@@ -8,7 +8,7 @@ import { formatNumber, shorten } from '../data/format.js';
 import { find, tally, turn } from '../data/model.js';
 import { foldColumns } from '../data/rows.js';
 import { keeps, sameQuestion } from '../data/url.js';
-import { huesOf, NO_HUES } from '../drawing/looks.js';
+import { huesOf, NO_HUES } from '../drawing/box-style.js';
 import { pack } from '../drawing/packing.js';
 import { readPalette } from '../drawing/palette.js';
 import { createLegend } from '../page/legend.js';
@@ -26,7 +26,7 @@ import { places } from './places.js';
  * @typedef {object} Listener
  * @property {(id: string) => void} onClick   on the canvas; an empty id when nothing was hit
  * @property {(id: string) => void} onOpen    a double click on the canvas
- * @property {(opened: import('../drawing/growth.js').Opened) => void} onHandle
+ * @property {(opened: import('../drawing/expansion.js').Opened) => void} onHandle
  * @property {(id: string) => void} onSelect  in the list
  * @property {(id: string) => void} onDetails in the list
  * @property {(text: string) => void} announce

@@ -4,7 +4,7 @@
  */
 import { tagChip } from '../panel/classifications.js';
 import { anchor, data, element } from '../page/dom.js';
-import { emptyFace } from '../page/faces.js';
+import { emptyNotice } from '../page/notices.js';
 import { count, formatNumber } from '../data/format.js';
 import { jobLink } from '../panel/links.js';
 import { section, table } from '../panel/panel.js';
@@ -26,7 +26,7 @@ async function all({ state, api }) {
   const result = await api.get('/classifications', {}, 'page');
   if (!result.ok) return result;
   const { items } = result.data;
-  const nothing = emptyFace('Nothing is classified', 'Select a table or a column in a picture and give it a tag.', {
+  const nothing = emptyNotice('Nothing is classified', 'Select a table or a column in a picture and give it a tag.', {
     href: link(state, { view: 'overview' }),
     words: 'Go to the overview',
   });

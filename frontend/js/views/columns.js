@@ -5,7 +5,7 @@ import { columnCell, howChip } from '../items/column.js';
 import { describe } from '../items/details.js';
 import { datasetReference, jobById } from '../panel/links.js';
 import { element } from '../page/dom.js';
-import { emptyFace } from '../page/faces.js';
+import { emptyNotice } from '../page/notices.js';
 import { count, influenceWords, plain, shorten } from '../data/format.js';
 import { findNode, homeOf, tally, toModel } from '../data/model.js';
 import { expression, section, table } from '../panel/panel.js';
@@ -75,7 +75,7 @@ function page(context, asked, reply) {
     model,
     empty:
       model.boxes.size === 0
-        ? emptyFace('Nothing here', 'Nothing is known of where this column comes from or goes to.')
+        ? emptyNotice('Nothing here', 'Nothing is known of where this column comes from or goes to.')
         : null,
     below: model.links.size > 0 ? hops(context, model) : null,
     summary: () => (focus ? describe(context, model, focus) : null),
@@ -170,7 +170,7 @@ function hrefOf(state, model, item) {
 }
 
 function noColumn() {
-  return emptyFace('Which column?', 'Search for a column, or pick one from a table’s schema.', {
+  return emptyNotice('Which column?', 'Search for a column, or pick one from a table’s schema.', {
     href: write({ view: 'overview' }),
     words: 'Go to the overview',
   });

@@ -13,7 +13,7 @@ import {
 } from '../panel/differences.js';
 import { data, element, time } from '../page/dom.js';
 import { bothExecutions, bothRuns } from '../runs/executions.js';
-import { emptyFace } from '../page/faces.js';
+import { emptyNotice } from '../page/notices.js';
 import { count, shorten } from '../data/format.js';
 import { changeChip } from '../page/list.js';
 import { findNode, toModel } from '../data/model.js';
@@ -157,9 +157,9 @@ function words({ counts: { nodes, edges } }) {
 
 function empty(model, changed) {
   if (model.boxes.size === 0)
-    return emptyFace('Nothing at both times', 'This node is in no document before either time.');
+    return emptyNotice('Nothing at both times', 'This node is in no document before either time.');
   if (changed > 0) return null;
-  return emptyFace(
+  return emptyNotice(
     'Nothing changed',
     'Both times have the same jobs, tables, columns and plans. Try another time, more steps, or columns.',
   );
@@ -232,7 +232,7 @@ function details(context, model, item) {
 }
 
 function noNode() {
-  return emptyFace('Which table or job?', 'Open one and choose “Compare with…”.', {
+  return emptyNotice('Which table or job?', 'Open one and choose “Compare with…”.', {
     href: write({ view: 'overview' }),
     words: 'Go to the overview',
   });

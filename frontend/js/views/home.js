@@ -7,7 +7,7 @@ import { count, formatDuration, formatNumber, shorten } from '../data/format.js'
 import { lineageOf, write } from '../data/url.js';
 import { drawMap } from '../estate/map.js';
 import { anchor, button, data, element, time } from '../page/dom.js';
-import { firstVisit } from '../start/first.js';
+import { firstVisit } from '../start/first-visit.js';
 import { removeSample, SAMPLE } from '../start/sample.js';
 import { datasetLink, jobLink } from '../panel/links.js';
 

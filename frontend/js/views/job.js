@@ -7,11 +7,11 @@ import { durationOf, execution } from '../panel/execution.js';
 import { barsOfRuns, jobTabs } from '../items/job.js';
 import { compareRuns, planVersions } from '../panel/differences.js';
 import { button, data, element, replace, time } from '../page/dom.js';
-import { emptyFace } from '../page/faces.js';
+import { emptyNotice } from '../page/notices.js';
 import { code, runLink } from '../panel/facets.js';
 import { count, formatNumber, formatTime, isolated } from '../data/format.js';
 import { datasetLink, planLink } from '../panel/links.js';
-import { jobMoments, momentList } from '../runs/history.js';
+import { jobTimeline, timelineList } from '../runs/history.js';
 import { find, toModel } from '../data/model.js';
 import { pick } from '../runs/pairs.js';
 import { errorText, later, modeChip, section, stateChip, table } from '../panel/panel.js';
@@ -23,7 +23,7 @@ const DIGITS = 8;
 const RUN_HEADINGS = Object.freeze(['Ended', 'State', 'Duration', 'Application', 'Executions', 'Compare']);
 
 export const job = {
-  controls: ['flow', 'at', 'moments'],
+  controls: ['flow', 'at', 'timeline'],
 
   /**
    * @param {import('../items/details.js').Context} context
@@ -79,7 +79,7 @@ function page(context, { graph, model, focus, known, runs }) {
       openRuns(context.state, runs.open ?? []),
       code(known.about?.described),
     ),
-    moments: () => later(jobMoments(context, focus.id), (told) => momentList(context.state, focus.id, told)),
+    timeline: () => later(jobTimeline(context, focus.id), (told) => timelineList(context.state, focus.id, told)),
     summary: () => jobTabs(context, focus.node, { known: Promise.resolve({ ok: true, data: known }), runs: Promise.resolve({ ok: true, data: runs }) }),
     details: (item) => describe(context, model, item),
     hrefOf: (item) =>
@@ -236,7 +236,7 @@ function unfold({ state, api }, jobId, run, open, under) {
 }
 
 function noJob() {
-  return emptyFace('Which job?', 'Search for a job, or pick one from the overview.', {
+  return emptyNotice('Which job?', 'Search for a job, or pick one from the overview.', {
     href: write({ view: 'overview' }),
     words: 'Go to the overview',
   });

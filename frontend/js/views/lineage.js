@@ -2,16 +2,16 @@
  * The neighbourhood of a table, a job or a column.
  */
 import { describe } from '../items/details.js';
-import { jobMoments, momentList, tableMoments } from '../runs/history.js';
+import { jobTimeline, tableTimeline, timelineList } from '../runs/history.js';
 import { later } from '../panel/panel.js';
 import { address } from '../data/api.js';
-import { emptyFace } from '../page/faces.js';
+import { emptyNotice } from '../page/notices.js';
 import { count } from '../data/format.js';
 import { findNode, tally, toModel } from '../data/model.js';
 import { depthOf, flowOf, lineageOf, write } from '../data/url.js';
 
 export const lineage = {
-  controls: ['direction', 'depth', 'columns', 'indirect', 'tables', 'group', 'flow', 'at', 'moments', 'find'],
+  controls: ['direction', 'depth', 'columns', 'indirect', 'tables', 'group', 'flow', 'at', 'timeline', 'find'],
 
   /**
    * @param {import('../items/details.js').Context} context
@@ -38,9 +38,9 @@ export const lineage = {
         model,
         empty:
           model.boxes.size === 0
-            ? emptyFace('Nothing here', 'This node has no lineage that can be drawn.')
+            ? emptyNotice('Nothing here', 'This node has no lineage that can be drawn.')
             : null,
-        moments: momentsOf(context, focus),
+        timeline: timelineOf(context, focus),
         summary: () => (focus ? describe(context, model, focus) : null),
         details: (item) => describe(context, model, item),
         hrefOf: (item) => lineageOf(state, item.id),
@@ -50,10 +50,10 @@ export const lineage = {
 };
 
 /** The writes and versions of the subject; those of a column are its table's and shown elsewhere. */
-function momentsOf(context, focus) {
+function timelineOf(context, focus) {
   if (!focus || focus.kind === 'column') return undefined;
-  const asked = focus.kind === 'job' ? jobMoments : tableMoments;
-  return () => later(asked(context, focus.id), (told) => momentList(context.state, focus.id, told));
+  const asked = focus.kind === 'job' ? jobTimeline : tableTimeline;
+  return () => later(asked(context, focus.id), (told) => timelineList(context.state, focus.id, told));
 }
 
 /** The parameters of the question, without those that equal the server's defaults. */
@@ -85,7 +85,7 @@ function words(state, model) {
 }
 
 function noNode() {
-  return emptyFace(
+  return emptyNotice(
     'Whose lineage?',
     'Search for a table, a job or a column, or pick one from the overview.',
     { href: write({ view: 'overview' }), words: 'Go to the overview' },

@@ -4,7 +4,7 @@
 import { address } from '../data/api.js';
 import { describe } from '../items/details.js';
 import { element, icon, time } from '../page/dom.js';
-import { emptyFace, firstFace } from '../page/faces.js';
+import { emptyNotice, firstNotice } from '../page/notices.js';
 import { count, formatNumber } from '../data/format.js';
 import { jobLink } from '../panel/links.js';
 import { tally, toModel } from '../data/model.js';
@@ -62,19 +62,19 @@ export function words(totals, model) {
 /** Why there is nothing: filters, a server that has received nothing, or documents not yet translated. */
 async function emptiness({ state, api }) {
   if (state.q || state.namespace || state.layer || state.classification || state.at) {
-    return emptyFace('Nothing matches', 'No job and no table passes these filters.', {
+    return emptyNotice('Nothing matches', 'No job and no table passes these filters.', {
       href: write({ view: 'overview', as: state.as }),
       words: 'Show everything',
     });
   }
   const summary = await api.get('/journal', { summary: true }, 'page');
   const { received = 0, failed = 0 } = summary.ok ? summary.data : {};
-  if (received === 0) return firstFace();
+  if (received === 0) return firstNotice();
   const way = {
     href: write({ view: 'journal', state: failed > 0 ? 'failed' : 'pending' }),
     words: 'See the documents',
   };
-  return emptyFace(
+  return emptyNotice(
     'Nothing to draw yet',
     `${count(received, 'document')} arrived; none of them is in the graph so far.`,
     way,

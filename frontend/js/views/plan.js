@@ -6,7 +6,7 @@ import { howChip } from '../items/column.js';
 import { execution } from '../panel/execution.js';
 import { planVersions } from '../panel/differences.js';
 import { button, data, element, icon } from '../page/dom.js';
-import { emptyFace } from '../page/faces.js';
+import { emptyNotice } from '../page/notices.js';
 import { code, facetTrees, runLink, valueTree } from '../panel/facets.js';
 import { count, formatNumber, plain, shorten } from '../data/format.js';
 import { datasetLink, jobLink } from '../panel/links.js';
@@ -47,7 +47,7 @@ function page(context, known) {
     model,
     empty:
       model.boxes.size === 0
-        ? emptyFace('No operations', 'The document of this plan names no operations.')
+        ? emptyNotice('No operations', 'The document of this plan names no operations.')
         : null,
     below: element(
       'div',
@@ -373,7 +373,7 @@ function executions(state, known) {
 }
 
 function noPlan() {
-  return emptyFace('Which plan?', 'Open a job to see its plans.', {
+  return emptyNotice('Which plan?', 'Open a job to see its plans.', {
     href: write({ view: 'overview' }),
     words: 'Go to the overview',
   });

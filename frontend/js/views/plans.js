@@ -3,7 +3,7 @@
  */
 import { beforeAndAfter, columnSentence, sentenceList } from '../panel/differences.js';
 import { data, element } from '../page/dom.js';
-import { emptyFace } from '../page/faces.js';
+import { emptyNotice } from '../page/notices.js';
 import { count, howWord } from '../data/format.js';
 import { jobLink, planLink } from '../panel/links.js';
 import { changeChip } from '../page/list.js';
@@ -42,7 +42,7 @@ function page(state, reply) {
     model,
     empty:
       known.summary.length === 0 && added + removed + changed === 0
-        ? emptyFace('The same plan', 'Both documents say the same, values included.')
+        ? emptyNotice('The same plan', 'Both documents say the same, values included.')
         : null,
     below: element('div', { class: 'parts' }, inWords(known), columns(known)),
     summary: () => summarise(state, known),
@@ -159,7 +159,7 @@ function text(value) {
 }
 
 function noPlans() {
-  return emptyFace('Which plans?', 'Open a plan or a job and choose one to compare with.', {
+  return emptyNotice('Which plans?', 'Open a plan or a job and choose one to compare with.', {
     href: write({ view: 'overview' }),
     words: 'Go to the overview',
   });

@@ -5,7 +5,7 @@ import { errorText, facts, later, section, separated, stateChip, table } from '.
 import { anchor, data, element, icon, time } from '../page/dom.js';
 import { durationOf, execution } from '../panel/execution.js';
 import { compareRuns } from '../panel/differences.js';
-import { emptyFace } from '../page/faces.js';
+import { emptyNotice } from '../page/notices.js';
 import { facetTrees, runLink } from '../panel/facets.js';
 import { count, formatNumber, plain, shorten } from '../data/format.js';
 import { jobLink } from '../panel/links.js';
@@ -200,7 +200,7 @@ function wrote(state, known) {
 }
 
 function noRun() {
-  return emptyFace('Which run?', 'Open a job to see its runs.', {
+  return emptyNotice('Which run?', 'Open a job to see its runs.', {
     href: write({ view: 'overview' }),
     words: 'Go to the overview',
   });

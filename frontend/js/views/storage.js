@@ -2,10 +2,10 @@
  * Storage: disk and memory in use, when disk and heap are full, and the savings of each setting.
  */
 import { anchor, data, element, icon } from '../page/dom.js';
-import { emptyFace } from '../page/faces.js';
+import { emptyNotice } from '../page/notices.js';
 import { count, formatSize, shorten } from '../data/format.js';
 import { copyButton, section, table } from '../panel/panel.js';
-import { basis, inForce, jobOf, rooms, savings, shares, shareWords, summary, takers } from '../data/storage.js';
+import { basis, capacities, inForce, jobOf, savings, shares, shareWords, summary, takers } from '../data/storage.js';
 import { jobReference, link, write } from '../data/url.js';
 
 const BY = Object.freeze({
@@ -43,7 +43,7 @@ export const storage = {
 };
 
 function nothing() {
-  return emptyFace(
+  return emptyNotice(
     'Nothing is stored yet',
     'Disk and memory in use appear here as soon as a job reports its first run.',
     { href: write({ view: 'overview' }), words: 'How to send the first lineage' },
@@ -51,7 +51,7 @@ function nothing() {
 }
 
 function warning(reply) {
-  const near = rooms(reply).filter((room) => room.state === 'soon');
+  const near = capacities(reply).filter(({ state }) => state === 'soon');
   if (near.length === 0) return null;
   return element(
     'p',
@@ -77,7 +77,7 @@ function draw(context, reply) {
     section(
       'When it is full',
       element('p', { class: 'muted', 'data-testid': 'storage-basis' }, basis(reply)),
-      element('div', { class: 'rooms' }, rooms(reply).map(roomCard)),
+      element('div', { class: 'capacities' }, capacities(reply).map(capacityCard)),
     ),
     section('In use', takersTable(reply)),
     journalShares(context.state, reply),
@@ -85,11 +85,11 @@ function draw(context, reply) {
   );
 }
 
-/** @param {import('../data/storage.js').Room} room */
-function roomCard({ name, title, state, verdict, rate, left, parts }) {
+/** @param {import('../data/storage.js').Capacity} capacity */
+function capacityCard({ name, title, state, verdict, rate, left, parts }) {
   return element(
     'div',
-    { class: `room ${state}`, 'data-testid': `room-${name}` },
+    { class: `capacity ${state}`, 'data-testid': `capacity-${name}` },
     element('h4', {}, title),
     element('p', { class: 'verdict' }, state === 'soon' ? icon('warning') : null, element('span', {}, verdict)),
     parts.length > 0 && bar(parts),
@@ -101,7 +101,7 @@ function roomCard({ name, title, state, verdict, rate, left, parts }) {
 function bar(parts) {
   return element(
     'div',
-    { class: 'room-bar', 'aria-hidden': 'true' },
+    { class: 'capacity-bar', 'aria-hidden': 'true' },
     parts.map(({ name, part }) => element('span', { class: name, style: widthOf(part) })),
   );
 }

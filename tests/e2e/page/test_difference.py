@@ -1,4 +1,4 @@
-"""Differences, versions and causes on the page: signs and words, keyboard, faces."""
+"""Differences, versions and causes on the page: signs and words, keyboard, notices."""
 
 from __future__ import annotations
 
@@ -88,7 +88,7 @@ def test_without_a_time_the_versions_are_offered(page: Page) -> None:
 def test_where_nothing_changed_the_page_says_so(page: Page) -> None:
     page.goto("/?view=diff&node=n&from=2023-11-15T00:13:20.000Z&to=2023-11-15T00:13:20.000Z")
     wait_for(page, "empty")
-    expect(page.get_by_test_id("face-empty")).to_contain_text("Nothing changed")
+    expect(page.get_by_test_id("notice-empty")).to_contain_text("Nothing changed")
 
 
 def test_a_cut_side_makes_the_comparison_partial(page: Page, api: FakeApi) -> None:
@@ -101,10 +101,10 @@ def test_a_cut_side_makes_the_comparison_partial(page: Page, api: FakeApi) -> No
 def test_an_error_and_a_missing_node_have_their_faces(page: Page, api: FakeApi) -> None:
     page.goto("/?view=diff")
     wait_for(page, "empty")
-    expect(page.get_by_test_id("face-empty")).to_contain_text("Which table or job?")
+    expect(page.get_by_test_id("notice-empty")).to_contain_text("Which table or job?")
     page.goto("/?view=plans")
     wait_for(page, "empty")
-    expect(page.get_by_test_id("face-empty")).to_contain_text("Which plans?")
+    expect(page.get_by_test_id("notice-empty")).to_contain_text("Which plans?")
     api.play("broken")
     page.goto(DIFF)
     wait_for(page, "error")

@@ -169,7 +169,7 @@ def test_a_partial_answer_says_so_and_offers_more(page: Page, api: FakeApi) -> N
 
 
 @pytest.mark.parametrize(
-    ("name", "refusals", "address", "face"),
+    ("name", "refusals", "address", "notice"),
     [
         ("usual", 0, "/?view=impact&node=nosuch", "error"),
         ("broken", 0, TABLE, "error"),
@@ -178,11 +178,11 @@ def test_a_partial_answer_says_so_and_offers_more(page: Page, api: FakeApi) -> N
     ],
 )
 def test_every_face_is_shown(
-    page: Page, api: FakeApi, name: str, refusals: int, address: str, face: str
+    page: Page, api: FakeApi, name: str, refusals: int, address: str, notice: str
 ) -> None:
     api.play(name, refusals)
     page.goto(address)
-    expect(page.get_by_test_id(f"face-{face}")).to_be_visible()
+    expect(page.get_by_test_id(f"notice-{notice}")).to_be_visible()
 
 
 def test_hostile_names_stay_text(page: Page, api: FakeApi) -> None:

@@ -431,9 +431,9 @@ def test_focus_can_be_seen_and_the_first_tab_stop_skips_the_header(page: Page) -
 def test_a_link_that_names_nothing_says_it_once_and_leads_on(page: Page) -> None:
     page.goto("/?view=lineage&node=dataset:nosuch")
     wait_for(page, "error")
-    face = page.get_by_test_id("face-error")
-    expect(face.get_by_text("nosuch")).to_have_count(1)
-    face.get_by_role("link", name="Go to the overview").click()
+    notice = page.get_by_test_id("notice-error")
+    expect(notice.get_by_text("nosuch")).to_have_count(1)
+    notice.get_by_role("link", name="Go to the overview").click()
     wait_for(page)
     expect(page.get_by_test_id("heading")).to_have_text("Overview")
 
@@ -513,7 +513,7 @@ def test_a_server_that_was_away_from_the_start_is_noticed_without_a_press(page: 
     page.context.set_offline(True)
     page.get_by_test_id("journal-indicator").click()
     wait_for(page, "error")
-    expect(page.get_by_test_id("face-error")).to_contain_text("comes back by itself")
+    expect(page.get_by_test_id("notice-error")).to_contain_text("comes back by itself")
     page.context.set_offline(False)
     wait_for(page)
 
@@ -756,17 +756,17 @@ def test_the_documents_indicator_leads_to_failures_with_their_reasons(
     assert state_of(page)["state"] == "waiting"
 
 
-# --- faces -------------------------------------------------------------------------------------
+# --- notices -----------------------------------------------------------------------------------
 
 
 def test_an_empty_server_tells_how_to_send_the_first_lineage(page: Page, api: FakeApi) -> None:
     api.play("empty")
     page.goto("/?view=overview")
     wait_for(page, "empty")
-    face = page.get_by_test_id("face-empty")
-    expect(face).to_contain_text("Nothing received yet")
-    expect(face).to_contain_text("make demo")
-    expect(face).to_contain_text("headwater config spark")
+    notice = page.get_by_test_id("notice-empty")
+    expect(notice).to_contain_text("Nothing received yet")
+    expect(notice).to_contain_text("make demo")
+    expect(notice).to_contain_text("headwater config spark")
 
 
 def test_documents_that_are_not_yet_in_the_graph_are_not_called_nothing(
@@ -775,7 +775,7 @@ def test_documents_that_are_not_yet_in_the_graph_are_not_called_nothing(
     api.play("pending")
     page.goto("/?view=overview")
     wait_for(page, "empty")
-    expect(page.get_by_test_id("face-empty")).to_contain_text("7 documents arrived")
+    expect(page.get_by_test_id("notice-empty")).to_contain_text("7 documents arrived")
 
 
 def test_a_filter_that_nothing_passes_says_so_and_leads_back(page: Page) -> None:
@@ -783,7 +783,7 @@ def test_a_filter_that_nothing_passes_says_so_and_leads_back(page: Page) -> None
     wait_for(page)
     page.get_by_test_id("control-q").press_sequentially("nosuch")
     wait_for(page, "empty")
-    expect(page.get_by_test_id("face-empty")).to_contain_text("Nothing matches")
+    expect(page.get_by_test_id("notice-empty")).to_contain_text("Nothing matches")
     page.get_by_role("link", name="Show everything").click()
     wait_for(page)
     expect(page.get_by_test_id("canvas")).to_have_attribute("data-nodes", "12")
@@ -822,13 +822,13 @@ def test_an_error_tells_its_message_and_can_be_tried_again(page: Page, api: Fake
 def test_an_unknown_node_is_not_found(page: Page) -> None:
     page.goto("/?view=lineage&node=dataset:s3://nosuch")
     wait_for(page, "error")
-    expect(page.get_by_test_id("face-error")).to_contain_text("Not found")
+    expect(page.get_by_test_id("notice-error")).to_contain_text("Not found")
 
 
 def test_a_name_that_fits_two_tables_offers_both(page: Page) -> None:
     page.goto("/?view=lineage&node=dataset:hdfs:///twice")
     wait_for(page, "error")
-    links = page.get_by_test_id("face-error").get_by_role("link")
+    links = page.get_by_test_id("notice-error").get_by_role("link")
     expect(links).to_have_count(2)
     links.first.click()
     wait_for(page)
@@ -839,7 +839,7 @@ def test_a_rebuilding_server_is_asked_again_without_a_click(page: Page, api: Fak
     api.play("usual", refusals=1)
     page.goto("/?view=overview")
     wait_for(page, "rebuilding")
-    expect(page.get_by_test_id("face-rebuilding")).to_contain_text("5 documents still to go")
+    expect(page.get_by_test_id("notice-rebuilding")).to_contain_text("5 documents still to go")
     wait_for(page)
     expect(page.get_by_test_id("canvas")).to_have_attribute("data-nodes", "12")
 
@@ -848,7 +848,7 @@ def test_a_server_that_is_gone_is_an_error_not_a_blank_page(page: Page) -> None:
     page.route("**/graph/overview**", lambda route: route.abort())
     page.goto("/?view=overview")
     wait_for(page, "error")
-    expect(page.get_by_test_id("face-error")).to_contain_text("No answer")
+    expect(page.get_by_test_id("notice-error")).to_contain_text("No answer")
 
 
 # --- keys ----------------------------------------------------------------------------------------
@@ -862,7 +862,7 @@ def test_a_server_that_wants_a_key_is_given_one_that_never_enters_the_address(
     api.play("usual", needed=KEY)
     page.goto("/?view=overview&q=emp")
     wait_for(page, "locked")
-    expect(page.get_by_test_id("face-key")).to_contain_text("An API key is needed")
+    expect(page.get_by_test_id("notice-key")).to_contain_text("An API key is needed")
     field = page.get_by_test_id("key")
     expect(field).to_be_focused()
     expect(field).to_have_attribute("type", "password")
@@ -898,7 +898,7 @@ def test_a_key_that_is_refused_is_asked_for_again_and_says_why(page: Page, api: 
     for wrong in ("hw_wrong", "schlüssel"):
         page.get_by_test_id("key").fill(wrong)
         page.get_by_test_id("key-send").click()
-        expect(page.get_by_test_id("face-key")).to_contain_text("This key was refused")
+        expect(page.get_by_test_id("notice-key")).to_contain_text("This key was refused")
         expect(page.get_by_test_id("key")).to_have_value("")
     assert set(api.scenario.keys) == {"", "hw_wrong"}
 
@@ -907,7 +907,7 @@ def test_a_key_without_the_role_names_the_role_and_can_be_changed(page: Page, ap
     api.play("forbidden")
     page.goto("/?view=overview")
     wait_for(page, "error")
-    expect(page.get_by_test_id("face-error")).to_contain_text("Not allowed")
+    expect(page.get_by_test_id("notice-error")).to_contain_text("Not allowed")
     expect(page.get_by_test_id("error-message")).to_contain_text("role reader or admin")
     api.play("usual", needed=KEY)
     page.get_by_test_id("change-key").click()
@@ -921,7 +921,7 @@ def test_a_page_that_asks_too_often_waits_as_long_as_it_is_told(page: Page, api:
     api.play("busy", refusals=1)
     page.goto("/?view=overview")
     wait_for(page, "error")
-    expect(page.get_by_test_id("face-error")).to_contain_text("Too many requests")
+    expect(page.get_by_test_id("notice-error")).to_contain_text("Too many requests")
     wait_for(page)
 
 

@@ -59,13 +59,13 @@ def test_the_arrow_keys_go_through_the_tabs_and_the_link_keeps_the_open_one(page
 def test_a_write_that_exists_is_opened_and_compared_from_the_heading(page: Page) -> None:
     page.goto(LINEAGE)
     wait_for(page)
-    page.get_by_test_id("moments-menu").locator("summary").click()
-    times = page.get_by_test_id("moments-list")
+    page.get_by_test_id("timeline-menu").locator("summary").click()
+    times = page.get_by_test_id("timeline-list")
     expect(times.get_by_role("link", name="Compare with now").first).to_be_visible()
     at = times.locator("li time").first.get_attribute("datetime")
     times.get_by_role("link", name="Open as of here").first.click()
     expect(page.get_by_test_id("as-of-note")).to_be_visible()
-    expect(page.get_by_test_id("moments-menu")).not_to_have_attribute("open", "")
+    expect(page.get_by_test_id("timeline-menu")).not_to_have_attribute("open", "")
     assert state_of(page)["at"] == at
 
 

@@ -179,7 +179,7 @@ def test_a_write_is_compared_with_the_write_before_from_the_panel(page: Page) ->
 )
 def test_a_link_to_an_unknown_node_says_so(page: Page, link: str) -> None:
     page.goto(link)
-    expect(page.get_by_test_id("face-error")).to_be_visible()
+    expect(page.get_by_test_id("notice-error")).to_be_visible()
 
 
 def test_times_are_not_asked_for_where_executions_are_compared(page: Page) -> None:

@@ -1,4 +1,4 @@
-"""Storage on the page: forecasts, shares, savings to copy; each state has a face."""
+"""Storage on the page: forecasts, shares, savings to copy; each state has a notice."""
 
 from __future__ import annotations
 
@@ -26,8 +26,8 @@ def open_storage(page: Page, query: str = "") -> None:
 def test_it_says_when_disk_and_heap_are_full_and_warns_of_the_near_one(page: Page) -> None:
     open_storage(page)
     expect(page.get_by_test_id("heading")).to_have_text("Storage")
-    expect(page.get_by_test_id("room-disk")).to_contain_text("Full in 4 years at this rate")
-    expect(page.get_by_test_id("room-heap")).to_contain_text("Full in 8 days at this rate")
+    expect(page.get_by_test_id("capacity-disk")).to_contain_text("Full in 4 years at this rate")
+    expect(page.get_by_test_id("capacity-heap")).to_contain_text("Full in 8 days at this rate")
     warned = page.get_by_test_id("storage-warning")
     expect(warned).to_contain_text("Heap of the engine: full in 8 days at this rate.")
     expect(warned).not_to_contain_text("Disk")
@@ -104,8 +104,8 @@ def test_without_a_rate_it_says_since_when_it_measures(page: Page, api: FakeApi)
     open_storage(page)
     said = page.get_by_test_id("storage-basis")
     expect(said).to_have_text("Measured for 8 minutes: no forecast yet.")
-    for room in ("disk", "heap"):
-        expect(page.get_by_test_id(f"room-{room}")).to_contain_text("No forecast yet")
+    for capacity in ("disk", "heap"):
+        expect(page.get_by_test_id(f"capacity-{capacity}")).to_contain_text("No forecast yet")
     expect(page.get_by_test_id("storage-warning")).to_have_count(0)
     expect(page.get_by_test_id("storage-savings")).to_contain_text("up to 1.1 GB")
 
@@ -113,16 +113,16 @@ def test_without_a_rate_it_says_since_when_it_measures(page: Page, api: FakeApi)
 def test_a_database_and_a_graph_elsewhere_are_named_as_such(page: Page, api: FakeApi) -> None:
     api.play("elsewhere")
     open_storage(page)
-    expect(page.get_by_test_id("room-disk")).to_contain_text("a disk of its own")
-    expect(page.get_by_test_id("room-heap")).to_contain_text("no embedded engine")
+    expect(page.get_by_test_id("capacity-disk")).to_contain_text("a disk of its own")
+    expect(page.get_by_test_id("capacity-heap")).to_contain_text("no embedded engine")
 
 
 def test_an_empty_headwater_and_an_error_have_faces(page: Page, api: FakeApi) -> None:
     api.play("empty")
     page.goto("/?view=storage")
     wait_for(page, "empty")
-    face = page.get_by_test_id("face-empty")
-    expect(face).to_contain_text("Nothing is stored yet")
+    notice = page.get_by_test_id("notice-empty")
+    expect(notice).to_contain_text("Nothing is stored yet")
     expect(page.get_by_test_id("storage-warning")).to_have_count(0)
     api.play("storage-broken")
     page.reload()
@@ -131,7 +131,7 @@ def test_an_empty_headwater_and_an_error_have_faces(page: Page, api: FakeApi) ->
     api.play("usual")
     page.get_by_test_id("retry").press("Enter")
     wait_for(page)
-    expect(page.get_by_test_id("room-disk")).to_be_visible()
+    expect(page.get_by_test_id("capacity-disk")).to_be_visible()
 
 
 def test_hostile_names_are_text_and_break_nothing(page: Page, api: FakeApi) -> None:
@@ -182,7 +182,7 @@ def test_the_real_reply_is_shown_and_has_the_fields_of_the_fixture(
 ) -> None:
     with open_page(browser, address) as page:
         open_storage(page)
-        expect(page.get_by_test_id("room-heap")).to_contain_text("Full in 8 days at this rate")
+        expect(page.get_by_test_id("capacity-heap")).to_contain_text("Full in 8 days at this rate")
         shares = page.get_by_test_id("storage-shares")
         expect(shares.get_by_role("link", name="load")).to_be_visible()
         expect(page.get_by_test_id("storage-in-force")).to_contain_text("HEADWATER_KEEP=runs=5")

@@ -52,7 +52,7 @@ export async function openAll(api, state, model) {
     const asked = { node: opened.id, direction: opened.side, depth: opened.whole ? WHOLE : 1, at, columns: columns || '', indirect: indirect || '' };
     const flow = model.flow;
     const reply = await api.get('/graph/lineage', { ...asked, jobs: tables ? false : '', beyond: true, layout: true, flow });
-    if (reply.ok) grow(model, toModel(reply.data, '', flow), opened);
+    if (reply.ok) expand(model, toModel(reply.data, '', flow), opened);
   }
 }
 
@@ -62,7 +62,7 @@ export async function openAll(api, state, model) {
  * @param {import('../data/model.js').Model} found   of the opened node's side
  * @param {Opened} opened
  */
-export function grow(model, found, opened) {
+export function expand(model, found, opened) {
   const anchor = model.boxes.get(opened.id);
   const start = found.boxes.get(opened.id);
   if (!anchor || !start) return;

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { toModel } from '../../frontend/js/data/model.js';
-import { grow, openAll, readOpened, toggled } from '../../frontend/js/drawing/growth.js';
+import { expand, openAll, readOpened, toggled } from '../../frontend/js/drawing/expansion.js';
 
 const box = (id, kind, x, y, more) => ({ id, kind, label: id, name: id, uri: id, namespace: 'n', x, y, width: 100, height: 40, ...(more && { more }) });
 const feeds = (from, to) => ({ id: `${from}-${to}`, kind: 'feeds', from, to });
@@ -21,7 +21,7 @@ const places = (model, ids) => ids.map((id) => [model.boxes.get(id).x, model.box
 test('present boxes keep their places, and the new ones lie beside them', () => {
   const model = shown();
   const before = places(model, ['a', 'j', 'b', 'c']);
-  grow(model, beyond(), { id: 'b', side: 'downstream', whole: false });
+  expand(model, beyond(), { id: 'b', side: 'downstream', whole: false });
   assert.deepEqual(places(model, ['a', 'j', 'b', 'c']), before);
   assert.deepEqual([...model.boxes.keys()].sort(), ['a', 'b', 'c', 'd', 'j', 'k', 'l']);
   assert.ok(model.boxes.get('k').x > 378 && model.boxes.get('d').x > model.boxes.get('k').x + 100);
@@ -34,7 +34,7 @@ test('present boxes keep their places, and the new ones lie beside them', () => 
 
 test('an opened side has no count any more, and says that it is open', () => {
   const model = shown();
-  grow(model, beyond(), { id: 'b', side: 'downstream', whole: false });
+  expand(model, beyond(), { id: 'b', side: 'downstream', whole: false });
   assert.deepEqual(model.boxes.get('b').node.more, { upstream: 0, downstream: 0 });
   assert.deepEqual(model.boxes.get('b').node.open, { downstream: true });
 });

@@ -10,13 +10,13 @@ import { write } from '../data/url.js';
  * @param {...import('./dom.js').Child} children
  * @returns {HTMLElement}
  */
-function face({ name, icon: mark, heading }, ...children) {
+function notice({ name, icon: mark, heading }, ...children) {
   return element(
     'div',
-    { class: `face ${name}`, 'data-testid': `face-${name}`, role: name === 'error' ? 'alert' : null },
+    { class: `notice ${name}`, 'data-testid': `notice-${name}`, role: name === 'error' ? 'alert' : null },
     element(
       'div',
-      { class: 'face-mark' },
+      { class: 'notice-mark' },
       mark === 'wait' ? element('span', { class: 'spinner', 'aria-hidden': 'true' }) : icon(mark),
     ),
     element('h2', {}, heading),
@@ -25,20 +25,20 @@ function face({ name, icon: mark, heading }, ...children) {
 }
 
 /** @returns {HTMLElement} */
-export function loadingFace() {
-  return face({ name: 'loading', icon: 'wait', heading: 'Loading…' });
+export function loadingNotice() {
+  return notice({ name: 'loading', icon: 'wait', heading: 'Loading…' });
 }
 
 /**
  * Nothing was ever received: how to send the first lineage.
  * @returns {HTMLElement}
  */
-export function firstFace() {
+export function firstNotice() {
   const commands = [
     ['Try it with the example pipeline', 'make demo'],
     ['Point a Spark job of your own at this server', 'headwater config spark'],
   ];
-  return face(
+  return notice(
     { name: 'empty', icon: 'inbox', heading: 'Nothing received yet' },
     element('p', {}, 'Lineage appears here as soon as a job reports its first run.'),
     element(
@@ -59,8 +59,8 @@ export function firstFace() {
  * @param {{href: string, words: string}} [way] a link that leads on
  * @returns {HTMLElement}
  */
-export function emptyFace(heading, words, way) {
-  return face(
+export function emptyNotice(heading, words, way) {
+  return notice(
     { name: 'empty', icon: 'inbox', heading },
     element('p', {}, words),
     way ? element('p', {}, anchor(way.href, way.words)) : null,
@@ -73,7 +73,7 @@ export function emptyFace(heading, words, way) {
  * @param {{refused: boolean, submit: (key: string) => void}} ways refused: one was sent and is not known
  * @returns {HTMLElement}
  */
-export function apiKeyFace(error, { refused, submit }) {
+export function apiKeyNotice(error, { refused, submit }) {
   const field = element('input', {
     id: 'key',
     type: 'password',
@@ -87,7 +87,7 @@ export function apiKeyFace(error, { refused, submit }) {
     event.preventDefault();
     if (field.value.trim()) submit(field.value);
   }
-  return face(
+  return notice(
     { name: 'key', icon: 'key', heading: refused ? 'This key was refused' : 'An API key is needed' },
     element('p', { id: 'key-message', role: refused ? 'alert' : null }, data(error.message)),
     element(
@@ -121,9 +121,9 @@ const BROKEN_LINK = Object.freeze([400, 404]);
  * @param {{retry: () => void, hrefOf: (parameter: string, id: string) => string, changeKey: () => void}} ways
  * @returns {HTMLElement}
  */
-export function errorFace(error, { retry, hrefOf, changeKey }) {
+export function errorNotice(error, { retry, hrefOf, changeKey }) {
   const heading = HEADINGS[error.status] ?? 'Something went wrong';
-  return face(
+  return notice(
     { name: 'error', icon: 'warning', heading },
     element('p', { 'data-testid': 'error-message' }, data(error.message)),
     reasons(error, hrefOf),
@@ -179,8 +179,8 @@ function reasons({ errors, message }, hrefOf) {
  * @param {{pending?: number, retry: () => void}} ways
  * @returns {HTMLElement}
  */
-export function rebuildingFace(error, { pending = 0, retry }) {
-  return face(
+export function rebuildingNotice(error, { pending = 0, retry }) {
+  return notice(
     { name: 'rebuilding', icon: 'wait', heading: 'The graph is being rebuilt' },
     element('p', {}, data(error.message)),
     pending > 0 ? element('p', {}, `${count(pending, 'document')} still to go.`) : null,

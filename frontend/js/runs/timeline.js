@@ -4,7 +4,7 @@
  */
 
 /**
- * @typedef {object} Moment
+ * @typedef {object} Entry  one time
  * @property {string} at       ISO time
  * @property {string} state    of the run: completed, failed, …; empty: none ended here
  * @property {string} words    `overwrite`, `run`
@@ -17,9 +17,9 @@
  * @param {object[]} writes    items of a table's history
  * @param {object[]} versions  of its schema
  * @param {(change: object) => string} spell a change of a column as a sentence
- * @returns {Moment[]}
+ * @returns {Entry[]}
  */
-export function momentsOfTable(writes, versions, spell) {
+export function timelineOfTable(writes, versions, spell) {
   return merge(
     writes.map(({ at, state, mode, job }) => ({ at, state, words: mode ?? 'write', job: job ?? null })),
     versions.map(({ first, changes, columns }) => ({
@@ -32,9 +32,9 @@ export function momentsOfTable(writes, versions, spell) {
 /**
  * @param {object[]} runs
  * @param {object[]} versions of its plans
- * @returns {Moment[]}
+ * @returns {Entry[]}
  */
-export function momentsOfJob(runs, versions) {
+export function timelineOfJob(runs, versions) {
   return merge(
     runs
       .filter(({ startedAt, endedAt }) => endedAt ?? startedAt)
@@ -43,9 +43,9 @@ export function momentsOfJob(runs, versions) {
   );
 }
 
-/** @returns {Moment[]} */
+/** @returns {Entry[]} */
 function merge(events, versions) {
-  /** @type {Map<string, Moment>} */
+  /** @type {Map<string, Entry>} */
   const found = new Map();
   for (const event of events) found.set(`${event.at} ${found.size}`, { ...event, changes: [], began: false });
   for (const { at, changes } of versions) {
@@ -58,20 +58,20 @@ function merge(events, versions) {
 }
 
 /**
- * Marks on a line of time: moments that would lie over one another are one mark.
- * @param {Moment[]} moments
+ * Marks on a line of time: entries that would lie over one another are one mark.
+ * @param {Entry[]} entries
  * @param {number} [nearest] share of the line below which two are one
- * @returns {Array<{place: number, moments: Moment[]}>} place from 0 (the oldest) to 1
+ * @returns {Array<{place: number, entries: Entry[]}>} place from 0 (the oldest) to 1
  */
-export function marksOf(moments, nearest = 0.02) {
-  const times = moments.map(({ at }) => Date.parse(at));
+export function marksOf(entries, nearest = 0.02) {
+  const times = entries.map(({ at }) => Date.parse(at));
   const [least, most] = [Math.min(...times), Math.max(...times)];
   const marks = [];
-  for (const [number, moment] of moments.entries()) {
+  for (const [number, entry] of entries.entries()) {
     const place = most > least ? (times[number] - least) / (most - least) : 1;
     const last = marks.at(-1);
-    if (last && last.place - place < nearest) last.moments.push(moment);
-    else marks.push({ place, moments: [moment] });
+    if (last && last.place - place < nearest) last.entries.push(entry);
+    else marks.push({ place, entries: [entry] });
   }
   return marks;
 }

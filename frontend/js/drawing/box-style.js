@@ -8,7 +8,7 @@ import { producerOf, platformOf } from './glyphs.js';
 import { HUES } from './palette.js';
 
 /**
- * @typedef {object} LookOfBox
+ * @typedef {object} BoxStyle
  * @property {string} edge  of its frame
  * @property {string} fill  of its ground
  * @property {string} head  of the ground of its title
@@ -112,9 +112,9 @@ export function shadeOf(colour, palette) {
  * @param {import('../data/model.js').Box} box
  * @param {import('./palette.js').Palette} palette
  * @param {Hues} [hues] of the picture
- * @returns {LookOfBox}
+ * @returns {BoxStyle}
  */
-export function lookOf(box, palette, hues = NO_HUES) {
+export function styleOfBox(box, palette, hues = NO_HUES) {
   const hue = hues.tints.get(box.id);
   if (box.kind === 'job') return ofJob(box, palette, hue);
   if (box.kind === 'dataset') return ofTable(box, palette, hue);

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { lastByPartition, marksOf, momentsOfJob, momentsOfTable } from '../../frontend/js/runs/moments.js';
+import { lastByPartition, marksOf, timelineOfJob, timelineOfTable } from '../../frontend/js/runs/timeline.js';
 
 const JOB = { namespace: 'hr', name: 'load' };
 const WRITES = [
@@ -14,9 +14,9 @@ test('writes and versions of a table are one list, newest first', () => {
     { first: '2026-03-02T06:00:00.000Z', changes: [{ path: 'pay' }], columns: [] },
     { first: '2026-02-01T06:00:00.000Z', changes: null, columns: [1, 2] },
   ];
-  const moments = momentsOfTable(WRITES, versions, ({ path }) => `column ${path} added`);
+  const entries = timelineOfTable(WRITES, versions, ({ path }) => `column ${path} added`);
   assert.deepEqual(
-    moments.map(({ at, words, changes }) => [at.slice(5, 10), words, changes]),
+    entries.map(({ at, words, changes }) => [at.slice(5, 10), words, changes]),
     [
       ['03-03', 'overwrite', []],
       ['03-02', 'write', ['column pay added']],
@@ -26,18 +26,18 @@ test('writes and versions of a table are one list, newest first', () => {
   );
 });
 
-test('a run that has no time is no moment, and one that has not ended stands at its start', () => {
+test('a run that has no time is no entry, and one that has not ended stands at its start', () => {
   const runs = [
     { startedAt: null, endedAt: null, state: 'started' },
     { startedAt: '2026-03-01T06:00:00.000Z', endedAt: null, state: 'started' },
   ];
-  assert.deepEqual(momentsOfJob(runs, []).map(({ at }) => at), ['2026-03-01T06:00:00.000Z']);
+  assert.deepEqual(timelineOfJob(runs, []).map(({ at }) => at), ['2026-03-01T06:00:00.000Z']);
 });
 
-test('moments that would lie over one another are one mark; a single moment stands at the end', () => {
+test('entries that would lie over one another are one mark; a single entry stands at the end', () => {
   const at = (second) => ({ at: `2026-03-01T06:00:${second}.000Z`, state: '', words: '', job: null, changes: [], began: false });
   const marks = marksOf([at('59'), at('58'), at('00')], 0.05);
-  assert.deepEqual(marks.map(({ place, moments }) => [place, moments.length]), [[1, 2], [0, 1]]);
+  assert.deepEqual(marks.map(({ place, entries }) => [place, entries.length]), [[1, 2], [0, 1]]);
   assert.deepEqual(marksOf([at('00')]).map(({ place }) => place), [1]);
   assert.deepEqual(marksOf([]), []);
 });

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { toModel } from '../../frontend/js/data/model.js';
-import { huesOf, lookOf } from '../../frontend/js/drawing/looks.js';
+import { huesOf, styleOfBox } from '../../frontend/js/drawing/box-style.js';
 import { NAMES } from '../../frontend/js/drawing/palette.js';
 
 const palette = Object.fromEntries(Object.keys(NAMES).map((name) => [name, `colour of ${name}`]));
@@ -48,7 +48,7 @@ test('by class a table has the hue of its class, else that of a column', () => {
 test('without a choice a table has the colour of its layer, and a job its own', () => {
   const model = toModel({ nodes: [table('a', { layer: 'curated' }), table('b'), job('j', 'hr')], layers });
   const hues = huesOf(model, '');
-  const look = (id) => lookOf(model.boxes.get(id), palette, hues);
+  const look = (id) => styleOfBox(model.boxes.get(id), palette, hues);
   assert.equal(look('a').edge, '#8a5a00');
   assert.equal(look('b').edge, 'colour of dataset');
   assert.equal(look('j').edge, 'colour of job');
@@ -56,7 +56,7 @@ test('without a choice a table has the colour of its layer, and a job its own', 
 
 test('that a run failed is seen before a hue', () => {
   const model = toModel({ nodes: [job('j', 'hr', { lastRun: { state: 'failed', at: '2026-03-01T00:00:00.000Z' } })] });
-  assert.equal(lookOf(model.boxes.get('j'), palette, huesOf(model, 'namespace')).edge, 'colour of failed');
+  assert.equal(styleOfBox(model.boxes.get('j'), palette, huesOf(model, 'namespace')).edge, 'colour of failed');
 });
 
 test('nodes added to a picture change no letter and no hue', () => {
