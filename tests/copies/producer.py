@@ -1,20 +1,37 @@
-"""The producer of the toy format: a copy is told in the words of OpenLineage's run."""
+"""The producer of the toy format: the facts of a copy, made of ``producers.elements`` alone."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Collection, Mapping, Sequence
-from typing import Any, Final
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any, Final, Literal, NamedTuple
 
-from graph_model import naming
+from graph_model import identity, labels, naming
 from graph_model.errors import InvalidDocument
-from graph_model.facts import ExecutionRow, Part, merge, whole
+from graph_model.facts import (
+    EventRow,
+    ExecutionRow,
+    FactCollector,
+    Facts,
+    LogicalPlanRow,
+    Part,
+    SchemaRow,
+    SupportRow,
+    edge,
+    merge,
+    whole,
+)
+from graph_model.folded_text import plain
 from graph_model.json_fields import JsonObject, read_object, read_text
-from graph_model.naming import Rules
+from graph_model.naming import DatasetName, JobName, Rules, SchemaColumn
+from graph_model.producers.canonical_json import spell
 from graph_model.producers.client_spellings import SpelledRead, Spellings
 from graph_model.producers.command_effects import NO_EFFECTS, CommandEffects
-from graph_model.producers.declared.documents import name_dataset
-from graph_model.producers.openlineage import RunEvent, read_event, read_run, subject_key
+from graph_model.producers.elements.datasets import Column, add_schema
+from graph_model.producers.elements.executions import add_execution, labels_text
+from graph_model.producers.elements.plans import add_column_edges, add_logical_plan, add_use
 from graph_model.producers.producer import Reported
 from graph_model.producers.projections import Projection, projection_of
 from graph_model.producers.registry import PRODUCERS, Producers
@@ -45,11 +62,11 @@ class Copies:
 
     def submission(self, reported: Reported) -> Submission:
         masked = mask_secrets(read_object(reported.document, ""))
-        key = subject_key(read_event(event_of(masked, naming.DEFAULT_RULES)))
+        key = f"run:{read_copy(masked).run}"
         return make_submission(COPY_KIND, VERSION, key, "", compact_json(masked))
 
     def event(self, document: StoredDocument, rules: Rules) -> JsonObject:
-        return event_of(json.loads(document.body), rules)
+        return event_of(read_copy(json.loads(document.body)))
 
     def spellings(self, document: StoredDocument) -> Spellings:
         copy = json.loads(document.body)
@@ -99,29 +116,149 @@ class CopyTranslator:
         return outcome
 
     def _parts(self, document: StoredDocument) -> tuple[Part, ...]:
-        event = read_event(event_of(json.loads(document.body), self._rules))
-        if not isinstance(event, RunEvent):
-            raise TypeError("a copy is a run")
-        return read_run([event], self._rules, document.scope).parts
+        return (facts_of(read_copy(json.loads(document.body)), document, self._rules),)
 
 
-def event_of(copy: Mapping[str, Any], rules: Rules) -> JsonObject:
-    """Raises InvalidDocument."""
-    source, target = (name_dataset(read_text(copy, end, ""), rules) for end in ("from", "to"))
-    columns = copy.get("columns")
+# --- documents -----------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Copy:
+    """``at``: epoch ms; ``source`` and ``target``: URIs as the client writes them."""
+
+    run: str
+    at: int
+    job: JobName
+    source: str
+    target: str
+    columns: tuple[str, ...]
+
+
+def read_copy(document: Mapping[str, Any]) -> Copy:
+    """Raises InvalidDocument naming the invalid field."""
+    columns = document.get("columns")
     if not isinstance(columns, list) or not all(isinstance(one, str) for one in columns):
         raise InvalidDocument("columns", "a list of names")
-    schema = {"fields": [{"name": name} for name in columns]}
-    fields = {name: {"inputFields": [{**source, "field": name}]} for name in columns}
-    facets = {"schema": schema, "columnLineage": {"fields": fields}}
+    run, at, name, source, target = (
+        read_text(document, field, "") for field in ("run", "at", "copy", "from", "to")
+    )
+    try:
+        time = datetime.fromisoformat(at)
+    except ValueError as error:
+        raise InvalidDocument("at", "a time in ISO 8601") from error
+    job = JobName("default", name, shared=False)
+    return Copy(run, round(time.timestamp() * 1000), job, source, target, tuple(columns))
+
+
+# --- facts ---------------------------------------------------------------------------------------
+
+
+class Copied(NamedTuple):
+    """A column that a column was copied from."""
+
+    source: Column
+    target: Column
+    kind: str = labels.DIRECT
+    how: str = labels.IDENTITY
+    expression: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class End:
+    """A dataset with the columns that the copy has there."""
+
+    dataset: DatasetName
+    columns: tuple[SchemaColumn, ...]
+
+    @property
+    def id(self) -> str:
+        return identity.dataset_id(self.dataset.scope, self.dataset.uri)
+
+    @property
+    def schema(self) -> SchemaRow:
+        content = spell([{"name": c.name, "type": c.type, "path": c.path} for c in self.columns])
+        return SchemaRow(identity.vertex_id(labels.SCHEMA, self.id, content), self.id, content)
+
+
+def facts_of(copy: Copy, document: StoredDocument, rules: Rules) -> Facts:
+    columns, _ = naming.schema_columns([(name, None) for name in copy.columns])
+    source, target = (
+        End(naming.normalise(uri, document.scope, rules)[0], columns)
+        for uri in (copy.source, copy.target)
+    )
+    flows = [Copied((source.id, one.path), (target.id, one.path)) for one in columns]
+    collector = FactCollector()
+    fingerprint = identity.digest("copy", source.schema.id, target.schema.id, flows)
+    plan = add_logical_plan(
+        collector, copy.job, fingerprint, target=target.id, mode=labels.OVERWRITE
+    )
+    collector.add(edge(labels.FEEDS, source.id, plan.id))
+    ids: dict[Column, str] = {}
+    ids.update(_add_end(collector, plan.id, source, "read"))
+    ids.update(_add_end(collector, plan.id, target, "write"))
+    uris = {end.id: end.dataset.uri for end in (source, target)}
+    add_column_edges(collector, plan.id, [(one, None, False) for one in flows], (), uris, ids)
+    _add_run(collector, copy, document, plan, source)
+    return collector.facts()
+
+
+def _add_end(
+    collector: FactCollector, plan: str, end: End, role: Literal["read", "write"]
+) -> Mapping[Column, str]:
+    add_use(collector, plan, end.dataset, end.schema.id, role)
+    return add_schema(collector, end.schema, end.dataset.uri, [one.path for one in end.columns])
+
+
+def _add_run(
+    collector: FactCollector, copy: Copy, document: StoredDocument, plan: LogicalPlanRow, read: End
+) -> None:
+    """The execution of a copy, and the columns that lists show of it."""
+    subject = identity.subject_id(document.scope, document.subject_key)
+    row = ExecutionRow(
+        id=identity.vertex_id(labels.EXECUTION, subject, plan.id, copy.at),
+        subject=subject,
+        plan_id=document.subject_key,
+        execution_plan="",
+        logical_plan=plan.id,
+        job=plan.job,
+        run=identity.vertex_id(labels.RUN, document.scope, copy.run),
+        target=plan.target,
+        at=copy.at,
+        state=labels.COMPLETED,
+        duration_ns=None,
+        error=None,
+        metrics=spell({"read": {}, "write": {}}),
+        mode=plan.mode,
+        dynamic=False,
+        kind=labels.WRITE_KIND,
+        command="",
+        producer="copies",
+        application_id="",
+        scope=document.scope,
+        reads=identity.set_text([read.id]),
+    )
+    add_execution(collector, row)
+    words = plain("\n".join((copy.job.name, "copies", copy.target)))
+    no_labels = labels_text({})
+    listed = EventRow(row.id, "", False, words, no_labels, "{}", "copies", copy.job.name)
+    collector.add(listed, SupportRow(subject, plan.id))
+
+
+# --- what pages show -----------------------------------------------------------------------------
+
+
+def event_of(copy: Copy) -> JsonObject:
+    """A copy in OpenLineage's words, which pages of plans and runs show."""
+    source, target = ({"namespace": "", "name": uri} for uri in (copy.source, copy.target))
+    schema = {"fields": [{"name": name} for name in copy.columns]}
     return {
         "eventType": "COMPLETE",
-        "eventTime": read_text(copy, "at", ""),
+        "eventTime": datetime.fromtimestamp(copy.at / 1000, UTC).isoformat(),
         "producer": "copies",
-        "run": {"runId": read_text(copy, "run", "")},
-        "job": {"namespace": "default", "name": read_text(copy, "copy", "")},
+        "run": {"runId": copy.run},
+        "job": {"namespace": copy.job.namespace, "name": copy.job.name},
         "inputs": [{**source, "facets": {"schema": schema}}],
-        "outputs": [{**target, "facets": facets}],
+        "outputs": [{**target, "facets": {"schema": schema}}],
     }
 
 

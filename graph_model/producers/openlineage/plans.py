@@ -6,32 +6,25 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, partial
 from threading import Lock
-from typing import Any, Final, NamedTuple
+from typing import Final, Literal, NamedTuple
 
 from cachetools import LRUCache, cached
 
 from graph_model import identity, labels
 from graph_model.facts import (
-    Edge,
     FactCollector,
     Facts,
-    LogicalPlanRow,
-    Properties,
     SchemaRow,
-    SchemaUseRow,
     SharedFacts,
     SupportRow,
-    Vertex,
     edge,
     key_of,
-    properties,
     whole,
 )
 from graph_model.naming import JobName, Rules
-from graph_model.producers.canonical_json import spell
-from graph_model.producers.elements.datasets import add_column, add_dataset, add_schema
+from graph_model.producers.elements.datasets import add_column, add_schema
 from graph_model.producers.elements.executions import add_job
-from graph_model.producers.openlineage.columns import ReportedFlow
+from graph_model.producers.elements.plans import add_column_edges, add_logical_plan, add_use
 from graph_model.producers.openlineage.datasets import Column, DatasetUse
 from graph_model.producers.openlineage.events.accumulate import JobStatement
 from graph_model.producers.openlineage.job_logic import RunLogic, read_logics, statement_digest
@@ -123,25 +116,24 @@ def heads_of(
 
 def translate_logic(logic: RunLogic) -> _HeadAndFacts:
     """The vertices, edges and rows of a logic, and their head."""
-    job_id = identity.job_id(logic.job.namespace, logic.job.name)
-    fingerprint = logic.fingerprint()
-    logical_plan = identity.logical_plan_id(job_id, logic.job.name, fingerprint)
     collector = FactCollector()
-    add_job(collector, job_id, logic.job)
-    _add_logical_plan(collector, logic, job_id, logical_plan, fingerprint)
-    ids: dict[Column, str] = {}
-    for use, origin in logic.reads:
-        ids.update(_add_use(collector, use, logical_plan, labels.READS, "read"))
-        collector.add(edge(labels.FEEDS, use.id, logical_plan, {"origin": origin}))
-    if logic.write is not None:
-        ids.update(_add_use(collector, logic.write, logical_plan, labels.WRITES, "write"))
-    _add_columns(collector, logic, logical_plan, ids)
-    _add_links(collector, logic, job_id, logical_plan)
+    row = add_logical_plan(
+        collector,
+        logic.job,
+        logic.fingerprint(),
+        target=logic.target,
+        mode=logic.mode,
+        partition_keys=logic.partition_keys,
+        gaps=logic.gaps,
+        origin=logic.origin,
+    )
+    _add_datasets(collector, logic, row.id)
+    _add_links(collector, logic, row.job, row.id)
     facts = collector.facts()
     head = LogicalPlanHead(
-        logical_plan,
+        row.id,
         logic.job,
-        job_id,
+        row.job,
         tuple(use.id for use, _ in logic.reads),
         logic.target,
         logic.write.dataset.uri if logic.write else "",
@@ -152,36 +144,28 @@ def translate_logic(logic: RunLogic) -> _HeadAndFacts:
     return head, facts
 
 
-def _add_logical_plan(
-    collector: FactCollector, logic: RunLogic, job_id: str, logical_plan: str, fingerprint: str
-) -> None:
-    keys = spell(list(logic.partition_keys))
-    gaps = spell([{"code": code, "detail": detail} for code, detail in logic.gaps])
-    values = {
-        "name": identity.plan_name(logic.job.name, fingerprint), "fingerprint": fingerprint,
-        "mode": logic.mode, "partition_keys": keys, "gaps": gaps,
-    }  # fmt: skip
-    collector.add(
-        Vertex(logical_plan, labels.LOGICAL_PLAN, properties(values)),
-        edge(labels.HAS, job_id, logical_plan),
-        LogicalPlanRow(logical_plan, job_id, fingerprint, logic.target, logic.mode, keys, gaps),
-    )
+def _add_datasets(collector: FactCollector, logic: RunLogic, logical_plan: str) -> None:
+    """Add the datasets with their schemas, and the edges between their columns."""
+    ids: dict[Column, str] = {}
+    uris = {use.id: use.dataset.uri for use, _ in logic.reads}
+    for use, origin in logic.reads:
+        ids.update(_add_use(collector, use, logical_plan, "read"))
+        collector.add(edge(labels.FEEDS, use.id, logical_plan, {"origin": origin}))
     if logic.write is not None:
-        written = {"mode": logic.mode, "partition_keys": keys, "origin": logic.origin}
-        collector.add(edge(labels.FEEDS, logical_plan, logic.target, written))
+        ids.update(_add_use(collector, logic.write, logical_plan, "write"))
+        uris[logic.write.id] = logic.write.dataset.uri
+    flows = [(flow, flow.origin, flow.masking) for flow in logic.flows]
+    influences = [(influence, influence.origin) for influence in logic.influences]
+    add_column_edges(collector, logical_plan, flows, influences, uris, ids)
 
 
 def _add_use(
-    collector: FactCollector, use: DatasetUse, logical_plan: str, label: str, role: str
+    collector: FactCollector, use: DatasetUse, logical_plan: str, role: Literal["read", "write"]
 ) -> Mapping[Column, str]:
     """Adds one input or output; returns the ids of the columns in its schema."""
-    dataset_id = add_dataset(collector, use.dataset)
     known = use.schema.columns is not None
-    collector.add(SchemaUseRow(logical_plan, dataset_id, use.schema_id if known else "", role))
-    if not known:
-        return {}
-    collector.add(edge(label, logical_plan, use.schema_id))
-    return add_schema_of(collector, use)
+    add_use(collector, logical_plan, use.dataset, use.schema_id if known else "", role)
+    return add_schema_of(collector, use) if known else {}
 
 
 def add_schema_of(collector: FactCollector, use: DatasetUse) -> Mapping[Column, str]:
@@ -197,49 +181,6 @@ def add_schema_of(collector: FactCollector, use: DatasetUse) -> Mapping[Column, 
         nested[use.id, path] = column_id = add_column(collector, use.id, use.dataset.uri, path)
         collector.add(SupportRow(use.schema_id, column_id))
     return {**ids, **nested} if nested else ids
-
-
-def _add_columns(
-    collector: FactCollector, logic: RunLogic, logical_plan: str, ids: dict[Column, str]
-) -> None:
-    """``ids``: those of the columns that a schema has."""
-    _add_ends(collector, logic, ids)
-    shared: dict[tuple[Any, ...], Properties] = {}  # few texts, many edges
-    for flow in logic.flows:
-        key = (flow.kind, flow.how, flow.expression, flow.origin, flow.masking)
-        values = shared.get(key)
-        if values is None:
-            values = shared[key] = _flow_properties(flow, logical_plan)
-        source, target = ids[flow.source], ids[flow.target]
-        edge_id = identity.edge_id(
-            labels.DERIVES, source, target, logical_plan, flow.kind, flow.how
-        )
-        collector.add(Edge(edge_id, labels.DERIVES, source, target, values))
-    for one in logic.influences:
-        decides = {"how": one.how, "expression": one.expression, "origin": one.origin}
-        source = ids[one.source]
-        collector.add(
-            edge(labels.INFLUENCES, source, logical_plan, decides, discriminator=(one.how,))
-        )
-
-
-def _flow_properties(flow: ReportedFlow, logical_plan: str) -> Properties:
-    return properties(
-        {
-            "kind": flow.kind, "how": flow.how, "expression": flow.expression,
-            "logical_plan": logical_plan, "origin": flow.origin, "masking": flow.masking or None,
-        }
-    )  # fmt: skip
-
-
-def _add_ends(collector: FactCollector, logic: RunLogic, ids: dict[Column, str]) -> None:
-    """The ends of column edges that no schema has."""
-    uses = [use for use, _ in logic.reads] + ([logic.write] if logic.write else [])
-    uris = {use.id: use.dataset.uri for use in uses}
-    ends: set[Column] = {end for flow in logic.flows for end in (flow.source, flow.target)}
-    ends.update(influence.source for influence in logic.influences)
-    for dataset_id, path in sorted(ends.difference(ids)):
-        ids[dataset_id, path] = add_column(collector, dataset_id, uris[dataset_id], path)
 
 
 def _add_links(collector: FactCollector, logic: RunLogic, job_id: str, logical_plan: str) -> None:

@@ -5,19 +5,15 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
-from typing import Any, Final
+from typing import Any, Final, Literal
 
 from graph_model import identity, labels, naming
 from graph_model.errors import InvalidDocument
 from graph_model.facts import (
-    Edge,
     ExecutionPlanRow,
     FactCollector,
     Facts,
-    LogicalPlanRow,
-    Properties,
     SchemaRow,
-    SchemaUseRow,
     SupportRow,
     Version,
     Vertex,
@@ -25,10 +21,10 @@ from graph_model.facts import (
     properties,
 )
 from graph_model.folded_text import plain
-from graph_model.naming import DatasetName, JobName, Rules
+from graph_model.naming import DatasetName, Rules
 from graph_model.producers.canonical_json import spell
-from graph_model.producers.elements.datasets import Column, add_column, add_dataset, add_schema
-from graph_model.producers.elements.executions import add_job
+from graph_model.producers.elements.datasets import Column, add_dataset, add_schema
+from graph_model.producers.elements.plans import add_column_edges, add_logical_plan, add_use
 from graph_model.producers.elements.renames import Rename
 from graph_model.producers.size_bounds import weigh
 from graph_model.producers.spline.columns.queries import is_query_text
@@ -102,66 +98,51 @@ def translate_plan(
 def _translate_logic(document: PlanDocument, logic: Logic, rules: Rules) -> tuple[Facts, PlanHead]:
     plan = document.plan
     job = naming.job_name(plan.labels, plan.name, document.scope, rules)
-    job_id = identity.job_id(job.namespace, job.name)
-    fingerprint = logic.fingerprint()
-    logical_plan = identity.logical_plan_id(job_id, job.name, fingerprint)
     collector = FactCollector()
-    add_job(collector, job_id, job)
-    _add_logical_plan(collector, logic, job, logical_plan, fingerprint)
-    ids: dict[Column, str] = {}
-    _add_datasets(collector, logic, logical_plan, ids)
-    for _, place in logic.names:
-        add_dataset(collector, place)
-    _add_operations(collector, logic, logical_plan)
-    _add_columns(collector, logic, logical_plan, ids)
-    head = _head(document, logic, job_id, logical_plan, rules)
+    row = add_logical_plan(
+        collector,
+        job,
+        logic.fingerprint(),
+        target=logic.write.dataset_id,
+        mode=logic.mode,
+        partition_keys=logic.partition_keys,
+        gaps=logic.gaps,
+    )
+    _add_operations(collector, logic, row.id)
+    _add_datasets(collector, logic, row.id)
+    head = _head(document, logic, row.job, row.id, rules)
     _add_execution_plan(collector, document, head)
     return collector.facts(), head
 
 
-def _add_logical_plan(
-    collector: FactCollector, logic: Logic, job: JobName, logical_plan: str, fingerprint: str
-) -> None:
-    job_id = identity.job_id(job.namespace, job.name)
-    keys = spell(list(logic.partition_keys))
-    gaps = spell([{"code": code, "detail": detail} for code, detail in logic.gaps])
-    values = {
-        "name": identity.plan_name(job.name, fingerprint), "fingerprint": fingerprint,
-        "mode": logic.mode, "partition_keys": keys, "gaps": gaps,
-    }  # fmt: skip
-    target = logic.write.dataset_id
-    collector.add(
-        Vertex(logical_plan, labels.LOGICAL_PLAN, properties(values)),
-        edge(labels.HAS, job_id, logical_plan),
-        edge(labels.FEEDS, logical_plan, target, {"mode": logic.mode, "partition_keys": keys}),
-        LogicalPlanRow(logical_plan, job_id, fingerprint, target, logic.mode, keys, gaps),
-    )
+def _add_datasets(collector: FactCollector, logic: Logic, logical_plan: str) -> None:
+    """Add the datasets with their schemas, and the edges between their columns."""
+    ids: dict[Column, str] = {}
     for use in logic.reads:
         collector.add(edge(labels.FEEDS, use.dataset_id, logical_plan))
-
-
-def _add_datasets(
-    collector: FactCollector, logic: Logic, logical_plan: str, ids: dict[Column, str]
-) -> None:
-    """Add datasets with their schemas; ``ids`` collects the ids of their columns."""
-    for use in logic.reads:
         ids.update(_add_schema(collector, use, logical_plan, "read"))
     ids.update(_add_schema(collector, logic.write, logical_plan, "write"))
+    for _, place in logic.names:
+        add_dataset(collector, place)
+    add_column_edges(
+        collector,
+        logical_plan,
+        [(flow, None, False) for flow in logic.flows],
+        [(influence, None) for influence in logic.influences],
+        {use.dataset_id: use.dataset.uri for use in (*logic.reads, logic.write)},
+        ids,
+    )
 
 
 def _add_schema(
-    collector: FactCollector, use: DatasetSchema, logical_plan: str, role: str
+    collector: FactCollector, use: DatasetSchema, logical_plan: str, role: Literal["read", "write"]
 ) -> Mapping[Column, str]:
     """Add a schema; returns the ids of its columns."""
-    dataset_id = add_dataset(collector, use.dataset)
     if use.columns is None:
-        collector.add(SchemaUseRow(logical_plan, dataset_id, "", role))
+        add_use(collector, logical_plan, use.dataset, "", role)
         return {}
-    collector.add(
-        edge(labels.READS if role == "read" else labels.WRITES, logical_plan, use.schema_id),
-        SchemaUseRow(logical_plan, dataset_id, use.schema_id, role),
-    )
-    row = SchemaRow(use.schema_id, dataset_id, use.content)
+    add_use(collector, logical_plan, use.dataset, use.schema_id, role)
+    row = SchemaRow(use.schema_id, use.dataset_id, use.content)
     return add_schema(collector, row, use.dataset.uri, [column.path for column in use.columns])
 
 
@@ -194,38 +175,6 @@ def _add_operations(collector: FactCollector, logic: Logic, logical_plan: str) -
         for dataset_id in operation.datasets:
             collector.add(edge(labels.FEEDS, dataset_id, operation_id))
     collector.add(edge(labels.FEEDS, ids[-1], logic.write.dataset_id))
-
-
-def _add_columns(
-    collector: FactCollector, logic: Logic, logical_plan: str, ids: dict[Column, str]
-) -> None:
-    uris = {use.dataset_id: use.dataset.uri for use in (*logic.reads, logic.write)}
-    ends = {end for flow in logic.flows for end in (flow.source, flow.target)}
-    ends.update(influence.source for influence in logic.influences)
-    for dataset_id, path in sorted(ends.difference(ids)):  # fields, columns behind queries
-        ids[dataset_id, path] = add_column(collector, dataset_id, uris[dataset_id], path)
-    shared: dict[tuple[str, str, str], Properties] = {}  # few texts, many edges
-    for flow in logic.flows:
-        key = (flow.kind, flow.how, flow.expression)
-        values = shared.get(key)
-        if values is None:
-            values = shared[key] = properties(
-                {
-                    "kind": flow.kind, "how": flow.how, "expression": flow.expression,
-                    "logical_plan": logical_plan,
-                }
-            )  # fmt: skip
-        source, target = ids[flow.source], ids[flow.target]
-        edge_id = identity.edge_id(
-            labels.DERIVES, source, target, logical_plan, flow.kind, flow.how
-        )
-        collector.add(Edge(edge_id, labels.DERIVES, source, target, values))
-    for influence in logic.influences:
-        source = ids[influence.source]
-        decides = {"how": influence.how, "expression": influence.expression}
-        collector.add(
-            edge(labels.INFLUENCES, source, logical_plan, decides, discriminator=(influence.how,))
-        )
 
 
 def _head(

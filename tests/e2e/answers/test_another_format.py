@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import re
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -39,6 +40,7 @@ from graph_model.stores.protocols import Submission
 from graph_model.stores.roles import Role
 from pipeline.output.loading import load
 from pipeline.output.result import Result, open_files
+from tests.copies import producer
 from tests.copies.producer import COPY_KIND, FORMATS, VERSION
 from tests.copies.routes import blueprint
 from tests.memory_graph import MemoryGraph
@@ -136,9 +138,15 @@ def place(tmp_path: Path) -> Iterator[Place]:
 
 
 def submission(copy: dict[str, Any]) -> Submission:
-    producer = FORMATS.of(COPY_KIND)
-    assert producer is not None
-    return producer.submission(Reported(COPY_KIND, VERSION, copy))
+    found = FORMATS.of(COPY_KIND)
+    assert found is not None
+    return found.submission(Reported(COPY_KIND, VERSION, copy))
+
+
+def test_it_imports_no_format() -> None:
+    source = Path(str(producer.__file__)).read_text("utf-8")
+    assert "graph_model.producers.elements" in source
+    assert not re.search(r"graph_model\.producers\.(commands|declared|openlineage|spline)", source)
 
 
 def test_it_is_journalled_and_listed(place: Place) -> None:
