@@ -16,7 +16,7 @@ In reading order:
 ``walk``       one level up: the writes of a dataset at a time, and their reads
 ``tables``     tables and jobs up and down
 ``columns``    columns up and down: derivations of the executions that the table walk relates
-``chains``     the distance of a state from a goal, and the states of short chains (pure)
+``chains``     the chains of states, from a root to a goal, that are short enough (pure)
 ``traces``     shortest chains, from the steps that a walk downstream has kept
 ``ends``       chains between columns as one edge from end to end (pure)
 ``inventory``  the columns of tables at a time: those of the newest schema and of lineage

@@ -7,7 +7,7 @@ also leads into ``customer.address.city``, in a walk in either direction.
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Set
 from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import NamedTuple
@@ -21,7 +21,7 @@ from graph_model.lineage.bounds import (
     Bounds,
     count_left_out,
 )
-from graph_model.lineage.chains import distances, levels, steps_away
+from graph_model.lineage.chains import short_chains
 from graph_model.lineage.history import Moment
 from graph_model.lineage.history.history import History
 from graph_model.lineage.history.visible_write_reader import end_of, moment_of
@@ -217,19 +217,19 @@ class ColumnWalks:
         nexts = {cell: {hop.source for hop in some} for cell, some in hops.items()}
         asked = set(start)
         goals = {c: 0 for sources in nexts.values() for c in sources if c.name in asked}
-        away = distances(nexts, goals)
-        kept = {root for root in roots if steps_away(root, nexts, away) <= question.depth}
-        level = levels(nexts, kept)
+        chains = short_chains(nexts, roots, goals, question.depth)
         trace = Trace(
-            away, kept, lambda cell: map(_way, hops[cell]), lambda cell: column_id(cell.name)
+            chains.away,
+            chains.roots,
+            lambda cell: map(_way, hops[cell]),
+            lambda cell: column_id(cell.name),
         )
         nodes: dict[int, set[Name]] = {}
         sources: set[Name] = set()
-        for cell in level.keys() & hops.keys():
+        for cell in chains.levels.keys() & hops.keys():
             for hop in hops[cell]:
-                length = away.get(hop.source, question.depth) + 1
-                if level[cell] + length <= question.depth:
-                    nodes.setdefault(length, set()).add(cell.name)
+                if chains.hold(cell, hop.source):
+                    nodes.setdefault(chains.away[hop.source] + 1, set()).add(cell.name)
                     sources.add(hop.source.name)
                     found.moments |= {cell.moment, hop.source.moment}
                     found.edges[hop.edge.id] = hop.edge
@@ -240,7 +240,7 @@ class ColumnWalks:
         for length in sorted(nodes):
             if found.admit(nodes[length]):
                 found.reached = max(found.reached, length)
-        found.answers |= {column_id(root.name) for root in kept} & found.nodes.keys()
+        found.answers |= {column_id(root.name) for root in chains.roots} & found.nodes.keys()
 
     def into(self, column: str, at: int | None) -> list[Hop]:
         """The derivations into a column (an id) at a time, one step back."""
@@ -257,11 +257,11 @@ class ColumnWalks:
 
     # --- inside the tables of an answer
 
-    def inside(self, steps: Mapping[str, Collection[Step]], names: set[Name]) -> list[Edge]:
-        """The derivations between columns that belong to the steps into the datasets drawn.
-
-        They lead into the columns ``names`` and into those that the steps name; the latter are
-        added to ``names``, as is every source column.
+    def inside(
+        self, steps: Mapping[str, Collection[Step]], listed: Set[Name]
+    ) -> tuple[set[Name], list[Edge]]:
+        """The columns of the datasets drawn, and the derivations between them that belong to the
+        steps into these: to ``listed`` come the columns that the steps name, and every source.
         """
         plans = {step.logical_plan for some in steps.values() for step in some}
         into = self._derived(plans)
@@ -272,7 +272,7 @@ class ColumnWalks:
         for (plan, column), edges in into.items():
             if edges:
                 written[plan].add(self._names[column])
-        targets: set[Name] = set()
+        names, targets = set(listed), set[Name]()
         for dataset, some in steps.items():
             for step in some:
                 for called, path in written[step.logical_plan]:
@@ -281,7 +281,7 @@ class ColumnWalks:
                         targets.add((dataset, path))
                         names |= {hop.source.name for hop in hops}
         names |= targets | self._inventory.fields(targets - names)
-        return [
+        return names, [
             hop.edge
             for dataset, path in names
             for step in steps.get(dataset, ())

@@ -231,8 +231,8 @@ class Lineage:
         """
         bounds = found.bounds
         columns = self._columns(history, bounds, indirect=question.indirect)
-        names = self._inventory(history, bounds).columns(found.datasets, question.at)
-        edges = columns.inside(_drawn_steps(found), names)
+        listed = self._inventory(history, bounds).columns(found.datasets, question.at)
+        names, edges = columns.inside(_drawn_steps(found), listed)
         names = _within(names, bounds)
         nodes = {column_id(name): node_of(name) for name in names}
         drawn = fold_column_edges(e for e in edges if {e.out_id, e.in_id} <= nodes.keys())

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 
 from graph_model import identity, labels
 from graph_model.lineage.bounds import CANDIDATE_LIMIT, HUB_LIMIT, Bounds, count_left_out
-from graph_model.lineage.chains import FAR, distances, levels, steps_away
+from graph_model.lineage.chains import FAR, short_chains
 from graph_model.lineage.history import Moment
 from graph_model.lineage.history.history import History
 from graph_model.lineage.history.visible_write_reader import end_of, moment_of
@@ -248,22 +248,18 @@ class TableWalks:
         goals = {m: 0 for reads in nexts.values() for m in reads if m.dataset in start}
         if job is not None:
             goals |= {m: 1 for m, some in steps.items() if any(s.job == job for s in some)}
-        away = distances(nexts, goals)
-        kept = {r for r in roots if steps_away(r, nexts, away, job is not None) <= question.depth}
-        level = levels(nexts, kept)
-        trace = Trace(away, kept, lambda m: _ways(steps[m], job), lambda m: m.dataset)
+        chains = short_chains(nexts, roots, goals, question.depth, at_goal=job is not None)
+        trace = Trace(
+            chains.away, chains.roots, lambda m: _ways(steps[m], job), lambda m: m.dataset
+        )
         nodes: dict[int, tuple[set[str], set[str]]] = {}
-        for moment in level.keys() & steps.keys():
+        for moment in chains.levels.keys() & steps.keys():
             for step in steps[moment]:
                 last = step.job == job
-                inputs = [
-                    (called, read)
-                    for called, read in step.inputs
-                    if level[moment] + 1 + away.get(read, question.depth) <= question.depth
-                ]
-                if not inputs and not (last and level[moment] + 1 <= question.depth):
+                inputs = [named for named in step.inputs if chains.hold(moment, named[1])]
+                if not inputs and not (last and chains.levels[moment] < question.depth):
                     continue
-                length = 1 if last else min(away[read] for _, read in inputs) + 1
+                length = 1 if last else min(chains.away[read] for _, read in inputs) + 1
                 datasets, jobs = nodes.setdefault(length, (set(), set()))
                 datasets |= {moment.dataset} if step.target else set()
                 jobs.add(step.job)
@@ -273,11 +269,10 @@ class TableWalks:
                     for way in _ways((step,), job):
                         trace.note_job(way)
         found.trace = trace
-        answers = {root.dataset for root in kept}
         for length in sorted(nodes):
             if found.admit(*nodes[length]):
                 found.reached = max(found.reached, length)
-        found.answers |= answers & found.datasets
+        found.answers |= {root.dataset for root in chains.roots} & found.datasets
 
 
 def _ways(steps: Iterable[Step], job: str | None) -> Iterator[Way[Moment]]:
