@@ -35,11 +35,6 @@ def mask_secrets(value: JsonValue) -> JsonValue:
 _LISTS: Final = (list, tuple)
 _NESTED: Final = (dict, *_LISTS)
 _MOST_REMEMBERED: Final = 100_000  # texts of one document
-_MOST_KEYS: Final = 20_000  # of all documents
-
-
-_HARMLESS_KEYS: Final[set[str]] = set()
-"""Keys that were seen to be no secret: producers use the same few thousand for ever."""
 
 
 class _Walk:
@@ -53,7 +48,7 @@ class _Walk:
         self._changes: dict[int, dict[Any, str]] = {}
         self._objects: list[dict[str, Any]] = []  # to look into
         self._lists: list[tuple[Any, str]] = []  # the same, each with the key above it
-        self._harmless_keys = _HARMLESS_KEYS
+        self._harmless_keys: set[str] = set()
         self._harmless: set[str] = set()
 
     def changes(self, root: JsonValue) -> dict[int, dict[Any, str]]:
@@ -133,8 +128,6 @@ class _Walk:
     def _is_secret(self, key: str) -> bool:
         secret = is_secret_key(key[:NAME_LENGTH])
         if not secret and key not in _URI_KEYS and len(key) <= NAME_LENGTH:
-            if len(self._harmless_keys) >= _MOST_KEYS:  # somebody makes them up
-                self._harmless_keys.clear()
             self._harmless_keys.add(key)
         return secret
 
