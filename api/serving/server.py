@@ -42,7 +42,7 @@ from api.serving.upkeep import Upkeep
 from api.settings import Settings
 from graph_model.errors import ConfigurationError
 from graph_model.projection.projector import Projector
-from graph_model.stores.database import shown
+from graph_model.stores.database import Database, shown
 from graph_model.stores.gremlin.engine.checkpoints import EngineCheckpoints
 from graph_model.stores.gremlin.engine.server import READ_PORT_SETTING, EmbeddedServer
 from graph_model.stores.gremlin.engine.supervisor import Memory, Supervisor
@@ -102,22 +102,59 @@ def serve(settings: Settings, environment: Mapping[str, str], say: Say) -> int:
 
 
 def _serve(stack: ExitStack, settings: Settings, environment: Mapping[str, str], say: Say) -> None:
-    listener = stack.enter_context(reserve(settings.host, settings.port))
-    if not settings.gremlin_url:
-        check_free(_LOOPBACK, settings.gremlin_port, "GREMLIN_PORT", "--gremlin-port")
-    check_read_port(settings)
+    listener = _reserve_ports(stack, settings)
     stack.enter_context(claim(settings.data))
     say(f"Headwater {version()}")
     say(f"  data       {settings.data.resolve()}")
     _say_missing_page(settings, say)
+    database = _hold_database(stack, settings, say)
+    keys = SqlKeys(database, believed_seconds=_KEYLESS_SECONDS)
+    check_keys(settings, listener.getsockname()[0], keys)
+    service = _start_service(stack, settings, environment, database, keys, say)
+    upkeep = Upkeep(service, settings.keep)
+    stack.callback(upkeep.stop)
+    http = stack.enter_context(listening(create_app(settings, service), settings, listener))
+    if not tells_every_request(settings.access_log, settings.log_format):
+        summary = Summary(service.metrics.arrivals)
+        summary.start()
+        stack.callback(summary.stop)
+    _say_ready(settings, say)
+    _watch_rebuild(service, say)
+    upkeep.start()
+    collect_rarely()
+    sys.setswitchinterval(_TURN_SECONDS)
+    http.run()
+
+
+def _reserve_ports(stack: ExitStack, settings: Settings) -> socket.socket:
+    """The socket to listen on; the engine's ports are free."""
+    listener = stack.enter_context(reserve(settings.host, settings.port))
+    if not settings.gremlin_url:
+        check_free(_LOOPBACK, settings.gremlin_port, "GREMLIN_PORT", "--gremlin-port")
+    check_read_port(settings)
+    return listener
+
+
+def _hold_database(stack: ExitStack, settings: Settings, say: Say) -> Database:
+    """The database of journal and catalogue, held for this service."""
     database = open_storage(settings, make=True)
     stack.callback(database.dispose)
     if settings.database:
         say(f"  database   {shown(database.url)}")
     stack.enter_context(hold_for_service(database, own_graph=not settings.gremlin_url))
-    keys = SqlKeys(database, believed_seconds=_KEYLESS_SECONDS)
+    return database
+
+
+def _start_service(
+    stack: ExitStack,
+    settings: Settings,
+    environment: Mapping[str, str],
+    database: Database,
+    keys: Keys,
+    say: Say,
+) -> Service:
+    """Journal, catalogue and graph, and the projector at work on them."""
     metrics = Metrics()
-    check_keys(settings, listener.getsockname()[0], keys)
     journal = open_journal(database)
     generations = open_generations(database, journal)
     stack.callback(generations.close)
@@ -154,22 +191,9 @@ def _serve(stack: ExitStack, settings: Settings, environment: Mapping[str, str],
         runs=settings.run_window,
         keep=settings.keep,
     )
-    service = Service(
+    return Service(
         journal, projector, graph, generations, now, keys, metrics, engine_memory, storage=storage
     )
-    upkeep = Upkeep(service, settings.keep)
-    stack.callback(upkeep.stop)
-    http = stack.enter_context(listening(create_app(settings, service), settings, listener))
-    if not tells_every_request(settings.access_log, settings.log_format):
-        summary = Summary(metrics.arrivals)
-        summary.start()
-        stack.callback(summary.stop)
-    _say_ready(settings, say)
-    _watch_rebuild(projector, journal, say)
-    upkeep.start()
-    collect_rarely()
-    sys.setswitchinterval(_TURN_SECONDS)
-    http.run()
 
 
 def collect_rarely() -> None:
@@ -344,14 +368,15 @@ def _download_progress(say: Say) -> Callable[[int, int, str], None]:
     return progress
 
 
-def _watch_rebuild(projector: Projector, journal: Journal, say: Say) -> None:
+def _watch_rebuild(service: Service, say: Say) -> None:
     """Log at intervals how much of the graph is missing, until it is whole."""
+    projector = service.projector
 
     def watch() -> None:
         announced = False
         while projector.state == "rebuilding":
             time.sleep(_PROGRESS_SECONDS)
-            if projector.state == "rebuilding" and (left := journal.backlog().documents):
+            if projector.state == "rebuilding" and (left := service.journal.backlog().documents):
                 say(f"  graph      rebuilding from the journal: {left:,} documents to go")
                 announced = True
         if announced and projector.state == "ready":
