@@ -8,11 +8,9 @@ from contextlib import suppress
 from dataclasses import replace
 from functools import partial
 from secrets import token_hex
-from threading import Lock
 from typing import Final
 
 import sqlalchemy as sa
-from cachetools import LRUCache
 from sqlalchemy.engine import Connection, Engine
 
 from graph_model.errors import JournalUnavailable
@@ -25,7 +23,6 @@ from graph_model.stores.journal.questions.settings import SqlJournalSettings
 from graph_model.stores.journal.tables import documents, raw
 from graph_model.stores.protocols import (
     DocumentKind,
-    DocumentState,
     Receipt,
     StoredDocument,
     Submission,
@@ -33,7 +30,6 @@ from graph_model.stores.protocols import (
 
 _ROOM: Final = "room"  # where an attempt writes
 _MOST_PUTS: Final = 10
-_MOST_RECALLED: Final = 50_000
 
 _RECALLED: Final = (
     described.join(raw, raw.c.position == documents.c.position)
@@ -48,9 +44,6 @@ class SqlJournalIntake(SqlJournalSettings):
     def __init__(self, engine: Engine, clock: Callable[[], float] = time.monotonic) -> None:
         super().__init__(engine, clock)
         self._intake_check = IntakeCheck(self._attempt)
-        self._recalled: LRUCache[tuple[str, str], tuple[StoredDocument, ...]]
-        self._recalled = LRUCache(_MOST_RECALLED)
-        self._lock = Lock()
 
     def accept(
         self, submissions: Sequence[Submission], receipt: Receipt, *, remember: bool = True
@@ -65,11 +58,7 @@ class SqlJournalIntake(SqlJournalSettings):
         """
         if not submissions:
             return ()
-        positions = self._accept(packed(tuple(submissions), receipt, remember=remember))
-        for scope in {submission.scope for submission in submissions}:
-            # They may mean something else from now on: a rule about secrets has changed.
-            self._unlearn(receipt.raw_hash, scope)
-        return positions
+        return self._accept(packed(tuple(submissions), receipt, remember=remember))
 
     def _accept(self, request: Packed) -> tuple[int, ...]:
         """Large bodies first; anew when others were removed before the transaction."""
@@ -103,36 +92,17 @@ class SqlJournalIntake(SqlJournalSettings):
         self.set_meta(_ROOM, "")  # a reader of all settings shall not read this
 
     def recall(self, raw_hash: str, scope: str) -> tuple[StoredDocument, ...]:
-        """A bounded number of projected documents is kept in memory."""
-        with self._lock:
-            known = self._recalled.get((raw_hash, scope))
-        if known is not None:
-            return known
+        asked = {"asked_hash": raw_hash, "asked_scope": scope}
         try:
-            return self._look_up(raw_hash, scope)
+            with self._read() as connection:
+                return tuple(map(without_body, connection.execute(_RECALLED, asked)))
         except JournalUnavailable as error:
             self._intake_check.refused(Repeat(scope, Receipt(0, "", "", raw_hash)), error)
             raise
 
-    def _look_up(self, raw_hash: str, scope: str) -> tuple[StoredDocument, ...]:
-        with self._read() as connection:
-            asked = {"asked_hash": raw_hash, "asked_scope": scope}
-            found = tuple(map(without_body, connection.execute(_RECALLED, asked)))
-        if found and all(one.state == DocumentState.PROJECTED for one in found):
-            with self._lock:
-                self._recalled[raw_hash, scope] = found
-        return found
-
-    def _unlearn(self, raw_hash: str, scope: str) -> None:
-        with self._lock:
-            self._recalled.pop((raw_hash, scope), None)
-
     def acknowledge(self, raw_hash: str, scope: str, receipt: Receipt) -> bool:
         """Durable on return."""
-        known = bool(self._take(Repeat(scope, replace(receipt, raw_hash=raw_hash))))
-        if not known:
-            self._unlearn(raw_hash, scope)
-        return known
+        return bool(self._take(Repeat(scope, replace(receipt, raw_hash=raw_hash))))
 
 
 # --- a document without a trace ------------------------------------------------------------------
