@@ -12,7 +12,6 @@ import json
 from collections.abc import Iterable
 from functools import lru_cache
 from hashlib import sha256
-from json.encoder import encode_basestring
 from typing import Final
 
 from graph_model import labels
@@ -46,28 +45,21 @@ _ENCODER: Final = json.JSONEncoder(
 
 def digest(*parts: object) -> str:
     """32 hex digits over JSON-able parts; equal parts, equal digest, on every machine."""
-    try:
-        letters = "".join(parts)  # type: ignore[arg-type]
-    except TypeError:
-        text = _ENCODER.encode(parts)
-    else:
-        if letters.isidentifier():  # nothing to escape, as in most ids: the same text at once
-            text = '["' + '","'.join(parts) + '"]'  # type: ignore[arg-type]
-            return sha256(text.encode()).hexdigest()[:_HEX_LENGTH]
-        text = f"[{','.join(map(encode_basestring, parts))}]"  # type: ignore[arg-type]
-    return sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:_HEX_LENGTH]
+    return _hashed(spelled(parts))
 
 
 def digest_of_spelled(text: str) -> str:
     """The digest of the one part that is spelled so: ``digest(part)`` of ``spelled(part)``."""
-    return sha256(f"[{text}]".encode("utf-8", "surrogatepass")).hexdigest()[:_HEX_LENGTH]
+    return _hashed(f"[{text}]")
 
 
 def spelled(part: object) -> str:
     """One part as JSON."""
-    if isinstance(part, str):
-        return encode_basestring(part)
-    return str(part) if type(part) is int else _ENCODER.encode(part)
+    return _ENCODER.encode(part)
+
+
+def _hashed(text: str) -> str:
+    return sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:_HEX_LENGTH]
 
 
 def vertex_id(kind: str, *key: object) -> str:

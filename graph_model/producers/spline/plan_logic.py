@@ -14,7 +14,7 @@ from typing import Any, Final, NamedTuple
 from graph_model import identity, labels, naming
 from graph_model.gaps import OPERATIONS_TOO_LARGE, PARTITIONS_UNKNOWN, SCHEMAS_TOO_LARGE, TOO_LARGE
 from graph_model.naming import DatasetName, Rules, SchemaColumn
-from graph_model.producers.canonical_json import spell, spell_text, spell_texts
+from graph_model.producers.canonical_json import spell
 from graph_model.producers.elements.spark_commands import LIFECYCLE_COMMANDS, ROW_LEVEL_COMMANDS
 from graph_model.producers.size_bounds import ELEMENTS_OF_A_COLUMN, MOST_ELEMENTS
 from graph_model.producers.spline import columns as column_lineage
@@ -94,16 +94,11 @@ class DatasetSchema:
         """The schema as JSON, ``""`` where there is none."""
         if self.columns is None:
             return ""
-        return f"[{','.join(map(_spelled, self.columns))}]"
+        return spell([{"name": c.name, "path": c.path, "type": c.type} for c in self.columns])
 
     @cached_property
     def schema_id(self) -> str:
         return identity.vertex_id(labels.SCHEMA, self.dataset_id, self.content)
-
-
-def _spelled(column: SchemaColumn) -> str:
-    name, path, kind = map(spell_text, (column.name, column.path, column.type))
-    return f'{{"name":{name},"path":{path},"type":{kind}}}'
 
 
 class LogicalOperation(NamedTuple):
@@ -403,8 +398,7 @@ class _LogicReader:
         """``["id","int"]``: encoded once, because every operation that passes
         the column on has it.
         """
-        name, kind = map(spell_text, self._name_and_type(attribute))
-        text = self._column_texts[attribute] = f"[{name},{kind}]"
+        text = self._column_texts[attribute] = spell(self._name_and_type(attribute))
         return text
 
     def _datasets(self, operation: Operation) -> tuple[DatasetName, ...]:
@@ -426,7 +420,7 @@ class _LogicReader:
         for name, text in operation_properties(self.plan, operation, self.renderer):
             if name.lower() not in VOLATILE_PARAMETERS:
                 shown[name] = self._stable_texts.get(text) or self._stable(text)
-        return spell_texts(shown)
+        return spell(shown)
 
     def _stable(self, text: str) -> str:
         """The first characters of a parameter's text; reads no more than needed."""
