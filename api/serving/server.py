@@ -11,7 +11,6 @@ engine's JVM always ends with it).
 from __future__ import annotations
 
 import errno
-import gc
 import ipaddress
 import os
 import resource
@@ -82,10 +81,9 @@ _UNSENT: Final = 16 * 1024 * 1024
 _PROXY_HEADERS: Final = frozenset({"x-forwarded-for", "x-forwarded-proto", "x-forwarded-host"})
 _PROGRESS_SECONDS: Final = 2.0
 _SAME_WISH_SECONDS: Final = 3.0
-_GARBAGE_THRESHOLDS: Final = (50_000, 50, 50)
 _TURN_SECONDS: Final = 0.001
-"""How long a thread computes while others wait for their turn. A request takes a dozen turns; at
-Python's own 5 ms each it waited a tenth of a second beside a projector that is at work."""
+"""How long a thread computes while others wait for their turn (decision 54). A request waits
+for several turns, each of Python's own 5 ms beside a projector that is at work."""
 _KEYLESS_SECONDS: Final = 1.0
 """How long a service goes on without keys after another process has made the first one."""
 
@@ -121,7 +119,6 @@ def _serve(stack: ExitStack, settings: Settings, environment: Mapping[str, str],
     _say_ready(settings, say)
     _watch_rebuild(service, say)
     upkeep.start()
-    collect_rarely()
     sys.setswitchinterval(_TURN_SECONDS)
     http.run()
 
@@ -194,16 +191,6 @@ def _start_service(
     return Service(
         journal, projector, graph, generations, now, keys, metrics, engine_memory, storage=storage
     )
-
-
-def collect_rarely() -> None:
-    """Look for garbage in cycles less often, and never among objects that stay until the end.
-
-    A parsed document is a million objects without a cycle: Python's own thresholds spent half of
-    the parsing time on looking at them again and again.
-    """
-    gc.freeze()
-    gc.set_threshold(*_GARBAGE_THRESHOLDS)
 
 
 # --- parts ---------------------------------------------------------------------------------------
