@@ -4,7 +4,7 @@ Routes and notebooks call these functions, so both get the same answer. A questi
 ``Sources``, built once a request, and the client's parameters. In reading order:
 
 ``sources``         the stores and rules of one request, as one value
-``visibility``      hiding, layers and tags, applied in this one place
+``visibility``      which hidden nodes a question opens; the layers and tags of a picture
 ``references``      node references as clients write them -> node ids
 ``nodes``           rows and names of nodes that several answers show
 ``executions``      one execution as lists and pages show it

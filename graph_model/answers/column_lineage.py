@@ -42,7 +42,7 @@ def column_lineage(
         place = location_of(sources.catalogue, dataset_id, question.at)
         start = [node.id for node in answer.columns if node.dataset == place]
     if ends:
-        answer = keep_ends(answer, start)
+        answer = keep_ends(answer, start, sources.hidden)
     if dataset_id not in answer.datasets:
         answer = replace(answer, datasets=tuple(sorted({*answer.datasets, dataset_id})))
     view = draw_answer(sources, answer, lineage.history, question.at, jobs=False, columns=True)

@@ -24,9 +24,29 @@ def draw_answer(
     jobs: bool,
     columns: bool,
 ) -> GraphView:
+    """The picture of an answer with its hidden nodes, which ``show_view`` takes out; a step of a
+    hidden job that would be an edge between visible nodes is not drawn.
+    """
     names = _names(sources, answer, history, at, columns=columns)
+    answer = _without_hidden_steps(answer, names.plan_jobs, sources.hidden, jobs=jobs)
     view = draw(answer, names, jobs=jobs, columns=columns)
     return replace(view, declared=history.plans.declared(_plans_of(answer)))
+
+
+def _without_hidden_steps(
+    answer: Answer, plan_jobs: Mapping[str, str], hidden: Collection[str], *, jobs: bool
+) -> Answer:
+    """Between columns, and between tables where no ``jobs`` are drawn, an edge names its jobs."""
+    if not hidden:
+        return answer
+    shown = {plan for plan, job in plan_jobs.items() if job not in hidden}
+    edges = (
+        edge._replace(plans=tuple(plan for plan in edge.plans if plan in shown))
+        for edge in answer.column_edges
+        if not edge.plans or not shown.isdisjoint(edge.plans)
+    )
+    uses = tuple(use for use in answer.plans if jobs or use.job not in hidden)
+    return replace(answer, plans=uses, column_edges=tuple(edges))
 
 
 def _names(
@@ -82,7 +102,7 @@ def filter_answer(
     if wanted.namespace or wanted.job:
         plans = history.plans.rows({plan for edge in answer.column_edges for plan in edge.plans})
         rows = sources.catalogue.jobs({*answer.jobs, *(row.job for row in plans.values())})
-        jobs = {row.id for row in rows if wanted.takes(row)}
+        jobs = {row.id for row in rows if wanted.takes(row)} - sources.hidden
         if answer.jobs:
             answer = keep_jobs(answer, jobs, asked)
         else:

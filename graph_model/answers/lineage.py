@@ -76,7 +76,7 @@ def draw_around(
             question.direction,
             node=question.node,
         )
-        counted = count_beyond(whole, _uses_around(lineage, whole, question.at))
+        counted = count_beyond(whole, _uses_around(lineage, whole, question.at), sources.hidden)
         answer = replace(whole, left_out=counted)
     columns = question.columns or identity.kind_of(question.node) == labels.COLUMN
     view = draw_answer(sources, answer, lineage.history, question.at, jobs=jobs, columns=columns)

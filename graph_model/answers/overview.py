@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass, replace
 from itertools import islice
+from typing import TypeVar
 
 from graph_model.answers.drawing import draw_answer, filter_answer
 from graph_model.answers.sources import Sources, of_one_state
 from graph_model.answers.visibility import Selection, filter_of, show_view
+from graph_model.facts import DatasetRow, JobRow
 from graph_model.governance.previews import walk_datasets
 from graph_model.lineage import HUB_LIMIT, Answer, Partial
 from graph_model.picture.filtering import Filter, keep_nodes, limit_nodes
@@ -21,6 +23,8 @@ FAILURES_NAMED = 20
 
 
 _AT_ONCE = 1_000
+
+_Row = TypeVar("_Row", DatasetRow, JobRow)
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,8 +92,9 @@ def _draw(sources: Sources, wanted: Filter, query: str, limit: int, at: int | No
         answer = replace(answer, partial=answer.partial or Partial("hub", HUB_LIMIT))
     answer = _narrow(sources, answer, wanted.namespace, query)
     answer = filter_answer(sources, answer, lineage.history, wanted, frozenset())
-    cut = more or len(answer.datasets) + len(answer.jobs) > limit
-    answer = limit_nodes(answer, limit, cut=cut)
+    shown = {*answer.datasets, *answer.jobs} - sources.hidden
+    cut = more or len(shown) > limit
+    answer = limit_nodes(answer, limit, sources.hidden, cut=cut)
     return draw_answer(sources, answer, lineage.history, at, jobs=True, columns=False)
 
 
@@ -103,41 +108,51 @@ def _count(sources: Sources, at: int | None) -> tuple[Totals, tuple[JobFailure, 
 
 
 def _first(sources: Sources, limit: int, at: int | None) -> tuple[tuple[set[str], set[str]], bool]:
-    """The first datasets and jobs, and whether more exist."""
+    """The first datasets and jobs, with the hidden ones between them, and whether more exist."""
     most = min(limit, _AT_ONCE)
-    jobs = _first_jobs(sources, most, at=at)
-    datasets = list(islice(walk_datasets(sources.catalogue, at=at), most + 1))
-    ids = {row.id for row in sources.lineage.history.names.tables(datasets[:most])}
-    more = max(len(jobs), len(datasets)) > most
-    return (ids, set(jobs[:most])), more
+    jobs, more_jobs = _first_of(_walk_jobs(sources, at), most, sources.hidden)
+    datasets, more_datasets = _first_of(
+        walk_datasets(sources.catalogue, at=at), most, sources.hidden
+    )
+    ids = {row.id for row in sources.lineage.history.names.tables(datasets)}
+    return (ids, {row.id for row in jobs}), more_jobs or more_datasets
 
 
-def _first_jobs(
-    sources: Sources,
-    most: int,
-    *,
-    at: int | None,
-    query: str = "",
-    namespace: str | None = None,
-) -> list[str]:
-    """The ids of so many jobs, and of one more where more exist."""
-    rows = walk_rows(
+def _first_of(rows: Iterable[_Row], most: int, hidden: Collection[str]) -> tuple[list[_Row], bool]:
+    """The rows up to so many visible ones, and whether a further visible one exists."""
+    taken: list[_Row] = []
+    shown = 0
+    for row in rows:
+        visible = row.id not in hidden
+        if visible and shown == most:
+            return taken, True
+        taken.append(row)
+        shown += visible
+    return taken, False
+
+
+def _walk_jobs(
+    sources: Sources, at: int | None, query: str = "", namespace: str | None = None
+) -> Iterator[JobRow]:
+    return walk_rows(
         lambda after: sources.catalogue.walk_jobs(
             query=query, namespace=namespace, after=after, at=at
         )
     )
-    return [row.id for row in islice(rows, most + 1)]
 
 
 def _matching(
     sources: Sources, wanted: Filter, query: str, limit: int, at: int | None
 ) -> tuple[tuple[set[str], set[str]], bool]:
-    """The nodes that ``_first`` would return, of those alone that pass a filter."""
+    """The first visible nodes that pass a filter, and whether more exist."""
     most = min(limit, _AT_ONCE)
     namespace, job, keep = wanted.namespace, wanted.job, wanted.keep
+    hidden = sources.hidden
     datasets: list[str] = []
     if keep is not None or (query and job is None):
-        rows = sources.lineage.history.names.tables(walk_datasets(sources.catalogue, query, at))
+        rows = sources.lineage.history.names.tables(
+            walk_datasets(sources.catalogue, query, at, hidden)
+        )
         kept = (row.id for row in rows if keep is None or keep(row))
         datasets = list(islice(kept, most + 1))
     if job is not None:
@@ -145,7 +160,9 @@ def _matching(
     jobs: set[str] = set()
     more = False
     for space, name in _job_queries(namespace, query) if namespace or query else ():
-        found = _first_jobs(sources, most, at=at, query=name, namespace=space)
+        rows_of_jobs = _walk_jobs(sources, at, name, space)
+        visible = (row.id for row in rows_of_jobs if row.id not in hidden)
+        found = list(islice(visible, most + 1))
         jobs |= set(found[:most])
         more |= len(found) > most
     return (set(datasets[:most]), jobs), more or len(datasets) > most
@@ -160,17 +177,17 @@ def _job_queries(namespace: str | None, query: str) -> Iterator[tuple[str | None
 
 
 def _narrow(sources: Sources, answer: Answer, namespace: str | None, query: str) -> Answer:
-    """Keep the nodes that match the search text, and their neighbours."""
+    """Keep the visible nodes that match the search text, and their neighbours."""
     if not query:
         return answer
-    needle = query.casefold()
-    rows = sources.catalogue.datasets(answer.datasets)
+    needle, hidden = query.casefold(), sources.hidden
+    rows = sources.catalogue.datasets(set(answer.datasets) - hidden)
     datasets = {row.id for row in rows if needle in row.uri.casefold()}
     if namespace:
         datasets &= {d for use in answer.plans for d in (*use.sources, *use.targets)}
     jobs = {
         row.id
-        for row in sources.catalogue.jobs(answer.jobs)
+        for row in sources.catalogue.jobs(set(answer.jobs) - hidden)
         if needle in f"{row.namespace}/{row.name}".casefold()
     }
     for use in answer.plans:

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 
 from graph_model import labels
 from graph_model.answers.sources import Sources
-from graph_model.answers.visibility import visible_page
 from graph_model.facts import DatasetRow
 from graph_model.stores.protocols import Match, Page
 
@@ -30,9 +29,9 @@ class TaggedItem(SearchItem):
 
 def search(sources: Sources, text: str, *, kinds: Collection[str], limit: int) -> Page[SearchItem]:
     """Search by name; a URI is spelled as ingestion spells it (``s3a://…`` finds ``s3://…``)."""
-    page = sources.catalogue.search(_searched(sources, text), kinds=kinds, limit=limit)
-    columns = {match.id for match in page.items if match.dataset in sources.hidden}
-    page = visible_page(page, sources.hidden | columns)
+    page = sources.catalogue.search(
+        _searched(sources, text), kinds=kinds, limit=limit, hidden=sources.hidden
+    )
     ids = {match.dataset or match.id for match in page.items if match.kind != labels.JOB}
     datasets = {row.id: row for row in sources.catalogue.datasets(ids)}
     tags = sources.governance.tags

@@ -32,8 +32,9 @@ class Sources:
     hidden nodes and other statements by people; ``structure`` is the graph structure kept between
     requests. ``expired`` returns True once ``time_limit_ms`` has passed.
 
-    ``hidden`` are ids of datasets and jobs that no answer names. Only ``visibility`` decides about
-    them; with ``opens_hidden`` (the caller is an admin) it opens a hidden node requested by its id.
+    ``hidden`` are ids of datasets and jobs that no answer names or counts, except as hidden ones.
+    Only ``visibility`` changes the set: with ``opens_hidden`` (the caller is an admin) it takes out
+    a hidden node requested by its id.
     """
 
     graph: Graph
@@ -62,6 +63,7 @@ class Sources:
             expired=self.expired,
             time_limit_ms=self.time_limit_ms,
             structure=self.structure,
+            hidden=self.hidden,
         )
 
     @contextmanager

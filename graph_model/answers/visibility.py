@@ -1,17 +1,16 @@
-"""Hiding, layers and tags, applied in this one place.
+"""Hidden nodes of a question, and the layers and tags of a picture.
 
-A question opens its node (``find_node``, ``open_node``, ``open_plan``), which refuses a hidden one;
-takes the names of all others from ``nodes``, which returns none of a hidden node; and passes its
-picture to ``show_view``, its results to ``visible_page``; a list of the catalogue takes the ids of
-hidden nodes itself. A hidden node that an admin requests by its id is opened: for that question it
-is not hidden.
+A question opens its node here (``find_node``, ``open_node``, ``open_plan``), which refuses a hidden
+one. A hidden node that an admin requests by its id is opened: for that question it is not in
+``Sources.hidden``. All that counts or names nodes takes the ids from there: lists and the search of
+the catalogue, ``lineage`` for limits and neighbours, ``nodes`` for names, each question for what it
+counts itself. A picture passes ``show_view``, which removes hidden nodes and tells how many.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass, replace
-from typing import Protocol, TypeVar
 
 from graph_model import identity, labels
 from graph_model.answers.sources import Sources
@@ -23,7 +22,7 @@ from graph_model.picture.filtering import Filter
 from graph_model.picture.lanes import place_in_lanes
 from graph_model.picture.layout import Flow
 from graph_model.picture.view import DatasetNode, GraphView, iso, place
-from graph_model.stores.protocols import NodeLookup, Page
+from graph_model.stores.protocols import NodeLookup
 
 # --- the requested node --------------------------------------------------------------------------
 
@@ -101,25 +100,6 @@ def home_of(sources: Sources, node: str) -> str:
         return rows[0].dataset
     vertices = sources.graph.vertices((node,))
     return next((str(vertex.value("dataset_id")) for vertex in vertices), node)
-
-
-# --- lists ---------------------------------------------------------------------------------------
-
-
-class Identified(Protocol):
-    @property
-    def id(self) -> str: ...
-
-
-Item = TypeVar("Item", bound=Identified)
-
-
-def visible_page(page: Page[Item], hidden: Collection[str]) -> Page[Item]:
-    """A page without hidden items. It may hold fewer than requested; ``total`` still counts hidden
-    items that are not on it.
-    """
-    items = tuple(item for item in page.items if item.id not in hidden)
-    return replace(page, items=items, total=page.total - len(page.items) + len(items))
 
 
 # --- pictures ------------------------------------------------------------------------------------

@@ -49,8 +49,11 @@ class Bounds:
         return self.partial is not None and self.partial.reason != "hub"
 
 
-def count_left_out(steps: Iterable[tuple[str, str]], drawn: Collection[str]) -> tuple[LeftOut, ...]:
-    """Per drawn node the number of its neighbours upstream and downstream that are not drawn.
+def count_left_out(
+    steps: Iterable[tuple[str, str]], drawn: Collection[str], hidden: Collection[str] = ()
+) -> tuple[LeftOut, ...]:
+    """Per drawn node the number of its neighbours upstream and downstream that are not drawn,
+    without the hidden ones (ids).
 
     ``steps`` are pairs of neighbours, in the direction of flow:
 
@@ -59,6 +62,8 @@ def count_left_out(steps: Iterable[tuple[str, str]], drawn: Collection[str]) -> 
     before: dict[str, set[str]] = {}
     behind: dict[str, set[str]] = {}
     for source, target in steps:
+        if source in hidden or target in hidden:
+            continue
         if source in drawn and target not in drawn:
             behind.setdefault(source, set()).add(target)
         elif target in drawn and source not in drawn:

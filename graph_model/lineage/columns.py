@@ -72,7 +72,11 @@ class Hop(NamedTuple):
 
 @dataclass(slots=True)
 class FoundColumns:
-    """The results of the walks of one question so far."""
+    """The results of the walks of one question so far.
+
+    ``hidden`` are datasets (ids): the walk goes through their columns, and they take no place of
+    visible ones.
+    """
 
     limit: int
     bounds: Bounds
@@ -84,20 +88,39 @@ class FoundColumns:
     folded: bool = False
     moments: set[Moment] = field(default_factory=set)  # at which the walk read the tables
     trace: Trace[Cell] | None = None  # of the walk downstream
+    hidden: Collection[str] = ()
+    unseen: set[str] = field(default_factory=set)  # the columns found in hidden datasets
+    full: bool = False  # a column was left out
 
     def admit(self, names: Iterable[Name]) -> bool:
-        """Admit columns, each with its table, up to the limit; whether any was new."""
-        before = len(self.nodes)
-        for node in sorted((node_of(name) for name in names), key=lambda node: node.id):
-            if node.id in self.nodes:
-                continue
-            tables = len(self.datasets) + (node.dataset not in self.datasets)
-            if len(self.nodes) + 1 + tables > max(self.limit, 2):
+        """Admit columns, each with its table, up to the limit; whether any visible one was new.
+
+        Hidden columns take no place of visible ones: they have a limit of their own, and are
+        admitted while there is room for visible ones.
+        """
+        new = sorted(node for node in map(node_of, set(names)) if node.id not in self.nodes)
+        hidden = [node for node in new if node.dataset in self.hidden]
+        self.unseen |= {node.id for node in hidden}
+        admitted = self._admit([node for node in new if node.id not in self.unseen], hidden=False)
+        if hidden and not self.full:
+            self._admit(hidden, hidden=True)
+        return admitted
+
+    def _admit(self, new: Iterable[ColumnNode], *, hidden: bool) -> bool:
+        """``new`` are all hidden, or all visible, in the order of their ids."""
+        tables = {dataset for dataset in self.datasets if (dataset in self.hidden) == hidden}
+        known = self.nodes.keys()
+        before = taken = len(known & self.unseen if hidden else known - self.unseen)
+        for node in new:
+            tables.add(node.dataset)
+            if taken + 1 + len(tables) > max(self.limit, 2):
                 self.bounds.cut("nodes", self.limit)
+                self.full = True
                 break
             self.nodes[node.id] = node
             self.datasets.add(node.dataset)
-        return len(self.nodes) > before
+            taken += 1
+        return taken > before
 
     def admit_asked(self, names: Iterable[Name]) -> None:
         """Admit the requested columns."""
@@ -108,15 +131,15 @@ class FoundColumns:
     def left_out(self) -> tuple[LeftOut, ...]:
         """How many of the found derivations are not drawn, per drawn column."""
         steps = ((edge.out_id, edge.in_id) for edge in self.edges.values())
-        return count_left_out(steps, self.nodes.keys())
+        return count_left_out(steps, self.nodes.keys(), self.unseen)
 
-    def drawn(self) -> list[ColumnEdge]:
-        """The drawn edges between columns, folded."""
+    def drawn(self, hidden_plans: Collection[str] = ()) -> list[ColumnEdge]:
+        """The drawn edges between columns, folded (``fold_column_edges``)."""
         found = [e for e in self.edges.values() if {e.out_id, e.in_id} <= self.nodes.keys()]
         if sum(len(str(edge.value("expression") or "")) for edge in found) > TEXT_LIMIT:
             self.bounds.cut("bytes", TEXT_LIMIT)
             found = [edge._replace(properties=_without_text(edge)) for edge in found]
-        return fold_column_edges(found)
+        return fold_column_edges(found, hidden_plans)
 
 
 def _without_text(edge: Edge) -> tuple[tuple[str, str | int | float | bool], ...]:
@@ -637,20 +660,24 @@ def as_column_edge(influence: Edge) -> Edge:
     )
 
 
-def fold_column_edges(edges: Iterable[Edge]) -> list[ColumnEdge]:
-    """One edge per (from, to, kind, how); expressions joined in sorted order."""
-    plans: dict[tuple[str, str, str, str], set[str]] = {}
-    texts: dict[tuple[str, str, str, str], set[str]] = {}
+def fold_column_edges(
+    edges: Iterable[Edge], hidden_plans: Collection[str] = ()
+) -> list[ColumnEdge]:
+    """One edge per (from, to, kind, how); expressions joined in sorted order. Hidden logical plans
+    (ids) are behind an edge only where no other plan is.
+    """
+    texts: dict[tuple[str, str, str, str], dict[str, set[str]]] = {}  # by plan
     for edge in edges:
         values = dict(edge.properties)
         key = (edge.out_id, edge.in_id, str(values["kind"]), str(values["how"]))
-        plans.setdefault(key, set()).add(str(values["logical_plan"]))
-        texts.setdefault(key, set()).add(str(values.get("expression", "")))
-    return [
-        ColumnEdge(
-            *key,
-            labels.BETWEEN_EXPRESSIONS.join(sorted(filter(None, texts[key]))),
-            tuple(sorted(plans[key])),
-        )
-        for key in sorted(plans)
-    ]
+        of_plan = texts.setdefault(key, {}).setdefault(str(values["logical_plan"]), set())
+        of_plan.add(str(values.get("expression", "")))
+    return [_folded(key, texts[key], hidden_plans) for key in sorted(texts)]
+
+
+def _folded(
+    key: tuple[str, str, str, str], texts: Mapping[str, set[str]], hidden_plans: Collection[str]
+) -> ColumnEdge:
+    plans = sorted(texts.keys() - set(hidden_plans)) or sorted(texts)
+    expressions = {text for plan in plans for text in texts[plan] if text}
+    return ColumnEdge(*key, labels.BETWEEN_EXPRESSIONS.join(sorted(expressions)), tuple(plans))

@@ -9,7 +9,7 @@ INDIRECT step makes the whole chain INDIRECT, by the step nearest to the compute
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Final
 
@@ -23,8 +23,9 @@ _STRENGTH: Final = {labels.IDENTITY: 0, labels.TRANSFORMATION: 1, labels.AGGREGA
 _NOTHING: Final[_Way] = (labels.DIRECT, labels.IDENTITY)
 
 
-def keep_ends(answer: Answer, start: Collection[str]) -> Answer:
-    """The requested columns, their first sources and their last results.
+def keep_ends(answer: Answer, start: Collection[str], hidden: Collection[str] = ()) -> Answer:
+    """The requested columns, their first sources and their last results; ``hidden`` are datasets
+    (ids): a chain leads through their columns, and ends before them.
 
     An end has no further step in the answer. In a cycle that nothing else leads into, the end is
     the column farthest from the start. ``hops`` of an edge is the least number of steps that it
@@ -32,7 +33,8 @@ def keep_ends(answer: Answer, start: Collection[str]) -> Answer:
     """
     into: defaultdict[str, list[ColumnEdge]] = defaultdict(list)
     out_of: defaultdict[str, list[ColumnEdge]] = defaultdict(list)
-    for edge in answer.column_edges:
+    unseen = {node.id for node in answer.columns if node.dataset in hidden}
+    for edge in _without_ends(answer.column_edges, unseen.difference(start)):
         into[edge.target].append(edge)
         out_of[edge.source].append(edge)
     asked = sorted(set(start) & {node.id for node in answer.columns})
@@ -48,6 +50,23 @@ def keep_ends(answer: Answer, start: Collection[str]) -> Answer:
         via=tuple(node for node in answer.via if node in kept),
         left_out=tuple(one for one in answer.left_out if one.node in kept),
     )
+
+
+def _without_ends(edges: Sequence[ColumnEdge], unseen: Collection[str]) -> Sequence[ColumnEdge]:
+    """The edges without those that only lead into, or only come out of, these columns."""
+    while unseen:
+        fed = {edge.target for edge in edges if edge.source != edge.target}
+        feeding = {edge.source for edge in edges if edge.source != edge.target}
+        kept = [
+            edge
+            for edge in edges
+            if (edge.target not in unseen or edge.target in feeding)
+            and (edge.source not in unseen or edge.source in fed)
+        ]
+        if len(kept) == len(edges):
+            break
+        edges = kept
+    return edges
 
 
 def _chains(

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 from graph_model import identity, labels
+from graph_model.facts import Edge
 from graph_model.lineage.bounds import COLUMN_LIMIT, HUB_LIMIT, Bounds
 from graph_model.lineage.columns import (
     ColumnWalks,
@@ -65,6 +66,9 @@ class Lineage:
     ``expired`` returns True once the time limit has passed: the answer then holds the results so
     far and is marked partial. ``history`` keeps the history read so far, so one object serves one
     request. ``structure`` is the structure that earlier questions to this catalogue have read.
+    ``hidden`` are ids of datasets and jobs: an answer goes through them and holds them, so that its
+    reader can tell that something is hidden, but they count neither against ``limit`` nor as left
+    out, and no depth is reached by them alone.
     Raises GraphUnavailable when the graph does not answer.
     """
 
@@ -76,12 +80,14 @@ class Lineage:
         expired: Callable[[], bool] = lambda: False,
         time_limit_ms: int = 0,
         structure: Structure | None = None,
+        hidden: Collection[str] = (),
     ) -> None:
         self._graph = graph
         self._catalogue = catalogue
         self._expired = expired
         self._time_limit_ms = time_limit_ms
         self._structure = structure or Structure()
+        self._hidden = hidden
         self.history = History(catalogue, self._structure.plans)
 
     # --- tables and jobs
@@ -92,7 +98,7 @@ class Lineage:
             return self.ask_columns((question.node,), question)
         history, bounds = self._begin()
         question = _located(question, history)
-        found = TableFindings(question.limit, bounds)
+        found = TableFindings(question.limit, bounds, hidden=self._hidden)
         if identity.kind_of(question.node) == labels.JOB:
             found.admit((), (question.node,))
         else:
@@ -111,7 +117,7 @@ class Lineage:
         history, bounds = self._begin()
         until = end_of(question.at) - 1
         places = set(history.names.locate((dataset, until) for dataset in start).values())
-        found = TableFindings(question.limit, bounds)
+        found = TableFindings(question.limit, bounds, hidden=self._hidden)
         found.admit(places, ())
         found.answers |= found.datasets
         TableWalks(self._graph, history, bounds, self._structure).downstream(
@@ -125,8 +131,9 @@ class Lineage:
         """
         history, bounds = self._begin()
         found = TableFindings(
-            len(datasets) + len(jobs), bounds, set(datasets), set(datasets), set(jobs)
-        )
+            len(datasets) + len(jobs), bounds, set(datasets), set(datasets), set(jobs),
+            hidden=self._hidden,
+        )  # fmt: skip
         tables = TableWalks(self._graph, history, bounds, self._structure)
         ends = {*datasets, *tables.reading_plans(datasets)}
         walk = Walk(self._graph, history, bounds, end_of(at), structure=self._structure)
@@ -231,15 +238,25 @@ class Lineage:
         """
         bounds = found.bounds
         columns = self._columns(history, bounds, indirect=question.indirect)
-        listed = self._inventory(history, bounds).columns(found.datasets, question.at)
+        drawn = found.datasets.difference(self._hidden)
+        listed = self._inventory(history, bounds).columns(drawn, question.at)
         names, edges = columns.inside(_drawn_steps(found), listed)
+        names = {name for name in names if name[0] not in self._hidden}
         names = _within(names, bounds)
         nodes = {column_id(name): node_of(name) for name in names}
-        drawn = fold_column_edges(e for e in edges if {e.out_id, e.in_id} <= nodes.keys())
+        within = [e for e in edges if {e.out_id, e.in_id} <= nodes.keys()]
+        derived = fold_column_edges(within, self._hidden_plans(within))
         moments = {m for at, step in found.steps for m in (at, *(read for _, read in step.inputs))}
         moments |= {moment_of(dataset, question.at) for dataset in found.datasets}
         influences = self._influences(columns, names, moments, question.at, bounds)
-        return _Inside(tuple(nodes[key] for key in sorted(nodes)), tuple(drawn), influences)
+        return _Inside(tuple(nodes[key] for key in sorted(nodes)), tuple(derived), influences)
+
+    def _hidden_plans(self, edges: Iterable[Edge]) -> set[str]:
+        """The plans of hidden jobs behind these edges between columns."""
+        if not self._hidden:
+            return set()
+        jobs = self.history.plans.jobs_of({str(edge.value("logical_plan")) for edge in edges})
+        return {plan for plan, job in jobs.items() if job in self._hidden}
 
     def _influences(
         self,
@@ -286,7 +303,7 @@ class Lineage:
         columns = self._columns(history, bounds, indirect=question.indirect)
         known = columns.learn_names(start).values()
         names = _placed(known, question.at, history)
-        found = FoundColumns(question.limit, bounds)
+        found = FoundColumns(question.limit, bounds, hidden=self._hidden)
         return self._ask_columns(columns, names, set(), question, found)
 
     def ask_columns_of(self, datasets: Collection[str], question: Question) -> Answer:
@@ -300,7 +317,7 @@ class Lineage:
         places = {place for place, _ in _placed(((d, "") for d in datasets), question.at, history)}
         names = inventory.columns(places, question.at)
         optional = {name for name in inventory.ever(places) if name not in names}
-        found = FoundColumns(question.limit, bounds)
+        found = FoundColumns(question.limit, bounds, hidden=self._hidden)
         return self._ask_columns(columns, names, optional, question, found)
 
     def columns_of(self, dataset: str, at: int | None) -> tuple[ColumnNode, ...]:
@@ -322,7 +339,7 @@ class Lineage:
         for direction in question.directions:
             walk = columns.upstream if direction == Direction.UPSTREAM else columns.downstream
             walk(names, question, found, optional)
-        edges = tuple(sorted(found.drawn()))
+        edges = tuple(sorted(found.drawn(self._hidden_plans(found.edges.values()))))
         drawn = [(node.dataset, node.path) for node in found.nodes.values()]
         influences = self._influences(columns, drawn, found.moments, question.at, found.bounds)
         answer = Answer(

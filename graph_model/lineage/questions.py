@@ -95,7 +95,8 @@ Influences = tuple[InfluenceCount, ...]
 class LeftOut(NamedTuple):
     """Neighbours of a drawn node that the walk found and a limit left out.
 
-    Those of a dataset are jobs, those of a job datasets, those of a column columns.
+    Those of a dataset are jobs, those of a job datasets, those of a column columns; hidden ones do
+    not count.
     """
 
     node: str

@@ -29,7 +29,10 @@ Use = tuple[str, str, str, str, str, str]
 
 @dataclass(slots=True)
 class TableFindings:
-    """The results of the walks of one question so far."""
+    """The results of the walks of one question so far.
+
+    ``hidden`` (ids): the walk goes through these nodes, and they take no place of visible ones.
+    """
 
     limit: int
     bounds: Bounds
@@ -41,23 +44,43 @@ class TableFindings:
     reached: int = 0
     folded: bool = False
     trace: Trace[Moment] | None = None  # of the walk downstream
+    hidden: Collection[str] = ()
+    full: bool = False  # a node was left out
 
     def admit(self, datasets: Iterable[str], jobs: Iterable[str]) -> bool:
-        """Admit nodes in the order of their ids, up to the limit; whether any was new."""
-        before = len(self.datasets) + len(self.jobs)
-        for known, offered in ((self.jobs, jobs), (self.datasets, datasets)):
-            for node in sorted(set(offered) - known):
-                if len(self.datasets) + len(self.jobs) >= self.limit:
+        """Admit nodes in the order of their ids, up to the limit; whether any visible one was new.
+
+        Hidden nodes take no place of visible ones: they have a limit of their own, and are admitted
+        while there is room for visible ones.
+        """
+        offered = ((self.jobs, set(jobs)), (self.datasets, set(datasets)))
+        new = self._admit([(known, nodes.difference(self.hidden)) for known, nodes in offered])
+        if self.hidden and not self.full:
+            self._admit([(known, nodes.intersection(self.hidden)) for known, nodes in offered])
+        return new
+
+    def _admit(self, offered: Iterable[tuple[set[str], set[str]]]) -> bool:
+        """``offered``: what is known of a kind, and further nodes; all hidden, or all visible."""
+        new = False
+        unseen = sum(node in known for known in (self.datasets, self.jobs) for node in self.hidden)
+        for known, nodes in offered:
+            for node in sorted(nodes - known):
+                hidden = node in self.hidden
+                taken = unseen if hidden else len(self.datasets) + len(self.jobs) - unseen
+                if taken >= self.limit:
                     self.bounds.cut("nodes", self.limit)
+                    self.full = True
                     break
                 known.add(node)
-        return len(self.datasets) + len(self.jobs) > before
+                unseen += hidden
+                new = True
+        return new
 
     def left_out(self) -> tuple[LeftOut, ...]:
         """How many of the found steps are not drawn, per drawn node."""
         steps = {(source, job) for _, job, source, _, _, _ in self.uses if source}
         steps |= {(job, target) for _, job, _, _, target, _ in self.uses if target}
-        return count_left_out(steps, self.datasets | self.jobs)
+        return count_left_out(steps, self.datasets | self.jobs, self.hidden)
 
     def plan_uses(self, modes: Mapping[str, str]) -> tuple[PlanUse, ...]:
         """The uses between drawn nodes, one for each logical plan."""

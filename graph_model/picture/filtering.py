@@ -78,16 +78,19 @@ def keep_derivations(answer: Answer, plans: Set[str], asked: Set[str]) -> Answer
     )
 
 
-def limit_nodes(answer: Answer, limit: int, *, cut: bool) -> Answer:
-    """At most ``limit`` nodes: jobs first, each with its tables; ``cut`` marks it partial."""
+def limit_nodes(answer: Answer, limit: int, hidden: Collection[str] = (), *, cut: bool) -> Answer:
+    """At most ``limit`` visible nodes, beside the ``hidden`` ones (ids): jobs first, each with its
+    tables; ``cut`` marks it partial.
+    """
     if not cut:
         return answer
     jobs: list[str] = []
     datasets: set[str] = set()
-    tables: dict[str, set[str]] = {job: set() for job in answer.jobs}
+    shown = [job for job in answer.jobs if job not in hidden]
+    tables: dict[str, set[str]] = {job: set() for job in shown}
     for use in answer.plans:
-        tables.setdefault(use.job, set()).update(use.sources, use.targets)
-    for job in sorted(answer.jobs, key=lambda key: (-len(tables[key]), key)):
+        tables.setdefault(use.job, set()).update({*use.sources, *use.targets}.difference(hidden))
+    for job in sorted(shown, key=lambda key: (-len(tables[key]), key)):
         if len(jobs) + 1 + len(datasets | tables[job]) > limit:
             continue
         jobs.append(job)
@@ -95,6 +98,7 @@ def limit_nodes(answer: Answer, limit: int, *, cut: bool) -> Answer:
     for dataset in answer.datasets:
         if len(jobs) + len(datasets) >= limit:
             break
-        datasets.add(dataset)
-    kept = keep_nodes(answer, datasets, jobs)
+        if dataset not in hidden:
+            datasets.add(dataset)
+    kept = keep_nodes(answer, datasets.union(hidden), {*jobs, *hidden})
     return replace(kept, partial=answer.partial or Partial("nodes", limit))

@@ -7,7 +7,7 @@ job datasets.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from dataclasses import replace
 
 from graph_model.lineage import Answer, LeftOut, PlanUse
@@ -44,9 +44,14 @@ def with_attempts(
     )
 
 
-def count_beyond(answer: Answer, uses: Iterable[PlanUse]) -> tuple[LeftOut, ...]:
-    """Of each drawn node how many neighbours on each side are not drawn; none: not listed."""
+def count_beyond(
+    answer: Answer, uses: Iterable[PlanUse], hidden: Collection[str] = ()
+) -> tuple[LeftOut, ...]:
+    """Of each drawn node how many neighbours on each side are not drawn, without the ``hidden``
+    ones (ids); none: not listed.
+    """
     drawn = {*answer.datasets, *answer.jobs}
+    known = drawn.union(hidden)
     before: defaultdict[str, set[str]] = defaultdict(set)
     after: defaultdict[str, set[str]] = defaultdict(set)
     for use in uses:
@@ -59,6 +64,6 @@ def count_beyond(answer: Answer, uses: Iterable[PlanUse]) -> tuple[LeftOut, ...]
             before[target].add(use.job)
             after[use.job].add(target)
     counted = [
-        LeftOut(node, len(before[node] - drawn), len(after[node] - drawn)) for node in sorted(drawn)
+        LeftOut(node, len(before[node] - known), len(after[node] - known)) for node in sorted(drawn)
     ]
     return tuple(one for one in counted if one.upstream or one.downstream)

@@ -12,7 +12,7 @@ from graph_model.governance.classifications import Assignment, Block
 
 @dataclass(frozen=True, slots=True)
 class TagUse:
-    """How many datasets and columns carry a tag, and how many edges it does not follow."""
+    """How many visible datasets and columns carry a tag, and how many edges it does not follow."""
 
     tag: str
     datasets: int
@@ -29,10 +29,18 @@ class TaggedNodes:
 
 
 def tags(sources: Sources) -> tuple[TagUse, ...]:
-    """The tags in use, by name."""
-    governance = sources.governance
-    nodes = Counter((tag, identity.kind_of(node)) for tag, node in governance.assigned)
-    blocks = Counter(tag for tag, _, _ in governance.blocked)
+    """The tags of visible nodes, by name."""
+    governance, rules = sources.governance, sources.rules
+    nodes = Counter(
+        (tag, identity.kind_of(node))
+        for (tag, node), one in governance.assigned.items()
+        if governance.shows(one.node, rules)
+    )
+    blocks = Counter(
+        tag
+        for (tag, _, _), one in governance.blocked.items()
+        if governance.shows(one.source, rules) and governance.shows(one.target, rules)
+    )
     return tuple(
         TagUse(tag, nodes[tag, labels.DATASET], nodes[tag, labels.COLUMN], blocks[tag])
         for tag in sorted({tag for tag, _ in nodes})

@@ -50,7 +50,7 @@ def lineage_overview(sources: Sources, event_id: str, depth: int) -> Overview:
         )
         answers.append(lineage.ask(question))
     uses = together(use for answer in answers for use in answer.plans)
-    levels = 1 + upstream_levels(start.sources, uses)
+    levels = 1 + upstream_levels(start.sources, uses, sources.hidden)
     cut = next((answer.partial for answer in answers if answer.partial is not None), None)
     return _overview(sources, execution, start, _Walk(uses, levels, cut), depth)
 
@@ -68,7 +68,7 @@ def impact_overview(sources: Sources, event_id: str, depth: int) -> Overview:
     has_written = execution.state == labels.COMPLETED and execution.kind == labels.WRITE_KIND
     if depth > 1 and has_written:
         uses = forward.uses(execution, target, depth - 1)
-    levels = 1 + downstream_levels(target, uses)
+    levels = 1 + downstream_levels(target, uses, sources.hidden)
     cut = Partial(forward.cut, NODE_LIMIT) if forward.cut else None
     return _overview(sources, execution, start, _Walk(together(uses), levels, cut), depth)
 

@@ -80,14 +80,16 @@ def plans(
 
 def label_names(sources: Sources, search: str, offset: int, length: int | None) -> tuple[str, ...]:
     """Label names of executions and of the plans that ran; ``length`` None: all."""
-    return _searched(sources.catalogue.events.label_names(), search, offset, length)
+    return _searched(sources.catalogue.events.label_names(sources.hidden), search, offset, length)
 
 
 def label_values(
     sources: Sources, name: str, search: str, offset: int, length: int | None
 ) -> tuple[str, ...]:
     """The values of one label; empty for an unknown label."""
-    return _searched(sources.catalogue.events.label_values(name), search, offset, length)
+    return _searched(
+        sources.catalogue.events.label_values(name, sources.hidden), search, offset, length
+    )
 
 
 def _without_job(sources: Sources, record: EventRecord) -> EventRecord:

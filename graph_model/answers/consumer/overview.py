@@ -6,7 +6,7 @@ along a chain: the execution's own is 1, and 0 is its output alone.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 
 from graph_model.facts import ExecutionPlanRow
@@ -57,20 +57,26 @@ def together(uses: Iterable[PlanUse]) -> tuple[PlanUse, ...]:
     )
 
 
-def upstream_levels(sources: Iterable[str], uses: Iterable[PlanUse]) -> int:
-    """The number of levels of plans before these sources; a plan counts at its
-    shortest distance.
+def upstream_levels(
+    sources: Iterable[str], uses: Collection[PlanUse], hidden: Collection[str]
+) -> int:
+    """The number of levels of plans before these sources, up to the last plan of a job that is not
+    ``hidden`` (ids); a plan counts at its shortest distance.
     """
-    return _levels(sources, [(use.logical_plan, use.targets, use.sources) for use in uses])
+    steps = [(use.logical_plan, use.targets, use.sources) for use in uses]
+    return _levels(sources, steps, {use.logical_plan for use in uses if use.job in hidden})
 
 
-def downstream_levels(target: str, uses: Iterable[PlanUse]) -> int:
-    """The number of levels of plans after this dataset; a plan counts at its shortest distance."""
-    return _levels((target,), [(use.logical_plan, use.sources, use.targets) for use in uses])
+def downstream_levels(target: str, uses: Collection[PlanUse], hidden: Collection[str]) -> int:
+    """As ``upstream_levels``, of the plans after this dataset."""
+    steps = [(use.logical_plan, use.sources, use.targets) for use in uses]
+    return _levels((target,), steps, {use.logical_plan for use in uses if use.job in hidden})
 
 
 def _levels(
-    start: Iterable[str], steps: Iterable[tuple[str, tuple[str, ...], tuple[str, ...]]]
+    start: Iterable[str],
+    steps: Iterable[tuple[str, tuple[str, ...], tuple[str, ...]]],
+    unseen: Collection[str],
 ) -> int:
     """Steps are (plan, datasets on the near side, datasets on the far side)."""
     beside: dict[str, list[tuple[str, tuple[str, ...]]]] = {}
@@ -80,14 +86,16 @@ def _levels(
     kept: set[str] = set()
     reached = set(start)
     frontier = set(reached)
-    levels = 0
+    levels = shown = 0
     while frontier:
         found = [step for dataset in frontier for step in beside.get(dataset, ())]
-        levels += bool({plan for plan, _ in found} - kept)
-        kept |= {plan for plan, _ in found}
+        new = {plan for plan, _ in found} - kept
+        levels += bool(new)
+        shown = levels if new.difference(unseen) else shown
+        kept |= new
         frontier = {dataset for _, far in found for dataset in far} - reached
         reached |= frontier
-    return levels
+    return shown
 
 
 def plan_edges(uses: Iterable[PlanUse], plan_ids: Mapping[str, str]) -> dict[tuple[str, str], None]:

@@ -49,7 +49,7 @@ class NewestRun:
     """The newest run at the requested time: of a job, or of the last writer of a dataset."""
 
     id: str
-    job: str
+    job: str | None  # None: it is hidden
     at: str
     state: str
 
@@ -404,7 +404,10 @@ def _ends(link: Link) -> tuple[str, ...]:
 
 def _last_run(node: str, names: _Names) -> NewestRun | None:
     row = names.job_runs.get(node) or names.writes.get(names.home(node))
-    return None if row is None else NewestRun(row.run, row.job, iso(row.at) or "", row.state)
+    if row is None:
+        return None
+    job = None if row.job in names.hidden else row.job
+    return NewestRun(row.run, job, iso(row.at) or "", row.state)
 
 
 def _owners(node: str, names: _Names, governance: Governance) -> tuple[str, ...]:

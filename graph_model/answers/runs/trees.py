@@ -125,7 +125,7 @@ class RunTrees:
             raise NotFound("run", run)
         at = max(now, row.last_at) if asked is None else asked
         (above,) = self._above([row])
-        below, partial = self._below([row.run_id], row.scope, at)
+        below, partial = self._visible_below([row.run_id], row.scope, at)
         node = build_tree(row, below.values(), above, at)
         briefs = self._known([row, *above, *below.values()], node)
         listed = tuple(
@@ -187,7 +187,7 @@ class RunTrees:
         if not named or named[0].started_at > at:
             raise NotFound("run", run_id)
         self._sources = open_plan(self._sources, {named[0].parent_job}, run_id, "run")
-        below, partial = self._below([run_id], named[0].scope, at)
+        below, partial = self._visible_below([run_id], named[0].scope, at)
         children = [
             build_tree(row, below.values(), (), at)
             for row in below.values()
@@ -218,6 +218,16 @@ class RunTrees:
             found = newest(self._catalogue.runs.called(wanted, scope))
             known |= found
             wanted = {row.parent_run for row in found.values()}
+
+    def _visible_below(
+        self, run_ids: Sequence[str], scope: str, at: int
+    ) -> tuple[dict[str, RunRow], Partial | None]:
+        """As ``_below``, without runs of hidden jobs: a tree has neither these nor the runs below
+        them, in its states and counts as well.
+        """
+        found, partial = self._below(run_ids, scope, at)
+        hidden = self._sources.hidden
+        return {key: row for key, row in found.items() if row.job not in hidden}, partial
 
     def _below(
         self, run_ids: Sequence[str], scope: str, at: int
@@ -269,7 +279,7 @@ class RunTrees:
         ids = {key for row in rows for key in (row.job, row.parent_job, row.root_job) if key}
         if node is not None and node.job:
             ids.add(node.job)
-        return _Briefs(job_references(self._sources, ids), self._sources.hidden)
+        return _Briefs(job_references(self._sources, ids))
 
 
 def _newest_of_subjects(rows: Sequence[RunRow]) -> Iterable[RunRow]:
@@ -284,15 +294,10 @@ def _called(run_id: str, briefs: Sequence[RunBrief]) -> RunBrief | None:
 @dataclass(frozen=True, slots=True)
 class _Briefs:
     jobs: Mapping[str, JobReference]
-    hidden: frozenset[str]
 
     def branch(self, node: RunNode) -> RunBranch:
-        shown = (one for one in node.children if self._job_of(one) not in self.hidden)
-        children = tuple(self.branch(one) for one in shown)
+        children = tuple(self.branch(one) for one in node.children)
         return RunBranch(self._brief(node), node.rolled_up, node.below, children)
-
-    def _job_of(self, node: RunNode) -> str:
-        return node.job if node.row is None else node.row.job
 
     def _brief(self, node: RunNode) -> RunBrief:
         if node.row is None:

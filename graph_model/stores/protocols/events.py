@@ -144,6 +144,8 @@ class Events(Protocol):
     def plans(self, ids: Collection[str]) -> tuple[ExecutionPlanRow, ...]:
         """The rows of plan documents by their own ids."""
 
-    def label_names(self) -> tuple[str, ...]: ...
+    def label_names(self, hidden: Collection[str] = ()) -> tuple[str, ...]:
+        """Of executions, without those of ``hidden`` jobs or datasets (ids)."""
 
-    def label_values(self, name: str) -> tuple[str, ...]: ...
+    def label_values(self, name: str, hidden: Collection[str] = ()) -> tuple[str, ...]:
+        """As ``label_names``."""

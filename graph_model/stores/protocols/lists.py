@@ -220,7 +220,9 @@ class CatalogueLists(Protocol):
         that failed among the newest 100 executions of that run.
         """
 
-    def search(self, text: str, *, kinds: Collection[str], limit: int) -> Page[Match]:
+    def search(
+        self, text: str, *, kinds: Collection[str], limit: int, hidden: Collection[str] = ()
+    ) -> Page[Match]:
         """Datasets, jobs and columns whose name holds the words of the text (any case and order);
         where there is none, with one typing error forgiven in each word of four letters or more.
 

@@ -795,6 +795,29 @@ def test_a_match_says_its_kind(catalogue: SqlCatalogue) -> None:
     ]
 
 
+@pytest.mark.parametrize("limit", [1, 2, 5])
+def test_a_search_neither_finds_nor_counts_hidden_nodes(
+    catalogue: SqlCatalogue, limit: int
+) -> None:
+    catalogue.record([a_dataset(f"ds-{number}", f"s3://b/x{number}") for number in range(3)])
+    catalogue.record([a_job("job-0", "ns", "x"), a_job("job-1", "ns", "x1")])
+    catalogue.record([ColumnRow(f"col-{number}", f"ds-{number}", "x") for number in range(3)])
+    hidden = {"ds-0", "job-0"}
+    page = catalogue.search("x", kinds=EVERY_KIND, limit=limit, hidden=hidden)
+    assert page.total == 5
+    shown = {"job-1", "ds-1", "ds-2", "col-1", "col-2"}
+    assert {match.id for match in page.items} <= shown
+    assert len(page.items) == limit
+
+
+def test_an_error_is_forgiven_where_only_a_hidden_name_holds_the_text(
+    catalogue: SqlCatalogue,
+) -> None:
+    catalogue.record([a_job("job-0", "ns", "salse"), a_job("job-1", "ns", "sales")])
+    page = catalogue.search("salse", kinds=("job",), limit=5, hidden={"job-0"})
+    assert [match.id for match in page.items] == ["job-1"]
+
+
 def test_a_table_is_not_buried_under_the_columns_that_are_called_like_it(
     catalogue: SqlCatalogue,
 ) -> None:

@@ -265,18 +265,25 @@ class SqlEvents(CatalogueReader):
         found = self._rows_for(BY_IDS[ExecutionPlanRow], ids)
         return tuple(sorted(ExecutionPlanRow(*row) for row in found))
 
-    def label_names(self) -> tuple[str, ...]:
+    def label_names(self, hidden: Collection[str] = ()) -> tuple[str, ...]:
         """At most 10,000, sorted."""
-        return self._distinct(event_labels.c.name, ())
+        return self._distinct(event_labels.c.name, (), hidden)
 
-    def label_values(self, name: str) -> tuple[str, ...]:
+    def label_values(self, name: str, hidden: Collection[str] = ()) -> tuple[str, ...]:
         """At most 10,000, sorted."""
-        return self._distinct(event_labels.c.value, (event_labels.c.name == name,))
+        return self._distinct(event_labels.c.value, (event_labels.c.name == name,), hidden)
 
     def _distinct(
-        self, column: sa.ColumnElement[str], chosen: Sequence[sa.ColumnElement[bool]]
+        self,
+        column: sa.ColumnElement[str],
+        chosen: Sequence[sa.ColumnElement[bool]],
+        hidden: Collection[str],
     ) -> tuple[str, ...]:
         asked = sa.select(column).where(*chosen).distinct().order_by(column).limit(_MOST_DISTINCT)
+        if hidden:
+            asked = asked.join_from(
+                event_labels, executions, executions.c.id == event_labels.c.execution
+            ).where(*_visible(hidden))
         with self._read() as connection:
             return tuple(connection.execute(asked).scalars())
 

@@ -17,6 +17,7 @@ import sqlalchemy as sa
 from graph_model import labels
 from graph_model.errors import InvalidInput
 from graph_model.stores.catalogue.reading.reader import CatalogueReader
+from graph_model.stores.catalogue.reading.value_tables import at_values, input_column
 from graph_model.stores.catalogue.search_text import fold
 from graph_model.stores.catalogue.tables import columns, datasets, jobs
 from graph_model.stores.cursors import checked_limit
@@ -52,11 +53,20 @@ _SEARCHED: Final = {
     labels.COLUMN: _searched(labels.COLUMN, columns, columns.c.path, columns.c.dataset),
 }
 
+_HIDDEN_BY: Final = {
+    labels.DATASET: datasets.c.id,
+    labels.JOB: jobs.c.id,
+    labels.COLUMN: columns.c.dataset,
+}
+"""The column that is an id of ``hidden`` for hidden rows."""
+
 
 class SqlSearch(CatalogueReader):
     """The search of ``protocols.CatalogueLists``."""
 
-    def search(self, text: str, *, kinds: Collection[str], limit: int) -> Page[Match]:
+    def search(
+        self, text: str, *, kinds: Collection[str], limit: int, hidden: Collection[str] = ()
+    ) -> Page[Match]:
         """Equal names first, then prefixes of a name or path part, then names with the text as it
         is, then the rest; of each those of datasets and jobs before columns, of which a hundred may
         be called alike; shorter first.
@@ -72,21 +82,34 @@ class SqlSearch(CatalogueReader):
             raise InvalidInput(f"search: expected at most {LONGEST} characters, not {len(text)}")
         checked_limit(limit)
         folded = fold(text)
-        asked = sorted(set(kinds))
+        asked, values, shown = sorted(set(kinds)), at_values(hidden), _apart_from(hidden)
         if not asked:
             return Page((), 0, None)
         with self._read() as connection:
             rows: Sequence[sa.Row[Any]] = ()
             for words in _readings(folded):
-                parts = [_SEARCHED[kind].where(_matches(kind, folded, words)) for kind in asked]
-                rows = connection.execute(_first(parts, folded, limit)).all()
+                parts = [
+                    _SEARCHED[kind].where(_matches(kind, folded, words), *shown[kind])
+                    for kind in asked
+                ]
+                rows = connection.execute(_first(parts, folded, limit), values).all()
                 if rows:
                     break
             total = len(rows)
             if total == limit:
-                total = connection.execute(_counted(parts)).scalar_one()
+                total = connection.execute(_counted(parts), values).scalar_one()
         matches = tuple(Match(row.kind, row.id, row.text, row.dataset) for row in rows)
         return Page(matches, total, None)
+
+
+def _apart_from(hidden: Collection[str]) -> dict[str, tuple[sa.ColumnElement[bool], ...]]:
+    """Per kind the condition that a row is not hidden; the ids are ``at_values`` of the statement,
+    which has them once for all kinds.
+    """
+    if not hidden:
+        return dict.fromkeys(_HIDDEN_BY, ())
+    ids = sa.select(input_column().c.value)
+    return {kind: (column.not_in(ids),) for kind, column in _HIDDEN_BY.items()}
 
 
 def _first(parts: Sequence[sa.Select[Any]], folded: str, limit: int) -> sa.Select[Any]:

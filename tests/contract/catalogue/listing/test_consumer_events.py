@@ -232,6 +232,9 @@ def test_plans_and_labels_are_listed(events: Events) -> None:
     assert events.plan_ids(None, 1, 10) == (("p-0",), 2)
     assert events.label_names() == ("team",)
     assert events.label_values("team") == ("blue", "red")
+    everything = {f"{kind}-{number}" for kind in ("ds", "job") for number in range(9)}
+    assert events.label_names(everything) == events.label_values("team", everything) == ()
+    assert events.label_values("team", {"ds-9"}) == ("blue", "red")
     assert [row.id for row in events.plans({"xp-0", "xp-9"})] == ["xp-0"]
 
 

@@ -105,3 +105,18 @@ def test_a_column_alone_stays() -> None:
     made = answer(("a", "b", D, "IDENTITY"))
     assert [one.id for one in keep_ends(made, {"c"}).columns] == []
     assert chains(keep_ends(made, set())) == []
+
+
+@pytest.mark.parametrize(
+    ("hidden", "expected"),
+    [
+        ("c", [("a", "b", D, "IDENTITY", 1)]),
+        ("bc", []),
+        ("b", [("a", "c", D, "IDENTITY", 2)]),
+    ],
+)
+def test_a_chain_leads_through_hidden_columns_and_ends_before_them(
+    hidden: str, expected: list[tuple[str, str, str, str, int | None]]
+) -> None:
+    whole = answer(("a", "b", D, "IDENTITY"), ("b", "c", D, "IDENTITY"))
+    assert chains(keep_ends(whole, ["a"], {f"ds_{name}" for name in hidden})) == expected

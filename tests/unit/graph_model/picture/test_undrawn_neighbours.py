@@ -30,6 +30,13 @@ def test_of_a_table_jobs_are_counted_and_of_a_job_tables() -> None:
     )  # fmt: skip
 
 
+def test_hidden_neighbours_are_not_counted() -> None:
+    around = [ONE, use("job-2", "b", "c"), use("job-3", "b", "d"), use("job-1", "e", "b")]
+    assert count_beyond(answer("ab", ("job-1",), ONE), around, {"job-3", "e"}) == (
+        LeftOut("b", 0, 1),
+    )
+
+
 def test_where_everything_is_drawn_nothing_is_counted() -> None:
     assert count_beyond(answer("ab", ("job-1",), ONE), [ONE]) == ()
 
