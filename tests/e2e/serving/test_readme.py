@@ -11,7 +11,7 @@ from tests.projections import SmallHeadwater
 
 _ROOT: Final = Path(__file__).parents[3]
 README: Final = (_ROOT / "README.md").read_text(encoding="utf-8")
-URL_JS: Final = (_ROOT / "frontend" / "js" / "data" / "url.js").read_text(encoding="utf-8")
+VIEWS_JS: Final = (_ROOT / "frontend" / "js" / "views.js").read_text(encoding="utf-8")
 
 
 def test_the_event_that_curl_sends_is_in_the_graph(headwater: SmallHeadwater) -> None:
@@ -31,6 +31,6 @@ def test_the_event_that_curl_sends_is_in_the_graph(headwater: SmallHeadwater) ->
 
 def test_every_page_of_the_table_is_a_view() -> None:
     shown = set(re.findall(r"/\?view=(\w+)", README))
-    fields = URL_JS.partition("const FIELDS")[2].partition("});")[0]
-    views = set(re.findall(r"^  (\w+): \[", fields, re.MULTILINE))
+    table = VIEWS_JS.partition("export const VIEWS")[2].partition("});")[0]
+    views = set(re.findall(r"^  (\w+): \{", table, re.MULTILINE))
     assert {"journal", "tables", "jobs", "runs", "run"} <= shown <= views
