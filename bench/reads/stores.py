@@ -14,6 +14,7 @@ from flask.testing import FlaskClient
 
 from api.application import create_app
 from api.service import Service
+from api.serving.server import collect_rarely
 from api.settings import read_settings
 from bench.processes import cpu_of
 from graph_model import naming
@@ -93,6 +94,7 @@ def open_stores(folder: Path, heap_mb: int) -> Iterator[Stores]:
         graph = open_graph(engine.url)
         service = Service(journal, Settled(), graph, generations, lambda: time.time_ns() // 10**6)
         client = create_app(read_settings({}), service).test_client()
+        collect_rarely()
         pid = engine.pid or 0
         yield Stores(
             graph, generations.current, journal, client, lambda: time.process_time() + cpu_of(pid)
