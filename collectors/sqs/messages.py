@@ -79,7 +79,7 @@ class MessageReader:
     def _recognised(self, value: Any, where: str) -> Iterator[Piece]:
         for found in classify(rewrite_all(value, self.rules), where, self.producers):
             if isinstance(found, Refusal):
-                raise InvalidFields({"document": [found.reason]})
+                raise InvalidInput(f"document: {found.reason}")
             if found.kind not in self.producers.from_clients or found.scope is not None:
                 raise InvalidFields({"document": [f"a document of a client, no {found.kind}"]})
             yield found

@@ -108,7 +108,7 @@ def test_the_sender_is_that_of_the_attribute() -> None:
         ("{", "JSON"),
         ("", "JSON"),
         ("[]]", "JSON"),
-        ('{"x": 1}', "a plan or an event"),
+        ('{"x": 1}', "^document: expected a plan or an event"),
         ("[[]]", "a plan or an event"),
         (json.dumps({**RUN_EVENT, "run": {}}), "run.runId"),
         ('{"headwater": "pointer", "key": "x"}', "HEADWATER_UPLOADS"),
