@@ -199,8 +199,8 @@ def _start_service(
 def collect_rarely() -> None:
     """Look for garbage in cycles less often, and never among objects that stay until the end.
 
-    A large answer and a parsed document are hundred thousands of objects without a cycle, which
-    Python's own thresholds look at again and again (decision 54).
+    A large answer, like a parsed document, is hundreds of thousands of objects without a cycle;
+    with Python's own thresholds the collector looks at them again and again (decision 54).
     """
     gc.freeze()
     gc.set_threshold(*_GARBAGE_THRESHOLDS)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass, replace
-from itertools import islice
 from typing import TypeVar
 
 from graph_model.answers.drawing import draw_answer, filter_answer
@@ -118,7 +117,9 @@ def _first(sources: Sources, limit: int, at: int | None) -> tuple[tuple[set[str]
     return (ids, {row.id for row in jobs}), more_jobs or more_datasets
 
 
-def _first_of(rows: Iterable[_Row], most: int, hidden: Collection[str]) -> tuple[list[_Row], bool]:
+def _first_of(
+    rows: Iterable[_Row], most: int, hidden: Collection[str] = ()
+) -> tuple[list[_Row], bool]:
     """The rows up to so many visible ones, and whether a further visible one exists."""
     taken: list[_Row] = []
     shown = 0
@@ -148,24 +149,23 @@ def _matching(
     most = min(limit, _AT_ONCE)
     namespace, job, keep = wanted.namespace, wanted.job, wanted.keep
     hidden = sources.hidden
-    datasets: list[str] = []
+    datasets: list[DatasetRow] = []
+    more = False
     if keep is not None or (query and job is None):
         rows = sources.lineage.history.names.tables(
             walk_datasets(sources.catalogue, query, at, hidden)
         )
-        kept = (row.id for row in rows if keep is None or keep(row))
-        datasets = list(islice(kept, most + 1))
+        datasets, more = _first_of((row for row in rows if keep is None or keep(row)), most)
+    ids = {row.id for row in datasets}
     if job is not None:
-        return (set(datasets[:most]), {job}), len(datasets) > most
+        return (ids, {job}), more
     jobs: set[str] = set()
-    more = False
     for space, name in _job_queries(namespace, query) if namespace or query else ():
         rows_of_jobs = _walk_jobs(sources, at, name, space)
-        visible = (row.id for row in rows_of_jobs if row.id not in hidden)
-        found = list(islice(visible, most + 1))
-        jobs |= set(found[:most])
-        more |= len(found) > most
-    return (set(datasets[:most]), jobs), more or len(datasets) > most
+        found, more_jobs = _first_of((row for row in rows_of_jobs if row.id not in hidden), most)
+        jobs |= {row.id for row in found}
+        more |= more_jobs
+    return (ids, jobs), more
 
 
 def _job_queries(namespace: str | None, query: str) -> Iterator[tuple[str | None, str]]:
