@@ -111,6 +111,7 @@ class TableWalks:
         self._history = history
         self._bounds = bounds
         self._structure = structure
+        self._intervals: set[Moment] = set()  # a walk may begin at those of another
 
     def upstream(self, question: Question, found: TableFindings) -> None:
         """Find the sources of the node. The walk is breadth first, so a node's level is its least
@@ -164,7 +165,9 @@ class TableWalks:
         self, question: Question, plans: Mapping[str, Collection[str] | None] | None = None
     ) -> Walk:
         until = end_of(question.at)
-        return Walk(self._graph, self._history, self._bounds, until, plans, self._structure)
+        return Walk(
+            self._graph, self._history, self._bounds, until, plans, self._structure, self._intervals
+        )
 
     def _places(self, datasets: Collection[str]) -> set[str]:
         places = self._history.names.locations_of(datasets)

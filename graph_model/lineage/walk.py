@@ -1,8 +1,8 @@
 """One level up: the writes of a dataset at a time, and their reads.
 
-A state of the walk is a :class:`Moment`. A walk follows ``EXACT_EXECUTIONS`` executions of a
-logical plan one by one; all others of the plan share one interval of time, so that a long history
-costs no more.
+A state of the walk is a :class:`Moment`. A walk follows the executions of a logical plan one by
+one while it has met at most ``EXACT_EXECUTIONS`` of them; all others of the plan share one interval
+of time, so that a long history costs no more.
 """
 
 from __future__ import annotations
@@ -43,8 +43,9 @@ class Walk:
     """Expands moments. ``plans`` maps the logical plans to follow (None: all) to the inputs to
     follow for each (None: all inputs).
 
-    ``until`` is the latest time that the walk considers. ``folded``: the walk followed an interval,
-    so the answer may contain more than the exact one.
+    ``until`` is the latest time that the walk considers. ``intervals`` are the moments that stand
+    for several executions; walks that continue each other share them. ``folded``: the walk followed
+    one of them, so the answer may contain more than the exact one.
     """
 
     def __init__(
@@ -55,6 +56,7 @@ class Walk:
         until: int,
         plans: Mapping[str, Collection[str] | None] | None = None,
         structure: Structure | None = None,
+        intervals: set[Moment] | None = None,
     ) -> None:
         self._graph = graph
         self._structure = structure or Structure()
@@ -64,8 +66,8 @@ class Walk:
         self._plans = plans
         self._sources: dict[str, frozenset[str] | None] = {}  # None: the plan is not complete
         self._followed: defaultdict[str, set[str]] = defaultdict(set)
-        self._intervals: dict[str, tuple[int, int]] = {}
-        self._wide: set[Moment] = set()  # moments shared by several executions
+        self._periods: dict[str, tuple[int, int]] = {}  # of the executions that share an interval
+        self._intervals = set[Moment]() if intervals is None else intervals
         self._steps: dict[Moment, tuple[Step, ...]] = {}
         self._count = 0
         self.folded = False
@@ -125,36 +127,49 @@ class Walk:
         exact: dict[Moment, list[Write]] = {moment: [] for moment in moments}
         folded: dict[Moment, dict[str, str]] = {moment: {} for moment in moments}
         times: defaultdict[str, list[int]] = defaultdict(list)
+        self._follow(visible_by_moment.values())
         for moment in exact:
             visible = visible_by_moment[moment]
             for write in visible.writes:
                 if self._sources.get(write.logical_plan) is None:
                     continue
-                self.folded |= moment in self._wide or visible.rough
-                followed = self._followed[write.logical_plan]
-                if write.id in followed or len(followed) < EXACT_EXECUTIONS:
-                    followed.add(write.id)
+                self.folded |= moment in self._intervals or visible.rough
+                if write.id in self._followed[write.logical_plan]:
                     exact[moment].append(write)
                 else:
                     times[write.logical_plan].append(write.at)
                     folded[moment][write.logical_plan] = write.job
             for older in visible.older:
                 if self._sources.get(older.logical_plan) is not None:
-                    self.folded |= visible.rough
+                    self.folded |= moment in self._intervals or visible.rough
                     times[older.logical_plan] += (older.first, older.last)
                     folded[moment][older.logical_plan] = older.job
         for plan, found in times.items():
             self._stretch(plan, min(found), max(found))
         return exact, folded
 
+    def _follow(self, found: Iterable[VisibleWrites]) -> None:
+        """Choose the writes to follow one by one: those of plans that have few, with this level.
+
+        Nine executions of a plan => all nine share its interval; to follow eight of them as well
+        would only repeat reads that the interval contains.
+        """
+        new: defaultdict[str, set[str]] = defaultdict(set)
+        for visible in found:
+            for write in visible.writes:
+                new[write.logical_plan].add(write.id)
+        for plan, writes in new.items():
+            if len(self._followed[plan] | writes) <= EXACT_EXECUTIONS:
+                self._followed[plan] |= writes
+
     def _stretch(self, plan: str, first: int, last: int) -> None:
-        """Widen the interval of a plan: a short one first, its whole history when that does not
+        """Widen the period of a plan: a short one first, its whole history when that does not
         suffice.
         """
-        since, until = self._intervals.get(plan, (first, last))
+        since, until = self._periods.get(plan, (first, last))
         if first < since or last > until:
             since, until = BEGINNING, self._until
-        self._intervals[plan] = since, until
+        self._periods[plan] = since, until
 
     def _build(
         self,
@@ -206,9 +221,9 @@ class Walk:
             (source, Moment(place, at.since, at.until))
             for (source, _), place in sorted(places.items())
         )
-        if at in self._wide:
+        if at in self._intervals:
             self.folded = True
-            self._wide.update(moment for _, moment in inputs)
+            self._intervals.update(moment for _, moment in inputs)
         return Step(flow.logical_plan, flow.job, flow.target, inputs)
 
     def _folded_step(
@@ -217,7 +232,7 @@ class Walk:
         """One step for all folded executions of a plan. A read that may have been bound may have
         seen any version of the dataset.
         """
-        since, until = self._intervals[plan]
+        since, until = self._periods[plan]
         places = self._history.names.locations_of(self._sources[plan] or ())
         self.folded |= any(len(found) > 1 for found in places.values())
         inputs = [
@@ -227,7 +242,7 @@ class Walk:
             for source in sorted(places)
             for place in sorted(places[source])
         ]
-        self._wide.update(moment for _, moment in inputs)
+        self._intervals.update(moment for _, moment in inputs)
         return Step(plan, job, target, tuple(inputs))
 
     def _any_version(self, place: str) -> Moment:

@@ -122,23 +122,37 @@ class VisibleWriteReader:
         return visible_by_moment
 
     def _readable_writes(self, moments: Collection[Moment]) -> dict[Moment, ReadableWrites]:
-        """Per moment the rows since just before its floor."""
-        reads = self._spans(moments)
-        most = most_rows(sum(len(spans) for spans in reads.values()))
+        """Per moment the rows since just before its floor. Of an interval with more writes than a
+        walk follows one by one, only the period of each plan's writes.
+        """
+        intervals = self._spans(moment for moment in moments if moment.since < moment.until)
+        times = self._spans(moment for moment in moments if moment.since == moment.until)
+        most = most_rows(sum(len(spans) for spans in times.values()))
+        return {
+            **self._read_since_floors(intervals, most=EXACT_EXECUTIONS, per_plan=0),
+            **self._read_since_floors(times, most=most, per_plan=EXACT_EXECUTIONS + 1),
+        }
+
+    def _read_since_floors(
+        self, reads: Mapping[Moment, tuple[Span, ...]], *, most: int, per_plan: int
+    ) -> dict[Moment, ReadableWrites]:
+        if not reads:
+            return {}
         found = self._catalogue.readable_writes(
-            set(reads.values()), reach=REACH_MS, most=most, per_plan=EXACT_EXECUTIONS + 1
+            set(reads.values()), reach=REACH_MS, most=most, per_plan=per_plan
         )
         return {moment: found[spans] for moment, spans in reads.items()}
 
-    def _spans(self, moments: Collection[Moment]) -> dict[Moment, tuple[Span, ...]]:
-        targets = self._names.targets_of({moment.dataset for moment in moments})
+    def _spans(self, moments: Iterable[Moment]) -> dict[Moment, tuple[Span, ...]]:
+        listed = list(moments)
+        targets = self._names.targets_of({moment.dataset for moment in listed})
         return {
             moment: tuple(
                 Span(target, moment.since, moment.until, place, part, _branch(moment))
                 for target, place in targets[moment.dataset]
                 for part in moment.partitions or ("",)
             )
-            for moment in moments
+            for moment in listed
         }
 
     def _look(self, moments: Collection[Moment]) -> dict[Moment, tuple[SpanWrites, list[Write]]]:

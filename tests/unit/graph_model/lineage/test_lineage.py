@@ -26,9 +26,14 @@ from graph_model.facts import (
     properties,
 )
 from graph_model.lineage import Lineage, Question
+from graph_model.lineage.bounds import Bounds
+from graph_model.lineage.history import Moment
+from graph_model.lineage.history.history import History
+from graph_model.lineage.history.visible_write_reader import moment_of
+from graph_model.lineage.walk import Walk
 from graph_model.stores.catalogue import SqlCatalogue
 from graph_model.stores.database import open_database
-from graph_model.stores.protocols import Direction
+from graph_model.stores.protocols import Direction, OlderWrites
 from tests.memory_graph import MemoryGraph
 
 COLUMNS = ("a", "b")
@@ -492,6 +497,47 @@ def test_a_long_list_of_appends_is_exact_one_step_up(stores: Stores) -> None:
     answer = lineage_of(world, stores).ask(Question(dataset(1), Direction.UPSTREAM, 5))
     assert set(answer.datasets) == {dataset(0), dataset(1)}
     assert not answer.folded  # nothing was written before the appends
+
+
+@pytest.mark.parametrize(("runs", "steps"), [(8, 8), (9, 1), (400, 1)])
+def test_a_plan_with_more_executions_than_a_walk_follows_is_one_step(
+    stores: Stores, runs: int, steps: int
+) -> None:
+    times = tuple(range(10, 10 + runs))
+    lineage_of(World((Step(0, (0,), 1, labels.APPEND, times, ()),)), stores)
+    graph, catalogue = stores
+    end = moment_of(dataset(1), None)
+    walk = Walk(graph, History(catalogue), Bounds(lambda: False, 1), end.until)
+    found = walk.expand({end})[end]
+    assert len(found) == steps
+    read = [moment for step in found for _, moment in step.inputs]
+    assert (min(m.since for m in read), max(m.until for m in read)) == (times[0], times[-1])
+
+
+def test_an_answer_about_a_job_is_folded_where_its_executions_share_an_interval(
+    stores: Stores,
+) -> None:
+    world = World(
+        (
+            Step(0, (0,), 1, labels.OVERWRITE, (2,), ()),  # replaced before any read
+            Step(1, (1,), 1, labels.OVERWRITE, (4,), ()),
+            Step(2, (1,), 2, labels.APPEND, (1, *range(7, 15)), ()),
+        )
+    )
+    answer = lineage_of(world, stores).ask(Question(job(2), Direction.UPSTREAM, 2))
+    assert (set(answer.datasets), answer.folded) == ({dataset(0), dataset(1)}, True)
+
+
+@pytest.mark.parametrize(("runs", "one_by_one"), [(8, True), (9, False)])
+def test_an_interval_with_many_writes_has_the_period_of_each_plan(
+    stores: Stores, runs: int, one_by_one: bool
+) -> None:
+    step = Step(0, (0,), 1, labels.OVERWRITE, tuple(range(1, runs + 1)), ())
+    lineage_of(World((step,)), stores)
+    interval = Moment(dataset(1), 1, runs + 1)
+    visible = History(stores[1]).visible_writes.of({interval})[interval]
+    period = () if one_by_one else (OlderWrites(plan(0, step), job(0), 1, runs),)
+    assert (len(visible.writes), visible.older) == (runs if one_by_one else 0, period)
 
 
 def test_a_job_whose_write_was_replaced_stays_while_something_visible_stands_on_it(
