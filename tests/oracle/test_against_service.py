@@ -131,6 +131,25 @@ def test_a_plan_that_ran_often_is_answered_with_no_less_than_the_truth(seed: int
     compare(history, [some_question(random, history) for _ in range(6)])
 
 
+@seeds
+@budget(20)
+def test_a_walk_that_follows_one_execution_of_a_plan_finds_no_less_than_the_truth(
+    seed: int,
+) -> None:
+    """Nearly every history is folded then: it shows what an interval leaves out, or adds without
+    saying so.
+    """
+    random = Random(seed)
+    history = new_history(random)
+    if random.random() < 0.5:
+        history = with_versions(random, new_history(random, names=False))
+    with pytest.MonkeyPatch.context() as patch:
+        for module in ("walk", "history.writes", "history.visible_write_reader"):
+            patch.setattr(f"graph_model.lineage.{module}.EXACT_EXECUTIONS", 1)
+        patch.setattr("tests.oracle.comparison.EXECUTIONS_BEFORE_FOLDING", 1)
+        check(history, random)
+
+
 @pytest.mark.parametrize("name", sorted(KNOWN))
 def test_a_known_history_is_answered_as_the_oracle_does(name: str) -> None:
     """Beside the answers worked out by hand: any node, direction, depth and time."""
