@@ -39,6 +39,8 @@ _PREFIX: Final = "checkpoint-"
 _SUFFIX: Final = ".kryo"
 _DRAFT: Final = ".new"
 _FORMAT: Final = 1
+_BYTES_AN_ELEMENT: Final = 300
+"""More than an element takes in a file: 220 bytes were measured."""
 _OVERFULL: Final = 1.1
 """A graph of up to this multiple of the capacity is loaded: it may have been saved above it."""
 
@@ -130,7 +132,8 @@ class EngineCheckpoints:
     counts as one element beside those that it wrote, because a start without a newer checkpoint
     projects it again; where documents have come and nothing was written, the file stays and only
     its position moves. ``folder`` is the engine's own. ``capacity`` is the number of elements that
-    the engine holds; each call of ``token`` gives another name for a file. ``clock`` gives seconds.
+    the engine holds, ``free`` measures the free bytes of its disk (None: not measured); each call
+    of ``token`` gives another name for a file. ``clock`` gives seconds.
     """
 
     def __init__(
@@ -141,6 +144,7 @@ class EngineCheckpoints:
         *,
         every: int = 100_000,
         capacity: Callable[[], int | None] = lambda: None,
+        free: Callable[[], int] | None = None,
         token: Callable[[], str] = lambda: uuid.uuid4().hex[:12],
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
@@ -149,6 +153,7 @@ class EngineCheckpoints:
         self._marks = marks
         self._every = every
         self._capacity = capacity
+        self._free = free
         self._token = token
         self._clock = clock
         self._lock = threading.RLock()  # over the mark and its generation
@@ -243,12 +248,24 @@ class EngineCheckpoints:
         name = f"{_PREFIX}{self._token()}{_SUFFIX}"
         draft = self._folder / name.replace(_SUFFIX, f"{_DRAFT}{_SUFFIX}")
         vertices, edges = self._graph.count()
+        self._sweep()  # a file that was set aside takes room, and nothing can use it
+        self._ensure_room(vertices + edges)
         self._graph.save(draft)
         size, digest = _examine(draft)
         make_durable(draft)
         draft.rename(self._folder / name)
         make_durable(self._folder)
         return Mark(name, epoch, position, vertices, edges, size, digest, self._last)
+
+    def _ensure_room(self, elements: int) -> None:
+        """Raises OSError where the file may not fit. The engine would fill the disk before it
+        notices, and until its file is removed nobody else could write.
+        """
+        needed = _BYTES_AN_ELEMENT * elements
+        if self._free is not None and (free := self._free()) < needed:
+            raise OSError(
+                f"it may take {needed / 1e6:,.1f} MB, and the disk has {free / 1e6:,.1f} MB free"
+            )
 
     def _publish(self, mark: Mark, generation: int) -> bool:
         with self._lock:

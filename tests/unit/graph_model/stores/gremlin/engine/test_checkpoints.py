@@ -526,6 +526,51 @@ def test_a_journal_that_is_full_leaves_the_former_checkpoint(saved: Engine) -> N
     assert saved.start().restore(EPOCH) == 8
 
 
+def test_a_checkpoint_that_does_not_fit_is_not_begun_and_leaves_the_former_one(
+    saved: Engine, caplog: pytest.LogCaptureFixture
+) -> None:
+    """The engine would fill the disk, and meanwhile no command could be journalled."""
+    free = 0
+    checkpoints = saved.start(free=lambda: free)
+    saved.graph.names += ["a", "b", "c"]
+    saved.graph.fails = AssertionError("the engine was asked")
+    before = mark_of(saved)
+    assert not checkpoints.take(EPOCH, lambda: 9)
+    assert mark_of(saved) == before
+    (line,) = [one for one in caplog.messages if "no checkpoint" in one]
+    assert "the disk has 0.0 MB free" in line
+    saved.graph.fails, free = None, 3_000
+    assert checkpoints.take(EPOCH, lambda: 9)
+    assert mark_of(saved).position == 9
+
+
+def test_after_a_removal_a_checkpoint_that_does_not_fit_is_tried_again_in_time(
+    saved: Engine,
+) -> None:
+    clock, free = Clock(), 0
+    checkpoints = saved.start(free=lambda: free, clock=clock)
+    saved.graph.names += ["a"]
+    void(checkpoints)
+    assert not checkpoints.take(EPOCH, lambda: 9)
+    assert not checkpoints.due
+    assert not checkpoints.overdue
+    clock.now += LONGEST_WITHOUT_SECONDS
+    free = 3_000
+    assert checkpoints.overdue
+    assert checkpoints.take(EPOCH, lambda: 9)
+
+
+def test_the_file_of_a_checkpoint_that_was_set_aside_makes_room_for_the_next(saved: Engine) -> None:
+    checkpoints = saved.start()
+    saved.graph.names += ["a"]
+    void(checkpoints)
+    left: list[list[str]] = []
+    saved.graph.before_answer = lambda: left.append(saved.files())
+    assert checkpoints.take(EPOCH, lambda: 9)
+    ((draft,),) = left
+    assert draft.endswith(".new.kryo")
+
+
 # --- taking back ---------------------------------------------------------------------------------
 
 
