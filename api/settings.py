@@ -59,6 +59,7 @@ class Settings:
     bodies: str
     bodies_above: int
     bodies_key: str
+    disk_reserve_bytes: int
     gremlin_port: int
     gremlin_read_port: int | None
     gremlin_url: str
@@ -133,6 +134,10 @@ def _read_port(text: str) -> int | None:
 
 def _mebibytes(text: str) -> int:
     return _whole(1, 1024)(text) * _MEBIBYTE
+
+
+def _reserved_mebibytes(text: str) -> int:
+    return _whole(0, 1_048_576)(text) * _MEBIBYTE
 
 
 def _kibibytes(most: int) -> Callable[[str], int]:
@@ -310,6 +315,15 @@ ROWS: Final[tuple[Row, ...]] = (
         "",
         "The KMS key that encrypts objects in HEADWATER_BODIES. Empty: the bucket's default.",
         str,
+    ),
+    Row(
+        "HEADWATER_DISK_RESERVE",
+        "256",
+        "Free space in MB on the disk of the data folder that new documents leave to removals: "
+        "with less they get 503, while prune, forget, HEADWATER_KEEP and questions go on "
+        "(docs/operate.md). 0: none. Without effect on PostgreSQL.",
+        _reserved_mebibytes,
+        "disk_reserve_bytes",
     ),
     Row(
         "HEADWATER_GREMLIN_PORT",

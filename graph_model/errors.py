@@ -16,6 +16,7 @@
     ├── Unavailable             try again later: 503
     │   ├── AnswerTimeout       a server has a request and does not answer it in time
     │   ├── JournalUnavailable  a document cannot be made durable now
+    │   │   ├── DiskNearlyFull      the disk of the data folder has only its reserve left
     │   │   └── ProjectedElsewhere  another process projects for longer than this one waits
     │   ├── GraphUnavailable    the graph database does not answer
     │   │   └── GraphTimeout    ... within the time it was given
@@ -37,6 +38,9 @@ from typing import Final
 
 Errors = Mapping[str, Sequence[str]]
 _MOST_ERRORS: Final = 50
+_MEBIBYTE: Final = 1 << 20
+_LARGE: Final = _MEBIBYTE
+"""A request above this size may be refused while smaller ones are taken."""
 
 
 class HeadwaterError(Exception):
@@ -169,6 +173,27 @@ class AnswerTimeout(Unavailable):
 
 class JournalUnavailable(Unavailable):
     """A document could not be made durable (disk full, database away): it was not accepted."""
+
+
+class DiskNearlyFull(JournalUnavailable):
+    """The disk has only the reserve left that removals need: ``free`` and ``reserve`` in bytes.
+
+    ``size``: the room that the refused request would have taken.
+    """
+
+    def __init__(self, free: int, reserve: int, size: int = 0) -> None:
+        large = free >= reserve and size > _LARGE
+        needed = f", and this request may take {_mebibytes(size)}" if large else ""
+        refused = "it is refused" if large else "new documents are refused"
+        super().__init__(
+            f"the disk of the data folder has {_mebibytes(free)} free, {_mebibytes(reserve)} are"
+            f" reserved for removals (HEADWATER_DISK_RESERVE){needed}: {refused} until there is"
+            " room. Make some with headwater prune --drop-bodies, HEADWATER_KEEP or a larger disk"
+        )
+
+
+def _mebibytes(size: int) -> str:
+    return f"{size / _MEBIBYTE:,.1f} MB"
 
 
 class ProjectedElsewhere(JournalUnavailable):

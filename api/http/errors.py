@@ -26,6 +26,7 @@ from api.logs import current_request_id
 from graph_model.errors import (
     AmbiguousReference,
     DamagedDocument,
+    DiskNearlyFull,
     DocumentTooLarge,
     EngineError,
     Errors,
@@ -45,6 +46,8 @@ from graph_model.errors import (
 log = logging.getLogger(__name__)
 
 RETRY_AFTER_SECONDS: Final = 5
+ROOM_AFTER_SECONDS: Final = 30
+"""A removal takes seconds, and then a person or a night has to begin it."""
 CHALLENGE: Final = 'Bearer realm="headwater"'
 """No browser asks a person for this one: the page has a field of its own."""
 NO_ENGINE: Final = "the embedded Gremlin Server does not run"
@@ -93,6 +96,8 @@ def reason_of(error: Exception) -> Reason:
             return Reason("too-many", str(error))
         case Refused():
             return Reason("forbidden", str(error))
+        case DiskNearlyFull():
+            return Reason("no-room", str(error))
         case Unavailable() | EngineError():
             return Reason("unavailable", str(error))
         case HTTPException():
@@ -181,6 +186,8 @@ def answer_headwater(error: HeadwaterError) -> Response:
             return _answer_refused(error)
         case DamagedDocument():
             return error_response(HTTPStatus.INTERNAL_SERVER_ERROR, str(error))
+        case DiskNearlyFull():
+            return _later(HTTPStatus.SERVICE_UNAVAILABLE, error.reason, ROOM_AFTER_SECONDS)
         case Unavailable():
             return _later(HTTPStatus.SERVICE_UNAVAILABLE, error.reason, RETRY_AFTER_SECONDS)
         case EngineError():

@@ -202,6 +202,8 @@ def _of_storage(forecast: Callable[[], Forecast]) -> Iterator[Metric]:
     yield _labelled("headwater_storage_full_days", documentation, "room", days)
     for name, text, value in (
         ("storage_free_bytes", "Bytes free on the disk of the data folder", found.free_bytes),
+        ("storage_reserve_bytes", "Free bytes that new documents leave to removals",
+         found.reserve_bytes or None),
         ("storage_measured_seconds", "Time over which growth was measured, at most a week",
          found.measured_seconds),
         ("storage_growth_bytes", "Bytes that come a day on the disk", grows.disk_bytes),

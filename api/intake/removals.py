@@ -135,13 +135,16 @@ def cover_prune(retention: Retention, service: Service, *, drop_bodies: bool) ->
 
 
 def give(covered: Covered, author: str, note: str, route: str, service: Service) -> Sequence[int]:
-    """Journal the commands, in one transaction; their positions."""
+    """Journal the commands in one transaction, also on a disk with only its reserve left; their
+    positions.
+    """
     at = service.clock()
     submissions = [
         submit(Command(author, at, note, covered.target, one)) for one in covered.instructions
     ]
     if not submissions:
         return ()
-    positions = service.journal.accept(submissions, Receipt(at, author, route, ""))
+    receipt = Receipt(at, author, route, "")
+    positions = service.journal.accept(submissions, receipt, makes_room=True)
     service.projector.notify()
     return positions

@@ -74,7 +74,10 @@ def replay(body: Mapping[str, Any]) -> dict[str, int]:
 @blueprint.response(202, RebuildReply)
 def start_rebuild() -> dict[str, Any]:
     """Project everything anew beside the projection in force; a running rebuild continues."""
-    return describe_rebuild(current_service().projector.request_rebuild())
+    service = current_service()
+    if service.storage is not None and not service.projector.rebuild_waits:
+        service.storage.ensure_rebuild_fits()
+    return describe_rebuild(service.projector.request_rebuild())
 
 
 @blueprint.route("/journal/rebuild")

@@ -38,6 +38,7 @@ from graph_model.stores.gremlin.engine.checkpoints import saved_bytes
 if TYPE_CHECKING:
     from graph_model.stores.catalogue import SqlGenerations
     from graph_model.stores.catalogue.plan_origins import PlanOrigin
+    from graph_model.stores.database import DiskReserve
     from graph_model.stores.gremlin.engine.supervisor import Memory
     from graph_model.stores.journal import SqlJournal
     from graph_model.stores.journal.statistics import Sampled
@@ -104,7 +105,7 @@ class StorageUse:
     ``folder`` holds the databases, ``engine_folder`` the checkpoints; None: they are elsewhere.
     ``memory`` measures the embedded engine, ``holds`` returns whether documents wait for room in
     it, ``clock`` gives epoch milliseconds. ``runs`` are those that the graph carries, ``keep`` is
-    the retention in force.
+    the retention in force, ``reserve`` that of the disk.
     """
 
     def __init__(
@@ -119,7 +120,9 @@ class StorageUse:
         holds: Callable[[], bool] = lambda: False,
         runs: RunWindow = EMBEDDED,
         keep: RetentionPolicy | None = None,
+        reserve: DiskReserve | None = None,
     ) -> None:
+        self._reserve = reserve
         self._keep = keep
         self._runs = runs
         self._journal = journal
@@ -143,7 +146,20 @@ class StorageUse:
         free = None if self._folder is None else _free_bytes(self._folder)
         capacity = None if memory is None else memory.capacity
         since = measured_since(kept, now)
-        return Forecast(now, growth(kept, now), free, capacity, since, self._holds())
+        reserved = self._reserve.size if self._reserve else 0
+        return Forecast(now, growth(kept, now), free, capacity, since, self._holds(), reserved)
+
+    @property
+    def is_short(self) -> bool:
+        """Whether new documents are refused, because the disk has only its reserve left."""
+        return self._reserve is not None and self._reserve.is_reached
+
+    def ensure_rebuild_fits(self) -> None:
+        """Raises DiskNearlyFull where a second catalogue does not leave the reserve free: on a full
+        disk the rebuild could not end, and nothing could be removed.
+        """
+        if self._reserve is not None:
+            self._reserve.take(self._generations.current.used_bytes())
 
     def keep_measure(self) -> None:
         """Keep the present use for the rate, once an hour; of several services only one does."""

@@ -19,7 +19,7 @@ from api.serving.own_service import OwnService, find_service
 from api.serving.server import ENGINE_FOLDER, check_free, check_read_port
 from api.serving.storage import DATABASE_FILE, claim, opened_storage
 from api.settings import Settings
-from graph_model.errors import ConfigurationError, HeadwaterError
+from graph_model.errors import ConfigurationError, DiskNearlyFull, HeadwaterError
 from graph_model.projection.fullness import HELD_KEY
 from graph_model.projection.runs.carried_runs import RUNS_KEY, read_carried
 from graph_model.retention.forecast import (
@@ -68,7 +68,7 @@ def examine(settings: Settings, environment: Mapping[str, str]) -> tuple[Finding
         *_database(settings),
         *_stores(settings),
         *_storage(settings),
-        _disk(settings.data),
+        _disk(settings),
         *_memory(settings, own),
         *_killed(settings, time.time()),
         _jars(environment),
@@ -200,7 +200,9 @@ def _forecast(settings: Settings, kept: Sequence[Measure], *, holds: bool) -> Fi
     own_graph = not settings.gremlin_url
     capacity = _engine(settings, 0).capacity if own_graph else None
     since = measured_since(kept, kept[-1])
-    found = Forecast(kept[-1], growth(kept, kept[-1]), free, capacity, since, holds and own_graph)
+    reserved = 0 if settings.database else settings.disk_reserve_bytes
+    rates = growth(kept, kept[-1])
+    found = Forecast(kept[-1], rates, free, capacity, since, holds and own_graph, reserved)
     text = f"{found.measured.disk_bytes / 1e6:,.1f} MB in use"
     for name, days in (("disk", found.disk_days), ("engine's heap", found.heap_days)):
         text += "" if days is None else f", {describe_full(name, days)}"
@@ -209,9 +211,11 @@ def _forecast(settings: Settings, kept: Sequence[Measure], *, holds: bool) -> Fi
     return Finding("storage", found.warning is None, found.warning or text)
 
 
-def _disk(folder: Path) -> Finding:
-    free = shutil.disk_usage(_nearest(folder)).free
+def _disk(settings: Settings) -> Finding:
+    free = shutil.disk_usage(_nearest(settings.data)).free
     text = f"{free / 1e9:.1f} GB free"
+    if not settings.database and free < settings.disk_reserve_bytes:
+        return Finding("disk", False, str(DiskNearlyFull(free, settings.disk_reserve_bytes)))
     if free < _LEAST_FREE:
         return Finding("disk", False, f"{text}, less than 1 GB: make room, or set DATA= elsewhere")
     return Finding("disk", True, text)

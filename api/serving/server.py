@@ -22,6 +22,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager, suppress
+from functools import partial
 from types import FrameType
 from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import urlsplit
@@ -36,13 +37,13 @@ from api.logs import set_up_logging, tells_every_request
 from api.routes.pages import missing_parts
 from api.service import Service
 from api.service.storage import StorageUse
-from api.serving.storage import claim, hold_for_service, open_storage
+from api.serving.storage import claim, free_bytes, hold_for_service, open_storage
 from api.serving.summary import Summary
 from api.serving.upkeep import Upkeep
 from api.settings import Settings
 from graph_model.errors import ConfigurationError
 from graph_model.projection.projector import Projector
-from graph_model.stores.database import Database, shown
+from graph_model.stores.database import Database, reserve_of, shown
 from graph_model.stores.gremlin.engine.checkpoints import EngineCheckpoints
 from graph_model.stores.gremlin.engine.server import READ_PORT_SETTING, EmbeddedServer
 from graph_model.stores.gremlin.engine.supervisor import Memory, Supervisor
@@ -190,6 +191,7 @@ def _start_service(
         holds=lambda: projector.full is not None,
         runs=settings.run_window,
         keep=settings.keep,
+        reserve=reserve_of(database),
     )
     return Service(
         journal, projector, graph, generations, now, keys, metrics, engine_memory, storage=storage
@@ -283,6 +285,7 @@ def _checkpoints(
         journal,
         every=settings.checkpoint_every,
         capacity=lambda: engine.capacity,
+        free=partial(free_bytes, settings.data),
     )
 
 

@@ -10,8 +10,10 @@ from __future__ import annotations
 
 import fcntl
 import os
+import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -74,7 +76,8 @@ def _keep_large_bodies(settings: Settings, database: Database) -> None:
 
 
 def _open_file(settings: Settings, *, make: bool) -> Database:
-    from graph_model.stores.database import open_database  # SQLAlchemy: 0.2 s that --help saves
+    # SQLAlchemy: 0.2 s that --help saves
+    from graph_model.stores.database import DiskReserve, keep_reserve, open_database
 
     place = settings.data / DATABASE_FILE
     if not make and not place.is_file():
@@ -83,7 +86,16 @@ def _open_file(settings: Settings, *, make: bool) -> Database:
             "headwater serve once"
         )
     _refuse_emptied(place)
-    return open_database(place)
+    database = open_database(place)
+    if settings.disk_reserve_bytes:
+        free = partial(free_bytes, place.parent)
+        keep_reserve(database, DiskReserve(settings.disk_reserve_bytes, free))
+    return database
+
+
+def free_bytes(folder: Path) -> int:
+    """The bytes that this process may still write to the disk of a folder. Raises OSError."""
+    return shutil.disk_usage(folder).free
 
 
 def _refuse_emptied(journal: Path) -> None:

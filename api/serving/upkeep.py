@@ -1,7 +1,8 @@
 """Work of a service beside requests: retention at night, measurements, free disk pages.
 
 At night the service prunes by HEADWATER_KEEP; once an hour it measures disk space (``storage``); it
-gives the pages of deleted rows back to the disk a few MB at a time.
+gives the pages of deleted rows back to the disk a few MB at a time. While the disk has only its
+reserve left, it looks more often, so that documents are taken soon after a removal.
 
     once a night, by one of several services:
     executions outside today's lineage -> steps of 1,000 -> prune commands, each projected before
@@ -40,11 +41,16 @@ NIGHT_KEY: Final = "retention_night"
 """Where the journal notes the night that was begun last, by whichever service."""
 _ROUTE: Final = "retention"
 _LOOK_SECONDS: Final = 60.0
+_SHORT_SECONDS: Final = 5.0
 _PAUSE_SECONDS: Final = 0.2
 """The pause between two steps, in which waiting documents are projected."""
 _TIDY_STEPS: Final = 100
 _STEP_SECONDS: Final = 600.0
 """How long a step may take before the rest is left to the next night."""
+
+
+_REFUSED: Final = "the disk has only its reserve left: new documents are refused"
+_TAKEN_AGAIN: Final = "the disk has room again: new documents are taken"
 
 
 class _StepFailed(Exception):
@@ -68,6 +74,7 @@ class Upkeep:
         self._service = service
         self._keep = keep
         self._most = most
+        self._was_short = False
         self._stopping = threading.Event()
         self._sleep = sleep or (lambda seconds: not self._stopping.wait(seconds))
         self._thread = threading.Thread(target=self._run, name="upkeep", daemon=True)
@@ -81,13 +88,27 @@ class Upkeep:
         self._thread.join(timeout)
 
     def _run(self) -> None:
-        while self._sleep(_LOOK_SECONDS):
+        waited = 0.0
+        while self._sleep(_SHORT_SECONDS):
+            waited += _SHORT_SECONDS
+            if not self._is_short() and waited < _LOOK_SECONDS:
+                continue
+            waited = 0.0
             try:
                 self.look()
             except HeadwaterError as error:
                 log.warning("the upkeep thread tries again later: %s", error)
             except Exception:
                 log.exception("the upkeep thread failed unexpectedly; it tries again later")
+
+    def _is_short(self) -> bool:
+        """Whether documents are refused for want of room; the log reports its begin and its end."""
+        storage = self._service.storage
+        short = storage is not None and storage.is_short
+        if short != self._was_short:
+            self._was_short = short
+            log.warning(_REFUSED if short else _TAKEN_AGAIN)
+        return short
 
     def look(self) -> int:
         """Do the work that is due; the number of removed executions."""

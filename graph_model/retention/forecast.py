@@ -11,6 +11,8 @@ from dataclasses import asdict, dataclass
 from itertools import pairwise
 from typing import Any, Final
 
+from graph_model.errors import DiskNearlyFull
+
 DAY_MS: Final = 86_400_000
 EVERY_MS: Final = 3_600_000
 """The time between two measures that are kept."""
@@ -133,7 +135,8 @@ class Forecast:
     """``free_bytes`` of the disk (None: a database elsewhere), ``capacity`` of the engine in
     elements (None: no embedded engine); ``holds``: documents wait for room in the graph. Days are 0
     for a disk or heap that is full, None where nothing grows or the growth is not known yet.
-    ``since``: the time of the oldest measure behind the rate (epoch ms).
+    ``since``: the time of the oldest measure behind the rate (epoch ms). ``reserve_bytes`` of the
+    disk are left to removals.
     """
 
     measured: Measure
@@ -142,6 +145,7 @@ class Forecast:
     capacity: int | None
     since: int | None = None
     holds: bool = False
+    reserve_bytes: int = 0
 
     @property
     def measured_seconds(self) -> float | None:
@@ -164,12 +168,12 @@ class Forecast:
 
     @property
     def disk_days(self) -> float | None:
-        """Days until the free bytes are no more than ``SPARE_BYTES`` and the next checkpoint need;
-        the engine writes that one beside the present one.
+        """Days until documents are refused, or the free bytes are no more than ``SPARE_BYTES`` and
+        the next checkpoint need; the engine writes that one beside the present one.
         """
         if self.free_bytes is None:
             return None
-        spare = SPARE_BYTES + (self.measured.checkpoint_bytes or 0)
+        spare = max(SPARE_BYTES + (self.measured.checkpoint_bytes or 0), self.reserve_bytes)
         return days_until_full(self.free_bytes - spare, self.growth.disk_bytes)
 
     @property
@@ -186,17 +190,23 @@ class Forecast:
         return 0.0 if self.holds else days_until_full(self.free_elements, self.growth.elements)
 
     @property
+    def refusal(self) -> str | None:
+        """Why new documents are refused; None where the disk has more than its reserve left."""
+        if self.free_bytes is None or self.free_bytes >= self.reserve_bytes:
+            return None
+        return str(DiskNearlyFull(self.free_bytes, self.reserve_bytes))
+
+    @property
     def warning(self) -> str | None:
         """A warning for the operator; None where nothing is full, or soon will be."""
-        warnings = [
-            f"{describe_full(name, days)}: {remedy}"
-            for name, days, remedy in (
-                ("disk", self.disk_days, "see headwater storage, HEADWATER_KEEP"),
-                ("engine's heap", self.heap_days, "see headwater storage, HEADWATER_GREMLIN_HEAP"),
-            )
-            if days is not None and self.warns(days)
-        ]
-        return "; ".join(warnings) or None
+        disk = self.refusal or self._warning_of("disk", self.disk_days, "HEADWATER_KEEP")
+        heap = self._warning_of("engine's heap", self.heap_days, "HEADWATER_GREMLIN_HEAP")
+        return "; ".join(filter(None, (disk, heap))) or None
+
+    def _warning_of(self, name: str, days: float | None, setting: str) -> str | None:
+        if days is None or not self.warns(days):
+            return None
+        return f"{describe_full(name, days)}: see headwater storage, {setting}"
 
 
 # --- measures as the journal keeps them ----------------------------------------------------------

@@ -29,8 +29,10 @@ from graph_model.stores.catalogue.tables import VERSION, origins
 from graph_model.stores.database import (
     damage,
     engine_for_schema,
+    keep_reserve,
     open_database,
     read,
+    reserve_of,
     tells_damage,
     write,
 )
@@ -187,7 +189,9 @@ class SqlGenerations:
     def _engine(self, number: int) -> Engine:
         if self._database.dialect.name == "sqlite":
             file = self._file(number)
-            return open_database("sqlite://" if file is None else file)
+            engine = open_database("sqlite://" if file is None else file)
+            keep_reserve(engine, reserve_of(self._database))
+            return engine
         write(self._database, lambda c: _create_schema(c, number), Unavailable)
         return engine_for_schema(self._database, f"{_SCHEMA}{number}")
 

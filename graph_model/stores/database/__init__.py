@@ -22,11 +22,18 @@ In reading order:
 ``columns``       types of columns that are equal on every engine
 ``statements``    statements in the dialects of the two engines
 ``versions``      the version of the tables of each component
+``disk_reserve``  free space that new documents leave to removals
 ``upkeep``        sizes, checks and the space of deleted rows
 ``failures``      errors of the drivers in words of our own, and the damage that they reveal
 """
 
 from graph_model.stores.database.columns import StoredId, StoredText, serial
+from graph_model.stores.database.disk_reserve import (
+    DiskReserve,
+    is_short,
+    keep_reserve,
+    reserve_of,
+)
 from graph_model.stores.database.failures import is_busy, noted_damage, tells_damage
 from graph_model.stores.database.group_commit import GroupCommit
 from graph_model.stores.database.locks import Lease, Lock, alone, claim_database, keep_order
@@ -61,6 +68,7 @@ __all__ = [
     "STEP_PAGES",
     "Credentials",
     "Database",
+    "DiskReserve",
     "GroupCommit",
     "JsonCell",
     "JsonRows",
@@ -84,12 +92,15 @@ __all__ = [
     "insert_rows",
     "is_busy",
     "is_in_memory",
+    "is_short",
     "keep_order",
+    "keep_reserve",
     "none_of",
     "noted_damage",
     "open_database",
     "prepare",
     "read",
+    "reserve_of",
     "serial",
     "shown",
     "tells_damage",

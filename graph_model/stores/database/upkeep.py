@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Final
 
 import sqlalchemy as sa
@@ -9,6 +10,7 @@ from sqlalchemy import exc
 from sqlalchemy.engine import Connection, Engine
 
 from graph_model.errors import Unavailable
+from graph_model.stores.database.disk_reserve import is_short
 from graph_model.stores.database.failures import POSTGRESQL, translated
 from graph_model.stores.database.locks import autocommitting
 from graph_model.stores.database.transactions import write
@@ -70,25 +72,41 @@ def free_bytes(connection: Connection) -> int:
 def tidy(engine: Engine, unavailable: type[Unavailable], *, least: int = _LEAST_DEAD) -> bool:
     """One bounded step of freeing the space of deleted rows; False when none is left.
 
-    SQLite gives pages back to the disk (a file of an older Headwater keeps them for its next rows).
+    SQLite gives pages back to the disk (a file of an older Headwater keeps them for its next rows),
+    and all of them, with the file of its write-ahead log, while the disk has only its reserve left.
     PostgreSQL vacuums and analyzes the table with most dead rows, if they are a tenth and more than
     ``least``: its own autovacuum waits for a fifth. A table once an hour at most.
     """
     if engine.dialect.name == POSTGRESQL:
         return _vacuum_a_table(engine, unavailable, least)
-    return write(engine, _give_pages_back, unavailable)
+    short = is_short(engine)
+    more = write(engine, partial(_give_pages_back, short=short), unavailable)
+    if short and not more:
+        _empty_log(engine, unavailable)
+    return more
 
 
-def _give_pages_back(connection: Connection) -> bool:
+def _give_pages_back(connection: Connection, *, short: bool) -> bool:
     if connection.exec_driver_sql("PRAGMA auto_vacuum").scalar_one() == 0:
         return False
     pages = int(connection.exec_driver_sql("PRAGMA page_count").scalar_one())
     free = int(connection.exec_driver_sql("PRAGMA freelist_count").scalar_one())
-    beyond = free - pages // _KEPT_FREE
+    beyond = free if short else free - pages // _KEPT_FREE
     # The driver takes one step of the pragma, and a step frees one page: (1000) => one page gone.
     for _ in range(min(STEP_PAGES, beyond)):
         connection.exec_driver_sql("PRAGMA incremental_vacuum(1)").close()
     return beyond > 0
+
+
+def _empty_log(engine: Engine, unavailable: type[Unavailable]) -> None:
+    """Copy the write-ahead log into the file, which only then becomes shorter, and empty it.
+    Without effect while a reader still needs the log: the next step tries again.
+    """
+    with autocommitting(engine, unavailable) as connection:
+        try:
+            connection.exec_driver_sql("PRAGMA wal_checkpoint(TRUNCATE)").close()
+        except exc.SQLAlchemyError as error:
+            raise translated(error, unavailable) from error
 
 
 def _vacuum_a_table(engine: Engine, unavailable: type[Unavailable], least: int) -> bool:

@@ -72,7 +72,12 @@ class JournalIntake(Protocol):
     """Takes documents, and makes them durable before a client is answered."""
 
     def accept(
-        self, submissions: Sequence[Submission], receipt: Receipt, *, remember: bool = True
+        self,
+        submissions: Sequence[Submission],
+        receipt: Receipt,
+        *,
+        remember: bool = True,
+        makes_room: bool = False,
     ) -> tuple[int, ...]:
         """Make documents durable (fsync) in one transaction. Returns their positions, in order.
 
@@ -80,18 +85,24 @@ class JournalIntake(Protocol):
 
         A document is its (content hash, scope): a repeat adds a receipt, stores no body again and
         keeps its state. A new plan or event starts as PENDING (the projector decides on WAITING).
+
+        Raises DiskNearlyFull while the disk has only its reserve left. Documents with
+        ``makes_room`` remove others: they are taken also then.
         """
 
     def ensure_taking(self) -> None:
         """Raise JournalUnavailable while documents are refused: the last one was, or an attempt
-        with the same writes. At most one attempt a second while they succeed.
+        with the same writes. At most one attempt a second while they succeed. The reserve of a disk
+        does not count: it is a refusal by choice, which ends by itself.
         """
 
     def recall(self, raw_hash: str, scope: str) -> tuple[StoredDocument, ...]:
         """The documents of these very bytes, if they came before (without bodies), or ()."""
 
     def acknowledge(self, raw_hash: str, scope: str, receipt: Receipt) -> bool:
-        """Add receipts for bytes that ``recall`` knows; False when it does not know them."""
+        """Add receipts for bytes that ``recall`` knows; False when it does not know them. Raises
+        DiskNearlyFull as ``accept`` does.
+        """
 
 
 class JournalDocuments(Protocol):

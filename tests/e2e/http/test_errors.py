@@ -16,6 +16,7 @@ from graph_model.documents.json_texts import RepeatedKey
 from graph_model.errors import (
     AmbiguousReference,
     DamagedDocument,
+    DiskNearlyFull,
     DocumentTooLarge,
     EngineError,
     HeadwaterError,
@@ -37,6 +38,7 @@ EXAMPLES: dict[type[HeadwaterError], Callable[[], HeadwaterError]] = {
     RepeatedKey: lambda: RepeatedKey({"document": ["each key once"]}),
     DamagedDocument: lambda: DamagedDocument(7, "cannot be inflated"),
     NotFound: lambda: NotFound("dataset", "ds_1"),
+    DiskNearlyFull: lambda: DiskNearlyFull(5, 7),
     NotAllowed: lambda: NotAllowed("jobs", ("reader", "admin")),
     TooManyRequests: lambda: TooManyRequests("jobs", 60, 7),
 }

@@ -145,7 +145,7 @@ def test_the_documentation_lists_every_metric_and_no_other(server: Headwater) ->
     text = (Path(__file__).resolve().parents[3] / "docs" / "http.md").read_text(encoding="utf-8")
     server.post_plan(a_plan())
     server.post_plan({})
-    everything = Forecast(Measure(0, 1, 2, 3, 4), Growth(5.0, 6.0, 7.0), 8, 9, 0)
+    everything = Forecast(Measure(0, 1, 2, 3, 4), Growth(5.0, 6.0, 7.0), 8, 9, 0, False, 10)
     server.service.metrics.watch_storage(lambda: everything)
     told = {
         name for name, _ in scrape(server) if not name.endswith(("_bucket", "_sum", "_created"))

@@ -21,6 +21,7 @@ from graph_model.projection.projector.rebuild_control import REBUILD_KEY
 from graph_model.retention.forecast import read_measures
 from graph_model.retention.nightly_run import SILENT_MS
 from graph_model.retention.policy import RetentionPolicy
+from graph_model.stores.database import DiskReserve
 from graph_model.stores.protocols import DocumentState
 from tests.e2e.small_client import running
 from tests.memory_graph import MemoryGraph
@@ -298,6 +299,29 @@ def test_without_the_setting_nothing_goes(headwater: SmallHeadwater) -> None:
     for _ in range(3):
         assert nightly.look() == 0
         clock.now += DAY
+
+
+def test_it_looks_more_often_while_documents_are_refused_and_says_so_once(
+    headwater: SmallHeadwater, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Every five seconds then, once a minute else; no thread."""
+    seconds, looks = [0.0], []
+    reserve = DiskReserve(10, lambda: 0 if 100 < seconds[0] <= 115 else 20, lambda: seconds[0])
+    storage = StorageUse(headwater.journal, headwater.generations, Clock(), reserve=reserve)
+
+    def sleep(pause: float) -> bool:
+        seconds[0] += pause
+        return seconds[0] <= 200
+
+    nightly = Upkeep(service_of(headwater, Clock(), storage), None, sleep=sleep)
+    monkeypatch.setattr(nightly, "look", lambda: looks.append(seconds[0]))
+    nightly._run()
+    assert looks == [60, 105, 110, 115, 175]
+    said = [one.message for one in caplog.records if one.name == "headwater.upkeep"]
+    assert said == [
+        "the disk has only its reserve left: new documents are refused",
+        "the disk has room again: new documents are taken",
+    ]
 
 
 def test_retention_goes_on_while_the_disk_cannot_be_measured(

@@ -65,6 +65,8 @@ def test_a_misspelt_variable_is_refused_with_the_nearest_one() -> None:
         ("HEADWATER_CORS_ORIGINS", "example.org"),
         ("HEADWATER_CORS_ORIGINS", "https://example.org/path"),
         ("HEADWATER_MAX_BODY", "-1"),
+        ("HEADWATER_DISK_RESERVE", "-1"),
+        ("HEADWATER_DISK_RESERVE", "10 MB"),
         ("HEADWATER_TRUSTED_PROXY", "proxy.example.org"),
         ("HEADWATER_TRUSTED_PROXY", "10.0.0.0/8"),
         ("HEADWATER_KEEP", "100"),

@@ -14,7 +14,7 @@ import sqlalchemy as sa
 from sqlalchemy.engine import Connection, Engine
 
 from graph_model.errors import JournalUnavailable
-from graph_model.stores.database import write
+from graph_model.stores.database import reserve_of, write
 from graph_model.stores.journal.arrivals import Packed, Repeat, packed, record
 from graph_model.stores.journal.intake_check import IntakeCheck, WriteTrial
 from graph_model.stores.journal.large_bodies import RemovedMeanwhile, put_aside, remove_marked
@@ -46,7 +46,12 @@ class SqlJournalIntake(SqlJournalSettings):
         self._intake_check = IntakeCheck(self._attempt)
 
     def accept(
-        self, submissions: Sequence[Submission], receipt: Receipt, *, remember: bool = True
+        self,
+        submissions: Sequence[Submission],
+        receipt: Receipt,
+        *,
+        remember: bool = True,
+        makes_room: bool = False,
     ) -> tuple[int, ...]:
         """A document given twice in one call has one position.
 
@@ -58,7 +63,15 @@ class SqlJournalIntake(SqlJournalSettings):
         """
         if not submissions:
             return ()
-        return self._accept(packed(tuple(submissions), receipt, remember=remember))
+        request = packed(tuple(submissions), receipt, remember=remember)
+        if not makes_room:
+            self._ensure_room(_most_written(request))
+        return self._accept(request)
+
+    def _ensure_room(self, size: int) -> None:
+        """Raises DiskNearlyFull. Not a refusal of the database: ``ensure_taking`` ignores it."""
+        if (reserve := reserve_of(self._engine)) is not None:
+            reserve.take(size)
 
     def _accept(self, request: Packed) -> tuple[int, ...]:
         """Large bodies first; anew when others were removed before the transaction."""
@@ -102,7 +115,16 @@ class SqlJournalIntake(SqlJournalSettings):
 
     def acknowledge(self, raw_hash: str, scope: str, receipt: Receipt) -> bool:
         """Durable on return."""
+        self._ensure_room(0)
         return bool(self._take(Repeat(scope, replace(receipt, raw_hash=raw_hash))))
+
+
+def _most_written(request: Packed) -> int:
+    """The bytes that a request may take on the disk: its bodies in the write-ahead log and then in
+    the file, too, and the rows of the projection, which nothing compresses.
+    """
+    stored = sum(map(len, request.bodies))
+    return 2 * stored + sum(len(submission.body) for submission in request.submissions)
 
 
 # --- a document without a trace ------------------------------------------------------------------

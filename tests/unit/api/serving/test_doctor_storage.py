@@ -5,6 +5,7 @@ from __future__ import annotations
 import shutil
 import sqlite3
 from contextlib import closing
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -77,7 +78,40 @@ def test_a_disk_without_room_is_a_finding_whether_or_not_anything_grows(
     monkeypatch.setattr(doctor.shutil, "disk_usage", lambda _: usage)
     finding = storage(tmp_path)
     assert not finding.right
+    assert "new documents are refused" in finding.text
+    unreserved = replace(settings_of(tmp_path), disk_reserve_bytes=0)
+    (finding,) = doctor._storage(unreserved)
+    assert not finding.right
     assert "the disk is full now" in finding.text
+
+
+@pytest.mark.parametrize(
+    ("free", "reserve", "text"),
+    [
+        (5_000_000_000, 256, "5.0 GB free"),
+        (500_000_000, 256, "0.5 GB free, less than 1 GB"),
+        (200_000_000, 256, "190.7 MB free, 256.0 MB are reserved for removals"),
+        (200_000_000, 0, "0.2 GB free, less than 1 GB"),
+        (5_000_000_000, 8_000, "new documents are refused"),
+    ],
+)
+def test_a_disk_with_only_its_reserve_left_is_a_finding(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, free: int, reserve: int, text: str
+) -> None:
+    usage = shutil.disk_usage(tmp_path)._replace(free=free)
+    monkeypatch.setattr(doctor.shutil, "disk_usage", lambda _: usage)
+    finding = doctor._disk(replace(settings_of(tmp_path), disk_reserve_bytes=reserve << 20))
+    assert text in finding.text
+    assert finding.right == (text == "5.0 GB free")
+
+
+def test_the_disk_of_a_server_has_no_reserve(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    usage = shutil.disk_usage(tmp_path)._replace(free=200_000_000)
+    monkeypatch.setattr(doctor.shutil, "disk_usage", lambda _: usage)
+    served = replace(settings_of(tmp_path), database="postgresql://me@db.example.org/headwater")
+    assert "reserved" not in doctor._disk(served).text
 
 
 def test_a_disk_that_fills_slowly_is_told_with_its_days(tmp_path: Path) -> None:
