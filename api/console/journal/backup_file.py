@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from graph_model.errors import HeadwaterError, InvalidInput
+from graph_model.stores.database import DiskReserve, reserve_of
 from graph_model.stores.durability import make_durable
 from graph_model.stores.journal.archive import Contents, Progress, dump, examine, load
 from graph_model.stores.keys import SqlKeys
@@ -24,6 +25,10 @@ if TYPE_CHECKING:
     from graph_model.stores.database import Database
 
 _LEVEL: Final = 6
+_RESERVE_ALONE: Final = (
+    "the disk has only the reserve of the data folder left (HEADWATER_DISK_RESERVE): make the "
+    "backup on another disk"
+)
 _PRIVATE: Final = 0o600  # plans disclose the computations of a company
 
 
@@ -56,13 +61,24 @@ def _prepare(database: Database) -> None:
 
 def _write(database: Database, partial: Path, created_at: int, progress: Progress) -> None:
     partial.unlink(missing_ok=True)
+    reserve = _reserve_on(partial.parent, database)
     descriptor = os.open(partial, os.O_WRONLY | os.O_CREAT | os.O_EXCL, _PRIVATE)
     with open(descriptor, "wb") as raw:
         with gzip.GzipFile("", "wb", _LEVEL, raw, mtime=created_at // 1000) as packed:
             for line in dump(database, created_at, progress):
+                if reserve is not None and reserve.is_reached:
+                    raise HeadwaterError(f"{partial.parent}: {_RESERVE_ALONE}")
                 packed.write(line)
         raw.flush()
         os.fsync(raw.fileno())
+
+
+def _reserve_on(folder: Path, database: Database) -> DiskReserve | None:
+    """The reserve of the database's disk if the folder is on that disk, too."""
+    reserve, place = reserve_of(database), database.url.database
+    if reserve is None or not place:
+        return None
+    return reserve if folder.stat().st_dev == Path(place).stat().st_dev else None
 
 
 def read_backup(

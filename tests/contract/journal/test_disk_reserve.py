@@ -9,11 +9,12 @@ from pathlib import Path
 
 import pytest
 
+from api.console.journal.backup_file import write_backup
 from collectors.destinations import JournalDestination
 from collectors.sqs.batches import take_batch
 from collectors.sqs.messages import MessageReader
 from collectors.sqs.queues import Message
-from graph_model.errors import DiskNearlyFull
+from graph_model.errors import DiskNearlyFull, HeadwaterError
 from graph_model.stores.catalogue import SqlGenerations
 from graph_model.stores.database import DiskReserve, keep_reserve, open_database
 from graph_model.stores.journal import SqlJournal
@@ -126,6 +127,18 @@ def test_the_catalogue_beside_the_journal_knows_the_reserve(disk: Reserved) -> N
     assert not generations.current.tidy()
     assert file.stat().st_size == 0
     generations.close()
+
+
+def test_a_backup_on_the_same_disk_stops_at_the_reserve_and_leaves_nothing(disk: Reserved) -> None:
+    disk.journal.accept([a_submission("a")], a_receipt())
+    file = disk.file.with_name("backup.gz")
+    write_backup(disk.engine, file, lambda: 1, lambda _done, _total: None)
+    before = file.read_bytes()
+    disk.free = 0
+    with pytest.raises(HeadwaterError, match="make the backup on another disk"):
+        write_backup(disk.engine, file, lambda: 2, lambda _done, _total: None)
+    assert file.read_bytes() == before
+    assert not file.with_name("backup.gz.partial").exists()
 
 
 # --- the road over a queue ------------------------------------------------------------------------
