@@ -89,6 +89,8 @@ def _companions(state: str) -> sa.Select[Any]:
         return found.correlate_except(beside).scalar_subquery()  # else of all pairs together
 
     own = reported_by(seen)
+    # Nearly all applications write a table once, and one seek shows it.
+    second = sa.select(seen.id).where(*own).limit(1).offset(1).exists()
     least, greatest = producer(sa.func.min), producer(sa.func.max)
     twice = (
         sa.select(seen.id)
@@ -97,7 +99,7 @@ def _companions(state: str) -> sa.Select[Any]:
     )
     doubled = (
         sa.select(asked)
-        .where(sa.or_(asked.c.anyway == 1, least != greatest, twice))
+        .where(sa.or_(asked.c.anyway == 1, sa.and_(second, sa.or_(least != greatest, twice))))
         .cte("doubled")
         .prefix_with(WORKED_OUT)
     )
