@@ -112,7 +112,7 @@ def _read_spans(
     found = [_SpanRows(None, False) for _ in reads]
     spans = [(number, span) for number, read in enumerate(reads) for span in read]
     asked = input_values((*_row(place, span), number) for place, (number, span) in enumerate(spans))
-    listed: defaultdict[Span, list[SuccessfulWrite]] = defaultdict(list)
+    rows: defaultdict[int, list[SuccessfulWrite]] = defaultdict(list)
     for row in _of_reads().rows(connection, asked | {"reach": reach, "most": most}):
         place, floor, declared, cut = row[:4]
         number, span = spans[place]
@@ -122,12 +122,14 @@ def _read_spans(
         if cut is not None:
             own.full.add(span)
         elif row[4] is not None:
-            listed[_without_end(span, floor)].append(SuccessfulWrite._make(row[4:]))
-    for number, span in spans:
+            rows[place].append(SuccessfulWrite._make(row[4:]))
+    alike = [_without_end(span, found[number].floor) for number, span in spans]
+    listed = {alike[place]: some for place, some in rows.items()}
+    for (number, span), same in zip(spans, alike, strict=True):
         own = found[number]
         if span not in own.full:
-            rows = listed.get(_without_end(span, own.floor), ())
-            own.writes[span] = tuple(row for row in rows if row.at < span.before)
+            some = listed.get(same, ())
+            own.writes[span] = tuple(row for row in some if row.at < span.before)
     return dict(zip(reads, found, strict=True))
 
 
