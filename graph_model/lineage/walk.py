@@ -64,7 +64,7 @@ class Walk:
         self._bounds = bounds
         self._until = until
         self._plans = plans
-        self._sources: dict[str, frozenset[str] | None] = {}  # None: the plan is not complete
+        self._sources: dict[str, tuple[str, ...] | None] = {}  # sorted; None: not complete
         self._followed: defaultdict[str, set[str]] = defaultdict(set)
         self._periods: dict[str, tuple[int, int]] = {}  # of the executions that share an interval
         self._intervals = set[Moment]() if intervals is None else intervals
@@ -103,9 +103,9 @@ class Walk:
             return
         given = {plan: read for plan in new if (read := (self._plans or {}).get(plan)) is not None}
         whole = read_sources(self._graph, self._structure, self._bounds, new - given.keys())
-        marked = self._marked(given)
-        known = whole | {plan: frozenset(given[plan]) for plan in marked}
-        self._sources |= {plan: known.get(plan) for plan in new}
+        known = whole | {plan: given[plan] for plan in self._marked(given)}
+        self._sources |= dict.fromkeys(new)
+        self._sources |= {plan: tuple(sorted(read)) for plan, read in known.items()}
 
     def _marked(self, plans: Collection[str]) -> set[str]:
         """The complete plans among these."""
@@ -177,7 +177,7 @@ class Walk:
         exact: Mapping[Moment, list[Write]],
         folded: Mapping[Moment, dict[str, str]],
     ) -> dict[Moment, tuple[Step, ...]]:
-        writes = {write for found in exact.values() for write in found}
+        writes = {write.id: write for found in exact.values() for write in found}.values()
         reads = [(w, source) for w in writes for source in self._sources[w.logical_plan] or ()]
         found = self._history.reads.moments(reads)
         plans = {plan for found in folded.values() for plan in found}
@@ -200,7 +200,7 @@ class Walk:
     ) -> Step:
         inputs = tuple(
             (source, moment)
-            for source in sorted(self._sources[write.logical_plan] or ())
+            for source in self._sources[write.logical_plan] or ()
             for moment in found[write.id, source]
         )
         return Step(write.logical_plan, write.job, write.target, inputs)

@@ -41,8 +41,9 @@ class DatasetNames:
         """Per (dataset, time) its location: every step of a walk uses this function."""
         asked = set(moments)
         places = self.locations_of({dataset for dataset, _ in asked})
-        moved = {moment for moment in asked if len(places[moment[0]]) > 1}
-        found = {moment: next(iter(places[moment[0]])) for moment in asked - moved}
+        only = {dataset: next(iter(found)) for dataset, found in places.items() if len(found) == 1}
+        found = {moment: only[moment[0]] for moment in asked if moment[0] in only}
+        moved = asked - found.keys() if len(only) < len(places) else set()
         return found | (self._catalogue.locations_of(moved) if moved else {})
 
     def targets_of(self, datasets: Collection[str]) -> dict[str, list[tuple[str, str]]]:

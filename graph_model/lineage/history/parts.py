@@ -22,15 +22,21 @@ class ReportedParts:
         """The partitions of a dataset that all executions of a write report as read; () for the
         whole.
         """
-        read = [self._read.get(execution, {}).get(dataset) for execution in write.executions]
-        known = [partitions for partitions in read if partitions]
-        if len(known) < len(read):
-            return ()
-        return tuple(sorted(frozenset[str]().union(*known)))
+        read: set[str] = set()
+        for execution in write.executions:
+            partitions = self._read.get(execution, {}).get(dataset)
+            if not partitions:
+                return ()
+            read |= partitions
+        return tuple(sorted(read))
 
     def bound_reads_of(self, write: Write, dataset: str) -> list[ReadVersionRow]:
-        rows = (row for execution in write.executions for row in self._bound.get(execution, ()))
-        return [row for row in rows if row.dataset == dataset]
+        return [
+            row
+            for execution in write.executions
+            for row in self._bound.get(execution, ())
+            if row.dataset == dataset
+        ]
 
     def learn_partitions(self, rows: Collection[SuccessfulWrite]) -> None:
         targets = {row.id: row.target for row in rows if row.partitioned}

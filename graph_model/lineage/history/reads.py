@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Hashable, Iterable, Mapping
+from typing import TypeVar
 
 from graph_model.facts import NO_NUMBER, ReadVersionRow
 from graph_model.lineage.history.merging import Write
@@ -10,6 +11,11 @@ from graph_model.lineage.history.names import DatasetNames
 from graph_model.lineage.history.parts import ReportedParts
 from graph_model.lineage.history.read_rule import Bound, Moment
 from graph_model.stores.protocols import Catalogue, SuccessfulWrite, VersionId
+
+_Key = TypeVar("_Key", bound=Hashable)
+
+_BoundRead = tuple[Moment, Collection[ReadVersionRow]]
+"""A read as if it named no version, and the versions that it named."""
 
 
 class ReadStates:
@@ -28,38 +34,34 @@ class ReadStates:
         """
         listed = list(reads)
         places = self._names.locate((source, write.at) for write, source in listed)
-        rows = {
-            (write.id, source): self._parts.bound_reads_of(write, source)
-            for write, source in listed
-        }
-        found = {}
-        writes = self._writes_of_versions(
-            VersionId(places[source, write.at], row.version, row.branch)
-            for write, source in listed
-            for row in rows[write.id, source]
-        )
+        found: dict[tuple[str, str], tuple[Moment, ...]] = {}
+        bound: dict[tuple[str, str], _BoundRead] = {}
         for write, source in listed:
-            place, partitions = places[source, write.at], self._parts.partitions_read(write, source)
-            own = Moment(place, write.at, write.at, partitions)
-            bound = [
-                _bound_moment(own, row, writes.get(VersionId(place, row.version, row.branch)))
-                for row in rows[write.id, source]
-            ]
-            found[write.id, source] = tuple(dict.fromkeys(bound)) or (own,)
-        return found
+            partitions = self._parts.partitions_read(write, source)
+            own = Moment(places[source, write.at], write.at, write.at, partitions)
+            found[write.id, source] = (own,)
+            if rows := self._parts.bound_reads_of(write, source):
+                bound[write.id, source] = own, rows
+        return found | self._of_versions(bound)
 
     def bound_moments(self, reads: Collection[tuple[ReadVersionRow, int]]) -> set[Moment]:
         """The states that these reads of versions saw, each at its time (epoch ms)."""
         places = self._names.locate((row.dataset, at) for row, at in reads)
-        spelled = [
-            (VersionId(places[row.dataset, at], row.version, row.branch), row, at)
-            for row, at in reads
-        ]
-        writes = self._writes_of_versions(version for version, _, _ in spelled)
-        return {
-            _bound_moment(Moment(version.target, at, at), row, writes.get(version))
-            for version, row, at in spelled
-        }
+        found = self._of_versions(
+            {(row, at): (Moment(places[row.dataset, at], at, at), (row,)) for row, at in reads}
+        )
+        return {moment for moments in found.values() for moment in moments}
+
+    def _of_versions(self, reads: Mapping[_Key, _BoundRead]) -> dict[_Key, tuple[Moment, ...]]:
+        """Per read the states that it saw, each once."""
+        writes = self._writes_of_versions(
+            _version_of(own, row) for own, rows in reads.values() for row in rows
+        )
+        found = {}
+        for key, (own, rows) in reads.items():
+            moments = (_bound_moment(own, row, writes.get(_version_of(own, row))) for row in rows)
+            found[key] = tuple(dict.fromkeys(moments))
+        return found
 
     def bound(self, plans: Collection[str]) -> frozenset[tuple[str, str]]:
         """(logical plan, dataset) of the reads that some execution bound to a version."""
@@ -83,6 +85,10 @@ class ReadStates:
             if rows:
                 found[version] = min(rows, key=lambda row: _preference(row, version.branch))
         return found
+
+
+def _version_of(own: Moment, row: ReadVersionRow) -> VersionId:
+    return VersionId(own.dataset, row.version, row.branch)
 
 
 def _bound_moment(own: Moment, row: ReadVersionRow, write: SuccessfulWrite | None) -> Moment:
