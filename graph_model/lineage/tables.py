@@ -219,13 +219,14 @@ class TableWalks:
         """The logical plans that ever read one of these datasets, each with its names for them."""
         names = self._history.names.names_of(datasets)
         called = {name for dataset in datasets for name in (dataset, *names[dataset])}
-        page = self._graph.neighbours(called, Direction.DOWNSTREAM, labels.FEEDS, HUB_LIMIT)
+        page = self._graph.neighbours(
+            called, Direction.DOWNSTREAM, labels.FEEDS, HUB_LIMIT, labels.LOGICAL_PLAN
+        )
         self._bounds.note_hub(page.cut)
         readers: dict[str, set[str]] = {}
         for dataset, fed in page.found.items():
             for plan in fed:
-                if identity.kind_of(plan) == labels.LOGICAL_PLAN:
-                    readers.setdefault(plan, set()).add(dataset)
+                readers.setdefault(plan, set()).add(dataset)
         return readers
 
     def _targets(self, plans: Collection[str]) -> set[str]:

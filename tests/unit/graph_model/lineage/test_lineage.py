@@ -17,6 +17,7 @@ from graph_model.facts import (
     DatasetRow,
     ExecutionRow,
     FactCollector,
+    Facts,
     JobRow,
     LogicalPlanRow,
     SchemaRow,
@@ -25,7 +26,7 @@ from graph_model.facts import (
     edge,
     properties,
 )
-from graph_model.lineage import Lineage, Question
+from graph_model.lineage import HUB_LIMIT, Lineage, Partial, Question
 from graph_model.lineage.bounds import Bounds
 from graph_model.lineage.history import Moment
 from graph_model.lineage.history.history import History
@@ -497,6 +498,23 @@ def test_a_long_list_of_appends_is_exact_one_step_up(stores: Stores) -> None:
     answer = lineage_of(world, stores).ask(Question(dataset(1), Direction.UPSTREAM, 5))
     assert set(answer.datasets) == {dataset(0), dataset(1)}
     assert not answer.folded  # nothing was written before the appends
+
+
+@pytest.mark.parametrize(("limit", "partial"), [(2, None), (1, Partial("hub", HUB_LIMIT))])
+def test_operations_of_a_plan_do_not_count_as_readers(
+    stores: Stores, monkeypatch: pytest.MonkeyPatch, limit: int, partial: Partial | None
+) -> None:
+    world = World(tuple(Step(n, (0,), n, labels.OVERWRITE, (1,), ()) for n in (1, 2)))
+    lineage = lineage_of(world, stores)
+    operations = [identity.vertex_id(labels.OPERATION, "read", n) for n in range(3)]
+    stores[0].write(
+        Facts(
+            tuple(Vertex(one, labels.OPERATION) for one in operations),
+            tuple(edge(labels.FEEDS, dataset(0), one) for one in operations),
+        )
+    )
+    monkeypatch.setattr("graph_model.lineage.tables.HUB_LIMIT", limit)
+    assert lineage.ask(Question(dataset(0), Direction.DOWNSTREAM, 1)).partial == partial
 
 
 @pytest.mark.parametrize(("runs", "steps"), [(8, 8), (9, 1), (400, 1)])
