@@ -88,7 +88,7 @@ class Walk:
         return {moment: self._steps[moment] for moment in moments}
 
     def _learn_sources(self, visible_by_moment: Mapping[Moment, VisibleWrites]) -> None:
-        """Read the inputs of the plans; a plan without its marker is incomplete."""
+        """Read the inputs of the plans and their names; a plan without its marker is incomplete."""
         seen = {
             plan
             for visible in visible_by_moment.values()
@@ -106,6 +106,8 @@ class Walk:
         known = whole | {plan: given[plan] for plan in self._marked(given)}
         self._sources |= dict.fromkeys(new)
         self._sources |= {plan: tuple(sorted(read)) for plan, read in known.items()}
+        # Every step locates its reads: one statement tells the names of all.
+        self._history.names.locations_of({source for read in known.values() for source in read})
 
     def _marked(self, plans: Collection[str]) -> set[str]:
         """The complete plans among these."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -530,6 +530,27 @@ def test_a_plan_with_more_executions_than_a_walk_follows_is_one_step(
     assert len(found) == steps
     read = [moment for step in found for _, moment in step.inputs]
     assert (min(m.since for m in read), max(m.until for m in read)) == (times[0], times[-1])
+
+
+def test_a_level_asks_once_for_the_names_of_the_tables_that_its_plans_read(
+    stores: Stores, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    runs = tuple(range(10, 19))
+    steps = [Step(n, (n,), n + 10, labels.APPEND, runs[: 8 + n % 2], ()) for n in range(6)]
+    lineage_of(World(tuple(steps)), stores)
+    graph, catalogue = stores
+    asked: list[set[str]] = []
+    names_around = SqlCatalogue.names_around
+
+    def note(self: SqlCatalogue, datasets: Collection[str]) -> frozenset[tuple[str, str]]:
+        asked.append(set(datasets))
+        return names_around(self, datasets)
+
+    monkeypatch.setattr(SqlCatalogue, "names_around", note)
+    ends = {moment_of(dataset(step.target), None) for step in steps}
+    Walk(graph, History(catalogue), Bounds(lambda: False, 1), 20).expand(ends)
+    written = {dataset(step.target) for step in steps}
+    assert asked == [written, {dataset(step.job) for step in steps}]
 
 
 def test_an_answer_about_a_job_is_folded_where_its_executions_share_an_interval(
