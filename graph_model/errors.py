@@ -178,17 +178,20 @@ class JournalUnavailable(Unavailable):
 class DiskNearlyFull(JournalUnavailable):
     """The disk has only the reserve left that removals need: ``free`` and ``reserve`` in bytes.
 
-    ``size``: the room that the refused request would have taken.
+    ``size``: the room that the refused request would have taken; ``promised``: the part of ``free``
+    that documents which were taken before need for their projection.
     """
 
-    def __init__(self, free: int, reserve: int, size: int = 0) -> None:
-        large = free >= reserve and size > _LARGE
+    def __init__(self, free: int, reserve: int, size: int = 0, promised: int = 0) -> None:
+        large = free - promised >= reserve and size > _LARGE
+        waiting = f" ({_mebibytes(promised)} of it for documents that wait)" if promised else ""
         needed = f", and this request may take {_mebibytes(size)}" if large else ""
         refused = "it is refused" if large else "new documents are refused"
         super().__init__(
-            f"the disk of the data folder has {_mebibytes(free)} free, {_mebibytes(reserve)} are"
-            f" reserved for removals (HEADWATER_DISK_RESERVE){needed}: {refused} until there is"
-            " room. Make some with headwater prune --drop-bodies, HEADWATER_KEEP or a larger disk"
+            f"the disk of the data folder has {_mebibytes(free)} free{waiting},"
+            f" {_mebibytes(reserve)} are reserved for removals (HEADWATER_DISK_RESERVE){needed}:"
+            f" {refused} until there is room. Make some with headwater prune --drop-bodies,"
+            " HEADWATER_KEEP or a larger disk"
         )
 
 

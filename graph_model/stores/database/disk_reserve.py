@@ -21,6 +21,8 @@ from graph_model.errors import DiskNearlyFull
 
 _OPTION: Final = "headwater_disk_reserve"
 _MEASURED_SECONDS: Final = 1.0
+_NEAR: Final = 8
+"""Up to this multiple of the reserve the promised bytes are counted, which costs a question."""
 
 
 class DiskReserve:
@@ -28,18 +30,21 @@ class DiskReserve:
 
     ``free`` measures the free bytes, and raises OSError where it cannot: then nothing is refused.
     It is called once a second at most; between two measurements each request counts with its size.
-    ``seconds`` never go back.
+    Where little is free, it is less by the ``promised`` bytes: those that will be written for
+    documents that were taken before. ``seconds`` never go back.
     """
 
     def __init__(
         self, size: int, free: Callable[[], int], seconds: Callable[[], float] = time.monotonic
     ) -> None:
         self.size = size
+        self.promised: Callable[[], int] = lambda: 0
         self._free = free
         self._seconds = seconds
         self._lock = Lock()
         self._measured_at = float("-inf")
-        self._left: int | None = None  # free at that time, less what was taken since
+        self._promised = 0  # at that time
+        self._left: int | None = None  # free at that time, less what is promised and taken since
 
     def take(self, size: int) -> None:
         """Count ``size`` bytes that are about to be written. Raises DiskNearlyFull if they do not
@@ -50,7 +55,7 @@ class DiskReserve:
             if left is None:
                 return
             if left - size < self.size:
-                raise DiskNearlyFull(left, self.size, size)
+                raise DiskNearlyFull(left + self._promised, self.size, size, self._promised)
             self._left = left - size
 
     @property
@@ -65,9 +70,12 @@ class DiskReserve:
         if now - self._measured_at >= _MEASURED_SECONDS:
             self._measured_at = now
             try:
-                self._left = self._free()
+                free = self._free()
             except OSError:
                 self._left = None
+            else:
+                self._promised = self.promised() if free < _NEAR * self.size else 0
+                self._left = free - self._promised
         return self._left
 
 

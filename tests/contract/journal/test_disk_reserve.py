@@ -18,7 +18,8 @@ from graph_model.errors import DiskNearlyFull, HeadwaterError
 from graph_model.stores.catalogue import SqlGenerations
 from graph_model.stores.database import DiskReserve, keep_reserve, open_database
 from graph_model.stores.journal import SqlJournal
-from tests.contract.submissions import a_receipt, a_submission
+from graph_model.stores.protocols import DocumentState
+from tests.contract.submissions import a_receipt, a_submission, an_event
 from tests.unit.collectors.sqs.test_messages import LIMIT, RUN_EVENT, a_message
 
 MB = 1 << 20
@@ -86,6 +87,15 @@ def test_a_body_counts_as_it_came_and_twice_as_it_is_stored(disk: Reserved) -> N
     disk.journal.accept([plain], a_receipt())
     disk.free = RESERVED + 5 * MB
     disk.journal.accept([noise], a_receipt())
+
+
+def test_documents_that_wait_for_their_projection_keep_their_room(disk: Reserved) -> None:
+    positions = disk.journal.accept([an_event(f"{at}") for at in range(1_000)], a_receipt())
+    disk.free = RESERVED + 2 * MB
+    with pytest.raises(DiskNearlyFull, match=r"22\.0 MB free \(2\.9 MB of it"):
+        disk.journal.accept([a_submission("a")], a_receipt())
+    disk.journal.settle(positions, DocumentState.PROJECTED)
+    disk.journal.accept([a_submission("a")], a_receipt())
 
 
 def test_a_short_disk_gets_every_free_page_and_the_log_back(disk: Reserved) -> None:

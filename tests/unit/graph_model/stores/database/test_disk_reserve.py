@@ -85,6 +85,22 @@ def test_there_is_room_again_without_anybody_saying_so() -> None:
     disk.reserve.take(0)
 
 
+def test_room_for_the_projection_of_earlier_documents_is_not_given_away() -> None:
+    """A bulk import is projected later than it is taken."""
+    disk, waiting = Disk(356 * MB), [100 * MB]
+    disk.reserve.promised = lambda: waiting[0]
+    text = refused(disk, 1)
+    assert "has 356.0 MB free (100.0 MB of it for documents that wait), 256.0 MB are" in text
+    disk.now, waiting[0] = 1.0, 0
+    disk.reserve.take(90 * MB)
+
+
+def test_far_from_the_reserve_nobody_is_asked_what_is_promised() -> None:
+    disk = Disk(8 * 256 * MB)
+    disk.reserve.promised = lambda: 1 // 0
+    disk.reserve.take(MB)
+
+
 def test_a_disk_that_cannot_be_measured_refuses_nothing() -> None:
     disk = Disk(None)
     disk.reserve.take(64 * MB)
