@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 import logging
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import chain
 from typing import Final
@@ -30,12 +30,13 @@ from graph_model.producers.projections import Projection
 from graph_model.producers.translation import Translation
 from graph_model.projection.projector.rules import RulesInForce
 from graph_model.projection.projector.stores import ProjectionStores
-from graph_model.stores.protocols import Catalogue, StoredDocument
+from graph_model.stores.protocols import Catalogue, DocumentState, StoredDocument
 
 log = logging.getLogger(__name__)
 
 #: Changes with every command, so that every process learns of it.
 COMMANDS_KEY: Final = "orders"
+_PROJECTED: Final = frozenset({DocumentState.PROJECTED, DocumentState.WAITING})
 
 
 class CommandsInForce:
@@ -183,11 +184,10 @@ class CommandsInForce:
         """
         forgotten = self._forgotten(documents)
         before = self._forgotten_before(forgotten)
+        asked = before.union(one.union(no_more) for one in before)
         former = [
-            self._rules.translation.project_all(
-                documents, CommandEffects(forgotten=forgotten)
-            ).facts
-            for forgotten in before.union(one.union(no_more) for one in before)
+            self._rules.translation.project_all(documents, CommandEffects(forgotten=one)).facts
+            for one in _without_known(asked, documents)
         ]
         # last, for a translator remembers its last result: a plan that is hidden => none
         revised = self._rules.translation.project_all(documents, self._with(forgotten))
@@ -209,3 +209,18 @@ class CommandsInForce:
         for last in {0, *since.values()}:
             found.add(frozenset(one for one, position in since.items() if position <= last))
         return found
+
+
+def _without_known(
+    forgotten: Collection[frozenset[str]], documents: Sequence[StoredDocument]
+) -> Iterator[frozenset[str]]:
+    """The sets under which the former facts of these documents are still to be translated.
+
+    Where all are forgotten nothing is left. Where none is, and all are projected, the revision
+    itself tells the former facts.
+    """
+    hashes = {one.content_hash for one in documents}
+    are_projected = all(one.state in _PROJECTED for one in documents)
+    for some in forgotten:
+        if not (hashes <= some or (are_projected and not some)):
+            yield some

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from typing import Any, Final
+from unittest.mock import Mock
 
 import pytest
 
@@ -19,13 +20,15 @@ from graph_model.producers.commands.documents import (
     Statement,
 )
 from graph_model.producers.commands.submissions import submit
+from graph_model.producers.openlineage import gathering
 from graph_model.projection.projector import commands
 from graph_model.projection.projector.subject_projector import SubjectProjector
 from graph_model.stores.catalogue import SqlCatalogue
 from graph_model.stores.journal import SqlJournal
 from graph_model.stores.protocols import ROUND_KEY, DocumentState, Submission
 from graph_model.stores.submissions import make_submission
-from tests.projections import SmallHeadwater, elements_of, project
+from tests.projections import SmallHeadwater, elements_of, lineage_event, project
+from tests.unit.graph_model.producers.openlineage.test_projection import dataset, run_event
 from tests.unit.graph_model.projection.projector.test_projector import (
     PLAN_ID,
     a_plan,
@@ -502,4 +505,28 @@ def test_of_very_many_prune_commands_the_last_holds_for_later_documents() -> Non
     headwater.accept(*MINE)
     headwater.project()
     assert [row.at for row in headwater.catalogue.executions(limit=9).items] == [_SECOND]
+    headwater.close()
+
+
+@pytest.mark.parametrize(("kind", "times"), [("forget", 1), ("prune", 2)])
+def test_the_removal_of_a_run_translates_each_set_of_its_documents_once(
+    kind: str, times: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """All of them as they were, and under the command where any is left."""
+    events = [run_event("r", one, 1, outputs=[dataset("t", "k")]) for one in ("START", "COMPLETE")]
+    run = list(map(lineage_event, events))
+    headwater = project(run, stepwise=False)
+    (row,) = headwater.catalogue.executions(limit=9).items
+    (target,) = headwater.catalogue.datasets([row.target])
+    cutoff = Cutoff("etl", "curate", target.scope, target.uri, row.at + 1)
+    instruction: Instruction = Prune((cutoff,), drop_bodies=True)
+    if kind == "forget":
+        hashes = tuple(sorted(one.content_hash for one in run))
+        instruction = Forget((run[0].subject_key,), hashes)
+    read = Mock(wraps=gathering.read_run)
+    monkeypatch.setattr(gathering, "read_run", read)
+    headwater.accept(submitted(instruction))
+    headwater.project()
+    assert headwater.catalogue.executions(limit=9).items == ()
+    assert read.call_count == times
     headwater.close()
