@@ -97,13 +97,9 @@ def revise(
         yield _of_events(revised, plan_facts, kept | representatives.positions)
     others = () if shown else sorted(set(events) - set(covered))
     for piece in pieces(read, others):
-        revised = project([*plans, *piece])
-        shown = representatives.see(revised, piece)
+        shown = representatives.see(project([*plans, *piece]), piece)
         if shown:
             break
-        hidden = _of_events(revised, plan_facts, kept | representatives.positions)
-        if hidden.states or hidden.dropped:  # a waiting command covers them; their plan may go now
-            yield hidden
     last = project([*plans, *representatives.documents])
     yield replace(last, dropped=(*last.dropped, *last.silenced()))
 

@@ -1,11 +1,10 @@
 """Carries out forget and prune commands: a command's rows first, then its documents.
 
-Commands are carried out one by one, before the documents that wait beside them. Between two of
-them, and between the steps of a long one, they give way to those documents: all waiting commands
-are put in force first, so that no document is shown which one of them covers. After a crash a
-command is repeated from the start. A command that fails is set aside with its reason: the facts
-that it removed are projected again, except those of documents that had already been dropped from
-the journal, and the documents behind it are projected as usual.
+Commands are carried out one by one, before the documents that wait beside them. A long command
+gives way to those documents now and then; it is in force for them from its beginning. After a crash
+it is repeated from the start. A command that fails is set aside with its reason: the facts that it
+removed are projected again, except those of documents that it had already dropped from the journal,
+and the documents behind it are projected as usual.
 """
 
 from __future__ import annotations
@@ -13,7 +12,7 @@ from __future__ import annotations
 import json
 import logging
 import uuid
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import Final
 
@@ -22,6 +21,7 @@ from graph_model.errors import HeadwaterError, Unavailable
 from graph_model.facts import Facts
 from graph_model.producers.commands.documents import (
     COMMAND_KIND,
+    KEY_PREFIX,
     Command,
     Forget,
     Statement,
@@ -38,14 +38,13 @@ from graph_model.projection.projector.stores import ProjectionStores
 from graph_model.projection.projector.subject_projector import NEW_A_ROUND, SubjectProjector, is_new
 from graph_model.projection.revision import EVENTS_A_STEP, revise
 from graph_model.retention.coverage import affected_subject_keys
-from graph_model.stores.protocols import DocumentState, StoredDocument
+from graph_model.stores.protocols import DocumentState
 
 log = logging.getLogger(__name__)
 
 _MOST_ATTEMPTS: Final = 3
 SUBJECTS_AT_ONCE: Final = 100
 _WAITING_AT_ONCE: Final = 100
-_COMMANDS_AT_ONCE: Final = 20  # of up to 5,000 content hashes or cut-offs each
 
 
 class CommandRunner:
@@ -64,63 +63,35 @@ class CommandRunner:
         self._commits = commits
         self._rebuild_control = rebuild_control
         self._subject_projector = subject_projector
-        self._gave_way = False  # the command that is carried out was in force for other documents
 
-    def put_in_force(self) -> None:
-        """Put all waiting commands in force; the documents that they cover are removed when they
-        are carried out. Those that are in force already are not read again.
-        """
-        journal, in_force = self._stores.journal, self._commands_in_force
-        while positions := journal.pending_positions(
-            COMMAND_KIND, in_force.last_early, _COMMANDS_AT_ONCE
-        ):
-            documents = journal.documents(positions)
-            if recorded := in_force.record(documents):
-                self._announce_change(*recorded)
-            in_force.note_early(documents, positions[-1])
-
-    def look_for_reopened(self) -> None:
-        """Have the waiting commands put in force anew if older ones wait again, as after a
-        replay.
-        """
-        early = self._commands_in_force.early
-        if early:
-            oldest = self._stores.journal.pending_positions(COMMAND_KIND, 0, 1)
-            if not set(oldest).intersection(early.values()):
-                self._commands_in_force.forget_early()
-
-    def give_way(self) -> None:
-        """Project documents that wait behind the commands, unless a command that may cover them
-        cannot be put in force.
-        """
-        others = self._stores.journal.pending_without(_WAITING_AT_ONCE, COMMAND_KIND)
-        if not others:
-            return
-        self.put_in_force()
-        if not self._commands_in_force.is_incomplete:
-            self._gave_way = True
-            self._subject_projector.begin(others)
+    def put_in_force(self, keys: Iterable[str]) -> None:
+        """Put commands in force; their documents are removed when the commands are carried out."""
+        documents = [one for key in keys for one in self._stores.journal.documents_of(key)]
+        try:
+            removes = self._commands_in_force.put_in_force(documents)
+        except (Unavailable, MemoryError):
+            raise
+        except Exception:
+            log.exception("a command could not be announced before its round")
+            removes = True
+        if removes:
+            self._announce_change()
 
     def carry_out(self, key: str) -> None:
         """Carry out the command of this key, or set it aside where that fails."""
         for document in self._stores.journal.documents_of(key):
-            self._carry_out_document(document)
-            self._commands_in_force.end_turn(document.content_hash)
+            if document.damage:
+                self._commits.settle([document.position], DocumentState.FAILED, damage_of(document))
+                continue
+            try:
+                command = read_command(json.loads(document.body))
+                facts = translate_command(command, document.content_hash)
+            except (HeadwaterError, ValueError) as error:
+                self._commits.settle([document.position], DocumentState.FAILED, reason_of(error))
+                continue
+            self._attempt(document.position, command, facts)
 
-    def _carry_out_document(self, document: StoredDocument) -> None:
-        if document.damage:
-            self._commits.settle([document.position], DocumentState.FAILED, damage_of(document))
-            return
-        try:
-            command = read_command(json.loads(document.body))
-            facts = translate_command(command, document.content_hash)
-        except (HeadwaterError, ValueError) as error:
-            self._commits.settle([document.position], DocumentState.FAILED, reason_of(error))
-            return
-        self._gave_way = document.content_hash in self._commands_in_force.early
-        self._attempt(document, command, facts)
-
-    def _attempt(self, document: StoredDocument, command: Command, facts: Facts) -> None:
+    def _attempt(self, position: int, command: Command, facts: Facts) -> None:
         """Carry out the command; try again after an unforeseen error, a bounded number of times.
         Unavailable and MemoryError are raised: the round is then repeated, however often.
         """
@@ -128,47 +99,53 @@ class CommandRunner:
         reason = ""
         for _ in range(_MOST_ATTEMPTS):
             try:
-                self._carry_out_once(document, command, facts, touched)
+                self._carry_out_once(position, command, facts, touched)
             except (Unavailable, MemoryError):
                 raise
             except Exception as error:
-                log.exception("the command in document %d cannot be carried out", document.position)
+                log.exception("the command in document %d cannot be carried out", position)
                 reason = reason_of(error)
             else:
                 return
-        self._set_aside(document.position, command, facts, touched)
-        self._commits.settle([document.position], DocumentState.FAILED, reason)
+        self._set_aside(position, command, facts, touched)
+        self._commits.settle([position], DocumentState.FAILED, reason)
 
     def _carry_out_once(
-        self, document: StoredDocument, command: Command, facts: Facts, touched: set[str]
+        self, position: int, command: Command, facts: Facts, touched: set[str]
     ) -> None:
         """Carry out the command once. Adds its subjects to ``touched``."""
         if not isinstance(
             command.instruction, Statement
         ):  # a statement changes nothing in the graph
             self._stores.void_checkpoint()
-        origin = self._commits.origin(document.position)
+        origin = self._commits.origin(position)
         self._stores.generations.current.record(facts.rows, origin)
         if self._commits.rebuild is not None:
             self._commits.rebuild.add(facts)
-        if document.content_hash not in self._commands_in_force.early:  # else it is announced
-            self._announce_change(command)
+        self._announce_change(command)
         touched.update(self._touched_by(command))
         for place, subject_keys in enumerate(batched(sorted(touched), SUBJECTS_AT_ONCE)):
             if place:
-                self.give_way()
+                self._give_way()
             self._project_again(subject_keys, _named_by(command))
-        self._commits.settle([document.position], DocumentState.PROJECTED)
+        self._commits.settle([position], DocumentState.PROJECTED)
+
+    def _give_way(self) -> None:
+        """Project documents that wait behind a long command. While another command waits, project
+        none: it may remove them.
+        """
+        pending = self._stores.journal.pending(_WAITING_AT_ONCE, COMMAND_KIND)
+        others = [key for key in pending if not key.startswith(KEY_PREFIX)]
+        if others and len(pending) - len(others) == 1:
+            self._subject_projector.begin(others)
 
     def _set_aside(
         self, position: int, command: Command, facts: Facts, touched: Collection[str]
     ) -> None:
         """Reverse the writes of a failed command. If that fails, or some may be left elsewhere (an
-        earlier round was interrupted, a rebuild has its rows, or other documents were projected
-        under it), everything is projected anew.
+        earlier round was interrupted, or a rebuild has its rows), everything is projected anew.
         """
-        interrupted, rebuild = self._subject_projector.interrupted, self._commits.rebuild
-        is_whole = interrupted is None and rebuild is None and not self._gave_way
+        is_whole = self._subject_projector.interrupted is None and self._commits.rebuild is None
         try:
             self._take_back(command, facts, sorted(touched))
         except (Unavailable, MemoryError):
@@ -191,16 +168,16 @@ class CommandRunner:
                     [one for one in documents if not is_new(one)], _named_by(command) or ()
                 )
 
-    def _announce_change(self, *added: Command) -> None:
-        """Make all processes read the commands in force, which have changed: by those ``added``
-        alone if any are given.
+    def _announce_change(self, added: Command | None = None) -> None:
+        """Make all processes read the commands in force, which have changed: by the command
+        ``added`` alone if given.
         """
         epoch = uuid.uuid4().hex
         self._stores.journal.set_meta(COMMANDS_KEY, epoch)
-        if added:
-            self._rebuild_control.add_commands(added, epoch)
+        if added is None:
+            self._rebuild_control.load_commands(epoch)
         else:
-            self._rebuild_control.reload_commands(epoch)
+            self._rebuild_control.add_command(added, epoch)
 
     def _touched_by(self, command: Command) -> set[str]:
         """The subjects that a command changes, and those of an interrupted attempt: perhaps no row
@@ -227,7 +204,6 @@ class CommandRunner:
             new = [one for one in subject_keys if any(map(is_new, outline.get(one, ())))]
             if not new:
                 return outline
-            self.put_in_force()
             self._subject_projector.begin(new)
 
     def _revisions(

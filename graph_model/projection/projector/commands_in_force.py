@@ -1,26 +1,25 @@
 """The effect of the commands in force on documents.
 
-The rows of a command may be recorded before its turn (``put_in_force``): from then on new documents
-that it covers are not shown, and the others are removed when the command is carried out
-(``commands``).
+The rows of a command may be recorded before its turn (``put_in_force``): from then on its documents
+are not shown, and they are removed when the command is carried out (``commands``).
 """
 
 from __future__ import annotations
 
 import json
-import logging
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import replace
 from itertools import chain
 from typing import Final
 
-from graph_model.errors import HeadwaterError, Unavailable
-from graph_model.facts import Facts, Row, merge
+from graph_model.errors import HeadwaterError
+from graph_model.facts import Facts, merge
 from graph_model.producers.command_effects import NO_EFFECTS, CommandEffects
 from graph_model.producers.commands.documents import (
     Command,
     CommandKind,
     Forget,
+    Statement,
     collect_effects,
     read_command,
     translate_command,
@@ -30,20 +29,16 @@ from graph_model.producers.projections import Projection
 from graph_model.producers.translation import Translation
 from graph_model.projection.projector.rules import RulesInForce
 from graph_model.projection.projector.stores import ProjectionStores
-from graph_model.stores.protocols import Catalogue, DocumentState, StoredDocument
-
-log = logging.getLogger(__name__)
+from graph_model.stores.protocols import StoredDocument
 
 #: Changes with every command, so that every process learns of it.
 COMMANDS_KEY: Final = "orders"
-_PROJECTED: Final = frozenset({DocumentState.PROJECTED, DocumentState.WAITING})
 
 
 class CommandsInForce:
     """The commands that the catalogue in force holds, as they were when ``load`` was called last.
 
-    Some may be in force before their turn: of the waiting commands those up to the position
-    ``last_early``.
+    ``epoch`` is the journal's at that time, None before the first.
     """
 
     def __init__(self, stores: ProjectionStores, rules: RulesInForce) -> None:
@@ -51,30 +46,10 @@ class CommandsInForce:
         self._rules = rules
         self._effects = NO_EFFECTS
         self._any_forgotten = False
-        self._epoch: str | None = None
-        self._catalogue: Catalogue | None = None
-        self.forget()
-
-    def forget(self) -> None:
-        """Forget which commands are in force: they are to be read again."""
-        self._loaded = False
-        self.forget_early()
-
-    def forget_early(self) -> None:
-        """Forget which commands are in force before their turn."""
-        #: The position in the journal of each of them, by content hash.
-        self._early: dict[str, int] = {}
-        self._refused: set[str] = set()
-        self.last_early = 0
-
-    def are_of(self, epoch: str | None) -> bool:
-        """Whether these are the commands of this epoch of the journal, and of the catalogue."""
-        return self.is_loaded and epoch == self._epoch
-
-    @property
-    def is_loaded(self) -> bool:
-        """Whether the commands of the catalogue in force are known."""
-        return self._loaded and self._catalogue == self._generations.current
+        #: The documents of each ``forget`` that is in force and not carried out.
+        self._early_removals: tuple[frozenset[str], ...] = ()
+        self.epoch: str | None = None
+        self.loaded = False
 
     def load(self, epoch: str | None) -> None:
         """Read the commands in force; forget the remembered documents that one may cover."""
@@ -86,85 +61,49 @@ class CommandsInForce:
         self._any_forgotten = bool(catalogue.commands_after(CommandKind.FORGET.value, None, 1))
         self._stand(epoch)
 
-    def add(self, commands: Sequence[Command], epoch: str) -> None:
-        """As ``load``, where only these commands have come since: no other command is read again,
+    def add(self, command: Command, epoch: str) -> None:
+        """As ``load``, where only this command has come since: no other command is read again,
         however many there are.
         """
-        self._effects = collect_effects(commands, self._effects)
-        self._any_forgotten |= any(isinstance(one.instruction, Forget) for one in commands)
+        self._effects = collect_effects([command], self._effects)
+        self._any_forgotten |= isinstance(command.instruction, Forget)
         self._stand(epoch)
 
     def _stand(self, epoch: str | None) -> None:
         self._rules.translation.forget()
-        self._epoch, self._catalogue, self._loaded = epoch, self._generations.current, True
+        self.epoch, self.loaded = epoch, True
 
-    # before their turn
+    def put_in_force(self, documents: Iterable[StoredDocument]) -> bool:
+        """Put these commands in force. Returns whether any of them removes something.
 
-    def record(self, documents: Iterable[StoredDocument]) -> list[Command]:
-        """Record the rows of these waiting commands. Returns those that are in force now; one that
-        cannot be read is set aside in its turn.
+        An unreadable command is set aside in its turn.
         """
-        found = []
+        removes = False
         for document in documents:
             try:
                 command = read_command(json.loads(document.body))
                 rows = translate_command(command, document.content_hash).rows
             except (HeadwaterError, ValueError):
                 continue
-            if self._takes(document, rows):
-                found.append(command)
-        return found
+            if not isinstance(command.instruction, Statement):
+                self._generations.current.record(rows)
+                removes = True
+            if isinstance(command.instruction, Forget):
+                self._early_removals += (frozenset(command.instruction.documents),)
+        return removes
 
-    def _takes(self, document: StoredDocument, rows: Sequence[Row]) -> bool:
-        try:
-            self._generations.current.record(rows)
-        except (Unavailable, MemoryError):
-            raise
-        except Exception:
-            log.exception("the command in document %d waits for its turn", document.position)
-            self._refused.add(document.content_hash)
-            return False
-        return True
-
-    def note_early(self, documents: Iterable[StoredDocument], last: int) -> None:
-        """Note that the waiting commands up to the position ``last``, of which these are the
-        newest, are recorded and announced before their turn.
+    def end_early_removals(self) -> None:
+        """Drop the note of commands in force before their turn: they are carried out, or wait for a
+        later round.
         """
-        for document in documents:
-            if document.content_hash not in self._refused:
-                self._early[document.content_hash] = document.position
-        self.last_early = last
-
-    @property
-    def early(self) -> Mapping[str, int]:
-        """The commands in force before their turn: content hash -> position."""
-        return self._early
-
-    @property
-    def is_incomplete(self) -> bool:
-        """Whether a waiting command could not be put in force."""
-        return bool(self._refused)
-
-    def end_turn(self, content_hash: str) -> None:
-        """Note that this command waits no longer: it is carried out, or set aside."""
-        self._early.pop(content_hash, None)
-        self._refused.discard(content_hash)
-
-    # their effect
+        self._early_removals = ()
 
     def among(self, documents: Iterable[StoredDocument]) -> CommandEffects:
         """The commands in force, as far as these documents are concerned."""
-        return self._with(self._forgotten(documents))
-
-    def _with(self, forgotten: Mapping[str, Collection[str]]) -> CommandEffects:
-        return replace(self._effects, forgotten=frozenset(forgotten))
-
-    def _forgotten(self, documents: Iterable[StoredDocument]) -> Mapping[str, frozenset[str]]:
-        """The forgotten content hashes among these documents, with the commands that name each."""
         if not self._any_forgotten:
-            return {}
+            return self._effects
         hashes = {document.content_hash for document in documents}
-        return self._generations.current.forgotten(hashes)
+        return replace(self._effects, forgotten=self._generations.current.forgotten(hashes))
 
     def project_all(
         self, documents: Sequence[StoredDocument], translation: Translation | None = None
@@ -182,45 +121,26 @@ class CommandsInForce:
         fewer commands, and those of the documents projected before. ``no_more`` are content hashes
         of a command that is no longer in force.
         """
-        forgotten = self._forgotten(documents)
-        before = self._forgotten_before(forgotten)
-        asked = before.union(one.union(no_more) for one in before)
+        before = self._forgotten_before(documents)
         former = [
-            self._rules.translation.project_all(documents, CommandEffects(forgotten=one)).facts
-            for one in _without_known(asked, documents)
+            self._rules.translation.project_all(
+                documents, CommandEffects(forgotten=forgotten)
+            ).facts
+            for forgotten in before.union(one.union(no_more) for one in before)
         ]
         # last, for a translator remembers its last result: a plan that is hidden => none
-        revised = self._rules.translation.project_all(documents, self._with(forgotten))
+        revised = self.project_all(documents)
         return replace(revised, former=merge((revised.former or Facts(), *former)))
 
-    def _forgotten_before(self, forgotten: Mapping[str, frozenset[str]]) -> set[frozenset[str]]:
+    def _forgotten_before(self, documents: Sequence[StoredDocument]) -> set[frozenset[str]]:
         """The sets of these documents that may have been forgotten when a round was interrupted:
-        none, or those of the commands carried out, or with them those of the first waiting ones.
-        Any other command adds or hides a subject as a whole.
-
-            carried out: {a}; waiting, in this order: {b}, {c}; of a subject with {a, b, c}
-            => {}, {a}, {a, b} or {a, b, c}
+        none, or those of the first commands put in force. Any other command adds or hides a subject
+        as a whole.
         """
-        since = {
-            content_hash: min(self._early.get(command, 0) for command in commands)
-            for content_hash, commands in forgotten.items()
-        }
-        found = {frozenset[str]()}
-        for last in {0, *since.values()}:
-            found.add(frozenset(one for one, position in since.items() if position <= last))
+        forgotten = self.among(documents).forgotten
+        known = forgotten.difference(*self._early_removals)
+        found = {frozenset[str](), known}
+        for named in self._early_removals:
+            known |= named & forgotten
+            found.add(known)
         return found
-
-
-def _without_known(
-    forgotten: Collection[frozenset[str]], documents: Sequence[StoredDocument]
-) -> Iterator[frozenset[str]]:
-    """The sets under which the former facts of these documents are still to be translated.
-
-    Where all are forgotten nothing is left. Where none is, and all are projected, the revision
-    itself tells the former facts.
-    """
-    hashes = {one.content_hash for one in documents}
-    are_projected = all(one.state in _PROJECTED for one in documents)
-    for some in forgotten:
-        if not (hashes <= some or (are_projected and not some)):
-            yield some

@@ -57,7 +57,6 @@ class Preparation:
         self._probe.forget()
         self._stores.fullness.begin()
         self._rebuild_control.drop()
-        self._rebuild_control.forget_commands()
         with self._stores.journal.projecting():
             self._stores.generations.refresh()
             self._prepare()

@@ -98,31 +98,20 @@ class RebuildControl:
         if known == rules.epoch and rules.in_force != wanted:
             rules.put_in_force(wanted)  # another process has replaced it, or they are the same
 
-    def forget_commands(self) -> None:
-        """Have the commands in force read again: the catalogue may have lost some."""
-        self._commands_in_force.forget()
-
     def load_commands(self, epoch: str | None) -> None:
-        """Read the commands in force, rules among them, if another process has changed them, or
-        another catalogue is in force.
-        """
-        if self._commands_in_force.are_of(epoch):
+        """Read the commands in force, rules among them, if a command has come since."""
+        if epoch == self._commands_in_force.epoch and self._commands_in_force.loaded:
             return
-        self._commands_in_force.forget()
-        self.reload_commands(epoch)
-
-    def reload_commands(self, epoch: str | None) -> None:
-        """Read the commands in force, which this process has changed."""
         self.follow_rules()
         self._commands_in_force.load(epoch)
 
-    def add_commands(self, commands: Sequence[Command], epoch: str) -> None:
-        """Add these commands to the loaded ones, where only these have come since."""
-        if self._commands_in_force.is_loaded:
+    def add_command(self, command: Command, epoch: str) -> None:
+        """Add one command to the loaded ones, where only this one has come since."""
+        if self._commands_in_force.loaded:
             self.follow_rules()
-            self._commands_in_force.add(commands, epoch)
+            self._commands_in_force.add(command, epoch)
         else:
-            self.reload_commands(epoch)
+            self.load_commands(epoch)
 
     def is_elsewhere(self, noted: str | None) -> bool:
         """Whether another process runs the rebuild: it notes every step."""
@@ -155,8 +144,6 @@ class RebuildControl:
             self.load_commands(journal.get_meta(COMMANDS_KEY))
             if self._commits.rebuild is None:  # other rules came: the next step begins with them
                 return True
-            if self._commands_in_force.early:  # a round withdraws what they cover
-                return False
             if self._stores.fullness.share() >= 1.0 and not self._commits.rebuild.switched:
                 self._begin_from_nothing()
                 return True

@@ -135,13 +135,11 @@ class Rounds:
         """
         commands = [key for key in keys if key.startswith(KEY_PREFIX)]
         self._subject_projector.take_up(noted)
-        self._commands.look_for_reopened()
+        self._commands_in_force.end_early_removals()
         if self._subject_projector.interrupted is not None:
-            self._commands.put_in_force()
+            self._commands.put_in_force(commands)
             self._subject_projector.finish()
-        for place, key in enumerate(commands):
-            if place:
-                self._commands.give_way()
+        for key in commands:
             self._commands.carry_out(key)
         self._subject_projector.conclude()
         others = keys[len(commands) :]  # read after the commands, which may have settled some

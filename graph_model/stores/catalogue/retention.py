@@ -32,9 +32,7 @@ _USED_BY: Final = prepared(sa.select(schema_uses).where(is_input(schema_uses.c.l
 _USES_OF: Final = prepared(sa.select(schema_uses).where(is_input(schema_uses.c.dataset)))
 _FACETS: Final = prepared(sa.select(facet_uses.c.digest).where(is_input(facet_uses.c.digest)))
 _FORGOTTEN: Final = prepared(
-    sa.select(forgotten.c.content_hash, forgotten.c.command).where(
-        is_input(forgotten.c.content_hash)
-    )
+    sa.select(forgotten.c.content_hash).where(is_input(forgotten.c.content_hash))
 )
 
 
@@ -73,8 +71,5 @@ class SqlSupportLookup(CatalogueReader):
     def facets_in_use(self, digests: Collection[str]) -> frozenset[str]:
         return frozenset(digest for (digest,) in self._rows_for(_FACETS, digests))
 
-    def forgotten(self, hashes: Collection[str]) -> dict[str, frozenset[str]]:
-        found: dict[str, frozenset[str]] = {}
-        for content_hash, command in self._rows_for(_FORGOTTEN, hashes):
-            found[content_hash] = found.get(content_hash, frozenset()) | {command}
-        return found
+    def forgotten(self, hashes: Collection[str]) -> frozenset[str]:
+        return frozenset(found for (found,) in self._rows_for(_FORGOTTEN, hashes))

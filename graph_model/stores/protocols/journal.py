@@ -189,14 +189,6 @@ class JournalSubjects(Protocol):
         then the others, each the oldest first.
         """
 
-    def pending_without(self, limit: int, kind: DocumentKind) -> tuple[str, ...]:
-        """Subject keys that have a PENDING document of another kind than this one, the oldest
-        first.
-        """
-
-    def pending_positions(self, kind: DocumentKind, after: int, limit: int) -> tuple[int, ...]:
-        """The positions beyond ``after`` of PENDING documents of this kind, in order."""
-
     def subject_keys(self, after: str, limit: int) -> tuple[str, ...]:
         """All subject keys, in order, from the first one behind ``after`` ("": from the start)."""
 

@@ -33,7 +33,5 @@ class SupportLookup(Protocol):
     def facets_in_use(self, digests: Collection[str]) -> frozenset[str]:
         """The digests among these that some FacetRow has."""
 
-    def forgotten(self, hashes: Collection[str]) -> dict[str, frozenset[str]]:
-        """The content hashes among these that forget commands name, each with the ids of those
-        commands.
-        """
+    def forgotten(self, hashes: Collection[str]) -> frozenset[str]:
+        """The content hashes among these that a forget command names."""

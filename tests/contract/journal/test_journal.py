@@ -367,25 +367,10 @@ def test_pending_plans_come_oldest_first_and_once(journal: SqlJournal) -> None:
     assert journal.pending(10, COMMAND) == ("d", "c")
 
 
-def test_what_waits_is_told_with_commands_and_without(journal: SqlJournal) -> None:
-    many = [a_submission(f"c{n}", kind=COMMAND, subject_key=f"c{n}") for n in range(5)]
-    journal.accept([many[0], an_event("1", subject_key="a"), *many[1:]], a_receipt())
-    journal.accept([an_event("2", subject_key="b"), an_event("3", subject_key="a")], a_receipt())
-    assert journal.pending_without(10, COMMAND) == ("a", "b")
-    assert journal.pending_without(1, COMMAND) == ("a",)
-    assert journal.pending_positions(COMMAND, 0, 10) == (1, 3, 4, 5, 6)
-    assert journal.pending_positions(COMMAND, 3, 2) == (4, 5)
-    assert journal.pending_positions(COMMAND, 6, 2) == ()
-    journal.settle([2, 4, 8], PROJECTED)
-    assert journal.pending_without(10, COMMAND) == ("b",)
-    assert journal.pending_positions(COMMAND, 1, 10) == (3, 5, 6)
-
-
 def test_a_plan_with_many_pending_documents_hides_no_other(journal: SqlJournal) -> None:
     journal.accept([an_event(str(n), subject_key="busy") for n in range(350)], a_receipt())
     journal.accept([an_event("x", subject_key="quiet")], a_receipt())
     assert journal.pending(2, COMMAND) == ("busy", "quiet")
-    assert journal.pending_without(2, COMMAND) == ("busy", "quiet")
 
 
 def test_settling_sets_state_and_reason_and_the_next_one_replaces_both(
@@ -1128,8 +1113,6 @@ def test_no_question_walks_the_whole_journal(file_url: str) -> None:
     journal.accept([a_submission("p"), an_event("e")], a_receipt("raw"))
     with recorded_plans(engine) as lines:
         journal.pending(10, COMMAND)
-        journal.pending_without(10, COMMAND)
-        journal.pending_positions(COMMAND, 1, 10)
         journal.recall("raw", "")
         journal.receipts(1)
         journal.states([1])

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
-from itertools import islice
-from typing import Any, Final
+from collections.abc import Collection, Iterator
+from typing import Final
 
 import sqlalchemy as sa
 from sqlalchemy.engine import Connection
@@ -23,8 +22,6 @@ _PENDING: Final = (
 )
 _PENDING_FIRST: Final = _PENDING.where(documents.c.kind == sa.bindparam("first"))
 _PENDING_AFTER: Final = _PENDING.where(documents.c.position > sa.bindparam("last"))
-_PENDING_OTHERS: Final = _PENDING_AFTER.where(documents.c.kind != sa.bindparam("kind"))
-_PENDING_OF: Final = _PENDING_AFTER.where(documents.c.kind == sa.bindparam("kind"))
 
 
 class SqlJournalSubjects(JournalConnection):
@@ -32,25 +29,13 @@ class SqlJournalSubjects(JournalConnection):
 
     def pending(self, limit: int, first: DocumentKind) -> tuple[str, ...]:
         """The cost depends on the returned documents, not on those behind."""
-        page = max(limit, 100)
-        with self._read() as connection:
-            rows = connection.execute(_PENDING_FIRST, {"page": page, "first": first})
-            before = dict.fromkeys(row.plan_id for row in rows)
-            found = dict.fromkeys(islice(before, limit))
-            _find_pending(connection, _PENDING_AFTER, {"page": page}, found, limit)
-        return tuple(found)
-
-    def pending_without(self, limit: int, kind: DocumentKind) -> tuple[str, ...]:
         found: dict[str, None] = {}
-        parameters = {"page": max(limit, 100), "kind": kind}
         with self._read() as connection:
-            _find_pending(connection, _PENDING_OTHERS, parameters, found, limit)
+            for subject_key in _pending_plans(connection, first, max(limit, 100), found):
+                if len(found) >= limit:
+                    break
+                found.setdefault(subject_key)
         return tuple(found)
-
-    def pending_positions(self, kind: DocumentKind, after: int, limit: int) -> tuple[int, ...]:
-        parameters = {"page": limit, "last": after, "kind": kind}
-        with self._read() as connection:
-            return tuple(row.position for row in connection.execute(_PENDING_OF, parameters))
 
     def subject_keys(self, after: str, limit: int) -> tuple[str, ...]:
         asked = (
@@ -77,26 +62,21 @@ class SqlJournalSubjects(JournalConnection):
             return int(connection.execute(asked).scalar_one())
 
 
-def _find_pending(
-    connection: Connection,
-    asked: sa.Select[Any],
-    parameters: Mapping[str, Any],
-    found: dict[str, None],
-    limit: int,
-) -> None:
-    """Add the subject keys of the documents PENDING to those ``found``, by position, up to
-    ``limit`` in all.
+def _pending_plans(
+    connection: Connection, first: DocumentKind, page: int, found: Collection[str]
+) -> Iterator[str]:
+    """The subject keys of the documents PENDING, by position; one may come for each document.
 
-    From the second page on the database leaves out those that are found: one may have very many
-    documents.
+    Those of the kind ``first`` come before all others, as many as a page holds. From the second
+    page on the database leaves out those that the caller has ``found``: one may have very many.
     """
-    last, page = 0, asked
-    while len(found) < limit:
-        rows = connection.execute(page, {**parameters, "last": last}).all()
-        for row in rows:
-            if len(found) < limit:
-                found.setdefault(row.plan_id)
-        if len(rows) < parameters["page"]:
+    for row in connection.execute(_PENDING_FIRST, {"page": page, "first": first}):
+        yield row.plan_id
+    last, asked = 0, _PENDING_AFTER
+    while True:
+        rows = connection.execute(asked, {"page": page, "last": last}).all()
+        yield from (row.plan_id for row in rows)
+        if len(rows) < page:
             return
         last = rows[-1].position
-        page = asked.where(none_of(documents.c.plan_id, found))
+        asked = _PENDING_AFTER.where(none_of(documents.c.plan_id, found))

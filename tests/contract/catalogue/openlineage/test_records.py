@@ -14,7 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from graph_model.errors import FactConflict, InvalidReference
-from graph_model.facts import CommandRow, FacetBodyRow, FacetRow, ForgottenRow, row_key
+from graph_model.facts import CommandRow, FacetBodyRow, FacetRow, row_key
 from graph_model.stores.catalogue import SqlCatalogue
 from graph_model.stores.database import open_database
 from graph_model.stores.protocols.records import FacetRecords, RunRecords
@@ -310,15 +310,3 @@ def test_commands_come_in_their_order_some_at_a_time(catalogue: SqlCatalogue, at
         found += some
     assert tuple(found) == catalogue.commands("prune")
     assert sorted(found) == sorted(told)
-
-
-def test_a_forgotten_body_is_told_with_every_command_that_names_it(
-    catalogue: SqlCatalogue,
-) -> None:
-    named = [("a", "first"), ("a", "second"), ("b", "second"), ("c", "third")]
-    catalogue.record([ForgottenRow(*one) for one in named])
-    assert catalogue.forgotten(["a", "b", "unknown"]) == {
-        "a": {"first", "second"},
-        "b": {"second"},
-    }
-    assert catalogue.forgotten([]) == {}

@@ -23,7 +23,6 @@ from tests.unit.graph_model.projection.projector.test_projector import (
 )
 
 STEP = 10
-_OTHER_ID = "f1111111-2222-5333-8444-555555555555"
 START = 1_700_000_000_000
 MINE = [plan(a_plan()), *(event(an_event(START + n)) for n in range(95))]
 
@@ -113,26 +112,6 @@ def test_forgotten_and_pruned_events_together_hide_their_plan() -> None:
     forgotten = Forget((PLAN_ID,), tuple(one.content_hash for one in MINE[1:51]))
     obey(headwater, forgotten, prune(START + 95, drop=False))
     assert shown(headwater) == shown_of([])
-    headwater.close()
-
-
-@pytest.mark.parametrize("left", [0, 1])
-def test_commands_that_are_in_force_while_they_wait_leave_nothing_of_a_long_plan(left: int) -> None:
-    """The first of them hides the plan; the facts of all events go before it does."""
-    headwater = project(MINE, stepwise=False)
-    gone = MINE[: len(MINE) - left]
-    some, others = gone[:51], gone[51:]
-    orders = [
-        Forget((PLAN_ID,), tuple(one.content_hash for one in named)) for named in (some, others)
-    ]
-    new = [
-        plan(a_plan(id=_OTHER_ID, name="other")),
-        event(an_event(START, planId=_OTHER_ID)),
-    ]
-    headwater.accept(*map(command, [prune(START - 1, drop=False), *orders]), *new)
-    headwater.project()
-    kept = [MINE[0], *MINE[-left:]] if left else []
-    assert shown(headwater) == shown_of([*kept, *new])
     headwater.close()
 
 

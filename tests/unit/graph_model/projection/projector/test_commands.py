@@ -3,32 +3,17 @@
 from __future__ import annotations
 
 from typing import Any, Final
-from unittest.mock import Mock
 
 import pytest
 
 from graph_model.errors import GraphRejected, GraphUnavailable
 from graph_model.facts import CommandRow, ExecutionRow, ForgottenRow, JobRow
-from graph_model.producers.commands.documents import (
-    COMMAND_KIND,
-    Command,
-    CommandKind,
-    Cutoff,
-    Forget,
-    Instruction,
-    Prune,
-    Statement,
-)
+from graph_model.producers.commands.documents import Command, Cutoff, Forget, Instruction, Prune
 from graph_model.producers.commands.submissions import submit
-from graph_model.producers.openlineage import gathering
 from graph_model.projection.projector import commands
-from graph_model.projection.projector.subject_projector import SubjectProjector
 from graph_model.stores.catalogue import SqlCatalogue
-from graph_model.stores.journal import SqlJournal
 from graph_model.stores.protocols import ROUND_KEY, DocumentState, Submission
-from graph_model.stores.submissions import make_submission
-from tests.projections import SmallHeadwater, elements_of, lineage_event, project
-from tests.unit.graph_model.producers.openlineage.test_projection import dataset, run_event
+from tests.projections import SmallHeadwater, elements_of, project
 from tests.unit.graph_model.projection.projector.test_projector import (
     PLAN_ID,
     a_plan,
@@ -182,156 +167,23 @@ class GraphThatListens:
         return getattr(self._inner, name)
 
 
-def third() -> list[Submission]:
-    """A new job with one run, which comes while commands wait."""
-    run = event(an_event(_SECOND + 2, planId=_THIRD_ID))
-    return [plan(a_plan(id=_THIRD_ID, name="third")), run]
-
-
-def forget(subject_key: str, *documents: Submission) -> Submission:
-    return submitted(Forget((subject_key,), tuple(sorted(one.content_hash for one in documents))))
-
-
-def prune_of(name: str, number: int = 1) -> Submission:
-    return submit(Command("ana", number, "", "", one_job(name, _SECOND)))
-
-
-def listening(headwater: SmallHeadwater) -> GraphThatListens:
-    """Have another projector go on, through a graph that listens."""
+@pytest.mark.parametrize("removed", [False, True])
+def test_a_long_command_gives_way_to_documents_unless_another_command_may_remove_them(
+    removed: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(commands, "SUBJECTS_AT_ONCE", 1)
+    headwater = project([*MINE, *OTHERS], stepwise=False)
     graph = GraphThatListens(headwater)
     headwater.project_through(graph)
     headwater.accept(*BEHIND)
     headwater.project()  # the work that an earlier projector had begun is done
-    return graph
-
-
-@pytest.mark.parametrize("covered", ["", "forgotten", "pruned"])
-def test_a_long_command_gives_way_to_documents_that_no_waiting_command_covers(
-    covered: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(commands, "SUBJECTS_AT_ONCE", 1)
-    headwater = project([*MINE, *OTHERS], stepwise=False)
-    graph = listening(headwater)
-    plan_of_it, run = third()
-    cutoff = Cutoff("default", "third", "", "file:/data/out", _SECOND + 3)
-    given = {
-        "forgotten": [forget(_THIRD_ID, run)],
-        "pruned": [submitted(Prune((cutoff,), drop_bodies=False))],
-    }.get(covered, [])
-    waiting = [prune_both(), *given, prune_of("demo", 2)]
-    headwater.accept(*waiting, plan_of_it, run)
+    body = a_plan(id=_THIRD_ID, name="third")
+    run = event(an_event(_SECOND + 2, planId=_THIRD_ID))
+    headwater.accept(prune_both(), plan(body), run)
+    if removed:
+        headwater.accept(submitted(Forget((_THIRD_ID,), (run.content_hash,))))
     headwater.project()
-    assert any(_SECOND + 2 in seen for seen in graph.seen) != bool(covered)
-    documents = [*MINE, *OTHERS, *BEHIND, *waiting, plan_of_it, run]
-    assert headwater.elements() == elements_of(documents, stepwise=False)
-    headwater.close()
-
-
-def test_a_new_document_of_the_subject_of_one_command_that_another_forgets_is_not_shown() -> None:
-    headwater = project([*MINE, *OTHERS], stepwise=False)
-    graph = listening(headwater)
-    new = event(an_event(_SECOND + 3))
-    waiting = [prune_of("demo"), prune_of("other"), forget(PLAN_ID, new)]
-    headwater.accept(*waiting, new)
-    headwater.project()
-    assert not any(_SECOND + 3 in seen for seen in graph.seen)
-    documents = [*MINE, *OTHERS, *BEHIND, *waiting, new]
-    assert headwater.elements() == elements_of(documents, stepwise=False)
-    headwater.close()
-
-
-def test_short_commands_give_way_to_documents_between_them() -> None:
-    headwater = project([*MINE, *OTHERS], stepwise=False)
-    graph = listening(headwater)
-    headwater.accept(prune_of("demo"), prune_of("other"), *third())
-    headwater.project()
-    assert [_SECOND + 2 in seen for seen in graph.seen][-1]
-    headwater.close()
-
-
-def test_more_commands_than_a_round_takes_hold_no_document_back(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    monkeypatch.setattr("graph_model.projection.projector.rounds._PLANS_A_BATCH", 2)
-    headwater = project([*MINE, *OTHERS], stepwise=False)
-    graph = listening(headwater)
-    headwater.accept(*(prune_of("demo", number) for number in range(250)), prune_of("other"))
-    headwater.accept(*third())
-    headwater.projector.project_pending()
-    states = {one.state for one in headwater.journal.documents_of(_THIRD_ID)}
-    assert states == {DocumentState.PROJECTED}
-    headwater.project()
-    assert _SECOND + 2 in graph.seen[-1]
-    headwater.close()
-
-
-def test_every_waiting_command_is_put_in_force_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("graph_model.projection.projector.rounds._PLANS_A_BATCH", 5)
-    read: list[int] = []
-    documents = SqlJournal.documents
-
-    def counted(journal: SqlJournal, positions: Any) -> Any:
-        found = documents(journal, positions)
-        read.extend(one.position for one in found if one.kind == COMMAND_KIND)
-        return found
-
-    monkeypatch.setattr(SqlJournal, "documents", counted)
-    headwater = project([*MINE, *OTHERS], stepwise=False)
-    listening(headwater)
-    headwater.accept(*(prune_of("demo", number) for number in range(60)))
-    for number in range(80):
-        headwater.accept(event(an_event(_SECOND + 10 + number)))
-        headwater.projector.project_pending()
-    assert len(read) == len(set(read)) == 60
-    assert headwater.projector._rounds._commands_in_force.early == {}
-    headwater.close()
-
-
-def test_a_command_that_cannot_be_read_holds_no_document_back() -> None:
-    headwater = project([*MINE, *OTHERS], stepwise=False)
-    graph = listening(headwater)
-    bad = make_submission(COMMAND_KIND, "1", "#command/bad", "", b'{"command": "no such"}')
-    headwater.accept(prune_of("demo"), bad, prune_of("other"), *third())
-    headwater.project()
-    assert _SECOND + 2 in graph.seen[-1]
-    assert state_of(headwater, bad)[0] == DocumentState.FAILED
-    headwater.close()
-
-
-def test_a_command_put_in_force_before_its_turn_that_fails_hides_no_document() -> None:
-    """It covers a new document, whose former state no row tells."""
-    headwater = stubborn(1_000)
-    headwater.accept(*BEHIND)
-    headwater.project()
-    cutoff = Cutoff("default", "third", "", "file:/data/out", _SECOND + 3)
-    both = (cutoff, *one_job("other", _SECOND).cutoffs)
-    failing = submitted(Prune(both, drop_bodies=False))
-    headwater.accept(prune_of("demo"), failing, *third())
-    headwater.project()
-    assert state_of(headwater, failing)[0] == DocumentState.FAILED
-    while headwater.projector.rebuild_step():
-        pass
-    left = [*MINE, *OTHERS, *BEHIND, prune_of("demo"), *third()]
-    assert headwater.elements() == elements_of(left, stepwise=False)
-    headwater.close()
-
-
-def test_a_statement_is_in_force_while_it_waits(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(commands, "SUBJECTS_AT_ONCE", 1)
-    headwater = project([*MINE, *OTHERS], stepwise=False)
-    listening(headwater)
-    seen: list[int] = []
-    begin = SubjectProjector.begin
-
-    def listened(projector: SubjectProjector, keys: Any) -> int:
-        seen.append(len(headwater.catalogue.commands("hide")))
-        return begin(projector, keys)
-
-    monkeypatch.setattr(SubjectProjector, "begin", listened)
-    hidden = submitted(Statement(CommandKind.HIDE, "file:/data/out", '{"reason":"old"}'))
-    headwater.accept(prune_both(), hidden, *third())
-    headwater.project()
-    assert seen[0] == 1
+    assert any(_SECOND + 2 in seen for seen in graph.seen) != removed
     headwater.close()
 
 
@@ -505,28 +357,4 @@ def test_of_very_many_prune_commands_the_last_holds_for_later_documents() -> Non
     headwater.accept(*MINE)
     headwater.project()
     assert [row.at for row in headwater.catalogue.executions(limit=9).items] == [_SECOND]
-    headwater.close()
-
-
-@pytest.mark.parametrize(("kind", "times"), [("forget", 1), ("prune", 2)])
-def test_the_removal_of_a_run_translates_each_set_of_its_documents_once(
-    kind: str, times: int, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """All of them as they were, and under the command where any is left."""
-    events = [run_event("r", one, 1, outputs=[dataset("t", "k")]) for one in ("START", "COMPLETE")]
-    run = list(map(lineage_event, events))
-    headwater = project(run, stepwise=False)
-    (row,) = headwater.catalogue.executions(limit=9).items
-    (target,) = headwater.catalogue.datasets([row.target])
-    cutoff = Cutoff("etl", "curate", target.scope, target.uri, row.at + 1)
-    instruction: Instruction = Prune((cutoff,), drop_bodies=True)
-    if kind == "forget":
-        hashes = tuple(sorted(one.content_hash for one in run))
-        instruction = Forget((run[0].subject_key,), hashes)
-    read = Mock(wraps=gathering.read_run)
-    monkeypatch.setattr(gathering, "read_run", read)
-    headwater.accept(submitted(instruction))
-    headwater.project()
-    assert headwater.catalogue.executions(limit=9).items == ()
-    assert read.call_count == times
     headwater.close()
