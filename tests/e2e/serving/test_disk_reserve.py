@@ -130,7 +130,8 @@ def test_a_full_disk_is_pruned_and_takes_documents_again(server: RunningHeadwate
     assert number > 100
     assert server.await_projected()["received"] == number
     assert server.get("/graph/overview")["totals"]["jobs"] == JOBS
-    assert "new documents are refused" in eventually(lambda: storage_warning(server))
+    # Pending documents count as well: once they are projected, the reserve may be free again.
+    assert "the disk" in eventually(lambda: storage_warning(server))
 
     pruned = client.command("/commands", command="prune", keep=3, dropBodies=True)
     assert pruned["executions"] > number / 2
