@@ -146,8 +146,17 @@ class StorageUse:
         free = None if self._folder is None else _free_bytes(self._folder)
         capacity = None if memory is None else memory.capacity
         since = measured_since(kept, now)
-        reserved = self._reserve.size if self._reserve else 0
-        return Forecast(now, growth(kept, now), free, capacity, since, self._holds(), reserved)
+        refusal = self._reserve.refusal if self._reserve else None
+        return Forecast(
+            now,
+            growth(kept, now),
+            free,
+            capacity,
+            since,
+            self._holds(),
+            self._reserve.size if self._reserve else 0,
+            str(refusal) if refusal else None,
+        )
 
     @property
     def is_short(self) -> bool:

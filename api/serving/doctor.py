@@ -196,13 +196,14 @@ def _forecast(settings: Settings, kept: Sequence[Measure], *, holds: bool) -> Fi
     """The date when disk and heap are full at the measured rate; the disk only of a data folder."""
     if not kept:
         return Finding("storage", True, "not measured yet: a service does it once an hour")
-    free = None if settings.database else shutil.disk_usage(_nearest(settings.data)).free
+    free = None if settings.database else _free_bytes(settings)
     own_graph = not settings.gremlin_url
     capacity = _engine(settings, 0).capacity if own_graph else None
     since = measured_since(kept, kept[-1])
     reserved = 0 if settings.database else settings.disk_reserve_bytes
     rates = growth(kept, kept[-1])
-    found = Forecast(kept[-1], rates, free, capacity, since, holds and own_graph, reserved)
+    refusal = None if free is None else _refusal(settings, free)
+    found = Forecast(kept[-1], rates, free, capacity, since, holds and own_graph, reserved, refusal)
     text = f"{found.measured.disk_bytes / 1e6:,.1f} MB in use"
     for name, days in (("disk", found.disk_days), ("engine's heap", found.heap_days)):
         text += "" if days is None else f", {describe_full(name, days)}"
@@ -212,13 +213,23 @@ def _forecast(settings: Settings, kept: Sequence[Measure], *, holds: bool) -> Fi
 
 
 def _disk(settings: Settings) -> Finding:
-    free = shutil.disk_usage(_nearest(settings.data)).free
+    free = _free_bytes(settings)
     text = f"{free / 1e9:.1f} GB free"
-    if not settings.database and free < settings.disk_reserve_bytes:
-        return Finding("disk", False, str(DiskNearlyFull(free, settings.disk_reserve_bytes)))
+    if not settings.database and (refusal := _refusal(settings, free)):
+        return Finding("disk", False, refusal)
     if free < _LEAST_FREE:
         return Finding("disk", False, f"{text}, less than 1 GB: make room, or set DATA= elsewhere")
     return Finding("disk", True, text)
+
+
+def _free_bytes(settings: Settings) -> int:
+    return shutil.disk_usage(_nearest(settings.data)).free
+
+
+def _refusal(settings: Settings, free: int) -> str | None:
+    """Why a service with this much free would refuse documents, those that wait not counted."""
+    reserved = settings.disk_reserve_bytes
+    return str(DiskNearlyFull(free, reserved)) if free < reserved else None
 
 
 def _nearest(folder: Path) -> Path:

@@ -11,8 +11,6 @@ from dataclasses import asdict, dataclass
 from itertools import pairwise
 from typing import Any, Final
 
-from graph_model.errors import DiskNearlyFull
-
 DAY_MS: Final = 86_400_000
 EVERY_MS: Final = 3_600_000
 """The time between two measures that are kept."""
@@ -136,7 +134,7 @@ class Forecast:
     elements (None: no embedded engine); ``holds``: documents wait for room in the graph. Days are 0
     for a disk or heap that is full, None where nothing grows or the growth is not known yet.
     ``since``: the time of the oldest measure behind the rate (epoch ms). ``reserve_bytes`` of the
-    disk are left to removals.
+    disk are left to removals. ``refusal``: why new documents are refused now; None: they are taken.
     """
 
     measured: Measure
@@ -146,6 +144,7 @@ class Forecast:
     since: int | None = None
     holds: bool = False
     reserve_bytes: int = 0
+    refusal: str | None = None
 
     @property
     def measured_seconds(self) -> float | None:
@@ -171,6 +170,8 @@ class Forecast:
         """Days until documents are refused, or the free bytes are no more than ``SPARE_BYTES`` and
         the next checkpoint need; the engine writes that one beside the present one.
         """
+        if self.refusal is not None:
+            return 0.0
         if self.free_bytes is None:
             return None
         spare = max(SPARE_BYTES + (self.measured.checkpoint_bytes or 0), self.reserve_bytes)
@@ -188,13 +189,6 @@ class Forecast:
         need more room than is free.
         """
         return 0.0 if self.holds else days_until_full(self.free_elements, self.growth.elements)
-
-    @property
-    def refusal(self) -> str | None:
-        """Why new documents are refused; None where the disk has more than its reserve left."""
-        if self.free_bytes is None or self.free_bytes >= self.reserve_bytes:
-            return None
-        return str(DiskNearlyFull(self.free_bytes, self.reserve_bytes))
 
     @property
     def warning(self) -> str | None:

@@ -55,15 +55,23 @@ class DiskReserve:
             if left is None:
                 return
             if left - size < self.size:
-                raise DiskNearlyFull(left + self._promised, self.size, size, self._promised)
+                raise self._refusal(left, size)
             self._left = left - size
+
+    @property
+    def refusal(self) -> DiskNearlyFull | None:
+        """The error that even a document of no size meets; None where it is taken."""
+        with self._lock:
+            left = self._measured()
+            return None if left is None or left >= self.size else self._refusal(left, 0)
 
     @property
     def is_reached(self) -> bool:
         """Whether even a document of no size is refused."""
-        with self._lock:
-            left = self._measured()
-            return left is not None and left < self.size
+        return self.refusal is not None
+
+    def _refusal(self, left: int, size: int) -> DiskNearlyFull:
+        return DiskNearlyFull(left + self._promised, self.size, size, self._promised)
 
     def _measured(self) -> int | None:
         now = self._seconds()

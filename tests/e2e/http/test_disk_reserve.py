@@ -52,6 +52,7 @@ class Disk:
 @dataclass
 class Asked:
     disk: Disk
+    reserve: DiskReserve
     small: SmallHeadwater
     service: Service
     client: FlaskClient
@@ -79,7 +80,7 @@ def asked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Asked]:
             storage=storage,
         )  # fmt: skip
         client = create_app(read_settings({}), service).test_client()
-        made = Asked(disk, small, service, client)
+        made = Asked(disk, reserve, small, service, client)
         assert client.post("/declarations", json={"declarations": [DECLARATION]}).status_code < 300
         disk.free = RESERVED - MB
         yield made
@@ -200,6 +201,17 @@ def test_readiness_stays_ready_and_warns(asked: Asked) -> None:
     assert "has 255.0 MB free" in checks["storage"]
     asked.disk.free = 1_000 * MB
     assert "storage" not in asked.client.get("/health/ready").get_json()["checks"]
+
+
+def test_the_warning_is_the_refusal_where_documents_that_wait_need_the_free_space(
+    asked: Asked,
+) -> None:
+    asked.disk.free, asked.reserve.promised = RESERVED + 10 * MB, lambda: 20 * MB
+    answer = WIRES["a plan"](asked.client)
+    assert answer.status_code == 503
+    checks = asked.client.get("/health/ready").get_json()["checks"]
+    assert "has 266.0 MB free (20.0 MB of it for documents that wait)" in checks["storage"]
+    assert asked.client.get("/storage").get_json()["full"]["disk"]["days"] == 0
 
 
 def test_storage_and_metrics_tell_it(asked: Asked) -> None:

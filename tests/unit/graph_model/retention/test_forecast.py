@@ -53,9 +53,10 @@ def forecast(
     capacity: int | None = None,
     holds: bool = False,
     reserve: int = 0,
+    refusal: str | None = None,
 ) -> Forecast:
     since = measured_since(measures, now)
-    return Forecast(now, growth(measures, now), free, capacity, since, holds, reserve)
+    return Forecast(now, growth(measures, now), free, capacity, since, holds, reserve, refusal)
 
 
 @pytest.mark.parametrize(
@@ -72,20 +73,15 @@ def test_a_disk_is_full_at_its_reserve_or_where_no_checkpoint_fits(
     kept = [before(1, checkpoint_bytes=checkpoint, journal_bytes=NOW.journal_bytes - 1_000)]
     found = forecast(kept, now, free=free, reserve=256 << 20)
     assert found.disk_days == pytest.approx(room / 1_000)
-    assert (found.refusal, found.warning) == (None, None)
+    assert found.warning is None
 
 
-def test_at_the_reserve_the_warning_is_that_documents_are_refused() -> None:
-    found = forecast(free=(256 << 20) - 1, reserve=256 << 20)
-    assert found.disk_days == 0
-    assert found.refusal is not None
-    assert found.warning == found.refusal
-    assert "new documents are refused" in found.refusal
-    assert forecast(free=256 << 20, reserve=256 << 20).refusal is None
-    assert forecast(free=None, reserve=256 << 20).refusal is None
-    held = forecast(free=0, holds=True, reserve=1).warning or ""
-    assert "new documents are refused" in held
-    assert "the engine's heap is full now" in held
+def test_where_documents_are_refused_the_disk_is_full_and_the_warning_gives_the_reason() -> None:
+    kept = [before(1, journal_bytes=NOW.journal_bytes - 1_000)]
+    found = forecast(kept, free=900 << 20, reserve=256 << 20, refusal="no room for new ones")
+    assert (found.disk_days, found.warning) == (0, "no room for new ones")
+    held = forecast(free=0, holds=True, reserve=1, refusal="no room for new ones").warning or ""
+    assert held.startswith("no room for new ones; the engine's heap is full now")
 
 
 def test_the_rate_is_that_since_the_oldest_measure_of_the_last_week() -> None:
