@@ -133,7 +133,7 @@ def _pool(prefix: str, size: int) -> st.SearchStrategy[str]:
 
 
 TIMES = st.integers(0, 12)
-TARGETS, PLANS, JOBS, RUNS = _pool("ds", 3), _pool("lp", 3), _pool("job", 2), _pool("run", 4)
+TARGETS, PLANS, JOBS, RUNS = _pool("ds", 3), _pool("lp", 6), _pool("job", 2), _pool("run", 4)
 
 _states = st.sampled_from(
     [("completed", None), ("completed", None), ("failed", "boom\n at line 2"), ("failed", None)]
@@ -143,10 +143,11 @@ _states = st.sampled_from(
 @st.composite
 def _an_execution(draw: st.DrawFn) -> ExecutionRow:
     state, error = draw(_states)
+    plan = draw(PLANS)
     return an_execution(
         "",
-        target=draw(TARGETS),
-        logical_plan=draw(PLANS),
+        target=f"ds-{int(plan[3:]) % 3}",  # the one dataset that the plan writes
+        logical_plan=plan,
         job=draw(JOBS),
         run=draw(RUNS),
         plan_id=draw(_pool("plan", 3)),

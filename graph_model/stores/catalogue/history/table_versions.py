@@ -107,8 +107,8 @@ def _version_writes() -> sa.Select[Any]:
     within = (
         *_of_branch(row.c, of),
         row.c.version_number <= of.number,
-        row.c.version_number >= sa.func.coalesce(of.low, 0),
-        row.c.version_number > sa.func.coalesce(of.cut, NO_NUMBER),
+        # One lower bound: of two SQLite would seek the first, and check the other row by row.
+        row.c.version_number > sa.func.coalesce(of.cut, of.low - 1, NO_NUMBER),
     )
     return sa.select(*heads, *fields_of_write(row)).join_from(
         ends, row, sa.and_(*within), isouter=True

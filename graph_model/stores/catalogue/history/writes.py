@@ -22,7 +22,7 @@ from graph_model.stores.catalogue.history.write_columns import (
     fields_of_write,
     in_place,
 )
-from graph_model.stores.catalogue.reading.conditions import BEFORE_EVERYTHING, successful
+from graph_model.stores.catalogue.reading.conditions import successful
 from graph_model.stores.catalogue.reading.reader import CatalogueReader
 from graph_model.stores.catalogue.reading.value_tables import (
     AT_ONCE,
@@ -146,8 +146,9 @@ def _of_reads() -> sa.Select[Any]:
     """
     spans = _with_longest(_with_cuts(_since_floors(_with_last_overwrites())))
     of, row = spans.c, executions.alias("listed")
+    listed = _in_span(row.c, spans, since=_if_listed(sa.and_(of.ended == 1, of.cut.is_(None)), of))
     return sa.select(of.number, of.floor, of.declared, of.cut, *fields_of_write(row)).join_from(
-        spans, row, sa.and_(of.ended == 1, of.cut.is_(None), *_in_span(row.c, spans)), isouter=True
+        spans, row, sa.and_(*listed), isouter=True
     )
 
 
@@ -208,9 +209,17 @@ def _by_span(
 def _newest() -> sa.Select[Any]:
     """The writes of each span; for a span with more than ``most`` at least one row with a cut."""
     cuts, row = _with_cuts(input_table(_SPAN)), executions.alias("listed")
+    listed = _in_span(row.c, cuts, since=_if_listed(cuts.c.cut.is_(None), cuts.c))
     return sa.select(cuts.c.number, cuts.c.cut, *fields_of_write(row)).join_from(
-        cuts, row, sa.and_(cuts.c.cut.is_(None), *_in_span(row.c, cuts)), isouter=True
+        cuts, row, sa.and_(*listed), isouter=True
     )
+
+
+def _if_listed(condition: sa.ColumnElement[bool], of: Any) -> sa.ColumnElement[int]:
+    """The beginning of a span whose writes are listed; of another one its end, so that its period
+    is empty. In an outer join SQLite would check the condition on each row of the period.
+    """
+    return sa.case((condition, of.since), else_=of.before)
 
 
 def _with_cuts(spans: sa.CTE) -> sa.CTE:
@@ -257,7 +266,8 @@ def _newest_of_plans() -> sa.Select[Any]:
     asked = input_table(_SPAN)
     plans = _plans_of(asked)
     seen, row = executions.alias("seen").c, executions.alias("listed")
-    own = (*_in_span(seen, asked), seen.logical_plan == plans.c.plan)
+    # A plan writes one target. With a condition on it SQLite walks the writes of all its plans.
+    own = (seen.logical_plan == plans.c.plan, *_in_period(seen, asked))
     groups = (
         sa.select(asked, plans.c.plan, *bounds_of_plan(seen, own))
         .join_from(plans, asked, asked.c.number == plans.c.number)
@@ -267,8 +277,7 @@ def _newest_of_plans() -> sa.Select[Any]:
     )  # fmt: skip
     newest = sa.and_(
         row.c.logical_plan == groups.c.plan,
-        row.c.at > sa.func.coalesce(groups.c.cut, BEFORE_EVERYTHING),
-        *_in_span(row.c, groups),
+        *_in_period(row.c, groups, since=sa.func.coalesce(groups.c.cut + 1, groups.c.since)),
     )
     listed = (groups.c.number, groups.c.plan, groups.c.job, groups.c.cut, groups.c.first)
     return (
@@ -317,13 +326,23 @@ def _head(span: Span) -> str:
     return span.partition.partition("/")[0]
 
 
-def _in_span(row: Any, asked: sa.CTE) -> tuple[sa.ColumnElement[bool], ...]:
-    """The condition that an execution (columns of the table or an alias) lies in a span."""
+def _in_span(
+    row: Any, asked: sa.CTE, *, since: sa.ColumnElement[int] | None = None
+) -> tuple[sa.ColumnElement[bool], ...]:
+    """The condition that an execution (columns of the table or an alias) lies in a span, or in the
+    part of it that begins at ``since``.
+    """
+    return (row.target == asked.c.target, *_in_period(row, asked, since=since))
+
+
+def _in_period(
+    row: Any, asked: sa.CTE, *, since: sa.ColumnElement[int] | None = None
+) -> tuple[sa.ColumnElement[bool], ...]:
+    """The same for an execution that is known to have the target of the span."""
     of = asked.c
     return (
-        row.target == of.target,
         *successful(row, writes_only=True),
-        row.at >= of.since,
+        row.at >= (of.since if since is None else since),
         row.at < of.before,
         sa.or_(of.branch == EVERY_BRANCH, row.branch == of.branch),
         in_place(row, of),

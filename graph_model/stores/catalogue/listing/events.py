@@ -23,7 +23,11 @@ from graph_model.stores.catalogue.nodes import BY_IDS
 from graph_model.stores.catalogue.reading.applications import application_of, under_applications
 from graph_model.stores.catalogue.reading.conditions import successful, until
 from graph_model.stores.catalogue.reading.reader import CatalogueReader, rows_for
-from graph_model.stores.catalogue.reading.value_tables import WORKED_OUT
+from graph_model.stores.catalogue.reading.value_tables import (
+    WORKED_OUT,
+    input_column,
+    made_once,
+)
 from graph_model.stores.catalogue.search_text import fold
 from graph_model.stores.catalogue.tables import (
     STORAGE_OF,
@@ -207,21 +211,8 @@ class SqlEvents(CatalogueReader):
 
     def first_of_plans(self, plans: Collection[str], after: int) -> dict[str, int]:
         """Completed writes alone."""
-        columns = executions.c
-        found: dict[str, int] = {}
-        with self._read() as connection:
-            for chunk in chunks(sorted(set(plans))):
-                asked = (
-                    sa.select(columns.logical_plan, sa.func.min(columns.at))
-                    .where(
-                        columns.logical_plan.in_(chunk),
-                        *successful(columns, writes_only=True),
-                        columns.at > after,
-                    )
-                    .group_by(columns.logical_plan)
-                )
-                found.update((plan, at) for plan, at in connection.execute(asked))
-        return found
+        rows = self._rows_for(_first_of_plans(), plans, after=after)
+        return {plan: at for plan, at in rows if at is not None}
 
     def next_overwrite(self, execution: ExecutionRow, but: Collection[str] = ()) -> int | None:
         columns = executions.c
@@ -289,6 +280,24 @@ class SqlEvents(CatalogueReader):
 
 
 # --- conditions ----------------------------------------------------------------------------------
+
+
+@made_once
+def _first_of_plans() -> sa.Select[Any]:
+    """A seek for each plan."""
+    asked, seen = input_column(), executions.alias("seen").c
+    first = (
+        sa.select(seen.at)
+        .where(
+            seen.logical_plan == asked.c.value,
+            *successful(seen, writes_only=True),
+            seen.at > sa.bindparam("after", type_=sa.BigInteger(), required=True),
+        )
+        .order_by(seen.at)
+        .limit(1)
+        .scalar_subquery()
+    )
+    return sa.select(asked.c.value, first)
 
 
 def _chosen(event_filter: EventFilter, *, window: bool = True) -> _Conditions:

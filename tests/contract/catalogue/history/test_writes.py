@@ -430,6 +430,39 @@ def test_an_overwrite_is_one_seek_before_and_after_many_appends(
 
 
 @pytest.mark.parametrize(
+    "ask",
+    [
+        lambda c, span: c.writes([span], most=8, per_plan=0),
+        lambda c, span: c.writes([span], most=8, per_plan=9),
+        lambda c, span: c.readable_writes(
+            [(span._replace(since=span.before),)], reach=1, most=8, per_plan=9
+        ),
+        lambda c, span: c.readable_writes([(span,)], reach=1, most=8, per_plan=0),
+        lambda c, span: c.version_writes(
+            [VersionSpan(span.target, "", span.before - 1)], most=8
+        ),
+        lambda c, _: c.events.first_of_plans(["lp-1", "rare"], 0),
+    ],
+)  # fmt: skip
+def test_more_writes_of_a_table_cost_a_question_no_more_steps(
+    tmp_path: Path, ask: Callable[[SqlCatalogue, Span], object]
+) -> None:
+    """One of its plans wrote three times, long ago."""
+    engine: sa.Engine = open_database(tmp_path / "headwater.db")
+    catalogue, steps = SqlCatalogue(engine), []
+    rare = [an_append(f"rare-{n}", n, logical_plan="rare") for n in range(3)]
+    for many in (30, 3_000):
+        catalogue.record([*rare, *(an_append(f"ex-{n}", n) for n in range(3, many))])
+        steps.append(instructions(engine, partial(ask, catalogue, Span("ds-1", 0, many))))
+    assert steps[1] < 2 * steps[0] + 5, steps  # counted in tens: few more or less are none
+    engine.dispose()
+
+
+def an_append(key: str, at: int, **values: Any) -> ExecutionRow:
+    return an_execution(key, at=at, mode="append", version=str(at), version_number=at, **values)
+
+
+@pytest.mark.parametrize(
     ("ask", "index"),
     [
         (lambda c: readable_writes(c, Span("ds-1", 5, 9)), "catalogue_executions_by_overwrite"),
