@@ -122,16 +122,18 @@ class VisibleWriteReader:
         return visible_by_moment
 
     def _readable_writes(self, moments: Collection[Moment]) -> dict[Moment, ReadableWrites]:
-        """Per moment the rows since just before its floor. Of an interval with more writes than a
-        walk follows one by one, only the period of each plan's writes.
+        """Per moment the rows since just before its floor. Of more writes than a walk follows one
+        by one, the newest of each plan and the period of its others; of an interval the period.
         """
         intervals = self._spans(moment for moment in moments if moment.since < moment.until)
         times = self._spans(moment for moment in moments if moment.since == moment.until)
-        most = most_rows(sum(len(spans) for spans in times.values()))
-        return {
+        found = {
             **self._read_since_floors(intervals, most=EXACT_EXECUTIONS, per_plan=0),
-            **self._read_since_floors(times, most=most, per_plan=EXACT_EXECUTIONS + 1),
+            **self._read_since_floors(times, most=EXACT_EXECUTIONS, per_plan=EXACT_EXECUTIONS + 1),
         }
+        again = {m: spans for m, spans in times.items() if _depend_on_each_other(found[m])}
+        most = most_rows(sum(len(spans) for spans in again.values()))
+        return found | self._read_since_floors(again, most=most, per_plan=EXACT_EXECUTIONS + 1)
 
     def _read_since_floors(
         self, reads: Mapping[Moment, tuple[Span, ...]], *, most: int, per_plan: int
@@ -233,6 +235,17 @@ class VisibleWriteReader:
         }
 
 
+def _depend_on_each_other(read: ReadableWrites) -> bool:
+    """Whether the writes that were not read may tell which of the others count: one may have
+    replaced partitions of another, or be a second report of it.
+    """
+    rows = [row for span in read.spans.values() if span.older for row in span.writes]
+    return len({row.producer for row in rows}) > 1 or any(
+        row.mode == labels.OVERWRITE_PARTITIONS or row.command in labels.CTAS_COMMANDS
+        for row in rows
+    )
+
+
 def _as_write(read: SuccessfulWrite) -> Write:
     """A read as the last write of a chain, without a target."""
     return Write(read.id, read.at, "", read.logical_plan, read.job, (WHOLE,), (), (read.id,))
@@ -264,7 +277,8 @@ def _visible_writes(
     writes = _of_branch(found, _branch(moment))
     if rows.older:  # the overwrite at the floor may be one of those not read
         writes = [write for write in writes if write.at >= floor]
+    older = tuple(one for one in rows.older if one.last >= floor)
     parts = tuple(map(part_of, moment.partitions)) or (WHOLE,)
     seen = tuple(visible_writes(writes, moment.since, moment.until, parts))
-    rough = bool(rows.older) and any(w.closes and WHOLE not in w.closes for w in writes)
-    return VisibleWrites(seen, rows.older, rough)
+    rough = bool(older) and any(w.closes and WHOLE not in w.closes for w in writes)
+    return VisibleWrites(seen, older, rough)
