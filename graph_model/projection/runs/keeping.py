@@ -74,12 +74,13 @@ def _keep_newest(
     missing = _missing(wanted, present)
     if missing != _NOTHING:
         graph.write(missing)
+    lost = [row for row in gone if row.job in jobs]
     if present.cut:
-        lost = [row for row in gone if row.job in jobs]
         removed = _remove_rows_beyond(graph, lost, wanted)
         removed += sum(_remove_history(graph, catalogue, jobs, wanted))
     else:
         removed = _remove_beyond(graph, catalogue, jobs, _ids(wanted), present, gone)
+        removed += _remove_rows_beyond(graph, _that_left_some(graph, lost, wanted), wanted)
     return KeptRuns(wanted, removed + missing.size)
 
 
@@ -157,6 +158,20 @@ def _remove_beyond(
     }
     _remove(graph, (), edges)
     return len(removed) + len(edges)
+
+
+def _that_left_some(
+    graph: Graph, rows: Collection[ExecutionRow], wanted: Facts
+) -> list[ExecutionRow]:
+    """The rows of which the graph has an unwanted vertex: where their write broke off before its
+    edges, no day leads to it.
+    """
+    vertices = [(row, {row.id, row.run, day_id(row.job, row.at)}) for row in rows]
+    asked = set[str]().union(*(ids for _, ids in vertices)).difference(_ids(wanted))
+    there = {
+        vertex.id for some in batched(sorted(asked), _LOOKED_UP) for vertex in graph.vertices(some)
+    }
+    return [row for row, ids in vertices if not there.isdisjoint(ids)]
 
 
 def _remove_history(

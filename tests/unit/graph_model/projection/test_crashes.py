@@ -474,3 +474,21 @@ def test_a_prune_command_that_breaks_off_at_any_step_leaves_no_execution(wrong: 
     for step in range(1, 40):
         meetings = [Meeting(tuple(daily), "nothing", 0), Meeting((prune,), wrong, step)]
         assert outcome_of(meetings) == expected, step
+
+
+@pytest.mark.parametrize("wrong", ["away", "killed"])
+@pytest.mark.parametrize("known", [True, False])
+def test_a_forget_command_removes_an_execution_whose_write_broke_off(
+    wrong: str, known: bool
+) -> None:
+    """Its vertex was written, and neither its edges nor its row."""
+    plan, run, _, forgets = forgotten_event("04444444-2222-5333-8444-555555555555")
+    before, broken = ([plan], [run]) if known else ([], [plan, run])
+    expected = fresh([plan, run, forgets])
+    for step in range(1, 20):
+        meetings = [
+            Meeting(tuple(before), "nothing", 0),
+            Meeting(tuple(broken), wrong, step),
+            Meeting((forgets,), "nothing", 0),
+        ]
+        assert outcome_of(meetings) == expected, step
