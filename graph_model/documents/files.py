@@ -230,11 +230,11 @@ class _Scanner:
         if self._held is not None:
             line = self._with_held(line)
         if self._capture is None:
-            yield from self._look(line, line, number)
+            yield from self._read_values(line, line, number)
         else:
-            yield from self._go_on(self._capture, line, number)
+            yield from self._continue(self._capture, line, number)
 
-    def _go_on(self, capture: _Capture, line: str, number: int) -> Iterator[_Value]:
+    def _continue(self, capture: _Capture, line: str, number: int) -> Iterator[_Value]:
         """The next line of a value; a line of another record in between is passed over."""
         text = capture.prefix.continued(line) if capture.marker else line
         text = text if text is None or capture.opening else text.lstrip()
@@ -242,9 +242,9 @@ class _Scanner:
             capture.last = number
             found, rest = self._read(capture, text)
             yield from found
-            yield from self._look(rest, text, number)
+            yield from self._read_values(rest, text, number)
 
-    def _look(self, rest: str, line: str, number: int) -> Iterator[_Value]:
+    def _read_values(self, rest: str, line: str, number: int) -> Iterator[_Value]:
         """The values that begin in the rest of a line."""
         while rest := rest.lstrip():
             if self._capture is None:

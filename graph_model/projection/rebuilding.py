@@ -245,7 +245,7 @@ class Rebuild:
             log.info("a document changed facts that the rebuild had written; the rebuild restarts")
             self._begin()
         elif self._long is not None:
-            project_apart([self._long.subject_key], self._go_on, self._set_aside)
+            project_apart([self._long.subject_key], self._translate_next_piece, self._set_aside)
         elif subject_keys := self._journal.subject_keys(self._last, _SUBJECTS_A_STEP):
             visited = self._visit(subject_keys)
             self._last = visited[-1]
@@ -293,7 +293,7 @@ class Rebuild:
 
     def _project(self, subject_keys: Sequence[str]) -> None:
         projections = [self._translate_all(one) for one in self._taken_up(subject_keys)]
-        self._take(merge(part for one in projections for part in one.parts))
+        self._record(merge(part for one in projections for part in one.parts))
         if not self._settled:
             for subject_key, projection in zip(subject_keys, projections, strict=True):
                 self._replace(subject_key, contribution_of(projection.parts))
@@ -342,7 +342,7 @@ class Rebuild:
         else:
             self._overtaken = True
 
-    def _go_on(self, _: Sequence[str]) -> None:
+    def _translate_next_piece(self, _: Sequence[str]) -> None:
         """Translate the long subject's next piece; after the last one, decide about its plans."""
         visit = self._long
         if visit is None:
@@ -363,13 +363,13 @@ class Rebuild:
         events = list(filter(_is_taken_up, piece))
         projection = self._translate_all([*plans, *events])
         added = difference(projection.facts, (visit.plan_facts,))
-        self._take(added)
+        self._record(added)
         decided = visit.take(projection, added, piece, events)
         self._journal.conclude(settlements([decided]), decided.dropped)
 
     def _end_long(self, visit: LongPlan, plans: Sequence[StoredDocument]) -> None:
         projection = self._translate_all([*plans, *visit.deciding])
-        self._take(projection.facts)
+        self._record(projection.facts)
         self._journal.conclude(settlements([projection]), projection.dropped)
         self._withdraw(visit.end(projection.facts))
         self._long = None
@@ -387,7 +387,7 @@ class Rebuild:
             list(filter(_is_taken_up, found.get(subject_key, ()))) for subject_key in subject_keys
         ]
 
-    def _take(self, translated: Facts) -> None:
+    def _record(self, translated: Facts) -> None:
         facts = self._write(translated)
         self._catalogue.record(facts.rows)
         self._noted.add(ids_of(facts))

@@ -89,7 +89,7 @@ class VisibleWriteReader:
         floors = {m: s.floor for m, s in readable.items() if s.floor is not None}
         # A write is no full overwrite if another producer reports that it wrote some partitions.
         again = [m for m in floors if not found[m][0].older and not _is_closed(m, found[m][1])]
-        found |= self._look(again)
+        found |= self._read_from_beginning(again)
         floors |= dict.fromkeys(again, BEGINNING)
         declared = self._declared.flows([m for m, s in readable.items() if s.declared])
         return {
@@ -157,7 +157,9 @@ class VisibleWriteReader:
             for moment in listed
         }
 
-    def _look(self, moments: Collection[Moment]) -> dict[Moment, tuple[SpanWrites, list[Write]]]:
+    def _read_from_beginning(
+        self, moments: Collection[Moment]
+    ) -> dict[Moment, tuple[SpanWrites, list[Write]]]:
         """Per moment its rows from the beginning, and the writes that they report."""
         if not moments:
             return {}

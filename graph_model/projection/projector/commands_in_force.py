@@ -59,7 +59,7 @@ class CommandsInForce:
             chain.from_iterable(recorded_commands(catalogue, kind) for kind in kinds)
         )
         self._any_forgotten = bool(catalogue.commands_after(CommandKind.FORGET.value, None, 1))
-        self._stand(epoch)
+        self._note_loaded(epoch)
 
     def add(self, command: Command, epoch: str) -> None:
         """As ``load``, where only this command has come since: no other command is read again,
@@ -67,9 +67,9 @@ class CommandsInForce:
         """
         self._effects = collect_effects([command], self._effects)
         self._any_forgotten |= isinstance(command.instruction, Forget)
-        self._stand(epoch)
+        self._note_loaded(epoch)
 
-    def _stand(self, epoch: str | None) -> None:
+    def _note_loaded(self, epoch: str | None) -> None:
         self._rules.translation.forget()
         self.epoch, self.loaded = epoch, True
 

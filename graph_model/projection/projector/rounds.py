@@ -76,7 +76,7 @@ class Rounds:
         if keys and not self.elsewhere:
             taken = self._project(keys)
         else:
-            self._look_around()
+            self._wake_waiting_requests()
         if taken >= _MANY_PLANS and self._lease.is_shared:
             self._kept_until = time.monotonic() + _KEPT_SECONDS
         if not self.keeps_lease:
@@ -119,7 +119,7 @@ class Rounds:
         """Commands first: documents that they remove must not be shown even for a moment."""
         return self._journal.pending(_PLANS_A_BATCH, COMMAND_KIND)
 
-    def _look_around(self) -> None:
+    def _wake_waiting_requests(self) -> None:
         """Wake requests of this process whose documents another process has projected."""
         if awaited := self._waiting.awaited():
             states = self._journal.states(awaited)

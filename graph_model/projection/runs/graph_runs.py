@@ -102,13 +102,13 @@ class GraphRuns:
 
     def _read(self, noted: str | None) -> None:
         self._noted, self._carried, self._steps = noted, read_carried(noted), None
-        self._look()
+        self._compare_with_newest_event()
 
     def _note(self, carried: CarriedRuns) -> None:
         self._journal.set_meta(RUNS_KEY, str(carried))
         self._noted, self._carried, self._steps = str(carried), carried, None
 
-    def _look(self) -> None:
+    def _compare_with_newest_event(self) -> None:
         """Find out whether the window still reaches to the day of the newest event."""
         self._is_behind = self._since(self.window) != self._carried.since
 
@@ -167,7 +167,7 @@ class GraphRuns:
 
     def _keep_days(self, new: Collection[ExecutionRow]) -> KeptRuns:
         """Keep to the noted window; ``step`` moves it between two rounds."""
-        self._look()
+        self._compare_with_newest_event()
         wanted = elements_of(row for row in new if row.at >= self._carried.since)
         self._graph.write(wanted)
         return KeptRuns(wanted, len(wanted.vertices) + len(wanted.edges))
@@ -228,7 +228,7 @@ class GraphRuns:
             with self._checkpoints.voided():  # one taken meanwhile has other runs, too
                 pass
         self._note(replace(self._carried, moving=False, former=None))
-        self._look()
+        self._compare_with_newest_event()
 
     def _steps_that_change(self) -> Iterator[Callable[[], int]]:
         catalogue, carried = self._generations.current, self._carried
@@ -252,7 +252,7 @@ class GraphRuns:
         """
         facts = self._writing.take()
         if facts is None:
-            self._look()
+            self._compare_with_newest_event()
         else:
             self.wrote(facts.size)
         return facts
