@@ -30,11 +30,13 @@ _MOST_ROWS: Final = 2 * COLUMN_LIMIT
 
 
 class _Seen(NamedTuple):
-    """A visible write at ``place``, and its plan's name for it: "" where the plan only reads."""
+    """A visible write at ``place``, and its plan's name for it: "" where the plan only reads.
+    ``at`` is None for the writes of a period.
+    """
 
     place: str
     target: str
-    at: int
+    at: int | None
 
 
 class Inventory:
@@ -121,9 +123,17 @@ class Inventory:
         reads = {
             (columns[edge.out_id], write.at) for edge in out_of for write in seen[_plan_of(edge)]
         }
-        places = self._history.names.locate((called, time) for (called, _), time in reads)
-        read = {(places[called, time], path) for (called, path), time in reads}
+        read = self._located({(name, at) for name, at in reads if at is not None})
+        read |= self._ever_located({name for name, at in reads if at is None})
         return {one for one in written | read if one[0] in datasets}
+
+    def _located(self, reads: Collection[tuple[Name, int]]) -> set[Name]:
+        places = self._history.names.locate((called, at) for (called, _), at in reads)
+        return {(places[called, at], path) for (called, path), at in reads}
+
+    def _ever_located(self, columns: Collection[Name]) -> set[Name]:
+        places = self._history.names.locations_of({called for called, _ in columns})
+        return {(place, path) for called, path in columns for place in places[called]}
 
     def _edges(
         self, columns: Collection[str], direction: Direction, wanted: tuple[str, ...]
@@ -150,8 +160,7 @@ class Inventory:
             for older in visible.older:
                 if older.logical_plan in rows:
                     target = rows[older.logical_plan].target
-                    times = (older.first, older.last)
-                    seen[older.logical_plan] |= {_Seen(place, target, time) for time in times}
+                    seen[older.logical_plan].add(_Seen(place, target, None))
         return seen
 
 

@@ -24,6 +24,7 @@ from graph_model.lineage.history.writes import EXACT_EXECUTIONS, ReportedWrites,
 from graph_model.stores.protocols import (
     Catalogue,
     DeclaredFlow,
+    OlderWrites,
     ReadableWrites,
     Span,
     SpanWrites,
@@ -86,14 +87,15 @@ class VisibleWriteReader:
         """Per moment the newest writes before it."""
         readable = self._readable_writes(moments)
         found = self._merged({m: joined(s.spans.values()) for m, s in readable.items()})
-        floors = {m: s.floor for m, s in readable.items() if s.floor is not None}
+        more = self._more_writes([m for m in moments if _depends_on_more(m, *found[m])])
+        found |= self._merged({m: joined(s.spans.values()) for m, s in more.items()})
+        floors = {m: _floor(m, found[m][1]) for m, s in readable.items() if s.floor is not None}
         # A write is no full overwrite if another producer reports that it wrote some partitions.
-        again = [m for m in floors if not found[m][0].older and not _is_closed(m, found[m][1])]
+        again = [moment for moment, floor in floors.items() if floor is None]
         found |= self._read_from_beginning(again)
-        floors |= dict.fromkeys(again, BEGINNING)
         declared = self._declared.flows([m for m, s in readable.items() if s.declared])
         return {
-            moment: _visible_writes(moment, floors.get(moment, BEGINNING), *found[moment])._replace(
+            moment: _visible_writes(moment, floors.get(moment), *found[moment])._replace(
                 declared=declared.get(moment, ())
             )
             for moment in moments
@@ -122,18 +124,21 @@ class VisibleWriteReader:
         return visible_by_moment
 
     def _readable_writes(self, moments: Collection[Moment]) -> dict[Moment, ReadableWrites]:
-        """Per moment the rows since just before its floor. Of more writes than a walk follows one
-        by one, the newest of each plan and the period of its others; of an interval the period.
+        """Per moment the rows since just before its floor, if they are no more than a walk follows
+        one by one. Of more, the period of each plan, and at a time the plan's newest rows.
         """
-        intervals = self._spans(moment for moment in moments if moment.since < moment.until)
-        times = self._spans(moment for moment in moments if moment.since == moment.until)
-        found = {
+        intervals = self._spans(filter(_is_interval, moments))
+        times = self._spans(moment for moment in moments if not _is_interval(moment))
+        return {
             **self._read_since_floors(intervals, most=EXACT_EXECUTIONS, per_plan=0),
             **self._read_since_floors(times, most=EXACT_EXECUTIONS, per_plan=EXACT_EXECUTIONS + 1),
         }
-        again = {m: spans for m, spans in times.items() if _depend_on_each_other(found[m])}
-        most = most_rows(sum(len(spans) for spans in again.values()))
-        return found | self._read_since_floors(again, most=most, per_plan=EXACT_EXECUTIONS + 1)
+
+    def _more_writes(self, moments: Collection[Moment]) -> dict[Moment, ReadableWrites]:
+        """As ``_readable_writes``, with as many rows as are read at once."""
+        spans = self._spans(moments)
+        most = most_rows(sum(map(len, spans.values())))
+        return self._read_since_floors(spans, most=most, per_plan=EXACT_EXECUTIONS + 1)
 
     def _read_since_floors(
         self, reads: Mapping[Moment, tuple[Span, ...]], *, most: int, per_plan: int
@@ -237,28 +242,32 @@ class VisibleWriteReader:
         }
 
 
-def _depend_on_each_other(read: ReadableWrites) -> bool:
-    """Whether the writes that were not read may tell which of the others count: one may have
-    replaced partitions of another, or be a second report of it.
-    """
-    rows = [row for span in read.spans.values() if span.older for row in span.writes]
-    return len({row.producer for row in rows}) > 1 or any(
-        row.mode == labels.OVERWRITE_PARTITIONS or row.command in labels.CTAS_COMMANDS
-        for row in rows
-    )
-
-
 def _as_write(read: SuccessfulWrite) -> Write:
     """A read as the last write of a chain, without a target."""
     return Write(read.id, read.at, "", read.logical_plan, read.job, (WHOLE,), (), (read.id,))
 
 
-def _is_closed(moment: Moment, writes: Iterable[Write]) -> bool:
-    """Whether a full overwrite is among the writes before the moment."""
-    return any(
-        WHOLE in write.closes and write.at < moment.since
-        for write in _of_branch(writes, _branch(moment))
-    )
+def _is_interval(moment: Moment) -> bool:
+    return moment.since < moment.until
+
+
+def _depends_on_more(moment: Moment, rows: SpanWrites, writes: Collection[Write]) -> bool:
+    """Whether rows that were not read may tell which of the others count: they may report the same
+    writes, or have replaced partitions. The newest rows of each plan show whether it does either.
+    """
+    if not rows.older or _is_interval(moment):
+        return False
+    floor = _floor(moment, writes)
+    later = [write for write in writes if floor is None or write.at > floor]
+    unknown = {one.logical_plan for one in rows.older} - {row.logical_plan for row in rows.writes}
+    return bool(unknown) or any(one.closes or len(one.executions) > 1 for one in later)
+
+
+def _floor(moment: Moment, writes: Iterable[Write]) -> int | None:
+    """The time of the last full overwrite before the moment, if there is one."""
+    own = _of_branch(writes, _branch(moment))
+    closing = (one.at for one in own if WHOLE in one.closes and one.at < moment.since)
+    return max(closing, default=None)
 
 
 def _is_bound(moment: Moment) -> bool:
@@ -274,13 +283,20 @@ def _of_branch(writes: Iterable[Write], branch: str) -> list[Write]:
 
 
 def _visible_writes(
-    moment: Moment, floor: int, rows: SpanWrites, found: Collection[Write]
+    moment: Moment, floor: int | None, rows: SpanWrites, found: Collection[Write]
 ) -> VisibleWrites:
     writes = _of_branch(found, _branch(moment))
-    if rows.older:  # the overwrite at the floor may be one of those not read
-        writes = [write for write in writes if write.at >= floor]
-    older = tuple(one for one in rows.older if one.last >= floor)
+    since = BEGINNING if floor is None else floor
+    if rows.older:  # the overwrites before the floor may be among those not read
+        writes = [write for write in writes if write.at >= since]
+    older = tuple(one for one in rows.older if one.last >= since)
     parts = tuple(map(part_of, moment.partitions)) or (WHOLE,)
     seen = tuple(visible_writes(writes, moment.since, moment.until, parts))
-    rough = bool(older) and any(w.closes and WHOLE not in w.closes for w in writes)
+    rough = bool(older) and any(write.closes and write.at > since for write in writes)
+    if older and _is_interval(moment):
+        return VisibleWrites((), (*older, *map(_period_of, seen)), rough)
     return VisibleWrites(seen, older, rough)
+
+
+def _period_of(write: Write) -> OlderWrites:
+    return OlderWrites(write.logical_plan, write.job, write.at, write.at)

@@ -31,12 +31,12 @@ _Row = TypeVar("_Row", SuccessfulWrite, Write)
 Reports = tuple[SuccessfulWrite, ...]
 """The executions that report one write, by (at, id)."""
 
-#: Writes since the last overwrite that are read one by one: for all moments together, and the least
-#: number for each.
+#: Where writes depend on each other, so many since the last overwrite are read one by one: for all
+#: moments together, and the least number for each.
 _ROWS_AT_ONCE: Final = 2_000
 _LEAST_ROWS: Final = 64
-#: Beyond these, the writes of each logical plan that are read one by one; its first and last write
-#: bound the others.
+#: The most executions of a logical plan, and writes of a table since its last overwrite, that are
+#: followed one by one; of more, the first and the last bound the others.
 EXACT_EXECUTIONS: Final = 8
 
 

@@ -32,8 +32,8 @@ _BEGINNING: Final = -(1 << 62)
 
 @dataclass(frozen=True, slots=True)
 class KeptRuns:
-    """``wanted``: the examined elements that the graph is to have. ``changed``: how many were
-    written or removed.
+    """``wanted``: the examined elements that the graph is to have. ``changed``: an upper bound of
+    how many were written or removed.
     """
 
     wanted: Facts = _NOTHING
@@ -80,7 +80,7 @@ def _keep_newest(
         removed += sum(_remove_history(graph, catalogue, jobs, wanted))
     else:
         removed = _remove_beyond(graph, catalogue, jobs, _ids(wanted), present, gone)
-        removed += _remove_rows_beyond(graph, _that_left_some(graph, lost, wanted), wanted)
+        removed += _remove_rows_beyond(graph, _with_leftover_vertices(graph, lost, wanted), wanted)
     return KeptRuns(wanted, removed + missing.size)
 
 
@@ -160,7 +160,7 @@ def _remove_beyond(
     return len(removed) + len(edges)
 
 
-def _that_left_some(
+def _with_leftover_vertices(
     graph: Graph, rows: Collection[ExecutionRow], wanted: Facts
 ) -> list[ExecutionRow]:
     """The rows of which the graph has an unwanted vertex: where their write broke off before its

@@ -183,7 +183,7 @@ class SeenWrites(Protocol):
 
         The floor is the newest full overwrite (mode ``overwrite``) of any of the targets before
         ``since``; a span's writes are those from ``reach`` ms before the floor on, or all, until
-        ``before``, cut as in ``writes``.
+        ``before``, cut as in ``writes``, but those at the floor stay.
         """
 
     def writes(

@@ -86,7 +86,7 @@ class SqlSpanWrites(CatalogueReader):
 
 @dataclass(slots=True)
 class _SpanRows:
-    """The rows of one read; ``full`` are its spans with too many writes."""
+    """The rows of one read; of ``full``, its spans with too many writes, those at the floor."""
 
     floor: int | None
     declared: bool
@@ -101,8 +101,9 @@ class _SpanRows:
     def readable(self, reach: int, newest: Mapping[Span, SpanWrites]) -> ReadableWrites:
         """With the newest writes of each plan where there are too many."""
         spans = {span: SpanWrites(writes) for span, writes in self.writes.items()}
-        if self.full:
-            spans |= {span: newest[long] for span, long in self.long(reach).items()}
+        for span, long in self.long(reach).items() if self.full else ():
+            writes, older = newest[long]
+            spans[span] = SpanWrites(tuple(dict.fromkeys((*self.writes[span], *writes))), older)
         return ReadableWrites(self.floor, spans, self.declared)
 
 
@@ -121,15 +122,14 @@ def _read_spans(
         own.declared |= bool(declared)
         if cut is not None:
             own.full.add(span)
-        elif row[4] is not None:
+        if row[4] is not None:
             rows[place].append(SuccessfulWrite._make(row[4:]))
     alike = [_without_end(span, found[number].floor) for number, span in spans]
-    listed = {alike[place]: some for place, some in rows.items()}
-    for (number, span), same in zip(spans, alike, strict=True):
-        own = found[number]
-        if span not in own.full:
-            some = listed.get(same, ())
-            own.writes[span] = tuple(row for row in some if row.at < span.before)
+    full = {place for place, (number, span) in enumerate(spans) if span in found[number].full}
+    listed = {alike[place]: some for place, some in rows.items() if place not in full}
+    for place, (number, span) in enumerate(spans):
+        some = rows[place] if place in full else listed.get(alike[place], ())
+        found[number].writes[span] = tuple(row for row in some if row.at < span.before)
     return dict(zip(reads, found, strict=True))
 
 
@@ -142,11 +142,19 @@ def _without_end(span: Span, floor: int | None) -> Span:
 @made_once
 def _of_reads() -> sa.Select[Any]:
     """The writes of each span since the last full overwrite before its read; as ``_newest``, but
-    of spans that differ in their end alone only the one that ends last has its writes listed.
+    of spans that differ in their end alone only the one that ends last has its writes listed, and
+    of a span with too many those at the time of the overwrite are.
     """
     spans = _with_longest(_with_cuts(_since_floors(_with_last_overwrites())))
     of, row = spans.c, executions.alias("listed")
-    listed = _in_span(row.c, spans, since=_if_listed(sa.and_(of.ended == 1, of.cut.is_(None)), of))
+    at_floor = sa.and_(of.cut.is_not(None), of.floor.is_not(None))
+    since = sa.case(
+        (at_floor, of.floor),
+        (sa.and_(of.cut.is_(None), of.ended == 1), of.since),
+        else_=of.before,  # none
+    )
+    before = sa.case((at_floor, of.floor + 1), else_=of.before)
+    listed = _in_span(row.c, spans, since=since, before=before)
     return sa.select(of.number, of.floor, of.declared, of.cut, *fields_of_write(row)).join_from(
         spans, row, sa.and_(*listed), isouter=True
     )
@@ -207,19 +215,16 @@ def _by_span(
 
 @made_once
 def _newest() -> sa.Select[Any]:
-    """The writes of each span; for a span with more than ``most`` at least one row with a cut."""
-    cuts, row = _with_cuts(input_table(_SPAN)), executions.alias("listed")
-    listed = _in_span(row.c, cuts, since=_if_listed(cuts.c.cut.is_(None), cuts.c))
-    return sa.select(cuts.c.number, cuts.c.cut, *fields_of_write(row)).join_from(
-        cuts, row, sa.and_(*listed), isouter=True
-    )
+    """The writes of each span; for a span with more than ``most`` at least one row with a cut.
 
-
-def _if_listed(condition: sa.ColumnElement[bool], of: Any) -> sa.ColumnElement[int]:
-    """The beginning of a span whose writes are listed; of another one its end, so that its period
-    is empty. In an outer join SQLite would check the condition on each row of the period.
+    Such a span is read from its end on, so that no row is in it: a condition on the cut would be
+    checked on each row, because the join is an outer one.
     """
-    return sa.case((condition, of.since), else_=of.before)
+    cuts, row = _with_cuts(input_table(_SPAN)), executions.alias("listed")
+    since = sa.case((cuts.c.cut.is_(None), cuts.c.since), else_=cuts.c.before)
+    return sa.select(cuts.c.number, cuts.c.cut, *fields_of_write(row)).join_from(
+        cuts, row, sa.and_(*_in_span(row.c, cuts, since=since)), isouter=True
+    )
 
 
 def _with_cuts(spans: sa.CTE) -> sa.CTE:
@@ -266,7 +271,7 @@ def _newest_of_plans() -> sa.Select[Any]:
     asked = input_table(_SPAN)
     plans = _plans_of(asked)
     seen, row = executions.alias("seen").c, executions.alias("listed")
-    # A plan writes one target. With a condition on it SQLite walks the writes of all its plans.
+    # A plan writes one target. With a condition on it SQLite walks all writes of the target.
     own = (seen.logical_plan == plans.c.plan, *_in_period(seen, asked))
     groups = (
         sa.select(asked, plans.c.plan, *bounds_of_plan(seen, own))
@@ -327,23 +332,31 @@ def _head(span: Span) -> str:
 
 
 def _in_span(
-    row: Any, asked: sa.CTE, *, since: sa.ColumnElement[int] | None = None
+    row: Any,
+    asked: sa.CTE,
+    *,
+    since: sa.ColumnElement[int] | None = None,
+    before: sa.ColumnElement[int] | None = None,
 ) -> tuple[sa.ColumnElement[bool], ...]:
-    """The condition that an execution (columns of the table or an alias) lies in a span, or in the
-    part of it that begins at ``since``.
+    """The condition that an execution (columns of the table or an alias) lies in a span, whose
+    period may be replaced.
     """
-    return (row.target == asked.c.target, *_in_period(row, asked, since=since))
+    return (row.target == asked.c.target, *_in_period(row, asked, since=since, before=before))
 
 
 def _in_period(
-    row: Any, asked: sa.CTE, *, since: sa.ColumnElement[int] | None = None
+    row: Any,
+    asked: sa.CTE,
+    *,
+    since: sa.ColumnElement[int] | None = None,
+    before: sa.ColumnElement[int] | None = None,
 ) -> tuple[sa.ColumnElement[bool], ...]:
-    """The same for an execution that is known to have the target of the span."""
+    """As ``_in_span``, for an execution that is known to have the target of the span."""
     of = asked.c
     return (
         *successful(row, writes_only=True),
         row.at >= (of.since if since is None else since),
-        row.at < of.before,
+        row.at < (of.before if before is None else before),
         sa.or_(of.branch == EVERY_BRANCH, row.branch == of.branch),
         in_place(row, of),
         sa.or_(of.key == "", _may_touch(row, of)),

@@ -6,8 +6,11 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from graph_model import labels
-from graph_model.facts import ExecutionRow, PartitionRow, Row
+from graph_model.facts import ExecutionRow, NameRow, PartitionRow, Row
+from graph_model.lineage.history import Moment
 from graph_model.lineage.history.history import History
 from graph_model.lineage.history.versions import VisibleWrites
 from graph_model.lineage.history.visible_write_reader import moment_of
@@ -26,14 +29,17 @@ def a_write(plan: str, at: int, **values: Any) -> ExecutionRow:
     return row._replace(**{"mode": labels.APPEND, **values})
 
 
-def newest(tmp_path: Path, rows: Iterable[Row]) -> VisibleWrites:
+def at_moment(tmp_path: Path, rows: Iterable[Row], moment: Moment) -> VisibleWrites:
     engine = open_database(tmp_path / "headwater.db")
     catalogue = SqlCatalogue(engine)
     catalogue.record(list(rows))
-    moment = moment_of("ds-1", None)
     found = History(catalogue).visible_writes.of([moment])[moment]
     engine.dispose()
     return found
+
+
+def newest(tmp_path: Path, rows: Iterable[Row]) -> VisibleWrites:
+    return at_moment(tmp_path, rows, moment_of("ds-1", None))
 
 
 def test_of_many_appends_the_newest_of_each_plan_and_the_period_of_the_others_are_read(
@@ -82,3 +88,107 @@ def test_writes_shortly_before_an_overwrite_are_not_visible_however_many(tmp_pat
     found = newest(tmp_path, [*rows, overwrite])
     assert [write.id for write in found.writes] == [overwrite.id]
     assert found.older == ()
+
+
+# --- an overwrite that another agent reports otherwise -------------------------------------------
+
+
+def of_two_agents(at: int, **of_listener: Any) -> list[ExecutionRow]:
+    """One overwrite that the listener reports in its way, and another agent as a whole one."""
+    agent = a_write("agent-whole", at, mode=labels.OVERWRITE, producer="agent")
+    return [agent, agent._replace(id=f"listener-{at}", producer="listener", **of_listener)]
+
+
+def appends(first: int, count: int = RUNS) -> list[ExecutionRow]:
+    return [a_write("load", hour * HOUR, producer="agent") for hour in range(first, first + count)]
+
+
+def test_an_overwrite_of_another_branch_hides_no_earlier_write_however_many_follow(
+    tmp_path: Path,
+) -> None:
+    """The agent does not know of branches, the listener does."""
+    early = a_write("early", 0, producer="agent")
+    branch = of_two_agents(
+        10 * HOUR, logical_plan="publish", branch="audit", version="7", version_number=7
+    )
+    found = newest(tmp_path, [early, *branch, *appends(11, 20)])
+    assert early.id in {write.id for write in found.writes}
+
+
+def test_an_overwrite_of_one_partition_hides_no_earlier_write_however_many_follow(
+    tmp_path: Path,
+) -> None:
+    early = a_write("early", 0, producer="agent")
+    partial = of_two_agents(
+        10 * HOUR, logical_plan="part", mode=labels.OVERWRITE_PARTITIONS, dynamic=True
+    )
+    parts = [
+        PartitionRow(early.id, "ds-1", "write", "dt=1"),
+        PartitionRow(partial[1].id, "ds-1", "write", "dt=2"),
+    ]
+    rows = [early, *partial, *parts, *appends(11, 20)]
+    moment = moment_of("ds-1", None)._replace(partitions=("dt=1",))
+    found = at_moment(tmp_path, rows, moment)
+    assert early.id in {write.id for write in found.writes}
+
+
+@pytest.mark.parametrize("count", [5, 20, 2_100])
+@pytest.mark.parametrize("length", [0, HOUR])
+def test_an_overwrite_stays_visible_where_its_better_report_is_a_little_earlier(
+    tmp_path: Path, count: int, length: int
+) -> None:
+    """The report that names all inputs is 9 s older than the one that SQL finds last."""
+    agent, listener = of_two_agents(10 * HOUR, logical_plan="listener-whole")
+    agent = agent._replace(at=agent.at - 9_000)
+    rows = [agent, listener, *appends(11, count)]
+    at = (12 + count) * HOUR
+    found = at_moment(tmp_path, rows, Moment("ds-1", at, at + length))
+    seen = {write.logical_plan for write in found.writes}
+    seen |= {older.logical_plan for older in found.older}
+    assert "agent-whole" in seen
+
+
+# --- rows that cannot be told apart, or stand under two names ------------------------------------
+
+
+def test_an_overwrite_under_another_name_of_the_table_counts_among_many_writes(
+    tmp_path: Path,
+) -> None:
+    """``ds-name`` stands for ``ds-1``."""
+    loads = [a_write("load", hour * HOUR) for hour in range(20)]
+    over = a_write(
+        "over", 30 * HOUR, target="ds-name", mode=labels.OVERWRITE_PARTITIONS, dynamic=True
+    )
+    parts = [PartitionRow(row.id, row.target, "write", "dt=1") for row in (*loads, over)]
+    name = NameRow("ds-name", "ds-1", over.id, 0)
+    found = newest(tmp_path, [*loads, over, *parts, name])
+    assert [write.id for write in found.writes] == [over.id]
+    assert found.older == ()
+
+
+def test_overwrites_of_partitions_at_one_millisecond_are_read_row_by_row(tmp_path: Path) -> None:
+    rows = [
+        a_write("load", 0, mode=labels.OVERWRITE_PARTITIONS, dynamic=True)._replace(
+            id=f"load-{number:02}", application_id=f"app-{number}"
+        )
+        for number in range(16)
+    ]
+    parts = [
+        PartitionRow(row.id, "ds-1", "write", f"dt={place % 2}") for place, row in enumerate(rows)
+    ]
+    found = newest(tmp_path, [*rows, *parts])
+    assert [write.id for write in found.writes] == ["load-15", "load-14"]
+    assert found.older == ()
+
+
+def test_inserts_of_many_create_commands_are_no_writes_of_their_own(tmp_path: Path) -> None:
+    """Each CREATE TABLE IF NOT EXISTS … AS SELECT reports its insert and then itself."""
+    command = labels.CTAS_COMMANDS[0]
+    inserts = [a_write("insert", hour * HOUR, command="InsertIntoTable") for hour in range(20)]
+    creates = [
+        row._replace(id=f"create-{row.at}", at=row.at + 300, logical_plan="create", command=command)
+        for row in inserts
+    ]
+    found = newest(tmp_path, [*inserts, *creates])
+    assert all(len(write.executions) == 2 for write in found.writes)
+    assert (len(found.writes), found.older) == (20, ())
