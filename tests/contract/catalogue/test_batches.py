@@ -59,10 +59,10 @@ def _an_execution(draw: st.DrawFn) -> ExecutionRow:
     )
 
 
-_EXECUTIONS: Final = st.lists(_an_execution(), min_size=1, max_size=len(_IDS)).map(
+HISTORIES: Final = st.lists(_an_execution(), min_size=1, max_size=len(_IDS)).map(
     lambda found: [row._replace(id=key) for key, row in zip(_IDS, found, strict=False)]
 )
-_BESIDE: Final = st.lists(
+BESIDE: Final = st.lists(
     st.one_of(
         st.builds(
             PartitionRow, st.sampled_from(_IDS), st.sampled_from(_TARGETS),
@@ -136,7 +136,7 @@ _ASKED: Final[Mapping[str, tuple[Collection[Any], _Answer]]] = {
 
 
 @settings(property_test, max_examples=10)
-@given(rows=_EXECUTIONS, beside=_BESIDE)
+@given(rows=HISTORIES, beside=BESIDE)
 def test_subjects_that_are_asked_about_together_get_the_answers_that_each_gets_alone(
     catalogue: SqlCatalogue, rows: list[Row], beside: list[Row]
 ) -> None:

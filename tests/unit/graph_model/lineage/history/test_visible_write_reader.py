@@ -7,17 +7,19 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import given, settings
 
 from graph_model import labels
-from graph_model.facts import ExecutionRow, NameRow, PartitionRow, Row
-from graph_model.lineage.history import Moment
+from graph_model.facts import ExecutionRow, NameRow, PartitionRow, Row, row_key
+from graph_model.lineage.history import Moment, visible_write_reader
 from graph_model.lineage.history.history import History
 from graph_model.lineage.history.versions import VisibleWrites
 from graph_model.lineage.history.visible_write_reader import moment_of
 from graph_model.stores.catalogue import SqlCatalogue
 from graph_model.stores.database import open_database
 from graph_model.stores.protocols import OlderWrites
-from tests.contract.rows import an_execution
+from tests.contract.catalogue.test_batches import BESIDE, HISTORIES
+from tests.contract.rows import an_execution, property_test
 
 HOUR = 3_600_000
 RUNS = 40
@@ -192,3 +194,49 @@ def test_inserts_of_many_create_commands_are_no_writes_of_their_own(tmp_path: Pa
     found = newest(tmp_path, [*inserts, *creates])
     assert all(len(write.executions) == 2 for write in found.writes)
     assert (len(found.writes), found.older) == (20, ())
+
+
+# --- brute force ---------------------------------------------------------------------------------
+
+
+def _spread(row: Any) -> Row:
+    """Seven seconds between two times: some reports of one write are apart, others are not. A plan
+    writes one target.
+    """
+    if isinstance(row, ExecutionRow):
+        row = row._replace(logical_plan=f"{row.logical_plan} of {row.target}")
+    spread: Row = row._replace(at=row.at * 7_000) if hasattr(row, "at") else row
+    return spread
+
+
+_MOMENTS = [
+    Moment(target, at * 7_000, (at + length) * 7_000, parts)
+    for target in ("ds-0", "ds-1", "ds-2")
+    for at in (5, 14)
+    for length in (0, 4)
+    for parts in ((), ("dt=1",))
+]
+
+
+@settings(property_test, max_examples=60)
+@given(rows=HISTORIES, beside=BESIDE)
+def test_every_visible_write_is_listed_or_in_a_period_of_one_of_its_plans_however_few_are_read(
+    rows: list[ExecutionRow], beside: list[Row]
+) -> None:
+    catalogue = SqlCatalogue(open_database(":memory:"))
+    spread = [*map(_spread, rows), *map(_spread, beside)]
+    catalogue.record([*{row_key(row): row for row in spread}.values()])
+    plans = {row.id: row.logical_plan for row in spread if isinstance(row, ExecutionRow)}
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(visible_write_reader, "EXACT_EXECUTIONS", 100)
+        whole = History(catalogue).visible_writes.of(_MOMENTS)
+        patch.setattr(visible_write_reader, "EXACT_EXECUTIONS", 1)
+        few = History(catalogue).visible_writes.of(_MOMENTS)
+    for moment, visible in whole.items():
+        listed = {write.id for write in few[moment].writes}
+        for write in visible.writes:
+            of_plans = {plans[execution] for execution in write.executions}
+            assert write.id in listed or any(
+                older.logical_plan in of_plans and older.first <= write.at <= older.last
+                for older in few[moment].older
+            ), (moment, write)
