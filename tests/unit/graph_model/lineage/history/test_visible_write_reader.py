@@ -200,25 +200,26 @@ def test_inserts_of_many_create_commands_are_no_writes_of_their_own(tmp_path: Pa
 
 
 def _spread(row: Any) -> Row:
-    """Seven seconds between two times: some reports of one write are apart, others are not. A plan
-    writes one target.
+    """Seven seconds between two times: some reports of one write are apart, others are not. All
+    write one target, each plan's by an agent of its own.
     """
     if isinstance(row, ExecutionRow):
-        row = row._replace(logical_plan=f"{row.logical_plan} of {row.target}")
+        producer = f"agent of {row.logical_plan}"
+        row = row._replace(target="ds-0", producer=producer, state="completed", kind="write")
     spread: Row = row._replace(at=row.at * 7_000) if hasattr(row, "at") else row
     return spread
 
 
 _MOMENTS = [
     Moment(target, at * 7_000, (at + length) * 7_000, parts)
-    for target in ("ds-0", "ds-1", "ds-2")
+    for target in ("ds-0", "ds-2")
     for at in (5, 14)
     for length in (0, 4)
     for parts in ((), ("dt=1",))
 ]
 
 
-@settings(property_test, max_examples=60)
+@settings(property_test, max_examples=100)
 @given(rows=HISTORIES, beside=BESIDE)
 def test_every_visible_write_is_listed_or_in_a_period_of_one_of_its_plans_however_few_are_read(
     rows: list[ExecutionRow], beside: list[Row]
