@@ -19,7 +19,7 @@ from api.serving.own_service import OwnService, find_service
 from api.serving.server import ENGINE_FOLDER, check_free, check_read_port
 from api.serving.storage import DATABASE_FILE, claim, opened_storage
 from api.settings import Settings
-from graph_model.errors import ConfigurationError, DiskNearlyFull, HeadwaterError
+from graph_model.errors import ConfigurationError, HeadwaterError
 from graph_model.projection.fullness import HELD_KEY
 from graph_model.projection.runs.carried_runs import RUNS_KEY, read_carried
 from graph_model.retention.forecast import (
@@ -31,7 +31,7 @@ from graph_model.retention.forecast import (
     read_measures,
 )
 from graph_model.stores.catalogue.generations import examine_file
-from graph_model.stores.database import claim_database, shown
+from graph_model.stores.database import DiskReserve, claim_database, shown
 from graph_model.stores.gremlin.engine import jars
 from graph_model.stores.gremlin.engine.checkpoints import MARK_KEY, read_mark
 from graph_model.stores.gremlin.engine.kills import HEAP_SETTING, read_kill
@@ -228,8 +228,8 @@ def _free_bytes(settings: Settings) -> int:
 
 def _refusal(settings: Settings, free: int) -> str | None:
     """Why a service with this much free would refuse documents, those that wait not counted."""
-    reserved = settings.disk_reserve_bytes
-    return str(DiskNearlyFull(free, reserved)) if free < reserved else None
+    refusal = DiskReserve(settings.disk_reserve_bytes, lambda: free).refusal
+    return None if refusal is None else str(refusal)
 
 
 def _nearest(folder: Path) -> Path:

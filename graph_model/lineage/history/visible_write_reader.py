@@ -86,9 +86,9 @@ class VisibleWriteReader:
     def _of_times(self, moments: Collection[Moment]) -> dict[Moment, VisibleWrites]:
         """Per moment the newest writes before it."""
         readable = self._readable_writes(moments)
-        found = self._merged({m: joined(s.spans.values()) for m, s in readable.items()})
+        found = self._merged_reads(readable)
         more = self._more_writes([m for m in moments if _depends_on_more(m, *found[m])])
-        found |= self._merged({m: joined(s.spans.values()) for m, s in more.items()})
+        found |= self._merged_reads(more)
         floors = {m: _floor(m, found[m][1]) for m, s in readable.items() if s.floor is not None}
         # A write is no full overwrite if another producer reports that it wrote some partitions.
         again = [moment for moment, floor in floors.items() if floor is None]
@@ -173,6 +173,11 @@ class VisibleWriteReader:
             for moment, some in self._spans(moments).items()
         }
         return self._merged(self._writes.read(spans))
+
+    def _merged_reads(
+        self, reads: Mapping[Moment, ReadableWrites]
+    ) -> dict[Moment, tuple[SpanWrites, list[Write]]]:
+        return self._merged({moment: joined(one.spans.values()) for moment, one in reads.items()})
 
     def _merged(
         self, rows: Mapping[Moment, SpanWrites]

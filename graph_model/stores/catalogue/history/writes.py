@@ -101,7 +101,7 @@ class _SpanRows:
     def readable(self, reach: int, newest: Mapping[Span, SpanWrites]) -> ReadableWrites:
         """With the newest writes of each plan where there are too many."""
         spans = {span: SpanWrites(writes) for span, writes in self.writes.items()}
-        for span, long in self.long(reach).items() if self.full else ():
+        for span, long in self.long(reach).items():
             writes, older = newest[long]
             spans[span] = SpanWrites(tuple(dict.fromkeys((*self.writes[span], *writes))), older)
         return ReadableWrites(self.floor, spans, self.declared)
@@ -332,16 +332,12 @@ def _head(span: Span) -> str:
 
 
 def _in_span(
-    row: Any,
-    asked: sa.CTE,
-    *,
-    since: sa.ColumnElement[int] | None = None,
-    before: sa.ColumnElement[int] | None = None,
+    row: Any, asked: sa.CTE, **period: sa.ColumnElement[int]
 ) -> tuple[sa.ColumnElement[bool], ...]:
-    """The condition that an execution (columns of the table or an alias) lies in a span, whose
-    period may be replaced.
+    """The condition that an execution (columns of the table or an alias) lies in a span; ``since``
+    and ``before`` replace the period of the span.
     """
-    return (row.target == asked.c.target, *_in_period(row, asked, since=since, before=before))
+    return (row.target == asked.c.target, *_in_period(row, asked, **period))
 
 
 def _in_period(

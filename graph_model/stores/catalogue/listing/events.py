@@ -279,9 +279,6 @@ class SqlEvents(CatalogueReader):
             return tuple(connection.execute(asked).scalars())
 
 
-# --- conditions ----------------------------------------------------------------------------------
-
-
 @made_once
 def _first_of_plans() -> sa.Select[Any]:
     """A seek for each plan."""
@@ -298,6 +295,9 @@ def _first_of_plans() -> sa.Select[Any]:
         .scalar_subquery()
     )
     return sa.select(asked.c.value, first)
+
+
+# --- conditions ----------------------------------------------------------------------------------
 
 
 def _chosen(event_filter: EventFilter, *, window: bool = True) -> _Conditions:

@@ -43,9 +43,13 @@ def test_documents_are_taken_down_to_the_reserve_and_not_a_byte_further() -> Non
     refused(disk, 1)
     disk.reserve.take(0)
     assert not disk.reserve.is_reached
+    assert disk.reserve.refusal is None
     disk.now, disk.free = 1.0, 256 * MB - 1
-    refused(disk, 0)
+    reason = refused(disk, 0)
     assert disk.reserve.is_reached
+    assert disk.reserve.refusal is not None
+    assert disk.reserve.refusal.reason == reason
+    assert "new documents are refused" in reason
 
 
 def test_a_thousand_requests_in_one_second_measure_once() -> None:
