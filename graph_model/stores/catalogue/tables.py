@@ -45,7 +45,9 @@ from graph_model.stores.catalogue.search_text import column_text, dataset_text, 
 from graph_model.stores.database import StoredId, StoredText
 
 VERSION: Final = 17
-"""Tables of an older version are emptied: the catalogue is made from the journal anyway."""
+"""Tables of an older version are emptied: the catalogue is made from the journal anyway. A further
+index needs no version: a start makes it.
+"""
 
 metadata = sa.MetaData()
 

@@ -31,6 +31,9 @@ def prepare(
 ) -> None:
     """Make the missing tables of one component, and record their version.
 
+    Tables of this version get the indexes that they lack: a later Headwater may have more indexes,
+    while the rows are the same.
+
     With ``empty_older`` tables of an older version are made anew, empty: for data that can be made
     again. Else they are taken over as they are, and an older Headwater then leaves them alone.
 
@@ -77,7 +80,15 @@ def _prepare(
         metadata.create_all(connection)
         connection.execute(_versions.insert(), {"component": component, "version": version})
         return version
+    if found <= version:
+        _make_missing_indexes(connection, metadata)
     if found < version:
         own = _versions.c.component == component
         connection.execute(_versions.update().where(own).values(version=version))
     return max(int(found), version)
+
+
+def _make_missing_indexes(connection: Connection, metadata: sa.MetaData) -> None:
+    for table in metadata.sorted_tables:
+        for index in sorted(table.indexes, key=lambda one: str(one.name)):
+            index.create(connection, checkfirst=True)
