@@ -201,6 +201,10 @@ executions = _table(
     sa.Index("catalogue_executions_by_target", "target", "at", "state", "kind", "branch"),
     sa.Index("catalogue_executions_by_logical_plan", "logical_plan", "at", "state", "kind"),
     sa.Index("catalogue_executions_by_job", "job", "at"),
+    # The last failure of each job.
+    _partial_index(
+        "catalogue_executions_by_failure", "job", "at", where=f"state = '{labels.FAILED}'"
+    ),
     sa.Index("catalogue_executions_by_job_and_run", "job", "run", "at", "application_id"),
     sa.Index("catalogue_executions_by_run", "run", "at"),
     sa.Index("catalogue_executions_by_plan", "plan_id", "at", "execution_plan"),

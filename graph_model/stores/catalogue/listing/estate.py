@@ -1,6 +1,6 @@
 """Totals of the whole catalogue, and the jobs that failed last.
 
-One seek for each job, however long its history is.
+Two seeks for each job, however long its history is, and a third one for a job that has failed.
 """
 
 from __future__ import annotations
@@ -14,8 +14,7 @@ from sqlalchemy.engine import Connection
 from graph_model import labels
 from graph_model.facts import JobRow
 from graph_model.stores.catalogue.history.existence import dataset_born, job_born
-from graph_model.stores.catalogue.history.newest_executions import newest_id
-from graph_model.stores.catalogue.reading.conditions import BEFORE_EVERYTHING, until
+from graph_model.stores.catalogue.reading.conditions import BEFORE_EVERYTHING
 from graph_model.stores.catalogue.reading.reader import CatalogueReader
 from graph_model.stores.catalogue.reading.value_tables import (
     WORKED_OUT,
@@ -23,6 +22,7 @@ from graph_model.stores.catalogue.reading.value_tables import (
     input_column,
     is_input,
     made_once,
+    until_input,
 )
 from graph_model.stores.catalogue.tables import STORAGE_OF, datasets, executions, jobs
 from graph_model.stores.database import count_rows
@@ -69,40 +69,70 @@ def _failed(
     since: int | None,
 ) -> tuple[int, int, tuple[FailedJob, ...]]:
     """How many, how many of them since a time, and the newest of them."""
-    seen, last = executions.alias("seen").c, executions.c
-    newest = (
-        sa.select(seen.id)
-        .where(seen.job == jobs.c.id, *until(seen.at, at))
-        .order_by(seen.at.desc(), seen.id.desc())
-        .limit(1)
-        .scalar_subquery()
-    )
-    fields = STORAGE_OF[JobRow].fields
-    lately = last.at > (BEFORE_EVERYTHING if since is None else since)
-    number, number_since = sa.func.count(), sa.func.sum(sa.case((lately, 1), else_=0))
-    asked = (
-        sa.select(number.over(), number_since.over(), last.at, last.error, *fields)
-        .join_from(jobs, executions, last.id == newest)
-        .where(last.state == labels.FAILED, sa.not_(is_input(jobs.c.id)))
-        .order_by(last.at.desc(), jobs.c.id)
-        .limit(failures)
-    )
-    rows = connection.execute(asked, at_values(hidden)).all()
+    values = at_values(hidden, at) | {"since": BEFORE_EVERYTHING if since is None else since}
+    rows = _failures(failures).rows(connection, values)
     failed, failed_since = rows[0][:2] if rows else (0, 0)
     named = tuple(FailedJob(JobRow(*row[4:]), row[2], row[3]) for row in rows)
     return failed, int(failed_since), named
 
 
 @made_once
-def _attempts() -> sa.Select[Any]:
-    asked, last, row = input_column(), executions.alias("last"), executions.alias("listed")
-    lasts = (
-        sa.select(last.c.job, last.c.run, last.c.at)
-        .join_from(asked, last, last.c.id == newest_id("job", asked, "any"))
-        .where(last.c.state == labels.FAILED)
+def _failures(most: int) -> sa.Select[Any]:
+    shown = sa.select(jobs.c.id.label("job")).where(sa.not_(is_input(jobs.c.id))).cte("shown")
+    last = _last_where_failed(shown.c.job)
+    since = sa.bindparam("since", type_=sa.BigInteger(), required=True)
+    number = sa.func.count()
+    number_since = sa.func.sum(sa.case((last.c.at > since, 1), else_=0))
+    return (
+        sa.select(
+            number.over(), number_since.over(), last.c.at, last.c.error, *STORAGE_OF[JobRow].fields
+        )
+        .join_from(last, jobs, jobs.c.id == last.c.job)
+        .order_by(last.c.at.desc(), jobs.c.id)
+        .limit(most)
+    )
+
+
+def _last_where_failed(job: sa.ColumnElement[str]) -> sa.CTE:
+    """The newest executions of those of the jobs where they failed: ``job, run, at, error``.
+
+    Most jobs have not failed lately, and most that have went on: so the times tell them apart, and
+    only the execution of a job that failed last is read.
+    """
+    failed, seen, last = (executions.alias(name) for name in ("failed", "seen", "last"))
+    failure = _newest_time(failed, job, failed.c.state == labels.FAILED)
+    failures = sa.select(job.label("job"), failure.label("at")).cte("failures")
+    failures = failures.prefix_with(WORKED_OUT)
+    beside = executions.alias("beside")
+    later = sa.select(beside.c.id).where(
+        beside.c.job == last.c.job, beside.c.at == last.c.at, beside.c.id > last.c.id
+    )
+    of_failure = sa.and_(last.c.job == failures.c.job, last.c.at == failures.c.at)
+    return (
+        sa.select(last.c.job, last.c.run, last.c.at, last.c.error)
+        .join_from(failures, last, of_failure)
+        .where(
+            failures.c.at == _newest_time(seen, failures.c.job),
+            last.c.state == labels.FAILED,
+            sa.not_(later.exists()),
+        )
         .cte("newest")
         .prefix_with(WORKED_OUT)
     )
+
+
+def _newest_time(
+    seen: sa.FromClause, job: sa.ColumnElement[str], *chosen: sa.ColumnElement[bool]
+) -> sa.ScalarSelect[Any]:
+    newest = sa.select(sa.func.max(seen.c.at))
+    newest = newest.where(seen.c.job == job, *chosen, until_input(seen.c.at))
+    return newest.correlate_except(seen).scalar_subquery()
+
+
+@made_once
+def _attempts() -> sa.Select[Any]:
+    asked, row = input_column(), executions.alias("listed")
+    lasts = _last_where_failed(asked.c.value)
     beside = executions.alias("beside").c
     cut = (
         sa.select(beside.at)
