@@ -134,15 +134,21 @@ class Lineage:
             len(datasets) + len(jobs), bounds, set(datasets), set(datasets), set(jobs),
             hidden=self._hidden,
         )  # fmt: skip
-        tables = TableWalks(self._graph, history, bounds, self._structure)
-        ends = {*datasets, *tables.reading_plans(datasets)}
+        ends = {*datasets, *self._reading_plans(jobs, bounds)}
         walk = Walk(self._graph, history, bounds, end_of(at), structure=self._structure)
         for moment, steps in walk.expand({moment_of(end, at) for end in ends}).items():
             for step in steps:
-                found.uses |= uses_of(step, moment)
+                if step.target or not found.datasets.isdisjoint(r.dataset for _, r in step.inputs):
+                    found.uses |= uses_of(step, moment)
         answer = self._answer(Question("", depth=0, at=at, limit=found.limit), found, history)
         attempts = self._attempts(found, at)
         return replace(answer, plans=tuple(sorted((*answer.plans, *attempts))))
+
+    def _reading_plans(self, jobs: Collection[str], bounds: Bounds) -> set[str]:
+        """The plans of these jobs that write nothing, at most HUB_LIMIT of each."""
+        found = self._catalogue.reading_plans(jobs, HUB_LIMIT + 1)
+        bounds.note_hub([job for job, plans in found.items() if len(plans) > HUB_LIMIT])
+        return {plan for plans in found.values() for plan in plans[:HUB_LIMIT]}
 
     def plans_of_job(self, job: str) -> set[str]:
         """The ids of its complete logical plans, at most HUB_LIMIT."""

@@ -237,15 +237,9 @@ class TableWalks:
         self, datasets: Collection[str], plans: Collection[str], question: Question
     ) -> set[Moment]:
         """The ends of chains at the requested time: in these datasets and in read-only plans."""
-        reading = self._without_target(plans)
+        rows = self._history.plans.rows(plans).values()
+        reading = {row.id for row in rows if not row.target}
         return {moment_of(end, question.at) for end in {*datasets, *reading}}
-
-    def reading_plans(self, datasets: Collection[str]) -> set[str]:
-        """The plans that ever read one of these datasets and that write nothing."""
-        return self._without_target(self._readers(datasets))
-
-    def _without_target(self, plans: Collection[str]) -> set[str]:
-        return {row.id for row in self._history.plans.rows(plans).values() if not row.target}
 
     def _steps_within(
         self, walk: Walk, roots: Iterable[Moment], candidates: Collection[str], question: Question

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Collection
 from typing import Any, Final, TypeVar
 
@@ -146,6 +147,16 @@ class SqlNodeLookup(CatalogueReader):
         """No index: forget and prune look at every plan once."""
         return tuple(LogicalPlanRow(*row) for row in self._rows_for(_OF_JOBS, jobs))
 
+    def reading_plans(self, jobs: Collection[str], limit: int) -> dict[str, tuple[str, ...]]:
+        """From an index of such plans alone."""
+        found: defaultdict[str, list[str]] = defaultdict(list)
+        with self._read() as connection:
+            for chunk in chunks(sorted(set(jobs)), AT_ONCE):
+                values = at_values(chunk) | {"limit": limit}
+                for job, plan in _reading_plans().rows(connection, values):
+                    found[job].append(plan)
+        return {job: tuple(sorted(plans)) for job, plans in found.items()}
+
     def _by_id(self, kind: type[_Row], ids: Collection[str]) -> tuple[_Row, ...]:
         found = self._rows_for(BY_IDS[kind], ids)
         return tuple(sorted((kind(*row) for row in found), key=_id))
@@ -164,6 +175,17 @@ def _columns_of() -> sa.Select[Any]:
         .order_by(column.dataset, column.path)
         .limit(sa.bindparam("most", type_=sa.BigInteger(), required=True))
     )
+
+
+@made_once
+def _reading_plans() -> sa.Select[Any]:
+    plan = logical_plans.c
+    place = sa.func.row_number().over(partition_by=plan.job, order_by=plan.id)
+    numbered = sa.select(plan.job, plan.id, place.label("place"))
+    numbered = numbered.where(is_input(plan.job), plan.target == "")
+    found = numbered.subquery("numbered").c
+    limit = sa.bindparam("limit", type_=sa.BigInteger(), required=True)
+    return sa.select(found.job, found.id).where(found.place <= limit)
 
 
 @made_once

@@ -129,7 +129,12 @@ jobs = _table(
     search=True,
 )
 
-logical_plans = _table(LogicalPlanRow, "catalogue_logical_plans", ids="id job target")
+logical_plans = _table(
+    LogicalPlanRow,
+    "catalogue_logical_plans",
+    _partial_index("catalogue_logical_plans_that_read", "job", "id", where="target = ''"),
+    ids="id job target",
+)
 
 execution_plans = _table(
     ExecutionPlanRow,

@@ -61,6 +61,12 @@ class NodeLookup(Protocol):
     def logical_plans_of(self, jobs: Collection[str]) -> tuple[LogicalPlanRow, ...]:
         """Every logical plan of these jobs: as many as there are."""
 
+    def reading_plans(self, jobs: Collection[str], limit: int) -> dict[str, tuple[str, ...]]:
+        """Per job the ids of its logical plans that write nothing, in order; the first ``limit``.
+
+        A job without one is left out.
+        """
+
 
 class CatalogNames(Protocol):
     """The present and former names of a dataset: catalog names and renames."""

@@ -241,6 +241,29 @@ def test_rows_are_found_by_id(catalogue: SqlCatalogue) -> None:
     assert catalogue.columns(["col-2", "?"]) == (columns[1],)
 
 
+@property_test
+@given(
+    made=st.lists(st.tuples(st.sampled_from("abc"), st.sampled_from(["", "ds-1"])), max_size=12),
+    jobs=st.sets(st.sampled_from(["job-a", "job-b", "job-?"])),
+    limit=st.integers(1, 3),
+)
+def test_the_plans_of_jobs_that_write_nothing_come_by_id_up_to_a_limit(
+    catalogue: SqlCatalogue, made: list[tuple[str, str]], jobs: set[str], limit: int
+) -> None:
+    catalogue.clear()
+    plans = [
+        LogicalPlanRow(f"lp-{number:02}", f"job-{job}", "f", target, "", "[]", "[]")
+        for number, (job, target) in enumerate(made)
+    ]
+    catalogue.record(plans)
+    expected = {
+        job: tuple(plan.id for plan in plans if plan.job == job and not plan.target)[:limit]
+        for job in jobs
+    }
+    found = catalogue.reading_plans(jobs, limit)
+    assert found == {job: ids for job, ids in expected.items() if ids}
+
+
 def test_one_uri_is_found_in_every_scope(catalogue: SqlCatalogue) -> None:
     rows = [a_dataset(f"ds-{scope}", "file:/x", scope=scope) for scope in ("b", "", "a")]
     catalogue.record([*rows, a_dataset("ds-y", "file:/y")])
@@ -949,6 +972,7 @@ def on_file(tmp_path: Path) -> Iterator[tuple[SqlCatalogue, sa.Engine]]:
         (lambda c: c.last_states(["job-1"], 5), "catalogue_executions_by_job"),
         (lambda c: c.fields([("ds-1", "a")]), "catalogue_columns_by_dataset"),
         (lambda c: c.columns_of(["ds-1"], 5), "catalogue_columns_by_dataset"),
+        (lambda c: c.reading_plans(["job-1"], 5), "catalogue_logical_plans_that_read"),
         (lambda c: c.location_of("n", 5), "catalogue_names_by_name"),
         (lambda c: c.newest_schemas(["ds-1"], 5), "catalogue_schema_uses_by_dataset"),
         (
