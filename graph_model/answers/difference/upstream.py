@@ -322,16 +322,16 @@ def last_good(rows: Sequence[ExecutionRow]) -> ExecutionRow | None:
     """From executions, newest first: the last one of the newest good run before the first one's
     run.
 
-    A good run has no failed execution. Where all executions belong to one run (a continuous
-    application), the newest completed execution before the time of the first.
+    A good run has no failed execution. Where there is none (a continuous application, a job whose
+    runs all failed), the newest completed execution before the first one that wrote the same
+    table: an earlier step of the run itself wrote another one, and is nothing to compare with.
     """
     bad = {row.run for row in rows if row.state != labels.COMPLETED}
     for row in rows:
         if row.run != rows[0].run and row.run not in bad and row.at < rows[0].at:
             return row
-    return next(
-        (row for row in rows if row.state == labels.COMPLETED and row.at < rows[0].at), None
-    )
+    good = (row for row in rows if row.state == labels.COMPLETED and row.at < rows[0].at)
+    return next((row for row in good if row.target == rows[0].target), None)
 
 
 def rows_written(row: ExecutionRow) -> float | None:

@@ -183,10 +183,15 @@ def test_an_interval_is_told_in_its_two_greatest_units(milliseconds: int, words:
 
 
 def a_row(
-    key: str, at: int, run: str, state: str = "completed", metrics: str = "{}"
+    key: str,
+    at: int,
+    run: str,
+    state: str = "completed",
+    metrics: str = "{}",
+    target: str = "ds",
 ) -> ExecutionRow:
     return ExecutionRow(
-        key, "sub", "plan", "xp", "lp", "job", run, "ds", at, state, None, None, metrics,
+        key, "sub", "plan", "xp", "lp", "job", run, target, at, state, None, None, metrics,
         "overwrite", False, "write", "", "spline", run, "", "",
     )  # fmt: skip
 
@@ -210,6 +215,19 @@ def test_in_one_long_run_the_last_good_execution_is_the_reference() -> None:
     assert found is not None
     assert found.id == "e2"
     assert last_good(rows[:1]) is None
+
+
+def test_an_earlier_step_of_a_failed_run_is_no_last_good_run() -> None:
+    rows = [
+        a_row("e5", 50, "two", "failed", target="report"),
+        a_row("e4", 40, "two", target="daily"),
+        a_row("e3", 30, "one", "failed", target="report"),
+        a_row("e2", 20, "one", target="daily"),
+    ]
+    assert last_good(rows) is None
+    found = last_good([*rows, a_row("e1", 10, "one", target="report")])
+    assert found is not None
+    assert found.id == "e1"
 
 
 def test_rows_are_known_where_the_execution_tells_them() -> None:
