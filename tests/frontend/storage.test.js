@@ -204,3 +204,9 @@ test('the line under the heading has the size, and the documents a day where the
   assert.equal(summary(reply()), '1.7 GB on disk · 12,841 documents a day');
   assert.equal(summary({ ...reply(), growth: { documents: null } }), '1.7 GB on disk');
 });
+
+test('the size under the heading is that of every part that the table below names as on disk', () => {
+  const found = reply();
+  found.stored = { ...found.stored, journal: 100_000, catalogue: 400_000, checkpoint: 500_000, log: 7_000_000 };
+  assert.match(summary(found), /^8 MB on disk/);
+});

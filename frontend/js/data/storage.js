@@ -217,7 +217,7 @@ export function takers({ documents, stored, runs }) {
  * @returns {string}
  */
 export function summary({ stored, growth }) {
-  const used = `${formatSize(stored.journal + stored.catalogue)} on disk`;
+  const used = `${formatSize(stored.journal + stored.catalogue + stored.checkpoint + stored.log)} on disk`;
   if (!growth.documents) return used;
   return `${used} · ${formatNumber(Math.round(growth.documents))} documents a day`;
 }
