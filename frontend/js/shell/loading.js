@@ -206,6 +206,6 @@ export function createLoading({ navigation, api, key, frame, stage, screen, tour
 }
 
 /** @param {import('../data/url.js').State} state */
-function subjectOf({ node, plan, dataset }) {
-  return shorten(node || plan || dataset || 'Headwater', 200);
+function subjectOf({ node, run, plan, dataset }) {
+  return shorten(node || run || plan || dataset || 'Headwater', 200);
 }

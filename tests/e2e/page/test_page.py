@@ -825,6 +825,12 @@ def test_an_unknown_node_is_not_found(page: Page) -> None:
     expect(page.get_by_test_id("notice-error")).to_contain_text("Not found")
 
 
+def test_the_page_of_an_unknown_run_has_the_runs_id_as_its_heading(page: Page) -> None:
+    page.goto("/?view=run&run=nosuch")
+    wait_for(page, "error")
+    expect(page.get_by_role("heading", level=1)).to_have_text("nosuch")
+
+
 def test_a_name_that_fits_two_tables_offers_both(page: Page) -> None:
     page.goto("/?view=lineage&node=dataset:hdfs:///twice")
     wait_for(page, "error")
