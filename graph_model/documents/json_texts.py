@@ -62,7 +62,9 @@ def _parse(body: bytes, load: Callable[[str], Any]) -> Any:
     except RecursionError:
         raise _unreadable("JSON that is nested less deeply") from None
     except ValueError as error:
-        raise _unreadable(f"JSON ({error})") from None
+        # Python's own message advises a call inside the server.
+        wrong = "an integer is too long" if "integer string conversion" in str(error) else error
+        raise _unreadable(f"JSON ({wrong})") from None
 
 
 def _unreadable(expected: str) -> InvalidFields:

@@ -160,6 +160,12 @@ def test_a_number_that_is_not_finite_is_refused_at_any_depth(text: str) -> None:
         parse_json(text.encode())
 
 
+def test_an_integer_beyond_pythons_limit_is_refused_without_pythons_advice() -> None:
+    with pytest.raises(InvalidFields) as refused:
+        parse_json(b'{"id": ' + b"9" * 10_000 + b"}")
+    assert str(refused.value) == "document: expected JSON (an integer is too long)"
+
+
 def mended(value: Any) -> Any:
     """Lone surrogates as U+FFFD, slowly."""
     if isinstance(value, str):
