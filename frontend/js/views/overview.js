@@ -81,9 +81,12 @@ async function emptiness({ state, api }) {
   );
 }
 
-/** Whose last run failed in the day before the newest event, drawn or not; older failures are no news. */
+/**
+ * Whose last run failed in the day before the newest event, drawn or not; older failures are no news. An event that a
+ * wrong clock dated in the future does not make them old.
+ */
 function failures(state, { totals, asOf, failures: all }) {
-  const since = asOf ? Date.parse(asOf) - DAY : 0;
+  const since = asOf ? Math.min(Date.parse(asOf), Date.now()) - DAY : 0;
   const newest = all.filter(({ at }) => Date.parse(at) >= since);
   if (newest.length === 0) return null;
   const links = newest

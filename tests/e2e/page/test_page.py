@@ -100,6 +100,18 @@ def test_the_overview_draws_every_job_and_table_and_names_the_failed_job(page: P
     expect(page.get_by_test_id("legend")).to_contain_text("Last run failed")
 
 
+def test_an_event_dated_in_the_future_does_not_hide_the_failed_job(page: Page) -> None:
+    def misdated(route: Route) -> None:
+        reply = route.fetch()
+        route.fulfill(response=reply, json={**reply.json(), "asOf": "9999-12-31T23:59:59.000Z"})
+
+    page.route("**/graph/overview*", misdated)
+    page.clock.set_fixed_time("2026-03-02T23:30:00Z")
+    page.goto("/?view=overview")
+    wait_for(page)
+    expect(page.get_by_test_id("failures").get_by_role("link")).to_have_text("attendance")
+
+
 @pytest.mark.parametrize(
     ("asked", "reply", "width", "whole"),
     [
