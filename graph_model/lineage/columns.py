@@ -271,11 +271,7 @@ class ColumnWalks:
         until = end_of(at) - 1
         names = self.learn_names((column,)).values()
         places = self._history.names.locate((dataset, until) for dataset, _ in names)
-        cells = [
-            Cell(moment_of(places[dataset, until], at), path)
-            for dataset, path in names
-            if (dataset, until) in places
-        ]
+        cells = [Cell(moment_of(places[dataset, until], at), path) for dataset, path in names]
         return [hop for hops in self._expand(walk, cells).values() for hop in hops]
 
     # --- inside the tables of an answer

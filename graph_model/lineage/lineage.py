@@ -96,51 +96,48 @@ class Lineage:
         """The neighbourhood of a dataset, a job or a column, which must exist."""
         if identity.kind_of(question.node) == labels.COLUMN:
             return self.ask_columns((question.node,), question)
-        history, bounds = self._begin()
-        question = _located(question, history)
+        bounds = self._bounds()
+        question = self._located(question)
         found = TableFindings(question.limit, bounds, hidden=self._hidden)
         if identity.kind_of(question.node) == labels.JOB:
             found.admit((), (question.node,))
         else:
             found.admit((question.node,), ())
             found.answers.add(question.node)
-        tables = TableWalks(self._graph, history, bounds, self._structure)
+        tables = self._tables(bounds)
         if Direction.UPSTREAM in question.directions:
             tables.upstream(question, found)
         if Direction.DOWNSTREAM in question.directions:
             tables.downstream((question.node,), question, found)
-        answer = self._answer(question, found, history)
+        answer = self._answer(question, found)
         return _with_chains(answer, question, found.trace, (question.node,))
 
     def ask_downstream(self, start: Collection[str], question: Question) -> Answer:
         """The results of these datasets (ids) together, in one walk; ignores ``question.node``."""
-        history, bounds = self._begin()
-        until = end_of(question.at) - 1
-        places = set(history.names.locate((dataset, until) for dataset in start).values())
+        bounds = self._bounds()
+        places = self._places(start, question.at)
         found = TableFindings(question.limit, bounds, hidden=self._hidden)
         found.admit(places, ())
         found.answers |= found.datasets
-        TableWalks(self._graph, history, bounds, self._structure).downstream(
-            places, question, found
-        )
-        return _with_chains(self._answer(question, found, history), question, found.trace, places)
+        self._tables(bounds).downstream(places, question, found)
+        return _with_chains(self._answer(question, found), question, found.trace, places)
 
     def overview(self, datasets: Collection[str], jobs: Collection[str], at: int | None) -> Answer:
         """These datasets and jobs with all visible plans between them. Where a job's newest run
         failed, its inputs and outputs are included as ``attempted``.
         """
-        history, bounds = self._begin()
+        bounds = self._bounds()
         found = TableFindings(
             len(datasets) + len(jobs), bounds, set(datasets), set(datasets), set(jobs),
             hidden=self._hidden,
         )  # fmt: skip
         ends = {*datasets, *self._reading_plans(jobs, bounds)}
-        walk = Walk(self._graph, history, bounds, end_of(at), structure=self._structure)
+        walk = Walk(self._graph, self.history, bounds, end_of(at), structure=self._structure)
         for moment, steps in walk.expand({moment_of(end, at) for end in ends}).items():
             for step in steps:
                 if step.target or not found.datasets.isdisjoint(r.dataset for _, r in step.inputs):
                     found.uses |= uses_of(step, moment)
-        answer = self._answer(Question("", depth=0, at=at, limit=found.limit), found, history)
+        answer = self._answer(Question("", depth=0, at=at, limit=found.limit), found)
         attempts = self._attempts(found, at)
         return replace(answer, plans=tuple(sorted((*answer.plans, *attempts))))
 
@@ -152,13 +149,14 @@ class Lineage:
 
     def plans_of_job(self, job: str) -> set[str]:
         """The ids of its complete logical plans, at most HUB_LIMIT."""
-        _, bounds = self._begin()
-        return plans_of_job(self._graph, job, bounds)
+        return plans_of_job(self._graph, job, self._bounds())
 
     def flows_into(self, datasets: Collection[str]) -> tuple[tuple[PlanUse, ...], Partial | None]:
         """The plans that wrote the present data of these datasets, for a map: see ``flows``."""
-        history, bounds = self._begin()
-        uses = flows_into(datasets, self._graph, self._catalogue, history, self._structure, bounds)
+        bounds = self._bounds()
+        uses = flows_into(
+            datasets, self._graph, self._catalogue, self.history, self._structure, bounds
+        )
         return uses, bounds.partial
 
     def _attempts(self, found: TableFindings, at: int | None) -> list[PlanUse]:
@@ -189,37 +187,57 @@ class Lineage:
         """These datasets and jobs with their neighbours at any time, and whether a hub has more
         neighbours than returned.
         """
-        history, down = self.history, Direction.DOWNSTREAM
+        down = Direction.DOWNSTREAM
         of_jobs = self._graph.edges(jobs, down, (labels.HAS,), HUB_LIMIT)
         reading = self._graph.edges(datasets, down, (labels.FEEDS,), HUB_LIMIT)
         found = {edge.in_id for page in (of_jobs, reading) for edge in page.edges}
         plans = {plan for plan in found if identity.kind_of(plan) == labels.LOGICAL_PLAN}
         plans |= {writer.logical_plan for writer in self._catalogue.writers(datasets, at)}
-        rows = history.plans.rows(plans).values()
+        rows = self.history.plans.rows(plans).values()
         fed = self._graph.edges(plans, Direction.UPSTREAM, (labels.FEEDS,), HUB_LIMIT)
         neighbours = {row.target for row in rows} | {edge.out_id for edge in fed.edges}
-        places = history.names.locations_of(neighbours)
+        places = self.history.names.locations_of(neighbours)
         located = {place for dataset in neighbours for place in places[dataset]}
         cut = any(page.cut for page in (of_jobs, reading, fed))
         return {*datasets, *located} - {""}, {*jobs, *(row.job for row in rows)}, cut
 
-    def _columns(self, history: History, bounds: Bounds, *, indirect: bool) -> ColumnWalks:
-        inventory = self._inventory(history, bounds)
+    def _bounds(self) -> Bounds:
+        return Bounds(self._expired, self._time_limit_ms)
+
+    def _tables(self, bounds: Bounds) -> TableWalks:
+        return TableWalks(self._graph, self.history, bounds, self._structure)
+
+    def _columns(self, bounds: Bounds, *, indirect: bool) -> ColumnWalks:
+        inventory = self._inventory(bounds)
         return ColumnWalks(
-            self._graph, history, bounds, self._structure, inventory, indirect=indirect
+            self._graph, self.history, bounds, self._structure, inventory, indirect=indirect
         )
 
-    def _inventory(self, history: History, bounds: Bounds) -> Inventory:
-        return Inventory(self._graph, self._catalogue, history, bounds)
+    def _inventory(self, bounds: Bounds) -> Inventory:
+        return Inventory(self._graph, self._catalogue, self.history, bounds)
 
-    def _begin(self) -> tuple[History, Bounds]:
-        return self.history, Bounds(self._expired, self._time_limit_ms)
+    def _located(self, question: Question) -> Question:
+        """A question about a catalog name, moved to its location."""
+        if identity.kind_of(question.node) != labels.DATASET:
+            return question
+        moment = (question.node, end_of(question.at) - 1)
+        return replace(question, node=self.history.names.locate((moment,))[moment])
 
-    def _answer(self, question: Question, found: TableFindings, history: History) -> Answer:
-        inside = _Inside()
-        if question.columns:
-            inside = self._columns_of(found, question, history)
-        plans = history.plans.rows({use[0] for use in found.uses})
+    def _places(self, datasets: Collection[str], at: int | None) -> set[str]:
+        """The locations of these datasets at the time."""
+        until = end_of(at) - 1
+        return set(self.history.names.locate((dataset, until) for dataset in datasets).values())
+
+    def _placed(self, names: Iterable[Name], at: int | None) -> set[Name]:
+        """These columns at the locations of their tables at the time."""
+        listed = set(names)
+        until = end_of(at) - 1
+        places = self.history.names.locate((dataset, until) for dataset, _ in listed)
+        return {(places[dataset, until], path) for dataset, path in listed}
+
+    def _answer(self, question: Question, found: TableFindings) -> Answer:
+        inside = self._columns_of(found, question) if question.columns else _Inside()
+        plans = self.history.plans.rows({use[0] for use in found.uses})
         return Answer(
             datasets=tuple(sorted(found.datasets)),
             jobs=tuple(sorted(found.jobs)),
@@ -238,14 +256,14 @@ class Lineage:
 
     # --- columns inside the tables of an answer
 
-    def _columns_of(self, found: TableFindings, question: Question, history: History) -> _Inside:
+    def _columns_of(self, found: TableFindings, question: Question) -> _Inside:
         """The columns of the drawn tables, the derivations between them and the influences on
         them.
         """
         bounds = found.bounds
-        columns = self._columns(history, bounds, indirect=question.indirect)
+        columns = self._columns(bounds, indirect=question.indirect)
         drawn = found.datasets.difference(self._hidden)
-        listed = self._inventory(history, bounds).columns(drawn, question.at)
+        listed = self._inventory(bounds).columns(drawn, question.at)
         names, edges = columns.inside(_drawn_steps(found), listed)
         names = {name for name in names if name[0] not in self._hidden}
         names = _within(names, bounds)
@@ -285,8 +303,7 @@ class Lineage:
 
         Influences on the rows (FILTER, JOIN, GROUP_BY, SORT) are included.
         """
-        history, bounds = self._begin()
-        columns = self._columns(history, bounds, indirect=True)
+        columns = self._columns(self._bounds(), indirect=True)
         return tuple(
             sorted(
                 ColumnDerivation(
@@ -305,10 +322,10 @@ class Lineage:
 
     def ask_columns(self, start: Collection[str], question: Question) -> Answer:
         """The sources and the results of columns (ids), derivation by derivation."""
-        history, bounds = self._begin()
-        columns = self._columns(history, bounds, indirect=question.indirect)
+        bounds = self._bounds()
+        columns = self._columns(bounds, indirect=question.indirect)
         known = columns.learn_names(start).values()
-        names = _placed(known, question.at, history)
+        names = self._placed(known, question.at)
         found = FoundColumns(question.limit, bounds, hidden=self._hidden)
         return self._ask_columns(columns, names, set(), question, found)
 
@@ -317,10 +334,10 @@ class Lineage:
 
         A column that a table no longer has is included where the answer has lineage of it.
         """
-        history, bounds = self._begin()
-        columns = self._columns(history, bounds, indirect=question.indirect)
-        inventory = self._inventory(history, bounds)
-        places = {place for place, _ in _placed(((d, "") for d in datasets), question.at, history)}
+        bounds = self._bounds()
+        columns = self._columns(bounds, indirect=question.indirect)
+        inventory = self._inventory(bounds)
+        places = self._places(datasets, question.at)
         names = inventory.columns(places, question.at)
         optional = {name for name in inventory.ever(places) if name not in names}
         found = FoundColumns(question.limit, bounds, hidden=self._hidden)
@@ -328,8 +345,7 @@ class Lineage:
 
     def columns_of(self, dataset: str, at: int | None) -> tuple[ColumnNode, ...]:
         """The columns of a dataset (an id): of its schema, and those that only lineage names."""
-        history, bounds = self._begin()
-        names = self._inventory(history, bounds).columns((dataset,), at)
+        names = self._inventory(self._bounds()).columns((dataset,), at)
         return tuple(node_of(name) for name in sorted(names))
 
     def _ask_columns(
@@ -366,14 +382,6 @@ class Lineage:
         return _with_chains(answer, question, found.trace, set(map(column_id, names | optional)))
 
 
-def _placed(names: Iterable[Name], at: int | None, history: History) -> set[Name]:
-    """These columns at the locations of their tables at the time."""
-    listed = set(names)
-    until = end_of(at) - 1
-    places = history.names.locate((dataset, until) for dataset, _ in listed)
-    return {(places[dataset, until], path) for dataset, path in listed}
-
-
 def _within(names: set[Name], bounds: Bounds) -> set[Name]:
     """The first columns by id, up to the limit."""
     if len(names) <= COLUMN_LIMIT:
@@ -401,15 +409,6 @@ def _drawn_steps(found: TableFindings) -> dict[str, list[Step]]:
     for (dataset, plan, job, target), read in inputs.items():
         steps[dataset].append(Step(plan, job, target, tuple(sorted(read))))
     return steps
-
-
-def _located(question: Question, history: History) -> Question:
-    """A question about a catalog name, moved to its location."""
-    if identity.kind_of(question.node) != labels.DATASET:
-        return question
-    moment = (question.node, end_of(question.at) - 1)
-    place = history.names.locate((moment,))[moment]
-    return replace(question, node=place)
 
 
 def _with_chains(
