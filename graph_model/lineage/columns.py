@@ -41,8 +41,8 @@ from graph_model.stores.protocols import Direction, EdgePage, GraphReader
 
 _Write = tuple[str, str]
 """(logical plan, id of a column that it writes)."""
-_Into = dict[_Write, tuple[Edge, ...]]
-"""The derivations behind the written columns."""
+_Derivations = dict[_Write, tuple[Edge, ...]]
+"""Per written column the derivations into it; none where nothing derives it."""
 _Influence = tuple[str, Name]
 """(how, column) of a column that influences another."""
 
@@ -89,7 +89,7 @@ class FoundColumns:
     moments: set[Moment] = field(default_factory=set)  # at which the walk read the tables
     trace: Trace[Cell] | None = None  # of the walk downstream
     hidden: Collection[str] = ()
-    unseen: set[str] = field(default_factory=set)  # the columns found in hidden datasets
+    hidden_columns: set[str] = field(default_factory=set)  # found in hidden datasets
     full: bool = False  # a column was left out
 
     def admit(self, names: Iterable[Name]) -> bool:
@@ -100,8 +100,10 @@ class FoundColumns:
         """
         new = sorted(node for node in map(node_of, set(names)) if node.id not in self.nodes)
         hidden = [node for node in new if node.dataset in self.hidden]
-        self.unseen |= {node.id for node in hidden}
-        admitted = self._admit([node for node in new if node.id not in self.unseen], hidden=False)
+        self.hidden_columns |= {node.id for node in hidden}
+        admitted = self._admit(
+            [node for node in new if node.id not in self.hidden_columns], hidden=False
+        )
         if hidden and not self.full:
             self._admit(hidden, hidden=True)
         return admitted
@@ -110,7 +112,7 @@ class FoundColumns:
         """``new`` are all hidden, or all visible, in the order of their ids."""
         tables = {dataset for dataset in self.datasets if (dataset in self.hidden) == hidden}
         known = self.nodes.keys()
-        before = taken = len(known & self.unseen if hidden else known - self.unseen)
+        before = taken = len(known & self.hidden_columns if hidden else known - self.hidden_columns)
         for node in new:
             tables.add(node.dataset)
             if taken + 1 + len(tables) > max(self.limit, 2):
@@ -131,7 +133,7 @@ class FoundColumns:
     def left_out(self) -> tuple[LeftOut, ...]:
         """How many of the found derivations are not drawn, per drawn column."""
         steps = ((edge.out_id, edge.in_id) for edge in self.edges.values())
-        return count_left_out(steps, self.nodes.keys(), self.unseen)
+        return count_left_out(steps, self.nodes.keys(), self.hidden_columns)
 
     def drawn(self, hidden_plans: Collection[str] = ()) -> list[ColumnEdge]:
         """The drawn edges between columns, folded (``fold_column_edges``)."""
@@ -166,7 +168,7 @@ class ColumnWalks:
         self._inventory = inventory
         self._indirect = indirect
         self._names: dict[str, Name] = {}  # column id -> its name
-        self._into: _Into = {}
+        self._derivations: _Derivations = {}
         self._row_influences: dict[str, list[Edge]] = {}  # logical plan -> the influences on it
         self._outputs: dict[str, frozenset[Name]] = {}  # logical plan -> columns it writes
 
@@ -188,7 +190,9 @@ class ColumnWalks:
             hops = self._expand(walk, frontier)
             if level == 0:
                 known = {*start, *(cell.name for cell, some in hops.items() if _is_derived(some))}
-                hops = {c: some for c, some in hops.items() if known.intersection(_around(c.name))}
+                hops = {
+                    c: some for c, some in hops.items() if known.intersection(_with_structs(c.name))
+                }
                 found.admit_asked(cell.name for cell in hops)
             reached = {hop.source for some in hops.values() for hop in some}
             found.moments |= {cell.moment for cell in reached}
@@ -213,16 +217,15 @@ class ColumnWalks:
         mirror of ``upstream``, by the same relation among the candidates.
         """
         start = {*start, *optional}
-        candidates, plans, into = self._candidates(start, question)
-        until = end_of(question.at)
-        walk = self._walk(until, plans)
+        candidates, plans, derivations = self._candidates(start, question)
+        walk = self._walk(end_of(question.at), plans)
         roots = {Cell(moment_of(dataset, question.at), path) for dataset, path in candidates}
         hops: dict[Cell, list[Hop]] = {}
         frontier = set(roots)
         for _ in range(question.depth):
             if not frontier or self._bounds.over():
                 break
-            hops |= self._expand(walk, frontier, into)
+            hops |= self._expand(walk, frontier, derivations)
             reached = {hop.source for cell in frontier for hop in hops[cell]}
             frontier = {c for c in reached - hops.keys() if c.name in candidates}
         self._draw(start, question, found, hops, roots)
@@ -279,16 +282,17 @@ class ColumnWalks:
     def inside(
         self, steps: Mapping[str, Collection[Step]], listed: Set[Name]
     ) -> tuple[set[Name], list[Edge]]:
-        """The columns of the datasets drawn, and the derivations between them that belong to the
-        steps into these: to ``listed`` come the columns that the steps name, and every source.
+        """The columns of the drawn datasets, and the derivations between them by the steps into
+        each dataset. The columns are those ``listed``, those that the steps derive, with the known
+        fields of these, and the sources of these derivations.
         """
         plans = {step.logical_plan for some in steps.values() for step in some}
-        into = self._derived(plans)
-        self._into |= into
+        derivations = self._derivations_of(plans)
+        self._derivations |= derivations
         if self._indirect:
             self._learn_influences(plans)
         written: dict[str, set[Name]] = {plan: set(self._outputs.get(plan, ())) for plan in plans}
-        for (plan, column), edges in into.items():
+        for (plan, column), edges in derivations.items():
             if edges:
                 written[plan].add(self._names[column])
         names, targets = set(listed), set[Name]()
@@ -308,9 +312,9 @@ class ColumnWalks:
         ]
 
     def _hops_into(self, dataset: str, path: str, step: Step) -> list[Hop]:
-        return self._hops(Cell(moment_of(dataset, None), path), step, self._into)
+        return self._hops(Cell(moment_of(dataset, None), path), step, self._derivations)
 
-    # --- columns that decide over columns
+    # --- the number of influences on columns
 
     def influences_on(
         self, names: Collection[Name], moments: Collection[Moment], at: int | None
@@ -325,7 +329,7 @@ class ColumnWalks:
         for moment, some in walk.expand(moments).items():
             steps[moment.dataset].update(some)
         asked = [(name, step) for name in names for step in steps.get(name[0], ())]
-        self._learn_writes(
+        self._learn_derivations(
             {
                 (step.logical_plan, column_id((step.target, holder)))
                 for (_, path), step in asked
@@ -333,26 +337,29 @@ class ColumnWalks:
             }
         )
         self._learn_influences({step.logical_plan for _, step in asked})
-        return {column_id(name): found for name, found in self._counts(asked).items()}
+        return {column_id(name): found for name, found in self._count_influences(asked).items()}
 
-    def _counts(self, asked: Iterable[tuple[Name, Step]]) -> dict[Name, Influences]:
-        """Columns that the same steps write share one count."""
+    def _count_influences(self, asked: Iterable[tuple[Name, Step]]) -> dict[Name, Influences]:
+        """Columns that the same steps write share one count.
+
+        ``own``: the influences on a column itself, beside those on all rows of its steps.
+        """
         writing: defaultdict[Name, set[Step]] = defaultdict(set)
-        alone: defaultdict[Name, set[_Influence]] = defaultdict(set)
+        own: defaultdict[Name, set[_Influence]] = defaultdict(set)
         for name, step in asked:
             paths = holders(name[1])
-            if any(self._is_written(path, step, self._into) for path in paths):
+            if any(self._is_written(path, step, self._derivations) for path in paths):
                 writing[name].add(step)
             for path in paths:
-                edges = self._into[step.logical_plan, column_id((step.target, path))]
+                edges = self._derivations[step.logical_plan, column_id((step.target, path))]
                 indirect = [edge for edge in edges if edge.value("kind") == labels.INDIRECT]
-                alone[name] |= self._influences_in(indirect, step)
+                own[name] |= self._influences_in(indirect, step)
         counts: dict[tuple[frozenset[Step], frozenset[_Influence]], Influences] = {}
         found: dict[Name, Influences] = {}
-        for name, influences in alone.items():
+        for name, influences in own.items():
             key = frozenset(writing[name]), frozenset(influences)
             if key not in counts:
-                counts[key] = _counted(influences.union(*map(self._influences_on_rows, key[0])))
+                counts[key] = _counts_of(influences.union(*map(self._influences_on_rows, key[0])))
             found[name] = counts[key]
         return found
 
@@ -367,52 +374,54 @@ class ColumnWalks:
             for source in self._sources(edge, step)
         }
 
-    # --- the steps of a walk
+    # --- one level up
 
     def _walk(self, until: int, plans: Collection[str] | None = None) -> Walk:
         followed = None if plans is None else dict.fromkeys(plans)
         return Walk(self._graph, self._history, self._bounds, until, followed, self._structure)
 
-    # --- one level up
-
     def _expand(
-        self, walk: Walk, cells: Collection[Cell], known: _Into | None = None
+        self, walk: Walk, cells: Collection[Cell], candidates: _Derivations | None = None
     ) -> dict[Cell, list[Hop]]:
-        """Per cell the derivations into it: all of them, or those from ``known`` cells."""
-        moments = {cell.moment for cell in cells}
-        steps = walk.expand(moments)
-        if known is None:
-            self._learn_derivations(cells, steps)
-        into = self._into if known is None else known
+        """Per cell the derivations into it: all of them, or only those of the candidates."""
+        steps = walk.expand({cell.moment for cell in cells})
+        if candidates is None:
+            self._learn_derivations_into(cells, steps)
+        derivations = self._derivations if candidates is None else candidates
         if self._indirect:
             self._learn_influences({s.logical_plan for some in steps.values() for s in some})
         return {
-            cell: [hop for step in steps[cell.moment] for hop in self._hops(cell, step, into)]
+            cell: [
+                hop for step in steps[cell.moment] for hop in self._hops(cell, step, derivations)
+            ]
             for cell in cells
         }
 
-    def _learn_derivations(
+    def _learn_derivations_into(
         self, cells: Iterable[Cell], steps: Mapping[Moment, tuple[Step, ...]]
     ) -> None:
-        asked = {
-            (step.logical_plan, column_id((step.target, holder)))
-            for cell in cells
-            for step in steps[cell.moment]
-            for holder in holders(cell.path)
-        }
-        self._learn_writes(asked)
+        self._learn_derivations(
+            {
+                (step.logical_plan, column_id((step.target, holder)))
+                for cell in cells
+                for step in steps[cell.moment]
+                for holder in holders(cell.path)
+            }
+        )
 
-    def _learn_writes(self, asked: Collection[_Write]) -> None:
-        """Read the derivations into these cells, of complete plans."""
-        new = set(asked) - self._into.keys()
+    def _learn_derivations(self, writes: Collection[_Write]) -> None:
+        """Read the derivations behind these writes. Their plans must be complete, because the
+        structure keeps the result.
+        """
+        new = set(writes) - self._derivations.keys()
         kept = self._structure.derivations.find(new)
-        found = kept | self._derivations(new - kept.keys())
-        self._into |= found
+        found = kept | self._read_derivations(new - kept.keys())
+        self._derivations |= found
         self.learn_names({edge.out_id for edges in found.values() for edge in edges})
 
-    def _derivations(self, writes: Collection[_Write]) -> dict[_Write, tuple[Edge, ...]]:
+    def _read_derivations(self, writes: Collection[_Write]) -> _Derivations:
         found: dict[_Write, list[Edge]] = {write: [] for write in writes}
-        page = self._entering({column for _, column in writes})
+        page = self._edges_into({column for _, column in writes})
         for edge in page.edges:
             write = _write_of(edge)
             if write in found:
@@ -422,7 +431,7 @@ class ColumnWalks:
         self._structure.derivations.keep(whole)
         return derived
 
-    def _entering(self, columns: Collection[str]) -> EdgePage:
+    def _edges_into(self, columns: Collection[str]) -> EdgePage:
         if not columns:
             return EdgePage(())
         page = self._graph.edges(columns, Direction.UPSTREAM, (labels.DERIVES,), HUB_LIMIT)
@@ -482,17 +491,19 @@ class ColumnWalks:
             names[vertex.id] = str(values.get("dataset_id", "")), str(values.get("path", ""))
         return names
 
-    def _hops(self, cell: Cell, step: Step, into: _Into) -> list[Hop]:
+    def _hops(self, cell: Cell, step: Step, derivations: _Derivations) -> list[Hop]:
         """The derivations and influences of one step into a column and the structs around it."""
         found = [
             (edge, holder == cell.path)
             for holder in holders(cell.path)
-            for edge in into.get((step.logical_plan, column_id((step.target, holder))), ())
+            for edge in derivations.get((step.logical_plan, column_id((step.target, holder))), ())
             if self._wants(edge)
         ]
         if self._indirect and self._row_influences[step.logical_plan]:
-            own = self._is_written(cell.path, step, into)
-            if own or any(self._is_written(one, step, into) for one in holders(cell.path)[1:]):
+            own = self._is_written(cell.path, step, derivations)
+            if own or any(
+                self._is_written(struct, step, derivations) for struct in holders(cell.path)[1:]
+            ):
                 influences = self._row_influences[step.logical_plan]
                 found += [(as_column_edge(edge), own) for edge in influences]
         return [
@@ -501,13 +512,13 @@ class ColumnWalks:
             for source in self._sources(edge, step)
         ]
 
-    def _is_written(self, path: str, step: Step, into: _Into) -> bool:
+    def _is_written(self, path: str, step: Step, derivations: _Derivations) -> bool:
         """Whether the step's plan writes exactly this column: its schema has it, or a derivation
         leads into it.
         """
         name = step.target, path
         plan = step.logical_plan
-        return name in self._outputs.get(plan, ()) or bool(into.get((plan, column_id(name))))
+        return name in self._outputs.get(plan, ()) or bool(derivations.get((plan, column_id(name))))
 
     def _sources(self, edge: Edge, step: Step) -> list[Cell]:
         dataset, path = self._names.get(edge.out_id, ("", ""))
@@ -517,38 +528,37 @@ class ColumnWalks:
 
     def _candidates(
         self, start: Collection[Name], question: Question
-    ) -> tuple[set[Name], set[str], _Into]:
+    ) -> tuple[set[Name], set[str], _Derivations]:
         """Columns downstream at any time, with the logical plans between and their derivations."""
         columns, frontier, plans = set[Name](), set(start), set[str]()
-        into: defaultdict[_Write, list[Edge]] = defaultdict(list)
+        derivations: defaultdict[_Write, list[Edge]] = defaultdict(list)
         for _ in range(question.depth):
             if not frontier or self._bounds.over():
                 break
-            called = self._called(frontier)
-            page = self._graph.edges(called, Direction.DOWNSTREAM, (labels.DERIVES,), HUB_LIMIT)
+            ids = self._ids_under_all_names(frontier)
+            page = self._graph.edges(ids, Direction.DOWNSTREAM, (labels.DERIVES,), HUB_LIMIT)
             self._bounds.note_hub(page.cut)
             edges = [edge for edge in page.edges if self._wants(edge)]
             for edge in edges:
-                into[str(edge.value("logical_plan")), edge.in_id].append(edge)
-            plans |= {plan for plan, _ in into}
+                derivations[_write_of(edge)].append(edge)
+            plans |= {plan for plan, _ in derivations}
             targets = set(self.learn_names({edge.in_id for edge in edges}).values())
             if self._indirect:
-                influenced = self._influenced_plans(called)
+                influenced = self._influenced_plans(ids)
                 plans |= influenced
                 targets |= {name for plan in influenced for name in self._outputs[plan]}
             frontier = self._placed(targets | self._fields(targets)) - columns
             columns |= frontier
             if len(columns) > CANDIDATE_LIMIT:
                 self._bounds.cut("nodes", CANDIDATE_LIMIT)
-        return columns, plans, {write: tuple(edges) for write, edges in into.items()}
+        return columns, plans, {write: tuple(edges) for write, edges in derivations.items()}
 
-    def _called(self, columns: Collection[Name]) -> set[str]:
-        """The ids of these columns under every name that their tables ever had."""
-        called = {column_id(name): name for name in self._renamed(columns)}
-        self._names |= called
-        return set(called)
+    def _ids_under_all_names(self, columns: Collection[Name]) -> set[str]:
+        names = {column_id(name): name for name in self._under_all_names(columns)}
+        self._names |= names
+        return set(names)
 
-    def _renamed(self, columns: Collection[Name]) -> set[Name]:
+    def _under_all_names(self, columns: Collection[Name]) -> set[Name]:
         """These columns under every name that their tables ever had."""
         names = self._history.names.names_of({dataset for dataset, _ in columns})
         return {
@@ -560,12 +570,12 @@ class ColumnWalks:
         self._bounds.note_hub(page.cut)
         plans = {edge.in_id for edge in page.edges}
         self._learn_outputs(plans)
-        for (plan, column), edges in self._derived(plans).items():
+        for (plan, column), edges in self._derivations_of(plans).items():
             if edges:
                 self._outputs[plan] |= {self._names[column]}
         return plans
 
-    def _derived(self, plans: Collection[str]) -> _Into:
+    def _derivations_of(self, plans: Collection[str]) -> _Derivations:
         """The derivations into every column that these plans write, in a schema or not."""
         targets: defaultdict[str, set[str]] = defaultdict(set)
         for plan, row in self._history.plans.rows(plans).items():
@@ -575,7 +585,7 @@ class ColumnWalks:
         found: dict[_Write, list[Edge]] = {
             (plan, column): [] for column, (called, _) in rows.items() for plan in targets[called]
         }
-        for edge in self._entering(rows).edges:
+        for edge in self._edges_into(rows).edges:
             write = _write_of(edge)
             if write in found:
                 found[write].append(edge)
@@ -583,13 +593,16 @@ class ColumnWalks:
         return {write: tuple(edges) for write, edges in found.items()}
 
     def _placed(self, columns: Collection[Name]) -> set[Name]:
+        """These columns at every location that their tables ever had."""
         places = self._history.names.locations_of({dataset for dataset, _ in columns})
         return {(place, path) for dataset, path in columns for place in places[dataset]}
 
     def _fields(self, columns: set[Name]) -> set[Name]:
-        """The known columns nested in these."""
+        """The known columns nested in these, at every location that their tables ever had."""
         tops = self._placed(columns)
-        found = self._history.columns.fields(self._renamed(tops | columns)) if columns else ()
+        found = (
+            self._history.columns.fields(self._under_all_names(tops | columns)) if columns else ()
+        )
         return {
             (dataset, path)
             for dataset, path in self._placed(found)
@@ -605,13 +618,13 @@ def _write_of(edge: Edge) -> _Write:
     return str(edge.value("logical_plan")), edge.in_id
 
 
-def _counted(influences: Iterable[_Influence]) -> Influences:
+def _counts_of(influences: Iterable[_Influence]) -> Influences:
     """The number of influencing columns, by kind of influence and dataset, sorted."""
     counts = Counter((how, dataset) for how, (dataset, _) in influences)
     return tuple(InfluenceCount(*key, counts[key]) for key in sorted(counts))
 
 
-def _around(column: Name) -> list[Name]:
+def _with_structs(column: Name) -> list[Name]:
     """A column and the structs that contain it."""
     return [(column[0], path) for path in holders(column[1])]
 

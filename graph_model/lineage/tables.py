@@ -60,19 +60,21 @@ class TableFindings:
         return new
 
     def _admit(self, offered: Iterable[tuple[set[str], set[str]]]) -> bool:
-        """``offered``: what is known of a kind, and further nodes; all hidden, or all visible."""
+        """``offered``: the admitted nodes of a kind, and the offered ones, which are all hidden or
+        all visible.
+        """
         new = False
-        unseen = sum(node in known for known in (self.datasets, self.jobs) for node in self.hidden)
+        hidden = sum(node in self.datasets or node in self.jobs for node in self.hidden)
         for known, nodes in offered:
             for node in sorted(nodes - known):
-                hidden = node in self.hidden
-                taken = unseen if hidden else len(self.datasets) + len(self.jobs) - unseen
+                is_hidden = node in self.hidden
+                taken = hidden if is_hidden else len(self.datasets) + len(self.jobs) - hidden
                 if taken >= self.limit:
                     self.bounds.cut("nodes", self.limit)
                     self.full = True
                     break
                 known.add(node)
-                unseen += hidden
+                hidden += is_hidden
                 new = True
         return new
 
@@ -117,19 +119,20 @@ class TableWalks:
         """Find the sources of the node. The walk is breadth first, so a node's level is its least
         depth.
         """
-        walk = self._walk(question)
-        if identity.kind_of(question.node) == labels.JOB:
-            first = self._live_steps(question, found)
+        job, walk = _asked_job(question), self._walk(question)
+        if job is not None:
+            steps = self._steps_of_job(job, question, found)
         else:
             roots = [moment_of(question.node, question.at)]
-            first = self._steps_from(walk, roots if question.depth else [])
+            steps = self._steps_from(walk, roots if question.depth else [])
         visited: set[Moment] = set()
-        steps, level = first, 1
-        while steps and level <= question.depth:
+        for level in range(1, question.depth + 1):
+            if not steps:
+                break
             reached = {read for _, step in steps for _, read in step.inputs}
             uses = {use for moment, step in steps for use in uses_of(step, moment)}
             found.steps += steps
-            if level == 1 and identity.kind_of(question.node) == labels.JOB:
+            if level == 1 and job is not None:
                 uses = {(*use[:4], "", "") for use in uses}  # a job's outputs are not upstream
             found.uses |= uses
             datasets = {moment.dataset for moment in reached}
@@ -138,9 +141,7 @@ class TableWalks:
             found.answers |= datasets & found.datasets
             frontier = {m for m in reached - visited if m.dataset in found.datasets}
             visited |= frontier
-            if level == question.depth or self._bounds.over():
-                break
-            steps, level = self._steps_from(walk, frontier), level + 1
+            steps = self._steps_from(walk, frontier) if level < question.depth else []
         found.folded |= walk.folded
 
     def _steps_from(self, walk: Walk, moments: Collection[Moment]) -> list[tuple[Moment, Step]]:
@@ -148,17 +149,18 @@ class TableWalks:
             return []
         return [(moment, step) for moment, some in walk.expand(moments).items() for step in some]
 
-    def _live_steps(self, question: Question, found: TableFindings) -> list[tuple[Moment, Step]]:
+    def _steps_of_job(
+        self, job: str, question: Question, found: TableFindings
+    ) -> list[tuple[Moment, Step]]:
         """The job's steps in all chains to visible data, at any distance below it."""
         if question.depth == 0:
             return []
         endless = replace(question, depth=FAR)
-        candidates, plans = self._candidates((question.node,), endless)
+        candidates, plans = self._candidates((job,), endless)
         walk = self._walk(question, dict.fromkeys(plans))  # the inputs are drawn above the job
         roots = self._roots(candidates, plans, question)
         steps = self._steps_within(walk, roots, candidates, endless)
         found.folded |= walk.folded
-        job = question.node
         return [(at, step) for at, some in steps.items() for step in some if step.job == job]
 
     def _walk(
@@ -181,7 +183,7 @@ class TableWalks:
         if not plans:
             return
         walk = self._walk(question, plans)
-        job = question.node if identity.kind_of(question.node) == labels.JOB else None
+        job = _asked_job(question)
         roots = self._roots(candidates, plans, question)
         steps = self._steps_within(walk, roots, candidates, question)
         self._draw(start, question, found, steps, roots, job)
@@ -196,8 +198,8 @@ class TableWalks:
         The readers of datasets at the full depth are not read: a chain ends there.
         """
         plans: dict[str, set[str]] = {}
-        if identity.kind_of(question.node) == labels.JOB:
-            plans = {p: set() for p in plans_of_job(self._graph, question.node, self._bounds)}
+        if (job := _asked_job(question)) is not None:
+            plans = {plan: set() for plan in plans_of_job(self._graph, job, self._bounds)}
             frontier = self._targets(plans)
             datasets, first = set(frontier), 1
         else:
@@ -294,6 +296,11 @@ class TableWalks:
             if found.admit(*nodes[length]):
                 found.reached = max(found.reached, length)
         found.answers |= {root.dataset for root in chains.roots} & found.datasets
+
+
+def _asked_job(question: Question) -> str | None:
+    """The node of the question, where it is a job."""
+    return question.node if identity.kind_of(question.node) == labels.JOB else None
 
 
 def _ways(steps: Iterable[Step], job: str | None) -> Iterator[Way[Moment]]:

@@ -35,8 +35,10 @@ class Step(NamedTuple):
     inputs: tuple[tuple[str, Moment], ...]
 
 
-_ABOVE: Final = (labels.HAS, labels.FEEDS)
-"""HAS leads to the marker, which is read first: everything read after it is complete."""
+_MARKER_AND_INPUTS: Final = (labels.HAS, labels.FEEDS)
+"""The edges into a logical plan: HAS is its marker. The graph reads it first, so the inputs read
+after it are complete.
+"""
 
 
 class Walk:
@@ -65,7 +67,7 @@ class Walk:
         self._until = until
         self._plans = plans
         self._sources: dict[str, tuple[str, ...] | None] = {}  # sorted; None: not complete
-        self._followed: defaultdict[str, set[str]] = defaultdict(set)
+        self._exact: defaultdict[str, set[str]] = defaultdict(set)  # plan -> writes, one by one
         self._periods: dict[str, tuple[int, int]] = {}  # of the executions that share an interval
         self._intervals = set[Moment]() if intervals is None else intervals
         self._steps: dict[Moment, tuple[Step, ...]] = {}
@@ -102,14 +104,14 @@ class Walk:
         if not new:
             return
         given = {plan: read for plan in new if (read := (self._plans or {}).get(plan)) is not None}
-        whole = read_sources(self._graph, self._structure, self._bounds, new - given.keys())
-        known = whole | {plan: given[plan] for plan in self._marked(given)}
+        known = read_sources(self._graph, self._structure, self._bounds, new - given.keys())
+        known |= {plan: frozenset(given[plan]) for plan in self._complete(given)}
         self._sources |= dict.fromkeys(new)
         self._sources |= {plan: tuple(sorted(read)) for plan, read in known.items()}
-        # Every step locates its reads: one statement tells the names of all.
+        # Every step locates its reads: one statement reads the names of all.
         self._history.names.locations_of({source for read in known.values() for source in read})
 
-    def _marked(self, plans: Collection[str]) -> set[str]:
+    def _complete(self, plans: Collection[str]) -> set[str]:
         """The complete plans among these."""
         kept = set(self._structure.complete.find(plans))
         new = set(plans) - kept
@@ -129,14 +131,14 @@ class Walk:
         exact: dict[Moment, list[Write]] = {moment: [] for moment in moments}
         folded: dict[Moment, dict[str, str]] = {moment: {} for moment in moments}
         times: defaultdict[str, list[int]] = defaultdict(list)
-        self._follow(visible_by_moment.values())
+        self._choose_exact(visible_by_moment.values())
         for moment in exact:
             visible = visible_by_moment[moment]
             for write in visible.writes:
                 if self._sources.get(write.logical_plan) is None:
                     continue
                 self.folded |= moment in self._intervals or visible.rough
-                if write.id in self._followed[write.logical_plan]:
+                if write.id in self._exact[write.logical_plan]:
                     exact[moment].append(write)
                 else:
                     times[write.logical_plan].append(write.at)
@@ -146,27 +148,27 @@ class Walk:
                     self.folded |= moment in self._intervals or visible.rough
                     times[older.logical_plan] += (older.first, older.last)
                     folded[moment][older.logical_plan] = older.job
-        for plan, found in times.items():
-            self._stretch(plan, min(found), max(found))
+        for plan, at in times.items():
+            self._widen_period(plan, min(at), max(at))
         return exact, folded
 
-    def _follow(self, found: Iterable[VisibleWrites]) -> None:
+    def _choose_exact(self, level: Iterable[VisibleWrites]) -> None:
         """Choose the writes to follow one by one: those of plans that have few, with this level.
 
         Nine executions of a plan => all nine share its interval; to follow eight of them as well
         would only repeat reads that the interval contains.
         """
         new: defaultdict[str, set[str]] = defaultdict(set)
-        for visible in found:
+        for visible in level:
             for write in visible.writes:
                 new[write.logical_plan].add(write.id)
         for plan, writes in new.items():
-            if len(self._followed[plan] | writes) <= EXACT_EXECUTIONS:
-                self._followed[plan] |= writes
+            if len(self._exact[plan] | writes) <= EXACT_EXECUTIONS:
+                self._exact[plan] |= writes
 
-    def _stretch(self, plan: str, first: int, last: int) -> None:
-        """Widen the period of a plan: a short one first, its whole history when that does not
-        suffice.
+    def _widen_period(self, plan: str, first: int, last: int) -> None:
+        """Widen the period that stands for a plan's folded executions: the first one is as short as
+        possible; if a later level needs more, it becomes the whole history.
         """
         since, until = self._periods.get(plan, (first, last))
         if first < since or last > until:
@@ -179,13 +181,13 @@ class Walk:
         exact: Mapping[Moment, list[Write]],
         folded: Mapping[Moment, dict[str, str]],
     ) -> dict[Moment, tuple[Step, ...]]:
-        writes = {write.id: write for found in exact.values() for write in found}.values()
+        writes = {write.id: write for some in exact.values() for write in some}.values()
         reads = [(w, source) for w in writes for source in self._sources[w.logical_plan] or ()]
-        found = self._history.reads.moments(reads)
-        plans = {plan for found in folded.values() for plan in found}
+        states = self._history.reads.moments(reads)
+        plans = {plan for jobs in folded.values() for plan in jobs}
         targets = {plan: row.target for plan, row in self._history.plans.rows(plans).items()}
         bound = self._history.reads.bound(plans)
-        built = {write.id: self._exact_step(write, found) for write in writes}
+        built = {write.id: self._exact_step(write, states) for write in writes}
         return {
             moment: (
                 *(built[write.id] for write in exact[moment]),
@@ -198,12 +200,12 @@ class Walk:
         }
 
     def _exact_step(
-        self, write: Write, found: Mapping[tuple[str, str], tuple[Moment, ...]]
+        self, write: Write, states: Mapping[tuple[str, str], tuple[Moment, ...]]
     ) -> Step:
         inputs = tuple(
             (source, moment)
             for source in self._sources[write.logical_plan] or ()
-            for moment in found[write.id, source]
+            for moment in states[write.id, source]
         )
         return Step(write.logical_plan, write.job, write.target, inputs)
 
@@ -231,8 +233,8 @@ class Walk:
     def _folded_step(
         self, plan: str, job: str, target: str, bound: Collection[tuple[str, str]]
     ) -> Step:
-        """One step for all folded executions of a plan. A read that may have been bound may have
-        seen any version of the dataset.
+        """One step for all folded executions of a plan. Where some execution bound its read to a
+        version, the step reads any version of the dataset.
         """
         since, until = self._periods[plan]
         places = self._history.names.locations_of(self._sources[plan] or ())
@@ -259,7 +261,7 @@ def read_sources(
     new = set(plans) - kept.keys()
     if not new:
         return kept
-    page = graph.edges(sorted(new), Direction.UPSTREAM, _ABOVE, HUB_LIMIT)
+    page = graph.edges(sorted(new), Direction.UPSTREAM, _MARKER_AND_INPUTS, HUB_LIMIT)
     bounds.note_hub(page.cut)
     sources: dict[str, set[str]] = {e.in_id: set() for e in page.edges if e.label == labels.HAS}
     for edge in page.edges:
