@@ -12,7 +12,7 @@ In reading order:
 
 ``questions``  a question about lineage and its answer, as frozen values
 ``lineage``    the entry of the package: a question in, an answer out
-``history``    which executions are one write, and which writes a read saw
+``history``    the writes that executions report, and the writes that a read saw
 ``walk``       one level up: the writes of a dataset at a time, and their reads
 ``tables``     tables and jobs up and down
 ``columns``    columns up and down: derivations of the executions that the table walk relates

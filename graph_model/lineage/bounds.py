@@ -59,16 +59,16 @@ def count_left_out(
 
         a drawn table, read by 5,000 jobs of which 499 are drawn => 4,501 more downstream
     """
-    before: dict[str, set[str]] = {}
-    behind: dict[str, set[str]] = {}
+    upstream: dict[str, set[str]] = {}
+    downstream: dict[str, set[str]] = {}
     for source, target in steps:
         if source in hidden or target in hidden:
             continue
         if source in drawn and target not in drawn:
-            behind.setdefault(source, set()).add(target)
+            downstream.setdefault(source, set()).add(target)
         elif target in drawn and source not in drawn:
-            before.setdefault(target, set()).add(source)
+            upstream.setdefault(target, set()).add(source)
     return tuple(
-        LeftOut(node, len(before.get(node, ())), len(behind.get(node, ())))
-        for node in sorted(before.keys() | behind.keys())
+        LeftOut(node, len(upstream.get(node, ())), len(downstream.get(node, ())))
+        for node in sorted(upstream.keys() | downstream.keys())
     )

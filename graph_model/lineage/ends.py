@@ -16,11 +16,11 @@ from typing import Final
 from graph_model import labels
 from graph_model.lineage.questions import Answer, ColumnEdge
 
-_Way = tuple[str, str]
+_Derivation = tuple[str, str]
 """(kind, how) of a chain."""
 
 _STRENGTH: Final = {labels.IDENTITY: 0, labels.TRANSFORMATION: 1, labels.AGGREGATION: 2}
-_NOTHING: Final[_Way] = (labels.DIRECT, labels.IDENTITY)
+_NOTHING: Final[_Derivation] = (labels.DIRECT, labels.IDENTITY)
 
 
 def keep_ends(answer: Answer, start: Collection[str], hidden: Collection[str] = ()) -> Answer:
@@ -33,13 +33,14 @@ def keep_ends(answer: Answer, start: Collection[str], hidden: Collection[str] = 
     """
     into: defaultdict[str, list[ColumnEdge]] = defaultdict(list)
     out_of: defaultdict[str, list[ColumnEdge]] = defaultdict(list)
-    unseen = {node.id for node in answer.columns if node.dataset in hidden}
-    for edge in _without_ends(answer.column_edges, unseen.difference(start)):
+    hidden_columns = {node.id for node in answer.columns if node.dataset in hidden}
+    for edge in _without_ends(answer.column_edges, hidden_columns.difference(start)):
         into[edge.target].append(edge)
         out_of[edge.source].append(edge)
-    asked = sorted(set(start) & {node.id for node in answer.columns})
-    edges = [edge for column in asked for edge in _chains(column, into, upstream=True)]
-    edges += [edge for column in asked for edge in _chains(column, out_of, upstream=False)]
+    edges: list[ColumnEdge] = []
+    for column in sorted(set(start) & {node.id for node in answer.columns}):
+        edges += _edges_to_ends(column, into, upstream=True)
+        edges += _edges_to_ends(column, out_of, upstream=False)
     kept = {*start, *(end for edge in edges for end in (edge.source, edge.target))}
     columns = tuple(node for node in answer.columns if node.id in kept)
     return replace(
@@ -52,16 +53,18 @@ def keep_ends(answer: Answer, start: Collection[str], hidden: Collection[str] = 
     )
 
 
-def _without_ends(edges: Sequence[ColumnEdge], unseen: Collection[str]) -> Sequence[ColumnEdge]:
+def _without_ends(
+    edges: Sequence[ColumnEdge], hidden_columns: Collection[str]
+) -> Sequence[ColumnEdge]:
     """The edges without those that only lead into, or only come out of, these columns."""
-    while unseen:
+    while hidden_columns:
         fed = {edge.target for edge in edges if edge.source != edge.target}
         feeding = {edge.source for edge in edges if edge.source != edge.target}
         kept = [
             edge
             for edge in edges
-            if (edge.target not in unseen or edge.target in feeding)
-            and (edge.source not in unseen or edge.source in fed)
+            if (edge.target not in hidden_columns or edge.target in feeding)
+            and (edge.source not in hidden_columns or edge.source in fed)
         ]
         if len(kept) == len(edges):
             break
@@ -69,7 +72,7 @@ def _without_ends(edges: Sequence[ColumnEdge], unseen: Collection[str]) -> Seque
     return edges
 
 
-def _chains(
+def _edges_to_ends(
     start: str, edges: Mapping[str, list[ColumnEdge]], *, upstream: bool
 ) -> Iterable[ColumnEdge]:
     """Edges from a column to the ends on one side of it, one for each kind of derivation."""
@@ -103,26 +106,29 @@ def _others(column: str, edges: Mapping[str, list[ColumnEdge]], *, upstream: boo
 
 def _walk(
     start: str, edges: Mapping[str, list[ColumnEdge]], *, upstream: bool
-) -> dict[tuple[str, _Way], int]:
+) -> dict[tuple[str, _Derivation], int]:
     """Per column and kind of derivation the least number of steps from the start."""
     hops = {(start, _NOTHING): 0}
     frontier = [(start, _NOTHING)]
     while frontier:
         following = []
-        for column, way in frontier:
+        for column, derivation in frontier:
             for edge in edges.get(column, ()):
                 further = edge.source if upstream else edge.target
-                state = (further, _compose(way, (edge.kind, edge.how), nearer_first=upstream))
+                state = (
+                    further,
+                    _compose(derivation, (edge.kind, edge.how), nearer_first=upstream),
+                )
                 if state not in hops:
-                    hops[state] = hops[column, way] + 1
+                    hops[state] = hops[column, derivation] + 1
                     following.append(state)
         frontier = following
     return hops
 
 
-def _compose(way: _Way, step: _Way, *, nearer_first: bool) -> _Way:
+def _compose(derivation: _Derivation, step: _Derivation, *, nearer_first: bool) -> _Derivation:
     """``nearer_first``: the first steps of the walk are nearest to the computed column."""
-    if labels.INDIRECT in (way[0], step[0]):
-        order = (way, step) if nearer_first else (step, way)
+    if labels.INDIRECT in (derivation[0], step[0]):
+        order = (derivation, step) if nearer_first else (step, derivation)
         return next(one for one in order if one[0] == labels.INDIRECT)
-    return max(way, step, key=lambda one: _STRENGTH.get(one[1], 0))
+    return max(derivation, step, key=lambda one: _STRENGTH.get(one[1], 0))

@@ -61,14 +61,14 @@ def _written(
     """(dataset, logical plan) of the writes that nothing has replaced."""
     targets = history.names.targets_of(datasets)
     moved = {(target, _NOW) for found in targets.values() for target, place in found if place}
-    stands = history.names.locate(moved)
+    locations = history.names.locate(moved)
     asked = {target for found in targets.values() for target, _ in found}
     writers = _by_target(catalogue.writers(asked, None, main=True))
     for dataset, found in targets.items():
         own = [
             writer
             for target, place in found
-            if not place or stands[target, _NOW] == place
+            if not place or locations[target, _NOW] == place
             for writer in writers.get(target, ())
         ]
         for plan in _unreplaced(own):

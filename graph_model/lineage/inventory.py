@@ -29,7 +29,7 @@ _MOST_ROWS: Final = 2 * COLUMN_LIMIT
 """The most columns read, with those of former schemas."""
 
 
-class _Seen(NamedTuple):
+class _VisibleWrite(NamedTuple):
     """A visible write at ``place``, and its plan's name for it: "" where the plan only reads.
     ``at`` is None for the writes of a period.
     """
@@ -56,7 +56,8 @@ class Inventory:
     def columns(self, datasets: Collection[str], at: int | None) -> set[Name]:
         """All columns of these datasets at the time, nested ones included.
 
-        At most five requests for any number of datasets; most tables need one.
+        A fixed number of requests for any number of datasets; where the schemas list every
+        reported column, none to the graph.
         """
         listed = self._listed(datasets, at)
         rows = self._rows(datasets)
@@ -113,15 +114,15 @@ class Inventory:
             return set()
         into = self._edges(columns, Direction.UPSTREAM, (labels.DERIVES,))
         out_of = self._edges(columns, Direction.DOWNSTREAM, (labels.DERIVES, labels.INFLUENCES))
-        seen = self._seen({_plan_of(edge) for edge in (*into, *out_of)}, at)
+        visible = self._visible_writes({_plan_of(edge) for edge in (*into, *out_of)}, at)
         written = {
             (write.place, columns[edge.in_id][1])
             for edge in into
-            for write in seen[_plan_of(edge)]
+            for write in visible[_plan_of(edge)]
             if write.target == columns[edge.in_id][0]
         }
         reads = {
-            (columns[edge.out_id], write.at) for edge in out_of for write in seen[_plan_of(edge)]
+            (columns[edge.out_id], write.at) for edge in out_of for write in visible[_plan_of(edge)]
         }
         read = self._located({(name, at) for name, at in reads if at is not None})
         read |= self._ever_located({name for name, at in reads if at is None})
@@ -142,26 +143,28 @@ class Inventory:
         self._bounds.note_hub(page.cut)
         return tuple(page.edges)
 
-    def _seen(self, plans: Collection[str], at: int | None) -> Mapping[str, set[_Seen]]:
+    def _visible_writes(
+        self, plans: Collection[str], at: int | None
+    ) -> Mapping[str, set[_VisibleWrite]]:
         """The visible writes per logical plan."""
-        seen: defaultdict[str, set[_Seen]] = defaultdict(set)
+        visible: defaultdict[str, set[_VisibleWrite]] = defaultdict(set)
         rows = self._history.plans.rows(plans)
         targets = {row.target for row in rows.values()} - {""}
         places = self._history.names.locations_of(targets)
         ends = {place for target in targets for place in places[target]}
         ends |= {plan for plan, row in rows.items() if not row.target}  # it only reads
         moments = {moment_of(end, at) for end in ends}
-        for moment, visible in self._history.visible_writes.of(moments).items():
+        for moment, found in self._history.visible_writes.of(moments).items():
             place = moment.dataset
-            for write in visible.writes:
-                seen[write.logical_plan].add(_Seen(place, write.target, write.at))
-            for flow in visible.declared:
-                seen[flow.logical_plan].add(_Seen(place, flow.target, moment.until - 1))
-            for older in visible.older:
+            for write in found.writes:
+                visible[write.logical_plan].add(_VisibleWrite(place, write.target, write.at))
+            for flow in found.declared:
+                visible[flow.logical_plan].add(_VisibleWrite(place, flow.target, moment.until - 1))
+            for older in found.older:
                 if older.logical_plan in rows:
                     target = rows[older.logical_plan].target
-                    seen[older.logical_plan].add(_Seen(place, target, None))
-        return seen
+                    visible[older.logical_plan].add(_VisibleWrite(place, target, None))
+        return visible
 
 
 def schema_paths(columns: str) -> list[str]:
@@ -172,9 +175,10 @@ def schema_paths(columns: str) -> list[str]:
 def _without(
     rows: Mapping[str, Name], reported: Collection[Name], listed: Collection[Name]
 ) -> dict[str, Name]:
-    """The rows of columns that some dataset has outside its schema and its listed structs."""
-    unlisted = {one[1] for one in reported if one not in listed and not _is_field_of(one, listed)}
-    return {key: name for key, name in rows.items() if name[1] in unlisted}
+    """The rows of the paths that some dataset has outside its schema and its listed structs."""
+    unlisted = {one for one in reported if one not in listed and not _is_field_of(one, listed)}
+    paths = {path for _, path in unlisted}
+    return {key: name for key, name in rows.items() if name[1] in paths}
 
 
 def _is_field_of(column: Name, of: Collection[Name]) -> bool:

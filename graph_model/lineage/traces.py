@@ -67,8 +67,8 @@ class Trace(Generic[State]):
 
     ``away``: the number of steps from the requested node, 0 for itself. ``roots``: the states
     visible at the requested time that derive from it. ``ways`` gives the steps down to a state,
-    ``name`` its id. ``jobs`` and ``lines`` are filled during the search: the way to each job, the
-    chain to each state.
+    ``name`` its id. ``jobs`` and ``known`` are filled during the search: the last step to each job,
+    and per state the start and the links of its chain.
     """
 
     away: Mapping[State, int]
@@ -76,12 +76,12 @@ class Trace(Generic[State]):
     ways: Callable[[State], Iterable[Way[State]]]
     name: Callable[[State], str]
     jobs: dict[str, Way[State]] = field(default_factory=dict)
-    lines: dict[State, tuple[str, tuple[Link, ...]]] = field(default_factory=dict)
+    known: dict[State, tuple[str, tuple[Link, ...]]] = field(default_factory=dict)
 
     def note_job(self, way: Way[State]) -> None:
         """Record a job on a chain of the answer; its shortest way is kept."""
-        known = self.jobs.get(way.job)
-        if known is None or self._order(way) < self._order(known):
+        shortest = self.jobs.get(way.job)
+        if shortest is None or self._order(way) < self._order(shortest):
             self.jobs[way.job] = way
 
     def chains(self) -> tuple[Chain, ...]:
@@ -102,17 +102,17 @@ class Trace(Generic[State]):
         are computed once.
         """
         passed: list[tuple[State, Way[State]]] = []
-        while way.source is not None and self.away[way.source] > 0 and way.source not in self.lines:
+        while way.source is not None and self.away[way.source] > 0 and way.source not in self.known:
             state = way.source
             way = self._nearest(state)
             passed.append((state, way))
-        if way.source in self.lines:
-            start, links = self.lines[way.source]
+        if way.source in self.known:
+            start, links = self.known[way.source]
         else:
             start, links = way.job if way.source is None else self.name(way.source), ()
         for state, own in reversed(passed):
             links = (*links, _link(own, self.name(state)))
-            self.lines[state] = start, links
+            self.known[state] = start, links
         return start, links
 
     def _nearest(self, state: State) -> Way[State]:

@@ -14,8 +14,7 @@ from graph_model.answers.sources import Sources
 from graph_model.errors import NotFound
 from graph_model.folded_text import plain
 from graph_model.lineage.history.history import History
-from graph_model.lineage.history.merging import lacks_expressions
-from graph_model.lineage.history.writes import Reports
+from graph_model.lineage.history.merging import Reports, lacks_expressions
 from graph_model.producers.spline.documents import ExecutionPlan
 from graph_model.stores.protocols.events import EventFilter, EventRecord, ListPage
 

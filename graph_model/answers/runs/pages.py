@@ -14,7 +14,7 @@ from graph_model.answers.visibility import open_node
 from graph_model.errors import NotFound
 from graph_model.lineage import Partial
 from graph_model.lineage.history.history import History
-from graph_model.lineage.history.writes import Reports
+from graph_model.lineage.history.merging import Reports
 from graph_model.picture.view import iso
 from graph_model.stores.protocols import Page, RunSummary
 

@@ -1,4 +1,4 @@
-"""Which executions are one write, and which writes a read saw.
+"""The writes that executions report, and the writes that a read saw.
 
 ``merging``, ``read_rule`` and ``versions`` are pure functions on rows; the other modules read the
 rows from a catalogue, each for one question. In reading order:

@@ -25,7 +25,7 @@ class DeclaredFlows:
         flows: dict[str, list[DeclaredFlow]] = {}
         for flow in self._catalogue.declared_flows(asked):
             flows.setdefault(flow.target, []).append(flow)
-        return self._of_their_places(
+        return self._where_placed(
             {
                 moment: [
                     (flow, place)
@@ -37,13 +37,13 @@ class DeclaredFlows:
             }
         )
 
-    def _of_their_places(
+    def _where_placed(
         self, found: Mapping[Moment, Collection[tuple[DeclaredFlow, str]]]
     ) -> dict[Moment, tuple[DeclaredFlow, ...]]:
         """Per moment those flows whose target, a catalog name that has moved, stood for the
         location just before the moment ends; a required location of "" always matches.
         """
-        stood = self._names.locate(
+        locations = self._names.locate(
             (flow.target, moment.until - 1)
             for moment, flows in found.items()
             for flow, place in flows
@@ -53,7 +53,7 @@ class DeclaredFlows:
             moment: tuple(
                 flow
                 for flow, place in flows
-                if not place or stood[flow.target, moment.until - 1] == place
+                if not place or locations[flow.target, moment.until - 1] == place
             )
             for moment, flows in found.items()
         }

@@ -28,12 +28,16 @@ _TABLE_MAKERS: Final = labels.CTAS_COMMANDS[:2]
 _INSERT: Final = "InsertInto"
 #: The insert that Spark runs with ``overwrite = false`` in a CREATE TABLE AS SELECT of any mode.
 _HIVE_INSERT: Final = "InsertIntoHiveTable"
-_WITHOUT_EXPRESSIONS: Final = "openlineage-"
+#: The names of OpenLineage's agents begin so; they send no expressions.
+_OPENLINEAGE: Final = "openlineage-"
 
 #: The part of a table with these partition values; the empty one is the whole table.
 Part = frozenset[tuple[str, str | None]]
 WHOLE: Final[Part] = frozenset()
 _EVERYWHERE: Final = (WHOLE,)
+
+Reports = tuple[SuccessfulWrite, ...]
+"""The executions that report one write, by (at, id)."""
 
 
 class Write(NamedTuple):
@@ -90,10 +94,10 @@ def merge_writes(rows: Iterable[SuccessfulWrite], details: Details = NO_DETAILS)
 
 def group_executions(
     rows: Iterable[SuccessfulWrite], incomplete: frozenset[str] = frozenset()
-) -> list[tuple[SuccessfulWrite, ...]]:
-    """The executions of each write, by (at, id); ``incomplete``: see ``Details``."""
+) -> list[Reports]:
+    """The executions of each write; ``incomplete``: see ``Details``."""
     applications: defaultdict[tuple[str, str], list[SuccessfulWrite]] = defaultdict(list)
-    groups: list[tuple[SuccessfulWrite, ...]] = []
+    groups: list[Reports] = []
     for row in sorted(set(rows), key=_order):
         if row.application_id:
             applications[row.target, row.application_id].append(row)
@@ -112,7 +116,7 @@ def _order(row: SuccessfulWrite) -> tuple[int, str]:
     return row.at, row.id
 
 
-def _pair_double_writes(rows: Sequence[SuccessfulWrite]) -> list[tuple[SuccessfulWrite, ...]]:
+def _pair_double_writes(rows: Sequence[SuccessfulWrite]) -> list[Reports]:
     """Each CREATE TABLE AS SELECT with the nearest earlier insert that fits, each used once.
 
     insert :00.391, create :00.616, insert :00.774  =>  (insert, create), (insert)
@@ -177,18 +181,18 @@ def _agree(one: SuccessfulWrite, other: SuccessfulWrite) -> bool:
 
 
 def _pair_producers(
-    groups: Sequence[tuple[SuccessfulWrite, ...]],
-) -> list[tuple[SuccessfulWrite, ...]]:
+    groups: Sequence[Reports],
+) -> list[Reports]:
     """Pair the k-th write that one producer reports with the k-th of another, where they agree."""
     taken: defaultdict[str, int] = defaultdict(int)
     places: defaultdict[int, list[list[SuccessfulWrite]]] = defaultdict(list)
     for group in groups:
         producer = group[0].producer
-        beside = places[taken[producer]]
+        candidates = places[taken[producer]]
         taken[producer] += 1
-        same = next((other for other in beside if _may_join(other, group)), None)
+        same = next((other for other in candidates if _may_join(other, group)), None)
         if same is None:
-            beside.append(list(group))
+            candidates.append(list(group))
         else:
             same += group
     return [tuple(sorted(group, key=_order)) for place in places.values() for group in place]
@@ -202,9 +206,7 @@ def _may_join(group: Sequence[SuccessfulWrite], other: Sequence[SuccessfulWrite]
     )
 
 
-def _pair_incomplete(
-    groups: Sequence[tuple[SuccessfulWrite, ...]], incomplete: frozenset[str]
-) -> list[tuple[SuccessfulWrite, ...]]:
+def _pair_incomplete(groups: Sequence[Reports], incomplete: frozenset[str]) -> list[Reports]:
     """Pair a write whose report states that its inputs are incomplete with the nearest write of
     another producer that has the same inputs and more.
 
@@ -213,15 +215,17 @@ def _pair_incomplete(
     """
     left = sorted(groups, key=lambda group: _order(group[0]))
     for group in [one for one in left if any(row.logical_plan in incomplete for row in one)]:
-        near = [other for other in left if _tells_more(other, group)]
-        if near:
-            fuller = min(near, key=lambda one: (abs(one[0].at - group[0].at), *_order(one[0])))
+        candidates = [other for other in left if _reads_more(other, group)]
+        if candidates:
+            fuller = min(
+                candidates, key=lambda one: (abs(one[0].at - group[0].at), *_order(one[0]))
+            )
             left.remove(group)
             left[left.index(fuller)] = tuple(sorted((*group, *fuller), key=_order))
     return left
 
 
-def _tells_more(fuller: Sequence[SuccessfulWrite], group: Sequence[SuccessfulWrite]) -> bool:
+def _reads_more(fuller: Sequence[SuccessfulWrite], group: Sequence[SuccessfulWrite]) -> bool:
     return (
         {row.producer for row in fuller}.isdisjoint(row.producer for row in group)
         and _have_one_mode(fuller, group)
@@ -240,7 +244,7 @@ def as_one(reports: Sequence[ExecutionRow]) -> ExecutionRow:
     """
     first = reports[0]
     modes = [row.mode for row in reports if row.mode != labels.UNKNOWN_MODE]
-    some = labels.OVERWRITE_PARTITIONS in modes and modes[0] == labels.OVERWRITE
+    wrote_parts = labels.OVERWRITE_PARTITIONS in modes and modes[0] == labels.OVERWRITE
     durations = [row.duration_ns for row in reports if row.duration_ns is not None]
     counts: dict[str, dict[str, float]] = {}
     for row in reversed(reports):
@@ -253,7 +257,7 @@ def as_one(reports: Sequence[ExecutionRow]) -> ExecutionRow:
         version=chosen.version,
         version_number=chosen.version_number,
         branch=chosen.branch,
-        mode=labels.OVERWRITE_PARTITIONS if some else next(iter(modes), first.mode),
+        mode=labels.OVERWRITE_PARTITIONS if wrote_parts else next(iter(modes), first.mode),
         dynamic=any(row.dynamic for row in reports),
         duration_ns=next(iter(durations), None),
         metrics=json.dumps(counts),
@@ -286,7 +290,7 @@ def write_of(group: Sequence[SuccessfulWrite], details: Details) -> Write:
 
 def _preference(row: SuccessfulWrite, details: Details) -> tuple[int, int, bool, int, str]:
     """The sort key of a report; the least is preferred. A report with complete inputs comes first,
-    because no input may be hidden. OpenLineage's agents send columns without expressions.
+    because no input may be hidden.
     """
     gaps = details.gaps.get(row.logical_plan, 0)
     return (
@@ -298,8 +302,8 @@ def _preference(row: SuccessfulWrite, details: Details) -> tuple[int, int, bool,
 
 
 def lacks_expressions(row: SuccessfulWrite) -> bool:
-    """Whether the report has no expressions: OpenLineage's agents send no plan."""
-    return row.producer.startswith(_WITHOUT_EXPRESSIONS)
+    """Whether the report has no expressions."""
+    return row.producer.startswith(_OPENLINEAGE)
 
 
 def _closes(

@@ -1,4 +1,4 @@
-"""Which writes a read saw: pure.
+"""The writes that a read saw: pure.
 
 Partition by partition, a read saw the latest overwrite strictly before the read, and the appends
 since then. Partition values are unbounded, so a part of a table is gone only when one later

@@ -73,15 +73,16 @@ class ReadStates:
         if not versions:
             return {}
         targets = self._names.targets_of({version.target for version in versions})
-        spelled = {
+        under_names = {
             version: [version._replace(target=target) for target, _ in targets[version.target]]
             for version in versions
         }
-        asked = {one for some in spelled.values() for one in some}
-        writes = self._catalogue.writes_by_version(asked)
+        writes = self._catalogue.writes_by_version(
+            {named for some in under_names.values() for named in some}
+        )
         found = {}
-        for version, some in spelled.items():
-            rows = [writes[one] for one in some if one in writes]
+        for version, some in under_names.items():
+            rows = [writes[named] for named in some if named in writes]
             if rows:
                 found[version] = min(rows, key=lambda row: _preference(row, version.branch))
         return found

@@ -78,7 +78,7 @@ class VisibleWriteReader:
         ends = {moment for moment in unknown if is_end(moment)}
         bound = {moment for moment in unknown - ends if _is_bound(moment)}
         newest = unknown - ends - bound
-        self._known |= self._readings(ends) if ends else {}
+        self._known |= self._reads_of_plans(ends) if ends else {}
         self._known |= self._of_versions(bound) if bound else {}
         self._known |= self._of_times(newest) if newest else {}
         return {moment: self._known[moment] for moment in moments}
@@ -91,8 +91,8 @@ class VisibleWriteReader:
         found |= self._merged_reads(more)
         floors = {m: _floor(m, found[m][1]) for m, s in readable.items() if s.floor is not None}
         # A write is no full overwrite if another producer reports that it wrote some partitions.
-        again = [moment for moment, floor in floors.items() if floor is None]
-        found |= self._read_from_beginning(again)
+        without_floor = [moment for moment, floor in floors.items() if floor is None]
+        found |= self._read_from_beginning(without_floor)
         declared = self._declared.flows([m for m, s in readable.items() if s.declared])
         return {
             moment: _visible_writes(moment, floors.get(moment), *found[moment])._replace(
@@ -101,7 +101,7 @@ class VisibleWriteReader:
             for moment in moments
         }
 
-    def _readings(self, moments: Collection[Moment]) -> dict[Moment, VisibleWrites]:
+    def _reads_of_plans(self, moments: Collection[Moment]) -> dict[Moment, VisibleWrites]:
         """Per moment of a plan that writes nothing, its reads: no read replaces another."""
         found = self._catalogue.readings(
             [(moment.dataset, moment.until) for moment in moments], per_plan=EXACT_EXECUTIONS + 1
@@ -188,15 +188,17 @@ class VisibleWriteReader:
     def _of_versions(self, moments: Collection[Moment]) -> dict[Moment, VisibleWrites]:
         """Per moment that is bound to a version, the writes that led to that version."""
         found = self._versions(moments)
-        again = [m for m, own in found.items() if own.floor and not own.cut and not own.is_closed]
-        found |= self._versions(again, whole=True) if again else {}
+        without_overwrite = [
+            m for m, own in found.items() if own.floor and not own.cut and not own.is_closed
+        ]
+        found |= self._versions(without_overwrite, whole=True) if without_overwrite else {}
         forks = {m: moment for m, own in found.items() if (moment := own.fork(m)) is not None}
-        stood = self.of(forks.values()) if forks else {}
-        beside = self._beside({m: own for m, own in found.items() if m not in forks})
+        at_forks = self.of(forks.values()) if forks else {}
+        unversioned = self._unversioned({m: own for m, own in found.items() if m not in forks})
         declared = self._declared.flows(moments)
         visible_by_moment = {}
         for moment, own in found.items():
-            base = stood[forks[moment]] if moment in forks else beside[moment]
+            base = at_forks[forks[moment]] if moment in forks else unversioned[moment]
             visible_by_moment[moment] = own.visible_writes(moment, base)._replace(
                 declared=declared[moment]
             )
@@ -224,7 +226,7 @@ class VisibleWriteReader:
         )
         return {m: branch_versions(m.bound[0], writes[m], some) for m, some in answers.items()}
 
-    def _beside(self, found: Mapping[Moment, BranchVersions]) -> dict[Moment, VisibleWrites]:
+    def _unversioned(self, found: Mapping[Moment, BranchVersions]) -> dict[Moment, VisibleWrites]:
         """Per moment the writes without a version that may belong among the writes with one, and
         the period of the other writes of that branch if there are too many.
         """
@@ -257,8 +259,9 @@ def _is_interval(moment: Moment) -> bool:
 
 
 def _depends_on_more(moment: Moment, rows: SpanWrites, writes: Collection[Write]) -> bool:
-    """Whether rows that were not read may tell which of the others count: they may report the same
-    writes, or have replaced partitions. The newest rows of each plan show whether it does either.
+    """Whether rows that were not read may decide which of the others count: they may report the
+    same writes, or have replaced partitions. The newest rows of each plan show whether its rows do
+    either.
     """
     if not rows.older or _is_interval(moment):
         return False

@@ -14,6 +14,7 @@ from graph_model.gaps import PARTITIONS_UNKNOWN
 from graph_model.lineage.history.merging import (
     REACH_MS,
     Details,
+    Reports,
     Write,
     as_one,
     group_executions,
@@ -27,9 +28,6 @@ from graph_model.stores.protocols import Catalogue, Span, SpanWrites, Successful
 
 _Key = TypeVar("_Key")
 _Row = TypeVar("_Row", SuccessfulWrite, Write)
-
-Reports = tuple[SuccessfulWrite, ...]
-"""The executions that report one write, by (at, id)."""
 
 #: Where writes depend on each other, so many since the last overwrite are read one by one: for all
 #: moments together, and the least number for each.
@@ -136,12 +134,13 @@ class ReportedWrites:
     ) -> list[ExecutionRow]:
         """These rows, each completed from other reports of the same write."""
         listed = list(rows)
-        beside = {row.id: group for group in reports for row in group}
-        others = {one.id for row in listed for one in beside.get(row.id, ())}
+        group_of = {row.id: group for group in reports for row in group}
+        others = {other.id for row in listed for other in group_of.get(row.id, ())}
         known = {row.id: row for row in self._catalogue.executions_of(others)} if others else {}
         found = []
         for row in listed:
-            more = [known[o.id] for o in beside.get(row.id, ()) if o.id in known and o.id != row.id]
+            ids = (other.id for other in group_of.get(row.id, ()) if other.id != row.id)
+            more = [known[other] for other in ids if other in known]
             found.append(as_one([row, *more]) if more else row)
         return found
 
@@ -151,37 +150,35 @@ class ReportedWrites:
         """Per row the write or attempted write that it reports, merged with the other reports of
         it.
         """
-        beside = {row.id: group for group in reports for row in group}
-        groups = {row.id: beside.get(row.id) or (_report(row),) for row in rows}
+        group_of = {row.id: group for group in reports for row in group}
+        groups = {row.id: group_of.get(row.id) or (_as_report(row),) for row in rows}
         details = self._details({one for group in groups.values() for one in group})
         return {key: write_of(group, details) for key, group in groups.items()}
 
     def _details(self, rows: Collection[SuccessfulWrite]) -> Details:
         self._parts.learn_partitions(rows)
-        plans = self._plans.rows(_of_interest(rows))
+        plans = self._plans.rows(_plans_to_compare(rows))
         return Details(
             self._parts.written,
-            {plan: _count(row.gaps) for plan, row in plans.items()},
-            {plan: _keys(row.partition_keys) for plan, row in plans.items()},
+            {plan: _number_of_gaps(row.gaps) for plan, row in plans.items()},
+            {plan: _key_names(row.partition_keys) for plan, row in plans.items()},
             self._plans.incomplete(plans),
         )
 
 
 def _distinct(found: Iterable[_Row]) -> list[_Row]:
-    """Each once. Equal ids are equal rows, and the hash of an id is known where that of a row is
-    computed.
-    """
+    """Each once, by its id: a text keeps its hash, a row computes it from all fields every time."""
     return list({one.id: one for one in found}.values())
 
 
-def _report(row: ExecutionRow) -> SuccessfulWrite:
+def _as_report(row: ExecutionRow) -> SuccessfulWrite:
     fields = (name for name in SuccessfulWrite._fields if name not in ("partitioned", "bound"))
     return SuccessfulWrite(**{name: getattr(row, name) for name in fields})
 
 
-def _of_interest(rows: Collection[SuccessfulWrite]) -> set[str]:
-    """The plans whose details may matter for merging: their application has several reports, or
-    they wrote in dynamic mode.
+def _plans_to_compare(rows: Collection[SuccessfulWrite]) -> set[str]:
+    """The plans whose details may decide a merge: their application has several reports, or they
+    wrote in dynamic mode.
     """
     reports = Counter((row.target, row.application_id) for row in rows if row.application_id)
     return {
@@ -195,13 +192,13 @@ def _of_interest(rows: Collection[SuccessfulWrite]) -> set[str]:
 
 
 @lru_cache(maxsize=1_000)
-def _count(gaps: str) -> int:
+def _number_of_gaps(gaps: str) -> int:
     """The number of gaps in column lineage; gaps about replaced partitions do not count."""
     return sum(gap["code"] != PARTITIONS_UNKNOWN for gap in json.loads(gaps))
 
 
 @lru_cache(maxsize=1_000)
-def _keys(partition_keys: str) -> frozenset[str]:
+def _key_names(partition_keys: str) -> frozenset[str]:
     return frozenset(json.loads(partition_keys))
 
 
