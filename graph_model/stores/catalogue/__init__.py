@@ -16,7 +16,7 @@ In reading order:
 ``history``       questions at a time: writes, reads, versions, existence
 ``listing``       lists, counts and search
 ``openlineage``   rows of OpenLineage's events alone: runs and facets
-``statements``    statements and orders of people, and facets of runs
+``statements``    declarations and commands of people, and facets of runs
 ``retention``     subjects, plans and documents behind the rows: for forget and prune
 ``plan_origins``  the producers that reported a plan id
 ``rows``          rows in and out: record, withdraw, clear, scan, digest

@@ -16,10 +16,10 @@ from graph_model.stores.catalogue.history.table_versions import SqlTableVersions
 from graph_model.stores.catalogue.history.writes import SqlSpanWrites
 from graph_model.stores.catalogue.listing.estate import SqlEstate
 from graph_model.stores.catalogue.listing.events import SqlEvents
-from graph_model.stores.catalogue.listing.late_jobs import SqlWaitingJobs
 from graph_model.stores.catalogue.listing.lists import SqlCatalogueLists
 from graph_model.stores.catalogue.listing.recent_executions import SqlRecentExecutions
 from graph_model.stores.catalogue.listing.search import SqlSearch
+from graph_model.stores.catalogue.listing.waiting_jobs import SqlWaitingJobs
 from graph_model.stores.catalogue.openlineage.records import SqlFacetRecords, SqlRunRecords
 from graph_model.stores.catalogue.origin import read_origin
 from graph_model.stores.catalogue.plan_origins import SqlPlanOrigins

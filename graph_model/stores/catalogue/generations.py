@@ -3,7 +3,7 @@
 A re-projection fills a catalogue of its own and then takes the place of the old one, so that no
 answer ever mixes two translations. On SQLite each generation is a file beside the journal's
 (``catalogue-7.db``), on PostgreSQL a schema of the journal's database (``headwater_catalogue_7``).
-Which one is in force stands in the journal, so every process on one journal sees the same.
+The journal holds the number of the one in force, so every process on one journal sees the same.
 
 A catalogue that is damaged, or does not match this journal (``origin``), is set aside
 (``catalogue-7_set_aside.db``; the newest is kept) and the next number takes its place, empty: the
@@ -61,13 +61,13 @@ class SqlGenerations:
         self._number = self._recorded()
         self._next: SqlCatalogue | None = None
         self._trusted = False
-        self._why: str | None = None  # it was set aside for
+        self._set_aside_for: str | None = None  # the reason
         try:
             self._current = self._open(self._number)
         except (ConfigurationError, Unavailable) as error:
             if not tells_damage(error):
                 raise
-            self._why = _DAMAGED
+            self._set_aside_for = _DAMAGED
             self._current = self._replacement()
 
     @property
@@ -94,16 +94,17 @@ class SqlGenerations:
         return found
 
     def _mismatch(self) -> str | None:
-        try:
-            origin = None if self.damage else self._current.origin()
-        except Unavailable as error:
-            if not tells_damage(error):
-                raise
         if self.damage:
             return _DAMAGED
+        try:
+            origin = self._current.origin()
+        except Unavailable as error:
+            if tells_damage(error):
+                return _DAMAGED
+            raise
         concluded = int(self._journal.get_meta(ROUND_KEY) or 0)
         found = mismatch_with(origin, self._journal.id, concluded, self._journal.newest())
-        return found and (self._why or found)
+        return found and (self._set_aside_for or found)
 
     def set_aside(self) -> None:
         """The next number is in force then: connections still open on the former catalogue must not
@@ -113,7 +114,7 @@ class SqlGenerations:
         if self.damage is None and self._current.origin() is None:
             self._current.clear()
             return
-        self._why = self._why or self._mismatch()
+        self._set_aside_for = self._set_aside_for or self._mismatch()
         if self._database.dialect.name == "sqlite":  # elsewhere its connections are the journal's
             self._current.close()
         replacement = self._replacement()
@@ -122,7 +123,7 @@ class SqlGenerations:
 
     def adopt(self) -> None:
         self._current.record((), replace(self._origin(), position=0))
-        self._trusted, self._why = True, None
+        self._trusted, self._set_aside_for = True, None
 
     def _origin(self) -> Origin:
         concluded = int(self._journal.get_meta(ROUND_KEY) or 0)
@@ -131,8 +132,10 @@ class SqlGenerations:
     def _replacement(self) -> SqlCatalogue:
         """The next catalogue, in force and empty; the former is kept under another name."""
         aside = self._put_aside(self._number)
-        log.warning("the catalogue %d is set aside as %s: %s", self._number, aside, self._why)
-        self._drop(self._number + 1)  # the remains of a rebuild that broke off
+        log.warning(
+            "the catalogue %d is set aside as %s: %s", self._number, aside, self._set_aside_for
+        )
+        self._drop(self._number + 1)  # left by an interrupted rebuild
         self._journal.set_meta(GENERATION_KEY, str(self._number + 1))
         self._number += 1
         return self._open(self._number)
@@ -149,7 +152,7 @@ class SqlGenerations:
         return True
 
     def begin(self) -> SqlCatalogue:
-        """The next catalogue, empty, whatever an interrupted rebuild has left of one."""
+        """The next catalogue, empty; what an interrupted rebuild left of one is removed."""
         number = self._number + 1
         try:
             self._next = self._open(number)
@@ -168,7 +171,7 @@ class SqlGenerations:
         self._journal.set_meta(GENERATION_KEY, str(self._number + 1))
         with self._lock:
             self._number, self._current, self._next = self._number + 1, self._next, None
-        self._trusted, self._why = True, None
+        self._trusted, self._set_aside_for = True, None
 
     def drop_former(self) -> None:
         """Remove the generation before the one in force; nothing when there is none."""
@@ -200,7 +203,7 @@ class SqlGenerations:
         return catalogue_file(self._database, number)
 
     def _put_aside(self, number: int) -> str:
-        """Its other name; of those that were set aside before none is kept."""
+        """Rename the catalogue and return its new name; remove those that were set aside before."""
         if self._database.dialect.name != "sqlite":
             return write(self._database, lambda c: _rename_schema(c, number), Unavailable)
         if (file := self._file(number)) is None:
@@ -222,7 +225,7 @@ class SqlGenerations:
 
 
 def examine_file(database: Engine, journal: Journal) -> str | None:
-    """The defects of the file of the catalogue in force, which is read whole; None for none.
+    """The first defect of the file of the catalogue in force, which is read whole; None for none.
 
     For SQLite, and while no service runs. Changes nothing.
     """
@@ -245,7 +248,7 @@ def examine_file(database: Engine, journal: Journal) -> str | None:
 
 
 def catalogue_file(journal: Engine, number: int) -> Path | None:
-    """Where a catalogue lies beside the journal's file; None for a database in memory."""
+    """The path of a catalogue beside the journal's file; None for a database in memory."""
     path = journal.url.database
     return Path(path).with_name(f"catalogue-{number}.db") if path else None
 

@@ -144,7 +144,7 @@ class SqlNodeLookup(CatalogueReader):
         return None if row is None else JobRow(*row)
 
     def logical_plans_of(self, jobs: Collection[str]) -> tuple[LogicalPlanRow, ...]:
-        """No index: forget and prune look at every plan once."""
+        """Reads every plan: only forget and prune ask, so no index is kept for it."""
         return tuple(LogicalPlanRow(*row) for row in self._rows_for(_OF_JOBS, jobs))
 
     def reading_plans(self, jobs: Collection[str], limit: int) -> dict[str, tuple[str, ...]]:

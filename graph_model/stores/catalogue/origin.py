@@ -3,9 +3,9 @@
     round n   catalogue: rows, Origin(journal, n, position)     one transaction
               journal:   states, round n                        the next one
 
-A crash between the two leaves the catalogue one round ahead, and the round is repeated. Any other
-difference means a file that was lost, restored or replaced by hand: the projector makes the
-catalogue anew from the journal.
+A crash between the two leaves the catalogue one round ahead, and the projector repeats the round.
+Any other difference means a file that was lost, restored or replaced by hand: the projector makes
+the catalogue anew from the journal.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ def stamp(connection: Connection, origin: Origin) -> None:
 
 
 def mismatch_with(found: Origin | None, journal: str, concluded: int, newest: int) -> str | None:
-    """Why a catalogue is none of this journal as it is now; None where it is.
+    """The reason for which a catalogue does not match this journal as it is now; None if it does.
 
     ``concluded`` is the last round of the journal, ``newest`` the position of its newest document.
     """

@@ -1,7 +1,7 @@
 """The job and the producer that reported a plan id, by its first execution.
 
-A plan that never ran, and a run that has not ended, have none: they are in no answer. How many runs
-a job has stands beside them: both are asked for documents of a sample.
+A plan that never ran, and a run that has not ended, have none: no answer contains them. The number
+of a job's runs is read here too, because the documents of a sample need both.
 """
 
 from __future__ import annotations
@@ -26,12 +26,12 @@ class SqlPlanOrigins(CatalogueReader):
     """The job and the producer of plan ids; the runs of jobs."""
 
     def plan_origins(self, plan_ids: Collection[str]) -> dict[str, PlanOrigin]:
-        """Per plan id that has executions: a seek or two each, of many at once."""
+        """Per plan id that has executions; a few seeks in indexes for each."""
         found = self._rows_for(_origins_asked(), plan_ids)
         return {plan_id: PlanOrigin(*origin) for plan_id, *origin in found}
 
     def run_counts(self, jobs: Collection[str], most: int) -> dict[str, int]:
-        """Per job id how many runs have executions; counted up to ``most``."""
+        """Per job id the number of runs that have executions, counted up to ``most``."""
         return dict(self._rows_for(_runs_asked(most), jobs))
 
 

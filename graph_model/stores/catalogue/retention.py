@@ -20,10 +20,10 @@ from graph_model.stores.catalogue.tables import (
     supports,
 )
 
-_DOCUMENTED: Final = prepared(
+_WITH_DOCUMENT: Final = prepared(
     sa.select(execution_plans.c.plan_id).where(is_input(execution_plans.c.logical_plan)).distinct()
 )
-_TOLD: Final = prepared(
+_WITHOUT_DOCUMENT: Final = prepared(
     sa.select(executions.c.plan_id)
     .where(is_input(executions.c.logical_plan), executions.c.execution_plan == "")
     .distinct()
@@ -41,7 +41,7 @@ class SqlSupportLookup(CatalogueReader):
 
     def plan_ids(self, logical_plans: Collection[str]) -> frozenset[str]:
         with self.snapshot() as same:
-            asked = (_DOCUMENTED, _TOLD)
+            asked = (_WITH_DOCUMENT, _WITHOUT_DOCUMENT)
             found = [row for one in asked for row in same._rows_for(one, logical_plans)]
         return frozenset(plan_id for (plan_id,) in found)
 
@@ -58,7 +58,7 @@ class SqlSupportLookup(CatalogueReader):
             return frozenset(connection.execute(asked).scalars())
 
     def supporters(self, logical_plan: str, limit: int = 2) -> tuple[str, ...]:
-        """In their order."""
+        """By id."""
         asked = (
             sa.select(supports.c.subject)
             .where(supports.c.logical_plan == logical_plan)

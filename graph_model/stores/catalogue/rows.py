@@ -42,8 +42,8 @@ class SqlRows(CatalogueReader):
     def record(self, rows: Sequence[Row], origin: Origin | None = None) -> None:
         """Insert the rows whose key is new, and note their origin; FactConflict changes nothing.
 
-        Known rows are looked up first, outside the transaction: a repeat takes no lock at all. From
-        the first new row on there is a transaction anyway, and the insert finds the rest.
+        Known rows are looked up first, outside the transaction, so a repeat takes no lock. From the
+        first table with a new row on, the insert in the transaction finds the known rows itself.
         """
         with read(self._engine, Unavailable) as connection:
             asked = _from_the_first_new(connection, _batches(rows))
@@ -61,7 +61,7 @@ class SqlRows(CatalogueReader):
             write(self._engine, lambda connection: work(connection, _insert_unknown), Unavailable)
 
     def withdraw(self, rows: Sequence[Row]) -> None:
-        """Delete the rows that are stored exactly so."""
+        """Delete the rows that are stored with exactly these values."""
         asked: dict[Storage, list[Values]] = {}
         for row in rows:
             asked.setdefault(STORAGE_OF[type(row)], []).append(stored_values(row))
@@ -111,12 +111,12 @@ class SqlRows(CatalogueReader):
                     sa.select(*storage.fields), execution_options={"yield_per": _PAGE}
                 )
                 for row in stored:
-                    total.add_content(_line(storage, tuple(row)))
+                    total.add_content(_content(storage, tuple(row)))
         return total.digest()
 
 
 class _PartlyKnown(Exception):
-    """Some of the rows to be counted were there: it must be looked up which."""
+    """Some of the rows to be counted are stored already: the next attempt looks up the new ones."""
 
 
 def _from_the_first_new(connection: Connection, batches: dict[Storage, Batch]) -> Sequence[_Part]:
@@ -132,7 +132,7 @@ def _insert(connection: Connection, parts: Sequence[_Part]) -> None:
     for storage, batch in parts:
         added = insert_rows(connection, storage.table, records(storage, batch.values()))
         if added != len(batch):
-            _unknown(connection, storage, batch)  # a row that was there must have the same content
+            _unknown(connection, storage, batch)  # raises where a stored row has other content
             if storage.counted is not None:
                 raise _PartlyKnown
         count_added(connection, storage, batch.values())
@@ -157,7 +157,9 @@ def _batches(rows: Iterable[Row]) -> dict[Storage, Batch]:
 
 
 def _unknown(connection: Connection, storage: Storage, batch: Batch) -> Batch:
-    """The part of a batch that is not stored; FactConflict where something else is."""
+    """The part of a batch that is not stored; FactConflict for a stored row with the same key and
+    other values.
+    """
     unknown = dict(batch)
     for known in _near(connection, storage, batch):
         asked = unknown.pop(_key_reader(storage)(known), None)
@@ -223,7 +225,7 @@ def _page_after(storage: Storage, last: Values | None) -> sa.Select[Any]:
     return asked if last is None else asked.where(after_keys(key, last))
 
 
-def _line(storage: Storage, values: Values) -> bytes:
+def _content(storage: Storage, values: Values) -> bytes:
     line = json.dumps([storage.table.name, *values], ensure_ascii=True, separators=(",", ":"))
     return line.encode()
 

@@ -8,9 +8,9 @@ from graph_model.facts import ColumnRow, DatasetRow, JobRow
 
 
 def fold(text: str) -> str:
-    """Equal for texts that differ in case or in how accents are put together.
+    """Equal for texts that differ only in case or in the Unicode composition of accents.
 
-    ``Straße => strasse``, ``ÉTÉ => été``, whichever way the ``é`` was typed.
+    ``Straße => strasse``, ``ÉTÉ => été``, as one character or with a combining accent.
     """
     if text.isascii():
         return text.lower()

@@ -1,4 +1,4 @@
-"""Statements and orders of people, and facets of runs."""
+"""Declarations and commands of people, and facets of runs."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class SqlStatementLookup(SqlRunFacets):
             return tuple(CommandRow(*found) for found in connection.execute(asked))
 
     def declarations(self, node: str | None = None) -> tuple[DeclarationRow, ...]:
-        """One pass over the declarations."""
+        """Reads all declarations: no index has their nodes."""
         asked = sa.select(*STORAGE_OF[DeclarationRow].fields)
         if node is not None:
             asked = asked.where(declarations.c.nodes.contains(node, autoescape=True))

@@ -335,7 +335,7 @@ arrivals = _table(ArrivalRow, "catalogue_arrivals", ids="told", by_key=True)
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Storage:
-    """The table of one kind of row; one value a kind, so that it is found by its identity.
+    """The table of one kind of row. There is one object for each kind, hashed by its identity.
 
     Rows are looked up by the column ``owner`` of the key, which few of them share, or by their
     whole key if there is none. ``search`` gives the values of ``search_name`` and ``search_text``.

@@ -12,5 +12,5 @@ In reading order:
 ``names``              the present and former names of a dataset: catalog names and renames
 ``existence``          existence at a time: conditions on datasets and jobs
 ``declared``           declared flows, and the time in which each was in force
-``write_columns``      the columns that a statement reads of a write
+``write_columns``      parts of statements on writes: columns, locations, periods
 """

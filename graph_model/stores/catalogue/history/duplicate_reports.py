@@ -13,7 +13,7 @@ from graph_model.labels import CTAS_COMMANDS
 from graph_model.stores.catalogue.history.write_columns import fields_of_write
 from graph_model.stores.catalogue.reading.applications import names_of_applications
 from graph_model.stores.catalogue.reading.reader import CatalogueReader
-from graph_model.stores.catalogue.reading.value_tables import WORKED_OUT, input_table, made_once
+from graph_model.stores.catalogue.reading.value_tables import MATERIALIZED, input_table, made_once
 from graph_model.stores.catalogue.tables import applications, executions
 from graph_model.stores.database import StoredId, StoredText, chunks
 from graph_model.stores.protocols import SuccessfulWrite
@@ -32,8 +32,8 @@ class SqlCompanions(CatalogueReader):
         with self.snapshot() as same:
             with same._read() as connection:
                 unnamed = _unnamed(connection, set(pairs), state)
-            apart = {(write.target, write.application_id) for write in unnamed}
-            asked = [(*pair, int(pair in apart)) for pair in pairs]
+            incomplete = {(write.target, write.application_id) for write in unnamed}
+            asked = [(*pair, int(pair in incomplete)) for pair in pairs]
             found = same._rows_beside(_companions(state), asked)
         return (*unnamed, *(SuccessfulWrite(*row) for row in found))
 
@@ -54,7 +54,7 @@ class SqlCompanions(CatalogueReader):
 def _unnamed(
     connection: Connection, pairs: Collection[tuple[str, str]], state: str
 ) -> list[SuccessfulWrite]:
-    """The given writes whose own events do not name the application."""
+    """The writes of these pairs whose own events do not name the application."""
     runs = names_of_applications(connection, {application for _, application in pairs})
     found: list[SuccessfulWrite] = []
     row = executions.alias("listed")
@@ -101,7 +101,7 @@ def _companions(state: str) -> sa.Select[Any]:
         sa.select(asked)
         .where(sa.or_(asked.c.anyway == 1, sa.and_(second, sa.or_(least != greatest, twice))))
         .cte("doubled")
-        .prefix_with(WORKED_OUT)
+        .prefix_with(MATERIALIZED)
     )
     return sa.select(*fields_of_write(row)).join_from(
         doubled,
@@ -124,7 +124,7 @@ _TARGET_AND_STATE: Final = (
 
 @made_once
 def _companions_of_target() -> sa.Select[Any]:
-    """Applications that several producers report, or whose commands are reported twice."""
+    """The applications that several producers report, or with a command that is reported twice."""
     own = executions.c
     double = sa.func.max(sa.case((own.command.in_(CTAS_COMMANDS), 1), else_=0))
     several = sa.func.min(own.producer) != sa.func.max(own.producer)
@@ -138,9 +138,10 @@ def _companions_of_target() -> sa.Select[Any]:
 
 @made_once
 def _named_elsewhere() -> sa.Select[Any]:
-    """Applications some of whose writes do not name them.
+    """The applications of writes whose own events do not name them.
 
-    Each run once: of all indexes that find the writes, only theirs has the runs in order.
+    The statement reads each run once: of all indexes that find these writes, only
+    ``by_unnamed_application`` has the runs in order.
     """
     own = executions.c
     runs = sa.select(own.run).where(*_TARGET_AND_STATE, own.application_id == "").distinct()

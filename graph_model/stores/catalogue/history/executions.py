@@ -1,8 +1,8 @@
 """Executions over time: pages of them, writers, the newest.
 
 ``at`` is epoch milliseconds or None for the end of time: only executions at or before it count.
-Bulk questions cost one index seek an answer, not a walk over the history: a table that one plan
-overwrote a million times has one writer.
+Questions about many nodes cost one index seek an answer, not a walk over the history: a table that
+one plan overwrote a million times has one writer.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ import sqlalchemy as sa
 
 from graph_model import labels
 from graph_model.facts import ExecutionRow, PartitionRow
-from graph_model.stores.catalogue.history.existence import dataset_born
+from graph_model.stores.catalogue.history.existence import dataset_existed
 from graph_model.stores.catalogue.history.newest_executions import (
     newest_executions,
     newest_id,
@@ -29,7 +29,7 @@ from graph_model.stores.catalogue.reading.applications import (
 from graph_model.stores.catalogue.reading.conditions import pairs_from, successful, until
 from graph_model.stores.catalogue.reading.reader import CatalogueReader
 from graph_model.stores.catalogue.reading.value_tables import (
-    WORKED_OUT,
+    MATERIALIZED,
     at_values,
     input_column,
     is_input,
@@ -95,7 +95,7 @@ class SqlExecutionHistory(CatalogueReader):
         found: dict[str, list[tuple[str, int]]] = {job: [] for job in jobs}
         with self._read() as connection:
             for some in chunks(sorted(found), _SEEKS_A_STATEMENT):
-                asked = _numbered("job", some) | {"limit": limit}
+                asked = _numbered_parameters("job", some) | {"limit": limit}
                 for job, run, at in _times_of_runs(len(some)).rows(connection, asked):
                     found[job].append((run, at))
         return found
@@ -116,8 +116,9 @@ class SqlExecutionHistory(CatalogueReader):
         with self._read() as connection:
             for chunk in chunks(pairs, _SEEKS_A_STATEMENT):
                 jobs, names = zip(*chunk, strict=True)
-                asked = _numbered("job", jobs) | _numbered("run", names) | {"limit": limit}
-                for row in _executions_of_runs(len(chunk)).rows(connection, asked):
+                values = _numbered_parameters("job", jobs) | _numbered_parameters("run", names)
+                values |= {"limit": limit}
+                for row in _executions_of_runs(len(chunk)).rows(connection, values):
                     execution = ExecutionRow(*row)
                     found[execution.job].append(execution)
         return {
@@ -211,7 +212,7 @@ class SqlExecutionHistory(CatalogueReader):
         found: set[str] = set()
         with self._read() as connection:
             for chunk in chunks(sorted(set(datasets))):
-                asked = sa.select(_DATASET).where(_DATASET.in_(chunk), *dataset_born(at))
+                asked = sa.select(_DATASET).where(_DATASET.in_(chunk), *dataset_existed(at))
                 found.update(connection.execute(asked).scalars())
         return frozenset(found)
 
@@ -266,7 +267,7 @@ def _writers(main: bool) -> sa.Select[Any]:
         .select_from(pairs.join(modes, sa.true()))
         .where(pairs.c.second.is_not(None))
         .cte("writers")
-        .prefix_with(WORKED_OUT)
+        .prefix_with(MATERIALIZED)
     )
     return sa.select(found).where(found.c.latest.is_not(None))
 
@@ -316,7 +317,7 @@ def _newest_event() -> sa.Select[Any]:
 def _times_of_runs(count: int) -> sa.CompoundSelect[Any]:
     own = executions.c
     chosen = sa.select(own.job, own.run, own.at)
-    return _each([_newest_of_job(chosen, place) for place in range(count)])
+    return _all_of([_newest_of_job(chosen, place) for place in range(count)])
 
 
 @made_once
@@ -345,9 +346,9 @@ def _time_at_place() -> sa.Select[Any]:
 
 @made_once
 def _executions_of_runs(count: int) -> sa.CompoundSelect[Any]:
-    """Each run by itself: so its index gives the newest, however much the job has besides."""
+    """A seek for each run, so that the other runs of its job cost nothing."""
     chosen = sa.select(executions)
-    return _each(
+    return _all_of(
         [
             _newest_of_job(chosen.where(executions.c.run == _id_at("run", place)), place)
             for place in range(count)
@@ -363,12 +364,12 @@ def _newest_of_job(chosen: sa.Select[Any], place: int) -> sa.Select[Any]:
     return newest.order_by(own.at.desc(), own.id.desc()).limit(limit)
 
 
-def _each(seeks: Iterable[sa.Select[Any]]) -> sa.CompoundSelect[Any]:
-    """All of them in one statement, each with its own order and limit."""
+def _all_of(seeks: Iterable[sa.Select[Any]]) -> sa.CompoundSelect[Any]:
+    """The rows of all of them in one statement, each with its own order and limit."""
     return sa.union_all(*(sa.select(one.subquery(f"seek_{n}")) for n, one in enumerate(seeks)))
 
 
-def _numbered(name: str, values: Sequence[str]) -> dict[str, Any]:
+def _numbered_parameters(name: str, values: Sequence[str]) -> dict[str, Any]:
     """``job`` and (a, b) => {"job_0": a, "job_1": b}."""
     return {f"{name}_{place}": value for place, value in enumerate(values)}
 

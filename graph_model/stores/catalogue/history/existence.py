@@ -1,6 +1,6 @@
 """Existence at a time: conditions on datasets and jobs.
 
-A dataset or job exists from the time of its first dated row, be it of a failed run. Rows that date
+A dataset or job exists from the time of its first dated row, also of a failed run. Rows that date
 a dataset: the execution of a plan that reads or writes it (with a schema), an execution that writes
 it, a name that stands for it or that it is, a facet. Rows that date a job: an execution or a run. A
 dataset or job without a dated row (a plan that never ran) exists at every time.
@@ -26,15 +26,15 @@ from graph_model.stores.catalogue.tables import (
 Condition = sa.ColumnElement[bool]
 
 
-def dataset_born(at: int | None) -> tuple[Condition, ...]:
-    """For ``where(*…)`` of a statement over datasets; nothing for the end of time."""
+def dataset_existed(at: int | None) -> tuple[Condition, ...]:
+    """The condition that a dataset existed, for ``where(*…)``; none for the end of time."""
     if at is None:
         return ()
     return (sa.or_(_dataset_reported(at), sa.not_(_dataset_reported(None))),)
 
 
-def job_born(at: int | None) -> tuple[Condition, ...]:
-    """For ``where(*…)`` of a statement over jobs; nothing for the end of time."""
+def job_existed(at: int | None) -> tuple[Condition, ...]:
+    """The condition that a job existed, for ``where(*…)``; none for the end of time."""
     if at is None:
         return ()
     return (sa.or_(_job_reported(at), sa.not_(_job_reported(None))),)

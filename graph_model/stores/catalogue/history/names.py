@@ -29,7 +29,7 @@ class SqlCatalogNames(CatalogueReader):
     """See ``protocols.CatalogNames``."""
 
     def names_of(self, locations: Collection[str], at: int | None) -> tuple[NameRow, ...]:
-        """Of several observations at one time that of the greatest execution id."""
+        """Of several observations at one time the one of the greatest execution id counts."""
         found = self._rows_for(_names_of(), locations, at)
         return tuple(sorted(NameRow(*row) for row in found))
 
@@ -101,7 +101,7 @@ def _locations() -> sa.Select[Any]:
 
 
 def location_at(name: Any, at: Any) -> Any:
-    """The location of a name: last observed at or before, else the first."""
+    """The location of a name: the last one observed until then, else the first one."""
     seen = names.alias("seen_names").c
     order = (seen.at, seen.execution, seen.location)
     own = sa.select(seen.location).where(seen.name == name).limit(1)

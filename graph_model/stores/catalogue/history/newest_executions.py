@@ -16,8 +16,8 @@ from graph_model.stores.catalogue.reading.value_tables import input_column, made
 from graph_model.stores.catalogue.tables import executions
 
 Only = Literal["any", "completed", "writes", "main"]
-"""Which executions count: all, those that have worked, those that have worked and written, and of
-those the ones that wrote the main branch of their table.
+"""The executions that count: all, the completed ones, the completed writes, or the completed writes
+of the main branch of their table.
 """
 
 
@@ -29,7 +29,7 @@ def newest_executions(
     *,
     only: Only,
 ) -> dict[str, ExecutionRow]:
-    """Per value of the column its newest execution by (at, id), of those that ``only`` leaves."""
+    """Per value of the column its newest execution by (at, id), among those that count."""
     rows = rows_for(connection, _newest_executions(column, only), values, at)
     found = {row[-1]: ExecutionRow(*row[:-1]) for row in rows}
     return dict(zip(found, under_applications(connection, found.values()), strict=True))
@@ -49,14 +49,14 @@ def newest_id(column: str, asked: sa.CTE, only: Only) -> Any:
     seen = executions.alias("seen").c
     return (
         sa.select(seen.id)
-        .where(seen[column] == asked.c.value, *_left_by(seen, only), until_input(seen.at))
+        .where(seen[column] == asked.c.value, *_condition_of(seen, only), until_input(seen.at))
         .order_by(seen.at.desc(), seen.id.desc())
         .limit(1)
         .scalar_subquery()
     )
 
 
-def _left_by(of: Any, only: Only) -> tuple[sa.ColumnElement[bool], ...]:
+def _condition_of(of: Any, only: Only) -> tuple[sa.ColumnElement[bool], ...]:
     if only == "main":
         return wrote_main(of)
     return () if only == "any" else successful(of, writes_only=only == "writes")

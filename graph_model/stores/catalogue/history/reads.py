@@ -12,7 +12,7 @@ from graph_model import labels
 from graph_model.stores.catalogue.history.write_columns import bounds_of_plan, fields_of_write
 from graph_model.stores.catalogue.reading.conditions import BEFORE_EVERYTHING, successful
 from graph_model.stores.catalogue.reading.reader import CatalogueReader
-from graph_model.stores.catalogue.reading.value_tables import WORKED_OUT, input_table, made_once
+from graph_model.stores.catalogue.reading.value_tables import MATERIALIZED, input_table, made_once
 from graph_model.stores.catalogue.tables import executions
 from graph_model.stores.database import StoredId
 from graph_model.stores.protocols import OlderWrites, SpanWrites, SuccessfulWrite
@@ -43,7 +43,7 @@ def _newest() -> sa.Select[Any]:
     asked = input_table(_MOMENT)
     seen, row = executions.alias("seen").c, executions.alias("listed")
     own = _read_by(seen, asked)
-    plans = sa.select(asked, *bounds_of_plan(seen, own)).cte("plans").prefix_with(WORKED_OUT)
+    plans = sa.select(asked, *bounds_of_plan(seen, own)).cte("plans").prefix_with(MATERIALIZED)
     newer = row.c.at > sa.func.coalesce(plans.c.cut, BEFORE_EVERYTHING)
     listed = (plans.c.plan, plans.c.before, plans.c.job, plans.c.cut, plans.c.first)
     return (

@@ -111,7 +111,7 @@ def _schema_uses() -> sa.Select[Any]:
 def _newest_schema(uses: list[_Use]) -> str | None:
     seen = [use for use in uses if use.latest is not None]
     if not seen and any(use.ever is not None for use in uses):
-        return None  # at that time nobody had used it yet
+        return None  # no execution had used a schema at that time
     best = max(
         seen or uses,
         key=lambda use: (

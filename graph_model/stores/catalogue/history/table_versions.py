@@ -1,4 +1,4 @@
-"""Versions of tables: the writes that made them, and which executions read them.
+"""Versions of tables: the writes that made them, and the executions that read them.
 
 Every answer is a seek in an index of those executions alone whose version is known.
 """
@@ -17,7 +17,7 @@ from graph_model.stores.catalogue.reading.conditions import pairs_from, successf
 from graph_model.stores.catalogue.reading.reader import CatalogueReader
 from graph_model.stores.catalogue.reading.value_tables import (
     AT_ONCE,
-    WORKED_OUT,
+    MATERIALIZED,
     input_column,
     input_table,
     input_values,
@@ -40,7 +40,7 @@ _SPAN: Final = (
     ("number", sa.BigInteger()), ("since", sa.BigInteger()), ("place", StoredId()),
     ("whole", sa.BigInteger()),
 )  # fmt: skip
-_TOLD: Final = (
+_VERSION_ID: Final = (
     ("target", StoredId()), ("version", StoredText()), ("branch", StoredText()),
 )  # fmt: skip
 _READ: Final = prepared(sa.select(read_versions).where(is_input(read_versions.c.execution)))
@@ -62,7 +62,7 @@ class SqlTableVersions(CatalogueReader):
         return found
 
     def writes_by_version(self, asked: Collection[VersionId]) -> dict[VersionId, SuccessfulWrite]:
-        found = self._rows_beside(_numbered_versions(), asked)
+        found = self._rows_beside(_first_reports(), asked)
         return {VersionId(*row[:3]): SuccessfulWrite(*row[3:]) for row in found}
 
     def read_versions(self, executions: Collection[str]) -> tuple[ReadVersionRow, ...]:
@@ -116,7 +116,7 @@ def _version_writes() -> sa.Select[Any]:
 
 
 def _with_lows() -> sa.CTE:
-    """The given spans, each with the number of its first version."""
+    """The given spans, each with the number of its first version (``low``)."""
     asked, seen = input_table(_SPAN), executions.alias("seen").c
     own = (*_of_branch(seen, asked.c),)
     newest = sa.select(seen.version_number).order_by(seen.version_number.desc()).limit(1)
@@ -129,11 +129,13 @@ def _with_lows() -> sa.CTE:
         (asked.c.whole == 1, None),
         else_=overwrite.scalar_subquery(),
     )
-    return sa.select(asked, low.label("low")).cte("lows").prefix_with(WORKED_OUT)
+    return sa.select(asked, low.label("low")).cte("lows").prefix_with(MATERIALIZED)
 
 
 def _with_ends(lows: sa.CTE) -> sa.CTE:
-    """The same with the first version too many, and the versions at the branch's and their ends."""
+    """The same with the first version too many (``cut``), the lowest version of the branch
+    (``first``) and the lowest one above the span (``following``).
+    """
     seen, of = executions.alias("seen").c, lows.c
     own = _of_branch(seen, of)
     many = (
@@ -162,7 +164,7 @@ def _with_ends(lows: sa.CTE) -> sa.CTE:
             lowest(seen.at, of.number).label("following_at"),
         )
         .cte("ends")
-        .prefix_with(WORKED_OUT)
+        .prefix_with(MATERIALIZED)
     )
 
 
@@ -176,8 +178,8 @@ def _of_branch(row: Any, of: Any) -> tuple[sa.ColumnElement[bool], ...]:
 
 
 @made_once
-def _numbered_versions() -> sa.Select[Any]:
-    asked, row = input_table(_TOLD), executions.alias("listed")
+def _first_reports() -> sa.Select[Any]:
+    asked, row = input_table(_VERSION_ID), executions.alias("listed")
     seen = executions.alias("seen").c
     first = (
         sa.select(seen.id)

@@ -1,4 +1,4 @@
-"""The columns that a statement reads of a write, and the place of its target then."""
+"""Parts of statements on writes: their columns, the location of their target, a plan's period."""
 
 from __future__ import annotations
 
@@ -16,19 +16,19 @@ _FIELDS: Final = SuccessfulWrite._fields
 
 
 def in_place(row: Any, of: Any) -> sa.ColumnElement[bool]:
-    """Its target then stood for the given place, if one is given."""
+    """The condition that the target of a write stood for the given place then, if one is given."""
     return sa.or_(of.place == "", location_at(row.target, row.at) == of.place)
 
 
 def fields_of_write(row: Any) -> tuple[sa.ColumnElement[Any], ...]:
     """The fields of a write, under its application if any event names it."""
     part, bound = partitions.alias("touched").c, read_versions.alias("bound").c
-    worked_out: dict[str, sa.ColumnElement[Any]] = {
+    computed: dict[str, sa.ColumnElement[Any]] = {
         "application_id": application_of(row.c),
         "partitioned": sa.select(part.execution).where(part.execution == row.c.id).exists(),
         "bound": sa.select(bound.execution).where(bound.execution == row.c.id).exists(),
     }
-    return tuple(worked_out.get(name, row.c.get(name)) for name in _FIELDS)
+    return tuple(computed.get(name, row.c.get(name)) for name in _FIELDS)
 
 
 def bounds_of_plan(

@@ -26,7 +26,7 @@ from graph_model.stores.catalogue.reading.conditions import successful
 from graph_model.stores.catalogue.reading.reader import CatalogueReader
 from graph_model.stores.catalogue.reading.value_tables import (
     AT_ONCE,
-    WORKED_OUT,
+    MATERIALIZED,
     input_table,
     input_values,
     made_once,
@@ -55,7 +55,7 @@ class SqlSpanWrites(CatalogueReader):
     def readable_writes(
         self, reads: Collection[tuple[Span, ...]], *, reach: int, most: int, per_plan: int
     ) -> dict[tuple[Span, ...], ReadableWrites]:
-        """One statement, but for long histories."""
+        """One statement, and a second one for spans with too many writes."""
         answers: dict[tuple[Span, ...], _SpanRows] = {}
         with self._read() as connection:
             for chunk in chunks(set(reads), AT_ONCE):
@@ -63,7 +63,7 @@ class SqlSpanWrites(CatalogueReader):
             long = {
                 span for one in answers.values() if one.full for span in one.long(reach).values()
             }
-            newest = _by_plan(connection, long, per_plan)
+            newest = _read_newest_of_each_plan(connection, long, per_plan)
         return {read: one.readable(reach, newest) for read, one in answers.items()}
 
     def writes(
@@ -72,14 +72,14 @@ class SqlSpanWrites(CatalogueReader):
         found: list[tuple[Span, Sequence[Any]]] = []
         full: set[Span] = set()
         with self._read() as connection:
-            for chunk, parameters in _asked(spans):
-                rows = _newest().rows(connection, parameters | {"most": most})
+            for chunk, parameters in _batches(spans):
+                rows = _writes_of_spans().rows(connection, parameters | {"most": most})
                 for number, cut, *values in rows:
                     if cut is not None:
                         full.add(chunk[number])
                     elif values[0] is not None:
                         found.append((chunk[number], values))
-            long = _by_plan(connection, full, per_plan)
+            long = _read_newest_of_each_plan(connection, full, per_plan)
         listed = _by_span(spans, found)
         return {span: SpanWrites(tuple(writes)) for span, writes in listed.items()} | long
 
@@ -112,9 +112,11 @@ def _read_spans(
 ) -> dict[tuple[Span, ...], _SpanRows]:
     found = [_SpanRows(None, False) for _ in reads]
     spans = [(number, span) for number, read in enumerate(reads) for span in read]
-    asked = input_values((*_row(place, span), number) for place, (number, span) in enumerate(spans))
+    asked = input_values(
+        (*_span_values(place, span), number) for place, (number, span) in enumerate(spans)
+    )
     rows: defaultdict[int, list[SuccessfulWrite]] = defaultdict(list)
-    for row in _of_reads().rows(connection, asked | {"reach": reach, "most": most}):
+    for row in _writes_of_reads().rows(connection, asked | {"reach": reach, "most": most}):
         place, floor, declared, cut = row[:4]
         number, span = spans[place]
         own = found[number]
@@ -124,28 +126,45 @@ def _read_spans(
             own.full.add(span)
         if row[4] is not None:
             rows[place].append(SuccessfulWrite._make(row[4:]))
-    alike = [_without_end(span, found[number].floor) for number, span in spans]
-    full = {place for place, (number, span) in enumerate(spans) if span in found[number].full}
-    listed = {alike[place]: some for place, some in rows.items() if place not in full}
-    for place, (number, span) in enumerate(spans):
-        some = rows[place] if place in full else listed.get(alike[place], ())
-        found[number].writes[span] = tuple(row for row in some if row.at < span.before)
+    _assign_writes(found, spans, rows)
     return dict(zip(reads, found, strict=True))
 
 
+def _assign_writes(
+    found: Sequence[_SpanRows],
+    spans: Sequence[tuple[int, Span]],
+    rows: Mapping[int, Sequence[SuccessfulWrite]],
+) -> None:
+    """Give each span its writes: the rows listed for it, or those listed for the span that differs
+    from it in its end alone. ``spans`` have the numbers of their reads, ``rows`` the places of the
+    spans.
+    """
+    shared: dict[Span, Sequence[SuccessfulWrite]] = {}
+    for place, (number, span) in enumerate(spans):
+        if place in rows and span not in found[number].full:
+            shared[_without_end(span, found[number].floor)] = rows[place]
+    for place, (number, span) in enumerate(spans):
+        own = found[number]
+        if span in own.full:
+            listed = rows.get(place, ())
+        else:
+            listed = shared.get(_without_end(span, own.floor), ())
+        own.writes[span] = tuple(row for row in listed if row.at < span.before)
+
+
 def _without_end(span: Span, floor: int | None) -> Span:
-    """The same for all spans whose writes are one list, up to their ends."""
+    """Equal for spans that differ in their end alone: they share one list of writes."""
     since = _BEGINNING if floor is None else floor
     return span._replace(since=since, before=_BEGINNING, partition=_head(span))
 
 
 @made_once
-def _of_reads() -> sa.Select[Any]:
-    """The writes of each span since the last full overwrite before its read; as ``_newest``, but
-    of spans that differ in their end alone only the one that ends last has its writes listed, and
-    of a span with too many those at the time of the overwrite are.
+def _writes_of_reads() -> sa.Select[Any]:
+    """The writes of each span since the last full overwrite before its read. Of spans that differ
+    in their end alone only the one that ends last has its writes listed; a span with too many has
+    those at the time of the overwrite.
     """
-    spans = _with_longest(_with_cuts(_since_floors(_with_last_overwrites())))
+    spans = _with_end_ranks(_with_cuts(_since_floors(_with_last_overwrites())))
     of, row = spans.c, executions.alias("listed")
     at_floor = sa.and_(of.cut.is_not(None), of.floor.is_not(None))
     since = sa.case(
@@ -161,8 +180,8 @@ def _of_reads() -> sa.Select[Any]:
 
 
 def _with_last_overwrites() -> sa.CTE:
-    """The given spans, ``since`` being the time of the read, each with its target's ``last`` full
-    overwrite before that, and whether a declaration names the target.
+    """The given spans, whose ``since`` is the time of the read, each with its target's ``last``
+    full overwrite before that, and whether a declaration names the target.
     """
     asked, seen = input_table((*_SPAN, ("read", sa.BigInteger()))), executions.alias("seen").c
     last = (
@@ -185,7 +204,7 @@ def _with_last_overwrites() -> sa.CTE:
 
 
 def _since_floors(lasts: sa.CTE) -> sa.CTE:
-    """The same with the ``floor`` of each read, ``since`` being a little before that."""
+    """The same with the ``floor`` of each read; ``since`` is ``reach`` before that."""
     floor = sa.func.max(lasts.c["last"]).over(partition_by=lasts.c["read"])
     floors = sa.select(lasts, floor.label("floor")).cte("floors")
     reach = sa.bindparam("reach", type_=sa.BigInteger(), required=True)
@@ -194,14 +213,14 @@ def _since_floors(lasts: sa.CTE) -> sa.CTE:
     return sa.select(*(floors.c[name] for name in same), since.label("since")).cte("ranges")
 
 
-def _with_longest(cuts: sa.CTE) -> sa.CTE:
+def _with_end_ranks(cuts: sa.CTE) -> sa.CTE:
     """The same with the rank ``ended`` of a span among those without a cut that differ from it in
     their end alone: 1 is the one that ends last.
     """
     of = cuts.c
     same = (of.target, of.since, of.place, of.key, of.head, of.branch, of.cut.is_(None))
     ended = sa.func.row_number().over(partition_by=same, order_by=of.before.desc())
-    return sa.select(cuts, ended.label("ended")).cte("longest").prefix_with(WORKED_OUT)
+    return sa.select(cuts, ended.label("ended")).cte("longest").prefix_with(MATERIALIZED)
 
 
 def _by_span(
@@ -214,7 +233,7 @@ def _by_span(
 
 
 @made_once
-def _newest() -> sa.Select[Any]:
+def _writes_of_spans() -> sa.Select[Any]:
     """The writes of each span; for a span with more than ``most`` at least one row with a cut.
 
     Such a span is read from its end on, so that no row is in it: a condition on the cut would be
@@ -238,16 +257,16 @@ def _with_cuts(spans: sa.CTE) -> sa.CTE:
         .offset(sa.bindparam("most", type_=sa.BigInteger(), required=True))
         .scalar_subquery()
     )
-    return sa.select(spans, cut.label("cut")).cte("cuts").prefix_with(WORKED_OUT)
+    return sa.select(spans, cut.label("cut")).cte("cuts").prefix_with(MATERIALIZED)
 
 
-def _by_plan(
+def _read_newest_of_each_plan(
     connection: Connection, spans: Collection[Span], per_plan: int
 ) -> dict[Span, SpanWrites]:
     found: list[tuple[Span, Sequence[Any]]] = []
     older: dict[Span, set[OlderWrites]] = {span: set() for span in spans}
-    for chunk, parameters in _asked(spans):
-        rows = _newest_of_plans().rows(connection, parameters | {"per_plan": per_plan})
+    for chunk, parameters in _batches(spans):
+        rows = _newest_of_each_plan().rows(connection, parameters | {"per_plan": per_plan})
         for number, plan, job, cut, first, *values in rows:
             span = chunk[number]
             if cut is not None:
@@ -266,7 +285,7 @@ def _order(older: OlderWrites) -> tuple[str, int]:
 
 
 @made_once
-def _newest_of_plans() -> sa.Select[Any]:
+def _newest_of_each_plan() -> sa.Select[Any]:
     """A loose index scan over the plans of a target, then a seek for each of them."""
     asked = input_table(_SPAN)
     plans = _plans_of(asked)
@@ -278,7 +297,7 @@ def _newest_of_plans() -> sa.Select[Any]:
         .join_from(plans, asked, asked.c.number == plans.c.number)
         .where(plans.c.plan.is_not(None))
         .cte("groups")
-        .prefix_with(WORKED_OUT)
+        .prefix_with(MATERIALIZED)
     )  # fmt: skip
     newest = sa.and_(
         row.c.logical_plan == groups.c.plan,
@@ -309,16 +328,16 @@ def _plans_of(asked: sa.CTE) -> sa.CTE:
     )
 
 
-def _asked(spans: Collection[Span]) -> Iterator[tuple[Sequence[Span], dict[str, Any]]]:
+def _batches(spans: Collection[Span]) -> Iterator[tuple[Sequence[Span], dict[str, Any]]]:
     """The spans, some at a time, with the parameter of their table; ``number`` is the place
     among these.
     """
     for chunk in chunks(sorted(set(spans)), AT_ONCE):
-        rows = [_row(number, span) for number, span in enumerate(chunk)]
+        rows = [_span_values(number, span) for number, span in enumerate(chunk)]
         yield chunk, input_values(rows)
 
 
-def _row(number: int, span: Span) -> tuple[Any, ...]:
+def _span_values(number: int, span: Span) -> tuple[Any, ...]:
     """``dt=1/h=2`` => key ``dt=``, head ``dt=1``."""
     head = _head(span)
     key, separator, _ = head.partition("=")
@@ -368,7 +387,7 @@ def _may_touch(row: Any, of: Any) -> sa.ColumnElement[bool]:
     own = sa.select(part.partition).where(
         part.execution == row.id, part.dataset == row.target, part.role == labels.WRITE
     )
-    own = own.correlate_except(seen)  # else each span is held against the keys of all
+    own = own.correlate_except(seen)  # else the subquery would join the spans once more
     same = own.where(
         sa.or_(
             sa.func.substr(part.partition, 1, sa.func.length(of.key)) != of.key,

@@ -7,6 +7,6 @@ In reading order:
 ``search``             substring search over the names of datasets, jobs and columns, in any case
 ``estate``             totals of the whole catalogue, and the jobs that failed last
 ``recent_executions``  the newest executions of all jobs
-``late_jobs``          the jobs that have waited for their next run longer than they mostly do
-``uses``               the number of rows with a value, where no index knows it
+``waiting_jobs``       the jobs that have waited for their next run longer than they usually do
+``uses``               the number of rows with a value, kept in a table where no index has it
 """

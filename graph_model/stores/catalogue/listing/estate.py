@@ -1,6 +1,6 @@
 """Totals of the whole catalogue, and the jobs that failed last.
 
-Two seeks for each job, however long its history is, and a third one for a job that has failed.
+Each job costs a few seeks in indexes, however long its history is.
 """
 
 from __future__ import annotations
@@ -13,11 +13,11 @@ from sqlalchemy.engine import Connection
 
 from graph_model import labels
 from graph_model.facts import JobRow
-from graph_model.stores.catalogue.history.existence import dataset_born, job_born
+from graph_model.stores.catalogue.history.existence import dataset_existed, job_existed
 from graph_model.stores.catalogue.reading.conditions import BEFORE_EVERYTHING
 from graph_model.stores.catalogue.reading.reader import CatalogueReader
 from graph_model.stores.catalogue.reading.value_tables import (
-    WORKED_OUT,
+    MATERIALIZED,
     at_values,
     input_column,
     is_input,
@@ -28,7 +28,7 @@ from graph_model.stores.catalogue.tables import STORAGE_OF, datasets, executions
 from graph_model.stores.database import count_rows
 from graph_model.stores.protocols import Estate, FailedJob
 
-_EXECUTIONS_LOOKED_AT: Final = 100
+_EXECUTIONS_OF_RUN: Final = 100
 
 
 class SqlEstate(CatalogueReader):
@@ -40,8 +40,8 @@ class SqlEstate(CatalogueReader):
         with self._read() as connection:
             failed, failed_since, named = _failed(connection, hidden, failures, at, since)
             return Estate(
-                jobs=_count(connection, jobs, hidden, job_born(at)),
-                datasets=_count(connection, datasets, hidden, dataset_born(at)),
+                jobs=_count(connection, jobs, hidden, job_existed(at)),
+                datasets=_count(connection, datasets, hidden, dataset_existed(at)),
                 failed=failed,
                 failed_since=failed_since,
                 failures=named,
@@ -68,7 +68,9 @@ def _failed(
     at: int | None,
     since: int | None,
 ) -> tuple[int, int, tuple[FailedJob, ...]]:
-    """How many, how many of them since a time, and the newest of them."""
+    """The number of jobs that failed last, of those since a time, and the newest of them. The
+    numbers are 0 where ``failures`` is 0.
+    """
     values = at_values(hidden, at) | {"since": BEFORE_EVERYTHING if since is None else since}
     rows = _failures(failures).rows(connection, values)
     failed, failed_since = rows[0][:2] if rows else (0, 0)
@@ -94,15 +96,15 @@ def _failures(most: int) -> sa.Select[Any]:
 
 
 def _last_where_failed(job: sa.ColumnElement[str]) -> sa.CTE:
-    """The newest executions of those of the jobs where they failed: ``job, run, at, error``.
+    """The newest executions of these jobs that failed: ``job, run, at, error``.
 
-    Most jobs have not failed lately, and most that have went on: so the times tell them apart, and
-    only the execution of a job that failed last is read.
+    A job failed last only if its newest failure has the time of its newest execution. Both times
+    are seeks in an index; the execution itself is read for such jobs alone.
     """
     failed, seen, last = (executions.alias(name) for name in ("failed", "seen", "last"))
     failure = _newest_time(failed, job, failed.c.state == labels.FAILED)
     failures = sa.select(job.label("job"), failure.label("at")).cte("failures")
-    failures = failures.prefix_with(WORKED_OUT)
+    failures = failures.prefix_with(MATERIALIZED)
     beside = executions.alias("beside")
     later = sa.select(beside.c.id).where(
         beside.c.job == last.c.job, beside.c.at == last.c.at, beside.c.id > last.c.id
@@ -117,7 +119,7 @@ def _last_where_failed(job: sa.ColumnElement[str]) -> sa.CTE:
             sa.not_(later.exists()),
         )
         .cte("newest")
-        .prefix_with(WORKED_OUT)
+        .prefix_with(MATERIALIZED)
     )
 
 
@@ -139,10 +141,10 @@ def _attempts() -> sa.Select[Any]:
         .where(*_of_run(beside, lasts))
         .order_by(beside.at.desc())
         .limit(1)
-        .offset(_EXECUTIONS_LOOKED_AT - 1)
+        .offset(_EXECUTIONS_OF_RUN - 1)
         .scalar_subquery()
     )
-    cuts = sa.select(lasts, cut.label("cut")).cte("cuts").prefix_with(WORKED_OUT)
+    cuts = sa.select(lasts, cut.label("cut")).cte("cuts").prefix_with(MATERIALIZED)
     tried = sa.and_(
         *_of_run(row.c, cuts),
         row.c.at >= sa.func.coalesce(cuts.c.cut, BEFORE_EVERYTHING),

@@ -24,7 +24,7 @@ from graph_model.stores.catalogue.reading.applications import application_of, un
 from graph_model.stores.catalogue.reading.conditions import successful, until
 from graph_model.stores.catalogue.reading.reader import CatalogueReader, rows_for
 from graph_model.stores.catalogue.reading.value_tables import (
-    WORKED_OUT,
+    MATERIALIZED,
     input_column,
     made_once,
 )
@@ -58,7 +58,7 @@ _EXECUTIONS_HAVE: Final = (
     SortField.TIMESTAMP, SortField.EXECUTION_EVENT_ID, SortField.EXECUTION_PLAN_ID,
 )  # fmt: skip
 _DATA_SOURCES_HAVE: Final = (SortField.DATA_SOURCE_NAME, SortField.DATA_SOURCE_URI)
-#: Of a plan's document; OpenLineage has none, and its events have these fields themselves.
+#: From a plan's document; an OpenLineage event, which has none, has these fields itself.
 _SYSTEM: Final = sa.func.coalesce(execution_plans.c.system, sa.func.nullif(events.c.system, ""))
 _APPLICATION: Final = sa.func.coalesce(
     execution_plans.c.name, sa.func.nullif(events.c.application, "")
@@ -106,12 +106,12 @@ class SqlEvents(CatalogueReader):
         return tuple(written[key] for key in ids if key in written)
 
     def count_executions(self, event_filter: EventFilter) -> int:
-        """How many there are, page or not."""
+        """The number of rows on all pages."""
         with self._read() as connection:
             return count_rows(connection, executions, _chosen(event_filter))
 
     def repeated_writes(self, event_filter: EventFilter, most: int) -> tuple[tuple[str, str], ...]:
-        """By their newest execution."""
+        """In the order of their newest executions, newest first."""
         own = executions.c
         newest = (
             sa.select(own.target, own.at, own.producer, own.command)
@@ -153,7 +153,7 @@ class SqlEvents(CatalogueReader):
 
     def data_sources(self, event_filter: EventFilter, page: ListPage) -> tuple[EventRecord, ...]:
         """One page of data sources."""
-        joined, conditions = _written(event_filter)
+        joined, conditions = _data_sources(event_filter)
         listed = (
             sa.select(datasets.c.id, executions.c.id.label("write"))
             .select_from(joined)
@@ -171,14 +171,14 @@ class SqlEvents(CatalogueReader):
         )
 
     def count_data_sources(self, event_filter: EventFilter) -> int:
-        """How many there are, page or not."""
-        joined, conditions = _written(event_filter)
+        """The number of rows on all pages."""
+        joined, conditions = _data_sources(event_filter)
         with self._read() as connection:
             return count_rows(connection, joined, conditions)
 
     def data_source_times(self, event_filter: EventFilter) -> tuple[int, int] | None:
         """First and last of the last writes."""
-        joined, conditions = _written(event_filter, window=False)
+        joined, conditions = _data_sources(event_filter, window=False)
         at = executions.c.at
         chosen = sa.select(sa.func.min(at), sa.func.max(at)).select_from(joined)
         return self._times(chosen.where(*conditions))
@@ -189,7 +189,9 @@ class SqlEvents(CatalogueReader):
         return None if first is None else (first, last)
 
     def executions_at(self, moments: Collection[tuple[str, int]]) -> tuple[ExecutionRow, ...]:
-        """By id. SQLite seeks no pairs: both halves are parameters, which few others share."""
+        """By id. SQLite cannot seek pairs in an index, so the statement finds all combinations of
+        the given plan ids and times.
+        """
         found: list[ExecutionRow] = []
         own = executions.c
         with self._read() as connection:
@@ -231,7 +233,7 @@ class SqlEvents(CatalogueReader):
     def plan_ids(
         self, at: int | None, offset: int, limit: int, hidden: Collection[str] = ()
     ) -> tuple[tuple[str, ...], int]:
-        """Newest first. Of each plan its index gives the newest execution."""
+        """By the newest execution of each plan, newest first: one seek in an index for each."""
         own, plans = executions.c, sa.select(execution_plans.c.plan_id).distinct().cte("plans")
         newest = (
             sa.select(own.at)
@@ -243,7 +245,7 @@ class SqlEvents(CatalogueReader):
         ran = (
             sa.select(plans.c.plan_id, newest.scalar_subquery().label("at"))
             .cte("ran")
-            .prefix_with(WORKED_OUT)
+            .prefix_with(MATERIALIZED)
         )
         known = sa.select(ran.c.plan_id).where(ran.c.at.is_not(None))
         listed = known.order_by(ran.c.at.desc(), ran.c.plan_id).offset(offset).limit(limit)
@@ -303,7 +305,7 @@ def _first_of_plans() -> sa.Select[Any]:
 def _chosen(event_filter: EventFilter, *, window: bool = True) -> _Conditions:
     """The conditions on executions, whatever else the statement joins."""
     columns = executions.c
-    chosen = [*_shown(), *_execution_conditions(event_filter, window=window)]
+    chosen = [*_is_known(), *_execution_conditions(event_filter, window=window)]
     chosen += [*_none_of(columns.id, event_filter.without), *_visible(event_filter.hidden)]
     if event_filter.targets is not None:
         chosen.append(columns.target.in_(sorted(event_filter.targets)))
@@ -315,8 +317,10 @@ def _chosen(event_filter: EventFilter, *, window: bool = True) -> _Conditions:
     return chosen
 
 
-def _shown() -> _Conditions:
-    """Dataset and plan are known; for OpenLineage, whose runs have no document, the event."""
+def _is_known() -> _Conditions:
+    """The conditions that the dataset is known, and the plan's document or, for OpenLineage's runs,
+    which have none, the event.
+    """
     from_event = sa.and_(executions.c.execution_plan == "", _has_event(sa.true()))
     return [sa.or_(_has_document(), from_event), _has_target()]
 
@@ -361,12 +365,12 @@ def _none_of(column: sa.Column[str], values: Collection[str]) -> _Conditions:
 
 
 def _visible(hidden: Collection[str]) -> _Conditions:
-    """Executions of other jobs, on other datasets."""
+    """The conditions that neither job nor dataset of an execution is hidden."""
     return [*_none_of(executions.c.target, hidden), *_none_of(executions.c.job, hidden)]
 
 
 def _received(reported: sa.ColumnElement[str], by: int | None) -> _Conditions:
-    """An execution, or a plan, of which a document had come by then."""
+    """The condition that a document about an execution or a plan had arrived by then."""
     if by is None:
         return []
     own = arrivals.alias("arrived").c
@@ -374,7 +378,7 @@ def _received(reported: sa.ColumnElement[str], by: int | None) -> _Conditions:
 
 
 def _dataset_received(by: int | None) -> _Conditions:
-    """A dataset that a plan or an execution had reported by then, or that none ever did."""
+    """The condition that a plan or execution had reported a dataset by then, or that none did."""
     return [] if by is None else [sa.or_(_dataset_reported(by), sa.not_(_dataset_reported(None)))]
 
 
@@ -393,7 +397,7 @@ def _dataset_reported(by: int | None) -> sa.ColumnElement[bool]:
     )
 
 
-def _written(event_filter: EventFilter, *, window: bool = True) -> tuple[Any, _Conditions]:
+def _data_sources(event_filter: EventFilter, *, window: bool = True) -> tuple[Any, _Conditions]:
     """Data sources beside their last executions, declarations and writes to a branch aside, and the
     conditions on both.
     """
@@ -415,7 +419,7 @@ def _written(event_filter: EventFilter, *, window: bool = True) -> tuple[Any, _C
         .outerjoin(execution_plans, execution_plans.c.id == executions.c.execution_plan)
         .outerjoin(events, events.c.execution == executions.c.id)
     )
-    # A catalog name with a known location is no source of its own.
+    # A catalog name with a known location is not listed beside its location.
     placed = sa.select(names.c.name).where(names.c.name == datasets.c.id).exists()
     chosen: _Conditions = [sa.or_(datasets.c.kind != "name", sa.not_(placed))]
     chosen += [

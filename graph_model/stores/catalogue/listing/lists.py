@@ -11,7 +11,7 @@ from sqlalchemy.engine import Connection
 from graph_model import labels
 from graph_model.error_text import cause_line
 from graph_model.facts import ColumnRow, DatasetRow, ExecutionRow, JobRow
-from graph_model.stores.catalogue.history.existence import dataset_born, job_born
+from graph_model.stores.catalogue.history.existence import dataset_existed, job_existed
 from graph_model.stores.catalogue.history.newest_executions import newest_executions, wrote_main
 from graph_model.stores.catalogue.listing.recent_executions import DURATION_MS
 from graph_model.stores.catalogue.listing.search import holds
@@ -60,7 +60,7 @@ class SqlCatalogueLists(CatalogueReader):
         order: DatasetOrder = DatasetOrder.NAME,
     ) -> Page[DatasetRow]:
         """Equal names and URIs by id. By name an index is read, else all datasets are sorted."""
-        chosen = _datasets_like(query, at) + _apart_from(hidden, datasets.c.id)
+        chosen = _datasets_like(query, at) + _not_hidden(hidden, datasets.c.id)
         keys = ListKeys(f"datasets by {order}", order.falls, _dataset_keys(order, at))
         asked = sa.select(*STORAGE_OF[DatasetRow].fields).where(*chosen)
         values = at_values(hidden)
@@ -116,7 +116,7 @@ class SqlCatalogueLists(CatalogueReader):
         order: JobOrder = JobOrder.NAMESPACE,
     ) -> Page[JobSummary]:
         """Equal names by id. By namespace an index is read, else all jobs are sorted."""
-        chosen = _jobs_like(query, namespace, at) + _apart_from(hidden, jobs.c.id)
+        chosen = _jobs_like(query, namespace, at) + _not_hidden(hidden, jobs.c.id)
         if state is not None:
             chosen.append(_of_last_run("state", at) == state)
         keys = ListKeys(f"jobs by {order}", order.falls, _job_keys(order, at))
@@ -143,7 +143,7 @@ class SqlCatalogueLists(CatalogueReader):
     ) -> Page[ColumnRow]:
         """Columns of datasets that have a row; equal ones by id. All columns are sorted."""
         chosen = [holds(columns.c.search_text, fold(query))] if query else []
-        chosen += _apart_from(hidden, columns.c.dataset)
+        chosen += _not_hidden(hidden, columns.c.dataset)
         keys = ListKeys(f"columns by {order}", order.falls, _column_keys(order))
         placed = columns.join(datasets, datasets.c.id == columns.c.dataset)
         asked = sa.select(*STORAGE_OF[ColumnRow].fields).select_from(placed).where(*chosen)
@@ -162,7 +162,7 @@ class SqlCatalogueLists(CatalogueReader):
         limit: int = 100,
         cursor: str | None = None,
     ) -> Page[RunSummary]:
-        """By (end, run)."""
+        """By the end of a run, then by its id."""
         columns = executions.c
         with self._read() as connection:
             one = () if run is None else (columns.run.in_(names_of_runs(connection, (run,))),)
@@ -181,16 +181,16 @@ class SqlCatalogueLists(CatalogueReader):
 # --- datasets ------------------------------------------------------------------------------------
 
 
-def _apart_from(
+def _not_hidden(
     hidden: Collection[str], column: sa.ColumnElement[str]
 ) -> list[sa.ColumnElement[bool]]:
-    """The ids are ``at_values`` of the statement."""
+    """The condition that an id is not hidden; the statement gets ``at_values(hidden)``."""
     return [sa.not_(is_input(column))] if hidden else []
 
 
 def _datasets_like(query: str, at: int | None) -> list[sa.ColumnElement[bool]]:
     chosen = [holds(datasets.c.search_text, fold(query))] if query else []
-    return [*chosen, *dataset_born(at)]
+    return [*chosen, *dataset_existed(at)]
 
 
 def _dataset_keys(order: DatasetOrder, at: int | None) -> tuple[sa.ColumnElement[Any], ...]:
@@ -227,7 +227,7 @@ def _jobs_like(query: str, namespace: str | None, at: int | None) -> list[sa.Col
     chosen = [holds(jobs.c.search_name, fold(query))] if query else []
     if namespace is not None:
         chosen.append(jobs.c.namespace == namespace)
-    return [*chosen, *job_born(at)]
+    return [*chosen, *job_existed(at)]
 
 
 def _job_summary(row: JobRow, runs: int, last: ExecutionRow | None) -> JobSummary:
@@ -280,7 +280,9 @@ def _run_counts(connection: Connection, ids: Sequence[str], at: int | None) -> d
 
 
 def _runs(connection: Connection, *chosen: sa.ColumnElement[bool]) -> sa.Subquery:
-    """Job, run and end, at least a line for each run: from an index alone."""
+    """Job, run and end, at least a row for each run: from an index alone, but for executions that
+    do not name their application.
+    """
     columns = executions.c
     elsewhere = (
         sa.select(applications.c.id)
@@ -340,7 +342,7 @@ def _folded(
 
 
 def _start(known: int | None, first_end: int) -> int | None:
-    """The earliest start, unless an earlier end may have an earlier start still."""
+    """The earliest known start of a run, unless an execution without a duration ended before it."""
     return known if known is not None and known <= first_end else None
 
 
@@ -374,7 +376,7 @@ def _newest_errors(
 ) -> dict[str, str | None]:
     """Per run the cause of its newest failed execution that has an error.
 
-    ``runs`` are those of which something failed: mostly none.
+    ``runs`` are those with a failed execution, usually none.
     """
     if not runs:
         return {}

@@ -1,6 +1,6 @@
-"""The executions of the whole catalogue: an index by time, mostly read from its end.
+"""The executions of the whole catalogue, newest first from an index by time.
 
-By duration they are sorted as a whole: no index serves so rare a question.
+By duration the statement sorts all of them: no index is kept for so rare a question.
 """
 
 from __future__ import annotations

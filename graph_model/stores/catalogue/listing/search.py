@@ -1,10 +1,10 @@
 """Search over the names of datasets, jobs and columns: parts, in any case, words in any order.
 
-A search without a hit is asked again with one typing error forgiven in each word of four letters or
-more: a wrong letter, one too many, one too few, two that changed places.
+A search without a hit is repeated and then allows one typing error in each word of four letters or
+more: a wrong letter, one too many, one too few, two in the wrong order.
 
-A scan with LIKE over text that was folded when it was stored: measured, that is tens of
-milliseconds for 100,000 names, so there is no index of trigrams to keep in step.
+The statement scans the folded texts with LIKE: tens of milliseconds for 100,000 names, so there is
+no index of trigrams to maintain.
 """
 
 from __future__ import annotations
@@ -27,8 +27,8 @@ LONGEST: Final = 2_000
 """The most characters a search takes; longer names are addressed by id."""
 
 _SEPARATORS: Final = ("/", ":", ".")
-_LEAST_FORGIVEN: Final = 4
-_MOST_FORGIVEN: Final = 24
+_LEAST_LETTERS: Final = 4
+_MOST_LETTERS: Final = 24
 _MOST_WORDS: Final = 8
 _ESCAPE: Final = "\\"
 _NONE: Final = sa.type_coerce(sa.null(), columns.c.dataset.type)
@@ -68,8 +68,8 @@ class SqlSearch(CatalogueReader):
         self, text: str, *, kinds: Collection[str], limit: int, hidden: Collection[str] = ()
     ) -> Page[Match]:
         """Equal names first, then prefixes of a name or path part, then names with the text as it
-        is, then the rest; of each those of datasets and jobs before columns, of which a hundred may
-        be called alike; shorter first.
+        is, then the rest. Within each of these groups datasets and jobs come before columns, of
+        which a hundred may have one name, and then shorter texts first.
 
         There is one page: ``next`` is None, ``total`` counts all. Raises InvalidInput for a text
         longer than LONGEST, ValueError for a kind without names.
@@ -82,12 +82,12 @@ class SqlSearch(CatalogueReader):
             raise InvalidInput(f"search: expected at most {LONGEST} characters, not {len(text)}")
         checked_limit(limit)
         folded = fold(text)
-        asked, values, shown = sorted(set(kinds)), at_values(hidden), _apart_from(hidden)
+        asked, values, shown = sorted(set(kinds)), at_values(hidden), _not_hidden(hidden)
         if not asked:
             return Page((), 0, None)
         with self._read() as connection:
             rows: Sequence[sa.Row[Any]] = ()
-            for words in _readings(folded):
+            for words in _patterns(folded):
                 parts = [
                     _SEARCHED[kind].where(_matches(kind, folded, words), *shown[kind])
                     for kind in asked
@@ -102,7 +102,7 @@ class SqlSearch(CatalogueReader):
         return Page(matches, total, None)
 
 
-def _apart_from(hidden: Collection[str]) -> dict[str, tuple[sa.ColumnElement[bool], ...]]:
+def _not_hidden(hidden: Collection[str]) -> dict[str, tuple[sa.ColumnElement[bool], ...]]:
     """Per kind the condition that a row is not hidden; the ids are ``at_values`` of the statement,
     which has them once for all kinds.
     """
@@ -125,22 +125,22 @@ def _counted(parts: Sequence[sa.Select[Any]]) -> sa.Select[Any]:
 
 
 _Words = Sequence[Sequence[str]]
-"""Of each word the patterns of LIKE of which one must be held."""
+"""Per word the patterns of LIKE; a text must match one of them."""
 
 
-def _readings(folded: str) -> Iterator[_Words]:
-    """The words as they are, then with an error forgiven in each."""
+def _patterns(folded: str) -> Iterator[_Words]:
+    """The words as they are, then with one error allowed in each."""
     words = folded.split()[:_MOST_WORDS]
     exact = [(_literal(word),) for word in words]
     yield exact
-    forgiven = [_forgiven(word) for word in words]
-    if any(len(patterns) > 1 for patterns in forgiven):
-        yield forgiven
+    similar = [_with_one_error(word) for word in words]
+    if any(len(patterns) > 1 for patterns in similar):
+        yield similar
 
 
-def _forgiven(word: str) -> tuple[str, ...]:
+def _with_one_error(word: str) -> tuple[str, ...]:
     """``salse`` => ``_alse``, ``alse``, ``aslse``, ``_salse`` … , each letter taken literally."""
-    if not _LEAST_FORGIVEN <= len(word) <= _MOST_FORGIVEN:
+    if not _LEAST_LETTERS <= len(word) <= _MOST_LETTERS:
         return (_literal(word),)
     found = {_literal(word): None}
     for at in range(len(word)):

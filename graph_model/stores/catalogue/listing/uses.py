@@ -1,4 +1,4 @@
-"""The number of rows with a value, where no index knows it.
+"""The number of rows with a value, kept in a table where no index has it.
 
 A facet's body goes with the last facet that has its digest. An index by digest would repeat the
 whole key of every facet; a number for each digest is a fortieth of it. The transaction that adds or

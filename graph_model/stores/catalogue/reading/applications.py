@@ -50,7 +50,7 @@ def under_applications(connection: Connection, rows: Iterable[_Row]) -> list[_Ro
 
 
 def applications_of(connection: Connection, runs: Collection[str]) -> dict[str, tuple[str, str]]:
-    """Per run that a client named: the application's id, and the run by that."""
+    """Per run under a client's id: its application's id, and the run under that id."""
     if not runs:
         return {}
     found: dict[str, set[tuple[str, str]]] = {}
@@ -70,28 +70,30 @@ def names_of_runs(connection: Connection, runs: Collection[str]) -> frozenset[st
 def names_of_applications(
     connection: Connection, application_ids: Collection[str]
 ) -> dict[str, str]:
-    """The runs that clients named and that are of one of these applications; per run which."""
+    """Per run under a client's id that belongs to one of these applications: that application."""
     claimed = {run for (run,) in rows_for(connection, _NAMED, application_ids)}
     known = applications_of(connection, claimed)
     return {run: application for run, (application, _) in known.items()}
 
 
 def run_of(of: Any) -> sa.ColumnElement[str]:
-    """In a statement: the run under which an execution is listed (``of``: as for its application).
+    """In a statement: the run under which an execution is listed (``of``: columns of the table or
+    an alias).
 
     Only executions that do not name their application are looked up.
     """
-    named = _only(applications.alias("claims").c, of.run, "application_run")
+    named = _sole_claim(applications.alias("claims").c, of.run, "application_run")
     return sa.case((of.application_id != "", of.run), else_=sa.func.coalesce(named, of.run))
 
 
 def application_of(of: Any) -> sa.ColumnElement[str]:
-    """In a statement: the application of an execution (``of``: columns, of an alias or not)."""
+    """In a statement: the application of an execution (``of``: as for ``run_of``)."""
     own = sa.func.nullif(of.application_id, "")
     claimed = applications.alias("claims").c
-    return sa.func.coalesce(own, _only(claimed, of.run, "application_id"), "")
+    return sa.func.coalesce(own, _sole_claim(claimed, of.run, "application_id"), "")
 
 
-def _only(claimed: Any, run: sa.ColumnElement[str], name: str) -> sa.ScalarSelect[Any]:
+def _sole_claim(claimed: Any, run: sa.ColumnElement[str], name: str) -> sa.ScalarSelect[Any]:
+    """A column of the only application that claims the run; null where none or several do."""
     only = sa.select(sa.func.min(claimed[name])).where(claimed.run == run)
     return only.having(sa.func.count() == 1).scalar_subquery()

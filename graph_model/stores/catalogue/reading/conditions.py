@@ -12,12 +12,12 @@ BEFORE_EVERYTHING: Final = -(2**63) + 1
 
 
 def until(column: sa.ColumnElement[int], at: int | None) -> tuple[sa.ColumnElement[bool], ...]:
-    """The condition that a time sets, for ``where(*until(…))``."""
+    """The condition that a time is not after ``at``, for ``where(*until(…))``."""
     return () if at is None else (column <= at,)
 
 
 def successful(of: Any, *, writes_only: bool) -> tuple[sa.ColumnElement[bool], ...]:
-    """The condition that an execution (``of``: columns of the table or an alias) has worked."""
+    """The condition that an execution (``of``: columns of the table or an alias) completed."""
     completed = of.state == labels.COMPLETED
     return (of.kind == labels.WRITE_KIND, completed) if writes_only else (completed,)
 

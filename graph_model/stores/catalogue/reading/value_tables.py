@@ -39,7 +39,7 @@ AT_ONCE: Final = 5_000
 _END_OF_TIME: Final = 2**63 - 1
 _INPUT: Final = "inputs"
 _UNTIL: Final = "until"
-WORKED_OUT: Final = "MATERIALIZED"
+MATERIALIZED: Final = "MATERIALIZED"
 """The prefix of a common table expression that the database computes once, and not again for every
 row that is joined to it."""
 
@@ -52,7 +52,7 @@ def input_table(types: Sequence[Column]) -> sa.CTE:
         _typed(JsonCell(rows.c.value, sa.literal_column(str(number))), kind).label(name)
         for number, (name, kind) in enumerate(types)
     ]
-    return sa.select(*cells).cte(_INPUT).prefix_with(WORKED_OUT)
+    return sa.select(*cells).cte(_INPUT).prefix_with(MATERIALIZED)
 
 
 def _typed(cell: sa.ColumnElement[Any], kind: sa.types.TypeEngine[Any]) -> sa.ColumnElement[Any]:
@@ -66,15 +66,15 @@ def input_values(rows: Iterable[Sequence[str | int]]) -> dict[str, Any]:
     """The parameter of ``input_table``."""
     listed = [tuple(row) for row in rows]
     text = json.dumps(listed)
-    if "\\u" in text:  # only there a character may stand that no database holds
+    if "\\u" in text:  # an escape may be a character that no database stores
         listed = [tuple(map(storable_value, row)) for row in listed]
         text = json.dumps(listed)
     return {_INPUT: text}
 
 
 def input_column(kind: sa.types.TypeEngine[str] | None = None) -> sa.CTE:
-    """Values as a table ``inputs`` with one column, ``value``; see ``at_values``. They are ids, or
-    of the kind of the column that they are compared with.
+    """Values as a table ``inputs`` with one column, ``value``; see ``at_values``. ``kind`` is that
+    of the column that they are compared with; without it they are ids.
     """
     return input_table((("value", kind or StoredId()),))
 
@@ -85,7 +85,7 @@ def at_values(values: Iterable[str], at: int | None = None) -> dict[str, Any]:
 
 
 def until_input(column: sa.ColumnElement[int]) -> sa.ColumnElement[bool]:
-    """The condition that a time sets which is a parameter."""
+    """The condition that a time is not after the one in ``at_values``."""
     return column <= sa.bindparam(_UNTIL, type_=sa.BigInteger(), required=True)
 
 
@@ -95,10 +95,10 @@ def is_input(column: sa.ColumnElement[str]) -> sa.ColumnElement[bool]:
 
 
 def made_once(build: Callable[_Given, sa.SelectBase]) -> Callable[_Given, PreparedStatement]:
-    """A statement that is built and spelled once, with its constants in its text.
+    """A function whose statement is built and compiled once, with its constants in its text.
 
-    A constant is a parameter else, spelled, sent and bound with every execution: 47 of them cost a
-    third of the time of a statement that finds ten rows.
+    SQLAlchemy makes each constant a parameter, which is compiled, sent and bound with every
+    execution: 47 of them cost a third of the time of a statement that finds ten rows.
 
         WHERE kind = ? AND target = ?  =>  WHERE kind = 'write' AND target = ?
     """

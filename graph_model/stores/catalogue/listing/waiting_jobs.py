@@ -1,8 +1,8 @@
-"""The jobs that have waited for their next run longer than they mostly do.
+"""The jobs that have waited for their next run longer than they usually do.
 
-For each job a walk over its newest runs, a few seeks in indexes for each of them, however long the
-history of the job is and however many executions a run has. Most jobs have run when they usually
-do: their walk ends after half of these runs, and none of their times are read.
+For each job the statement walks over its newest runs, with a few seeks in indexes for each run,
+however long the history of the job is and however many executions a run has. Most jobs wait no
+longer than usual: their walk ends after half of these runs, and none of their times are read.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ import sqlalchemy as sa
 
 from graph_model.stores.catalogue.reading.reader import CatalogueReader
 from graph_model.stores.catalogue.reading.value_tables import (
-    WORKED_OUT,
+    MATERIALIZED,
     at_values,
     is_input,
     made_once,
@@ -35,7 +35,7 @@ class SqlWaitingJobs(CatalogueReader):
 
 @made_once
 def _waiting_jobs(most: int) -> sa.Select[Any]:
-    """A walk is a statement within that of its job: so it stays on the pages of the job."""
+    """The walk of a job is a subquery of its row, so it stays on the index pages of that job."""
     lasts = _lasts()
     walk = _walk(lasts, most)
     times = (
@@ -43,17 +43,17 @@ def _waiting_jobs(most: int) -> sa.Select[Any]:
         .having(sa.func.max(_as_long(walk, lasts)) < most // 2)
         .scalar_subquery()
     )
-    found = sa.select(lasts.c.job, times.label("times")).cte("found").prefix_with(WORKED_OUT)
+    found = sa.select(lasts.c.job, times.label("times")).cte("found").prefix_with(MATERIALIZED)
     return sa.select(found).where(found.c.times.is_not(None))
 
 
 def _lasts() -> sa.CTE:
-    """Each job that is shown with the time of its newest execution."""
+    """Each job that is not hidden, with the time of its newest execution."""
     seen = executions.alias("seen").c
     newest = sa.select(sa.func.max(seen.at)).where(seen.job == jobs.c.id).scalar_subquery()
     shown = sa.select(jobs.c.id.label("job"), newest.label("newest"))
     shown = shown.where(sa.not_(is_input(jobs.c.id)))
-    return shown.cte("lasts").prefix_with(WORKED_OUT)
+    return shown.cte("lasts").prefix_with(MATERIALIZED)
 
 
 def _walk(lasts: sa.CTE, most: int) -> sa.CTE:
@@ -80,7 +80,7 @@ def _walk(lasts: sa.CTE, most: int) -> sa.CTE:
 
 
 def _as_long(walk: sa.CTE, lasts: sa.CTE) -> sa.ColumnElement[int]:
-    """The same with the wait that ended with the run ``later``."""
+    """``as_long`` of the row, counting also the wait that ended with the run ``later``."""
     now = sa.bindparam("now", type_=sa.BigInteger(), required=True)
     is_as_long = walk.c.later - walk.c.at >= now - lasts.c.newest
     return walk.c.as_long + sa.case((is_as_long, 1), else_=0)
