@@ -6,7 +6,7 @@ from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping
 
 from graph_model import identity, labels
-from graph_model.facts import EVERY_BRANCH, MAIN_BRANCH
+from graph_model.facts import EVERY_BRANCH, MAIN_BRANCH, NO_NUMBER
 from graph_model.lineage.history.declared import DeclaredFlows, holds
 from graph_model.lineage.history.merging import REACH_MS, WHOLE, Write, part_of
 from graph_model.lineage.history.names import DatasetNames
@@ -188,8 +188,12 @@ class VisibleWriteReader:
     def _of_versions(self, moments: Collection[Moment]) -> dict[Moment, VisibleWrites]:
         """Per moment that is bound to a version, the writes that led to that version."""
         found = self._versions(moments)
+        # An overwrite is none of the whole table if another producer reports partitions. A change
+        # feed begins with a given version, overwrite or not.
         without_overwrite = [
-            m for m, own in found.items() if own.floor and not own.cut and not own.is_closed
+            m
+            for m, own in found.items()
+            if own.floor and not own.cut and not own.is_closed and m.bound[0].since == NO_NUMBER
         ]
         found |= self._versions(without_overwrite, whole=True) if without_overwrite else {}
         forks = {m: moment for m, own in found.items() if (moment := own.fork(m)) is not None}
