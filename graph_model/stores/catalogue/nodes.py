@@ -148,7 +148,7 @@ class SqlNodeLookup(CatalogueReader):
         return tuple(LogicalPlanRow(*row) for row in self._rows_for(_OF_JOBS, jobs))
 
     def reading_plans(self, jobs: Collection[str], limit: int) -> dict[str, tuple[str, ...]]:
-        """From an index of such plans alone."""
+        """From an index that holds only such plans."""
         found: defaultdict[str, list[str]] = defaultdict(list)
         with self._read() as connection:
             for chunk in chunks(sorted(set(jobs)), AT_ONCE):

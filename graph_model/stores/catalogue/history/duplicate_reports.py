@@ -40,7 +40,7 @@ class SqlCompanions(CatalogueReader):
     def companions_of_target(
         self, target: str, state: str = labels.COMPLETED
     ) -> tuple[SuccessfulWrite, ...]:
-        """One pass over an index of the target's history."""
+        """Reads each write of the target once, in one of two indexes."""
         given = {"target": target, "state": state}
         with self.snapshot() as same:
             with same._read() as connection:

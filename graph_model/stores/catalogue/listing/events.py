@@ -233,7 +233,7 @@ class SqlEvents(CatalogueReader):
     def plan_ids(
         self, at: int | None, offset: int, limit: int, hidden: Collection[str] = ()
     ) -> tuple[tuple[str, ...], int]:
-        """By the newest execution of each plan, newest first: one seek in an index for each."""
+        """By the newest execution of each plan, newest first: a walk of an index for each plan."""
         own, plans = executions.c, sa.select(execution_plans.c.plan_id).distinct().cte("plans")
         newest = (
             sa.select(own.at)
