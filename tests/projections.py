@@ -7,6 +7,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+import sqlalchemy as sa
+
 from graph_model.answers.sources import Sources
 from graph_model.facts import Edge, Row, Vertex
 from graph_model.producers.openlineage import read_event, subject_key
@@ -41,11 +43,43 @@ def lineage_event(body: Mapping[str, Any], scope: str = "", **changes: Any) -> S
     return make_submission(kind, "2", key, scope, raw)
 
 
+class JournalOfProcesses(SqlJournal):
+    """A journal for several projectors in one process: one of them at a time has the lease for
+    rebuilds, as of several processes on one PostgreSQL database.
+    """
+
+    def __init__(self, engine: sa.Engine) -> None:
+        super().__init__(engine)
+        self.rebuilding: SharedLease | None = None
+
+    def rebuild_lease(self) -> SharedLease:  # type: ignore[override]
+        return SharedLease(self)
+
+    def kill_rebuilding_process(self) -> None:
+        """The database gives up the lease of a process that has died."""
+        self.rebuilding = None
+
+
+class SharedLease:
+    is_shared = True
+
+    def __init__(self, journal: JournalOfProcesses) -> None:
+        self._journal = journal
+
+    def take(self) -> bool:
+        self._journal.rebuilding = self._journal.rebuilding or self
+        return self._journal.rebuilding is self
+
+    def give_up(self) -> None:
+        if self._journal.rebuilding is self:
+            self._journal.rebuilding = None
+
+
 @dataclass
 class SmallHeadwater:
     """Everything in memory; ``project`` runs the projector until nothing is pending."""
 
-    journal: SqlJournal
+    journal: JournalOfProcesses
     graph: MemoryGraph
     generations: SqlGenerations
     projector: Projector
@@ -84,7 +118,7 @@ class SmallHeadwater:
 
 def small_headwater(runs: RunWindow = EMBEDDED) -> SmallHeadwater:
     engine = open_database("sqlite://")
-    journal, graph = SqlJournal(engine), MemoryGraph()
+    journal, graph = JournalOfProcesses(engine), MemoryGraph()
     generations = SqlGenerations(engine, journal)
     projector = Projector(journal, graph, generations, runs=runs)
     projector.prepare()

@@ -264,7 +264,7 @@ class Projector:
             self._prepared = False
             raise
         finally:
-            self._rounds.give_way()
+            self._give_way()
         return False
 
     def follow(self) -> None:
@@ -287,9 +287,10 @@ class Projector:
             self._thread.join(timeout)
             if self._thread.is_alive():
                 return  # the thread may still write: no checkpoint now
-        self._rounds.give_way()
+        self._give_way()
         if self._stores.checkpoints.worth_taking:
             self._take_checkpoint()
+        self._rebuild_control.drop()
 
     def _run(self) -> None:
         pause = _FIRST_PAUSE_SECONDS
@@ -313,7 +314,7 @@ class Projector:
                     self._prepared = False
             except Exception:
                 log.exception("unexpected error in the projector; it continues")
-                self._rounds.give_way()
+                self._give_way()
                 self._sleep(_LONGEST_PAUSE_SECONDS)
 
     def _work(self) -> bool:
@@ -360,7 +361,7 @@ class Projector:
         a large command. This process answers as well as that one, provided it has prepared or finds
         everything whole.
         """
-        self._rounds.give_way()
+        self._give_way()
         try:
             if not self._prepared:
                 self.follow()
@@ -370,11 +371,16 @@ class Projector:
             self._fail(error)
         log.info("another process projects, and this one waits for its turn: %s", self.state)
 
+    def _give_way(self) -> None:
+        """Let another process project and rebuild."""
+        self._rounds.give_way()
+        self._rebuild_control.give_way()
+
     def _fail(self, error: Unavailable) -> None:
         self._readiness.fail(error.reason)
         self._commits.forget()
         self._probe.look_soon()
-        self._rounds.give_way()
+        self._give_way()
 
     def _become_ready(self) -> None:
         """Become ready where everything is projected; a rebuild's last steps change no answer."""

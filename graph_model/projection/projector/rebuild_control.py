@@ -1,12 +1,13 @@
 """Starts a rebuild (``projection.rebuilding``), and decides which of several processes runs it.
 
-One process rebuilds at a time, a step between two rounds, and notes each step in the journal.
+One process rebuilds at a time, a step between two rounds: the journal notes its name, and it has
+the journal's lease for rebuilds. A process that dies gives up the lease, so that another one, or
+its own next start, begins the rebuild again at once.
 """
 
 from __future__ import annotations
 
 import logging
-import time
 from collections.abc import Callable, Collection, Sequence
 from typing import Final
 
@@ -24,11 +25,10 @@ from graph_model.stores.protocols import StoredDocument
 
 log = logging.getLogger(__name__)
 
-#: The journal's setting for a wanted rebuild, or for the process that runs it and its last sign.
+#: The journal's setting for a wanted rebuild, or for the process that has begun it.
 REBUILD_KEY: Final = "rebuild"
 _NONE: Final = "none"
 _WANTED: Final = "wanted"
-_SILENT_SECONDS: Final = 60
 
 
 class RebuildControl:
@@ -53,6 +53,7 @@ class RebuildControl:
         self._commands_in_force = commands_in_force
         self._commits = commits
         self._notify = notify
+        self._lease = stores.journal.rebuild_lease()
         self._progress: Progress | None = None
         self.begins_from_nothing = False
 
@@ -65,7 +66,7 @@ class RebuildControl:
     @property
     def is_noted(self) -> bool:
         """Whether a rebuild is wanted or under way, in any process."""
-        return self._stores.journal.get_meta(REBUILD_KEY) not in {None, _NONE}
+        return _is_noted(self._stores.journal.get_meta(REBUILD_KEY))
 
     def request(self) -> Progress:
         """Project everything anew, beside the projection in force; a running rebuild continues,
@@ -78,7 +79,7 @@ class RebuildControl:
             return self._commits.rebuild.progress
         journal = self._stores.journal
         self._progress = Progress(Phase.WANTED, 0, journal.count_subject_keys(), 0, None, None)
-        while not self.is_elsewhere(noted := journal.get_meta(REBUILD_KEY)):
+        while not _is_noted(noted := journal.get_meta(REBUILD_KEY)):
             if journal.replace_meta(REBUILD_KEY, noted, _WANTED):
                 break
         self._notify()
@@ -114,11 +115,23 @@ class RebuildControl:
             self.load_commands(epoch)
 
     def is_elsewhere(self, noted: str | None) -> bool:
-        """Whether another process runs the rebuild: it notes every step."""
-        owner, _, seen = (noted or _NONE).partition(" ")
-        if owner in {_NONE, _WANTED, self._commits.name}:
+        """Whether another process runs the rebuild. For the projector's thread.
+
+        Else this one has the lease where a rebuild is noted. Where another process had begun it,
+        that one has died or waits: it is noted as wanted, so that no process goes on without the
+        documents that are projected from here on.
+        """
+        if not _is_noted(noted):
             return False
-        return time.time() - int(seen or 0) < _SILENT_SECONDS
+        if not self._lease.take():
+            return True
+        if noted not in {_WANTED, self._commits.name}:
+            self._stores.journal.set_meta(REBUILD_KEY, _WANTED)
+        return False
+
+    def give_way(self) -> None:
+        """Let another process rebuild; this one goes on later where none has."""
+        self._lease.give_up()
 
     def step(self) -> bool:
         """One step of a rebuild that is wanted or under way; False when there is none.
@@ -132,15 +145,18 @@ class RebuildControl:
         if self._commits.rebuild is None and not self.is_noted:
             return False
         with journal.projecting():
+            noted = journal.get_meta(REBUILD_KEY)
+            elsewhere = self.is_elsewhere(noted)
+            if noted != self._commits.name:
+                self._discard()
+            if elsewhere or not _is_noted(noted):
+                return False
             if self._commits.rebuild is None:
-                if self.is_elsewhere(journal.get_meta(REBUILD_KEY)):
-                    return False
                 self._begin()
             if self.follow_runs(journal.get_meta(RUNS_KEY)):
                 return True
             self._commits.take_turn(journal.get_meta(WRITER_KEY))
             self._commits.forget()
-            journal.set_meta(REBUILD_KEY, f"{self._commits.name} {int(time.time())}")
             self.load_commands(journal.get_meta(COMMANDS_KEY))
             if self._commits.rebuild is None:  # other rules came: the next step begins with them
                 return True
@@ -186,6 +202,10 @@ class RebuildControl:
 
     def drop(self) -> None:
         """Give up the running rebuild. The next one removes the elements that it added."""
+        self._discard()
+        self._lease.give_up()
+
+    def _discard(self) -> None:
         if self._commits.rebuild is not None:
             self._progress = self._commits.rebuild.progress
             self._commits.rebuild.close()
@@ -194,6 +214,7 @@ class RebuildControl:
     def _begin(self) -> None:
         log.info("rebuild started; the current graph and catalogue stay in use")
         self._stores.void_checkpoint()
+        self._stores.journal.set_meta(REBUILD_KEY, self._commits.name)
         self._commits.rebuild = Rebuild(
             self._stores.journal,
             self._stores.graph,
@@ -223,3 +244,7 @@ class RebuildControl:
         self._stores.journal.set_meta(REBUILD_KEY, _NONE)
         self.drop()
         log.info("rebuild finished")
+
+
+def _is_noted(noted: str | None) -> bool:
+    return noted not in {None, _NONE}

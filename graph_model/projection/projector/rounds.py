@@ -99,11 +99,8 @@ class Rounds:
         with self._journal.projecting():
             noted = self._journal.get_every_meta()
             self._commits.round = int(noted.get(ROUND_KEY) or 0)
-            if self._commits.rebuild is None and self._rebuild_control.is_elsewhere(
-                noted.get(REBUILD_KEY)
-            ):
-                self.give_way()
-                return 0
+            if self._rebuild_control.is_elsewhere(noted.get(REBUILD_KEY)):
+                return self._leave()
             if not self._commits.take_turn(noted.get(WRITER_KEY)):
                 keys = self._pending()  # another process may have projected some
             self._rebuild_control.follow_runs(noted.get(RUNS_KEY))
@@ -114,6 +111,13 @@ class Rounds:
         if self._observe is not None and taken:
             self._observe(taken, time.monotonic() - began)
         return taken
+
+    def _leave(self) -> int:
+        """Leave the documents to the process that rebuilds."""
+        self.elsewhere, self.caught_up = True, False
+        self.give_way()
+        self._wake_waiting_requests()
+        return 0
 
     def _pending(self) -> Sequence[str]:
         """Commands first: documents that they remove must not be shown even for a moment."""

@@ -31,6 +31,7 @@ class Lock(IntEnum):
     COUNTS = 7_238_145_005  # counted rows are looked up and written by one at a time
     LEASE = 7_238_145_006  # the projector that goes on with the next round, while many come
     REMOVAL = 7_238_145_007  # one process removes large bodies from their store at a time
+    REBUILD = 7_238_145_008  # the process that rebuilds, from its first step to its last
 
 
 def keep_order(connection: Connection, lock: Lock) -> None:

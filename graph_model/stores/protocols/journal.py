@@ -199,7 +199,8 @@ class JournalSubjects(Protocol):
 
 
 class ProjectionLease(Protocol):
-    """The right of one process to go on projecting from round to round. For one thread.
+    """The right of one process to go on projecting, or rebuilding, from round to round. For one
+    thread.
 
     A projector's memory of the graph is valid until another one has written. The lease
     protects nothing: each writer also holds ``JournalStates.projecting``.
@@ -269,6 +270,9 @@ class JournalStates(Protocol):
 
     def lease(self) -> ProjectionLease:
         """A lease that is not taken yet."""
+
+    def rebuild_lease(self) -> ProjectionLease:
+        """The same for the one process that rebuilds: no other one projects meanwhile."""
 
 
 class JournalSettings(Protocol):

@@ -151,14 +151,14 @@ def test_nobody_else_asks_for_the_lease_of_a_file(tmp_path: Path) -> None:
     journal.close()
 
 
-def end_session_of_lease(database: Database) -> None:
+def end_session_of_lease(database: Database, lock: Lock = Lock.LEASE) -> None:
     """As if the process that holds the lease had been killed, if one does."""
     ended = sa.text(
         "SELECT pg_terminate_backend(pid) FROM pg_locks WHERE locktype = 'advisory'"
         " AND granted AND (classid::bigint << 32) | objid::bigint = :lock"
     )
     with database.connect().execution_options(isolation_level="AUTOCOMMIT") as connection:
-        connection.execute(ended, {"lock": int(Lock.LEASE)})
+        connection.execute(ended, {"lock": int(lock)})
 
 
 # --- projectors that share it --------------------------------------------------------------------
@@ -250,6 +250,29 @@ def test_a_process_that_rebuilds_gets_the_lease(shared: Shared) -> None:
     assert shared.second.look() == 0
     assert shared.first.look() == 0
     assert shared.second.look() == 1
+
+
+def test_a_rebuild_whose_process_was_killed_is_begun_again_by_another_at_once(
+    shared: Shared,
+) -> None:
+    shared.first.take(*range(MANY))
+    assert shared.first.look() == MANY
+    shared.second.projector.request_rebuild()
+    assert shared.second.projector.rebuild_step()
+    shared.first.take(MANY)
+    assert shared.first.look() == 0
+    assert not shared.first.projector.rebuild_step()
+    end_session_of_lease(shared.first.database, Lock.REBUILD)
+    while not shared.first.look():
+        pass
+    while shared.first.projector.rebuild_step():
+        pass
+    assert shared.first.journal.summary().pending == 0
+    expected = project(documents_of(range(MANY + 1), 0), stepwise=False, runs=NONE)
+    found = shared.first.generations.current.scan()
+    assert {one.id for one in shared.graph.scan()} == {one.id for one in expected.graph.scan()}
+    assert set(found) == set(expected.catalogue.scan())
+    expected.close()
 
 
 def test_work_for_a_limited_time_waits_for_the_process_that_has_the_lease(shared: Shared) -> None:

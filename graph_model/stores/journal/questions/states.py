@@ -85,6 +85,9 @@ class SqlJournalStates(JournalConnection):
     def lease(self) -> Lease:
         return Lease(self._engine, Lock.LEASE, JournalUnavailable)
 
+    def rebuild_lease(self) -> Lease:
+        return Lease(self._engine, Lock.REBUILD, JournalUnavailable)
+
     def conclude(
         self,
         settlements: Collection[tuple[Collection[int], DocumentState, str | None]],

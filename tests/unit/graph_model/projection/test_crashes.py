@@ -291,6 +291,7 @@ class Deployment:
     def start(self) -> None:
         """A new process over the stores as they are."""
         stores = self.headwater
+        stores.journal.kill_rebuilding_process()
         self.projector = Projector(
             FragileStore(stores.journal, self.fault, "conclude", "settle", "set_meta", "reopen"),  # type: ignore[arg-type]
             FragileGraph(stores.graph, self.fault),  # type: ignore[arg-type]
@@ -347,9 +348,6 @@ def outcome_of(
     """
     with tempfile.TemporaryDirectory() as folder, pytest.MonkeyPatch.context() as patched:
         patched.setattr("graph_model.projection.projector.rounds._PLANS_A_BATCH", batch)
-        patched.setattr(
-            "graph_model.projection.projector.rebuild_control._SILENT_SECONDS", 0
-        )  # the killed one is gone
         patched.setattr("graph_model.projection.projector.commands.SUBJECTS_AT_ONCE", of_command)
         patched.setattr("graph_model.projection.projector.commands.EVENTS_A_STEP", 1)
         patched.setattr("graph_model.projection.revision.EVENTS_A_STEP", 1)
