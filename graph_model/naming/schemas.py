@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Final, NamedTuple
 
 from graph_model import naming
@@ -19,8 +19,13 @@ _SQL_TYPES: Final = {
 _WORD: Final = re.compile(r"\b[A-Za-z_]\w*+(?! *+:)")
 _MARK: Final = re.compile(r"([<>(),:])")
 _CLASS: Final = "type"
-_NESTING: Final = ("array", "map", "struct")
+_ARRAY: Final = "array"
+_MAP: Final = "map"
+_NESTING: Final = (_ARRAY, _MAP, "struct")
 _WHOLE_DECIMAL: Final = "decimal(10,0)"
+_NO_FIELDS: Final = "void"
+_MOST_NESTED: Final = 32
+"""Structs in structs: deeper fields are compared as a part of the struct around them."""
 
 
 def same_type(one: str | None, other: str | None) -> bool:
@@ -49,6 +54,100 @@ def _sql_type(word: str) -> str:
     if len(name) > len(_CLASS):
         name = name.removesuffix(_CLASS)
     return _SQL_TYPES.get(name, name)
+
+
+# --- the fields of a type ------------------------------------------------------------------------
+
+
+class NestedChange(NamedTuple):
+    """A field that one of two types lacks (its type there is None), or that has another type.
+
+    ``path`` are the names from the column inwards, without arrays and maps, as columns are called.
+    """
+
+    path: tuple[str, ...]
+    before: str | None
+    after: str | None
+
+
+def field_changes(before: str, after: str, nesting: int = _MOST_NESTED) -> Iterator[NestedChange]:
+    """The fields by which two types of a column differ, a struct before its own fields; with a
+    struct that is gone, its fields are gone.
+
+    struct<a:int,b:string>, struct<a:bigint> => (a, int, bigint), (b, string, None)
+
+    Nothing where a type does not list its fields (``struct`` alone, a text that was cut): they are
+    unknown, not gone. Nothing either between a struct and a map, whose keys are read like fields.
+    """
+    old, new = _nested(before), _nested(after)
+    open_ended = new.fields is None and new.may_have_fields
+    if nesting == 0 or old.fields is None or open_ended or old.maps != new.maps:
+        return
+    former = {name.casefold(): (name, kind) for name, kind in old.fields.items()}
+    latter = {name.casefold(): (name, kind) for name, kind in (new.fields or {}).items()}
+    for key, (name, kind) in former.items():
+        other = latter[key][1] if key in latter else None
+        if other is None or not same_type(kind, other):
+            yield NestedChange((name,), kind, other)
+            for inner in field_changes(kind, other or _NO_FIELDS, nesting - 1):
+                yield inner._replace(path=(name, *inner.path))
+    for key, (name, kind) in latter.items():
+        if key not in former:
+            yield NestedChange((name,), None, kind)
+
+
+def same_nesting(one: str, other: str) -> bool:
+    """Whether two types differ by their listed fields alone: structs within equal arrays and
+    maps.
+    """
+    first, second = _nested(one), _nested(other)
+    listed = first.fields is not None and second.fields is not None
+    return listed and first.around == second.around
+
+
+class _Nested(NamedTuple):
+    """A type as arrays and maps ``around`` another one, and its ``fields`` if that lists any."""
+
+    around: tuple[str, ...]
+    fields: Mapping[str, str] | None
+    may_have_fields: bool
+
+    @property
+    def maps(self) -> list[str]:
+        return [one for one in self.around if one != _ARRAY]
+
+
+def _nested(text: str) -> _Nested:
+    around: list[str] = []
+    text = plain_type(text)
+    while (opened := text.partition("<"))[0] in (_ARRAY, _MAP) and text.endswith(">"):
+        *key, text = _parts(opened[2][:-1])
+        around.append(f"{_MAP}<{','.join(key)}>" if opened[0] == _MAP else _ARRAY)
+    fields = _fields(text[len("struct<") : -1]) if text.startswith("struct<") else None
+    return _Nested(tuple(around), fields, text.partition("<")[0] in _NESTING)
+
+
+def _fields(text: str) -> Mapping[str, str] | None:
+    """``a:int,b:array<string>``, by name; None for a text that is no list of fields."""
+    pairs = [part.partition(":") for part in _parts(text)]
+    if not all(name and mark and kind for name, mark, kind in pairs):
+        return None
+    return {name: kind for name, _, kind in pairs}
+
+
+def _parts(text: str) -> list[str]:
+    """The text cut at the commas outside its brackets."""
+    parts, depth = [""], 0
+    for piece in _MARK.split(text):
+        depth += (piece in ("<", "(")) - (piece in (">", ")"))
+        if piece == "," and depth == 0:
+            parts.append("")
+        else:
+            parts[-1] += piece
+    return parts
+
+
+# --- the columns of a schema ---------------------------------------------------------------------
 
 
 class ColumnSpelling(NamedTuple):

@@ -20,6 +20,7 @@ from graph_model.answers.sources import Sources
 from graph_model.errors import InvalidInput
 from graph_model.facts import Vertex
 from graph_model.lineage import HUB_LIMIT, holders
+from graph_model.naming.schemas import same_nesting
 from graph_model.picture.view import iso
 from graph_model.stores.protocols import Direction
 
@@ -180,7 +181,10 @@ class ImpactCheck:
         known = self._with_fields({column for column, _ in asked})
         fates: dict[str, str] = {}
         for column, change in asked:
-            fates |= dict.fromkeys(known.get(column, ()), fate(change))
+            changed = known.get(column, frozenset())
+            fates |= dict.fromkeys(
+                changed & {column} if _by_fields(change) else changed, fate(change)
+            )
         return fates
 
     def _with_fields(self, columns: Collection[str]) -> dict[str, frozenset[str]]:
@@ -205,6 +209,13 @@ def _of_columns(changes: Iterable[Change], effect: Effect) -> list[Change]:
         for change in changes
         if change.effect == effect and change.kind != ChangeKind.TARGET_MOVED
     ]
+
+
+def _by_fields(change: Change) -> bool:
+    """Whether a struct has another type because of fields that are listed as changes themselves."""
+    if change.kind != ChangeKind.COLUMN_RETYPED or change.before is None or change.after is None:
+        return False
+    return same_nesting(change.before, change.after)
 
 
 def _name(column: Vertex) -> tuple[str, str]:

@@ -9,10 +9,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence, Set
 from typing import Final
 
-from graph_model import labels
+from graph_model import labels, naming
 from graph_model.answers.impact.changes import Change, ChangeKind
 from graph_model.answers.impact.outline import ColumnOutline, PlanOutline, RowInfluence
-from graph_model.naming.schemas import same_type
+from graph_model.naming.schemas import field_changes, same_type
 
 _SHOWN_DIGITS: Final = 8
 
@@ -67,8 +67,10 @@ def _columns(before: PlanOutline, after: PlanOutline) -> Iterator[Change]:
 
 
 def _column(before: ColumnOutline, after: ColumnOutline) -> Iterator[Change]:
-    if None not in (before.type, after.type) and not same_type(before.type, after.type):
-        yield Change(ChangeKind.COLUMN_RETYPED, before.path, before.type, after.type)
+    if before.type is not None and after.type is not None:
+        if not same_type(before.type, after.type):
+            yield Change(ChangeKind.COLUMN_RETYPED, before.path, before.type, after.type)
+        yield from _inside(before.path, before.type, after.type)
     if (before.sources, before.expressions) != (after.sources, after.expressions):
         yield Change(
             ChangeKind.COLUMN_RECOMPUTED,
@@ -76,6 +78,19 @@ def _column(before: ColumnOutline, after: ColumnOutline) -> Iterator[Change]:
             labels.BETWEEN_EXPRESSIONS.join(before.expressions),
             labels.BETWEEN_EXPRESSIONS.join(after.expressions),
         )
+
+
+def _inside(path: str, before: str, after: str) -> Iterator[Change]:
+    """The fields of a struct, as columns of their own: a reader of ``person.email`` breaks without
+    it, whatever else ``person`` holds.
+    """
+    for field in field_changes(before, after):
+        names = (*naming.split_path(path), *map(naming.fold, field.path))
+        kind = ChangeKind.COLUMN_RETYPED
+        if field.before is None or field.after is None:
+            gone = field.after is None
+            kind = ChangeKind.COLUMN_DROPPED if gone else ChangeKind.COLUMN_ADDED
+        yield Change(kind, naming.column_path(names), field.before, field.after)
 
 
 def _renamed(

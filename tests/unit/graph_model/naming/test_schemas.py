@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from graph_model.naming.schemas import plain_type, same_type
+from graph_model.naming.schemas import field_changes, plain_type, same_nesting, same_type
 
 
 @pytest.mark.parametrize(
@@ -45,3 +45,49 @@ def test_a_plain_type_is_spelled_as_sql_spells_it() -> None:
     assert plain_type(" struct<Long : LongType , b : array< short >> ") == (
         "struct<Long:bigint,b:array<smallint>>"
     )
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "changes"),
+    [
+        ("int", "bigint", []),
+        ("struct<a:int,b:string>", "struct<b:string,A:long>", [("a", "int", "bigint")]),
+        ("struct<a:int>", "struct<a:int,b:int>", [("b", None, "int")]),
+        ("struct<a:int,b:decimal(10,2)>", "struct<a:int>", [("b", "decimal(10,2)", None)]),
+        (
+            "array<struct<id:int,at:struct<day:date,hour:int>>>",
+            "array<struct<id:int,at:struct<day:date>>>",
+            [
+                ("at", "struct<day:date,hour:int>", "struct<day:date>"),
+                ("at.hour", "int", None),
+            ],
+        ),
+        (
+            "map<string,struct<v:int>>",
+            "map<string,struct<w:int>>",
+            [("v", "int", None), ("w", None, "int")],
+        ),
+        ("struct<a:int>", "string", [("a", "int", None)]),
+        (
+            "struct<a:struct<x:int>,b:int>",
+            "struct<b:int>",
+            [("a", "struct<x:int>", None), ("a.x", "int", None)],
+        ),
+        ("string", "struct<a:int>", []),
+        ("struct<a:struct<x:int>>", "struct<a:struct>", []),
+        ("struct<a:int>", "struct<a:int,... 3 more fields>", []),
+        ("struct<a:int>", "map<string,int>", []),  # x.a reads a key of the map
+    ],
+)  # fmt: skip
+def test_the_fields_of_two_types_are_compared_one_by_one(
+    before: str, after: str, changes: list[tuple[str, str | None, str | None]]
+) -> None:
+    found = [(".".join(path), old, new) for path, old, new in field_changes(before, after)]
+    assert found == changes
+
+
+def test_two_types_differ_by_their_fields_alone_within_equal_arrays_and_maps() -> None:
+    assert same_nesting("array<struct<a:int>>", "array<struct<b:int>>")
+    assert not same_nesting("array<struct<a:int>>", "struct<a:int>")
+    assert not same_nesting("map<int,struct<a:int>>", "map<string,struct<a:int>>")
+    assert not same_nesting("struct<a:int>", "string")

@@ -501,6 +501,44 @@ def test_a_field_goes_with_the_struct_that_holds_it() -> None:
         made.close()
 
 
+def people(**fields: str) -> dict[str, Any]:
+    """Copies a table whose struct has these fields."""
+    plan = PlanBuilder()
+    rows = plan.read("s3://landing/people", "id: int", f"address: {plan.struct_type(**fields)}")
+    plan.write(rows, "s3://lake/people")
+    return lake.named(plan, "people")
+
+
+def reader_of(field: str, place: int) -> dict[str, Any]:
+    plan = PlanBuilder()
+    address = plan.struct_type(city="string", street="string")
+    rows = plan.read("s3://lake/people", "id: int", f"address: {address}")
+    params = {"ordinal": place, "name": field}
+    picked = plan.call(field, rows["address"], of="GetStructField", params=params)
+    plan.write(plan.project(rows, **{field: picked}), f"s3://lake/{field}")
+    return lake.named(plan, field)
+
+
+def test_a_field_that_a_struct_loses_breaks_its_readers_and_no_others() -> None:
+    made = small_headwater()
+    try:
+        whole = people(city="string", street="string")
+        lake.fill(made, [whole, reader_of("city", 0), reader_of("street", 1)])
+        report = check(made, people(street="string"))
+        assert report.effect == Effect.BREAKS
+        assert verdicts(report) == {
+            "column city.city": ("breaks", "city copies people.address.city, which is dropped"),
+            "job city": ("breaks", "city copies people.address.city, which is dropped"),
+        }
+        (plan,) = report.plans
+        assert [(change.kind, change.subject) for change in plan.changes] == [
+            (ChangeKind.COLUMN_DROPPED, "address.city"),
+            (ChangeKind.COLUMN_RETYPED, "address"),
+        ]
+    finally:
+        made.close()
+
+
 def test_only_columns_are_dropped(headwater: SmallHeadwater) -> None:
     with pytest.raises(InvalidInput, match="expected a column"):
         ImpactCheck(headwater.sources).of_column(
