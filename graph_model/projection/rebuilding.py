@@ -98,7 +98,8 @@ class Rebuild:
     ``project_all`` translates all documents of a subject as if they had just come. Everything runs
     on the projector's thread. With ``compare`` the hash over all elements and rows is taken before
     and after. ``settled``: the rebuild is under the rules in force, so that it visits nothing
-    again. ``producers`` are those of ``project_all``.
+    again. ``producers`` are those of ``project_all``. ``void_checkpoint``: until the switch a
+    checkpoint of the former projection stays, and a start goes on from it.
     """
 
     def __init__(
@@ -109,6 +110,7 @@ class Rebuild:
         project_all: Callable[[Sequence[StoredDocument]], Projection],
         runs: GraphRuns,
         producers: Producers,
+        void_checkpoint: Callable[[], None],
         *,
         compare: bool = False,
         settled: bool = False,
@@ -119,6 +121,7 @@ class Rebuild:
         self._translate_all = project_all
         self._runs = runs
         self._producers = producers
+        self._void_checkpoint = void_checkpoint
         self._sweeps = True
         self._compare = compare
         self._settled = settled
@@ -255,6 +258,7 @@ class Rebuild:
                 self._visit(sorted(self._revisited)[:_SUBJECTS_A_STEP])
             )
         else:
+            self._void_checkpoint()  # its runs, and what this rebuild repairs, are the former ones
             self._generations.switch()
             self._runs.begin_writing()
             self._phase = Phase.KEEPING
@@ -297,7 +301,12 @@ class Rebuild:
         if not self._settled:
             for subject_key, projection in zip(subject_keys, projections, strict=True):
                 self._replace(subject_key, contribution_of(projection.parts))
+        self._conclude(projections)
+
+    def _conclude(self, projections: Sequence[Projection]) -> None:
         dropped = [position for one in projections for position in one.dropped]
+        if dropped:
+            self._void_checkpoint()  # dropped documents must not come back from there
         self._journal.conclude(settlements(projections), dropped)
 
     def _replace(self, subject_key: str, added: Contribution) -> None:
@@ -364,13 +373,12 @@ class Rebuild:
         projection = self._translate_all([*plans, *events])
         added = difference(projection.facts, (visit.plan_facts,))
         self._record(added)
-        decided = visit.take(projection, added, piece, events)
-        self._journal.conclude(settlements([decided]), decided.dropped)
+        self._conclude([visit.take(projection, added, piece, events)])
 
     def _end_long(self, visit: LongPlan, plans: Sequence[StoredDocument]) -> None:
         projection = self._translate_all([*plans, *visit.deciding])
         self._record(projection.facts)
-        self._journal.conclude(settlements([projection]), projection.dropped)
+        self._conclude([projection])
         self._withdraw(visit.end(projection.facts))
         self._long = None
 

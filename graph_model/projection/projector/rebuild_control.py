@@ -213,7 +213,6 @@ class RebuildControl:
 
     def _begin(self) -> None:
         log.info("rebuild started; the current graph and catalogue stay in use")
-        self._stores.void_checkpoint()
         self._stores.journal.set_meta(REBUILD_KEY, self._commits.name)
         self._commits.rebuild = Rebuild(
             self._stores.journal,
@@ -222,6 +221,7 @@ class RebuildControl:
             self._project_anew(Translation(self._rules.wanted, self._rules.producers)),
             self._runs,
             self._rules.producers,
+            self._stores.void_checkpoint,
             compare=self._stores.journal.get_meta(EPOCH_KEY) == self._rules.epoch,
             settled=self._rules.settled,
         )

@@ -490,3 +490,23 @@ def test_a_forget_command_removes_an_execution_whose_write_broke_off(
             Meeting((forgets,), "nothing", 0),
         ]
         assert outcome_of(meetings) == expected, step
+
+
+def test_a_start_after_a_rebuild_that_broke_off_goes_on_from_the_checkpoint(tmp_path: Path) -> None:
+    documents = [one for story in STORIES[:4] for one in story]
+    deployment = Deployment(tmp_path)
+    deployment.headwater.accept(*documents)
+    deployment.work()
+    deployment.projector._take_checkpoint()
+    before = deployment.headwater.elements()
+    deployment.projector.request_rebuild()
+    assert deployment.projector.rebuild_step()
+    deployment.headwater.graph.clear()
+    deployment.start()
+    deployment.projector.prepare()
+    assert deployment.headwater.journal.summary().pending == 0
+    assert deployment.headwater.elements() == before
+    deployment.work()
+    assert deployment.headwater.elements() == before
+    assert not deployment.projector.rebuild_waits
+    deployment.headwater.close()
