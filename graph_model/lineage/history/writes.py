@@ -6,6 +6,7 @@ import json
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from functools import lru_cache
+from itertools import chain
 from typing import Final, TypeVar
 
 from graph_model import labels
@@ -24,6 +25,7 @@ from graph_model.lineage.history.merging import (
 from graph_model.lineage.history.names import DatasetNames
 from graph_model.lineage.history.parts import ReportedParts
 from graph_model.lineage.history.plans import PlanRows
+from graph_model.lineage.history.versions import BEGINNING, END
 from graph_model.stores.protocols import Catalogue, Span, SpanWrites, SuccessfulWrite
 
 _Key = TypeVar("_Key")
@@ -92,14 +94,18 @@ class ReportedWrites:
         asked = {target for found in targets.values() for target, _ in found}
         newest = self._catalogue.last_writes(asked, at)
         spans: dict[str, list[Span]] = {}
+        moved = {name for name, place in chain(*targets.values()) if place and name in newest}
+        places = self._names.locate((name, newest[name]) for name in moved)
         for dataset, found in targets.items():
-            times = [newest[target] for target, place in found if target in newest and not place]
-            times = times or [newest[target] for target, _ in found if target in newest]
-            if times:
-                last = max(times)
-                spans[dataset] = [
-                    Span(target, last - REACH_MS, last + 1, place) for target, place in found
-                ]
+            written = [(target, place) for target, place in found if target in newest]
+            if not written:
+                continue
+            last = max(newest[target] for target, _ in written)
+            since, before = last - REACH_MS, last + 1
+            if any(place and places[name, newest[name]] != place for name, place in written):
+                # The name's newest write is one of another location.
+                since, before = BEGINNING, END if at is None else at + 1
+            spans[dataset] = [Span(target, since, before, place) for target, place in found]
         rows = self.read(spans)
         writes = self.merged(rows)
         return {
