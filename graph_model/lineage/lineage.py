@@ -188,11 +188,13 @@ class Lineage:
         neighbours than returned.
         """
         down = Direction.DOWNSTREAM
+        names = self.history.names.names_of(datasets)
+        called = {name for dataset in datasets for name in (dataset, *names[dataset])}
         of_jobs = self._graph.edges(jobs, down, (labels.HAS,), HUB_LIMIT)
-        reading = self._graph.edges(datasets, down, (labels.FEEDS,), HUB_LIMIT)
+        reading = self._graph.edges(called, down, (labels.FEEDS,), HUB_LIMIT)
         found = {edge.in_id for page in (of_jobs, reading) for edge in page.edges}
         plans = {plan for plan in found if identity.kind_of(plan) == labels.LOGICAL_PLAN}
-        plans |= {writer.logical_plan for writer in self._catalogue.writers(datasets, at)}
+        plans |= {writer.logical_plan for writer in self._catalogue.writers(called, at)}
         rows = self.history.plans.rows(plans).values()
         fed = self._graph.edges(plans, Direction.UPSTREAM, (labels.FEEDS,), HUB_LIMIT)
         neighbours = {row.target for row in rows} | {edge.out_id for edge in fed.edges}
