@@ -19,11 +19,13 @@ from graph_model.stores.protocols import Page
 EXECUTIONS: Final = "executions"
 """The list of executions, newest first: its key is (at, id)."""
 Item = TypeVar("Item")
+_PAST_INTEGERS: Final = 2**63
+"""The first integer of more than 64 bits."""
 _EXPECTED: Final = "a cursor that this list gave as `next`"
 
 
 def write_cursor(kind: str, *key: str | int) -> str:
-    """``[A-Za-z0-9_-]+``; read it with the same ``kind``."""
+    """``[A-Za-z0-9_-]+``; read it with the same ``kind``. Integers are of 64 bits."""
     text = json.dumps([kind, *key], separators=(",", ":"))
     return base64.urlsafe_b64encode(text.encode()).decode().rstrip("=")
 
@@ -44,6 +46,9 @@ def read_cursor(cursor: str, kind: str, *types: type) -> tuple[str | int, ...]:
         or [type(part) for part in parts] != list(shape)
         or parts[0] != kind
         or write_cursor(*parts) != cursor
+        or any(
+            isinstance(part, int) and not -_PAST_INTEGERS <= part < _PAST_INTEGERS for part in parts
+        )
     ):
         raise InvalidReference(cursor, _EXPECTED)
     return tuple(parts[1:])
