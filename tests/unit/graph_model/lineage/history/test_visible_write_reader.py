@@ -13,6 +13,7 @@ from graph_model import labels
 from graph_model.facts import ExecutionRow, NameRow, PartitionRow, Row, row_key
 from graph_model.lineage.history import Moment, visible_write_reader
 from graph_model.lineage.history.history import History
+from graph_model.lineage.history.merging import REACH_MS
 from graph_model.lineage.history.versions import VisibleWrites
 from graph_model.lineage.history.visible_write_reader import moment_of
 from graph_model.stores.catalogue import SqlCatalogue
@@ -227,7 +228,7 @@ def test_every_visible_write_is_listed_or_in_a_period_of_one_of_its_plans_howeve
     catalogue = SqlCatalogue(open_database(":memory:"))
     spread = [*map(_spread, rows), *map(_spread, beside)]
     catalogue.record([*{row_key(row): row for row in spread}.values()])
-    plans = {row.id: row.logical_plan for row in spread if isinstance(row, ExecutionRow)}
+    executions = {row.id: row for row in spread if isinstance(row, ExecutionRow)}
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(visible_write_reader, "EXACT_EXECUTIONS", 100)
         whole = History(catalogue).visible_writes.of(_MOMENTS)
@@ -236,8 +237,11 @@ def test_every_visible_write_is_listed_or_in_a_period_of_one_of_its_plans_howeve
     for moment, visible in whole.items():
         listed = {write.id for write in few[moment].writes}
         for write in visible.writes:
-            of_plans = {plans[execution] for execution in write.executions}
+            reports = [executions[execution] for execution in write.executions]
+            of_plans = {report.logical_plan for report in reports}
+            # Of agents that contradict each other about the branch one alone is in the period.
+            early = REACH_MS if len({report.branch for report in reports}) > 1 else 0
             assert write.id in listed or any(
-                older.logical_plan in of_plans and older.first <= write.at <= older.last
+                older.logical_plan in of_plans and older.first - early <= write.at <= older.last
                 for older in few[moment].older
             ), (moment, write)
