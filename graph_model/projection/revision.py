@@ -97,9 +97,12 @@ def revise(
         yield _of_events(revised, plan_facts, kept | representatives.positions)
     others = () if shown else sorted(set(events) - set(covered))
     for piece in pieces(read, others):
-        shown = representatives.see(project([*plans, *piece]), piece)
+        revised = project([*plans, *piece])
+        shown = representatives.see(revised, piece)
         if shown:
             break
+        # A command in force covers them whose turn has not come: they go before their plan does.
+        yield _of_events(revised, plan_facts, kept | representatives.positions)
     last = project([*plans, *representatives.documents])
     yield replace(last, dropped=(*last.dropped, *last.silenced()))
 
