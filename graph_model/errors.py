@@ -20,6 +20,7 @@
     │   │   └── ProjectedElsewhere  another process projects for longer than this one waits
     │   ├── GraphUnavailable    the graph database does not answer
     │   │   └── GraphTimeout    ... within the time it was given
+    │   ├── ProjectionStopped   the process ends in the middle of a command
     │   └── Rebuilding          the graph is behind the journal
     ├── GraphRejected           the graph database refuses a request: a bug of ours
     ├── FactConflict            two facts share an id and differ: a bug of ours
@@ -209,6 +210,10 @@ class GraphUnavailable(Unavailable):
 
 class GraphTimeout(GraphUnavailable):
     """The graph database did not answer within the time it was given."""
+
+
+class ProjectionStopped(Unavailable):
+    """The projector stops in the middle of a command; the next start carries it out again."""
 
 
 class Rebuilding(Unavailable):

@@ -2,9 +2,10 @@
 
 Commands are carried out one by one, before the documents that wait beside them. A long command
 gives way to those documents now and then; it is in force for them from its beginning. After a crash
-it is repeated from the start. A command that fails is set aside with its reason: the facts that it
-removed are projected again, except those of documents that it had already dropped from the journal,
-and the documents behind it are projected as usual.
+it is repeated from the start. When the service stops, it breaks off between two commits, so that
+the service can still save its graph, and the next start repeats it. A command that fails is set
+aside with its reason: the facts that it removed are projected again, except those of documents that
+it had already dropped from the journal, and the documents behind it are projected as usual.
 """
 
 from __future__ import annotations
@@ -12,12 +13,12 @@ from __future__ import annotations
 import json
 import logging
 import uuid
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import Final
 
 from graph_model.batches import batched
-from graph_model.errors import HeadwaterError, Unavailable
+from graph_model.errors import HeadwaterError, ProjectionStopped, Unavailable
 from graph_model.facts import Facts
 from graph_model.producers.commands.documents import (
     COMMAND_KIND,
@@ -48,7 +49,7 @@ _WAITING_AT_ONCE: Final = 100
 
 
 class CommandRunner:
-    """Carries out the commands that the journal holds."""
+    """Carries out the commands that the journal holds, until ``is_stopping`` returns True."""
 
     def __init__(
         self,
@@ -57,7 +58,9 @@ class CommandRunner:
         commits: Commits,
         rebuild_control: RebuildControl,
         subject_projector: SubjectProjector,
+        is_stopping: Callable[[], bool],
     ) -> None:
+        self._is_stopping = is_stopping
         self._stores = stores
         self._commands_in_force = commands_in_force
         self._commits = commits
@@ -114,6 +117,7 @@ class CommandRunner:
         self, position: int, command: Command, facts: Facts, touched: set[str]
     ) -> None:
         """Carry out the command once. Adds its subjects to ``touched``."""
+        self._break_off_if_stopping()
         if not isinstance(
             command.instruction, Statement
         ):  # a statement changes nothing in the graph
@@ -195,7 +199,12 @@ class CommandRunner:
         self._rebuild_control.revisit(subject_keys)
         with self._subject_projector.noted(attempt_of(subject_keys, plans)):
             for revised in self._revisions(plans, named):
+                self._break_off_if_stopping()
                 self._commits.commit(revised)
+
+    def _break_off_if_stopping(self) -> None:
+        if self._is_stopping():
+            raise ProjectionStopped("the service stops")
 
     def _without_new_documents(self, subject_keys: Sequence[str]) -> Outline:
         """The outline of these subjects, once their new documents are projected."""

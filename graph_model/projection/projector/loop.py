@@ -9,7 +9,12 @@ from collections.abc import Callable, Collection
 from typing import Final
 
 from graph_model import naming
-from graph_model.errors import HeadwaterError, ProjectedElsewhere, Unavailable
+from graph_model.errors import (
+    HeadwaterError,
+    ProjectedElsewhere,
+    ProjectionStopped,
+    Unavailable,
+)
 from graph_model.naming import Rules
 from graph_model.producers.registry import PRODUCERS, Producers
 from graph_model.projection.fullness import FULL, Fullness
@@ -128,6 +133,7 @@ class Projector:
             self._waiting,
             self._activity,
             subject_projector,
+            self._stopping.is_set,
             observe,
         )
 
@@ -303,6 +309,8 @@ class Projector:
                 if self._is_moment_for_checkpoint():
                     self._take_checkpoint()
                 pause = _FIRST_PAUSE_SECONDS
+            except ProjectionStopped:
+                log.info("the projector stops in a command, which the next start continues")
             except ProjectedElsewhere:
                 self._wait_for_turn()
             except Unavailable as error:

@@ -44,6 +44,7 @@ class Rounds:
         waiting: Waiters,
         activity: Activity,
         subject_projector: SubjectProjector,
+        is_stopping: Callable[[], bool],
         observe: Callable[[int, float], None] | None,
     ) -> None:
         self._journal = stores.journal
@@ -55,7 +56,7 @@ class Rounds:
         self._activity = activity
         self._subject_projector = subject_projector
         self._commands = CommandRunner(
-            stores, commands_in_force, commits, rebuild_control, subject_projector
+            stores, commands_in_force, commits, rebuild_control, subject_projector, is_stopping
         )
         self._observe = observe
         self.caught_up = False

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import pickle
 import tempfile
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from itertools import chain
@@ -15,7 +16,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from graph_model.errors import GraphUnavailable
+from graph_model.errors import GraphUnavailable, ProjectionStopped
 from graph_model.facts import Facts, stages
 from graph_model.producers.commands.documents import (
     Command,
@@ -26,6 +27,7 @@ from graph_model.producers.commands.documents import (
     Prune,
     Retract,
     Statement,
+    read_command,
     write_value,
 )
 from graph_model.producers.commands.submissions import submit
@@ -169,19 +171,32 @@ class Killed(BaseException):
 
 
 class Fault:
-    """Once armed: lets so many steps pass, then raises, once."""
+    """Once armed: lets so many steps pass, then acts, once."""
 
     def __init__(self) -> None:
-        self._left = 0
-        self._error: BaseException = Killed()
+        self.disarm()
 
-    def arm(self, steps: int, error: BaseException) -> None:
-        self._left, self._error = steps, error
+    def arm(self, steps: int, act: Callable[[], None]) -> None:
+        self._left, self._act = steps, act
+
+    def disarm(self) -> None:
+        self._left, self._act = 0, _nothing
 
     def step(self) -> None:
         self._left -= 1
         if self._left == 0:
-            raise self._error
+            self._act()
+
+
+def _nothing() -> None:
+    pass
+
+
+def _raising(error: BaseException) -> Callable[[], None]:
+    def act() -> None:
+        raise error
+
+    return act
 
 
 class FragileGraph:
@@ -274,7 +289,10 @@ class Meeting:
 #: ``killed``: the process. ``emptied``: the engine. ``both``. ``away``: the engine answers again
 #: soon. ``saved``: nothing goes wrong, and a checkpoint is taken. ``anew``, ``replayed``: somebody
 #: asks for a rebuild, or for projected documents to be projected again, and the process is killed.
-WRONG: Final = ("nothing", "saved", "away", "emptied", "killed", "both", "anew", "replayed")
+#: ``stopped``: the service stops in a round, with a checkpoint, and starts with an empty engine.
+WRONG: Final = (
+    "nothing", "saved", "stopped", "away", "emptied", "killed", "both", "anew", "replayed"
+)  # fmt: skip
 _KILLED: Final = {"killed", "both", "anew", "replayed"}
 
 
@@ -307,18 +325,30 @@ class Deployment:
         elif meeting.wrong == "saved":
             self.round()
             self.projector._take_checkpoint()
+        elif meeting.wrong == "stopped":
+            self._stop(meeting.step)
         else:
             self._fail(meeting.wrong, meeting.step)
 
+    def _stop(self, step: int) -> None:
+        self.fault.arm(step, self.projector._stopping.set)
+        with suppress(ProjectionStopped):
+            self.round()
+        self.fault.disarm()
+        self.projector.stop()
+        self.headwater.graph.clear()
+        self.start()
+
     def _fail(self, wrong: str, step: int) -> None:
-        self.fault.arm(step, Killed() if wrong in _KILLED else GraphUnavailable("away"))
+        error = Killed() if wrong in _KILLED else GraphUnavailable("away")
+        self.fault.arm(step, _raising(error))
         with suppress(Killed, GraphUnavailable):
             if wrong == "anew":
                 self.projector.request_rebuild()
             if wrong == "replayed":
                 self.projector.replay(list(DocumentState))
             self.round()
-        self.fault.arm(0, Killed())
+        self.fault.disarm()
         if wrong in {"emptied", "both"}:
             self.headwater.graph.clear()
             self.projector._prepared = False
@@ -510,3 +540,33 @@ def test_a_start_after_a_rebuild_that_broke_off_goes_on_from_the_checkpoint(tmp_
     assert deployment.headwater.elements() == before
     assert not deployment.projector.rebuild_waits
     deployment.headwater.close()
+
+
+def test_a_stop_in_a_command_leaves_a_checkpoint_to_the_next_start(tmp_path: Path) -> None:
+    """The second of two subjects is left to the next start, which projects neither one anew."""
+    documents = pruned("daily", 4, drop_bodies=False, later=1_700_000_000_000)
+    others = pruned("weekly", 9, drop_bodies=False, later=1_700_000_000_000)
+    prunes = [read_command(json.loads(story[-1].body)).instruction for story in (documents, others)]
+    prune = command(
+        Prune(tuple(cutoff for one in prunes for cutoff in one.cutoffs), drop_bodies=False)
+    )
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr("graph_model.projection.projector.commands.SUBJECTS_AT_ONCE", 1)
+        deployment = Deployment(tmp_path)
+        deployment.meet(Meeting((*documents[:-1], *others[:-1]), "saved", 0))
+        (position,) = deployment.headwater.accept(prune)
+        deployment.meet(Meeting((), "stopped", 4))
+        deployment.projector.prepare()
+        states = deployment.headwater.journal.states(range(1, position + 1))
+        pending = {at for at, state in states.items() if state == DocumentState.PENDING}
+        assert pending == {position}
+        deployment.work()
+        found = deployment.headwater.elements()
+        deployment.headwater.close()
+    assert found == fresh([*documents[:-1], *others[:-1], prune])
+
+
+def test_a_late_event_of_a_pruned_plan_with_many_events_leaves_none_of_its_older_ones() -> None:
+    plan, earlier, later, prune = pruned("weekly", 9, drop_bodies=True, later=None)
+    meetings = [Meeting((plan, later), "nothing", 0), Meeting((prune, earlier), "nothing", 0)]
+    assert outcome_of(meetings) == fresh([plan, later, prune, earlier])
