@@ -426,6 +426,23 @@ def test_a_crash_at_any_step_leaves_the_result_of_a_fresh_projection(
     assert outcome_of(meetings, of_command=of_command) == fresh(documents)
 
 
+@given(histories())
+@settings(deadline=None, max_examples=20)
+def test_a_process_is_ready_only_when_the_documents_before_its_start_are_projected(
+    meetings: list[Meeting],
+) -> None:
+    with tempfile.TemporaryDirectory() as folder:
+        deployment = Deployment(Path(folder))
+        for meeting in meetings:
+            deployment.meet(meeting)
+            deployment.start()
+            projector, journal = deployment.projector, deployment.headwater.journal
+            projector.work_until(lambda projector=projector: projector.state == "ready")
+            waiting = journal.states(range(1, journal.newest() + 1))
+            assert DocumentState.PENDING not in waiting.values()
+        deployment.headwater.close()
+
+
 def test_a_checkpoint_taken_while_others_wait_does_not_bring_back_withdrawn_facts() -> None:
     """It holds a run's later event beside an older document that waits; then the run changes."""
 
