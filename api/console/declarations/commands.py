@@ -85,7 +85,7 @@ def _list(call: Call) -> int:
             note = f"  {one['note']}" if one["note"] else ""
             call.say(f"{_line(one)}  {one['author']}  {one['declaredAt']}{note}")
         total, following = answer["total"], answer["next"]
-    call.say(f"{total:,} declarations")
+    call.say("1 declaration" if total == 1 else f"{total:,} declarations")
     return 0
 
 
