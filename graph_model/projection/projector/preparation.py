@@ -49,9 +49,10 @@ class Preparation:
 
         An empty graph (a restarted embedded engine) gets its checkpoint and the documents after it,
         or every document again. Another epoch (new translator, rules or tables) is projected beside
-        the one in force. If the catalogue does not match this journal, or the graph not this
-        catalogue, every document is projected again as well, and superfluous elements are removed
-        from the graph.
+        the one in force. An empty graph gets that one from its checkpoint where only the rules are
+        others: another translator may contradict the rows of the documents after it. If the
+        catalogue does not match this journal, or the graph not this catalogue, every document is
+        projected again as well, and superfluous elements are removed from the graph.
         """
         self._commits.forget()
         self._probe.forget()
@@ -88,6 +89,15 @@ class Preparation:
         is_filled = self._stores.graph.count()[0] > 0 and not self._filling
         rebuild_reason = self._find_rebuild_reason(is_filled=is_filled)
         outdated = known != self._rules.epoch
+        if (
+            outdated
+            and not is_filled
+            and rebuild_reason is None
+            and known == self._rules.epoch_in_force
+            and self._restore_former(known)
+        ):
+            self._rebuild_control.request()
+            return
         if is_filled and rebuild_reason is None:
             self._runs.compare()
             if self._is_whole():
@@ -101,6 +111,27 @@ class Preparation:
             self._rebuild_control.request()  # its sweep removes superfluous elements
         self._fill(anew=outdated or rebuild_reason is not None)
 
+    def _restore_former(self, epoch: str) -> bool:
+        """Give an empty graph the projection in force, under former rules, from its checkpoint;
+        False without one. Its answers serve until the new ones are complete.
+        """
+        if not (self._is_whole() and self.has_answers()):
+            return False
+        self._readiness.begin()
+        self._filling = True
+        restored = self._stores.checkpoints.restore(epoch)
+        if restored is not None:
+            self._reopen(restored)
+            self._filling = False
+        return restored is not None
+
+    def _reopen(self, restored: int | None) -> None:
+        """Set documents back to PENDING: those after a restored checkpoint, or all."""
+        states = (DocumentState.PROJECTED, DocumentState.WAITING)
+        self._stores.journal.reopen(states=states, first=restored or 1)
+        self._waiting.forget()
+        self._runs.fill(restored=restored is not None)
+
     def _fill(self, *, anew: bool) -> None:
         """Set all documents back to PENDING that the graph, or the catalogue, does not hold."""
         journal, generations = self._stores.journal, self._stores.generations
@@ -112,13 +143,9 @@ class Preparation:
             with self._stores.checkpoints.voided():
                 journal.set_meta(CATALOGUE_KEY, FILLING)
                 generations.current.clear()
-        restored = self._stores.checkpoints.restore(self._rules.epoch)
-        first = restored or 1
-        journal.reopen(states=(DocumentState.PROJECTED, DocumentState.WAITING), first=first)
-        self._waiting.forget()
+        self._reopen(self._stores.checkpoints.restore(self._rules.epoch))
         if anew:  # last: after a crash before this, the next start rejects the catalogue
             generations.adopt()
-        self._runs.fill(restored=restored is not None)
         journal.set_meta(EPOCH_KEY, self._rules.epoch)
         self._filling = False
 

@@ -364,8 +364,7 @@ class Deployment:
         return self.projector.rebuild_step() or projected > 0
 
     def work(self) -> None:
-        while self.round():
-            pass
+        self.projector.work_until(lambda: False)
 
 
 def outcome_of(
@@ -597,3 +596,24 @@ def test_a_late_event_of_a_pruned_plan_with_many_events_leaves_none_of_its_older
     plan, earlier, later, prune = pruned("weekly", 9, drop_bodies=True, later=None)
     meetings = [Meeting((plan, later), "nothing", 0), Meeting((prune, earlier), "nothing", 0)]
     assert outcome_of(meetings) == fresh([plan, later, prune, earlier])
+
+
+def test_a_start_while_other_rules_are_projected_goes_on_with_the_former_answers(
+    tmp_path: Path,
+) -> None:
+    documents = [one for story in STORIES[:4] for one in story]
+    deployment = Deployment(tmp_path)
+    deployment.meet(Meeting(tuple(documents), "nothing", 0))
+    deployment.projector.work_until(lambda: deployment.projector.state == "ready")
+    deployment.projector._take_checkpoint()
+    before = deployment.headwater.elements()
+    deployment.meet(Meeting(tuple(ruled()), "both", 8))
+    deployment.projector.prepare()
+    pending = deployment.headwater.journal.summary().pending
+    assert pending <= 1, "the rules command alone"
+    assert deployment.headwater.elements()[0] == before[0]
+    assert set(deployment.headwater.elements()[1]) >= set(before[1])
+    deployment.work()
+    found = deployment.headwater.elements()
+    deployment.headwater.close()
+    assert found == fresh([*documents, *ruled()]) != before
