@@ -425,8 +425,9 @@ class Projector:
         elements that do not belong there.
         """
         if self._prepared and self._commits.rebuild is None:
-            first = self._stores.journal.first_unprojected
-            self._stores.checkpoints.take(self._rules.epoch_in_force, first, self._commits.last)
+            journal = self._stores.journal
+            epoch = journal.get_meta(EPOCH_KEY) or ""
+            self._stores.checkpoints.take(epoch, journal.first_unprojected, self._commits.last)
 
 
 def _pause(stopping: threading.Event, seconds: float) -> None:

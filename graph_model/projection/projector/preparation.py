@@ -5,6 +5,7 @@ together; else repairs them.
 from __future__ import annotations
 
 import logging
+from typing import Final
 
 from graph_model.projection.projector.commits import Commits
 from graph_model.projection.projector.graph_probe import GraphProbe
@@ -18,6 +19,9 @@ from graph_model.retention.coverage import CATALOGUE_KEY, FILLING
 from graph_model.stores.protocols import DocumentState
 
 log = logging.getLogger(__name__)
+
+_TAKEN_UP: Final = (DocumentState.PROJECTED, DocumentState.WAITING)
+_LOOKED_AT: Final = 10_000
 
 
 class Preparation:
@@ -49,10 +53,9 @@ class Preparation:
 
         An empty graph (a restarted embedded engine) gets its checkpoint and the documents after it,
         or every document again. Another epoch (new translator, rules or tables) is projected beside
-        the one in force. An empty graph gets that one from its checkpoint where only the rules are
-        others: another translator may contradict the rows of the documents after it. If the
-        catalogue does not match this journal, or the graph not this catalogue, every document is
-        projected again as well, and superfluous elements are removed from the graph.
+        the one in force, which an empty graph gets from its checkpoint. If the catalogue does not
+        match this journal, or the graph not this catalogue, every document is projected again as
+        well, and superfluous elements are removed from the graph.
         """
         self._commits.forget()
         self._probe.forget()
@@ -89,13 +92,7 @@ class Preparation:
         is_filled = self._stores.graph.count()[0] > 0 and not self._filling
         rebuild_reason = self._find_rebuild_reason(is_filled=is_filled)
         outdated = known != self._rules.epoch
-        if (
-            outdated
-            and not is_filled
-            and rebuild_reason is None
-            and known == self._rules.epoch_in_force
-            and self._restore_former(known)
-        ):
+        if outdated and not (is_filled or rebuild_reason) and self._restore_former(known):
             self._rebuild_control.request()
             return
         if is_filled and rebuild_reason is None:
@@ -111,24 +108,36 @@ class Preparation:
             self._rebuild_control.request()  # its sweep removes superfluous elements
         self._fill(anew=outdated or rebuild_reason is not None)
 
-    def _restore_former(self, epoch: str) -> bool:
-        """Give an empty graph the projection in force, under former rules, from its checkpoint;
-        False without one. Its answers serve until the new ones are complete.
+    def _restore_former(self, epoch: str | None) -> bool:
+        """Give an empty graph the projection in force, of this epoch, from its checkpoint; False
+        without one. Its answers serve until the new ones are complete.
         """
-        if not (self._is_whole() and self.has_answers()):
+        if epoch is None or not (self._is_whole() and self.has_answers()):
             return False
         self._readiness.begin()
         self._filling = True
         restored = self._stores.checkpoints.restore(epoch)
-        if restored is not None:
-            self._reopen(restored)
-            self._filling = False
-        return restored is not None
+        if restored is None:
+            return False
+        if epoch != self._rules.epoch_in_force and self._may_contradict(restored):
+            self._stores.graph.clear()
+            return False
+        self._reopen(restored)
+        self._filling = False
+        return True
+
+    def _may_contradict(self, first: int) -> bool:
+        """Whether documents from this position on have rows, which another translator than theirs
+        may contradict; also where there are many.
+        """
+        journal = self._stores.journal
+        later = range(first, journal.newest() + 1)
+        states = journal.states(later[:_LOOKED_AT])
+        return len(later) > _LOOKED_AT or any(one in _TAKEN_UP for one in states.values())
 
     def _reopen(self, restored: int | None) -> None:
         """Set documents back to PENDING: those after a restored checkpoint, or all."""
-        states = (DocumentState.PROJECTED, DocumentState.WAITING)
-        self._stores.journal.reopen(states=states, first=restored or 1)
+        self._stores.journal.reopen(states=_TAKEN_UP, first=restored or 1)
         self._waiting.forget()
         self._runs.fill(restored=restored is not None)
 

@@ -31,7 +31,7 @@ from graph_model.producers.commands.documents import (
     write_value,
 )
 from graph_model.producers.commands.submissions import submit
-from graph_model.projection.projector import Projector
+from graph_model.projection.projector import EPOCH_KEY, Projector
 from graph_model.stores.gremlin.engine.checkpoints import EngineCheckpoints
 from graph_model.stores.protocols import DocumentState, Submission
 from tests.memory_graph import MemoryGraph
@@ -617,3 +617,32 @@ def test_a_start_while_other_rules_are_projected_goes_on_with_the_former_answers
     found = deployment.headwater.elements()
     deployment.headwater.close()
     assert found == fresh([*documents, *ruled()]) != before
+
+
+@pytest.mark.parametrize("later", [0, 1])
+def test_a_start_of_another_version_goes_on_with_the_checkpoint_that_a_stop_left(
+    tmp_path: Path, later: int
+) -> None:
+    """Not where documents came after it: another translator may contradict their rows."""
+    documents = [one for story in STORIES[:4] for one in story]
+    deployment = Deployment(tmp_path)
+    deployment.meet(Meeting(tuple(documents), "nothing", 0))
+    deployment.projector.work_until(lambda: deployment.projector.state == "ready")
+    journal = deployment.headwater.journal
+    journal.set_meta(EPOCH_KEY, "of an older translator")
+    deployment.projector.stop()
+    others = forgotten_plan()[:1] * later
+    deployment.meet(Meeting(tuple(others), "nothing", 0))
+    before = deployment.headwater.elements()
+    journal.set_meta(EPOCH_KEY, "of an older translator")
+    deployment.headwater.graph.clear()
+    deployment.start()
+    deployment.projector.prepare()
+    if later:
+        assert journal.summary().pending > len(others)
+    else:
+        assert journal.summary().pending == 0
+        assert deployment.headwater.elements() == before
+    deployment.work()
+    assert deployment.headwater.elements() == before
+    deployment.headwater.close()
