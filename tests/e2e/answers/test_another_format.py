@@ -52,6 +52,7 @@ from tests.unit.graph_model.projection.test_crashes import (
     FragileGraph,
     FragileStore,
     Killed,
+    raising,
 )
 
 NOW = 1_800_000_000_000
@@ -299,10 +300,10 @@ def outcome_of(rounds: list[list[Submission]], step: int) -> object:
     made = start()
     for documents in rounds:
         made.accept(*documents)
-        fault.arm(step, Killed())
+        fault.arm(step, raising(Killed()))
         with suppress(Killed):
             made.project()
-        fault.arm(0, Killed())
+        fault.disarm()
         made = start()
         made.project()
     found = made.elements()

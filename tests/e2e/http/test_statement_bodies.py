@@ -33,7 +33,10 @@ def put(client: FlaskClient, body: bytes, **options: Any) -> Any:
     [
         (b'{"match": ' * DEEP + b"1" + b"}" * DEEP, "JSON that is nested less deeply"),
         (b"[" * DEEP + b"]" * DEEP, "JSON that is nested less deeply"),
-        (LAYER.replace(b'"order": 1', b'"order": ' + b"9" * 5_000), "JSON (Exceeds the limit"),
+        (
+            LAYER.replace(b'"order": 1', b'"order": ' + b"9" * 5_000),
+            "JSON (an integer is too long)",
+        ),
         (LAYER.replace(b'"order": 1', b'"order": NaN'), "JSON (NaN is no number)"),
         (
             LAYER.replace(b'"order"', b'"match"'),

@@ -192,7 +192,7 @@ def _nothing() -> None:
     pass
 
 
-def _raising(error: BaseException) -> Callable[[], None]:
+def raising(error: BaseException) -> Callable[[], None]:
     def act() -> None:
         raise error
 
@@ -341,7 +341,7 @@ class Deployment:
 
     def _fail(self, wrong: str, step: int) -> None:
         error = Killed() if wrong in _KILLED else GraphUnavailable("away")
-        self.fault.arm(step, _raising(error))
+        self.fault.arm(step, raising(error))
         with suppress(Killed, GraphUnavailable):
             if wrong == "anew":
                 self.projector.request_rebuild()
