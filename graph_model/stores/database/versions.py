@@ -31,7 +31,7 @@ def prepare(
 ) -> None:
     """Make the missing tables of one component, and record their version.
 
-    Tables of this version get the indexes that they lack: a later Headwater may have more indexes,
+    Tables that are kept get the indexes that they lack: a later Headwater may have more indexes,
     while the rows are the same.
 
     With ``empty_older`` tables of an older version are made anew, empty: for data that can be made

@@ -241,11 +241,16 @@ def test_a_request_hears_that_the_projector_of_another_process_is_done(shared: S
     assert shared.second.projector.wait(positions, PATIENCE_SECONDS)
 
 
-def test_a_process_that_rebuilds_gets_the_lease(shared: Shared) -> None:
+def have_second_rebuild(shared: Shared) -> None:
+    """The first process has projected many documents, and the second begins to rebuild them."""
     shared.first.take(*range(MANY))
     assert shared.first.look() == MANY
     shared.second.projector.request_rebuild()
     assert shared.second.projector.rebuild_step()
+
+
+def test_a_process_that_rebuilds_gets_the_lease(shared: Shared) -> None:
+    have_second_rebuild(shared)
     shared.second.take(MANY)
     assert shared.second.look() == 0
     assert shared.first.look() == 0
@@ -255,10 +260,7 @@ def test_a_process_that_rebuilds_gets_the_lease(shared: Shared) -> None:
 def test_a_rebuild_whose_process_was_killed_is_begun_again_by_another_at_once(
     shared: Shared,
 ) -> None:
-    shared.first.take(*range(MANY))
-    assert shared.first.look() == MANY
-    shared.second.projector.request_rebuild()
-    assert shared.second.projector.rebuild_step()
+    have_second_rebuild(shared)
     shared.first.take(MANY)
     assert shared.first.look() == 0
     assert not shared.first.projector.rebuild_step()
