@@ -50,7 +50,6 @@ MOST_LOOKED_AT: Final = 1_000
 """Plans and runs that are translated to see whether a forget command covers them."""
 _ALL_SUBJECTS: Final = 1_000_000
 """No cut: a forget command must find every report of the thing that it forgets."""
-_READ: Final = "read"
 _ALWAYS: Final = -(1 << 62)
 EXECUTIONS_A_RUN: Final = 1_000
 """The newest N runs of a job keep at most 1,000 N executions, the newest: a stream is one run for
@@ -196,14 +195,13 @@ def resolve_prune(retention: Retention, catalogue: Catalogue, *, drop_bodies: bo
     the writes that a kept execution read, and so on upstream (``needed``).
     """
     wished = _wished_times(retention, catalogue)
-    plans = {row.id: row for row in catalogue.logical_plans_of(wished)}
     times = {job: before for job, (_, before) in wished.items()}
-    needed = NeededWrites(plans, times, sources_of(plans, catalogue), catalogue)
+    needed = NeededWrites(catalogue.logical_plans_of(wished), times, catalogue)
     needed.follow()
     cutoffs = {
         # the two writes of a CREATE TABLE AS SELECT are one: both stay
-        (plan.job, plan.target): min(times[plan.job], needed.times[plan.target] - MERGE_WINDOW_MS)
-        for plan in plans.values()
+        (job, target): min(times[job], needed.times[target] - MERGE_WINDOW_MS)
+        for job, target in needed.written
     }
     names = {row.id: row for row in catalogue.datasets({target for _, target in cutoffs})}
     found = [
@@ -235,13 +233,3 @@ def _wished_times(retention: Retention, catalogue: Catalogue) -> dict[str, tuple
             kept.append(_ALWAYS if since is None else since)
         times[job.id] = job, min(kept)
     return times
-
-
-def sources_of(plans: Collection[str], catalogue: Catalogue) -> dict[str, set[str]]:
-    """Per plan the datasets it reads, a catalog name together with its locations."""
-    reads = [use for use in catalogue.uses(logical_plans=plans) if use.role == _READ]
-    places = DatasetNames(catalogue).locations_of({use.dataset for use in reads})
-    sources: dict[str, set[str]] = {}
-    for use in reads:
-        sources.setdefault(use.logical_plan, set()).update((use.dataset,), places[use.dataset])
-    return sources

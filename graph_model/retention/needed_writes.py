@@ -7,81 +7,141 @@ write that is needed itself.
 
 ``lineage.history`` decides which writes a read saw, as in answers: by a version that it names, of
 every name of a table, without writes to other branches.
+
+A table that each run makes from its own former state is followed back a run at a time, so a step
+looks only at the plans that write a dataset whose time has moved.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping
-from itertools import chain, takewhile
-from typing import Final
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from itertools import takewhile
+from sys import intern
+from typing import Final, NamedTuple
+
+from cachetools import LRUCache
 
 from graph_model import labels
 from graph_model.batches import batched
 from graph_model.facts import ExecutionRow, LogicalPlanRow, ReadVersionRow
-from graph_model.lineage.history import Moment
+from graph_model.lineage.history import MERGE_WINDOW_MS, Moment
 from graph_model.lineage.history.history import History
+from graph_model.lineage.history.names import DatasetNames
 from graph_model.lineage.history.visible_write_reader import moment_of
 from graph_model.stores.protocols import Catalogue, Page, walk_pages
 
 _AT_ONCE: Final = 500
 _PAGE: Final = 1_000
+_MOST_MOMENTS: Final = 10_000
+"""The reader of histories remembers each moment; after so many, another one begins."""
+_MOST_READS: Final = 50_000
+"""The plans whose reads are remembered."""
+_READ: Final = "read"
+
+
+class _Plan(NamedTuple):
+    """A logical plan with the times (epoch ms) of its first and last completed execution; a
+    declared one has executions until it is replaced.
+    """
+
+    job: str
+    target: str
+    first: int
+    last: int
+
+
+class _Reads(NamedTuple):
+    """The datasets that a plan reads, and whether an execution of it named a version of one."""
+
+    sources: Collection[str]
+    names_versions: bool
 
 
 class NeededWrites:
     """``times``: per dataset the time (epoch ms) since which its writes are needed; it only moves
-    back.
+    back. ``written``: the (job, dataset) of all plans.
 
-    ``wished`` is per job the time since which its executions stay; ``sources`` are per plan the
-    datasets that it reads.
+    ``wished`` is per job the time since which its executions stay.
     """
 
     def __init__(
-        self,
-        plans: Mapping[str, LogicalPlanRow],
-        wished: Mapping[str, int],
-        sources: Mapping[str, Collection[str]],
-        catalogue: Catalogue,
+        self, plans: Iterable[LogicalPlanRow], wished: Mapping[str, int], catalogue: Catalogue
     ) -> None:
-        self._plans = plans
         self._wished = wished
-        self._sources = sources
         self._catalogue = catalogue
         self._history = History(catalogue)
-        self._first = _first_times(plans, catalogue)
-        self._bound = {plan for plan, _ in self._history.reads.bound(plans)}
+        self._moments = 0  # that the history remembers
+        written = {row.id: (intern(row.job), intern(row.target)) for row in plans}
+        self.written: Final = frozenset(written.values())
         self.times: dict[str, int] = {}
-        for one in plans.values():
-            self._need(one.target, wished[one.job] + 1)
+        self._moved: set[str] = set()
+        for job, target in self.written:
+            self._need(target, wished[job] + 1)
+        self._plans = _completed_plans(written, catalogue)
+        self._writers: defaultdict[str, list[str]] = defaultdict(list)
+        for key, plan in self._plans.items():
+            self._writers[plan.target].append(key)
+        self._followed: dict[str, int] = {}
+        self._reads: LRUCache[str, _Reads] = LRUCache(_MOST_READS)
 
     def follow(self) -> None:
         """Follow the writes that are visible at the wished times upstream, until no time moves."""
-        writing = [one for one in self._plans.values() if one.target]
-        self._lower({moment_of(one.target, self._wished[one.job]) for one in writing})
-        since: dict[str, int] = {}
-        while waiting := {
-            plan: at for plan, at in self._kept_since() if at < since.get(plan, at + 1)
-        }:
-            since |= waiting
-            self._lower({one for plan, at in waiting.items() for one in self._read(plan, at)})
+        self._lower({moment_of(to, self._wished[job]) for job, to in self.written if to})
+        due: Collection[str] = self._plans.keys()
+        while due:
+            self._moved.clear()
+            for some in batched(self._kept_plans(due), _AT_ONCE):
+                self._follow(dict(some))
+            due = {plan for target in self._moved for plan in self._writers.get(target, ())}
 
-    def _kept_since(self) -> Iterator[tuple[str, int]]:
-        """Per plan that ran the time of its first execution that may stay; all executions of a plan
-        that only reads do.
+    def _kept_plans(self, plans: Collection[str]) -> Iterator[tuple[str, int]]:
+        """Each of these plans with the time of its first execution that may stay, where that is
+        before the time from which it was followed last.
         """
-        for key, first in self._first.items():
-            plan = self._plans[key]
-            stays = min(self._wished[plan.job], self.times[plan.target]) if plan.target else first
-            yield key, max(first, stays)
+        for key in sorted(plans):
+            since = self._kept_since(self._plans[key])
+            if since is not None and since < self._followed.get(key, since + 1):
+                yield key, since
 
-    def _read(self, plan: str, since: int) -> Iterator[Moment]:
+    def _follow(self, kept: Mapping[str, int]) -> None:
+        """The writes that these plans' executions since the given times read are needed."""
+        reads = self._reads_of(kept)
+        self._lower({one for key, at in kept.items() for one in self._read(key, at, reads[key])})
+        self._followed |= kept
+
+    def _kept_since(self, plan: _Plan) -> int | None:
+        """The time of the plan's first execution that may stay; None where none does. All
+        executions of a plan that only reads do.
+        """
+        if not plan.target:
+            return plan.first
+        stays = min(self._wished[plan.job], self.times[plan.target])
+        # the two writes of a CREATE TABLE AS SELECT are one: both stay
+        return max(plan.first, stays) if stays <= plan.last + MERGE_WINDOW_MS else None
+
+    def _reads_of(self, plans: Collection[str]) -> dict[str, _Reads]:
+        unknown = [key for key in plans if key not in self._reads]
+        found = {}
+        if unknown:
+            sources = sources_of(unknown, self._catalogue, self._history.names)
+            bound = {key for key, _ in self._history.reads.bound(unknown)}
+            found = {key: _Reads(sources.get(key, ()), key in bound) for key in unknown}
+        found |= {key: self._reads[key] for key in plans if key not in found}
+        self._reads.update(found)
+        return found
+
+    def _read(self, plan: str, since: int, reads: _Reads) -> Iterator[Moment]:
         """The oldest states of its sources that the plan's executions since this time read."""
-        for source in self._sources.get(plan, ()):
+        for source in reads.sources:
             yield moment_of(source, since - 1)
-        if plan in self._bound:
+        if reads.names_versions:
             yield from self._history.reads.bound_moments(self._oldest_bound(plan, since))
 
     def _oldest_bound(self, plan: str, since: int) -> Collection[tuple[ReadVersionRow, int]]:
-        """The oldest version of each branch that the plan's executions since this time read."""
+        """The oldest version of each branch that the plan's executions since this time read, of
+        those that are not followed yet.
+        """
         oldest: dict[object, tuple[ReadVersionRow, int]] = {}
         for rows in batched(self._executions(plan, since), _AT_ONCE):
             at = {row.id: row.at for row in rows}
@@ -91,9 +151,12 @@ class NeededWrites:
         return oldest.values()
 
     def _executions(self, plan: str, since: int) -> Iterator[ExecutionRow]:
+        followed = self._followed.get(plan)
+        last = None if followed is None else followed - 1
+
         def ask(cursor: str | None) -> Page[ExecutionRow]:
             return self._catalogue.executions(
-                logical_plan=plan, state=labels.COMPLETED, limit=_PAGE, cursor=cursor
+                logical_plan=plan, state=labels.COMPLETED, at=last, limit=_PAGE, cursor=cursor
             )
 
         newest_first = (row for page in walk_pages(ask) for row in page.items)
@@ -102,6 +165,9 @@ class NeededWrites:
     def _lower(self, moments: Collection[Moment]) -> None:
         """The writes that are visible in these moments are needed."""
         for some in batched(sorted(moments), _AT_ONCE):
+            self._moments += len(some)
+            if self._moments > _MOST_MOMENTS:
+                self._history, self._moments = History(self._catalogue), len(some)
             for visible in self._history.visible_writes.of(some).values():
                 for write in visible.writes:
                     self._need(write.target, write.at)
@@ -110,15 +176,44 @@ class NeededWrites:
                         self._need(self._plans[older.logical_plan].target, older.first)
 
     def _need(self, target: str, at: int) -> None:
-        self.times[target] = min(at, self.times.get(target, at))
+        if at < self.times.get(target, at + 1):
+            self.times[target] = at
+            self._moved.add(target)
 
 
-def _first_times(plans: Collection[str], catalogue: Catalogue) -> dict[str, int]:
-    """Per plan the time of its first completed execution; a plan without one is left out."""
-    spans = chain.from_iterable(
-        catalogue.plan_spans(some, None) for some in batched(sorted(plans), _AT_ONCE)
-    )
-    return {one.logical_plan: one.first for one in spans if one.state == labels.COMPLETED}
+def sources_of(
+    plans: Collection[str], catalogue: Catalogue, names: DatasetNames
+) -> dict[str, set[str]]:
+    """Per plan the datasets it reads, a catalog name together with its locations."""
+    reads = [use for use in catalogue.uses(logical_plans=plans) if use.role == _READ]
+    places = names.locations_of({use.dataset for use in reads})
+    sources: dict[str, set[str]] = {}
+    for use in reads:
+        sources.setdefault(use.logical_plan, set()).update((use.dataset,), places[use.dataset])
+    return sources
+
+
+def _completed_plans(
+    written: Mapping[str, tuple[str, str]], catalogue: Catalogue
+) -> dict[str, _Plan]:
+    """The plans with a completed execution, by id."""
+    ends = _ends_of_declarations({target for _, target in written.values() if target}, catalogue)
+    found = {}
+    for some in batched(sorted(written), _AT_ONCE):
+        for one in catalogue.plan_spans(some, None):
+            if one.state == labels.COMPLETED:
+                key = one.logical_plan
+                found[key] = _Plan(*written[key], one.first, max(one.last, ends.get(key, one.last)))
+    return found
+
+
+def _ends_of_declarations(targets: Collection[str], catalogue: Catalogue) -> dict[str, int]:
+    """Per declared plan the time until which it is in force."""
+    ends: dict[str, int] = {}
+    for some in batched(sorted(targets), _AT_ONCE):
+        for flow in catalogue.declared_flows(some):
+            ends[flow.logical_plan] = max(flow.ends, ends.get(flow.logical_plan, flow.ends))
+    return ends
 
 
 def _branch(read: ReadVersionRow) -> object:

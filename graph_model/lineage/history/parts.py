@@ -40,7 +40,7 @@ class ReportedParts:
 
     def learn_partitions(self, rows: Collection[SuccessfulWrite]) -> None:
         targets = {row.id: row.target for row in rows if row.partitioned}
-        new = targets.keys() - self.written.keys()
+        new = {execution for execution in targets if execution not in self.written}
         self.written |= {execution: [] for execution in new}
         for part in self._catalogue.partitions(new) if new else ():
             if part.role == "write" and part.dataset == targets[part.execution]:
@@ -50,7 +50,7 @@ class ReportedParts:
                 read[part.dataset] = read.get(part.dataset, frozenset()) | {part.partition}
 
     def learn_bound_reads(self, rows: Collection[SuccessfulWrite]) -> None:
-        new = {row.id for row in rows if row.bound} - self._bound.keys()
+        new = {row.id for row in rows if row.bound and row.id not in self._bound}
         self._bound |= {execution: [] for execution in new}
         for read in self._catalogue.read_versions(new) if new else ():
             self._bound[read.execution].append(read)

@@ -74,7 +74,8 @@ class VisibleWriteReader:
 
     def of(self, moments: Collection[Moment]) -> dict[Moment, VisibleWrites]:
         """The visible writes of each moment."""
-        unknown = set(moments) - self._known.keys()
+        # a difference of sets would walk over all known moments
+        unknown = {moment for moment in moments if moment not in self._known}
         ends = {moment for moment in unknown if is_end(moment)}
         bound = {moment for moment in unknown - ends if _is_bound(moment)}
         newest = unknown - ends - bound

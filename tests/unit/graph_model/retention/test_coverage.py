@@ -11,8 +11,10 @@ import pytest
 
 from graph_model import labels
 from graph_model.facts import Vertex
+from graph_model.lineage.history.names import DatasetNames
 from graph_model.producers.spline.documents import EVENT_KIND, PLAN_KIND
-from graph_model.retention.coverage import sources_of, subject_keys_of_dataset, subject_keys_of_job
+from graph_model.retention.coverage import subject_keys_of_dataset, subject_keys_of_job
+from graph_model.retention.needed_writes import sources_of
 from graph_model.stores.protocols import Direction, Submission
 from tests.captures import load, names
 from tests.projections import SmallHeadwater, lineage_event, project, submission
@@ -104,7 +106,7 @@ def test_a_dataset_covers_the_plans_of_the_graph_at_its_names_and_places(
 
 def test_the_sources_of_a_plan_are_those_of_the_graph(headwater: SmallHeadwater) -> None:
     plans = ids_of(headwater, labels.LOGICAL_PLAN)
-    sources = sources_of(plans, headwater.catalogue)
+    sources = sources_of(plans, headwater.catalogue, DatasetNames(headwater.catalogue))
     assert any(after(headwater, found, labels.NAMES) for found in sources.values())
     for plan in plans:
         read = before(headwater, [plan], labels.FEEDS)
