@@ -19,6 +19,7 @@ from __future__ import annotations
 
 import logging
 import threading
+import time
 from collections.abc import Callable, Iterable
 from typing import Final
 
@@ -47,7 +48,8 @@ _PAUSE_SECONDS: Final = 0.2
 _TIDY_STEPS: Final = 100
 _STEP_SECONDS: Final = 600.0
 """How long a step may take before the rest is left to the next night."""
-
+_ALERT_SECONDS: Final = 0.5
+"""How soon a wait for a step ends when the service stops."""
 
 _REFUSED: Final = "the disk has only its reserve left: new documents are refused"
 _TAKEN_AGAIN: Final = "the disk has room again: new documents are taken"
@@ -55,6 +57,10 @@ _TAKEN_AGAIN: Final = "the disk has room again: new documents are taken"
 
 class _StepFailed(Exception):
     """A step of retention was not carried out; with the reason. Never leaves this module."""
+
+
+class _Stopped(Exception):
+    """The service stops before a step is carried out. Never leaves this module."""
 
 
 class Upkeep:
@@ -83,9 +89,12 @@ class Upkeep:
         self._thread.start()
 
     def stop(self, timeout: float = 10.0) -> None:
-        """A step that was given is carried out by the projector, now or after the next start."""
+        """End the thread, without waiting for a step that was given: the projector breaks it off
+        when it stops, and carries it out after the next start.
+        """
         self._stopping.set()
-        self._thread.join(timeout)
+        if self._thread.is_alive():
+            self._thread.join(timeout)
 
     def _run(self) -> None:
         waited = 0.0
@@ -161,6 +170,8 @@ class Upkeep:
                 most = self._most if removed else 2 * most
                 gone, done, rest = gone + removed, done + step.executions, step.rest
                 goes_on = self._sleep(_PAUSE_SECONDS)
+        except _Stopped:
+            pass  # the next service goes on with the rest
         except _StepFailed as failure:
             log.warning("the upkeep thread removes no more executions tonight: %s", failure)
             rest = ()
@@ -171,7 +182,7 @@ class Upkeep:
         return gone
 
     def _carry_out(self, step: RetentionStep, keep: RetentionPolicy) -> int:
-        """How many executions the projector has removed. Raises _StepFailed."""
+        """How many executions the projector has removed. Raises _StepFailed or _Stopped."""
         if not step.cutoffs:
             return 0
         jobs = len({cutoff.key[0] for cutoff in step.cutoffs})
@@ -179,11 +190,19 @@ class Upkeep:
         covered = Covered((Prune(step.cutoffs, drop_bodies=not keep.keeps_bodies),), "")
         before = self._count(step.cutoffs)
         (position,) = give(covered, AUTHOR, note, _ROUTE, self._service)
-        if not self._service.projector.wait([position], _STEP_SECONDS):
-            raise _StepFailed(f"the command in document {position} takes too long")
+        self._await(position)
         if self._service.journal.states([position])[position] == DocumentState.FAILED:
             raise _StepFailed(f"the command in document {position} failed, which has the reason")
         return max(0, before - self._count(step.cutoffs))
+
+    def _await(self, position: int) -> None:
+        """Wait until this command is carried out, or set aside. Raises _StepFailed or _Stopped."""
+        deadline = time.monotonic() + _STEP_SECONDS
+        while not self._service.projector.wait([position], _ALERT_SECONDS):
+            if self._stopping.is_set():
+                raise _Stopped
+            if time.monotonic() >= deadline:
+                raise _StepFailed(f"the command in document {position} takes too long")
 
     def _count(self, cutoffs: Iterable[Cutoff]) -> int:
         catalogue = self._service.catalogue

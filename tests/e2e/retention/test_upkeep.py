@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import logging
+import threading
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -27,6 +29,7 @@ from tests.memory_graph import MemoryGraph
 from tests.projections import SmallHeadwater, project
 from tests.unit.graph_model.producers.commands.test_commands import DAY, START, daily
 from tests.unit.graph_model.retention.estates import in_one_run, tables
+from tests.waiting import eventually
 
 HOUR = 3_600_000
 MIDNIGHT = START - START % DAY + 30 * DAY
@@ -244,6 +247,30 @@ def test_the_next_service_does_the_work_that_an_ending_one_leaves(
     following = upkeep(service, RetentionPolicy(runs=5))
     assert following.look() > 5
     assert following.look() == 0
+
+
+def test_a_stop_does_not_wait_for_a_step_and_the_next_service_goes_on_at_once(
+    headwater: SmallHeadwater, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The projector, which stops after it, breaks the step off and saves the graph."""
+    clock = Clock()
+    service = service_of(headwater, clock)
+    monkeypatch.setattr(headwater.projector, "wait", lambda _, timeout: bool(time.sleep(timeout)))
+    stopping = upkeep(service, RetentionPolicy(runs=5))
+    stopping.look()
+    clock.now += DAY
+    night = threading.Thread(target=stopping.look)
+    night.start()
+    eventually(lambda: given(headwater) == 1)
+    stopping.stop()
+    night.join(3.0)
+    assert not night.is_alive()
+    monkeypatch.undo()
+    assert upkeep(service, RetentionPolicy(runs=5)).look() > 5
+
+
+def test_an_upkeep_that_never_began_stops(headwater: SmallHeadwater) -> None:
+    upkeep(service_of(headwater, Clock()), None).stop()
 
 
 class Killed(BaseException):
