@@ -315,6 +315,8 @@ class Projector:
                 self._wait_for_turn()
             except Unavailable as error:
                 self._fail(error)
+                if self._stopping.is_set():  # the engine ends with the service
+                    return
                 log.warning("projection pauses %.1f s: %s", pause, error)
                 self._sleep(pause)
                 pause = min(pause * 2, _LONGEST_PAUSE_SECONDS)

@@ -153,9 +153,11 @@ class Supervisor:
     # --- ends and starts ----------------------------------------------------------------------
 
     def restart(self) -> bool:
-        """Start an engine that ended, once its pause is over. True when it was started, empty."""
+        """Start an engine that ended, once its pause is over. True when it was started, empty.
+        After ``stop`` none is started.
+        """
         with self._lock:
-            if self._engine.alive():
+            if self._stopping.is_set() or self._engine.alive():
                 return False
             if self._cause is None:
                 self._plan_next_start()
@@ -203,7 +205,7 @@ class Supervisor:
     def _note_end(self) -> str:
         """Note an overflow or a kill for later. Returns the reason of the engine's end.
 
-        Headwater ends the engine only in ``stop``, which leaves no exit code.
+        Headwater itself ends the engine only after ``stop``, which leaves no exit code.
         """
         code, heap = self._engine.exit_code, self._engine.heap_mb
         if code == OUT_OF_MEMORY:
@@ -217,8 +219,8 @@ class Supervisor:
 
     @property
     def failure(self) -> str | None:
-        """Why there is no engine, and the remedy; None while it runs."""
-        if self._engine.alive():
+        """Why there is no engine, and the remedy; None while it runs, and after ``stop``."""
+        if self._stopping.is_set() or self._engine.alive():
             return None
         with self._lock:
             if self._cause is None and not self._engine.alive():
@@ -276,7 +278,7 @@ class Supervisor:
         return self._clock()
 
     def stop(self) -> None:
-        """End the thread that counts; safe to call twice."""
+        """End the thread that counts, and leave the engine as it is; safe to call twice."""
         self._stopping.set()
         if self._thread is not None:
             self._thread.join(5.0)

@@ -114,6 +114,18 @@ def test_deaths_in_a_row_are_followed_by_longer_and_longer_pauses(
     assert watched.engine.starts == 10
 
 
+def test_an_engine_that_ends_with_its_service_is_no_death_and_is_not_started_again(
+    watched: Watched, caplog: pytest.LogCaptureFixture
+) -> None:
+    """The projector may still wait for the engine, for example to restore a checkpoint."""
+    watched.supervisor.stop()
+    watched.engine.running = False
+    assert not watched.supervisor.restart()
+    assert watched.supervisor.failure is None
+    assert watched.engine.starts == 0
+    assert caplog.text == ""
+
+
 def test_a_death_after_a_long_life_is_a_first_one(watched: Watched) -> None:
     for _ in range(3):
         watched.engine.die(1)
