@@ -10,7 +10,7 @@ from __future__ import annotations
 import shutil
 import threading
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -222,7 +222,7 @@ class StorageUse:
                 for name in ("producer", "namespace", "job")
             },
         }
-        saved = self._saved(forecast, _documents_of_runs(sample, origins), len(sample))
+        saved = self._saved(sample, origins, forecast.measured)
         log = None if self._folder is None else _log_bytes(self._folder)
         return Report(forecast, self._runs_in_graph(), len(sample), self._keep, log, by, saved)
 
@@ -235,23 +235,23 @@ class StorageUse:
         return RunsInGraph(self._runs, now, saved, memory.element_bytes if memory else None)
 
     def _saved(
-        self, forecast: Forecast, documents: Mapping[str, int], sampled: int
+        self, sample: Collection[Sampled], origins: Mapping[str, PlanOrigin], now: Measure
     ) -> dict[str, int]:
-        """``documents`` of runs that were sampled, by the id of their job."""
-        now = forecast.measured
-        stored = now.journal_bytes + now.catalogue_bytes
-        times = [now.at - days * DAY_MS for days in KEPT_DAYS]
-        by_days = self._journal.share_received_before(times)
-        shares = {f"days={days}": share for days, share in zip(KEPT_DAYS, by_days, strict=True)} | {
-            f"runs={KEPT_RUNS}": self._older_documents(documents) / sampled if sampled else 0.0
+        """Per setting the bytes of the sampled documents that it would remove, scaled up."""
+        of_runs = [one for one in sample if _is_of_run(one, origins)]
+        removed: dict[str, float] = {
+            f"days={days}": sum(one.received_at < now.at - days * DAY_MS for one in of_runs)
+            for days in KEPT_DAYS
         }
-        return {
-            f"HEADWATER_KEEP={setting}": int(share * stored) for setting, share in shares.items()
-        }
+        jobs = Counter(_job_of(origins[one.subject_key]) for one in of_runs)
+        removed[f"runs={KEPT_RUNS}"] = self._older_documents(jobs)
+        each = (now.journal_bytes + now.catalogue_bytes) / max(1, len(sample))
+        return {f"HEADWATER_KEEP={name}": int(number * each) for name, number in removed.items()}
 
     def _older_documents(self, documents: Mapping[str, int]) -> float:
-        """How many of these documents probably do not belong to the newest runs of their job: in a
-        job with 400 runs, three quarters are older than the newest 100.
+        """How many of these numbers of documents, by job (id), probably do not belong to the
+        newest runs of their job: in a job with 400 runs, three quarters are older than the newest
+        100.
         """
         counts = self._generations.current.run_counts(documents, RUNS_COUNTED)
         return sum(
@@ -260,15 +260,13 @@ class StorageUse:
         )
 
 
-def _documents_of_runs(
-    sample: Iterable[Sampled], origins: Mapping[str, PlanOrigin]
-) -> Counter[str]:
-    """Per job (id) the number of documents, without plans: these stay with the newest run."""
-    return Counter(
-        identity.job_id(origins[one.subject_key].namespace, origins[one.subject_key].job)
-        for one in sample
-        if one.kind not in PRODUCERS.bases and one.subject_key in origins
-    )
+def _is_of_run(one: Sampled, origins: Mapping[str, PlanOrigin]) -> bool:
+    """Whether a document may go with its run; a plan stays with the newest one."""
+    return one.kind not in PRODUCERS.bases and one.subject_key in origins
+
+
+def _job_of(origin: PlanOrigin) -> str:
+    return identity.job_id(origin.namespace, origin.job)
 
 
 def _log_bytes(folder: Path) -> int:

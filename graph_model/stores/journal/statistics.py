@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final, NamedTuple
 
@@ -123,10 +123,13 @@ def read_backlog(connection: Connection) -> Backlog:
 
 
 class Sampled(NamedTuple):
-    """One document of a sample; ``stored_bytes`` of its body, as it is packed."""
+    """One document of a sample, which came first at ``received_at`` (epoch ms); ``stored_bytes`` of
+    its body, as it is packed.
+    """
 
     subject_key: str
     kind: str
+    received_at: int
     stored_bytes: int
 
 
@@ -135,24 +138,13 @@ def read_sample(connection: Connection, most: int) -> list[Sampled]:
     first, newest = _ends(connection)
     step = max(1, (newest - first + 1) // most)
     positions = range(newest, first - 1, -step)[:most] if newest else ()
+    own = documents.c
     asked = (
-        sa.select(documents.c.plan_id, documents.c.kind, sa.func.length(bodies.c.packed))
-        .join_from(documents, bodies, documents.c.content_hash == bodies.c.content_hash)
-        .where(documents.c.position.in_(positions))
+        sa.select(own.plan_id, own.kind, own.received_at, sa.func.length(bodies.c.packed))
+        .join_from(documents, bodies, own.content_hash == bodies.c.content_hash)
+        .where(own.position.in_(positions))
     )
     return [Sampled(*row) for row in connection.execute(asked)]
-
-
-def share_received_before(connection: Connection, times: Sequence[int]) -> list[float]:
-    """Per time (epoch ms) the share of documents that came before it, by their positions: they are
-    given in order of arrival. Some twenty seeks a time.
-    """
-    first, newest = _ends(connection)
-    span = newest - first + 1
-    return [
-        (_first_since(connection, time, first, newest + 1) - first) / span if newest else 0.0
-        for time in times
-    ]
 
 
 def _ends(connection: Connection) -> tuple[int, int]:
@@ -161,22 +153,3 @@ def _ends(connection: Connection) -> tuple[int, int]:
     first = connection.execute(sa.select(sa.func.min(column))).scalar()
     newest = connection.execute(sa.select(sa.func.max(column))).scalar()
     return first or 1, newest or 0
-
-
-def _first_since(connection: Connection, time: int, low: int, high: int) -> int:
-    """The first position from ``low`` on that was received at ``time`` or later, by halving."""
-    columns = documents.c
-    asked = (
-        sa.select(columns.received_at)
-        .where(columns.position >= sa.bindparam("middle"))
-        .order_by(columns.position)
-        .limit(1)
-    )
-    while low < high:
-        middle = (low + high) // 2
-        received = connection.execute(asked, {"middle": middle}).scalar()
-        if received is None or received >= time:
-            high = middle
-        else:
-            low = middle + 1
-    return low

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Final
 
 import sqlalchemy as sa
@@ -20,7 +20,6 @@ from graph_model.stores.journal.statistics import (
     read_backlog,
     read_sample,
     read_statistics,
-    share_received_before,
 )
 from graph_model.stores.journal.tables import documents, receipts
 from graph_model.stores.protocols import (
@@ -118,8 +117,3 @@ class SqlJournalContents(JournalConnection):
         """Up to ``most`` documents, at equal distances from the first to the newest."""
         with self._read() as connection:
             return read_sample(connection, most)
-
-    def share_received_before(self, times: Sequence[int]) -> list[float]:
-        """Per time (epoch ms) the share of documents that came before it."""
-        with self._read() as connection:
-            return share_received_before(connection, times)
