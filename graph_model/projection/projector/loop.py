@@ -18,6 +18,7 @@ from graph_model.errors import (
 from graph_model.naming import Rules
 from graph_model.producers.registry import PRODUCERS, Producers
 from graph_model.projection.fullness import FULL, Fullness
+from graph_model.projection.projector.commands import CommandRunner
 from graph_model.projection.projector.commands_in_force import CommandsInForce
 from graph_model.projection.projector.commits import Commits
 from graph_model.projection.projector.graph_probe import GraphProbe
@@ -125,6 +126,14 @@ class Projector:
         subject_projector = SubjectProjector(
             stores, self._rules, commands_in_force, commits, self._rebuild_control
         )
+        commands = CommandRunner(
+            stores,
+            commands_in_force,
+            commits,
+            self._rebuild_control,
+            subject_projector,
+            self._stopping.is_set,
+        )
         self._rounds = Rounds(
             stores,
             commands_in_force,
@@ -133,7 +142,7 @@ class Projector:
             self._waiting,
             self._activity,
             subject_projector,
-            self._stopping.is_set,
+            commands,
             observe,
         )
 

@@ -5,6 +5,8 @@ together; else repairs them.
 from __future__ import annotations
 
 import logging
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Final
 
 from graph_model.projection.projector.commits import Commits
@@ -46,7 +48,7 @@ class Preparation:
         self._probe = probe
         self._readiness = readiness
         self._waiting = waiting
-        self._filling = False  # an interrupted preparation left the graph half filled
+        self._is_half_filled = False  # by a preparation that broke off
 
     def prepare(self) -> None:
         """Bring an empty or outdated graph to a state from which pending documents complete it.
@@ -89,7 +91,7 @@ class Preparation:
         if known == FROM_NOTHING:
             self._stores.graph.clear()
             self._rebuild_control.begins_from_nothing = False
-        is_filled = self._stores.graph.count()[0] > 0 and not self._filling
+        is_filled = self._stores.graph.count()[0] > 0 and not self._is_half_filled
         rebuild_reason = self._find_rebuild_reason(is_filled=is_filled)
         outdated = known != self._rules.epoch
         if outdated and not (is_filled or rebuild_reason) and self._restore_former(known):
@@ -114,16 +116,14 @@ class Preparation:
         """
         if epoch is None or not (self._is_whole() and self.has_answers()):
             return False
-        self._readiness.begin()
-        self._filling = True
-        restored = self._stores.checkpoints.restore(epoch)
-        if restored is None:
-            return False
-        if epoch != self._rules.epoch_in_force and self._may_contradict(restored):
-            self._stores.graph.clear()
-            return False
-        self._reopen(restored)
-        self._filling = False
+        with self._filling():
+            restored = self._stores.checkpoints.restore(epoch)
+            if restored is None:
+                return False
+            if epoch != self._rules.epoch_in_force and self._may_contradict(restored):
+                self._stores.graph.clear()
+                return False
+            self._reopen(restored)
         return True
 
     def _may_contradict(self, first: int) -> bool:
@@ -144,19 +144,27 @@ class Preparation:
     def _fill(self, *, anew: bool) -> None:
         """Set all documents back to PENDING that the graph, or the catalogue, does not hold."""
         journal, generations = self._stores.journal, self._stores.generations
+        with self._filling():
+            self._rules.put_in_force(self._rules.wanted)
+            if anew:
+                self._commits.take_turn(None)  # facts that another process has written are skipped
+                with self._stores.checkpoints.voided():
+                    journal.set_meta(CATALOGUE_KEY, FILLING)
+                    generations.current.clear()
+            self._reopen(self._stores.checkpoints.restore(self._rules.epoch))
+            if anew:  # last: after a crash before this, the next start rejects the catalogue
+                generations.adopt()
+            journal.set_meta(EPOCH_KEY, self._rules.epoch)
+
+    @contextmanager
+    def _filling(self) -> Iterator[None]:
+        """Fill the graph in this block: answers are partial, and where the block breaks off, the
+        next preparation takes the graph for empty.
+        """
         self._readiness.begin()
-        self._filling = True
-        self._rules.put_in_force(self._rules.wanted)
-        if anew:
-            self._commits.take_turn(None)  # facts that another process has written are skipped
-            with self._stores.checkpoints.voided():
-                journal.set_meta(CATALOGUE_KEY, FILLING)
-                generations.current.clear()
-        self._reopen(self._stores.checkpoints.restore(self._rules.epoch))
-        if anew:  # last: after a crash before this, the next start rejects the catalogue
-            generations.adopt()
-        journal.set_meta(EPOCH_KEY, self._rules.epoch)
-        self._filling = False
+        self._is_half_filled = True
+        yield
+        self._is_half_filled = False
 
     def _find_rebuild_reason(self, *, is_filled: bool) -> str | None:
         """Why journal, catalogue and graph do not belong together; None where they do."""

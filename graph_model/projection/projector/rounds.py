@@ -44,7 +44,7 @@ class Rounds:
         waiting: Waiters,
         activity: Activity,
         subject_projector: SubjectProjector,
-        is_stopping: Callable[[], bool],
+        commands: CommandRunner,
         observe: Callable[[int, float], None] | None,
     ) -> None:
         self._journal = stores.journal
@@ -55,9 +55,7 @@ class Rounds:
         self._waiting = waiting
         self._activity = activity
         self._subject_projector = subject_projector
-        self._commands = CommandRunner(
-            stores, commands_in_force, commits, rebuild_control, subject_projector, is_stopping
-        )
+        self._commands = commands
         self._observe = observe
         self.caught_up = False
         self.elsewhere = False
