@@ -1,4 +1,4 @@
-"""Shared by the console programs: one call, its exit code, its errors in one line.
+"""Shared by the console programs: one call, its exit code, its errors in one line, its counts.
 
 Exit codes: 0 success, 1 failure, 2 a wrong call or setting.
 """
@@ -27,6 +27,11 @@ class ProgramCall:
         """One line, at once: the output may be a pipe."""
         self.out.write(f"{line}\n")
         self.out.flush()
+
+
+def count_of(number: int, noun: str) -> str:
+    """``1, "table" => 1 table``; ``1200, "table" => 1,200 tables``."""
+    return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"
 
 
 _Call = TypeVar("_Call", bound=ProgramCall)

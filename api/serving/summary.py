@@ -11,6 +11,7 @@ from collections.abc import Callable
 from typing import Final
 
 from api.http.metrics import Arrivals
+from graph_model.console import count_of
 
 PERIOD_SECONDS: Final = 10.0
 
@@ -25,14 +26,10 @@ def summarise(before: Arrivals, now: Arrivals) -> str:
     parts = []
     if total := sum(new.values()):
         listed = ", ".join(f"{number:,} {kind}" for kind, number in new.items())
-        parts.append(f"{_count(total, 'document')} arrived ({listed})")
+        parts.append(f"{count_of(total, 'document')} arrived ({listed})")
     if refused > 0:
-        parts.append(f"{_count(refused, 'request')} with documents refused")
+        parts.append(f"{count_of(refused, 'request')} with documents refused")
     return ", ".join(parts)
-
-
-def _count(number: int, word: str) -> str:
-    return f"{number:,} {word}" if number == 1 else f"{number:,} {word}s"
 
 
 class Summary:

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from api.console.call import Call, add_command, add_url, path_of
+from graph_model.console import count_of
 from graph_model.errors import ConfigurationError, HeadwaterError
 
 
@@ -85,7 +86,7 @@ def _list(call: Call) -> int:
             note = f"  {one['note']}" if one["note"] else ""
             call.say(f"{_line(one)}  {one['author']}  {one['declaredAt']}{note}")
         total, following = answer["total"], answer["next"]
-    call.say("1 declaration" if total == 1 else f"{total:,} declarations")
+    call.say(count_of(total, "declaration"))
     return 0
 
 

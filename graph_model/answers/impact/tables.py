@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Final
 
 from graph_model import labels
 from graph_model.answers.impact.changes import Change, Effect
+from graph_model.console import count_of
 
 if TYPE_CHECKING:
     from graph_model.answers.impact.check import CheckReport, PlanCheck
@@ -184,11 +185,10 @@ def write_table(names: Sequence[str], rows: Iterable[Sequence[str]]) -> list[str
 
 def summary_sentence(report: ImpactReport) -> str:
     """``3 things, as of 2026-03-01T08:15:00.000Z, 2 steps deep.``, and the omissions, if any."""
-    count = len(report.items)
-    parts = [f"{count:,} thing{'' if count == 1 else 's'}"]
+    parts = [count_of(len(report.items), "thing")]
     if report.as_of:
         parts.append(f"as of {report.as_of}")
-    parts.append(f"{report.depth_reached} step{'' if report.depth_reached == 1 else 's'} deep")
+    parts.append(f"{count_of(report.depth_reached, 'step')} deep")
     text = f"{', '.join(parts)}."
     if report.partial:
         text += f" Not whole: {partial_text(report.partial)}."
