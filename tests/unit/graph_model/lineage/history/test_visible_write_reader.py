@@ -19,7 +19,7 @@ from graph_model.lineage.history.visible_write_reader import moment_of
 from graph_model.stores.catalogue import SqlCatalogue
 from graph_model.stores.database import open_database
 from graph_model.stores.protocols import OlderWrites
-from tests.contract.catalogue.test_batches import BESIDE, HISTORIES
+from tests.contract.histories import HISTORIES, ROWS_BESIDE
 from tests.contract.rows import an_execution, property_test
 
 HOUR = 3_600_000
@@ -221,7 +221,7 @@ _MOMENTS = [
 
 
 @settings(property_test, max_examples=100)
-@given(rows=HISTORIES, beside=BESIDE)
+@given(rows=HISTORIES, beside=ROWS_BESIDE)
 def test_every_visible_write_is_listed_or_in_a_period_of_one_of_its_plans_however_few_are_read(
     rows: list[ExecutionRow], beside: list[Row]
 ) -> None:
