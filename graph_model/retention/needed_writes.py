@@ -31,6 +31,7 @@ from graph_model.lineage.history.names import DatasetNames
 from graph_model.lineage.history.visible_write_reader import moment_of
 from graph_model.stores.protocols import Catalogue, Page, walk_pages
 
+_BEGINNING: Final = 0
 _AT_ONCE: Final = 500
 _PAGE: Final = 1_000
 _MOST_MOMENTS: Final = 10_000
@@ -105,9 +106,13 @@ class NeededWrites:
                 yield key, since
 
     def _follow(self, kept: Mapping[str, int]) -> None:
-        """The writes that these plans' executions since the given times read are needed."""
+        """The writes that these plans' executions since the given times read are needed: those that
+        are visible to the first of these executions, and all later ones.
+        """
         reads = self._reads_of(kept)
         self._lower({one for key, at in kept.items() for one in self._read(key, at, reads[key])})
+        for key, at in kept.items():
+            self._need_each(reads[key].sources, at)
         self._followed |= kept
 
     def _kept_since(self, plan: _Plan) -> int | None:
@@ -168,12 +173,21 @@ class NeededWrites:
             self._moments += len(some)
             if self._moments > _MOST_MOMENTS:
                 self._history, self._moments = History(self._catalogue), len(some)
-            for visible in self._history.visible_writes.of(some).values():
+            for moment, visible in self._history.visible_writes.of(some).items():
+                if moment.bound and not (visible.writes or visible.older):
+                    # nobody has reported that version: a later one may be read, too
+                    self._need_each((moment.dataset,), _BEGINNING)
                 for write in visible.writes:
                     self._need(write.target, write.at)
                 for older in visible.older:
                     if older.logical_plan in self._plans:
                         self._need(self._plans[older.logical_plan].target, older.first)
+
+    def _need_each(self, datasets: Collection[str], at: int) -> None:
+        """The writes of these datasets, under all their names, are needed since this time."""
+        for targets in self._history.names.targets_of(datasets).values():
+            for target, _ in targets:
+                self._need(target, at)
 
     def _need(self, target: str, at: int) -> None:
         if at < self.times.get(target, at + 1):

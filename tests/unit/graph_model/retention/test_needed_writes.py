@@ -21,9 +21,17 @@ from tests.unit.graph_model.producers.commands.test_commands import START
 HOUR = 3_600_000
 
 
-def overwrite(job: str, at: int, source: str, target: str, **run: Any) -> Submission:
+def overwrite(job: str, at: int, source: str, target: str, **facets: Any) -> Submission:
     """A run at this hour that overwrites the target; ``source`` may name a version: ``t@7``."""
-    facet = {"lifecycleStateChange": {"lifecycleStateChange": "OVERWRITE"}}
+    return run(job, at, source, target, "OVERWRITE", **facets)
+
+
+def append(job: str, at: int, source: str, target: str) -> Submission:
+    return run(job, at, source, target, "APPEND")
+
+
+def run(job: str, at: int, source: str, target: str, change: str, **facets: Any) -> Submission:
+    facet = {"lifecycleStateChange": {"lifecycleStateChange": change}}
     name, _, version = source.partition("@")
     read = {"facets": {"version": {"datasetVersion": version}}} if version else {}
     return lineage_event(
@@ -33,7 +41,7 @@ def overwrite(job: str, at: int, source: str, target: str, **run: Any) -> Submis
             "run": {"runId": f"{job}-{at}"},
             "job": {"namespace": "etl", "name": job},
             "inputs": [{"namespace": "file", "name": f"/{name}"} | read],
-            "outputs": [{"namespace": "file", "name": f"/{target}", "facets": facet | run}],
+            "outputs": [{"namespace": "file", "name": f"/{target}", "facets": facet | facets}],
         }
     )
 
@@ -74,6 +82,25 @@ def test_a_table_that_a_job_read_formerly_keeps_no_more_runs_than_any_other() ->
     now = (overwrite("fine", hour, "other", "fine") for hour in range(49, 480, 24))
     with estate(staged, former, now) as headwater:
         assert kept_from(headwater, 5)["load"] >= 470
+
+
+def test_runs_that_stay_keep_what_they_read_though_the_first_read_an_unknown_table() -> None:
+    """As where the loading job begins to report later than the job that reads from it."""
+    reports = (append("report", hour, "staged", "report") for hour in range(1, 240, 24))
+    staged = (overwrite("load", hour, "raw", "staged") for hour in range(48, 240))
+    with estate(reports, staged) as headwater:
+        assert kept_from(headwater, 5)["load"] == 48, "which the run at hour 49 read"
+
+
+def test_runs_that_stay_keep_the_versions_they_read_though_the_first_read_an_unknown_one() -> None:
+    """The runs at the hours 100 and 120 read versions that are older than themselves."""
+    reports = [append("report", 100, "t@0", "report"), append("report", 120, "t@30", "report")]
+    loads = (
+        overwrite("load", hour, "raw", "t", version={"datasetVersion": f"{hour}"})
+        for hour in range(10, 240)
+    )
+    with estate(reports, loads) as headwater:
+        assert kept_from(headwater, 5)["load"] <= 30
 
 
 def test_a_declared_table_keeps_the_states_of_its_source_since_runs_of_its_job_stay() -> None:
