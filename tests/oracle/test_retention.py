@@ -24,7 +24,8 @@ from tests.oracle.histories import Execution, History
 from tests.projections import SmallHeadwater
 
 QUESTIONS = 8
-SEEDS = 48
+SEEDS = (*range(48), 227, 262)
+"""In the last two a run that stays began before its source was written for the first time."""
 SLOWER = 30
 MORE_RUNS = 20
 END = 1 << 62
@@ -74,7 +75,7 @@ def made(rng: random.Random, seed: int) -> History:
     return with_versions(rng, history) if seed % 3 == 2 else history
 
 
-@pytest.mark.parametrize("seed", range(SEEDS))
+@pytest.mark.parametrize("seed", SEEDS)
 def test_answers_after_a_prune_are_those_of_brute_force(seed: int) -> None:
     rng = random.Random(seed)
     history = made(rng, seed)
