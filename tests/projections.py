@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -75,6 +75,16 @@ class SharedLease:
             self._journal.rebuilding = None
 
 
+class ProjectorOnDemand(Projector):
+    """A projector that works when it is told to, or in its thread once that is started.
+
+    Without the thread no document is concluded while a request waits, so it waits for none.
+    """
+
+    def wait(self, positions: Collection[int], timeout: float) -> bool:
+        return super().wait(positions, timeout if self._thread is not None else 0.0)
+
+
 @dataclass
 class SmallHeadwater:
     """Everything in memory; ``project`` runs the projector until nothing is pending."""
@@ -109,7 +119,9 @@ class SmallHeadwater:
 
     def project_through(self, graph: Any = None, journal: Any = None) -> None:
         """Have another projector go on, which sees stand-ins for the graph or the journal."""
-        self.projector = Projector(journal or self.journal, graph or self.graph, self.generations)
+        self.projector = ProjectorOnDemand(
+            journal or self.journal, graph or self.graph, self.generations
+        )
 
     def close(self) -> None:
         self.generations.close()
@@ -120,7 +132,7 @@ def small_headwater(runs: RunWindow = EMBEDDED) -> SmallHeadwater:
     engine = open_database("sqlite://")
     journal, graph = JournalOfProcesses(engine), MemoryGraph()
     generations = SqlGenerations(engine, journal)
-    projector = Projector(journal, graph, generations, runs=runs)
+    projector = ProjectorOnDemand(journal, graph, generations, runs=runs)
     projector.prepare()
     return SmallHeadwater(journal, graph, generations, projector)
 
