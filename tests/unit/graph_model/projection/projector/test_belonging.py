@@ -41,13 +41,18 @@ class House:
         self.generations = SqlGenerations(self.database, self.journal)
         self.graph = kept or MemoryGraph()
         self.projector = Projector(self.journal, self.graph, self.generations)
+        self._taken: list[int] = []
 
     def take(self, *submissions: Submission) -> None:
-        self.journal.accept(submissions, Receipt(0, "", "test", "raw"))
+        self._taken += self.journal.accept(submissions, Receipt(0, "", "test", "raw"))
         self.projector.notify()
 
     def settle(self) -> None:
-        """Until everything is projected and answers are whole."""
+        """Until everything is projected and answers are whole.
+
+        The projector lingers before its next round unless somebody waits for a document.
+        """
+        self.projector.wait(self._taken, 5.0)
         eventually(lambda: self.projector.state == "ready" and not self.journal.backlog().documents)
         eventually(lambda: self.journal.get_meta("rebuild") in (None, "none"))
 
