@@ -99,20 +99,23 @@ _CLASSES: Final = {
 }  # fmt: skip
 
 
-def grows_too_fast(work: Callable[[str], object], head: str, unit: str, tail: str = "!") -> bool:
+def grows_too_fast(
+    work: Callable[[str], object], head: str, unit: str, tail: str = "!", small: int = _SMALL
+) -> bool:
     """Whether four times the text costs more than eight times as much CPU, in three tries of three.
 
-    The least of several runs counts: another process may cost a run time, never save it any.
+    ``small`` is the length of the shorter text. The least of several runs counts: another process
+    may cost a run time, never save it any.
     """
 
     def cost(length: int) -> float:
         text = head + unit * (length // len(unit)) + tail
         return min(_cost(work, text) for _ in range(3))
 
-    if _cost(work, head + unit * (_GROWTH * _SMALL // len(unit)) + tail) < _NOTHING:
+    if _cost(work, head + unit * (_GROWTH * small // len(unit)) + tail) < _NOTHING:
         return False
     return all(
-        (large := cost(_GROWTH * _SMALL)) >= _NOTHING and large > _MOST_GROWTH * cost(_SMALL)
+        (large := cost(_GROWTH * small)) >= _NOTHING and large > _MOST_GROWTH * cost(small)
         for _ in range(3)
     )
 

@@ -226,5 +226,6 @@ def test_a_mark_stands_in_every_known_token() -> None:
     ],
 )
 def test_a_pattern_that_is_not_linear_is_told(pattern: str, method: str, unit: str) -> None:
+    """Short texts show it as well as long ones, in a sixth of the time."""
     compiled = re.compile(pattern)
-    assert grows_too_fast(lambda text: USES[method](compiled, text), "", unit)
+    assert grows_too_fast(lambda text: USES[method](compiled, text), "", unit, small=1_500)
