@@ -23,9 +23,10 @@ from tests.projections import SmallHeadwater, small_headwater
 __all__ = ["server_url"]
 
 
-# Each Java of a test, Spark's and the engine's, lives for a minute: without the second compiler it
-# takes half the processor time.
-os.environ.setdefault("JDK_JAVA_OPTIONS", "-XX:TieredStopAtLevel=1")
+# Each Java of a test, Spark's and the engine's, lives for some minutes: without the second compiler
+# it takes half the processor time. By itself it would then have a fifth of the room for compiled
+# code: a Spark with Delta and Iceberg fills that, and Java stops to compile and throws most away.
+os.environ.setdefault("JDK_JAVA_OPTIONS", "-XX:TieredStopAtLevel=1 -XX:ReservedCodeCacheSize=240m")
 
 # A deadline is an assertion on the clock: other work on the machine fails it.
 hypothesis.settings.register_profile(

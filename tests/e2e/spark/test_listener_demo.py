@@ -44,8 +44,10 @@ def demo(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Demo]:
 
 
 def _run(url: str, folder: Path) -> str:
-    # Java reports the option that tests set for it: a person's demo has none.
-    inherited = {name: value for name, value in os.environ.items() if name != "JDK_JAVA_OPTIONS"}
+    # Java reports the options that tests set for it, and a person's demo has none. Spark hands them
+    # on unreported.
+    inherited = dict(os.environ)
+    inherited["SPARK_SUBMIT_OPTS"] = inherited.pop("JDK_JAVA_OPTIONS")
     done = subprocess.run(
         [sys.executable, "-m", "spark_agent_config.demo", "--url", url, "--workdir", "work"],
         capture_output=True,
