@@ -5,8 +5,10 @@ from __future__ import annotations
 import json
 import os
 import shutil
+import signal
 import subprocess
 import sys
+import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -138,19 +140,41 @@ def run_driver(
     )
 
 
-def run_worker(python: Path, module: str, root: Path, *arguments: str) -> str:
-    """Run a module of the tests in ``root``, its first argument; its output is kept beside."""
+def run_worker(python: Path, module: str, root: Path, *arguments: str, seconds: float = 500) -> str:
+    """Run a module of the tests in ``root``, its first argument; its output is kept beside.
+
+    A worker that takes longer writes what its threads wait for into that output, and is ended.
+    """
     said = root / "said"
     with said.open("w") as output:
-        subprocess.run(
-            [python, "-m", module, str(root), *arguments],
-            check=True,
+        worker = subprocess.Popen(
+            [python, "-X", "faulthandler", "-m", module, str(root), *arguments],
             cwd=root,
             env={**os.environ, "PYTHONPATH": str(_ROOT), "PYSPARK_PYTHON": str(python)},
             stdout=output,
             stderr=output,
         )
-    return said.read_text("utf-8")
+        try:
+            worker.wait(seconds)
+        except subprocess.TimeoutExpired:
+            _end_with_stacks(worker)
+        finally:
+            worker.kill()
+            worker.wait()
+    text = said.read_text("utf-8")
+    assert worker.returncode == 0, f"{module} ended with {worker.returncode}:\n{text[-60_000:]}"
+    return text
+
+
+def _end_with_stacks(worker: subprocess.Popen[bytes]) -> None:
+    """The stacks of the threads of Spark's Java (its only child), then those of Python."""
+    children = Path(f"/proc/{worker.pid}/task/{worker.pid}/children")
+    if children.exists():  # Linux
+        for child in children.read_text("ascii").split():
+            os.kill(int(child), signal.SIGQUIT)
+        time.sleep(5)
+    worker.send_signal(signal.SIGABRT)
+    worker.wait(60)
 
 
 @pytest.fixture(scope="module", params=_OLDEST_AND_NEWEST)

@@ -47,7 +47,8 @@ def reports(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFac
     python = python_of(request.param)
     root = tmp_path_factory.mktemp("formats")
     jars = [*paths_for(request.param, os.environ), iceberg_jar(request.param, os.environ)]
-    run_worker(python, "tests.e2e.spark.table_format_worker", root, request.param, *jars)
+    arguments = (request.param, *jars)
+    run_worker(python, "tests.e2e.spark.table_format_worker", root, *arguments, seconds=1_500)
     return Reports(root, request.param)
 
 
