@@ -15,3 +15,5 @@ PARTITIONS_UNKNOWN: Final = "partitions-unknown"
 TOO_LARGE: Final = "column-lineage-too-large"
 SCHEMAS_TOO_LARGE: Final = "schemas-too-large"
 OPERATIONS_TOO_LARGE: Final = "operations-too-large"
+#: The fields of structs with their sources are too many: a field has the sources of its struct.
+FIELDS_TOO_MANY: Final = "fields-too-many"

@@ -1,18 +1,21 @@
 """Columns up and down, true in time: derivations of the executions that the table walk relates.
 
 A state is a column of a moment. A write of a struct writes its fields: an edge into ``customer``
-also leads into ``customer.address.city``, in a walk in either direction.
+also leads into ``customer.address.city``, in a walk in either direction, unless the edge names the
+fields that its source flows into (``naming.fields``) and these are others. A field of a struct that
+was copied comes from that field of the source; where no document names that field, the struct
+around it stands for it in the answer, so every column of an answer is a known one.
 """
 
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Collection, Iterable, Mapping, Set
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import NamedTuple
 
-from graph_model import identity, labels
+from graph_model import identity, labels, naming
 from graph_model.facts import Edge
 from graph_model.lineage.bounds import (
     CANDIDATE_LIMIT,
@@ -48,14 +51,28 @@ _Influence = tuple[str, Name]
 
 
 class Cell(NamedTuple):
-    """A column of a dataset at a moment."""
+    """A column of a dataset at a moment.
+
+    ``known``: the path of the known column that stands for it in an answer; "" for its own.
+    """
 
     moment: Moment
     path: str
+    known: str = ""
 
     @property
     def name(self) -> Name:
-        return self.moment.dataset, self.path
+        return self.moment.dataset, self.known or self.path
+
+
+class _Flow(NamedTuple):
+    """A derivation into a column, or into a struct that contains it (not ``own``), and the path of
+    the column that it comes from.
+    """
+
+    edge: Edge
+    source: str
+    own: bool
 
 
 class Hop(NamedTuple):
@@ -168,6 +185,8 @@ class ColumnWalks:
         self._inventory = inventory
         self._indirect = indirect
         self._names: dict[str, Name] = {}  # column id -> its name
+        self._known_fields: dict[Name, bool] = {}  # whether a document names the field
+        self._struct_fields: dict[_Write, tuple[tuple[Edge, ...], naming.FieldSources[Edge]]] = {}
         self._derivations: _Derivations = {}
         self._row_influences: dict[str, list[Edge]] = {}  # logical plan -> the influences on it
         self._outputs: dict[str, frozenset[Name]] = {}  # logical plan -> columns it writes
@@ -295,24 +314,26 @@ class ColumnWalks:
         for (plan, column), edges in derivations.items():
             if edges:
                 written[plan].add(self._names[column])
+        into_written = [
+            (Cell(moment_of(dataset, None), path), step)
+            for dataset, some in steps.items()
+            for step in some
+            for called, path in written[step.logical_plan]
+            if called == step.target
+        ]
         names, targets = set(listed), set[Name]()
-        for dataset, some in steps.items():
-            for step in some:
-                for called, path in written[step.logical_plan]:
-                    hops = self._hops_into(dataset, path, step) if called == step.target else []
-                    if _is_derived(hops):
-                        targets.add((dataset, path))
-                        names |= {hop.source.name for hop in hops}
+        for (cell, _), hops in self._hops_of(into_written, self._derivations):
+            if _is_derived(hops):
+                targets.add(cell.name)
+                names |= {hop.source.name for hop in hops}
         names |= targets | self._inventory.fields(targets - names)
-        return names, [
-            hop.edge
+        into_all = [
+            (Cell(moment_of(dataset, None), path), step)
             for dataset, path in names
             for step in steps.get(dataset, ())
-            for hop in self._hops_into(dataset, path, step)
         ]
-
-    def _hops_into(self, dataset: str, path: str, step: Step) -> list[Hop]:
-        return self._hops(Cell(moment_of(dataset, None), path), step, self._derivations)
+        found = self._hops_of(into_all, self._derivations)
+        return names, [hop.edge for _, hops in found for hop in hops]
 
     # --- the number of influences on columns
 
@@ -337,6 +358,7 @@ class ColumnWalks:
             }
         )
         self._learn_influences({step.logical_plan for _, step in asked})
+        self._learn_fields([(_now(name), step) for name, step in asked], self._derivations)
         return {column_id(name): found for name, found in self._count_influences(asked).items()}
 
     def _count_influences(self, asked: Iterable[tuple[Name, Step]]) -> dict[Name, Influences]:
@@ -347,13 +369,16 @@ class ColumnWalks:
         writing: defaultdict[Name, set[Step]] = defaultdict(set)
         own: defaultdict[Name, set[_Influence]] = defaultdict(set)
         for name, step in asked:
-            paths = holders(name[1])
-            if any(self._is_written(path, step, self._derivations) for path in paths):
+            if self._is_written_within(name[1], step, self._derivations):
                 writing[name].add(step)
-            for path in paths:
-                edges = self._derivations[step.logical_plan, column_id((step.target, path))]
-                indirect = [edge for edge in edges if edge.value("kind") == labels.INDIRECT]
-                own[name] |= self._influences_in(indirect, step)
+            own[name] |= self._influences_in(
+                (
+                    flow
+                    for flow in self._flows(name[1], step, self._derivations)
+                    if flow.edge.value("kind") == labels.INDIRECT
+                ),
+                step,
+            )
         counts: dict[tuple[frozenset[Step], frozenset[_Influence]], Influences] = {}
         found: dict[Name, Influences] = {}
         for name, influences in own.items():
@@ -364,14 +389,14 @@ class ColumnWalks:
         return found
 
     def _influences_on_rows(self, step: Step) -> set[_Influence]:
-        return self._influences_in(self._row_influences[step.logical_plan], step)
+        return self._influences_in(self._flows_on_rows(step, own=False), step)
 
-    def _influences_in(self, edges: Iterable[Edge], step: Step) -> set[_Influence]:
-        """The kinds and the columns of the influences in these edges."""
+    def _influences_in(self, flows: Iterable[_Flow], step: Step) -> set[_Influence]:
+        """The kinds and the columns of these influences."""
         return {
-            (str(edge.value("how")), source.name)
-            for edge in edges
-            for source in self._sources(edge, step)
+            (str(flow.edge.value("how")), source.name)
+            for flow in flows
+            for source in self._sources(flow, step)
         }
 
     # --- one level up
@@ -390,12 +415,11 @@ class ColumnWalks:
         derivations = self._derivations if candidates is None else candidates
         if self._indirect:
             self._learn_influences({s.logical_plan for some in steps.values() for s in some})
-        return {
-            cell: [
-                hop for step in steps[cell.moment] for hop in self._hops(cell, step, derivations)
-            ]
-            for cell in cells
-        }
+        found: dict[Cell, list[Hop]] = {cell: [] for cell in cells}
+        pairs = [(cell, step) for cell in cells for step in steps[cell.moment]]
+        for (cell, _), hops in self._hops_of(pairs, derivations):
+            found[cell] += hops
+        return found
 
     def _learn_derivations_into(
         self, cells: Iterable[Cell], steps: Mapping[Moment, tuple[Step, ...]]
@@ -491,26 +515,68 @@ class ColumnWalks:
             names[vertex.id] = str(values.get("dataset_id", "")), str(values.get("path", ""))
         return names
 
+    def _hops_of(
+        self, pairs: Sequence[tuple[Cell, Step]], derivations: _Derivations
+    ) -> list[tuple[tuple[Cell, Step], list[Hop]]]:
+        """Per column and step the derivations and influences into it."""
+        self._learn_fields(pairs, derivations)
+        return [(pair, self._hops(*pair, derivations)) for pair in pairs]
+
     def _hops(self, cell: Cell, step: Step, derivations: _Derivations) -> list[Hop]:
         """The derivations and influences of one step into a column and the structs around it."""
         found = [
-            (edge, holder == cell.path)
-            for holder in holders(cell.path)
-            for edge in derivations.get((step.logical_plan, column_id((step.target, holder))), ())
-            if self._wants(edge)
+            flow for flow in self._flows(cell.path, step, derivations) if self._wants(flow.edge)
         ]
         if self._indirect and self._row_influences[step.logical_plan]:
             own = self._is_written(cell.path, step, derivations)
-            if own or any(
-                self._is_written(struct, step, derivations) for struct in holders(cell.path)[1:]
-            ):
-                influences = self._row_influences[step.logical_plan]
-                found += [(as_column_edge(edge), own) for edge in influences]
+            if own or self._is_written_within(cell.path, step, derivations):
+                found += self._flows_on_rows(step, own=own)
         return [
-            Hop(between(edge, source.name, cell.name), source, step.job, own)
-            for edge, own in found
-            for source in self._sources(edge, step)
+            Hop(between(flow.edge, source.name, cell.name), source, step.job, flow.own)
+            for flow in found
+            for source in self._sources(flow, step)
         ]
+
+    def _flows(self, path: str, step: Step, derivations: _Derivations) -> Iterator[_Flow]:
+        """The derivations of one step into a column and the structs around it. An edge into a
+        struct may lead into other fields of it, or from a field of its source.
+        """
+        for holder in holders(path):
+            write = step.logical_plan, column_id((step.target, holder))
+            edges = derivations.get(write, ())
+            if holder == path:
+                named = (edge for edge in edges if edge.out_id in self._names)
+                yield from (_Flow(edge, self._names[edge.out_id][1], own=True) for edge in named)
+            elif edges:
+                found = self._fields_of(write, edges).of(path[len(holder) + 1 :])
+                flows = {
+                    (edge.id, source): _Flow(edge, source, own=False) for edge, source in found
+                }
+                yield from flows.values()
+
+    def _fields_of(self, write: _Write, edges: tuple[Edge, ...]) -> naming.FieldSources[Edge]:
+        """The derivations into a struct by its fields: read once for each of its fields."""
+        known = self._struct_fields.get(write)
+        if known is None or known[0] is not edges:
+            flows = (
+                (edge, self._names[edge.out_id][1], str(edge.value("fields") or naming.WHOLE))
+                for edge in edges
+                if edge.out_id in self._names
+            )
+            known = self._struct_fields[write] = edges, naming.FieldSources(flows)
+        return known[1]
+
+    def _flows_on_rows(self, step: Step, *, own: bool) -> list[_Flow]:
+        """The influences on all rows that a step writes."""
+        return [
+            _Flow(as_column_edge(edge), self._names[edge.out_id][1], own)
+            for edge in self._row_influences[step.logical_plan]
+            if edge.out_id in self._names
+        ]
+
+    def _is_written_within(self, path: str, step: Step, derivations: _Derivations) -> bool:
+        """Whether the step's plan writes this column or a struct around it."""
+        return any(self._is_written(holder, step, derivations) for holder in holders(path))
 
     def _is_written(self, path: str, step: Step, derivations: _Derivations) -> bool:
         """Whether the step's plan writes exactly this column: its schema has it, or a derivation
@@ -520,9 +586,42 @@ class ColumnWalks:
         plan = step.logical_plan
         return name in self._outputs.get(plan, ()) or bool(derivations.get((plan, column_id(name))))
 
-    def _sources(self, edge: Edge, step: Step) -> list[Cell]:
-        dataset, path = self._names.get(edge.out_id, ("", ""))
-        return [Cell(moment, path) for called, moment in step.inputs if called == dataset]
+    def _sources(self, flow: _Flow, step: Step) -> list[Cell]:
+        dataset, path = self._names[flow.edge.out_id]
+        moments = [moment for called, moment in step.inputs if called == dataset]
+        if flow.source == path:
+            return [Cell(moment, path) for moment in moments]
+        return [self._field(moment, flow.source, path) for moment in moments]
+
+    def _field(self, moment: Moment, field: str, struct: str) -> Cell:
+        """A field of a read struct, and the column that stands for it: the innermost known one."""
+        for known in holders(field):
+            if known == struct or self._known_fields.get((moment.dataset, known), False):
+                break
+        return Cell(moment, field, "" if known == field else known)
+
+    def _learn_fields(self, pairs: Iterable[tuple[Cell, Step]], derivations: _Derivations) -> None:
+        """Read which fields of copied structs are known, under any name of their tables."""
+        fields = {
+            (moment.dataset, holder)
+            for cell, step in pairs
+            if "." in cell.path
+            for flow in self._flows(cell.path, step, derivations)
+            if flow.source != self._names[flow.edge.out_id][1]
+            for holder in holders(flow.source)[:-1]
+            for called, moment in step.inputs
+            if called == self._names[flow.edge.out_id][0]
+        } - self._known_fields.keys()
+        if not fields:
+            return
+        names = self._history.names.names_of({dataset for dataset, _ in fields})
+        ids = {
+            column_id((called, path)): (dataset, path)
+            for dataset, path in fields
+            for called in (dataset, *names[dataset])
+        }
+        known = {ids[column] for column in self._history.columns.places(ids)}
+        self._known_fields |= {field: field in known for field in fields}
 
     # --- candidates
 
@@ -536,9 +635,16 @@ class ColumnWalks:
             if not frontier or self._bounds.over():
                 break
             ids = self._ids_under_all_names(frontier)
-            page = self._graph.edges(ids, Direction.DOWNSTREAM, (labels.DERIVES,), HUB_LIMIT)
+            around = self._ids_under_all_names(_structs_around(frontier)) - ids
+            page = self._graph.edges(
+                ids | around, Direction.DOWNSTREAM, (labels.DERIVES,), HUB_LIMIT
+            )
             self._bounds.note_hub(page.cut)
-            edges = [edge for edge in page.edges if self._wants(edge)]
+            edges = [
+                edge
+                for edge in page.edges
+                if self._wants(edge) and (edge.out_id in ids or edge.value("fields"))
+            ]
             for edge in edges:
                 derivations[_write_of(edge)].append(edge)
             plans |= {plan for plan, _ in derivations}
@@ -627,6 +733,15 @@ def _counts_of(influences: Iterable[_Influence]) -> Influences:
 def _with_structs(column: Name) -> list[Name]:
     """A column and the structs that contain it."""
     return [(column[0], path) for path in holders(column[1])]
+
+
+def _structs_around(columns: Iterable[Name]) -> set[Name]:
+    return {(dataset, holder) for dataset, path in columns for holder in holders(path)[1:]}
+
+
+def _now(name: Name) -> Cell:
+    dataset, path = name
+    return Cell(moment_of(dataset, None), path)
 
 
 def _is_derived(hops: Iterable[Hop]) -> bool:

@@ -6,6 +6,7 @@ order:
 ``rules``        the naming rules as frozen values, with their defaults
 ``uri_parts``    the parts of a URI: escapes, logins and secrets, partitions in paths
 ``columns``      column identity: case folding, nested paths, columns that share a name
+``fields``       the fields of a written struct that a source flows into
 ``literals``     literals that differ in every run, removed before plans are compared
 ``identifiers``  table names in SQL: parts with dots between them, quoted where necessary
 ``catalogs``     catalog names: ``<authority>/<database>.<table>`` for the spellings of all engines
@@ -24,6 +25,7 @@ from __future__ import annotations
 
 from graph_model.naming.catalogs import catalog_table
 from graph_model.naming.columns import SchemaColumn, column_path, fold, schema_columns, split_path
+from graph_model.naming.fields import WHOLE, FieldSources, spell_fields
 from graph_model.naming.file_lists import fold_files, folder_of, patterns_of
 from graph_model.naming.jdbc.urls import query_lineage, without_query
 from graph_model.naming.jobs import JobName, job_name
@@ -35,7 +37,9 @@ from graph_model.naming.uris import DatasetName, normalise
 
 __all__ = [
     "DEFAULT_RULES",
+    "WHOLE",
     "DatasetName",
+    "FieldSources",
     "JobName",
     "Rules",
     "SchemaColumn",
@@ -55,6 +59,7 @@ __all__ = [
     "query_lineage",
     "rules_digest",
     "schema_columns",
+    "spell_fields",
     "split_path",
     "stable_text",
     "without_query",

@@ -161,6 +161,7 @@ class Copied(NamedTuple):
     kind: str = labels.DIRECT
     how: str = labels.IDENTITY
     expression: str = ""
+    fields: str = naming.WHOLE
 
 
 @dataclass(frozen=True, slots=True)

@@ -34,7 +34,9 @@ class PlanInfluence(Protocol):
 
 
 class PlanFlow(Protocol):
-    """A column of a plan's target, and one that it derives from."""
+    """A column of a plan's target, and one that it derives from; ``fields`` are those of the target
+    that the source flows into, as ``naming.fields`` spells them.
+    """
 
     @property
     def source(self) -> Column: ...
@@ -46,6 +48,8 @@ class PlanFlow(Protocol):
     def expression(self) -> str: ...
     @property
     def kind(self) -> str: ...
+    @property
+    def fields(self) -> str: ...
 
 
 def add_logical_plan(
@@ -126,13 +130,14 @@ def add_column_edges(
         ids[dataset_id, path] = add_column(collector, dataset_id, uris[dataset_id], path)
     shared: dict[tuple[Any, ...], Properties] = {}  # few texts, many edges
     for flow, origin, masking in flows:
-        key = (flow.kind, flow.how, flow.expression, origin, masking)
+        key = (flow.kind, flow.how, flow.expression, origin, masking, flow.fields)
         values = shared.get(key)
         if values is None:
             values = shared[key] = properties(
                 {
                     "kind": flow.kind, "how": flow.how, "expression": flow.expression,
                     "logical_plan": logical_plan, "origin": origin, "masking": masking or None,
+                    "fields": flow.fields or None,
                 }
             )  # fmt: skip
         source, target = ids[flow.source], ids[flow.target]

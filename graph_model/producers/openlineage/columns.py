@@ -38,6 +38,11 @@ class ReportedFlow:
     masking: bool
     origin: str
 
+    @property
+    def fields(self) -> str:
+        """A client names the columns of an output, not the fields that a source flows into."""
+        return naming.WHOLE
+
 
 @dataclass(frozen=True, slots=True, order=True)
 class RunInfluence:

@@ -6,13 +6,21 @@ value whose digest is the fingerprint.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import chain
 from typing import Any, Final, NamedTuple
 
 from graph_model import identity, labels, naming
-from graph_model.gaps import OPERATIONS_TOO_LARGE, PARTITIONS_UNKNOWN, SCHEMAS_TOO_LARGE, TOO_LARGE
+from graph_model.gaps import (
+    FIELDS_TOO_MANY,
+    OPERATIONS_TOO_LARGE,
+    PARTITIONS_UNKNOWN,
+    SCHEMAS_TOO_LARGE,
+    TOO_LARGE,
+)
 from graph_model.naming import DatasetName, Rules, SchemaColumn
 from graph_model.producers.canonical_json import spell
 from graph_model.producers.elements.spark_commands import LIFECYCLE_COMMANDS, ROW_LEVEL_COMMANDS
@@ -24,6 +32,7 @@ from graph_model.producers.spline.columns.derivation import (
     Derivation,
     Influence,
 )
+from graph_model.producers.spline.columns.fields import Fields
 from graph_model.producers.spline.columns.queries import (
     MORE_QUERIES,
     Origin,
@@ -115,13 +124,16 @@ class LogicalOperation(NamedTuple):
 
 
 class ColumnFlow(NamedTuple):
-    """A column edge between two columns, each (dataset id, path)."""
+    """A column edge between two columns, each (dataset id, path); ``fields`` as ``naming.fields``
+    spells them.
+    """
 
     source: tuple[str, str]
     target: tuple[str, str]
     kind: str
     how: str
     expression: str
+    fields: str = naming.WHOLE
 
 
 class ColumnInfluence(NamedTuple):
@@ -150,14 +162,17 @@ class Logic:
     gaps: tuple[tuple[str, str], ...]
 
     def fingerprint(self) -> str:
-        """128 bits in hex over everything here but the names."""
+        """128 bits in hex over everything here but the names.
+
+        A flow without fields is spelled without them: the ids of plans without structs are older.
+        """
         return identity.digest(
             [(use.dataset_id, use.content) for use in self.reads],
             (self.write.dataset_id, self.write.content),
             self.mode,
             self.partition_keys,
             self.operations,
-            self.flows,
+            [flow if flow.fields else flow[:-1] for flow in self.flows],
             self.influences,
             self.gaps,
         )
@@ -443,22 +458,47 @@ class _LogicReader:
         numbered = [places[target] for target in targets]
         placed = {
             (item, how): [
-                (places[end] * len(ends) * len(_HOWS), _HOWS.index(composed(how, own)))
+                (
+                    places[end] * len(ends) * len(_HOWS),
+                    _HOWS.index(composed(how, own)),
+                    own == labels.IDENTITY,
+                )
                 for end, own in origins[item]
             ]
             for item, how in {((d.source, d.source_path), d.how) for d in derivations}
         }
         expressions: dict[int, tuple[str, ...]] = {}
+        fields: defaultdict[int, list[Fields]] = defaultdict(list)
+        with_fields = any(derivation.fields for derivation in derivations)
         for derivation in derivations:
             target = numbered[derivation.output] * len(_HOWS)
             text = derivation.expression
-            for source, how in placed[(derivation.source, derivation.source_path), derivation.how]:
+            item = (derivation.source, derivation.source_path)
+            for source, how, same in placed[item, derivation.how]:
                 known = expressions.get(source + target + how, ())
                 if text not in known:
                     expressions[source + target + how] = (*known, text)
+                if with_fields:
+                    reached = derivation.fields if same else _made(derivation.fields)
+                    fields[source + target + how].append(reached)
         keys = sorted(expressions)
+        spelled = self._spelled_fields(fields)
         texts = self._alternatives(expressions[key] for key in keys)
-        return tuple(_flow(key, text, ends) for key, text in zip(keys, texts, strict=True))
+        return tuple(
+            _flow(key, text, ends, spelled.get(key, naming.WHOLE))
+            for key, text in zip(keys, texts, strict=True)
+        )
+
+    def _spelled_fields(self, fields: Mapping[int, Sequence[Fields]]) -> dict[int, str]:
+        """Per flow the fields that it reaches; none where all together exceed the allowance."""
+        once = {tuple(map(id, reached)): reached for reached in fields.values()}
+        texts = {key: _together(reached) for key, reached in once.items()}
+        spelled = {key: texts[tuple(map(id, reached))] for key, reached in fields.items()}
+        if self._has_room(sum(map(len, spelled.values()))):
+            return spelled
+        reason = f"fields of structs of more than {MOST_CHARACTERS:,} characters"
+        self.gaps.add((FIELDS_TOO_MANY, reason))
+        return {}
 
     def _influences(self) -> tuple[ColumnInfluence, ...]:
         expressions: dict[tuple[tuple[str, str], str], set[str]] = {}
@@ -524,11 +564,24 @@ class _LogicReader:
 _HOWS: Final = tuple(sorted(HOWS, key=lambda how: (kind_of(how), how)))
 
 
-def _flow(number: int, text: str, ends: Sequence[tuple[str, str]]) -> ColumnFlow:
+def _made(fields: Fields) -> Fields:
+    """The fields of a column that is computed from the source: its own fields are not known."""
+    return tuple((path, False) for path, _ in fields)
+
+
+def _together(reached: Sequence[Fields]) -> str:
+    """The fields that several flows between two columns reach; WHOLE if one reaches the whole."""
+    fields: dict[str, bool] = {}
+    for path, copied in chain.from_iterable(reached):
+        fields[path] = copied and fields.get(path, True)
+    return naming.WHOLE if () in reached else naming.spell_fields(fields)
+
+
+def _flow(number: int, text: str, ends: Sequence[tuple[str, str]], fields: str) -> ColumnFlow:
     """The flow of a number made by :meth:`_LogicReader._flows` from source, target and how."""
     rest, how = divmod(number, len(_HOWS))
     source, target = divmod(rest, len(ends))
-    return ColumnFlow(ends[source], ends[target], kind_of(_HOWS[how]), _HOWS[how], text)
+    return ColumnFlow(ends[source], ends[target], kind_of(_HOWS[how]), _HOWS[how], text, fields)
 
 
 def _alternatives(texts: Collection[str]) -> str:

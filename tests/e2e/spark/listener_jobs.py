@@ -391,6 +391,27 @@ def nested_fields(lake: SparkLake) -> None:
     write(picked, lake.path("out/nested_fields"))
 
 
+def structs(lake: SparkLake) -> None:
+    """One job after another: a struct is built, copied, changed, collected, and read by field."""
+
+    def path(name: str) -> str:
+        return lake.path(f"out/structs/{name}")
+
+    read = lake.spark.read.parquet
+    person = f.struct("full_name", f.col("salary").alias("pay"))
+    write(lake.employees().select("emp_id", "dept", person.alias("person")), path("packed"))
+    write(read(path("packed")).where("emp_id > 0"), path("copied"))
+    raised = f.col("person").withField("pay", f.col("emp_id") * 2)
+    write(read(path("copied")).select(raised.alias("person")), path("raised"))
+    people = f.collect_list("person").alias("people")
+    write(read(path("copied")).groupBy("dept").agg(people), path("grouped"))
+    one = read(path("grouped")).select(f.explode("people").alias("one"))
+    write(one.select("one.full_name"), path("names"))
+    write(one.select("one.pay"), path("pays"))
+    write(read(path("raised")).select("person.full_name", "person.pay"), path("both"))
+    write(read(path("copied")).select(f.to_json("person").alias("text")), path("text"))
+
+
 def grouping_sets(lake: SparkLake) -> None:
     lake.views()
     query = """
@@ -534,7 +555,8 @@ JOBS: Final[dict[str, Job]] = {
         append_to_table, catalog_view, jdbc, subqueries, python_function, failing_function,
         several_inserts,
         ignored, only_read, lateral, cached, checkpointed, temporary_views, insert_by_name,
-        insert_directory, table_over_jdbc, no_rows, nested_fields, grouping_sets, unpivoted,
+        insert_directory, table_over_jdbc, no_rows, nested_fields, structs, grouping_sets,
+        unpivoted,
         stream_to_files, stream_to_function, stream_to_memory, stream_that_fails,
     )
 }  # fmt: skip

@@ -16,8 +16,12 @@ from typing import Any
 
 import pytest
 
+from graph_model import identity
+from graph_model.facts import DatasetRow
+from graph_model.lineage import Question
 from graph_model.producers.spline.documents import read_event, read_plan
 from graph_model.producers.spline.plan_logic import Logic, PlanDocument, read_logic
+from graph_model.stores.protocols import Direction
 from tests import captures
 from tests.e2e.spark.spark_jars import paths_for
 from tests.plan_reader import (
@@ -30,6 +34,7 @@ from tests.plan_reader import (
     written_columns,
     written_types,
 )
+from tests.projections import SmallHeadwater, accept_lines, small_headwater
 from tests.recording_server import RecordingServer, recording_server
 
 pytestmark = [
@@ -736,6 +741,50 @@ def test_a_field_picked_from_an_array_of_structs_is_named(run: Callable[[str], R
     flows = {(flow.target[1], flow.source[1]) for flow in logic_of(plan).flows}
 
     assert flows == {("id", "id"), ("skus", "items.sku"), ("city", "customer.address.city")}
+
+
+def test_a_field_of_a_struct_keeps_its_own_sources_from_job_to_job(
+    run: Callable[[str], Report],
+) -> None:
+    report = run("structs")
+    lines = [{"kind": "plan", "body": plan} for plan in report.plans]
+    lines += [{"kind": "event", "body": event} for event in report.events]
+    headwater = small_headwater()
+    try:
+        accept_lines(headwater, lines)
+        headwater.project()
+        assert {
+            f"{table}.{column}": employees_behind(headwater, table, column)
+            for table, column in (
+                ("packed", "person"), ("copied", "person"), ("grouped", "people"),
+                ("names", "full_name"), ("pays", "pay"), ("both", "full_name"), ("both", "pay"),
+                ("text", "text"),
+            )
+        } == {
+            "packed.person": {"full_name", "salary"},
+            "copied.person": {"full_name", "salary"},
+            "grouped.people": {"full_name", "salary"},
+            "names.full_name": {"full_name"},
+            "pays.pay": {"salary"},
+            "both.full_name": {"full_name"},
+            "both.pay": {"emp_id"},
+            "text.text": {"full_name", "salary"},
+        }  # fmt: skip
+    finally:
+        headwater.close()
+
+
+def employees_behind(headwater: SmallHeadwater, table: str, column: str) -> set[str]:
+    """The columns of the employees from which a column flows."""
+    tables = {
+        row.uri.rpartition("/")[2]: row.id
+        for row in headwater.catalogue.scan()
+        if isinstance(row, DatasetRow)
+    }
+    start = identity.column_id(tables[table], column)
+    question = Question("", direction=Direction.UPSTREAM, depth=20, limit=500)
+    answer = headwater.sources.lineage.ask_columns((start,), question)
+    return {node.path for node in answer.columns if node.dataset == tables["employees"]}
 
 
 def test_a_checkpoint_ends_columns_but_not_the_dataset(

@@ -18,7 +18,7 @@ Knows plans in normal form and the definitions of ``expressions``; no I/O, no gr
   plain column: another value is made. It is remembered by member, so picking a field takes that
   member's sources alone, as they flowed into it; a field picked from a read column extends
   ``source_path``. Both hold through arrays, explode, CASE and unions; any other function closes
-  the struct.
+  the struct. A written struct that is not closed tells the fields that each source flows into.
 - **Lambdas** (see ``lambdas``). A variable is the element, the key or the accumulator that it
   stands for, so a field picked from it is that of the element. The result of a lambda of transform,
   zip_with and aggregate flows on; that of filter, exists, forall and a comparator
@@ -37,6 +37,7 @@ In reading order:
 ``values``      the sources of one value: sets of read columns by how they flow, struct members
 ``valuation``   values of attributes and expressions: each kind of function on its arguments
 ``lambdas``     lambdas of higher-order functions: the value behind each variable
+``fields``      the fields of a written struct that each of its sources flows into
 ``influences``  conditions, joins and groups that decide about the rows of a whole output
 ``queries``     JDBC reads of a query: the table columns behind the columns that a plan reads
 """

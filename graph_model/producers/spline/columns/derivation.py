@@ -6,12 +6,18 @@ before their users, so the cost is linear in the plan.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final, NamedTuple
 
 from graph_model import labels
-from graph_model.gaps import TOO_LARGE
+from graph_model.gaps import FIELDS_TOO_MANY, TOO_LARGE
+from graph_model.producers.spline.columns.fields import (
+    Fields,
+    FieldsOfOutputs,
+    FlowKey,
+    TooManyFields,
+)
 from graph_model.producers.spline.columns.influences import RowCondition, statements
 from graph_model.producers.spline.columns.valuation import TooLarge, Valuation
 from graph_model.producers.spline.columns.values import (
@@ -51,6 +57,8 @@ class Derivation(NamedTuple):
     attribute and ``source_path`` the fields picked below it, () for the whole column. ``kind`` is
     DIRECT with ``how`` IDENTITY, TRANSFORMATION or AGGREGATION, or INDIRECT with WINDOW or
     CONDITIONAL. ``expression`` is the written column in terms of read columns, as SQL-like text.
+    ``fields`` are those of a written struct that the source flows into (``naming.fields``); ():
+    the whole column.
     """
 
     output: int
@@ -59,6 +67,7 @@ class Derivation(NamedTuple):
     kind: str
     how: str
     expression: str
+    fields: Fields = ()
 
 
 class Influence(NamedTuple):
@@ -122,8 +131,7 @@ class _Deriver:
         lists of pairs are not.
         """
         derivations = sum(
-            sum(map(int.bit_count, self.valuation.flows(Reference("attribute", output))))
-            for output in outputs
+            sum(map(int.bit_count, self.valuation.flows(_attribute(output)))) for output in outputs
         )
         check_count(derivations, MOST_DERIVATIONS, "derivations")
         for item in statements(self.plan, self.definitions, self.renderer):
@@ -157,19 +165,41 @@ class _Deriver:
 
     def _derivations(self, outputs: Sequence[str]) -> Iterator[Derivation]:
         updates = self._updates(len(outputs))
+        reached = self._fields(outputs)
         for place, identifier in enumerate(outputs):
-            reference = Reference("attribute", identifier)
+            reference = _attribute(identifier)
             flows = self.valuation.flows(reference)
             text = self.renderer.text(reference, inline=True)
+            fields = reached.get(place, {})
             if updates:
+                kept = flows
                 flows, text = self._updated(flows, text, updates[place])
-            yield from self._spelled(place, flows, text)
+                fields = fields if flows == kept else {}
+            yield from self._spelled(place, flows, text, fields)
 
-    def _spelled(self, place: int, flows: Flows, text: str) -> Iterator[Derivation]:
+    def _fields(self, outputs: Sequence[str]) -> dict[int, dict[FlowKey, Fields]]:
+        """Per output that is a struct the fields that its sources flow into; none where all
+        together are too many: half of the fields looks complete.
+        """
+        reading = FieldsOfOutputs(self.plan, self.valuation.sources)
+        try:
+            return {
+                place: found
+                for place, output in enumerate(outputs)
+                if (found := reading.of(output, self.valuation.value(_attribute(output))))
+            }
+        except TooManyFields as error:
+            self.gaps[Gap(FIELDS_TOO_MANY, str(error))] = None
+            return {}
+
+    def _spelled(
+        self, place: int, flows: Flows, text: str, fields: Mapping[FlowKey, Fields]
+    ) -> Iterator[Derivation]:
         for number, bits in enumerate(flows):
             kind = labels.DIRECT if number < CONDITIONAL else labels.INDIRECT
             for source, path in self.valuation.sources.of(bits):
-                yield Derivation(place, source, path, kind, HOWS[number], text)
+                reached = fields.get((number, (source, path)), ())
+                yield Derivation(place, source, path, kind, HOWS[number], text, reached)
 
     def _updates(self, count: int) -> list[ColumnAssignment]:
         """Per output the new value in an UPDATE; [] for any other write."""
@@ -216,6 +246,10 @@ class _Deriver:
         for reference in statement.references:
             bits |= all_sources(self.valuation.flows(reference))
         return bits
+
+
+def _attribute(identifier: str) -> Reference:
+    return Reference("attribute", identifier)
 
 
 def check_count(count: int, most: int, counted: str) -> None:

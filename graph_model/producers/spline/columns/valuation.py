@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
-from graph_model.gaps import SUBQUERY
+from graph_model.gaps import FIELDS_TOO_MANY, SUBQUERY
 from graph_model.producers.spline.columns.lambdas import (
     MERGES,
     BoundFunction,
@@ -20,6 +20,7 @@ from graph_model.producers.spline.columns.values import (
     CONDITIONAL,
     EMPTY,
     IDENTITY,
+    LARGE_STRUCT,
     NO_FLOWS,
     TRANSFORMATION,
     WINDOW,
@@ -295,7 +296,13 @@ class Valuation:
         if len(values) % 2 or None in constants:
             return closed(union_flows(raised(value.flows, TRANSFORMATION) for value in values))
         names = [str(constant.value) for constant in constants if constant is not None]
-        return struct(names, values[1::2])
+        return self._built(names, values[1::2])
+
+    def _built(self, names: Sequence[str], members: Sequence[Value]) -> Value:
+        value = struct(names, members)
+        if value.parts is None:
+            self._gap(FIELDS_TOO_MANY, LARGE_STRUCT)
+        return value
 
     def _updated(self, function: Function, values: Sequence[Value]) -> Value:
         """``s.withField('c', x).dropFields('b')``: the members of s with c and without b."""
@@ -313,7 +320,7 @@ class Valuation:
                 members.pop(name.casefold(), None)
             else:
                 members[name.casefold()] = (name, value)
-        return struct(*zip(*members.values(), strict=True)) if members else EMPTY
+        return self._built(*zip(*members.values(), strict=True)) if members else EMPTY
 
     # --- higher-order functions ------------------------------------------------------------------
 

@@ -29,6 +29,7 @@ NO_FLOWS: Final[Flows] = (0, 0, 0, 0, 0)
 _MAX_PARTS: Final = 64
 _MAX_SIZE: Final = 2_000
 _MAX_DEPTH: Final = 32
+LARGE_STRUCT: Final = f"a struct of more than {_MAX_SIZE:,} members or {_MAX_DEPTH} levels"
 
 Source = tuple[str, tuple[str, ...]]
 
