@@ -612,15 +612,7 @@ class ColumnWalks:
             for called, moment in step.inputs
             if called == self._names[flow.edge.out_id][0]
         } - self._known_fields.keys()
-        if not fields:
-            return
-        names = self._history.names.names_of({dataset for dataset, _ in fields})
-        ids = {
-            column_id((called, path)): (dataset, path)
-            for dataset, path in fields
-            for called in (dataset, *names[dataset])
-        }
-        known = {ids[column] for column in self._history.columns.places(ids)}
+        known = self._inventory.known(fields)
         self._known_fields |= {field: field in known for field in fields}
 
     # --- candidates

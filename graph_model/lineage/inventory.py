@@ -15,7 +15,7 @@ from collections import defaultdict
 from collections.abc import Collection, Mapping
 from typing import Final, NamedTuple
 
-from graph_model import labels, naming
+from graph_model import identity, labels, naming
 from graph_model.facts import Edge
 from graph_model.lineage.bounds import COLUMN_LIMIT, HUB_LIMIT, Bounds
 from graph_model.lineage.history.history import History
@@ -75,6 +75,18 @@ class Inventory:
     def ever(self, datasets: Collection[str]) -> set[Name]:
         """All columns ever reported for these datasets."""
         return self._placed(self._rows(datasets), datasets)
+
+    def known(self, columns: Collection[Name]) -> set[Name]:
+        """Those of these columns that a document names, by any name of their table."""
+        if not columns:
+            return set()
+        names = self._history.names.names_of({dataset for dataset, _ in columns})
+        ids = {
+            identity.column_id(called, path): (dataset, path)
+            for dataset, path in columns
+            for called in (dataset, *names[dataset])
+        }
+        return {ids[key] for key in self._history.columns.places(ids)}
 
     def called(self, names: Collection[str]) -> dict[str, Name]:
         """By id all columns ever reported for tables with exactly these names (ids)."""

@@ -6,10 +6,13 @@ customers -> pack (struct(name, email) AS person) -> people -> keep -> kept -> r
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from itertools import product
 from typing import Any
 
 import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
 from graph_model import identity, labels
 from graph_model.answers.impact.changes import ChangeKind
@@ -146,10 +149,10 @@ def known_columns(headwater: SmallHeadwater) -> list[str]:
     return sorted(f"{tables[row.dataset]}.{row.path}" for row in rows if isinstance(row, ColumnRow))
 
 
-def check_mirror(headwater: SmallHeadwater) -> None:
-    """x in downstream(y) exactly when y in upstream(x), at every depth."""
+def check_mirror(headwater: SmallHeadwater, depths: Sequence[int] = (1, 2, 3, 20)) -> None:
+    """x in downstream(y) exactly when y in upstream(x)."""
     names = known_columns(headwater)
-    for depth in (1, 2, 3, 20):
+    for depth in depths:
         above = {name: upstream(headwater, name, depth=depth) for name in names}
         below = {name: downstream(headwater, name, depth=depth) for name in names}
         for x, y in product(names, names):
@@ -309,3 +312,106 @@ def test_any_order_of_documents_gives_the_same_projection(copied: SmallHeadwater
         assert other.elements() == copied.elements()
     finally:
         other.close()
+
+
+# --- any estate ----------------------------------------------------------------------------------
+
+LEAVES = ("x.a", "x.b.c", "x.b.d")
+Sources = dict[str, frozenset[str]]
+"""Per leaf of a table's struct the columns of the first table behind it."""
+
+
+@dataclass(frozen=True)
+class Job:
+    """Writes a table from one before it; ``leaves``: the source of each leaf, by ``kind``."""
+
+    kind: str
+    source: int
+    leaves: tuple[str, str, str] = LEAVES
+
+
+def jobs() -> st.SearchStrategy[list[Job]]:
+    pack = st.tuples(*[st.sampled_from("pqr")] * 3).map(lambda leaves: Job("pack", 0, leaves))
+    other = st.builds(
+        Job,
+        st.sampled_from(["copy", "copy", "make", "move", "opaque", "pick", "pick"]),
+        st.integers(1, 8),
+        st.tuples(*[st.sampled_from(LEAVES)] * 3),
+    )
+    return st.tuples(pack, st.lists(other, min_size=2, max_size=7)).map(
+        lambda found: [found[0], *found[1]]
+    )
+
+
+class Estate:
+    """The documents of these jobs, and the sources that each of their columns truly has."""
+
+    def __init__(self, listed: Sequence[Job]) -> None:
+        self.documents: list[dict[str, Any]] = []
+        self.structs: list[tuple[str, Sources]] = []
+        self.picked: dict[str, frozenset[str]] = {}
+        for number, job in enumerate(listed):
+            self._add(f"t{number}", job)
+
+    def sources(self, name: str) -> frozenset[str]:
+        """Those of a column, as ``t2.x.b``."""
+        if name in self.picked:
+            return self.picked[name]
+        called, _, path = name.partition(".")
+        leaves = dict(self.structs)[called]
+        inside = (leaves[leaf] for leaf in LEAVES if f"{leaf}.".startswith(f"{path}."))
+        return frozenset[str]().union(*inside)
+
+    def _add(self, target: str, job: Job) -> None:
+        plan = PlanBuilder()
+        inner = plan.struct_type(c="int", d="int")
+        kind = plan.struct_type(a="int", b=inner)
+        if job.kind == "pack":
+            rows = plan.read(table("t"), "p: int", "q: int", "r: int")
+            leaves = [rows[name] for name in job.leaves]
+            known = {leaf: frozenset({n}) for leaf, n in zip(LEAVES, job.leaves, strict=True)}
+        else:
+            source, before = self.structs[job.source % len(self.structs)]
+            rows = plan.read(table(source), f"x: {kind}")
+            leaves = [self._leaf(plan, rows["x"], leaf) for leaf in job.leaves]
+            known = {leaf: before[n] for leaf, n in zip(LEAVES, job.leaves, strict=True)}
+        match job.kind:
+            case "copy":
+                value, known = rows["x"], before
+            case "opaque":
+                value = plan.call("other", rows["x"], of="ScalaUDF")
+                known = dict.fromkeys(LEAVES, frozenset[str]().union(*before.values()))
+            case "move":
+                value = struct_of(plan, a=leaves[0], b=field(plan, rows["x"], "b"))
+                known = {**before, "x.a": known["x.a"]}
+            case _:
+                value = struct_of(plan, a=leaves[0], b=struct_of(plan, c=leaves[1], d=leaves[2]))
+        if job.kind == "pick":
+            self.picked[f"{target}.y"] = known["x.a"]
+            plan.write(made(plan, rows, ("y: int", leaves[0])), table(target))
+        else:
+            self.structs.append((target, known))
+            plan.write(made(plan, rows, (f"x: {kind}", value)), table(target))
+        self.documents.append(lake.named(plan, target))
+
+    @staticmethod
+    def _leaf(plan: PlanBuilder, struct: Reference, leaf: str) -> Reference:
+        for name in leaf.split(".")[1:]:
+            struct = field(plan, struct, name)
+        return struct
+
+
+@settings(max_examples=15, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@given(jobs())
+def test_columns_have_their_true_sources_in_any_estate(listed: list[Job]) -> None:
+    estate = Estate(listed)
+    headwater = small_headwater()
+    try:
+        lake.fill(headwater, estate.documents)
+        for name in known_columns(headwater):
+            if not name.startswith("t."):
+                found = {one for one in upstream(headwater, name) if one.startswith("t.")}
+                assert found == {f"t.{one}" for one in estate.sources(name)}, name
+        check_mirror(headwater, (1, 20))
+    finally:
+        headwater.close()

@@ -210,6 +210,20 @@ def test_a_union_of_structs_with_other_names_is_whole() -> None:
     assert reached(plan.build()) == {"x IDENTITY": '{"":true}', "y IDENTITY": ""}
 
 
+def test_an_update_keeps_the_fields_of_the_columns_that_it_does_not_set() -> None:
+    def fields_of(set_to: str) -> dict[str, str]:
+        plan = PlanBuilder()
+        home = home_type(plan)
+        rows = plan.read("file:/lake/t", "id: int", f"home: {home}", f"other: {home}")
+        expressions = {"updateExpressions": ["id#29", set_to, "other#31"]}
+        plan.write(rows, "file:/lake/t", name="UpdateCommand", params=expressions)
+        return reached(plan.build())
+
+    assert fields_of("home#30")["home IDENTITY"] == '{"":true}'
+    changed = fields_of("other#31")
+    assert changed["home IDENTITY"] == ""
+
+
 def test_two_columns_of_one_table_are_one_edge_that_reaches_all_their_fields() -> None:
     """A table that is read twice is two columns in the document and one in the graph."""
     plan = PlanBuilder()
