@@ -161,13 +161,18 @@ def collect_effects(
     """The combined effect of prune and retract commands, in any order, and of those ``before``."""
     pruned, dropped = dict(before.pruned), dict(before.dropped)
     retracted = set(before.retracted)
+    # Retention moves the same cut-offs for years, and a key costs two digests.
+    keys: dict[tuple[str, ...], tuple[str, str]] = {}
     for command in commands:
         if isinstance(command.instruction, Retract):
             retracted.update(command.instruction.documents)
         if isinstance(command.instruction, Prune):
-            for kept in (pruned, dropped) if command.instruction.drop_bodies else (pruned,):
-                for cutoff in command.instruction.cutoffs:
-                    kept[cutoff.key] = max(cutoff.before, kept.get(cutoff.key, cutoff.before))
+            moved = (pruned, dropped) if command.instruction.drop_bodies else (pruned,)
+            for cutoff in command.instruction.cutoffs:
+                named = (cutoff.namespace, cutoff.name, cutoff.scope, cutoff.uri)
+                key = keys.get(named) or keys.setdefault(named, cutoff.key)
+                for kept in moved:
+                    kept[key] = max(cutoff.before, kept.get(key, cutoff.before))
     return replace(before, pruned=pruned, dropped=dropped, retracted=frozenset(retracted))
 
 

@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from graph_model import identity
 from graph_model.errors import InvalidDocument
 from graph_model.facts import CommandRow, ForgottenRow
 from graph_model.producers.commands.documents import (
@@ -17,6 +18,7 @@ from graph_model.producers.commands.documents import (
     Cutoff,
     Forget,
     Prune,
+    collect_effects,
     read_command,
     write_command,
 )
@@ -360,3 +362,21 @@ def test_a_forgotten_body_goes_from_another_scope_too() -> None:
     forget(headwater, {PLAN_ID})
     assert shown(headwater) == ((), [])
     headwater.close()
+
+
+def test_cut_offs_that_move_for_years_are_named_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A start reads the commands of all nights, and each name of a job or a dataset is a digest."""
+    digests: list[str] = []
+    made = identity.digest
+
+    def counted(*parts: str) -> str:
+        digests.extend(parts)
+        return made(*parts)
+
+    moves = [Cutoff("etl", "load", "", "s3://t", night) for night in range(1, 100)]
+    nights = [Command("retention", one.before, "", "", Prune((one,), True)) for one in moves]
+    monkeypatch.setattr(identity, "digest", counted)
+    effects = collect_effects(nights)
+    monkeypatch.undo()
+    assert effects.pruned == effects.dropped == {moves[0].key: 99}
+    assert len(digests) < 20
