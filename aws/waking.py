@@ -17,8 +17,7 @@ from graph_model.errors import Unavailable
 from graph_model.naming import Rules
 from graph_model.projection.projector import EPOCH_KEY, Projector
 from graph_model.projection.rebuilding import Progress
-from graph_model.retention.coverage import CATALOGUE_KEY, FILLING
-from graph_model.stores.protocols import DocumentState
+from graph_model.stores.protocols import CATALOGUE_KEY, FILLING, DocumentState
 from graph_model.stores.protocols.journal import JournalSettings
 
 log = logging.getLogger(__name__)

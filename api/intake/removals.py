@@ -38,7 +38,7 @@ from graph_model.retention.coverage import (
     subjects_without_plan,
     waiting_subject_keys,
 )
-from graph_model.stores.protocols import Receipt
+from graph_model.stores.protocols import Catalogue, Receipt
 
 DOCUMENT: Final = "document:"
 _EXPECTED: Final = "an id, dataset:<uri>, job:<namespace>/<name> or document:<position>"
@@ -120,11 +120,8 @@ def _forget_document(reference: str, service: Service) -> Forget:
 
 
 def cover_prune(retention: Retention, service: Service, *, drop_bodies: bool) -> Covered:
-    """The documents that a prune to this retention covers."""
-    if service.projector.state != "ready":
-        ensure_known(service.journal)
-    catalogue = service.catalogue
-    prune = resolve_prune(retention, catalogue, drop_bodies=drop_bodies)
+    """The documents that a prune to this retention covers. Raises Rebuilding."""
+    prune, catalogue = choose_cutoffs(retention, service, drop_bodies=drop_bodies)
     executions = tuple(
         count_covered(catalogue, *cutoff.key, cutoff.before) for cutoff in prune.cutoffs
     )
@@ -132,6 +129,21 @@ def cover_prune(retention: Retention, service: Service, *, drop_bodies: bool) ->
         Prune(tuple(cutoffs), drop_bodies) for cutoffs in batched(prune.cutoffs, MOST_CUTOFFS)
     )
     return Covered(pieces, "", executions)
+
+
+def choose_cutoffs(
+    retention: Retention, service: Service, *, drop_bodies: bool
+) -> tuple[Prune, Catalogue]:
+    """The cut-offs of this retention, and the catalogue that has its executions.
+
+    Raises Rebuilding while that is being filled, and where it was emptied meanwhile: its executions
+    do not show any more which others are needed.
+    """
+    ensure_known(service.journal)
+    catalogue = service.catalogue
+    prune = resolve_prune(retention, catalogue, drop_bodies=drop_bodies)
+    ensure_known(service.journal)
+    return prune, catalogue
 
 
 def give(covered: Covered, author: str, note: str, route: str, service: Service) -> Sequence[int]:

@@ -20,10 +20,10 @@ from __future__ import annotations
 import logging
 import threading
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from typing import Final
 
-from api.intake.removals import Covered, cover_prune, give
+from api.intake.removals import Covered, choose_cutoffs, give
 from api.service import Service
 from api.service.storage import StorageUse
 from graph_model.errors import HeadwaterError
@@ -32,7 +32,13 @@ from graph_model.producers.commands.recorded import recorded_cutoffs
 from graph_model.retention.coverage import Retention, count_covered
 from graph_model.retention.nightly_run import NightlyRun, read_nightly_run
 from graph_model.retention.policy import RetentionPolicy
-from graph_model.retention.steps import MOST_EXECUTIONS, RetentionStep, next_step, worth_moving
+from graph_model.retention.prune_steps import (
+    MOST_EXECUTIONS,
+    Move,
+    RetentionStep,
+    next_step,
+    worth_moving,
+)
 from graph_model.stores.protocols import DocumentState
 
 log = logging.getLogger("headwater.upkeep")
@@ -156,10 +162,8 @@ class Upkeep:
         self._service.journal.set_meta(NIGHT_KEY, str(night))
 
     def _prune(self, keep: RetentionPolicy, night: int) -> int:
-        wish = Retention(keep.before(self._service.clock()), keep.runs)
-        covered = cover_prune(wish, self._service, drop_bodies=not keep.keeps_bodies)
-        catalogue, projector = self._service.catalogue, self._service.projector
-        rest = worth_moving(covered.cutoffs, recorded_cutoffs(catalogue), catalogue)
+        """Remove the executions that are too old, in steps; how many are gone."""
+        rest, projector = self._moves(keep), self._service.projector
         done, gone, most, goes_on = 0, 0, self._most, True
         try:
             while rest and goes_on and not projector.rebuild_waits:
@@ -180,6 +184,12 @@ class Upkeep:
             counts = f"{gone:,} of {done:,} executions before the new cut-offs were removed"
             log.info("HEADWATER_KEEP=%s: %s", keep, counts)
         return gone
+
+    def _moves(self, keep: RetentionPolicy) -> Sequence[Move]:
+        """The cut-offs that are to move on, from those in force."""
+        wish = Retention(keep.before(self._service.clock()), keep.runs)
+        prune, catalogue = choose_cutoffs(wish, self._service, drop_bodies=not keep.keeps_bodies)
+        return worth_moving(prune.cutoffs, recorded_cutoffs(catalogue), catalogue)
 
     def _carry_out(self, step: RetentionStep, keep: RetentionPolicy) -> int:
         """How many executions the projector has removed. Raises _StepFailed or _Stopped."""

@@ -34,6 +34,8 @@ from graph_model.producers.registry import PRODUCERS, Producers
 from graph_model.producers.translation import Translation
 from graph_model.retention.needed_writes import NeededWrites
 from graph_model.stores.protocols import (
+    CATALOGUE_KEY,
+    FILLING,
     Catalogue,
     DocumentState,
     Journal,
@@ -42,10 +44,6 @@ from graph_model.stores.protocols import (
     walk_rows,
 )
 
-#: The journal's note that the catalogue was emptied and does not have everything yet.
-CATALOGUE_KEY: Final = "catalogue"
-FILLING: Final = "filling"
-WHOLE: Final = "whole"
 MOST_LOOKED_AT: Final = 1_000
 """Plans and runs that are translated to see whether a forget command covers them."""
 _ALL_SUBJECTS: Final = 1_000_000

@@ -33,8 +33,10 @@ from graph_model.projection.rebuilding import Progress
 from graph_model.projection.runs.graph_runs import GraphRuns
 from graph_model.projection.runs.window import EMBEDDED, RunWindow
 from graph_model.projection.waiters import Waiters
-from graph_model.retention.coverage import CATALOGUE_KEY, FILLING, WHOLE
 from graph_model.stores.protocols import (
+    CATALOGUE_KEY,
+    FILLING,
+    WHOLE,
     Catalogue,
     Checkpoints,
     DocumentState,

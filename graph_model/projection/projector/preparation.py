@@ -17,8 +17,7 @@ from graph_model.projection.projector.rules import EPOCH_KEY, FROM_NOTHING, Rule
 from graph_model.projection.projector.stores import ProjectionStores
 from graph_model.projection.runs.graph_runs import GraphRuns
 from graph_model.projection.waiters import Waiters
-from graph_model.retention.coverage import CATALOGUE_KEY, FILLING
-from graph_model.stores.protocols import DocumentState
+from graph_model.stores.protocols import CATALOGUE_KEY, FILLING, DocumentState
 
 log = logging.getLogger(__name__)
 

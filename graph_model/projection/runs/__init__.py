@@ -7,7 +7,7 @@ In reading order:
 ``wanted_runs``   which executions the window wants, read from the catalogue
 ``keeping``       making the graph carry the wanted runs, and nothing beyond them
 ``carried_runs``  the journal's note of which runs the graph carries
-``steps``         work in steps: a step that fails is taken again
+``retried_steps`` work in steps: a step that fails is taken again
 ``estimate``      how many elements runs take under each setting
 ``graph_runs``    the runs of one projector's graph: with each commit, and after another setting
 """

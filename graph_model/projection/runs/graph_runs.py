@@ -19,7 +19,7 @@ from graph_model.projection.runs.keeping import (
     steps_that_trim,
     steps_that_write,
 )
-from graph_model.projection.runs.steps import Steps
+from graph_model.projection.runs.retried_steps import Steps
 from graph_model.projection.runs.wanted_runs import elements_of
 from graph_model.projection.runs.window import NONE, RunWindow
 from graph_model.stores.protocols import Checkpoints, Generations, Graph

@@ -21,7 +21,15 @@ In reading order:
 ``pages``        pages of a list, and the orders of lists
 """
 
-from graph_model.stores.protocols.catalogue import ROUND_KEY, Catalogue, Generations, Origin
+from graph_model.stores.protocols.catalogue import (
+    CATALOGUE_KEY,
+    FILLING,
+    ROUND_KEY,
+    WHOLE,
+    Catalogue,
+    Generations,
+    Origin,
+)
 from graph_model.stores.protocols.documents import (
     REOPENED,
     Body,
@@ -87,10 +95,13 @@ from graph_model.stores.protocols.pages import (
 from graph_model.stores.protocols.statements import RunFacet
 
 __all__ = [
+    "CATALOGUE_KEY",
+    "FILLING",
     "NEVER",
     "NO_SETTINGS",
     "REOPENED",
     "ROUND_KEY",
+    "WHOLE",
     "Backlog",
     "Body",
     "Catalogue",

@@ -16,6 +16,11 @@ from graph_model.stores.protocols.records import FacetRecords, RunRecords
 from graph_model.stores.protocols.retention import SupportLookup
 from graph_model.stores.protocols.statements import StatementLookup
 
+#: The journal's note whether the catalogue has everything: FILLING from when it is emptied until
+#: it is WHOLE again.
+CATALOGUE_KEY: Final = "catalogue"
+FILLING: Final = "filling"
+WHOLE: Final = "whole"
 ROUND_KEY: Final = "catalogue_round"
 """The journal's setting for the number of the last round that it has concluded."""
 

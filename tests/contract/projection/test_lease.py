@@ -19,11 +19,10 @@ from graph_model.producers.commands.documents import Prune
 from graph_model.producers.spline.documents import EVENT_KIND, PLAN_KIND
 from graph_model.projection.projector import Projector, rounds
 from graph_model.projection.runs.window import NONE
-from graph_model.retention.coverage import CATALOGUE_KEY, FILLING
 from graph_model.stores.catalogue import SqlGenerations
 from graph_model.stores.database import Database, Lease, Lock, locks, open_database
 from graph_model.stores.journal import SqlJournal
-from graph_model.stores.protocols import Graph, Receipt, Submission
+from graph_model.stores.protocols import CATALOGUE_KEY, FILLING, Graph, Receipt, Submission
 from tests.contract.databases import schema_on
 from tests.memory_graph import MemoryGraph
 from tests.projections import project, submission

@@ -15,7 +15,7 @@ from graph_model.facts import Facts
 from graph_model.producers.commands.documents import COMMAND_KIND
 from graph_model.projection.projector import Projector
 from graph_model.retention import coverage as retention
-from graph_model.retention.coverage import CATALOGUE_KEY, FILLING, WHOLE
+from graph_model.stores.protocols import CATALOGUE_KEY, FILLING, WHOLE
 from tests.e2e.small_client import client_of
 from tests.memory_graph import MemoryGraph
 from tests.projections import SmallHeadwater, lineage_event, small_headwater

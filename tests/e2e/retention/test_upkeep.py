@@ -12,18 +12,19 @@ from typing import Any
 
 import pytest
 
+from api.intake import removals
 from api.service import Service
 from api.service.storage import MEASURES_KEY, StorageUse
 from api.serving.upkeep import Upkeep
-from graph_model.errors import GraphRejected, Unavailable
-from graph_model.producers.commands.documents import COMMAND_KIND
+from graph_model.errors import GraphRejected, Rebuilding, Unavailable
+from graph_model.producers.commands.documents import COMMAND_KIND, Prune
 from graph_model.producers.spline.documents import EVENT_KIND
 from graph_model.projection.projector.rebuild_control import REBUILD_KEY
 from graph_model.retention.forecast import read_measures
 from graph_model.retention.nightly_run import SILENT_MS
 from graph_model.retention.policy import RetentionPolicy
 from graph_model.stores.database import DiskReserve
-from graph_model.stores.protocols import DocumentState
+from graph_model.stores.protocols import CATALOGUE_KEY, FILLING, DocumentState
 from tests.e2e.small_client import running
 from tests.memory_graph import MemoryGraph
 from tests.projections import SmallHeadwater, project
@@ -223,6 +224,26 @@ def test_a_night_is_left_for_a_rebuild_and_goes_on_afterwards(headwater: SmallHe
     assert given(headwater) == 1
     headwater.journal.set_meta(REBUILD_KEY, "none")
     assert upkeep(service, RetentionPolicy(runs=5)).look() > 15
+
+
+def test_a_catalogue_that_is_emptied_while_the_night_begins_removes_nothing(
+    headwater: SmallHeadwater, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The executions that are left of it do not show which others are needed."""
+    clock = Clock()
+    nightly = upkeep(service_of(headwater, clock), RetentionPolicy(runs=5))
+    nightly.look()
+    clock.now += DAY
+    chosen = removals.resolve_prune
+
+    def empty(*asked: Any, **options: Any) -> Prune:
+        headwater.journal.set_meta(CATALOGUE_KEY, FILLING)
+        return chosen(*asked, **options)
+
+    monkeypatch.setattr(removals, "resolve_prune", empty)
+    with pytest.raises(Rebuilding):
+        nightly.look()
+    assert given(headwater) == 0
 
 
 def test_one_of_two_services_does_it(headwater: SmallHeadwater) -> None:

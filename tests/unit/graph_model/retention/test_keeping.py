@@ -13,7 +13,7 @@ from graph_model import identity
 from graph_model.producers.commands.documents import Cutoff, Prune
 from graph_model.producers.commands.recorded import recorded_cutoffs
 from graph_model.retention.policy import RetentionPolicy, read_policy
-from graph_model.retention.steps import Move, next_step, split_time, worth_moving
+from graph_model.retention.prune_steps import Move, next_step, split_time, worth_moving
 from tests.contract.rows import an_execution
 from tests.projections import SmallHeadwater, project, small_headwater
 from tests.unit.graph_model.producers.commands.test_commands import DAY, START, command, daily
