@@ -34,12 +34,11 @@ from graph_model.producers.registry import PRODUCERS, Producers
 from graph_model.producers.translation import Translation
 from graph_model.retention.needed_writes import NeededWrites
 from graph_model.stores.protocols import (
-    CATALOGUE_KEY,
-    FILLING,
     Catalogue,
     DocumentState,
     Journal,
     Page,
+    is_catalogue_whole,
     walk_pages,
     walk_rows,
 )
@@ -126,7 +125,7 @@ def waiting_subject_keys(
 
 
 def _unknown_subject_keys(journal: Journal) -> frozenset[str]:
-    is_whole = journal.get_meta(CATALOGUE_KEY) != FILLING
+    is_whole = is_catalogue_whole(journal)
     found: set[str] = set()
     for page in walk_pages(
         lambda cursor: journal.entries(state=DocumentState.PENDING, limit=1000, cursor=cursor)
@@ -148,7 +147,7 @@ def ensure_known(journal: Journal) -> None:
     """Raises Rebuilding while an emptied catalogue is filled: missing executions may depend on
     present ones.
     """
-    if journal.get_meta(CATALOGUE_KEY) == FILLING:
+    if not is_catalogue_whole(journal):
         raise Rebuilding("the catalogue is being rebuilt: the command's effect is not known yet")
 
 

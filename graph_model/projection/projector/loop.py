@@ -35,7 +35,6 @@ from graph_model.projection.runs.window import EMBEDDED, RunWindow
 from graph_model.projection.waiters import Waiters
 from graph_model.stores.protocols import (
     CATALOGUE_KEY,
-    FILLING,
     WHOLE,
     Catalogue,
     Checkpoints,
@@ -44,6 +43,7 @@ from graph_model.stores.protocols import (
     Graph,
     Journal,
     NoCheckpoints,
+    is_catalogue_whole,
 )
 
 log = logging.getLogger(__name__)
@@ -409,7 +409,7 @@ class Projector:
         if not (caught_up and self._answers_are_whole()):
             return
         journal = self._stores.journal
-        if journal.get_meta(CATALOGUE_KEY) == FILLING:
+        if not is_catalogue_whole(journal):
             journal.set_meta(CATALOGUE_KEY, WHOLE)
         self._readiness.end()
 

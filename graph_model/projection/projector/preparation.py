@@ -17,7 +17,7 @@ from graph_model.projection.projector.rules import EPOCH_KEY, FROM_NOTHING, Rule
 from graph_model.projection.projector.stores import ProjectionStores
 from graph_model.projection.runs.graph_runs import GraphRuns
 from graph_model.projection.waiters import Waiters
-from graph_model.stores.protocols import CATALOGUE_KEY, FILLING, DocumentState
+from graph_model.stores.protocols import CATALOGUE_KEY, FILLING, DocumentState, is_catalogue_whole
 
 log = logging.getLogger(__name__)
 
@@ -75,14 +75,13 @@ class Preparation:
         catalogue and graph belong together, while another process projects for long.
         """
         known = self._stores.journal.get_meta(EPOCH_KEY)
-        if known != self._rules.epoch or not (self._is_whole() and self.has_answers()):
+        if known != self._rules.epoch or not self._has_every_answer():
             return False
         self._readiness.join()
         return self._probe.find() is None and self._readiness.has_caught_up(nothing_left=False)
 
-    def _is_whole(self) -> bool:
-        """Whether the catalogue in force was complete at some time."""
-        return self._stores.journal.get_meta(CATALOGUE_KEY) != FILLING
+    def _has_every_answer(self) -> bool:
+        return is_catalogue_whole(self._stores.journal) and self.has_answers()
 
     def _prepare(self) -> None:
         known = self._stores.journal.get_meta(EPOCH_KEY)
@@ -98,7 +97,7 @@ class Preparation:
             return
         if is_filled and rebuild_reason is None:
             self._runs.compare()
-            if self._is_whole():
+            if is_catalogue_whole(self._stores.journal):
                 self._readiness.join()
             if outdated:
                 self._rebuild_control.request()
@@ -113,7 +112,7 @@ class Preparation:
         """Give an empty graph the projection in force, of this epoch, from its checkpoint; False
         without one. Its answers serve until the new ones are complete.
         """
-        if epoch is None or not (self._is_whole() and self.has_answers()):
+        if epoch is None or not self._has_every_answer():
             return False
         with self._filling():
             restored = self._stores.checkpoints.restore(epoch)

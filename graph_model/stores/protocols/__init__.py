@@ -29,6 +29,7 @@ from graph_model.stores.protocols.catalogue import (
     Catalogue,
     Generations,
     Origin,
+    is_catalogue_whole,
 )
 from graph_model.stores.protocols.documents import (
     REOPENED,
@@ -151,6 +152,7 @@ __all__ = [
     "VersionSpan",
     "VersionWrites",
     "Writer",
+    "is_catalogue_whole",
     "walk_pages",
     "walk_rows",
 ]

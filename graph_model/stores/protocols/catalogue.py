@@ -10,6 +10,7 @@ from typing import Final, Protocol
 from graph_model.facts import Row
 from graph_model.stores.protocols.events import Events
 from graph_model.stores.protocols.history import ExecutionHistory, SchemaHistory, SeenWrites
+from graph_model.stores.protocols.journal import JournalSettings
 from graph_model.stores.protocols.lists import CatalogueLists
 from graph_model.stores.protocols.nodes import CatalogNames, NodeLookup
 from graph_model.stores.protocols.records import FacetRecords, RunRecords
@@ -23,6 +24,11 @@ FILLING: Final = "filling"
 WHOLE: Final = "whole"
 ROUND_KEY: Final = "catalogue_round"
 """The journal's setting for the number of the last round that it has concluded."""
+
+
+def is_catalogue_whole(journal: JournalSettings) -> bool:
+    """Whether the catalogue in force has had everything since it was emptied last."""
+    return journal.get_meta(CATALOGUE_KEY) != FILLING
 
 
 @dataclass(frozen=True, slots=True)
