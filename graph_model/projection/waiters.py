@@ -28,6 +28,7 @@ class Waiters:
         self._mutex = threading.Lock()
         self._begun = threading.Condition(self._mutex)
         self._waiters: set[_Waiter] = set()
+        self._pauses_over = False
         # A document may be concluded before anyone has begun to wait for it.
         self._concluded: set[int] = set()
         self._order: deque[int] = deque()
@@ -57,7 +58,13 @@ class Waiters:
     def pause(self, seconds: float) -> None:
         """Pause until a request waits, but at most ``seconds``."""
         with self._begun:
-            self._begun.wait_for(lambda: self._waiters, seconds)
+            self._begun.wait_for(lambda: self._waiters or self._pauses_over, seconds)
+
+    def end_pauses(self) -> None:
+        """End the pause of the projector, which stops: no later one begins."""
+        with self._begun:
+            self._pauses_over = True
+            self._begun.notify_all()
 
     def wait(self, positions: Collection[int], timeout: float) -> bool:
         """Wait until all of these are concluded; False when ``timeout`` seconds passed first."""

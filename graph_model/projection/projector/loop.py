@@ -300,6 +300,7 @@ class Projector:
     def stop(self, timeout: float = 10.0) -> None:
         self._stopping.set()
         self.notify()
+        self._waiting.end_pauses()
         if self._thread is not None:
             self._thread.join(timeout)
             if self._thread.is_alive():

@@ -94,3 +94,13 @@ def test_a_pause_ends_where_nobody_waits() -> None:
     waits = Waiters()
     waits.pause(0.001)
     assert waits.awaited() == frozenset()
+
+
+def test_a_projector_that_stops_pauses_no_longer() -> None:
+    waits = Waiters()
+    with ThreadPoolExecutor(1) as thread:
+        paused = thread.submit(waits.pause, 10 * SOON)
+        waits.end_pauses()
+        paused.result(SOON)
+    waits.pause(10 * SOON)
+    assert waits.awaited() == frozenset()
