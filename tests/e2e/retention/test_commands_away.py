@@ -13,12 +13,11 @@ from api.console.removal import give_command
 from graph_model.errors import GraphUnavailable
 from graph_model.facts import Facts
 from graph_model.producers.commands.documents import COMMAND_KIND
-from graph_model.projection.projector import Projector
 from graph_model.retention import coverage as retention
 from graph_model.stores.protocols import CATALOGUE_KEY, FILLING, WHOLE
 from tests.e2e.small_client import client_of
 from tests.memory_graph import MemoryGraph
-from tests.projections import SmallHeadwater, lineage_event, small_headwater
+from tests.projections import ProjectorOnDemand, SmallHeadwater, lineage_event, small_headwater
 from tests.unit.graph_model.projection.projector.test_projector import (
     PLAN_ID,
     a_plan,
@@ -62,7 +61,9 @@ class SmallEngine(MemoryGraph):
 def headwater() -> Iterator[SmallHeadwater]:
     made = small_headwater()
     made.graph = SmallEngine()
-    made.projector = Projector(made.journal, made.graph, made.generations, sleep=lambda _: None)
+    made.projector = ProjectorOnDemand(
+        made.journal, made.graph, made.generations, sleep=lambda _: None
+    )
     made.projector.prepare()
     made.accept(plan(a_plan()), *(event(a_run(START + day * DAY)) for day in range(5)))
     made.project()
