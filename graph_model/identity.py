@@ -16,6 +16,8 @@ from typing import Final
 
 from graph_model import labels
 
+EDGE: Final = "edge"
+"""The kind of every edge, whatever its label."""
 PREFIXES: Final[dict[str, str]] = {
     labels.DATASET: "ds",
     labels.COLUMN: "col",
@@ -27,9 +29,9 @@ PREFIXES: Final[dict[str, str]] = {
     labels.DAY: "day",
     labels.RUN: "run",
     labels.EXECUTION: "ex",
-    "edge": "e",
+    EDGE: "e",
 }
-_EDGE_PREFIX: Final = PREFIXES["edge"]
+_EDGE_PREFIX: Final = PREFIXES[EDGE]
 _KINDS: Final = {prefix: kind for kind, prefix in PREFIXES.items()}
 _HEX_LENGTH: Final = 32
 _HEX_DIGITS: Final = "0123456789abcdef"

@@ -25,7 +25,6 @@ class Projection:
     former: Facts | None  # the former facts, of which some may have to go
     states: States
     dropped: tuple[int, ...] = ()  # positions that are to leave the journal
-    earlier: tuple[int, ...] = ()  # positions of the documents behind ``former``
     unsettled: bool = False  # a command covers a new event: does its plan still say something?
 
     @property
@@ -47,7 +46,6 @@ def combined(projections: Iterable[Projection]) -> Projection:
         merge(former) if former else None,
         tuple(state for one in found for state in one.states),
         tuple(sorted(at for one in found for at in one.dropped)),
-        tuple(sorted(at for one in found for at in one.earlier)),
         any(one.unsettled for one in found),
     )
 
@@ -72,7 +70,6 @@ def projection_of(
 ) -> Projection:
     """The projection for an outcome; ``documents`` are all documents of it."""
     found = tuple(documents)
-    earlier = tuple(d.position for d in found if not d.is_fresh) if former else ()
     dropped = tuple(sorted(outcome.dropped))
     changes = outcome.changes(found)
-    return Projection(tuple(outcome.parts), former, changes, dropped, earlier, unsettled)
+    return Projection(tuple(outcome.parts), former, changes, dropped, unsettled)

@@ -25,7 +25,6 @@ from graph_model.producers.commands.documents import (
     KEY_PREFIX,
     Command,
     Forget,
-    Statement,
     read_command,
     translate_command,
 )
@@ -118,10 +117,6 @@ class CommandRunner:
     ) -> None:
         """Carry out the command once. Adds its subjects to ``touched``."""
         self._break_off_if_stopping()
-        if not isinstance(
-            command.instruction, Statement
-        ):  # a statement changes nothing in the graph
-            self._stores.void_checkpoint()
         origin = self._commits.origin(position)
         self._stores.generations.current.record(facts.rows, origin)
         if self._commits.rebuild is not None:
@@ -150,6 +145,7 @@ class CommandRunner:
         earlier round was interrupted, or a rebuild has its rows), everything is projected anew.
         """
         is_whole = self._subject_projector.interrupted is None and self._commits.rebuild is None
+        self._stores.void_checkpoint()  # earlier documents get back facts that left the graph
         try:
             self._take_back(command, facts, sorted(touched))
         except (Unavailable, MemoryError):
@@ -200,7 +196,7 @@ class CommandRunner:
         with self._subject_projector.noted(attempt_of(subject_keys, plans)):
             for revised in self._revisions(plans, named):
                 self._break_off_if_stopping()
-                self._commits.commit(revised)
+                self._commits.commit(revised, again=True)
 
     def _break_off_if_stopping(self) -> None:
         if self._is_stopping():

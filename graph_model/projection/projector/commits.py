@@ -19,8 +19,15 @@ from graph_model.projection.projector.rules import RulesInForce
 from graph_model.projection.projector.stores import ProjectionStores
 from graph_model.projection.rebuilding import Rebuild
 from graph_model.projection.runs.graph_runs import GraphRuns
+from graph_model.projection.runs.keeping import KeptRuns
 from graph_model.projection.waiters import Waiters
-from graph_model.projection.withdrawal import difference, withdraw_runs, withdraw_structure
+from graph_model.projection.withdrawal import (
+    RemovedElements,
+    difference,
+    reveals,
+    withdraw_runs,
+    withdraw_structure,
+)
 from graph_model.stores.protocols import ROUND_KEY, Catalogue, DocumentState, Origin
 
 #: The projector that wrote last; only that one may trust its memory of known elements.
@@ -32,7 +39,7 @@ class Commits:
 
     ``rebuild`` is the one that runs in this process; it receives every write and withdrawal.
     ``runs`` are those that the graph carries. ``round`` is the last round that the journal has
-    concluded, ``last`` the newest document concluded.
+    concluded.
     """
 
     def __init__(
@@ -55,7 +62,6 @@ class Commits:
         self.name: Final = uuid.uuid4().hex
         self.rebuild: Rebuild | None = None
         self.round = 0
-        self.last = 0
 
     def take_turn(self, writer: str | None) -> bool:
         """Name this process in the journal as the writer. True where it wrote last, too; after
@@ -84,35 +90,35 @@ class Commits:
             free -= missing if found[-1] else 0
         return found
 
-    def commit(self, projections: Sequence[Projection]) -> None:
+    def commit(self, projections: Sequence[Projection], *, again: bool = False) -> None:
         """Write graph, catalogue, withdrawals and states; then drop the bodies that nothing shows
         any more.
+
+        ``again``: no document is new, so a start from the checkpoint does not repeat the writes.
         """
         parts = [part for one in projections for part in one.parts]
         dropped = [position for one in projections for position in one.dropped]
         concluded = [position for one in projections for position, _, _ in one.states]
         origin = self.origin(*set(concluded).difference(dropped))
-        checkpoints = self._stores.checkpoints
+        removed: Collection[str] = ()
+        if again and any(map(reveals, projections)):
+            self._stores.void_checkpoint()
         try:
             new = self._write(parts, origin)
             former = [one.former for one in projections if one.former is not None]
             if former:  # together: a fact that another of these projections reports now stays
-                checkpoints.void_overtaken(at for one in projections for at in one.earlier)
                 gone = difference(merge(former), parts)
-                self._withdraw(self._runs.to_withdraw(gone), new)
+                removed = self._withdraw(self._runs.to_withdraw(gone), new, again=again)
             else:
                 self._keep_runs(new, Facts())
         except BaseException:
             self.forget()
             raise
-        if dropped:
-            self._stores.void_checkpoint()  # dropped documents must not come back from there
-        self._conclude(settlements(projections), dropped, origin)
+        self._conclude(settlements(projections), dropped, origin, removed)
         self._known.learn_wholes(parts)
-        checkpoints.projected(len(concluded))
+        self._stores.checkpoints.projected(len(concluded))
         self._activity.end()  # before the clients that wait send their next document
         self._waiting.conclude(concluded)
-        self.last = max(self.last, *concluded, 0)
 
     def settle(
         self, positions: Collection[int], state: DocumentState, reason: str | None = None
@@ -132,12 +138,14 @@ class Commits:
         settled: Collection[tuple[Collection[int], DocumentState, str | None]],
         dropped: Collection[int],
         origin: Origin | None,
+        removed: Collection[str],
     ) -> None:
         """End a round: the journal notes it with the states of its documents."""
-        if origin is None:
-            self._stores.journal.conclude(settled, dropped)
-        else:
-            self._stores.journal.conclude(settled, dropped, {ROUND_KEY: str(origin.round)})
+        settings = dict(self._stores.checkpoints.note_removals(removed))
+        if origin is not None:
+            settings[ROUND_KEY] = str(origin.round)
+        self._stores.journal.conclude(settled, dropped, settings)
+        if origin is not None:
             self.round = origin.round
 
     def _write(self, parts: Sequence[Part], origin: Origin | None) -> Facts:
@@ -158,24 +166,30 @@ class Commits:
             self.rebuild.add(self._runs.window.structure(merge(parts)))
         return new
 
-    def _keep_runs(self, new: Facts, gone: Facts) -> None:
+    def _keep_runs(self, new: Facts, gone: Facts) -> KeptRuns:
         """Write and remove runs in the graph. The runs that it is to carry are a function of the
         catalogue's rows.
         """
-        wanted = self._runs.keep(new.rows, gone.rows)
+        kept = self._runs.keep(new.rows, gone.rows)
         if self.rebuild is not None and self._rules.settled:
-            self.rebuild.add(wanted)
+            self.rebuild.add(kept.wanted)
+        return kept
 
-    def _withdraw(self, gone: Facts, new: Facts) -> None:
+    def _withdraw(self, gone: Facts, new: Facts, *, again: bool) -> Collection[str]:
         """Withdraw runs first: the elements that they touch go only once the runs have left the
-        graph.
+        graph. Returns the ids of removed elements.
         """
-        graph, catalogue = self._stores.graph, self._stores.generations.current
-        withdraw_runs(gone, graph, catalogue)
-        self._keep_runs(new, gone)
-        withdraw_structure(gone, graph, catalogue)
+        removed = RemovedElements(self._stores.graph)
+        catalogue = self._stores.generations.current
+        withdraw_runs(gone, removed, catalogue)
+        kept = self._keep_runs(new, gone)
+        removed.ids += kept.removed
+        if again and kept.came_back:
+            self._stores.void_checkpoint()
+        withdraw_structure(gone, removed, catalogue)
         self._stores.wrote(gone.size)
         self._known.unlearn(gone)
         self._probe.lose(gone)
         if self.rebuild is not None:
             self.rebuild.note_withdrawal(gone)
+        return removed.ids

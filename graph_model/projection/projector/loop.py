@@ -441,7 +441,7 @@ class Projector:
         if self._prepared and self._commits.rebuild is None:
             journal = self._stores.journal
             epoch = journal.get_meta(EPOCH_KEY) or ""
-            self._stores.checkpoints.take(epoch, journal.first_unprojected, self._commits.last)
+            self._stores.checkpoints.take(epoch, journal.first_unprojected)
 
 
 def _pause(stopping: threading.Event, seconds: float) -> None:

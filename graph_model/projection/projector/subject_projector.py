@@ -274,7 +274,7 @@ class SubjectProjector:
         revised = self._commands_in_force.revise(tried, forgotten)
         facts = merge((*revised.parts, revised.former or Facts()))
         stood = self._commands_in_force.project_all(stays)
-        restored = replace(stood, former=facts, dropped=(), earlier=revised.earlier)
+        restored = replace(stood, former=facts, dropped=())
         self._commits.commit([restored])
 
     # reading no more than a round needs

@@ -148,14 +148,14 @@ class GraphRuns:
 
     # --- with each commit ------------------------------------------------------------------------
 
-    def keep(self, written: Iterable[Row], gone: Iterable[Row]) -> Facts:
+    def keep(self, written: Iterable[Row], gone: Iterable[Row]) -> KeptRuns:
         """Update the graph for the runs of these rows: ``written`` were just written to the
-        catalogue, ``gone`` removed from it. Returns the facts that the graph is to have of them.
+        catalogue, ``gone`` removed from it.
         """
         new = {row.id: row for row in written if isinstance(row, ExecutionRow)}
         lost = [row for row in gone if isinstance(row, ExecutionRow)]
         if not (new or lost) or self.window.kind in {"all", "none"}:
-            return Facts()
+            return KeptRuns()
         if self.window.kind == "newest":
             catalogue = self._generations.current
             jobs = {row.job for row in (*new.values(), *lost)}
@@ -163,14 +163,14 @@ class GraphRuns:
         else:
             kept = self._keep_days(new.values())
         self.wrote(kept.changed)
-        return kept.wanted
+        return kept
 
     def _keep_days(self, new: Collection[ExecutionRow]) -> KeptRuns:
         """Keep to the noted window; ``step`` moves it between two rounds."""
         self._compare_with_newest_event()
         wanted = elements_of(row for row in new if row.at >= self._carried.since)
         self._graph.write(wanted)
-        return KeptRuns(wanted, len(wanted.vertices) + len(wanted.edges))
+        return KeptRuns(wanted, wanted.size)
 
     def to_withdraw(self, gone: Facts) -> Facts:
         """The removed facts, without elements of runs that the graph does not carry or that

@@ -32,12 +32,20 @@ _BEGINNING: Final = -(1 << 62)
 
 @dataclass(frozen=True, slots=True)
 class KeptRuns:
-    """``wanted``: the examined elements that the graph is to have. ``changed``: an upper bound of
-    how many were written or removed.
+    """``wanted``: the examined elements that the graph is to have; it lacked ``written`` of them.
+    ``removed``: ids of elements that it has no longer, some of which it may never have had.
+    ``came_back``: among those written are executions that are not new.
     """
 
     wanted: Facts = _NOTHING
-    changed: int = 0
+    written: int = 0
+    removed: frozenset[str] = frozenset()
+    came_back: bool = False
+
+    @property
+    def changed(self) -> int:
+        """An upper bound of how many elements were written or removed."""
+        return self.written + len(self.removed)
 
 
 def keep_newest(
@@ -58,7 +66,12 @@ def keep_newest(
         _keep_newest(graph, catalogue, window, some, written, gone)
         for some in batched(sorted(jobs), at_once)
     ]
-    return KeptRuns(merge(one.wanted for one in kept), sum(one.changed for one in kept))
+    return KeptRuns(
+        merge(one.wanted for one in kept),
+        sum(one.written for one in kept),
+        frozenset().union(*(one.removed for one in kept)),
+        any(one.came_back for one in kept),
+    )
 
 
 def _keep_newest(
@@ -77,11 +90,12 @@ def _keep_newest(
     lost = [row for row in gone if row.job in jobs]
     if present.cut:
         removed = _remove_rows_beyond(graph, lost, wanted)
-        removed += sum(_remove_history(graph, catalogue, jobs, wanted))
+        removed = removed.union(*_remove_history(graph, catalogue, jobs, wanted))
     else:
         removed = _remove_beyond(graph, catalogue, jobs, _ids(wanted), present, gone)
-        removed += _remove_rows_beyond(graph, _with_leftover_vertices(graph, lost, wanted), wanted)
-    return KeptRuns(wanted, removed + missing.size)
+        removed |= _remove_rows_beyond(graph, _with_leftover_vertices(graph, lost, wanted), wanted)
+    came_back = {one.id for one in missing.vertices if one.label == labels.EXECUTION} - {*written}
+    return KeptRuns(wanted, missing.size, removed, bool(came_back))
 
 
 def _newest(
@@ -131,8 +145,8 @@ def _remove_beyond(
     wanted: Collection[str],
     present: PresentRuns,
     gone: Collection[ExecutionRow],
-) -> int:
-    """Remove the unwanted elements of these jobs. Returns how many."""
+) -> frozenset[str]:
+    """Remove the unwanted elements of these jobs. Returns their ids."""
     unwanted = present.executions.difference(wanted)
     executions = unwanted.intersection(row.id for row in gone).union(
         row.id
@@ -150,14 +164,14 @@ def _remove_beyond(
     for level in ([*executions, *runs], sorted(days)):
         for some in batched(level, _REMOVED_AT_ONCE):
             graph.remove(some, ())
-    removed = executions.union(runs, days)
+    removed = frozenset(executions.union(runs, days))
     edges = {
         edge
         for edge, ends in present.edges.items()
         if edge not in wanted and removed.isdisjoint(ends)
     }
     _remove(graph, (), edges)
-    return len(removed) + len(edges)
+    return removed | edges
 
 
 def _with_leftover_vertices(
@@ -176,18 +190,20 @@ def _with_leftover_vertices(
 
 def _remove_history(
     graph: Graph, catalogue: ExecutionHistory, jobs: Collection[str], wanted: Facts
-) -> Iterator[int]:
+) -> Iterator[frozenset[str]]:
     """Remove the unwanted elements of any execution of these jobs, a page of executions at a time.
-    Yields an upper bound of how many were removed.
+    Yields the ids of a page.
     """
     for job in sorted(jobs):
         for rows in row_pages(catalogue, _BEGINNING, job=job):
             yield _remove_rows_beyond(graph, rows, wanted)
 
 
-def _remove_rows_beyond(graph: Graph, rows: Collection[ExecutionRow], wanted: Facts) -> int:
-    """Remove the unwanted elements of these executions of a job. Returns an upper bound of how many
-    were removed.
+def _remove_rows_beyond(
+    graph: Graph, rows: Collection[ExecutionRow], wanted: Facts
+) -> frozenset[str]:
+    """Remove the unwanted elements of these executions of a job, where the graph has them. Returns
+    their ids.
     """
     held, ids = elements_of(rows), _ids(wanted)
     kept_days = {one.id for one in held.vertices if one.id in ids}
@@ -196,7 +212,7 @@ def _remove_rows_beyond(graph: Graph, rows: Collection[ExecutionRow], wanted: Fa
     _remove(graph, own, edges)
     runs = _without_executions(graph, {row.run for row in rows}.difference(ids))
     _remove(graph, runs)
-    return len(own) + len(edges) + len(runs)
+    return frozenset(own | edges | runs)
 
 
 def _remove(graph: Graph, vertices: Collection[str], edges: Collection[str] = ()) -> None:
@@ -290,7 +306,7 @@ def _trim(
     rows: Collection[ExecutionRow],
 ) -> int:
     wanted = _write_newest(graph, catalogue, window, job)
-    return wanted.size + _remove_rows_beyond(graph, rows, wanted)
+    return wanted.size + len(_remove_rows_beyond(graph, rows, wanted))
 
 
 def _size_of(write: Callable[[], Facts]) -> int:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from enum import StrEnum
@@ -118,6 +118,12 @@ class Checkpoints(Protocol):
     def projected(self, documents: int) -> None:
         """Note the number of documents projected since, whether they wrote anything or not."""
 
+    def note_removals(self, ids: Collection[str]) -> Mapping[str, str]:
+        """Note, durably, elements that left the graph because no document supports them any more:
+        a restored graph is not to have them. Returns the settings that the journal must keep in the
+        transaction that ends the round; without these the note does not count.
+        """
+
     @property
     def due(self) -> bool:
         """Whether enough has changed for a new checkpoint."""
@@ -130,18 +136,13 @@ class Checkpoints(Protocol):
     def worth_taking(self) -> bool:
         """Whether anything has changed, so that one should be taken before the end."""
 
-    def take(self, epoch: str, position: Callable[[], int], last: int = 0) -> bool:
+    def take(self, epoch: str, position: Callable[[], int]) -> bool:
         """Save the graph; ``position`` returns the journal's first position that may be missing in
-        it, ``last`` is the newest in it. Failures are logged; the former checkpoint stays.
+        it. Failures are logged; the former checkpoint stays.
         """
 
     def voided(self) -> AbstractContextManager[None]:
         """Set the checkpoint aside: the facts of documents before its position change."""
-
-    def void_overtaken(self, positions: Iterable[int]) -> None:
-        """Set the checkpoint aside if it may hold documents at these positions beyond its own
-        position: their facts are withdrawn.
-        """
 
     def restore(self, epoch: str) -> int | None:
         """Fill the empty graph. Returns the first position that is not in it, or None when there is
@@ -162,14 +163,14 @@ class NoCheckpoints:
     def projected(self, documents: int) -> None:
         """Nor this."""
 
-    def take(self, epoch: str, position: Callable[[], int], last: int = 0) -> bool:  # noqa: ARG002
+    def note_removals(self, ids: Collection[str]) -> Mapping[str, str]:  # noqa: ARG002
+        return {}
+
+    def take(self, epoch: str, position: Callable[[], int]) -> bool:  # noqa: ARG002
         return False
 
     def voided(self) -> AbstractContextManager[None]:
         return nullcontext()
-
-    def void_overtaken(self, positions: Iterable[int]) -> None:
-        """There is none."""
 
     def restore(self, epoch: str) -> int | None:  # noqa: ARG002
         return None

@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 
 from graph_model.errors import GraphUnavailable
+from graph_model.producers.commands.documents import Forget
 from graph_model.projection.projector import Projector
 from graph_model.stores.catalogue import SqlGenerations
 from graph_model.stores.database import open_database
@@ -25,6 +26,7 @@ from graph_model.stores.journal import SqlJournal
 from graph_model.stores.protocols import DocumentState, Receipt
 from tests.contract.facts_to_write import everything, facts, plan, vertex, whole
 from tests.e2e.service import RunningHeadwater
+from tests.unit.graph_model.producers.commands.test_commands import command
 from tests.unit.graph_model.projection.projector.test_projector import a_plan, an_event, event
 from tests.unit.graph_model.projection.projector.test_projector import plan as plan_document
 from tests.waiting import eventually
@@ -233,6 +235,24 @@ def test_after_a_kill_only_documents_after_the_checkpoint_are_projected_again(
     deployment.refill(deployment.start())
     before = deployment.elements()
     assert deployment.refill(deployment.start()) == 3  # killed: no stop, no checkpoint
+    assert deployment.elements() == before
+
+
+def test_facts_that_a_command_removed_after_the_checkpoint_stay_away_after_a_kill(
+    deployment: Deployment,
+) -> None:
+    plans = some_plans(5)
+    deployment.accept(*plans)
+    deployment.run(deployment.start())
+    forgotten = plans[:2]
+    keys = tuple({one.subject_key for one in forgotten})
+    forget = Forget(keys, tuple(one.content_hash for one in forgotten))
+    deployment.accept(command(forget))
+    full = deployment.elements()
+    deployment.refill(deployment.start())
+    before = deployment.elements()
+    assert 10 < len(before) < len(full)
+    assert deployment.refill(deployment.start()) == 1  # killed: the command alone comes again
     assert deployment.elements() == before
 
 

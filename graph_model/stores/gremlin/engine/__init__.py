@@ -11,4 +11,5 @@ In reading order:
 ``kills``        the last time that the engine was killed from outside
 ``supervisor``   restarts a dead engine with growing pauses, and reports how full it is
 ``checkpoints``  saves the in-memory graph, verifies the copy and loads it at a start
+``removals``     the elements that left the graph after its checkpoint, in a file beside it
 """

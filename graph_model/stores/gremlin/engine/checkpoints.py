@@ -7,8 +7,9 @@ document that is not in it. The mark is one durable row and is written last:
     engine writes checkpoint-x.new.kryo -> fsync -> rename to checkpoint-x.kryo -> fsync of the
     folder -> mark in the journal -> older files are removed
 
-So a crash at any point leaves the former checkpoint in force, a database restored from a backup
-never meets a file of another history, and a command that removes facts sets the mark aside first
+So a crash at any point leaves the former checkpoint in force, and a database restored from a backup
+never meets a file of another history. Elements that leave the graph afterwards are noted beside the
+file (``removals``). A change in the meaning of earlier documents sets the mark aside first
 (``voided``). A file that is missing, cut short, changed or different from the mark's counts is
 refused with its reason; the caller then rebuilds everything.
 
@@ -24,21 +25,31 @@ import logging
 import threading
 import time
 import uuid
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Final, Protocol
 
+from graph_model import identity
 from graph_model.errors import GraphRejected, GraphTimeout, HeadwaterError
 from graph_model.stores.durability import make_durable
+from graph_model.stores.gremlin.engine.removals import (
+    REMOVALS_KEY,
+    append_removals,
+    counted_bytes,
+    read_removals,
+    removals_of,
+)
 from graph_model.stores.protocols.journal import JournalSettings
 
 MARK_KEY: Final = "engine_checkpoint"
 _PREFIX: Final = "checkpoint-"
 _SUFFIX: Final = ".kryo"
 _DRAFT: Final = ".new"
-_FORMAT: Final = 1
+_FORMAT: Final = 2
+"""1: without removals, which an older Headwater would not see: it refuses a mark of this format."""
+_FORMATS_READ: Final = (1, 2)
 _BYTES_AN_ELEMENT: Final = 300
 """More than an element takes in a file: 220 bytes were measured."""
 _OVERFULL: Final = 1.1
@@ -59,6 +70,8 @@ class SavedGraph(Protocol):
 
     def clear(self) -> None: ...
 
+    def remove(self, vertex_ids: Collection[str], edge_ids: Collection[str]) -> None: ...
+
     def save(self, path: Path) -> None: ...
 
     def load(self, path: Path) -> None: ...
@@ -66,11 +79,10 @@ class SavedGraph(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Mark:
-    """The content of a checkpoint: every document before ``position``, projected under ``epoch``.
+    """The content of a checkpoint: every document before ``position``, projected under ``epoch``,
+    and some of the later ones, which were projected while an older one waited.
 
-    It also holds some of the documents from there to ``last``, which were projected while an older
-    one waited. ``file`` is its name in the engine's folder, ``size`` in bytes, ``digest`` SHA-256
-    in hex.
+    ``file`` is its name in the engine's folder, ``size`` in bytes, ``digest`` SHA-256 in hex.
     """
 
     file: str
@@ -80,7 +92,6 @@ class Mark:
     edges: int
     size: int
     digest: str
-    last: int = 0
 
 
 def read_mark(text: str | None) -> Mark | None:
@@ -89,8 +100,9 @@ def read_mark(text: str | None) -> Mark | None:
     """
     try:
         values = json.loads(text or "null")
-        if not isinstance(values, dict) or values.pop("format", None) != _FORMAT:
+        if not isinstance(values, dict) or values.pop("format", None) not in _FORMATS_READ:
             return None
+        values.pop("last", None)  # of format 1: the newest document in the file
         mark = Mark(**values)
     except (ValueError, TypeError):
         return None
@@ -127,8 +139,8 @@ class EngineCheckpoints:
     the size that the graph had then, and at least ``every`` (0: never, not even at the end). So,
     whatever the size of the graph, at most two elements are saved for each that changed, three
     while it grows. A checkpoint is overdue after twice as many elements. After one was set aside,
-    the next is due but not overdue, because each command of a night sets the checkpoint aside: it
-    is saved in a calm moment after the last of them, or after LONGEST_WITHOUT_SECONDS. A document
+    the next is due but not overdue, because more changes follow: it is saved in a calm moment after
+    the last of them, or after LONGEST_WITHOUT_SECONDS. A document
     counts as one element beside those that it wrote, because a start without a newer checkpoint
     projects it again; where documents have come and nothing was written, the file stays and only
     its position moves. ``folder`` is the engine's own. ``capacity`` is the number of elements that
@@ -162,7 +174,6 @@ class EngineCheckpoints:
         self._saved: Mark | None = None  # the graph's mark, as long as nothing is written
         self._size = 0
         self._without_since: float | None = None  # when one was set aside, or a save failed
-        self._last = 0  # the newest document that may be in the graph
         self._unfinished: str | None = None  # the mark whose file the engine failed to load
 
     # --- when -------------------------------------------------------------------------------
@@ -175,6 +186,23 @@ class EngineCheckpoints:
 
     def projected(self, documents: int) -> None:
         self._written += documents
+
+    def note_removals(self, ids: Collection[str]) -> Mapping[str, str]:
+        """Note, beside the checkpoint, elements that left the graph, for the next start. Returns
+        the setting that the journal must keep in the transaction that ends the round.
+        """
+        mark = read_mark(self._marks.get_meta(MARK_KEY)) if ids else None
+        if mark is None:
+            return {}
+        self._saved = None
+        file = removals_of(self._folder / mark.file)
+        counted = counted_bytes(self._marks.get_meta(REMOVALS_KEY), file.name)
+        try:
+            return {REMOVALS_KEY: append_removals(file, counted, ids)}
+        except OSError as failure:
+            _log.warning("the checkpoint is set aside: %s cannot be written: %s", file, failure)
+            with self.voided():
+                return {}
 
     @property
     def due(self) -> bool:
@@ -201,17 +229,16 @@ class EngineCheckpoints:
 
     # --- taking -----------------------------------------------------------------------------
 
-    def take(self, epoch: str, position: Callable[[], int], last: int = 0) -> bool:
+    def take(self, epoch: str, position: Callable[[], int]) -> bool:
         """Save the graph as it is now; True when the new checkpoint is in force.
 
         ``position`` returns the journal position of the first document that may be missing in the
-        graph; it is called before anything is saved. ``last`` is the newest document projected.
+        graph; it is called before anything is saved.
 
         A failure is logged and leaves the former checkpoint in force. The next attempt comes after
         the same number of further changes, or the same time.
         """
         written, self._written = self._written, 0
-        self._last = max(last, self._last)
         begun = time.monotonic()
         if self._without_since is not None:
             self._without_since = self._clock()
@@ -242,7 +269,7 @@ class EngineCheckpoints:
             return None
         if self._graph.count() != (saved.vertices, saved.edges):
             return None
-        return replace(saved, position=position, last=self._last)
+        return replace(saved, position=position)
 
     def _save(self, epoch: str, position: int) -> Mark:
         name = f"{_PREFIX}{self._token()}{_SUFFIX}"
@@ -255,7 +282,7 @@ class EngineCheckpoints:
         make_durable(draft)
         draft.rename(self._folder / name)
         make_durable(self._folder)
-        return Mark(name, epoch, position, vertices, edges, size, digest, self._last)
+        return Mark(name, epoch, position, vertices, edges, size, digest)
 
     def _ensure_room(self, elements: int) -> None:
         """Raises OSError where the file may not fit. The engine would fill the disk before it
@@ -279,8 +306,9 @@ class EngineCheckpoints:
         """Remove files that no mark names; a file that stays costs room on the disk, no more."""
         with suppress(HeadwaterError, OSError):
             mark = read_mark(self._marks.get_meta(MARK_KEY))
-            for file in self._folder.glob(f"{_PREFIX}*{_SUFFIX}"):
-                if mark is None or file.name != mark.file:
+            kept = {mark.file, removals_of(Path(mark.file)).name} if mark else set[str]()
+            for file in self._folder.glob(f"{_PREFIX}*"):
+                if file.name not in kept:
                     file.unlink(missing_ok=True)
 
     # --- taking back ------------------------------------------------------------------------
@@ -292,7 +320,7 @@ class EngineCheckpoints:
             with checkpoints.voided():
                 journal.reopen(states=[FAILED])
 
-        For commands that change the meaning of documents before the mark: replay, rebuild, prune.
+        For changes in the meaning of documents before the mark: replay, rebuild, other runs.
         Raises JournalUnavailable when the mark cannot be removed: the command must then change
         nothing.
         """
@@ -304,19 +332,6 @@ class EngineCheckpoints:
                 self._written = max(self._written, self._enough)  # the next is due
                 self._without_since = self._clock()
             yield
-
-    def void_overtaken(self, positions: Iterable[int]) -> None:
-        """Set the checkpoint aside if it may hold, beyond its position, a document at one of these
-        positions: the facts of these documents are withdrawn.
-
-        Documents before its position are harmless: after a restart they would be withdrawn again.
-        The mark does not say which later ones, projected while an older one waited, are in the
-        file.
-        """
-        mark = read_mark(self._marks.get_meta(MARK_KEY))
-        if mark is not None and any(mark.position <= one <= mark.last for one in positions):
-            with self.voided():
-                pass
 
     # --- restoring --------------------------------------------------------------------------
 
@@ -342,7 +357,6 @@ class EngineCheckpoints:
             self._sweep()
             return None
         self._saved, self._size, self._written = found, found.vertices + found.edges, 0
-        self._last = max(self._last, found.last)
         _log.info(
             "the graph is back from its checkpoint: %d vertices, %d edges in %.1f s",
             *(found.vertices, found.edges, time.monotonic() - begun),
@@ -372,10 +386,25 @@ class EngineCheckpoints:
             raise BadCheckpoint(f"{file} has {size:,} bytes instead of {mark.size:,}")
         if digest != mark.digest:
             raise BadCheckpoint(f"{file} has changed since it was written")
+        removed = self._read_removals(file)
         self._unfinished = text
         self._fill(file, mark)
         self._unfinished = None
+        self._remove(removed)
         return mark
+
+    def _remove(self, ids: Collection[str]) -> None:
+        if ids:
+            edges = {one for one in ids if identity.kind_of(one) == identity.EDGE}
+            self._graph.remove(set(ids) - edges, edges)
+
+    def _read_removals(self, file: Path) -> list[str]:
+        removals = removals_of(file)
+        counted = counted_bytes(self._marks.get_meta(REMOVALS_KEY), removals.name)
+        try:
+            return read_removals(removals, counted)
+        except (OSError, UnicodeDecodeError) as failure:
+            raise BadCheckpoint(f"{removals}: {failure}") from failure
 
     def _fill(self, file: Path, mark: Mark) -> None:
         if self._graph.count() != (0, 0):

@@ -32,6 +32,7 @@ from graph_model.producers.commands.documents import (
 )
 from graph_model.producers.commands.submissions import submit
 from graph_model.projection.projector import EPOCH_KEY, Projector
+from graph_model.projection.runs.window import ALL, EMBEDDED, NONE, REMOTE, RunWindow
 from graph_model.stores.gremlin.engine.checkpoints import EngineCheckpoints
 from graph_model.stores.protocols import DocumentState, Submission
 from tests.memory_graph import MemoryGraph
@@ -266,7 +267,7 @@ class SavedMemoryGraph:
 
     def __init__(self, graph: MemoryGraph) -> None:
         self._graph = graph
-        self.count, self.clear = graph.count, graph.clear
+        self.count, self.clear, self.remove = graph.count, graph.clear, graph.remove
 
     def save(self, path: Path) -> None:
         path.write_bytes(pickle.dumps(list(self._graph.scan())))
@@ -299,8 +300,9 @@ _KILLED: Final = {"killed", "both", "anew", "replayed"}
 class Deployment:
     """A small Headwater whose process and engine may end at any step and start again."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, window: RunWindow = EMBEDDED) -> None:
         self.headwater = small_headwater()
+        self._window = window
         self.fault = Fault()
         self._saved = SavedMemoryGraph(self.headwater.graph)
         self._folder = folder
@@ -315,6 +317,7 @@ class Deployment:
             FragileGraph(stores.graph, self.fault),  # type: ignore[arg-type]
             FragileGenerations(stores.generations, self.fault),  # type: ignore[arg-type]
             checkpoints=EngineCheckpoints(self._folder, self._saved, stores.journal, every=1),
+            runs=self._window,
         )
 
     def meet(self, meeting: Meeting) -> None:
@@ -368,7 +371,7 @@ class Deployment:
 
 
 def outcome_of(
-    meetings: Iterable[Meeting], batch: int = 2, of_command: int = 1
+    meetings: Iterable[Meeting], batch: int = 2, of_command: int = 1, window: RunWindow = EMBEDDED
 ) -> tuple[object, object]:
     """All elements and rows, when a new process has done the rest of the work.
 
@@ -380,7 +383,7 @@ def outcome_of(
         patched.setattr("graph_model.projection.projector.commands.SUBJECTS_AT_ONCE", of_command)
         patched.setattr("graph_model.projection.projector.commands.EVENTS_A_STEP", 1)
         patched.setattr("graph_model.projection.revision.EVENTS_A_STEP", 1)
-        deployment = Deployment(Path(folder))
+        deployment = Deployment(Path(folder), window)
         for meeting in meetings:
             deployment.meet(meeting)
         deployment.start()
@@ -390,10 +393,10 @@ def outcome_of(
     return found
 
 
-def fresh(documents: Iterable[Submission]) -> tuple[object, object]:
+def fresh(documents: Iterable[Submission], window: RunWindow = EMBEDDED) -> tuple[object, object]:
     """The same of a Headwater that has them all before it projects the first."""
     with tempfile.TemporaryDirectory() as folder:
-        deployment = Deployment(Path(folder))
+        deployment = Deployment(Path(folder), window)
         deployment.headwater.accept(*documents)
         deployment.work()
         found = deployment.headwater.elements()
@@ -423,6 +426,19 @@ def test_a_crash_at_any_step_leaves_the_result_of_a_fresh_projection(
 ) -> None:
     documents = [one for meeting in meetings for one in meeting.documents]
     assert outcome_of(meetings, of_command=of_command) == fresh(documents)
+
+
+_WINDOWS: Final = [ALL, NONE, RunWindow("newest", 1), EMBEDDED, RunWindow("days", 1), REMOTE]
+
+
+@given(histories(), st.sampled_from([1, 100]), st.sampled_from(_WINDOWS))
+@settings(deadline=None, max_examples=25)
+def test_a_start_from_the_last_checkpoint_has_the_result_of_a_fresh_projection(
+    meetings: list[Meeting], of_command: int, window: RunWindow
+) -> None:
+    documents = [one for meeting in meetings for one in meeting.documents]
+    lost = [*meetings, Meeting((), "both", 1)]
+    assert outcome_of(lost, of_command=of_command, window=window) == fresh(documents, window)
 
 
 def _changes_no_rules(meetings: list[Meeting]) -> bool:

@@ -26,7 +26,7 @@ class Counted(NoCheckpoints):
         self.due, self.overdue = True, overdue
         self.taken = threading.Event()
 
-    def take(self, epoch: str, position: Callable[[], int], last: int = 0) -> bool:
+    def take(self, epoch: str, position: Callable[[], int]) -> bool:
         self.due = self.overdue = False
         self.taken.set()
         return True
@@ -61,29 +61,33 @@ def test_an_overdue_checkpoint_does_not_wait(monkeypatch: pytest.MonkeyPatch) ->
     assert taken_by(Counted(overdue=True), 30)
 
 
-def test_a_night_of_commands_saves_once_at_its_end(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+def test_a_kill_after_a_night_of_commands_starts_from_the_checkpoint_before_it(
+    tmp_path: Path,
 ) -> None:
-    monkeypatch.setattr(loop, "_CALM_SECONDS", 3600.0)
     made = project(daily("load", 1, "file:/raw", "file:/staged", range(20)), stepwise=False)
-    saves: list[int] = []
 
-    def count() -> str:
-        saves.append(len(saves))
-        return f"save-{len(saves)}"
+    def start() -> Projector:
+        checkpoints = EngineCheckpoints(
+            tmp_path, SavedMemoryGraph(made.graph), made.journal, every=10_000
+        )
+        return Projector(made.journal, made.graph, made.generations, checkpoints=checkpoints)
 
-    checkpoints = EngineCheckpoints(
-        tmp_path, SavedMemoryGraph(made.graph), made.journal, every=10_000, token=count
-    )
-    projector = Projector(made.journal, made.graph, made.generations, checkpoints=checkpoints)
-    projector.prepare()
-    checkpoints.take("an epoch", made.journal.first_unprojected)
-    projector.start()
-    for day in range(1, 19):
-        cutoff = Cutoff("default", "load", "", "file:/staged", START + day * DAY)
-        assert projector.wait(made.accept(command(Prune((cutoff,), True))), 30)
+    projector = start()
+    projector.work_until(lambda: False)
+    projector._take_checkpoint()
+    night = [
+        command(Prune((Cutoff("default", "load", "", "file:/staged", START + day * DAY),), True))
+        for day in range(1, 19)
+    ]
+    made.accept(*night)
+    start().work_until(lambda: False)
+    before = made.elements()
     assert made.catalogue.executions(limit=1).total == 2
-    assert len(saves) == 1, "the one before the night"
-    projector.stop()
-    assert len(saves) == 2
+
+    made.graph.clear()  # the engine and the service are killed
+    killed = start()
+    killed.prepare()
+    assert made.journal.backlog().documents == len(night), "the documents after the checkpoint"
+    killed.work_until(lambda: False)
+    assert made.elements() == before
     made.close()

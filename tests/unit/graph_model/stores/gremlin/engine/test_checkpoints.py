@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 import threading
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from graph_model import labels
+from graph_model import identity, labels
 from graph_model.errors import GraphRejected, GraphUnavailable, JournalUnavailable
 from graph_model.facts import Facts, Vertex
 from graph_model.projection.projector import Projector
@@ -25,6 +25,7 @@ from graph_model.stores.gremlin.engine.checkpoints import (
     read_mark,
     write_mark,
 )
+from graph_model.stores.gremlin.engine.removals import removals_of
 from graph_model.stores.protocols import DocumentState
 from tests.projections import SmallHeadwater, small_headwater
 from tests.unit.graph_model.projection.projector.test_projector import a_plan, an_event, event, plan
@@ -45,6 +46,9 @@ class FileGraph:
 
     def clear(self) -> None:
         self.names.clear()
+
+    def remove(self, vertex_ids: Collection[str], edge_ids: Collection[str]) -> None:
+        self.names = [one for one in self.names if one not in {*vertex_ids, *edge_ids}]
 
     def save(self, path: Path) -> None:
         self._fail()
@@ -217,7 +221,7 @@ def test_after_one_is_set_aside_the_next_is_due_and_overdue_after_a_while(engine
     void(checkpoints)
     assert not checkpoints.overdue
     clock.now += 1
-    assert checkpoints.overdue, "however many commands set it aside meanwhile"
+    assert checkpoints.overdue, "however often it was set aside meanwhile"
 
 
 def test_a_save_that_fails_is_tried_again_after_as_long(engine: Engine) -> None:
@@ -237,27 +241,6 @@ def test_a_save_that_fails_is_tried_again_after_as_long(engine: Engine) -> None:
     assert not checkpoints.overdue
 
 
-@pytest.mark.parametrize(("steps", "seconds", "most"), [(18, 2, 1), (18, 60, 2), (900, 2, 3)])
-def test_a_night_of_commands_is_saved_a_handful_of_times(
-    engine: Engine, steps: int, seconds: float, most: int
-) -> None:
-    """Each sets the checkpoint aside and removes a little; no moment between two is calm."""
-    clock = Clock()
-    checkpoints = engine.start(every=100_000, clock=clock)
-    assert checkpoints.take(EPOCH, lambda: 1)
-    saves = 0
-    for _ in range(steps):
-        void(checkpoints)
-        checkpoints.wrote(20)
-        clock.now += seconds
-        if checkpoints.overdue:
-            saves += checkpoints.take(EPOCH, lambda: 1)
-    if checkpoints.due:  # the first calm moment after the last step
-        saves += checkpoints.take(EPOCH, lambda: 1)
-    assert 1 <= saves <= most
-    assert engine.marks.get_meta(MARK_KEY)
-
-
 def test_documents_that_write_nothing_make_a_checkpoint_due_as_well(engine: Engine) -> None:
     checkpoints = engine.start(every=10)
     checkpoints.projected(9)
@@ -271,7 +254,7 @@ def test_documents_that_write_nothing_move_the_position_and_leave_the_file(saved
     checkpoints.restore(EPOCH)
     before, graph = mark_of(saved), list(saved.graph.names)
     checkpoints.projected(9)
-    assert checkpoints.take(EPOCH, lambda: before.position + 9, before.position + 8)
+    assert checkpoints.take(EPOCH, lambda: before.position + 9)
     after = mark_of(saved)
     assert (after.file, after.position) == (before.file, before.position + 9)
     saved.graph.clear()
@@ -413,10 +396,10 @@ def test_an_engine_that_dies_of_its_checkpoint_is_not_given_it_again(saved: Engi
         "{",
         "[]",
         "7",
-        '{"format": 2}',
-        '{"format": 1, "file": "x"}',
+        '{"format": 3}',
+        '{"format": 2, "file": "x"}',
         json.dumps(
-            {"format": 1, "file": "../checkpoint-x.kryo", "epoch": EPOCH, "position": 1}
+            {"format": 2, "file": "../checkpoint-x.kryo", "epoch": EPOCH, "position": 1}
             | {"vertices": 0, "edges": 0, "size": 0, "digest": ""}
         ),
     ],
@@ -425,6 +408,13 @@ def test_a_mark_that_cannot_be_one_is_none(engine: Engine, text: str) -> None:
     assert read_mark(text) is None
     engine.marks.set_meta(MARK_KEY, text)
     assert engine.start().restore(EPOCH) is None
+
+
+def test_a_mark_of_the_former_format_is_read(saved: Engine) -> None:
+    values = json.loads(saved.marks.kept[MARK_KEY])
+    saved.marks.kept[MARK_KEY] = json.dumps(values | {"format": 1, "last": 9})
+    assert saved.start().restore(EPOCH) == 8
+    assert saved.graph.names == ["a", "b"]
 
 
 def test_a_mark_survives_its_spelling() -> None:
@@ -571,6 +561,104 @@ def test_the_file_of_a_checkpoint_that_was_set_aside_makes_room_for_the_next(sav
     assert draft.endswith(".new.kryo")
 
 
+# --- removals after a checkpoint -----------------------------------------------------------------
+
+
+def remove(engine: Engine, checkpoints: EngineCheckpoints, *ids: str) -> None:
+    """Remove elements in a round that ends."""
+    engine.graph.remove(ids, ())
+    engine.marks.kept |= checkpoints.note_removals(ids)
+
+
+def test_a_start_removes_again_the_elements_that_left_the_graph(saved: Engine) -> None:
+    checkpoints = saved.start()
+    assert checkpoints.restore(EPOCH) == 8
+    remove(saved, checkpoints, "a", "never there")
+    assert saved.start().restore(EPOCH) == 8
+    assert saved.graph.names == ["b"]
+    remove(saved, saved.start(), "b")
+    assert saved.start().restore(EPOCH) == 8
+    assert saved.graph.names == []
+
+
+def test_an_edge_is_removed_as_one(saved: Engine) -> None:
+    edge = identity.edge_id("feeds", "x", "y")
+    asked: list[tuple[set[str], set[str]]] = []
+    remove(saved, saved.start(), "a", edge)
+    checkpoints = saved.start()
+    saved.graph.remove = lambda *ids: asked.append((set(ids[0]), set(ids[1])))  # type: ignore[method-assign]
+    checkpoints.restore(EPOCH)
+    assert asked == [({"a"}, {edge})]
+
+
+def test_the_removals_of_a_round_that_did_not_end_do_not_count(saved: Engine) -> None:
+    saved.start().note_removals(["a"])
+    saved.start().restore(EPOCH)
+    assert saved.graph.names == ["a", "b"]
+    remove(saved, saved.start(), "b")
+    saved.start().restore(EPOCH)
+    assert saved.graph.names == ["a"], "they were written over"
+
+
+def test_a_journal_restored_from_a_backup_meets_only_the_removals_before_it(saved: Engine) -> None:
+    checkpoints = saved.start()
+    remove(saved, checkpoints, "a")
+    backup = dict(saved.marks.kept)
+    remove(saved, checkpoints, "b")
+    saved.marks.kept = backup
+    assert saved.start().restore(EPOCH) == 8
+    assert saved.graph.names == ["b"]
+
+
+def test_the_next_checkpoint_takes_the_place_of_the_removals(saved: Engine) -> None:
+    checkpoints = saved.start()
+    checkpoints.restore(EPOCH)
+    remove(saved, checkpoints, "a")
+    saved.graph.names.append("a")
+    assert checkpoints.take(EPOCH, lambda: 9)
+    assert saved.files() == [mark_of(saved).file]
+    assert saved.start().restore(EPOCH) == 9
+    assert saved.graph.names == ["b", "a"]
+
+
+def test_a_graph_that_lost_an_element_is_another_one_than_was_saved(saved: Engine) -> None:
+    checkpoints = saved.start()
+    checkpoints.restore(EPOCH)
+    file = mark_of(saved).file
+    remove(saved, checkpoints, "a")
+    saved.graph.names.append("another")
+    assert checkpoints.take(EPOCH, lambda: 9)
+    assert mark_of(saved).file != file
+
+
+@pytest.mark.parametrize("damage", [cut_short, emptied, Path.unlink])
+def test_removals_that_are_damaged_refuse_the_checkpoint(
+    saved: Engine, damage: Callable[[Path], object], caplog: pytest.LogCaptureFixture
+) -> None:
+    remove(saved, saved.start(), "a")
+    (file,) = saved.folder.glob("*.removed")
+    damage(file)
+    assert saved.start().restore(EPOCH) is None
+    assert ".removed" in caplog.text
+    assert saved.files() == []
+
+
+def test_a_checkpoint_is_set_aside_where_removals_cannot_be_noted(
+    saved: Engine, caplog: pytest.LogCaptureFixture
+) -> None:
+    removals_of(saved.folder / mark_of(saved).file).mkdir()
+    checkpoints = saved.start()
+    assert checkpoints.note_removals(["a"]) == {}
+    assert "set aside" in caplog.text
+    assert checkpoints.due
+    assert saved.start().restore(EPOCH) is None
+
+
+def test_without_a_checkpoint_no_removal_is_noted(engine: Engine) -> None:
+    assert engine.start().note_removals(["a"]) == {}
+    assert engine.files() == []
+
+
 # --- taking back ---------------------------------------------------------------------------------
 
 
@@ -624,7 +712,7 @@ class Recorded:
     def projected(self, documents: int) -> None:
         self.asked.append(f"projected {documents}")
 
-    def take(self, epoch: str, position: Callable[[], int], last: int = 0) -> bool:
+    def take(self, epoch: str, position: Callable[[], int]) -> bool:
         self.asked.append(f"take {position()}")
         self.worth_taking = False
         return True
@@ -634,8 +722,8 @@ class Recorded:
         self.asked.append("void")
         yield
 
-    def void_overtaken(self, positions: Iterable[int]) -> None:
-        self.asked.append("withdraw")
+    def note_removals(self, ids: Collection[str]) -> dict[str, str]:
+        return {}
 
     def restore(self, epoch: str) -> int | None:
         self.asked.append("restore")
