@@ -31,9 +31,9 @@ def forget(call: Call) -> int:
 def prune(call: Call) -> int:
     """Take away executions that today's lineage does not rest on."""
     options = call.options
-    if options.before is None and options.keep is None:
+    if options.before is None and options.newest_runs is None:
         raise ConfigurationError("prune needs --before, --keep or both")
-    given = {"before": options.before, "keep": options.keep}
+    given = {"before": options.before, "keep": options.newest_runs}
     wish = {name: value for name, value in given.items() if value is not None}
     call.say("looking for the executions that today's lineage does not rest on …")
     return _run(call, {"command": "prune", "dropBodies": options.drop_bodies, **wish})
@@ -121,7 +121,13 @@ of it, and everything that those executions read. Without --yes the command only
   headwater prune --keep 100 --drop-bodies --yes""",
     )
     added.add_argument("--before", metavar="TIME", help="epoch milliseconds or ISO 8601")
-    added.add_argument("--keep", type=int, metavar="N", help="the newest runs of each job stay")
+    added.add_argument(
+        "--keep",
+        dest="newest_runs",  # ``keep`` would be read as the setting HEADWATER_KEEP
+        type=int,
+        metavar="N",
+        help="the newest runs of each job stay",
+    )
     added.add_argument(
         "--drop-bodies", action="store_true", help="the journal drops their documents as well"
     )

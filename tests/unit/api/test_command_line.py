@@ -21,6 +21,7 @@ import pytest
 from api import command_line
 from api.console.projection import follow
 from api.serving.storage import DATABASE_FILE, LOCK_FILE, claim
+from api.settings import ROWS
 from graph_model.errors import HeadwaterError
 from graph_model.producers.commands.documents import Command, Forget
 from graph_model.producers.commands.submissions import submit
@@ -105,6 +106,20 @@ def test_a_wrong_setting_is_one_line_and_code_2() -> None:
 def test_an_option_wins_over_the_environment() -> None:
     told = Told("serve", "--port", "no", HEADWATER_PORT="9")
     assert (told.code, "HEADWATER_PORT='no'" in told.errors) == (2, True)
+
+
+def test_only_an_option_that_names_a_setting_is_read_as_one() -> None:
+    variables = {row.field: row.variable for row in ROWS}
+    for name, parser in every_parser():
+        for option in parser._actions:
+            if option.dest in variables:
+                assert f"${variables[option.dest]}" in str(option.help), (name, option.dest)
+
+
+def test_the_runs_that_a_prune_keeps_are_not_the_setting_of_retention() -> None:
+    """Without --url the address comes from the settings."""
+    told = Told("prune", "--keep", "2", HEADWATER_PORT="1")
+    assert (told.code, "no Headwater answers at http://127.0.0.1:1" in told.errors) == (1, True)
 
 
 def test_debug_shows_where_an_error_came_from() -> None:
