@@ -16,6 +16,7 @@ from typing import Final
 from graph_model.errors import Unavailable
 from graph_model.facts import Facts, merge
 from graph_model.producers.projections import Projection
+from graph_model.producers.translation_result import PRUNED
 from graph_model.projection.attempts import (
     ATTEMPT_KEY,
     Attempt,
@@ -217,7 +218,7 @@ class SubjectProjector:
             events,
             events if plans_changed else new,
             self._commands_in_force.revise,
-            plans_first=plans_changed,
+            plans_first=plans_changed or any(map(_left_with_its_events, plans)),
         )
         for step in steps:
             (fitting,) = self._held_back([documents], [step])
@@ -314,6 +315,11 @@ class SubjectProjector:
 def is_new(document: StoredDocument) -> bool:
     """Whether the document waits to be projected."""
     return document.state == DocumentState.PENDING
+
+
+def _left_with_its_events(plan: StoredDocument) -> bool:
+    """Whether a command removed the plan's facts together with its last event."""
+    return plan.state == DocumentState.WAITING or (plan.state, plan.reason) == PRUNED
 
 
 def _within_bounds(subject_keys: Sequence[str], outline: Outline) -> Sequence[str]:

@@ -441,6 +441,26 @@ def test_a_start_from_the_last_checkpoint_has_the_result_of_a_fresh_projection(
     assert outcome_of(lost, of_command=of_command, window=window) == fresh(documents, window)
 
 
+def test_a_run_that_came_back_is_in_the_graph_after_a_start_from_the_checkpoint() -> None:
+    """The graph carries the newest run, which is pruned; an older one of another table returns."""
+    body = spline.a_plan(id="a4444444-2222-5333-8444-555555555555")
+    elsewhere = spline.writing_to("file:/data/elsewhere")
+    documents = [
+        spline.plan(elsewhere),
+        spline.event(spline.a_run(1_000, planId=elsewhere["id"])),
+        spline.plan(body),
+        spline.event(spline.a_run(2_000, planId=body["id"])),
+        command(Prune((Cutoff("default", "demo", "", "file:/data/out", 3_000),), drop_bodies=True)),
+    ]
+    meetings = [
+        Meeting(tuple(documents[:4]), "saved", 0),
+        Meeting((documents[4],), "nothing", 0),
+        Meeting((), "both", 1),
+    ]
+    window = RunWindow("newest", 1)
+    assert outcome_of(meetings, window=window) == fresh(documents, window)
+
+
 def _changes_no_rules(meetings: list[Meeting]) -> bool:
     """Answers under former rules are complete while everything is projected under others."""
     return not any("#command/rules" in one.subject_key for m in meetings for one in m.documents)

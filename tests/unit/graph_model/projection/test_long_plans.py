@@ -19,6 +19,7 @@ from graph_model.producers.projections import Projection
 from graph_model.producers.registry import Producers
 from graph_model.producers.spline.producer import Spline, SplineTranslator
 from graph_model.projection.projector import EPOCH_KEY, Projector
+from graph_model.projection.runs.window import EMBEDDED, REMOTE, RunWindow
 from graph_model.stores.protocols import DocumentState, StoredDocument, Submission
 from tests.projections import SmallHeadwater, lineage_event, project, small_headwater
 from tests.unit.graph_model.producers.commands.test_commands import command
@@ -101,11 +102,11 @@ def small_pieces(monkeypatch: pytest.MonkeyPatch) -> None:
     bound_pieces(monkeypatch, STEP, ROUND)
 
 
-def at_once(submissions: Iterable[Submission]) -> Elements:
+def at_once(submissions: Iterable[Submission], runs: RunWindow = EMBEDDED) -> Elements:
     """All elements and rows where everything is projected in one piece."""
     with pytest.MonkeyPatch.context() as patched:
         bound_pieces(patched, 1_000_000, 1_000_000)
-        headwater = project(submissions, stepwise=False)
+        headwater = project(submissions, stepwise=False, runs=runs)
     found = headwater.elements()
     headwater.close()
     return found
@@ -215,6 +216,23 @@ def test_events_that_a_prune_covers_hide_their_plan_without_a_look_at_all_others
     headwater.project()
     assert max(given) <= ROUND + PLANS
     assert headwater.elements() == at_once([*MINE, prune])
+    headwater.close()
+
+
+@pytest.mark.usefixtures("small_pieces")
+@pytest.mark.parametrize("runs", [EMBEDDED, REMOTE], ids=str)
+def test_a_plan_whose_every_event_was_pruned_comes_back_before_its_new_events(
+    runs: RunWindow,
+) -> None:
+    """Some of the new events are covered as well, so the projector reads all of them."""
+    cutoff = Cutoff("default", "demo", "", "file:/data/out", START + 1_000)
+    prune = command(Prune((cutoff,), drop_bodies=False))
+    headwater = project([*MINE, prune], stepwise=False, runs=runs)
+    newer = [event(an_event(START + 985 + number)) for number in range(30)]
+    headwater.accept(*newer)
+    headwater.project()
+    assert headwater.journal.summary().failed == 0
+    assert headwater.elements() == at_once([*MINE, prune, *newer], runs)
     headwater.close()
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any, Final
 
 import pytest
@@ -10,8 +11,9 @@ from graph_model.errors import GraphRejected, GraphUnavailable
 from graph_model.facts import CommandRow, ExecutionRow, ForgottenRow, JobRow
 from graph_model.producers.commands.documents import Command, Cutoff, Forget, Instruction, Prune
 from graph_model.producers.commands.submissions import submit
-from graph_model.projection.projector import commands
+from graph_model.projection.projector import Projector, commands
 from graph_model.stores.catalogue import SqlCatalogue
+from graph_model.stores.gremlin.engine.checkpoints import EngineCheckpoints
 from graph_model.stores.protocols import ROUND_KEY, DocumentState, Submission
 from tests.projections import SmallHeadwater, elements_of, project
 from tests.unit.graph_model.projection.projector.test_projector import (
@@ -21,6 +23,7 @@ from tests.unit.graph_model.projection.projector.test_projector import (
     event,
     plan,
 )
+from tests.unit.graph_model.projection.test_crashes import SavedMemoryGraph
 
 _FIRST: Final = 1_600_000_000_000
 _SECOND: Final = 1_700_000_000_000
@@ -126,6 +129,31 @@ def test_a_forget_command_that_is_set_aside_leaves_the_documents_still_in_the_jo
     assert state_of(headwater, command)[0] == DocumentState.FAILED
     left = [MINE[0], MINE[2], *OTHERS]  # the first plan came first: its event has left the journal
     assert headwater.elements() == elements_of(left, stepwise=False)
+    headwater.close()
+
+
+def test_facts_that_a_command_set_aside_has_restored_are_there_after_a_restart(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """The first plan's run was removed, and noted beside the checkpoint; then the second failed."""
+    monkeypatch.setattr(commands, "SUBJECTS_AT_ONCE", 1)
+    headwater = project([*MINE, *OTHERS], stepwise=False)
+
+    def start(graph: Any) -> Projector:
+        saved = SavedMemoryGraph(headwater.graph)
+        checkpoints = EngineCheckpoints(tmp_path, saved, headwater.journal, every=1)
+        return Projector(headwater.journal, graph, headwater.generations, checkpoints=checkpoints)
+
+    projector = start(StubbornGraph(headwater, 1_000))
+    projector.work_until(lambda: False)
+    projector._take_checkpoint()
+    command = prune_both()
+    headwater.accept(command)
+    projector.work_until(lambda: False)
+    assert state_of(headwater, command)[0] == DocumentState.FAILED
+    headwater.graph.clear()
+    start(headwater.graph).work_until(lambda: False)
+    assert headwater.elements() == elements_of([*MINE, *OTHERS], stepwise=False)
     headwater.close()
 
 
