@@ -119,8 +119,8 @@ class Checkpoints(Protocol):
         """Note the number of documents projected since, whether they wrote anything or not."""
 
     def note_removals(self, ids: Collection[str]) -> Mapping[str, str]:
-        """Note, durably, elements that left the graph because no document supports them any more:
-        a restored graph is not to have them. Returns the settings that the journal must keep in the
+        """Note elements that left the graph because no document supports them any more: a restored
+        graph is not to have them. Returns the settings that the journal must keep in the
         transaction that ends the round; without these the note does not count.
         """
 

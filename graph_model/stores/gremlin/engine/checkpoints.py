@@ -37,7 +37,7 @@ from graph_model.stores.durability import make_durable
 from graph_model.stores.gremlin.engine.removals import (
     REMOVALS_KEY,
     append_removals,
-    counted_bytes,
+    read_note,
     read_removals,
     removals_of,
 )
@@ -188,18 +188,18 @@ class EngineCheckpoints:
         self._written += documents
 
     def note_removals(self, ids: Collection[str]) -> Mapping[str, str]:
-        """Note, beside the checkpoint, elements that left the graph, for the next start. Returns
-        the setting that the journal must keep in the transaction that ends the round.
+        """Note, beside the checkpoint, elements that left the graph. Returns the setting that the
+        journal must keep in the transaction that ends the round.
         """
         mark = read_mark(self._marks.get_meta(MARK_KEY)) if ids else None
         if mark is None:
             return {}
         self._saved = None
         file = removals_of(self._folder / mark.file)
-        counted = counted_bytes(self._marks.get_meta(REMOVALS_KEY), file.name)
         try:
+            counted = read_note(self._marks.get_meta(REMOVALS_KEY), file)
             return {REMOVALS_KEY: append_removals(file, counted, ids)}
-        except OSError as failure:
+        except (OSError, ValueError) as failure:
             _log.warning("the checkpoint is set aside: %s cannot be written: %s", file, failure)
             with self.voided():
                 return {}
@@ -400,10 +400,10 @@ class EngineCheckpoints:
 
     def _read_removals(self, file: Path) -> list[str]:
         removals = removals_of(file)
-        counted = counted_bytes(self._marks.get_meta(REMOVALS_KEY), removals.name)
         try:
+            counted = read_note(self._marks.get_meta(REMOVALS_KEY), removals)
             return read_removals(removals, counted)
-        except (OSError, UnicodeDecodeError) as failure:
+        except (OSError, ValueError) as failure:
             raise BadCheckpoint(f"{removals}: {failure}") from failure
 
     def _fill(self, file: Path, mark: Mark) -> None:

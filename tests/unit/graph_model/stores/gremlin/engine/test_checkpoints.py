@@ -25,7 +25,7 @@ from graph_model.stores.gremlin.engine.checkpoints import (
     read_mark,
     write_mark,
 )
-from graph_model.stores.gremlin.engine.removals import removals_of
+from graph_model.stores.gremlin.engine.removals import REMOVALS_KEY, removals_of
 from graph_model.stores.protocols import DocumentState
 from tests.projections import SmallHeadwater, small_headwater
 from tests.unit.graph_model.projection.projector.test_projector import a_plan, an_event, event, plan
@@ -631,7 +631,7 @@ def test_a_graph_that_lost_an_element_is_another_one_than_was_saved(saved: Engin
     assert mark_of(saved).file != file
 
 
-@pytest.mark.parametrize("damage", [cut_short, emptied, Path.unlink])
+@pytest.mark.parametrize("damage", [cut_short, changed, emptied, Path.unlink])
 def test_removals_that_are_damaged_refuse_the_checkpoint(
     saved: Engine, damage: Callable[[Path], object], caplog: pytest.LogCaptureFixture
 ) -> None:
@@ -641,6 +641,16 @@ def test_removals_that_are_damaged_refuse_the_checkpoint(
     assert saved.start().restore(EPOCH) is None
     assert ".removed" in caplog.text
     assert saved.files() == []
+
+
+@pytest.mark.parametrize("another", [[], ["b"]], ids=["at a start", "at the next removal"])
+def test_a_note_of_removals_that_cannot_be_read_refuses_the_checkpoint(
+    saved: Engine, another: list[str]
+) -> None:
+    remove(saved, saved.start(), "a")
+    saved.marks.kept[REMOVALS_KEY] = saved.marks.kept[REMOVALS_KEY].partition(" ")[0] + " many"
+    assert saved.start().note_removals(another) == {}
+    assert saved.start().restore(EPOCH) is None
 
 
 def test_a_checkpoint_is_set_aside_where_removals_cannot_be_noted(
