@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import json
 from collections import defaultdict
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Set
 from typing import Final, NamedTuple
 
 from graph_model import identity, labels, naming
@@ -87,6 +87,24 @@ class Inventory:
             for called in (dataset, *names[dataset])
         }
         return {ids[key] for key in self._history.columns.places(ids)}
+
+    def under_every_name(self, columns: Collection[Name]) -> set[Name]:
+        """These columns under every name that their tables ever had."""
+        names = self._history.names.names_of({dataset for dataset, _ in columns})
+        return {
+            (called, path) for dataset, path in columns for called in (dataset, *names[dataset])
+        }
+
+    def ever_located_with_fields(self, columns: Set[Name]) -> set[Name]:
+        """These columns and the known ones nested in them, at every location that their tables ever
+        had.
+        """
+        if not columns:
+            return set()
+        located = self._ever_located(columns)
+        nested = self._history.columns.fields(self.under_every_name(located | columns))
+        fields = {one for one in self._ever_located(nested) if _is_field_of(one, located)}
+        return located | self._ever_located(fields)
 
     def called(self, names: Collection[str]) -> dict[str, Name]:
         """By id all columns ever reported for tables with exactly these names (ids)."""

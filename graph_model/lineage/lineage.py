@@ -10,13 +10,9 @@ from typing import Any, NamedTuple
 from graph_model import identity, labels
 from graph_model.facts import Edge
 from graph_model.lineage.bounds import COLUMN_LIMIT, HUB_LIMIT, Bounds
-from graph_model.lineage.columns import (
-    ColumnWalks,
-    FoundColumns,
-    column_id,
-    fold_column_edges,
-    node_of,
-)
+from graph_model.lineage.columns.findings import ColumnFindings, fold_column_edges
+from graph_model.lineage.columns.hops import column_id, node_of
+from graph_model.lineage.columns.walks import ColumnWalks
 from graph_model.lineage.flows import flows_into
 from graph_model.lineage.history import Moment
 from graph_model.lineage.history.history import History
@@ -230,13 +226,6 @@ class Lineage:
         until = end_of(at) - 1
         return set(self.history.names.locate((dataset, until) for dataset in datasets).values())
 
-    def _placed(self, names: Iterable[Name], at: int | None) -> set[Name]:
-        """These columns at the locations of their tables at the time."""
-        listed = set(names)
-        until = end_of(at) - 1
-        places = self.history.names.locate((dataset, until) for dataset, _ in listed)
-        return {(places[dataset, until], path) for dataset, path in listed}
-
     def _answer(self, question: Question, found: TableFindings) -> Answer:
         inside = self._columns_of(found, question) if question.columns else _Inside()
         plans = self.history.plans.rows({use[0] for use in found.uses})
@@ -326,9 +315,8 @@ class Lineage:
         """The sources and the results of columns (ids), derivation by derivation."""
         bounds = self._bounds()
         columns = self._columns(bounds, indirect=question.indirect)
-        known = columns.learn_names(start).values()
-        names = self._placed(known, question.at)
-        found = FoundColumns(question.limit, bounds, hidden=self._hidden)
+        names = columns.located(start, question.at)
+        found = ColumnFindings(question.limit, bounds, hidden=self._hidden)
         return self._ask_columns(columns, names, set(), question, found)
 
     def ask_columns_of(self, datasets: Collection[str], question: Question) -> Answer:
@@ -342,7 +330,7 @@ class Lineage:
         places = self._places(datasets, question.at)
         names = inventory.columns(places, question.at)
         optional = {name for name in inventory.ever(places) if name not in names}
-        found = FoundColumns(question.limit, bounds, hidden=self._hidden)
+        found = ColumnFindings(question.limit, bounds, hidden=self._hidden)
         return self._ask_columns(columns, names, optional, question, found)
 
     def columns_of(self, dataset: str, at: int | None) -> tuple[ColumnNode, ...]:
@@ -356,7 +344,7 @@ class Lineage:
         names: set[Name],
         optional: set[Name],
         question: Question,
-        found: FoundColumns,
+        found: ColumnFindings,
     ) -> Answer:
         found.admit_asked(names)
         found.moments |= {moment_of(dataset, question.at) for dataset, _ in names}

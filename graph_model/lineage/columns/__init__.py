@@ -1,0 +1,16 @@
+"""Columns up and down, true in time: derivations of the executions that the table walk relates.
+
+A state is a column of a moment. A write of a struct writes its fields: an edge into ``customer``
+also leads into ``customer.address.city``, in a walk in either direction, unless the edge names the
+fields that its source flows into (``naming.fields``) and these are others. A field of a struct that
+was copied comes from that field of the source; where no document names that field, the struct
+around it stands for it in the answer, so every column of an answer is a known one.
+
+In reading order:
+
+``hops``               a column at a moment, and a derivation between two of them, as values
+``findings``           the columns and edges found for one answer, up to its limit
+``derivation_reader``  derivations, influences and names, each read from the graph once
+``step_hops``          the derivations of a step of the table walk into a column and its structs
+``walks``              the walks: columns up and down, and those inside the tables of an answer
+"""

@@ -1,0 +1,226 @@
+"""The derivations, influences and names of columns, each read from the graph once for a question.
+
+The methods that ``learn`` read what is not known yet and keep it in the reader's attributes.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Mapping
+
+from graph_model import labels
+from graph_model.facts import Edge
+from graph_model.lineage.bounds import HUB_LIMIT, Bounds
+from graph_model.lineage.columns.hops import Cell, column_id
+from graph_model.lineage.history.history import History
+from graph_model.lineage.inventory import Inventory, Name, holders
+from graph_model.lineage.structure import Structure
+from graph_model.lineage.walk import Step
+from graph_model.stores.protocols import Direction, EdgePage, GraphReader
+
+WrittenColumn = tuple[str, str]
+"""(logical plan, id of a column that it writes)."""
+Derivations = Mapping[WrittenColumn, tuple[Edge, ...]]
+"""Per written column the derivations into it; none where nothing derives it."""
+
+
+class DerivationReader:
+    """One reader serves one question, over one graph and one history.
+
+    ``names``: per id of a column its name. ``derivations``: per written column those into it.
+    ``row_influences``: per logical plan the influences on all rows that it writes. ``outputs``: per
+    logical plan the columns that it writes. ``known_fields``: whether a document names a field.
+    """
+
+    def __init__(
+        self,
+        graph: GraphReader,
+        history: History,
+        bounds: Bounds,
+        structure: Structure,
+        inventory: Inventory,
+    ) -> None:
+        self._graph = graph
+        self._history = history
+        self._bounds = bounds
+        self._structure = structure
+        self._inventory = inventory
+        self.names: dict[str, Name] = {}
+        self.derivations: dict[WrittenColumn, tuple[Edge, ...]] = {}
+        self.row_influences: dict[str, list[Edge]] = {}
+        self.outputs: dict[str, frozenset[Name]] = {}
+        self.known_fields: dict[Name, bool] = {}
+
+    # --- derivations
+
+    def learn_derivations_into(self, pairs: Iterable[tuple[Cell, Step]]) -> None:
+        """Read the derivations of each step into its column and the structs around it. The plans
+        must be complete, because the structure keeps the result.
+        """
+        written = {
+            (step.logical_plan, column_id((step.target, holder)))
+            for cell, step in pairs
+            for holder in holders(cell.path)
+        }
+        new = written - self.derivations.keys()
+        kept = self._structure.derivations.find(new)
+        found = kept | self._read_derivations(new - kept.keys())
+        self.derivations |= found
+        self._learn_sources(found)
+
+    def _read_derivations(
+        self, written: Collection[WrittenColumn]
+    ) -> dict[WrittenColumn, tuple[Edge, ...]]:
+        page = self._edges_into({column for _, column in written})
+        derived = _by_written_column(written, page.edges)
+        whole = {write: edges for write, edges in derived.items() if write[1] not in page.cut}
+        self._structure.derivations.keep(whole)
+        return derived
+
+    def learn_derivations_of(self, plans: Collection[str]) -> None:
+        """Read all derivations of these plans."""
+        self.derivations |= self._derivations_of(plans)
+
+    def _derivations_of(self, plans: Collection[str]) -> dict[WrittenColumn, tuple[Edge, ...]]:
+        """The derivations into every column that these plans write, in a schema or not."""
+        targets: defaultdict[str, set[str]] = defaultdict(set)
+        for plan, row in self._history.plans.rows(plans).items():
+            targets[row.target].add(plan)
+        rows = self._inventory.called(targets.keys() - {""})
+        self.names |= rows
+        written = [
+            (plan, column) for column, (called, _) in rows.items() for plan in targets[called]
+        ]
+        found = _by_written_column(written, self._edges_into(rows).edges)
+        self._learn_sources(found)
+        return found
+
+    def derivations_out_of(self, columns: Collection[str], structs: Collection[str]) -> list[Edge]:
+        """The derivations out of these columns (ids), and out of the structs around them where the
+        edge names the fields that it leads into.
+        """
+        page = self._graph.edges(
+            {*columns, *structs}, Direction.DOWNSTREAM, (labels.DERIVES,), HUB_LIMIT
+        )
+        self._bounds.note_hub(page.cut)
+        return [edge for edge in page.edges if edge.out_id in columns or edge.value("fields")]
+
+    def _edges_into(self, columns: Collection[str]) -> EdgePage:
+        if not columns:
+            return EdgePage(())
+        page = self._graph.edges(columns, Direction.UPSTREAM, (labels.DERIVES,), HUB_LIMIT)
+        self._bounds.note_hub(page.cut)
+        return page
+
+    def _learn_sources(self, derivations: Derivations) -> None:
+        """Read the names of the columns that these derivations come from."""
+        self.learn_names({edge.out_id for edges in derivations.values() for edge in edges})
+
+    # --- influences on rows, and the columns that they reach
+
+    def learn_influences(self, plans: Collection[str]) -> None:
+        """Read the influences on the rows of these plans, and the columns that such plans write."""
+        new = set(plans) - self.row_influences.keys()
+        if not new:
+            return
+        page = self._graph.edges(new, Direction.UPSTREAM, (labels.INFLUENCES,), HUB_LIMIT)
+        self._bounds.note_hub(page.cut)
+        self.row_influences |= {plan: [] for plan in new}
+        for edge in page.edges:
+            self.row_influences[edge.in_id].append(edge)
+        self.learn_names({edge.out_id for edge in page.edges})
+        self._learn_outputs({edge.in_id for edge in page.edges})
+
+    def learn_influenced_plans(self, columns: Collection[str]) -> set[str]:
+        """Read the plans whose rows these columns (ids) influence, and the columns that they write;
+        the plans.
+        """
+        page = self._graph.edges(columns, Direction.DOWNSTREAM, (labels.INFLUENCES,), HUB_LIMIT)
+        self._bounds.note_hub(page.cut)
+        plans = {edge.in_id for edge in page.edges}
+        self._learn_outputs(plans)
+        for (plan, column), edges in self._derivations_of(plans).items():
+            if edges:
+                self.outputs[plan] |= {self.names[column]}
+        return plans
+
+    def _learn_outputs(self, plans: Collection[str]) -> None:
+        """Read the columns of the schemas that these plans write."""
+        new = set(plans) - self.outputs.keys()
+        if not new:
+            return
+        written = self._graph.edges(new, Direction.DOWNSTREAM, (labels.WRITES,), HUB_LIMIT)
+        self._bounds.note_hub(written.cut)
+        columns = self._columns_of_schemas({edge.in_id for edge in written.edges})
+        outputs: dict[str, set[Name]] = {plan: set() for plan in new}
+        for edge in written.edges:
+            outputs[edge.out_id] |= columns[edge.in_id]
+        self.outputs |= {plan: frozenset(names) for plan, names in outputs.items()}
+
+    def _columns_of_schemas(self, schemas: Collection[str]) -> dict[str, set[Name]]:
+        held = self._graph.edges(schemas, Direction.DOWNSTREAM, (labels.HAS,), HUB_LIMIT)
+        self._bounds.note_hub(held.cut)
+        self.learn_names({edge.in_id for edge in held.edges})
+        columns: dict[str, set[Name]] = {schema: set() for schema in schemas}
+        for edge in held.edges:
+            if edge.in_id in self.names:
+                columns[edge.out_id].add(self.names[edge.in_id])
+        return columns
+
+    def columns_written_by(self, plans: Collection[str]) -> dict[str, set[Name]]:
+        """Per plan the columns that it writes, as far as they are learnt."""
+        written: dict[str, set[Name]] = {plan: set(self.outputs.get(plan, ())) for plan in plans}
+        for (plan, column), edges in self.derivations.items():
+            if edges and plan in written:
+                written[plan].add(self.names[column])
+        return written
+
+    # --- names
+
+    def learn_names(self, columns: Collection[str]) -> dict[str, Name]:
+        """Column ids -> their names; unknown ids are left out."""
+        new = set(columns) - self.names.keys()
+        kept = self._structure.columns.find(new)
+        found = self._read_names(new - kept.keys())
+        self._structure.columns.keep(found)
+        self.names |= kept | found
+        return {column: self.names[column] for column in columns if column in self.names}
+
+    def _read_names(self, columns: Collection[str]) -> dict[str, Name]:
+        if not columns:
+            return {}
+        names = self._history.columns.places(columns)
+        unlisted = set(columns) - names.keys()  # in no schema
+        for vertex in self._graph.vertices(unlisted) if unlisted else ():
+            values = dict(vertex.properties)
+            names[vertex.id] = str(values.get("dataset_id", "")), str(values.get("path", ""))
+        return names
+
+    def note_every_name(self, columns: Collection[Name]) -> set[str]:
+        """The ids of these columns under every name that their tables ever had."""
+        found = {column_id(name): name for name in self._inventory.under_every_name(columns)}
+        self.names |= found
+        return set(found)
+
+    def learn_known_fields(self, fields: Collection[Name]) -> None:
+        """Read which of these fields a document names, under any name of their tables."""
+        new = set(fields) - self.known_fields.keys()
+        known = self._inventory.known(new)
+        self.known_fields |= {field: field in known for field in new}
+
+
+def written_column(derivation: Edge) -> WrittenColumn:
+    """The column that a derivation leads into, with its logical plan."""
+    return str(derivation.value("logical_plan")), derivation.in_id
+
+
+def _by_written_column(
+    written: Iterable[WrittenColumn], edges: Iterable[Edge]
+) -> dict[WrittenColumn, tuple[Edge, ...]]:
+    """Per written column those of the edges that lead into it."""
+    found: dict[WrittenColumn, list[Edge]] = {column: [] for column in written}
+    for edge in edges:
+        column = written_column(edge)
+        if column in found:
+            found[column].append(edge)
+    return {column: tuple(into) for column, into in found.items()}

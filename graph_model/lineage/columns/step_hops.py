@@ -1,0 +1,222 @@
+"""The hops of a step of the table walk into a column: the derivations and influences of its plan.
+
+An edge into a struct leads into the fields of the struct as well, and a copied field comes from the
+same field of the source.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Collection, Iterable, Iterator
+from typing import NamedTuple
+
+from graph_model import labels, naming
+from graph_model.facts import Edge
+from graph_model.lineage.columns.derivation_reader import (
+    DerivationReader,
+    Derivations,
+    WrittenColumn,
+)
+from graph_model.lineage.columns.hops import Cell, Hop, column_id, is_followed
+from graph_model.lineage.history import Moment
+from graph_model.lineage.inventory import Name, holders
+from graph_model.lineage.questions import InfluenceCount, Influences
+from graph_model.lineage.walk import Step
+
+_Influence = tuple[str, Name]
+"""(how, column) of a column that influences another."""
+
+
+class _Flow(NamedTuple):
+    """A derivation into a column, or into a struct that contains it (not ``own``), and the path of
+    the column that it comes from.
+    """
+
+    edge: Edge
+    source: str
+    own: bool
+
+
+class StepHops:
+    """The hops by these derivations, which are those of the reader or some that a walk has chosen.
+
+    ``indirect``: influences count as hops. Those on rows must be learnt before.
+    """
+
+    def __init__(
+        self, reader: DerivationReader, derivations: Derivations, *, indirect: bool
+    ) -> None:
+        self._reader = reader
+        self._derivations = derivations
+        self._indirect = indirect
+        self._field_sources: dict[WrittenColumn, naming.FieldSources[Edge]] = {}
+
+    def into(self, pairs: Collection[tuple[Cell, Step]]) -> list[tuple[Cell, list[Hop]]]:
+        """Per column and step the hops into the column."""
+        self._learn_known_fields(pairs)
+        return [(cell, self._hops(cell, step)) for cell, step in pairs]
+
+    def _hops(self, cell: Cell, step: Step) -> list[Hop]:
+        found = [
+            flow
+            for flow in self._flows(cell.path, step)
+            if is_followed(flow.edge, indirect=self._indirect)
+        ]
+        if self._indirect and self._reader.row_influences[step.logical_plan]:
+            own = self._writes(cell.path, step)
+            if own or self._writes_any_holder(cell.path, step):
+                found += self._flows_into_rows(step, own=own)
+        return [
+            Hop(_moved(flow.edge, source.name, cell.name), source, step.job, flow.own)
+            for flow in found
+            for source in self._sources(flow, step)
+        ]
+
+    # --- the edges into a column
+
+    def _flows(self, path: str, step: Step) -> Iterator[_Flow]:
+        """The derivations of one step into a column and the structs around it. An edge into a
+        struct may lead into other fields of it, or from a field of its source.
+        """
+        names = self._reader.names
+        for holder in holders(path):
+            written = step.logical_plan, column_id((step.target, holder))
+            edges = self._derivations.get(written, ())
+            if holder == path:
+                named = (edge for edge in edges if edge.out_id in names)
+                yield from (_Flow(edge, names[edge.out_id][1], own=True) for edge in named)
+            elif edges:
+                found = self._sources_by_field(written).of(path[len(holder) + 1 :])
+                flows = {
+                    (edge.id, source): _Flow(edge, source, own=False) for edge, source in found
+                }
+                yield from flows.values()
+
+    def _sources_by_field(self, struct: WrittenColumn) -> naming.FieldSources[Edge]:
+        """The derivations into a struct by its fields: read once for all of its fields."""
+        if struct not in self._field_sources:
+            names = self._reader.names
+            self._field_sources[struct] = naming.FieldSources(
+                (edge, names[edge.out_id][1], str(edge.value("fields") or naming.WHOLE))
+                for edge in self._derivations[struct]
+                if edge.out_id in names
+            )
+        return self._field_sources[struct]
+
+    def _flows_into_rows(self, step: Step, *, own: bool) -> list[_Flow]:
+        """The influences on all rows that a step writes."""
+        names = self._reader.names
+        return [
+            _Flow(_as_column_edge(edge), names[edge.out_id][1], own)
+            for edge in self._reader.row_influences[step.logical_plan]
+            if edge.out_id in names
+        ]
+
+    def _writes_any_holder(self, path: str, step: Step) -> bool:
+        """Whether the step's plan writes this column or a struct around it."""
+        return any(self._writes(holder, step) for holder in holders(path))
+
+    def _writes(self, path: str, step: Step) -> bool:
+        """Whether the step's plan writes exactly this column: its schema has it, or a derivation
+        leads into it.
+        """
+        name, plan = (step.target, path), step.logical_plan
+        return name in self._reader.outputs.get(plan, ()) or bool(
+            self._derivations.get((plan, column_id(name)))
+        )
+
+    # --- the columns that they come from
+
+    def _sources(self, flow: _Flow, step: Step) -> list[Cell]:
+        dataset, path = self._reader.names[flow.edge.out_id]
+        moments = [moment for called, moment in step.inputs if called == dataset]
+        if flow.source == path:
+            return [Cell(moment, path) for moment in moments]
+        return [self._field_of_struct(moment, flow.source, path) for moment in moments]
+
+    def _field_of_struct(self, moment: Moment, field: str, struct: str) -> Cell:
+        """A field of a read struct, and the column that stands for it: the innermost known one."""
+        for known in holders(field):
+            if known == struct or self._reader.known_fields.get((moment.dataset, known), False):
+                break
+        return Cell(moment, field, "" if known == field else known)
+
+    def _learn_known_fields(self, pairs: Iterable[tuple[Cell, Step]]) -> None:
+        """Read which fields of copied structs are known."""
+        names = self._reader.names
+        self._reader.learn_known_fields(
+            {
+                (moment.dataset, holder)
+                for cell, step in pairs
+                if "." in cell.path
+                for flow in self._flows(cell.path, step)
+                if flow.source != names[flow.edge.out_id][1]
+                for holder in holders(flow.source)[:-1]
+                for called, moment in step.inputs
+                if called == names[flow.edge.out_id][0]
+            }
+        )
+
+    # --- the number of influences
+
+    def count_influences(self, pairs: Collection[tuple[Cell, Step]]) -> dict[Name, Influences]:
+        """Per column the number of columns that influence it in these steps. Columns that the same
+        steps write share one count.
+
+        ``own``: the influences on a column itself, beside those on all rows of its steps.
+        """
+        self._learn_known_fields(pairs)
+        writing: defaultdict[Name, set[Step]] = defaultdict(set)
+        own: defaultdict[Name, set[_Influence]] = defaultdict(set)
+        for cell, step in pairs:
+            if self._writes_any_holder(cell.path, step):
+                writing[cell.name].add(step)
+            flows = self._flows(cell.path, step)
+            indirect = (flow for flow in flows if flow.edge.value("kind") == labels.INDIRECT)
+            own[cell.name] |= self._influences(indirect, step)
+        counts: dict[tuple[frozenset[Step], frozenset[_Influence]], Influences] = {}
+        found: dict[Name, Influences] = {}
+        for name, influences in own.items():
+            key = frozenset(writing[name]), frozenset(influences)
+            if key not in counts:
+                counts[key] = _counts_of(influences.union(*map(self._influences_on_rows, key[0])))
+            found[name] = counts[key]
+        return found
+
+    def _influences_on_rows(self, step: Step) -> set[_Influence]:
+        return self._influences(self._flows_into_rows(step, own=False), step)
+
+    def _influences(self, flows: Iterable[_Flow], step: Step) -> set[_Influence]:
+        """The kinds and the columns of these influences."""
+        return {
+            (str(flow.edge.value("how")), source.name)
+            for flow in flows
+            for source in self._sources(flow, step)
+        }
+
+
+def _counts_of(influences: Iterable[_Influence]) -> Influences:
+    """The number of influencing columns, by kind of influence and dataset, sorted."""
+    counts = Counter((how, dataset) for how, (dataset, _) in influences)
+    return tuple(InfluenceCount(*key, counts[key]) for key in sorted(counts))
+
+
+def _moved(edge: Edge, source: Name, target: Name) -> Edge:
+    """The same derivation between columns at their locations: with the ids of the tables there."""
+    out_id, in_id = column_id(source), column_id(target)
+    if (edge.out_id, edge.in_id) == (out_id, in_id):
+        return edge
+    return edge._replace(id=f"{edge.id}.{out_id}.{in_id}", out_id=out_id, in_id=in_id)
+
+
+def _as_column_edge(influence: Edge) -> Edge:
+    """``column -influences-> plan`` as the properties of an edge between columns."""
+    values = dict(influence.properties)
+    return influence._replace(
+        properties=(
+            ("expression", str(values.get("expression", ""))),
+            ("how", str(values.get("how", ""))),
+            ("kind", labels.INDIRECT),
+            ("logical_plan", influence.in_id),
+        ),
+    )

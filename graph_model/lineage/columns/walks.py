@@ -1,0 +1,315 @@
+"""The walks: columns up and down, true in time, and the columns inside the tables of an answer."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Mapping, Sequence, Set
+from typing import NamedTuple
+
+from graph_model.facts import Edge
+from graph_model.lineage.bounds import CANDIDATE_LIMIT, Bounds
+from graph_model.lineage.chains import ShortChains, short_chains
+from graph_model.lineage.columns.derivation_reader import (
+    DerivationReader,
+    Derivations,
+    WrittenColumn,
+    written_column,
+)
+from graph_model.lineage.columns.findings import ColumnFindings
+from graph_model.lineage.columns.hops import (
+    Cell,
+    Hop,
+    cell_at,
+    column_id,
+    is_derived,
+    is_followed,
+    structs_around,
+    way_of,
+    with_structs,
+)
+from graph_model.lineage.columns.step_hops import StepHops
+from graph_model.lineage.history import Moment
+from graph_model.lineage.history.history import History
+from graph_model.lineage.history.visible_write_reader import end_of
+from graph_model.lineage.inventory import Inventory, Name
+from graph_model.lineage.questions import Influences, Question
+from graph_model.lineage.structure import Structure
+from graph_model.lineage.traces import Trace
+from graph_model.lineage.walk import Step, Walk
+from graph_model.stores.protocols import GraphReader
+
+
+class _Candidates(NamedTuple):
+    """Columns downstream at any time, with the logical plans between and their derivations."""
+
+    columns: set[Name]
+    plans: set[str]
+    derivations: Derivations
+
+
+class ColumnWalks:
+    """The column walks of one question, over one graph and one history.
+
+    ``indirect``: a walk follows influences as well.
+    """
+
+    def __init__(
+        self,
+        graph: GraphReader,
+        history: History,
+        bounds: Bounds,
+        structure: Structure,
+        inventory: Inventory,
+        *,
+        indirect: bool,
+    ) -> None:
+        self._graph = graph
+        self._history = history
+        self._bounds = bounds
+        self._structure = structure
+        self._inventory = inventory
+        self._indirect = indirect
+        self._reader = DerivationReader(graph, history, bounds, structure, inventory)
+        self._hops = StepHops(self._reader, self._reader.derivations, indirect=indirect)
+
+    def located(self, columns: Collection[str], at: int | None) -> set[Name]:
+        """These columns (ids) at the locations of their tables at the time; unknown ones are left
+        out.
+        """
+        names = self._reader.learn_names(columns).values()
+        until = end_of(at) - 1
+        places = self._history.names.locate((dataset, until) for dataset, _ in names)
+        return {(places[dataset, until], path) for dataset, path in names}
+
+    def into(self, column: str, at: int | None) -> list[Hop]:
+        """The derivations into a column (an id) at a time, one step back."""
+        walk = self._walk(end_of(at))
+        cells = [cell_at(name, at) for name in self.located((column,), at)]
+        return [hop for hops in self._expand(walk, cells).values() for hop in hops]
+
+    def upstream(
+        self,
+        start: Collection[Name],
+        question: Question,
+        found: ColumnFindings,
+        optional: Collection[Name] = (),
+    ) -> None:
+        """Find the sources of columns, and the columns among ``optional`` that have a source."""
+        walk = self._walk(end_of(question.at))
+        frontier = {cell_at(name, question.at) for name in {*start, *optional}}
+        visited = set(frontier)
+        for level in range(question.depth):
+            if not frontier or self._bounds.over():
+                break
+            hops = self._expand(walk, frontier)
+            if level == 0:
+                hops = _of_known_columns(hops, start)
+                found.admit_asked(cell.name for cell in hops)
+            reached = found.admit_sources(
+                [hop for some in hops.values() for hop in some], level + 1
+            )
+            frontier = reached - visited
+            visited |= frontier
+        found.folded |= walk.folded
+
+    def downstream(
+        self,
+        start: Collection[Name],
+        question: Question,
+        found: ColumnFindings,
+        optional: Collection[Name] = (),
+    ) -> None:
+        """Find the results of columns, and of those among ``optional`` that have a result: the
+        mirror of ``upstream``, by the same relation among the candidates.
+        """
+        start = {*start, *optional}
+        candidates = self._candidates(start, question)
+        walk = self._walk(end_of(question.at), candidates.plans)
+        among_candidates = StepHops(self._reader, candidates.derivations, indirect=self._indirect)
+        roots = {cell_at(name, question.at) for name in candidates.columns}
+        hops: dict[Cell, list[Hop]] = {}
+        frontier = set(roots)
+        for _ in range(question.depth):
+            if not frontier or self._bounds.over():
+                break
+            hops |= self._expand(walk, frontier, among_candidates)
+            reached = {hop.source for cell in frontier for hop in hops[cell]}
+            frontier = {c for c in reached - hops.keys() if c.name in candidates.columns}
+        _draw(start, question, found, hops, roots)
+        found.folded |= walk.folded
+
+    # --- one level up
+
+    def _walk(self, until: int, plans: Collection[str] | None = None) -> Walk:
+        followed = None if plans is None else dict.fromkeys(plans)
+        return Walk(self._graph, self._history, self._bounds, until, followed, self._structure)
+
+    def _expand(
+        self, walk: Walk, cells: Collection[Cell], among_candidates: StepHops | None = None
+    ) -> dict[Cell, list[Hop]]:
+        """Per cell the hops into it: all of them, or only those among the candidates."""
+        steps = walk.expand({cell.moment for cell in cells})
+        pairs = [(cell, step) for cell in cells for step in steps[cell.moment]]
+        if among_candidates is None:
+            self._reader.learn_derivations_into(pairs)
+        if self._indirect:
+            self._reader.learn_influences({s.logical_plan for some in steps.values() for s in some})
+        found: dict[Cell, list[Hop]] = {cell: [] for cell in cells}
+        for cell, hops in (among_candidates or self._hops).into(pairs):
+            found[cell] += hops
+        return found
+
+    # --- candidates
+
+    def _candidates(self, start: Collection[Name], question: Question) -> _Candidates:
+        columns, frontier, plans = set[Name](), set(start), set[str]()
+        derivations: defaultdict[WrittenColumn, list[Edge]] = defaultdict(list)
+        for _ in range(question.depth):
+            if not frontier or self._bounds.over():
+                break
+            ids = self._reader.note_every_name(frontier)
+            edges = self._derivations_out_of(frontier, ids)
+            for edge in edges:
+                derivations[written_column(edge)].append(edge)
+            plans |= {plan for plan, _ in derivations}
+            targets = set(self._reader.learn_names({edge.in_id for edge in edges}).values())
+            if self._indirect:
+                influenced = self._reader.learn_influenced_plans(ids)
+                plans |= influenced
+                targets |= {name for plan in influenced for name in self._reader.outputs[plan]}
+            frontier = self._inventory.ever_located_with_fields(targets) - columns
+            columns |= frontier
+            if len(columns) > CANDIDATE_LIMIT:
+                self._bounds.cut("nodes", CANDIDATE_LIMIT)
+        found = {written: tuple(edges) for written, edges in derivations.items()}
+        return _Candidates(columns, plans, found)
+
+    def _derivations_out_of(self, columns: Collection[Name], ids: Set[str]) -> list[Edge]:
+        """The followed derivations out of these columns, and out of the structs around them; the
+        ``ids`` are those of the columns under every name.
+        """
+        structs = self._reader.note_every_name(structs_around(columns)) - ids
+        edges = self._reader.derivations_out_of(ids, structs)
+        return [edge for edge in edges if is_followed(edge, indirect=self._indirect)]
+
+    # --- inside the tables of an answer
+
+    def inside(
+        self, steps: Mapping[str, Collection[Step]], listed: Set[Name]
+    ) -> tuple[set[Name], list[Edge]]:
+        """The columns of the drawn datasets, and the derivations between them by the steps into
+        each dataset. The columns are those ``listed``, those that the steps derive, with the known
+        fields of these, and the sources of these derivations.
+        """
+        plans = {step.logical_plan for some in steps.values() for step in some}
+        self._reader.learn_derivations_of(plans)
+        if self._indirect:
+            self._reader.learn_influences(plans)
+        names, targets = set(listed), set[Name]()
+        for cell, hops in self._hops.into(self._written_in(steps)):
+            if is_derived(hops):
+                targets.add(cell.name)
+                names |= {hop.source.name for hop in hops}
+        names |= targets | self._inventory.fields(targets - names)
+        found = self._hops.into(_with_steps(names, steps))
+        return names, [hop.edge for _, hops in found for hop in hops]
+
+    def _written_in(self, steps: Mapping[str, Collection[Step]]) -> list[tuple[Cell, Step]]:
+        """The columns that the steps into each dataset write there, each with its step."""
+        plans = {step.logical_plan for some in steps.values() for step in some}
+        written = self._reader.columns_written_by(plans)
+        return [
+            (cell_at((dataset, path), None), step)
+            for dataset, some in steps.items()
+            for step in some
+            for called, path in written[step.logical_plan]
+            if called == step.target
+        ]
+
+    # --- the number of influences on columns
+
+    def influences_on(
+        self, names: Collection[Name], moments: Collection[Moment], at: int | None
+    ) -> dict[str, Influences]:
+        """Per column (id) the number of columns that influence it, one step up from these moments.
+
+        For each ``how`` and dataset it equals the number of edges that a walk with ``indirect``
+        would draw.
+        """
+        walk = self._walk(end_of(at))
+        steps: defaultdict[str, set[Step]] = defaultdict(set)
+        for moment, some in walk.expand(moments).items():
+            steps[moment.dataset].update(some)
+        pairs = _with_steps(names, steps)
+        self._reader.learn_derivations_into(pairs)
+        self._reader.learn_influences({step.logical_plan for _, step in pairs})
+        counts = self._hops.count_influences(pairs)
+        return {column_id(name): found for name, found in counts.items()}
+
+
+def _with_steps(
+    columns: Iterable[Name], steps: Mapping[str, Collection[Step]]
+) -> list[tuple[Cell, Step]]:
+    """Each column, at the end of all times, with each of the steps into its dataset."""
+    return [
+        (cell_at(column, None), step) for column in columns for step in steps.get(column[0], ())
+    ]
+
+
+def _of_known_columns(
+    hops: Mapping[Cell, list[Hop]], known: Collection[Name]
+) -> dict[Cell, list[Hop]]:
+    """The hops into the known columns and their fields; a column that is derived is known, too."""
+    columns = {*known, *(cell.name for cell, some in hops.items() if is_derived(some))}
+    return {
+        cell: some for cell, some in hops.items() if not columns.isdisjoint(with_structs(cell.name))
+    }
+
+
+def _draw(
+    start: Set[Name],
+    question: Question,
+    found: ColumnFindings,
+    hops: Mapping[Cell, Sequence[Hop]],
+    roots: Collection[Cell],
+) -> None:
+    """Admit every chain of at most ``depth`` steps from a root to the start."""
+    chains = _chains_to(start, question, hops, roots)
+    drawn = [
+        (cell, hop)
+        for cell in chains.levels.keys() & hops.keys()
+        for hop in hops[cell]
+        if chains.hold(cell, hop.source)
+    ]
+    found.trace = _trace_of(chains, hops)
+    if question.chains:
+        for _, hop in drawn:
+            found.trace.note_job(way_of(hop))
+    results: defaultdict[int, set[Name]] = defaultdict(set)
+    for cell, hop in drawn:
+        results[chains.away[hop.source] + 1].add(cell.name)
+        found.moments |= {cell.moment, hop.source.moment}
+        found.edges[hop.edge.id] = hop.edge
+    found.admit_asked({hop.source.name for _, hop in drawn} & start)
+    found.admit_results(results)
+    found.answers |= {column_id(root.name) for root in chains.roots} & found.nodes.keys()
+
+
+def _chains_to(
+    start: Set[Name],
+    question: Question,
+    hops: Mapping[Cell, Iterable[Hop]],
+    roots: Collection[Cell],
+) -> ShortChains[Cell]:
+    nexts = {cell: {hop.source for hop in some} for cell, some in hops.items()}
+    goals = {c: 0 for sources in nexts.values() for c in sources if c.name in start}
+    return short_chains(nexts, roots, goals, question.depth)
+
+
+def _trace_of(chains: ShortChains[Cell], hops: Mapping[Cell, Iterable[Hop]]) -> Trace[Cell]:
+    return Trace(
+        chains.away,
+        chains.roots,
+        lambda cell: map(way_of, hops[cell]),
+        lambda cell: column_id(cell.name),
+    )
