@@ -27,8 +27,10 @@ from graph_model.stores.catalogue.catalogue import SqlCatalogue
 from graph_model.stores.catalogue.origin import mismatch_with, read_origin
 from graph_model.stores.catalogue.tables import VERSION, origins
 from graph_model.stores.database import (
+    Lock,
     damage,
     engine_for_schema,
+    keep_order,
     keep_reserve,
     open_database,
     read,
@@ -254,6 +256,8 @@ def catalogue_file(journal: Engine, number: int) -> Path | None:
 
 
 def _create_schema(connection: Connection, number: int) -> None:
+    # CREATE SCHEMA IF NOT EXISTS of two processes at once may still collide.
+    keep_order(connection, Lock.SCHEMA)
     connection.execute(sa.schema.CreateSchema(f"{_SCHEMA}{number}", if_not_exists=True))
 
 

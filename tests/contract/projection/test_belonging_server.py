@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Iterator
 from typing import Any
 
 import pytest
+import sqlalchemy as sa
 
 from graph_model.projection.projector import Projector
-from graph_model.stores.catalogue import SqlGenerations
-from graph_model.stores.catalogue.generations import GENERATION_KEY
+from graph_model.stores.catalogue import SqlCatalogue, SqlGenerations
+from graph_model.stores.catalogue.generations import GENERATION_KEY, _create_schema
 from graph_model.stores.catalogue.tables import metadata
 from graph_model.stores.database import open_database
 from graph_model.stores.journal import SqlJournal
@@ -107,6 +109,32 @@ def test_two_services_on_one_database_do_not_doubt_the_projection_of_the_other(u
     assert three.elements() == elements_of(TROUBLE, stepwise=False)
     for service in (one, two, three):
         service.close()
+
+
+def test_two_services_make_a_catalogue_at_the_same_time(url: str) -> None:
+    """The second begins while the transaction of the first is open."""
+    first, second = open_database(url), open_database(url)
+    made: list[SqlCatalogue] = []
+    with first.begin() as connection:
+        _create_schema(connection, 0)
+        thread = threading.Thread(
+            target=lambda: made.append(SqlGenerations(second, SqlJournal(second)).current)
+        )
+        thread.start()
+        eventually(lambda: _waiting(first) > 0)
+    thread.join(30)
+    assert [catalogue.newest_event(None) for catalogue in made] == [None]
+    for catalogue in made:
+        catalogue.close()
+    first.dispose()
+    second.dispose()
+
+
+def _waiting(database: sa.Engine) -> int:
+    """How many sessions wait for a lock."""
+    with database.connect() as connection:
+        asked = "SELECT count(*) FROM pg_stat_activity WHERE wait_event_type = 'Lock'"
+        return int(connection.exec_driver_sql(asked).scalar_one())
 
 
 def test_when_one_service_makes_the_catalogue_anew_the_other_follows(url: str) -> None:
