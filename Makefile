@@ -9,9 +9,9 @@ SHELL = /bin/sh
 
 PYTHON ?= python3
 VENV ?= .venv
-PORT ?= 8080
-DATA ?= ./data
-GREMLIN_PORT ?= 8182
+PORT ?= $(or $(HEADWATER_PORT),8080)
+DATA ?= $(or $(HEADWATER_DATA),./data)
+GREMLIN_PORT ?= $(or $(HEADWATER_GREMLIN_PORT),8182)
 URL ?= http://127.0.0.1:$(PORT)
 ARGS ?=
 # all: every job over Delta and Iceberg on every Spark

@@ -18,15 +18,17 @@ TOOLS = ("sh", "env", "make", "test", "echo", "awk", "dirname", "uname")
 pytestmark = pytest.mark.skipif(shutil.which("make") is None, reason="no make on this machine")
 
 
-def make(*arguments: str, path: str | None = None) -> subprocess.CompletedProcess[str]:
-    environment = {"PATH": path or os.environ["PATH"], "HOME": os.environ.get("HOME", "/")}
+def make(
+    *arguments: str, path: str | None = None, **settings: str
+) -> subprocess.CompletedProcess[str]:
+    own = {"PATH": path or os.environ["PATH"], "HOME": os.environ.get("HOME", "/")}
     return subprocess.run(
         ["make", "--no-print-directory", *arguments],
         cwd=ROOT,
         capture_output=True,
         text=True,
         check=False,
-        env=environment,
+        env=own | settings,
     )
 
 
@@ -57,6 +59,17 @@ def test_run_hands_its_variables_on() -> None:
     assert 'HEADWATER_PORT="8081"' in recipe
     assert 'HEADWATER_DATA="/srv/x"' in recipe
     assert 'HEADWATER_GREMLIN_PORT="8183"' in recipe
+
+
+def test_run_keeps_the_settings_of_the_environment() -> None:
+    settings = {
+        "HEADWATER_PORT": "8081",
+        "HEADWATER_DATA": "/srv/x",
+        "HEADWATER_GREMLIN_PORT": "8183",
+    }
+    recipe = make("--dry-run", "run", **settings).stdout
+    assert all(f'{name}="{value}"' in recipe for name, value in settings.items())
+    assert 'HEADWATER_PORT="8082"' in make("--dry-run", "run", "PORT=8082", **settings).stdout
 
 
 def test_run_does_not_need_pyspark() -> None:
