@@ -170,8 +170,9 @@ class ColumnWalks:
             ids = self._reader.note_every_name(frontier)
             edges = self._derivations_out_of(frontier, ids)
             for edge in edges:
-                derivations[written_column(edge)].append(edge)
-            plans |= {plan for plan, _ in derivations}
+                written = written_column(edge)
+                derivations[written].append(edge)
+                plans.add(written[0])
             targets = set(self._reader.learn_names({edge.in_id for edge in edges}).values())
             if self._indirect:
                 influenced = self._reader.learn_influenced_plans(ids)
@@ -181,7 +182,7 @@ class ColumnWalks:
             columns |= frontier
             if len(columns) > CANDIDATE_LIMIT:
                 self._bounds.cut("nodes", CANDIDATE_LIMIT)
-        found = {written: tuple(edges) for written, edges in derivations.items()}
+        found = {column: tuple(into) for column, into in derivations.items()}
         return _Candidates(columns, plans, found)
 
     def _derivations_out_of(self, columns: Collection[Name], ids: Set[str]) -> list[Edge]:
@@ -206,7 +207,7 @@ class ColumnWalks:
         if self._indirect:
             self._reader.learn_influences(plans)
         names, targets = set(listed), set[Name]()
-        for cell, hops in self._hops.into(self._written_in(steps)):
+        for cell, hops in self._hops.into(self._written_in(steps, plans)):
             if is_derived(hops):
                 targets.add(cell.name)
                 names |= {hop.source.name for hop in hops}
@@ -214,9 +215,12 @@ class ColumnWalks:
         found = self._hops.into(_with_steps(names, steps))
         return names, [hop.edge for _, hops in found for hop in hops]
 
-    def _written_in(self, steps: Mapping[str, Collection[Step]]) -> list[tuple[Cell, Step]]:
-        """The columns that the steps into each dataset write there, each with its step."""
-        plans = {step.logical_plan for some in steps.values() for step in some}
+    def _written_in(
+        self, steps: Mapping[str, Collection[Step]], plans: Collection[str]
+    ) -> list[tuple[Cell, Step]]:
+        """The columns that the steps into each dataset, by these plans, write there, each with its
+        step.
+        """
         written = self._reader.columns_written_by(plans)
         return [
             (cell_at((dataset, path), None), step)
