@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import json
 from collections import defaultdict
-from collections.abc import Collection, Mapping, Set
+from collections.abc import Collection, Iterator, Mapping, Set
 from typing import Final, NamedTuple
 
 from graph_model import identity, labels, naming
@@ -80,20 +80,19 @@ class Inventory:
         """Those of these columns that a document names, by any name of their table."""
         if not columns:
             return set()
-        names = self._history.names.names_of({dataset for dataset, _ in columns})
-        ids = {
-            identity.column_id(called, path): (dataset, path)
-            for dataset, path in columns
-            for called in (dataset, *names[dataset])
-        }
+        ids = {identity.column_id(*called): one for one, called in self._with_names(columns)}
         return {ids[key] for key in self._history.columns.places(ids)}
 
     def under_every_name(self, columns: Collection[Name]) -> set[Name]:
         """These columns under every name that their tables ever had."""
+        return {called for _, called in self._with_names(columns)}
+
+    def _with_names(self, columns: Collection[Name]) -> Iterator[tuple[Name, Name]]:
+        """Each column with itself, and with itself under each name that its table ever had."""
         names = self._history.names.names_of({dataset for dataset, _ in columns})
-        return {
-            (called, path) for dataset, path in columns for called in (dataset, *names[dataset])
-        }
+        for dataset, path in columns:
+            for called in (dataset, *names[dataset]):
+                yield (dataset, path), (called, path)
 
     def ever_located_with_fields(self, columns: Set[Name]) -> set[Name]:
         """These columns and the known ones nested in them, at every location that their tables ever
