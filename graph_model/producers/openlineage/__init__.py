@@ -39,7 +39,7 @@ from graph_model.producers.openlineage.translate import (
 )
 
 #: Part of the projection epoch: raise it when equal documents give other facts.
-OPENLINEAGE_VERSION: Final = 12
+OPENLINEAGE_VERSION: Final = 13
 
 __all__ = [
     "OPENLINEAGE_VERSION",
