@@ -89,7 +89,8 @@ class FieldsOfOutputs:
             else:
                 self._note(inside[-1], path, found, copied=False)
         self._note(_without(value.flows, inside), path, found, copied=False)
-        self._note(value.shared, path, found, copied=False)
+        if fields:
+            self._note(value.shared, path, found, copied=False)
 
     def _note(
         self,

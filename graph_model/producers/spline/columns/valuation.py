@@ -31,6 +31,7 @@ from graph_model.producers.spline.columns.values import (
     as_influence,
     closed,
     column,
+    compared,
     merged,
     picked,
     raised,
@@ -70,14 +71,18 @@ from graph_model.producers.spline.expressions.walk import evaluate
 _CHOOSING: Final = frozenset(
     {
         "aggregateexpression", "anyvalue", "array", "arrayappend", "arraycompact", "arraydistinct",
-        "arrayexcept", "arrayfilter", "arrayinsert", "arrayintersect", "arrayprepend",
-        "arrayremove", "arrayrepeat", "arraysort", "arrayunion", "casewhen", "coalesce",
-        "collectlist", "collectset", "concat", "decode", "elementat", "explode", "filter", "first",
-        "flatten", "get", "getarrayitem", "greatest", "if", "ifnull", "lag", "last", "lead",
-        "least", "maxby", "minby", "nthvalue", "nullif", "nvl", "nvl2", "reverse", "shuffle",
-        "slice", "sortarray", "tryelementat", "windowexpression",
+        "arrayexcept", "arrayfilter", "arrayinsert", "arrayintersect", "arraymax", "arraymin",
+        "arrayprepend", "arrayremove", "arrayrepeat", "arraysort", "arrayunion", "casewhen",
+        "coalesce", "collectlist", "collectset", "concat", "decode", "elementat", "explode",
+        "filter", "first", "flatten", "get", "getarrayitem", "greatest", "if", "ifnull", "lag",
+        "last", "lead", "least", "max", "maxby", "min", "minby", "nthvalue", "nullif", "nvl",
+        "nvl2", "reverse", "shuffle", "slice", "sortarray", "tryelementat", "windowexpression",
     }
 )  # fmt: skip
+#: Of these, the functions that compare their elements: a struct by its fields, one after another.
+_COMPARING: Final = frozenset(
+    {"arraymax", "arraymin", "arraysort", "greatest", "least", "max", "min", "sortarray"}
+)
 #: For these, only the first argument holds the elements; the others select one.
 _CHOOSING_FIRST: Final = frozenset(
     {"elementat", "tryelementat", "getarrayitem", "get", "slice", "nthvalue"}
@@ -284,7 +289,10 @@ class Valuation:
             index = union_flows(raised(value.flows, how) for value in flowing[1:])
             return under(kept, union_flows((influences, index)))
         if (word in _CHOOSING or is_subquery(word)) and flowing:
-            return under(stepped(merged(flowing), how), influences)
+            chosen = stepped(merged(flowing), how)
+            if word in _COMPARING:
+                chosen = compared(chosen, self.sources)
+            return under(chosen, influences)
         flows = union_flows(raised(value.flows, how) for value in flowing)
         if not flowing and influences == NO_FLOWS:
             return EMPTY if not values else closed(flows)

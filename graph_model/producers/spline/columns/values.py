@@ -212,6 +212,39 @@ def add_sources(value: Value, flows: Flows) -> Value:
     return Value(whole, value.parts, value.shared, value.size, value.depth)
 
 
+def compared(value: Value, sources: ColumnNumbering) -> Value:
+    """The value, chosen or placed by comparison with others: max, sort_array.
+
+    Structs are compared field by field: in ``max(struct(a, b))`` field ``b`` is a value of b that
+    ``a`` has chosen, and ``a`` is chosen by itself alone. In a struct that was read, the fields
+    before the picked one are not known: the struct as a whole decides.
+    """
+    whole, shared = value.flows, value.shared
+    parts: list[ReadColumn | Struct] = []
+    for part in value.parts or ():
+        if isinstance(part, Struct):
+            ordered = _compared_struct(part, sources)
+            deciding = union_flows(member.flows for member in ordered.members)[CONDITIONAL]
+            whole = union_flows((whole, (0, 0, 0, deciding, 0)))
+            parts.append(ordered)
+        else:
+            read = column(sources, part.attribute, part.path)
+            shared = union_flows((shared, as_influence(read.flows, CONDITIONAL)))
+            parts.append(part)
+    kept = None if value.parts is None else tuple(parts)
+    return Value(whole, kept, shared, value.size, value.depth)
+
+
+def _compared_struct(part: Struct, sources: ColumnNumbering) -> Struct:
+    """The struct with the influence of its members on those that follow."""
+    before = NO_FLOWS
+    members: list[Value] = []
+    for member in part.members:
+        members.append(under(compared(member, sources), before))
+        before = union_flows((before, as_influence(member.flows, CONDITIONAL)))
+    return Struct(part.names, tuple(members))
+
+
 def picked(value: Value, name: str | None, place: int | None, sources: ColumnNumbering) -> Value:
     """One field of a struct, or of the structs in an array.
 

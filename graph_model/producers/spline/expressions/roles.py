@@ -68,7 +68,7 @@ _SECOND_DECIDES: Final = frozenset({"maxby", "minby", "arrayfilter", "mapfilter"
 _OTHER_NAMES: Final = {
     "createnamedstruct": "namedstruct", "struct": "namedstruct", "createstruct": "namedstruct",
     "createarray": "array", "createmap": "map", "average": "avg", "arraytransform": "transform",
-    "arrayaggregate": "aggregate", "currentrow$": "currentrow",
+    "arrayaggregate": "aggregate", "arrayagg": "collectlist", "currentrow$": "currentrow",
 }  # fmt: skip
 
 

@@ -219,6 +219,52 @@ def test_max_by_orders_by_its_second_argument() -> None:
     assert lineage(plan.build())["best"] == {"dept AGGREGATION", "salary CONDITIONAL"}
 
 
+#: Calls over a struct of salary and dept, or an array of such structs, and the class of each.
+COMPARING = [
+    ("max", "aggregate.Max"),
+    ("min", "aggregate.Min"),
+    ("array_max", "ArrayMax"),
+    ("array_min", "ArrayMin"),
+    ("sort_array", "SortArray"),
+    ("array_sort", ""),
+    ("greatest", "Greatest"),
+]
+
+
+@pytest.mark.parametrize(("name", "of"), COMPARING)
+@pytest.mark.parametrize(
+    ("field", "deciding"), [("dept", {"salary CONDITIONAL"}), ("salary", set())]
+)
+def test_a_struct_is_chosen_by_the_fields_before_the_one_that_is_picked(
+    name: str, of: str, field: str, deciding: set[str]
+) -> None:
+    plan = PlanBuilder()
+    read = employees(plan)
+    pairs = [item for one in ("salary", "dept") for item in (plan.literal(one), read[one])]
+    built = plan.call("struct", *pairs, of="CreateNamedStruct")
+    listed = plan.aggregate_of("array_agg", plan.aggregate_of("collect_list", built))
+    best = plan.call(name, built if name in ("max", "min", "greatest") else listed, of=of)
+    picked = plan.call("getstructfield", best, of="GetStructField", params={"name": field})
+    plan.write(plan.aggregate(read, best=picked))
+    found = lineage(plan.build())["best"]
+    assert {source for source in found if not source.startswith(f"{field} ")} == deciding
+    assert found - deciding in ({f"{field} AGGREGATION"}, {f"{field} TRANSFORMATION"})
+
+
+def test_a_field_of_a_read_struct_is_chosen_by_the_whole_struct() -> None:
+    plan = PlanBuilder()
+    pair = plan.struct_type(salary="int", dept="string")
+    read = plan.read("file:/lake/employees", f"pay: {pair}", "id: int")
+    best = plan.call("max", read["pay"], of="aggregate.Max")
+    picked = plan.call("getstructfield", best, of="GetStructField", params={"name": "dept"})
+    highest = plan.call("max", read["id"], of="aggregate.Max")
+    plan.write(plan.aggregate(read, best=picked, highest=highest))
+    assert lineage(plan.build()) == {
+        "best": {"pay.dept AGGREGATION", "pay CONDITIONAL"},
+        "highest": {"id AGGREGATION"},
+    }
+
+
 # --- windows -------------------------------------------------------------------------------------
 
 

@@ -95,6 +95,11 @@ def collected(plan: PlanBuilder, rows: Step) -> tuple[str, Reference]:
     return plan.array_type(home_type(plan)), plan.aggregate_of("collect_list", built)
 
 
+def greatest(plan: PlanBuilder, rows: Step) -> tuple[str, Reference]:
+    built = struct_of(plan, {"city": rows["name"], "zip": rows["age"]})
+    return home_type(plan), plan.call("max", built, of="aggregate.Max")
+
+
 def changed(plan: PlanBuilder, rows: Step) -> tuple[str, Reference]:
     with_zip = plan.call("WithField", rows["age"], of="WithField", params={"name": "zip"})
     value = plan.call("update_fields", rows["home"], with_zip, of="UpdateFields")
@@ -175,6 +180,14 @@ def no_struct(plan: PlanBuilder, rows: Step) -> tuple[str, Reference]:
         (
             collected,
             {"name AGGREGATION": '{"city":false}', "age AGGREGATION": '{"zip":false}'},
+        ),
+        (
+            greatest,
+            {
+                "name AGGREGATION": '{"city":false}',
+                "age AGGREGATION": '{"zip":false}',
+                "name CONDITIONAL": '{"zip":false}',
+            },
         ),
         (
             changed,
