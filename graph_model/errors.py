@@ -11,6 +11,7 @@
     ├── Refused                 the client may not do this, or not now
     │   ├── NotAuthenticated    no key, or an unknown one: 401
     │   ├── NotAllowed          a key without the role that is needed: 403
+    │   ├── ForeignScope        a key reports for another capture scope than its own: 403
     │   ├── OtherOrigin         a page of another origin would change something: 403
     │   └── TooManyRequests     more requests than the key's rate: 429
     ├── Unavailable             try again later: 503
@@ -132,6 +133,21 @@ class NotAllowed(Refused):
         super().__init__(f"{principal} may not do this: it needs the role {' or '.join(needed)}")
         self.principal = principal
         self.needed = needed
+
+
+class ForeignScope(Refused):
+    """A key is bounded by its capture scope, ``own``, and a document is of another one: that
+    document alone is at fault, the key's others are taken.
+    """
+
+    FIELD: Final = "captureScope"
+
+    def __init__(self, principal: str, own: str, named: str) -> None:
+        super().__init__(
+            f"{principal} reports for the capture scope {own!r} alone, and a document is of the "
+            f"scope {named!r}: use a key of that scope, or one that may name any (--any-scope)"
+        )
+        self.own = own
 
 
 class OtherOrigin(Refused):

@@ -1,4 +1,4 @@
-"""``headwater keys``: API keys: make, list and revoke.
+"""``headwater keys``: API keys: make, list, change and revoke.
 
 The command writes to the database itself, so the first key can be made before the first start, and
 a running server sees every change with its next request.
@@ -28,9 +28,8 @@ def keys_create(call: Call) -> int:
     options = call.options
     roles = frozenset(map(Role, options.role))
     with _open_keys(call, make=True) as keys:
-        for line in create(
-            keys, KeyRequest(options.name, roles, options.scope, options.rate), now()
-        ):
+        asked = KeyRequest(options.name, roles, options.scope, options.rate, options.any_scope)
+        for line in create(keys, asked, now()):
             call.say(line)
     return 0
 
@@ -48,6 +47,14 @@ def keys_revoke(call: Call) -> int:
     with _open_keys(call) as keys:
         key = keys.revoke(call.options.key, now())
     call.say(f"{key.name} (…{key.last_four}) is revoked")
+    return 0
+
+
+def keys_scope(call: Call) -> int:
+    """Let an API key name any capture scope, or its own alone; holds from its next request on."""
+    with _open_keys(call) as keys:
+        key = keys.allow(call.options.key, any_scope=call.options.any_scope)
+    call.say(f"{key.name}: {describe(key)}")
     return 0
 
 
@@ -98,7 +105,7 @@ def describe(key: Key) -> str:
     """``producer; scope team-a; 600 requests a minute``."""
     parts = [", ".join(sorted(role.value for role in key.roles))]
     if key.scope:
-        parts.append(f"scope {key.scope}")
+        parts.append(f"scope {key.scope}{' and any other' if key.any_scope else ''}")
     if key.rate_per_minute:
         parts.append(f"{key.rate_per_minute:,} requests a minute")
     return "; ".join(parts)
@@ -132,7 +139,17 @@ whether or not the server is running, also before its first start.
     listed = add_command(
         actions, "list", keys_list, "list keys, without their secrets", "  headwater keys list"
     )
-    for action in (_add_keys_create(actions), listed, revoked):
+    scoped = add_command(
+        actions,
+        "scope",
+        keys_scope,
+        "let a key name other capture scopes, or its own alone",
+        "  headwater keys scope nightly-jobs --any-scope\n"
+        "  headwater keys scope nightly-jobs --no-any-scope",
+    )
+    scoped.add_argument("key", metavar="NAME", help="its name or its id")
+    scoped.add_argument("--any-scope", action=argparse.BooleanOptionalAction, required=True)
+    for action in (_add_keys_create(actions), listed, revoked, scoped):
         add_settings(action, "data", "database")
 
 
@@ -161,7 +178,12 @@ because each receipt in the journal keeps the name of its key.
     created.add_argument(
         "--scope",
         default="",
-        help="capture scope of its documents without the label captureScope",
+        help="capture scope of its documents; those that name another are refused",
+    )
+    created.add_argument(
+        "--any-scope",
+        action="store_true",
+        help="its documents may name other scopes, by the label captureScope",
     )
     created.add_argument(
         "--rate", type=int, default=0, metavar="N", help="requests a minute (default: no limit)"

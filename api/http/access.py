@@ -109,7 +109,7 @@ class Guard:
             raise NotAuthenticated("this API key is not known here, or was revoked")
         if wait := self._rates.take(key.id, key.rate_per_minute):
             raise TooManyRequests(key.name, key.rate_per_minute, wait)
-        principal = Principal(key.name, key.roles, key.scope)
+        principal = Principal(key.name, key.roles, key.scope, key.any_scope)
         if not principal.may(needed):
             raise NotAllowed(key.name, _named(needed))
         return principal

@@ -30,6 +30,7 @@ from graph_model.errors import (
     DocumentTooLarge,
     EngineError,
     Errors,
+    ForeignScope,
     HeadwaterError,
     InvalidDocument,
     InvalidFields,
@@ -208,6 +209,8 @@ def _answer_refused(error: Refused) -> Response:
         case NotAllowed():
             needed = {"role": list(error.needed)}
             return error_response(HTTPStatus.FORBIDDEN, str(error), needed)
+        case ForeignScope():
+            return error_response(HTTPStatus.FORBIDDEN, str(error), {error.FIELD: [error.own]})
         case _:
             return error_response(HTTPStatus.FORBIDDEN, str(error))
 

@@ -20,7 +20,7 @@ from werkzeug.wsgi import get_input_stream
 
 from api.http.bodies import UNPACKING_MEMORY, is_gzip, read_bounded, wire_hash
 from api.http.errors import flatten
-from api.http.principals import current_principal
+from api.http.principals import Principal, current_principal
 from api.schemas.event import EventSchema
 from api.schemas.plan import PlanSchema
 from api.service import Service
@@ -61,7 +61,7 @@ class Delivery:
     """The documents of a request: ``raw`` are its bytes, ``inflate`` unpacks them.
 
     ``version`` is the API version of its Content-Type, ``encoding`` ``gzip`` or ``identity``.
-    ``principal`` is its sender, ``scope`` the capture scope of the key.
+    ``sender`` made it.
     """
 
     raw: bytes
@@ -69,14 +69,12 @@ class Delivery:
     version: str
     route: str
     inflate: Callable[[bytes], bytes]
-    principal: str = ""
-    scope: str = ""
+    sender: Principal
 
 
 def current_delivery(version: str) -> Delivery:
     """The body of the current request, still packed, and the metadata in its headers."""
     settings: Settings = current_app.config["HEADWATER"]
-    principal = current_principal()
     packed = is_gzip(request.headers.get("Content-Encoding"))
     limit = settings.max_compressed_bytes if packed else settings.max_body_bytes
     return Delivery(
@@ -85,8 +83,7 @@ def current_delivery(version: str) -> Delivery:
         version,
         request.path,
         (lambda body: gunzip(body, limit=settings.max_body_bytes)) if packed else bytes,
-        principal.name,
-        principal.scope,
+        current_principal(),
     )
 
 
@@ -112,7 +109,7 @@ class Reading:
 def take(reading: Reading, delivery: Delivery, service: Service, wait_seconds: float) -> Documents:
     """Make the documents of a request durable, and give the graph a moment.
 
-    Raises InvalidInput, or JournalUnavailable.
+    Raises InvalidInput, ForeignScope or JournalUnavailable.
     """
     idle = service.projector.idle
     documents, positions = _make_durable(reading, delivery, service.journal, service.clock())
@@ -128,12 +125,15 @@ def _make_durable(
 ) -> tuple[Documents, tuple[int, ...]]:
     """The documents, and the positions of those that are yet to be projected."""
     raw_hash = wire_hash(reading.kind, delivery.version, delivery.encoding, delivery.raw)
-    receipt = Receipt(received_at, delivery.principal, delivery.route, raw_hash)
+    sender = delivery.sender
+    receipt = Receipt(received_at, sender.name, delivery.route, raw_hash)
     remembered = reading.remembers(delivery)
-    known = journal.recall(raw_hash, delivery.scope) if remembered else ()
-    if known and journal.acknowledge(raw_hash, delivery.scope, receipt):
+    known = journal.recall(raw_hash, sender.scope) if remembered else ()
+    sender.check_scopes(one.scope for one in known)
+    if known and journal.acknowledge(raw_hash, sender.scope, receipt):
         return known, tuple(one.position for one in known if one.state == DocumentState.PENDING)
     submissions = tuple(_read(delivery, reading))
+    sender.check_scopes(one.scope for one in submissions)
     positions = journal.accept(submissions, receipt, remember=remembered)
     return submissions, tuple(dict.fromkeys(positions))
 
@@ -142,7 +142,7 @@ def _read(delivery: Delivery, reading: Reading) -> Sequence[Submission]:
     body = delivery.inflate(delivery.raw)
     with UNPACKING_MEMORY.hold(len(body)):
         try:
-            return reading.prepare(parse_json(body), delivery.version, delivery.scope)
+            return reading.prepare(parse_json(body), delivery.version, delivery.sender.scope)
         except RecursionError:
             raise InvalidFields({"document": ["JSON that is nested less deeply"]}) from None
 

@@ -53,7 +53,9 @@ def announce(body: Mapping[str, Any]) -> dict[str, Any]:
         body["sha256"],
         body["size"],
     )
-    signed = Uploads(settings.uploads).sign(announced, principal.name, principal.scope)
+    signed = Uploads(settings.uploads).sign(
+        announced, principal.name, principal.scope, any_scope=principal.any_scope
+    )
     return {
         "url": signed.url,
         "method": "PUT",

@@ -111,11 +111,15 @@ class MessageReader:
         return Documents(tuple(prepared), principal)
 
     def _within_scope(self, piece: Piece, uploaded: Uploaded) -> Prepared:
-        """A document that names no scope has that of the key under which it was announced."""
+        """A document that names no scope has that of the key under which it was announced, and
+        may name another one only where that key may.
+        """
         prepared = prepare(piece, self.producers)
-        scope = uploaded.text("scope")
-        if not scope or prepared.submission.scope:
+        scope, named = uploaded.text("scope"), prepared.submission.scope
+        if not scope or (named and uploaded.metadata.get("any-scope") == "yes"):
             return prepared
+        if named not in ("", scope):
+            raise InvalidFields({"labels.captureScope": [f"{scope!r}, the scope of its key"]})
         return prepare(replace(piece, scope=scope), self.producers)
 
     def _of_upload(self, uploaded: Uploaded, where: str) -> Iterator[Piece]:

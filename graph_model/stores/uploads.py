@@ -71,7 +71,9 @@ class Uploads:
     def __init__(self, place: str) -> None:
         self._bucket, self._prefix = split_place(place)
 
-    def sign(self, document: Announced, principal: str, scope: str) -> Signed:
+    def sign(
+        self, document: Announced, principal: str, scope: str, *, any_scope: bool = False
+    ) -> Signed:
         """A place for one document of this principal; signed here, without a request to S3."""
         key = f"{self._prefix}{UPLOADS}{document.sha256}-{token_hex(8)}"
         metadata = {
@@ -80,6 +82,7 @@ class Uploads:
             "encoding": document.encoding,
             "principal": _spelled(principal),
             "scope": _spelled(scope),
+            "any-scope": "yes" if any_scope else "no",
         }
         checksum = base64.b64encode(bytes.fromhex(document.sha256)).decode("ascii")
         parameters = {

@@ -167,10 +167,12 @@ class Headwater:
         self.app: Flask = create_app(self.settings, self.service)
         self.client: FlaskClient = self.app.test_client()
 
-    def make_key(self, name: str, *roles: Role, scope: str = "", rate: int = 0) -> dict[str, str]:
+    def make_key(
+        self, name: str, *roles: Role, scope: str = "", rate: int = 0, any_scope: bool = False
+    ) -> dict[str, str]:
         """A new key, as the header that carries it."""
         random = hashlib.sha512(name.encode()).digest()[: ID_BYTES + SECRET_BYTES]
-        made = make_key(KeyRequest(name, frozenset(roles), scope, rate), random, NOW)
+        made = make_key(KeyRequest(name, frozenset(roles), scope, rate, any_scope), random, NOW)
         self.keys.add(made.key)
         return {"X-API-Key": made.text}
 

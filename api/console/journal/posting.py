@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Final
 from api.http.bodies import CONTENT_TYPES
 from graph_model.documents.files import Refusal
 from graph_model.documents.pieces import Prepared
-from graph_model.errors import HeadwaterError, InvalidInput, Unavailable
+from graph_model.errors import ForeignScope, HeadwaterError, InvalidInput, Unavailable
 from graph_model.producers.openlineage.events.documents import EVENT_KINDS
 from graph_model.producers.spline.documents import EVENT_KIND, PLAN_KIND
 from graph_model.stores.protocols import DocumentKind
@@ -120,17 +120,20 @@ def _error_of(url: str, answer: ServerAnswer) -> HeadwaterError:
 
     A document counts as refused only where Headwater itself refused it, not a proxy before it.
     """
-    code, message = answer.status, _message(answer)
-    if code in _REFUSED and message:
+    code, message, fields = answer.status, *_message(answer)
+    foreign = code == HTTPStatus.FORBIDDEN and ForeignScope.FIELD in fields
+    if message and (code in _REFUSED or foreign):
         return InvalidInput(message)
     reason = f"{url} answers {code}{f': {message}' if message else ''}"
     return Unavailable(reason) if code in _LATER else HeadwaterError(reason)
 
 
-def _message(answer: ServerAnswer) -> str:
-    """The message of a Headwater error body, otherwise an empty text."""
+def _message(answer: ServerAnswer) -> tuple[str, frozenset[str]]:
+    """The message of a Headwater error body with the fields at fault, otherwise an empty text."""
     try:
         body: Any = json.loads(answer.body)
-        return str(body["message"]) if body["code"] == answer.status else ""
+        if body["code"] == answer.status:
+            return str(body["message"]), frozenset(body["errors"])
     except (ValueError, KeyError, TypeError):
-        return ""
+        pass
+    return "", frozenset()

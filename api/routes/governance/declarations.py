@@ -87,6 +87,7 @@ def post_declarations(body: Mapping[str, Any]) -> Response:
     caller = current_principal()
     author = Author(caller.name, caller.scope)
     prepared = prepare(body["declarations"], author, service)
+    caller.check_scopes(one.submission.scope for one in prepared)
     known = {row.id: row for row in list_declarations(service)}
     new = [one for one in prepared if one.row.id not in known]
     if not body["dryRun"]:

@@ -126,7 +126,7 @@ def _captured(rules: Rules, producers: Producers) -> tuple[PlanOutline, ...]:
         )
         if len(pieces) > MOST_DOCUMENTS:
             raise InvalidDocument("", f"at most {MOST_DOCUMENTS:,} plans and events")
-        submissions = [_submission(one, delivery.scope, producers) for one in pieces]
+        submissions = [_submission(one, delivery.sender.scope, producers) for one in pieces]
         found = captured_outlines(submissions, rules, producers)
     if not found:
         raise InvalidDocument("", "at least one plan that writes a dataset")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import sqlalchemy as sa
 from sqlalchemy import exc
 from sqlalchemy.engine import Connection, Engine
+from sqlalchemy.schema import CreateColumn
 
 from graph_model.errors import ConfigurationError, Unavailable
 from graph_model.stores.database.columns import StoredText
@@ -31,8 +32,8 @@ def prepare(
 ) -> None:
     """Make the missing tables of one component, and record their version.
 
-    Tables that are kept get the indexes that they lack: a later Headwater may have more indexes,
-    while the rows are the same.
+    Tables that are kept get the indexes that they lack, and the columns that have a default: a
+    later Headwater may have more of both, while the rows are the same.
 
     With ``empty_older`` tables of an older version are made anew, empty: for data that can be made
     again. Else they are taken over as they are, and an older Headwater then leaves them alone.
@@ -80,6 +81,8 @@ def _prepare(
         metadata.create_all(connection)
         connection.execute(_versions.insert(), {"component": component, "version": version})
         return version
+    if found < version:
+        _make_missing_columns(connection, metadata)
     if found <= version:
         _make_missing_indexes(connection, metadata)
     if found < version:
@@ -92,3 +95,12 @@ def _make_missing_indexes(connection: Connection, metadata: sa.MetaData) -> None
     for table in metadata.sorted_tables:
         for index in sorted(table.indexes, key=lambda one: str(one.name)):
             index.create(connection, checkfirst=True)
+
+
+def _make_missing_columns(connection: Connection, metadata: sa.MetaData) -> None:
+    for table in metadata.sorted_tables:
+        known = {column["name"] for column in sa.inspect(connection).get_columns(table.name)}
+        for column in table.columns:
+            if column.server_default is not None and column.name not in known:
+                definition = CreateColumn(column).compile(dialect=connection.dialect)
+                connection.exec_driver_sql(f'ALTER TABLE "{table.name}" ADD COLUMN {definition}')

@@ -18,21 +18,29 @@ from graph_model.stores.database import insert_new
 from graph_model.stores.keys.tables import api_keys
 from graph_model.stores.roles import Role
 
-_NUMBERS = ("rate_per_minute", "created_at")
+_NUMBERS = ("rate_per_minute", "created_at", "any_scope")
+_ADDED = {"any_scope": 0}
+"""Fields that a backup of an earlier version lacks."""
 
 
 def key_lines(connection: Connection) -> Iterator[dict[str, Any]]:
-    """A line for each key, oldest first; none if the table of keys was never made."""
-    if not sa.inspect(connection).has_table(api_keys.name):
+    """A line for each key, oldest first; none if the table of keys was never made.
+
+    A table of an earlier version, which no service of this one has opened yet, lacks columns.
+    """
+    inspector = sa.inspect(connection)
+    if not inspector.has_table(api_keys.name):
         return
-    asked = sa.select(api_keys).order_by(api_keys.c.created_at, api_keys.c.id)
+    names = {column["name"] for column in inspector.get_columns(api_keys.name)}
+    present = [column for column in api_keys.columns if column.name in names]
+    asked = sa.select(*present).order_by(api_keys.c.created_at, api_keys.c.id)
     for row in connection.execute(asked):
         yield {"key": dict(row._mapping)}
 
 
 def checked_key(values: Any) -> dict[str, Any]:
     """The row of a line's key. Raises ValueError, KeyError or TypeError for an invalid line."""
-    row = {column.name: values[column.name] for column in api_keys.columns}
+    row = {column.name: {**_ADDED, **values}[column.name] for column in api_keys.columns}
     texts = [row[name] for name in ("id", "name", "roles", "scope", "digest", "last_four")]
     numbers = [row[name] for name in _NUMBERS]
     if not all(isinstance(one, str) for one in texts) or not all(map(_is_whole, numbers)):

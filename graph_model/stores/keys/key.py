@@ -33,8 +33,9 @@ _IN_TEXT: Final = re.compile(r"\bhw_([0-9a-f]{12})_[A-Za-z0-9_-]{6,}")
 class Key:
     """A key as it is kept. ``created_at`` and ``revoked_at`` are epoch milliseconds.
 
-    ``scope`` is the capture scope of documents that name none; ``rate_per_minute`` 0 is no limit;
-    ``digest`` the SHA-256 of the whole text in hex, ``last_four`` the text's end.
+    ``scope`` is the capture scope of its documents, and ``any_scope`` allows them to name others;
+    ``rate_per_minute`` 0 is no limit; ``digest`` the SHA-256 of the whole text in hex,
+    ``last_four`` the text's end.
     """
 
     id: str
@@ -46,6 +47,7 @@ class Key:
     last_four: str
     created_at: int
     revoked_at: int | None = None
+    any_scope: bool = False
 
     def proves(self, text: str) -> bool:
         """Whether this text is the key's own; takes the same time whatever is wrong with it."""
@@ -60,6 +62,7 @@ class KeyRequest:
     roles: frozenset[Role]
     scope: str = ""
     rate_per_minute: int = 0
+    any_scope: bool = False
 
     def checked(self) -> KeyRequest:
         """Itself; raises InvalidInput with the field and the expected value."""
@@ -107,6 +110,7 @@ def make_key(request: KeyRequest, random: bytes, now: int) -> NewKey:
         digest=digest(text),
         last_four=text[-4:],
         created_at=now,
+        any_scope=wanted.any_scope,
     )
     return NewKey(key, text)
 

@@ -75,14 +75,24 @@ class SqlKeys:
 
         Raises NotFound.
         """
+        return self._change(name_or_id, revoked_at=now)
+
+    def allow(self, name_or_id: str, *, any_scope: bool) -> Key:
+        """Let a key name any capture scope, or its own alone; one that has ended stays as it is.
+
+        Raises NotFound.
+        """
+        return self._change(name_or_id, any_scope=int(any_scope))
+
+    def _change(self, name_or_id: str, **values: int) -> Key:
         chosen = sa.or_(api_keys.c.name == name_or_id, api_keys.c.id == name_or_id)
 
         def work(connection: Connection) -> Any:
             row = connection.execute(sa.select(api_keys).where(chosen)).first()
             if row is not None and row.revoked_at is None:
-                ended = api_keys.update().where(api_keys.c.id == row.id).values(revoked_at=now)
-                connection.execute(ended)
-                row = connection.execute(sa.select(api_keys).where(api_keys.c.id == row.id)).one()
+                own = api_keys.c.id == row.id
+                connection.execute(api_keys.update().where(own).values(**values))
+                row = connection.execute(sa.select(api_keys).where(own)).one()
             return row
 
         row = write(self._engine, work, Unavailable)
@@ -108,6 +118,7 @@ def _row(key: Key) -> dict[str, Any]:
         "last_four": key.last_four,
         "created_at": key.created_at,
         "revoked_at": key.revoked_at,
+        "any_scope": int(key.any_scope),
     }
 
 
@@ -122,4 +133,5 @@ def _key(row: Any) -> Key:
         last_four=row.last_four,
         created_at=row.created_at,
         revoked_at=row.revoked_at,
+        any_scope=bool(row.any_scope),
     )

@@ -8,7 +8,7 @@ import sqlalchemy as sa
 
 from graph_model.stores.database import StoredText
 
-VERSION: Final = 1
+VERSION: Final = 2
 
 metadata = sa.MetaData()
 
@@ -24,4 +24,6 @@ api_keys = sa.Table(
     sa.Column("last_four", StoredText(), nullable=False),
     sa.Column("created_at", sa.BigInteger, nullable=False),  # epoch ms
     sa.Column("revoked_at", sa.BigInteger),
+    # Keys of version 1 have their scope as their boundary.
+    sa.Column("any_scope", sa.Integer, nullable=False, server_default="0"),  # 0 or 1
 )

@@ -1,4 +1,4 @@
-"""The tables of a component at a start: missing ones, older ones, missing indexes."""
+"""The tables of a component at a start: missing ones, older ones, missing indexes and columns."""
 
 from __future__ import annotations
 
@@ -40,3 +40,19 @@ def test_tables_of_this_version_keep_their_rows_and_get_the_indexes_that_they_la
     assert _state(engine) == ({"versioned_by_name", "versioned_by_color"}, 1)
     _open(engine, 2, "color")
     assert _state(engine) == ({"versioned_by_color"}, 0)
+
+
+def test_kept_tables_of_an_older_version_get_the_columns_that_have_a_default(
+    engine: sa.Engine,
+) -> None:
+    prepare(engine, "things", 1, _tables())
+    things = _tables().tables["versioned_things"]
+    write(engine, lambda c: c.execute(things.insert(), {"name": "a", "color": "b"}), Unavailable)
+    newer = _tables()
+    size = sa.Column("size", sa.Integer, nullable=False, server_default="7")
+    newer.tables["versioned_things"].append_column(size)
+    for _ in range(2):
+        prepare(engine, "things", 2, newer)
+    with read(engine, Unavailable) as connection:
+        (row,) = connection.execute(sa.select(newer.tables["versioned_things"]))
+    assert (row.name, row.size) == ("a", 7)

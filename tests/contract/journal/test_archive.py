@@ -27,6 +27,7 @@ from graph_model.stores.journal import SqlJournal
 from graph_model.stores.journal.archive import Contents
 from graph_model.stores.journal.tables import bodies, documents, raw, receipts
 from graph_model.stores.keys import KeyRequest, NewKey, SqlKeys, make_key
+from graph_model.stores.keys.archive import checked_key, key_lines
 from graph_model.stores.keys.key import ID_BYTES, SECRET_BYTES
 from graph_model.stores.protocols import DocumentState, Submission
 from graph_model.stores.roles import Role
@@ -274,6 +275,20 @@ def test_keys_come_back_as_they_were_and_open_the_door_again(
     assert SqlKeys(copy).find(ended.text) is None
     text = b"".join(read_lines(file)).decode()
     assert not any(made.text.rpartition("_")[2] in text for made in (kept, ended))
+
+
+def test_a_key_of_a_backup_of_version_1_is_bounded_by_its_scope() -> None:
+    values = next(key_lines_of(a_key("jobs", 1)))["key"]
+    del values["any_scope"]
+    assert checked_key(values)["any_scope"] == 0
+
+
+def key_lines_of(made: NewKey) -> Iterator[dict[str, Any]]:
+    database = open_database("sqlite://")
+    SqlKeys(database).add(made.key)
+    with database.connect() as connection:
+        yield from key_lines(connection)
+    database.dispose()
 
 
 def test_a_restore_neither_revives_nor_removes_a_key(opened: Open, tmp_path: Path) -> None:

@@ -67,6 +67,16 @@ def test_revoking_the_last_key_does_not_open_the_door(engine: sa.Engine, keys: S
     assert SqlKeys(engine).exist()
 
 
+def test_a_key_may_name_other_scopes_once_it_is_allowed_to(keys: SqlKeys) -> None:
+    made = a_key("jobs", 1)
+    keys.add(made.key)
+    for any_scope in (True, False):
+        keys.allow("jobs", any_scope=any_scope)
+        found = keys.find(made.text)
+        assert found is not None
+        assert found.any_scope is any_scope
+
+
 def test_a_name_is_given_once_for_ever(keys: SqlKeys) -> None:
     keys.add(a_key("jobs").key)
     keys.revoke("jobs", 2_000)

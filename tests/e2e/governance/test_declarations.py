@@ -56,10 +56,10 @@ class Clients:
         self.headwater = headwater
         self.day = 0
 
-    def of(self, name: str, *roles: Role) -> FlaskClient:
+    def of(self, name: str, *roles: Role, scope: str = "") -> FlaskClient:
         self.day += 1
         chosen = frozenset(roles or (Role.PRODUCER, Role.READER))
-        key = Key("id", name, chosen, "", 0, "", "abcd", 0)
+        key = Key("id", name, chosen, scope, 0, "", "abcd", 0)
         client = client_of(self.headwater, START + self.day * DAY, cast(Keys, OneKey(key)))
         client.environ_base["HTTP_X_API_KEY"] = "hw_" + name
         return client
@@ -107,6 +107,21 @@ def lineage(client: FlaskClient, uri: str = REPORT, **query: Any) -> Any:
         "/graph/lineage",
         query_string={"node": f"dataset:{uri}", "depth": 5, "jobs": "false", **query},
     )
+
+
+def test_a_key_with_a_scope_declares_nothing_about_a_dataset_of_another_one(
+    headwater: SmallHeadwater, clients: Clients
+) -> None:
+    body = copy.deepcopy(a_plan(name="local", id="0f0e0d0c-0b0a-4908-8706-050403020100"))
+    body["operations"]["write"]["outputSource"] = "file:/data/t"
+    headwater.accept(
+        plan(body, scope="glue"), event(an_event(START, planId=body["id"]), scope="glue")
+    )
+    headwater.project()
+    wanted = {"target": "dataset:glue@file:/data/t", "sources": [PEOPLE]}
+    refused = declare(clients.of("emr", scope="emr"), wanted)
+    assert (refused.status_code, refused.get_json()["errors"]) == (403, {"captureScope": ["emr"]})
+    assert declare(clients.of("glue", scope="glue"), wanted).status_code == 201
 
 
 def test_a_declaration_is_in_lineage_with_its_author_and_its_time(clients: Clients) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 import logging
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from email.message import Message
 from typing import Any
 from urllib.response import addinfourl
@@ -235,9 +235,39 @@ def test_the_scope_of_a_key_is_that_of_documents_that_name_none(server: Headwate
     assert scopes(server) == [("event", "emr-prod"), ("plan", "emr-prod")]
 
 
-def test_a_label_wins_over_the_key(server: Headwater) -> None:
-    key = server.make_key("emr", PRODUCER, scope="emr-prod")
-    server.post_plan(a_plan(labels={"captureScope": ["team-a"]}), headers=key)
+OF_TEAM_A: Mapping[str, Any] = {"labels": {"captureScope": ["team-a"]}}
+
+
+@pytest.mark.parametrize(
+    ("path", "body"),
+    [
+        ("/producer/execution-plans", a_plan(**OF_TEAM_A)),
+        ("/producer/execution-events", [an_event(), an_event(**OF_TEAM_A)]),
+    ],
+)
+def test_a_key_with_a_scope_reports_for_no_other_one(
+    server: Headwater, path: str, body: Any
+) -> None:
+    emr = server.make_key("emr", PRODUCER, scope="emr-prod")
+    refused = server.post(path, body, "application/json", headers=emr)
+    assert refused.status_code == 403
+    assert errors_of(refused) == {"captureScope": ["emr-prod"]}
+    assert scopes(server) == []
+
+
+def test_bytes_that_are_known_under_a_foreign_scope_are_refused_as_well(server: Headwater) -> None:
+    some = server.make_key("some", PRODUCER, scope="emr-prod", any_scope=True)
+    assert server.post_plan(a_plan(**OF_TEAM_A), headers=some).status_code == 201
+    emr = server.make_key("emr", PRODUCER, scope="emr-prod")
+    assert server.post_plan(a_plan(**OF_TEAM_A), headers=emr).status_code == 403
+
+
+@pytest.mark.parametrize("options", [{"scope": "emr-prod", "any_scope": True}, {}])
+def test_a_key_without_a_boundary_reports_for_the_scope_that_a_document_names(
+    server: Headwater, options: Mapping[str, Any]
+) -> None:
+    key = server.make_key("emr", PRODUCER, **options)
+    assert server.post_plan(a_plan(**OF_TEAM_A), headers=key).status_code == 201
     assert scopes(server) == [("plan", "team-a")]
 
 

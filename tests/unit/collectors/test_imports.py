@@ -26,6 +26,7 @@ from graph_model.producers.spline.documents import EVENT_KIND, PLAN_KIND
 from graph_model.stores.database import open_database
 from graph_model.stores.journal import SqlJournal
 from graph_model.stores.protocols import DocumentKind, Receipt
+from graph_model.stores.roles import Role
 from tests.captures import load, names
 from tests.e2e.producer_service import Headwater, a_plan, an_event
 from tests.projections import submission
@@ -241,6 +242,18 @@ def test_a_scope_that_the_document_does_not_say_is_refused_by_a_server(
     (refusal,) = ServerDestination(url).take([prepare(piece)])
     assert "without --url" in refusal.reason
     assert made.journal.summary().received == 0
+
+
+def test_a_document_outside_the_scope_of_the_key_is_refused_and_the_others_are_taken(
+    server: tuple[str, Headwater],
+) -> None:
+    url, made = server
+    key = made.make_key("emr", Role.PRODUCER, Role.READER, scope="emr")["X-API-Key"]
+    events = [an_event(), an_event(labels={"captureScope": ["glue"]})]
+    pieces = [Piece(EVENT_KIND, "1.2", one, f"x:{at}") for at, one in enumerate(events)]
+    (refusal,) = ServerDestination(url, key).take([prepare(piece) for piece in pieces])
+    assert (refusal.where, "'emr' alone" in refusal.reason) == ("x:1", True)
+    assert made.journal.summary().received == 1
 
 
 def test_documents_that_the_server_refuses_are_told_piece_by_piece(

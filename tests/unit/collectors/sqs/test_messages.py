@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import gzip
 import json
 from collections.abc import Mapping
@@ -16,7 +17,7 @@ from collectors.sqs.queues import DeadLetters, Message, Queue
 from graph_model.errors import InvalidDocument, InvalidInput
 from graph_model.producers.openlineage.events.documents import JOB_EVENT_KIND, RUN_EVENT_KIND
 from graph_model.producers.spline.documents import EVENT_KIND, PLAN_KIND
-from graph_model.stores.uploads import Uploaded
+from graph_model.stores.uploads import Uploaded, Uploads
 from tests.copies.producer import COPY_KIND, FORMATS
 from tests.e2e.producer_service import PLAN_ID, a_plan, an_event
 
@@ -131,6 +132,37 @@ def test_a_message_that_no_repetition_mends_is_refused_with_its_reason(
 ) -> None:
     with pytest.raises(InvalidInput, match=reason):
         READER.read(Message("m-1", body, {}))
+
+
+class Bucket(Uploads):
+    """One object, announced by a key of the scope ``emr``."""
+
+    def __init__(self, document: Any, any_scope: str) -> None:
+        super().__init__("s3://uploads")
+        scope = base64.urlsafe_b64encode(b"emr").decode()
+        metadata = {"kind": "plan", "api-version": "1.2", "scope": scope, "any-scope": any_scope}
+        self.uploaded = Uploaded(json.dumps(document).encode(), metadata)
+
+    def read(self, key: str, limit: int) -> Uploaded:
+        return self.uploaded
+
+
+@pytest.mark.parametrize(
+    ("named", "any_scope", "scope"),
+    [([], "no", "emr"), (["emr"], "no", "emr"), (["glue"], "yes", "glue"), (["glue"], "no", None)],
+)
+def test_an_uploaded_document_is_of_the_scope_of_its_key_unless_that_may_name_others(
+    named: list[str], any_scope: str, scope: str | None
+) -> None:
+    document = a_plan(labels={"captureScope": named})
+    reader = replace(READER, uploads=Bucket(document, any_scope))
+    place = {"bucket": {"name": "uploads"}, "object": {"key": "x"}}
+    message = a_message({"Records": [{"s3": place}]})
+    if scope is None:
+        with pytest.raises(InvalidInput, match=r"labels\.captureScope: expected 'emr'"):
+            reader.read(message)
+    else:
+        assert [one.submission.scope for one in reader.read(message).prepared] == [scope]
 
 
 def test_a_message_brings_a_document_of_any_registered_format() -> None:
