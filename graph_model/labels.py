@@ -61,6 +61,8 @@ COLUMN_INDIRECT_HOWS: Final = (WINDOW, CONDITIONAL)
 PLAN_INDIRECT_HOWS: Final = (FILTER, JOIN, GROUP_BY, SORT)
 # An influence whose kind a document leaves open. Other words are a client's own, kept as they are.
 UNSPECIFIED: Final = "UNSPECIFIED"
+# In answers alone: a job reads the column's table, and no document names the columns that it reads.
+MAY_READ: Final = "MAY_READ"
 # Between several expressions in the one ``expression`` of an edge, which are sorted.
 BETWEEN_EXPRESSIONS: Final = " | "
 

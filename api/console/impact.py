@@ -13,6 +13,7 @@ from graph_model.answers.impact.changes import COLUMN_CHANGES
 from graph_model.answers.impact.relocation import relocate
 from graph_model.answers.impact.tables import JSON, TEXT_FORMS
 from graph_model.errors import ConfigurationError, HeadwaterError
+from graph_model.labels import MAY_READ
 
 BREAKS: Final = 3
 _FAILING: Final = {
@@ -178,6 +179,7 @@ def _item_line(item: Mapping[str, Any]) -> str:
         f"{item['kind']:<7}",
         _name(item),
         item["reason"] or _way(item["path"]),
+        "may read it" if item["how"] == MAY_READ and not item["reason"] else "",
         "declared, no run does it" if item["declared"] else "",
         f"last run {run['at']} {run['state']}" if run else "",
         f"owned by {', '.join(item['owners'])}" if item["owners"] else "",

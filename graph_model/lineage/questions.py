@@ -14,7 +14,8 @@ from graph_model.stores.protocols import Direction
 class Question:
     """``node`` is an id, ``at`` epoch ms (None: the end of time), ``limit`` a number of nodes.
 
-    ``chains``: also return a shortest chain to each node downstream.
+    ``chains``: also return a shortest chain to each node downstream. ``readers``: of columns also
+    one to each job that may read a column, where no document names the columns that it reads.
     """
 
     node: str
@@ -25,6 +26,7 @@ class Question:
     indirect: bool = False
     limit: int = 500
     chains: bool = False
+    readers: bool = False
 
     @property
     def directions(self) -> tuple[Direction, ...]:

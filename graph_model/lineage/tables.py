@@ -11,7 +11,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
 from graph_model import identity, labels
-from graph_model.lineage.bounds import CANDIDATE_LIMIT, HUB_LIMIT, Bounds, count_left_out
+from graph_model.lineage.bounds import CANDIDATE_LIMIT, Bounds, count_left_out
 from graph_model.lineage.chains import FAR, short_chains
 from graph_model.lineage.history import Moment
 from graph_model.lineage.history.history import History
@@ -19,8 +19,8 @@ from graph_model.lineage.history.visible_write_reader import end_of, moment_of
 from graph_model.lineage.questions import LeftOut, PlanUse, Question
 from graph_model.lineage.structure import Structure
 from graph_model.lineage.traces import Trace, Way
-from graph_model.lineage.walk import Step, Walk, plans_of_job
-from graph_model.stores.protocols import Direction, GraphReader
+from graph_model.lineage.walk import Step, Walk, plans_of_job, readers_of
+from graph_model.stores.protocols import GraphReader
 
 #: A use of a logical plan: its id, its job, and a dataset read ("" none) or written ("" none), each
 #: as drawn and as the plan names it.
@@ -207,7 +207,7 @@ class TableWalks:
         for _ in range(first, question.depth):
             if not frontier or self._bounds.over():
                 break
-            readers = self._readers(frontier)
+            readers = readers_of(self._graph, self._history, self._bounds, frontier)
             new = readers.keys() - plans.keys()
             for plan, read in readers.items():
                 plans.setdefault(plan, set()).update(read)
@@ -216,20 +216,6 @@ class TableWalks:
             if len(datasets) + len(plans) > CANDIDATE_LIMIT:
                 self._bounds.cut("nodes", CANDIDATE_LIMIT)
         return datasets, plans
-
-    def _readers(self, datasets: Collection[str]) -> dict[str, set[str]]:
-        """The logical plans that ever read one of these datasets, each with its names for them."""
-        names = self._history.names.names_of(datasets)
-        called = {name for dataset in datasets for name in (dataset, *names[dataset])}
-        page = self._graph.neighbours(
-            called, Direction.DOWNSTREAM, labels.FEEDS, HUB_LIMIT, labels.LOGICAL_PLAN
-        )
-        self._bounds.note_hub(page.cut)
-        readers: dict[str, set[str]] = {}
-        for dataset, fed in page.found.items():
-            for plan in fed:
-                readers.setdefault(plan, set()).add(dataset)
-        return readers
 
     def _targets(self, plans: Collection[str]) -> set[str]:
         rows = self._history.plans.rows(plans).values()

@@ -278,3 +278,20 @@ def plans_of_job(graph: GraphReader, job: str, bounds: Bounds) -> set[str]:
     page = graph.edges((job,), Direction.DOWNSTREAM, (labels.HAS,), HUB_LIMIT)
     bounds.note_hub(page.cut)
     return {e.in_id for e in page.edges if identity.kind_of(e.in_id) == labels.LOGICAL_PLAN}
+
+
+def readers_of(
+    graph: GraphReader, history: History, bounds: Bounds, datasets: Collection[str]
+) -> dict[str, set[str]]:
+    """The logical plans that ever read one of these datasets, each with its names for them."""
+    names = history.names.names_of(datasets)
+    called = {name for dataset in datasets for name in (dataset, *names[dataset])}
+    page = graph.neighbours(
+        called, Direction.DOWNSTREAM, labels.FEEDS, HUB_LIMIT, labels.LOGICAL_PLAN
+    )
+    bounds.note_hub(page.cut)
+    readers: dict[str, set[str]] = {}
+    for dataset, fed in page.found.items():
+        for plan in fed:
+            readers.setdefault(plan, set()).add(dataset)
+    return readers

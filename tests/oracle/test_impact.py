@@ -39,7 +39,24 @@ def true_paths(compared: ComparedHistory, asked: Asked) -> dict[str, set[Path]]:
     for chain in chains:
         for path in paths_of(chain.steps, focus, kind, asked.depth):
             found.setdefault(path[-1], set()).add(path)
+    if kind == "column":
+        for steps in oracle.column_readers(at, asked.indirect):
+            for path in paths_to_reader(steps, focus, asked.depth):
+                found.setdefault(path[-1], set()).add(path)
     return found
+
+
+def paths_to_reader(steps: Sequence[Step], focus: str, depth: int) -> Iterator[Path]:
+    """The ways from the focus, a column, down to a reader and to the jobs before it."""
+    above = source_of(steps[-1])
+    beside = len(steps) == 1 and above == focus.partition("#")[0]
+    if (beside or above == focus) and len(steps) <= depth:
+        whole = (focus,)
+        for path in ways_down(steps[1:], whole):
+            if path[-1].startswith("job "):
+                yield path
+            whole = path
+        yield (*whole, f"job {steps[0].write.job}")
 
 
 def paths_of(steps: Sequence[Step], focus: str, kind: str, depth: int) -> Iterator[Path]:

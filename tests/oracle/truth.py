@@ -357,6 +357,25 @@ class Oracle:
                     for steps in self._up_column(earlier, flow.source, indirect):
                         yield (here, *steps)
 
+    def column_readers(self, at: int, indirect: bool) -> Iterator[tuple[Step, ...]]:
+        """A reader without column facts may read every column of the tables that it read: its own
+        step, then those up from one of these columns.
+        """
+        for reader in (*self._writes_without_columns(at), *self.reads):
+            for source in reader.sources if reader.at < at + 1 else ():
+                here = Step(reader, source)
+                yield (here,)
+                for earlier in self.saw(reader, source):
+                    for column in sorted({flow.target for flow in earlier.flows}, key=_text):
+                        for steps in self._up_column(earlier, column, indirect):
+                            yield (here, *steps)
+
+    def _writes_without_columns(self, at: int) -> Iterator[Write]:
+        for root in sorted({write.target for write in self.writes}):
+            for write in self.visible(root, None, at + 1):
+                if all(self.history.plans[plan].columns is None for plan in write.plans):
+                    yield write
+
     # --- answers ---------------------------------------------------------------------------------
 
     def answer(self, asked: Asked) -> Truth:

@@ -62,8 +62,9 @@ class ImpactItem:
     table-to-table (column-to-column) steps; ``path`` is a shortest one from the requested node to
     this one; ``jobs`` are those on the path, ``readers`` the jobs of the answer that read this
     node. ``use`` (DIRECT or INDIRECT), ``how`` and ``expression`` describe the last step between
-    columns. ``declared``: a step of the path is only declared, and no run makes it. ``verdict`` and
-    ``reason`` are set where the question names a change (``verdicts``).
+    columns; ``how`` is MAY_READ for a job that reads the table, its columns unknown. ``declared``:
+    a step of the path is only declared, and no run makes it. ``verdict`` and ``reason`` are set
+    where the question names a change (``verdicts``).
     """
 
     kind: str
@@ -159,7 +160,8 @@ class Impact:
 
     def of_columns(self, columns: Collection[str], scope: Scope) -> ImpactReport:
         """Downstream of any of these columns (ids)."""
-        answer = self._lineage.ask_columns(columns, scope.question())
+        asked = replace(scope.question(), readers=scope.jobs)
+        answer = self._lineage.ask_columns(columns, asked)
         return self._report(tuple(sorted(columns)), [answer], scope)
 
     def of_prefix(self, prefix: str, scope: Scope) -> ImpactReport:

@@ -74,7 +74,7 @@ _MARKDOWN: Final[tuple[tuple[str, Cell], ...]] = (
     ("Kind", lambda item: item.kind),
     ("Name", lambda item: _full_name(item)),
     ("Depth", lambda item: str(item.depth)),
-    ("Path", lambda item: path_text(item.path) + _declared(item)),
+    ("Path", lambda item: path_text(item.path) + _may_read(item) + _declared(item)),
     ("Read by", lambda item: _some(item.readers)),
     ("Last run", lambda item: _run(item)),
     ("Owners", lambda item: ", ".join(item.owners)),
@@ -232,6 +232,10 @@ def _some(jobs: Sequence[JobReference]) -> str:
     shown = ", ".join(f"{job.namespace}/{job.name}" for job in jobs[:_MORE_JOBS])
     more = len(jobs) - _MORE_JOBS
     return f"{shown} and {more} more" if more > 0 else shown
+
+
+def _may_read(item: ImpactItem) -> str:
+    return " (may read)" if item.how == labels.MAY_READ else ""
 
 
 def _declared(item: ImpactItem) -> str:

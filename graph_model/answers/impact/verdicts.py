@@ -26,6 +26,7 @@ _VERBS: Final = {
     labels.JOIN: "joins by",
     labels.GROUP_BY: "groups by",
     labels.SORT: "sorts by",
+    labels.MAY_READ: "may read",
 }
 _FURTHER: Final = {Effect.BREAKS: "breaks", Effect.MAY_BREAK: "may break"}
 
@@ -49,10 +50,16 @@ def fate(change: Change) -> str:
 def judge(report: ImpactReport, effect: Effect, fates: Mapping[str, str]) -> ImpactReport:
     """The report with a verdict on every item; ``fates`` gives the change of each start."""
     items = tuple(
-        replace(item, verdict=effect.value, reason=_reason(item, effect, fates))
+        replace(item, verdict=_effect_on(item, effect).value, reason=_reason(item, effect, fates))
         for item in report.items
     )
-    return replace(report, items=items, verdict=(effect if items else Effect.NONE).value)
+    return replace(report, items=items, verdict=worst(_effect_on(i, effect) for i in items).value)
+
+
+def _effect_on(item: ImpactItem, effect: Effect) -> Effect:
+    """A reader that may read the column may break, if it reads it."""
+    uncertain = item.how == labels.MAY_READ and effect == Effect.BREAKS
+    return Effect.MAY_BREAK if uncertain else effect
 
 
 def _reason(item: ImpactItem, effect: Effect, fates: Mapping[str, str]) -> str:

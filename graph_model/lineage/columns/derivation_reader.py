@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping
+from typing import Final
 
 from graph_model import labels
 from graph_model.facts import Edge
@@ -15,9 +16,10 @@ from graph_model.lineage.columns.hops import Cell, column_id
 from graph_model.lineage.history.history import History
 from graph_model.lineage.inventory import Inventory, Name, holders
 from graph_model.lineage.structure import Structure
-from graph_model.lineage.walk import Step
+from graph_model.lineage.walk import Step, readers_of
 from graph_model.stores.protocols import Direction, EdgePage, GraphReader
 
+_NO_GAPS: Final = "[]"
 WrittenColumn = tuple[str, str]
 """(logical plan, id of a column that it writes)."""
 Derivations = Mapping[WrittenColumn, tuple[Edge, ...]]
@@ -174,6 +176,29 @@ class DerivationReader:
             if edges and plan in written:
                 written[plan].add(self.names[column])
         return written
+
+    # --- readers
+
+    def readers_of(self, datasets: Collection[str]) -> dict[str, set[str]]:
+        """The logical plans that ever read one of these datasets, each with those."""
+        return readers_of(self._graph, self._history, self._bounds, datasets)
+
+    def without_columns(self, plans: Collection[str]) -> set[str]:
+        """The plans among these of which no document names the columns that they read: plans that
+        only read (what they show is no column of a table), those of a client that reports no
+        column lineage, declarations of tables alone.
+
+        A plan with operations and without gaps names its columns, be they none (``count(*)``).
+        """
+        rows = self._history.plans.rows(plans)
+        reading = {plan for plan, row in rows.items() if not row.target}
+        whole = {plan for plan, row in rows.items() if row.target and row.gaps == _NO_GAPS}
+        page = self._graph.neighbours(whole, Direction.DOWNSTREAM, labels.HAS, 1, labels.OPERATION)
+        rest = rows.keys() - reading - {plan for plan in whole if page.found.get(plan)}
+        self.learn_influences(rest)
+        rest -= {plan for plan in rest if self.row_influences[plan]}
+        derived = self._derivations_of(rest)
+        return reading | rest - {plan for (plan, _), edges in derived.items() if edges}
 
     # --- names
 

@@ -18,7 +18,8 @@ from graph_model.lineage.traces import Way
 class Cell(NamedTuple):
     """A column of a dataset at a moment.
 
-    ``known``: the path of the known column that stands for it in an answer; "" for its own.
+    ``known``: the path of the known column that stands for it in an answer; "" for its own. The
+    ``path`` "" stands for a reader: what its moment holds of columns that no document names.
     """
 
     moment: Moment

@@ -7,8 +7,8 @@ same field of the source.
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Collection, Iterable, Iterator
-from typing import NamedTuple
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from typing import Final, NamedTuple
 
 from graph_model import labels, naming
 from graph_model.facts import Edge
@@ -23,6 +23,8 @@ from graph_model.lineage.inventory import Name, holders
 from graph_model.lineage.questions import InfluenceCount, Influences
 from graph_model.lineage.walk import Step
 
+_UNNAMED: Final = Edge("", labels.DERIVES, "", "", (("how", labels.MAY_READ), ("kind", "")))
+"""Stands for a derivation that no document names; it is never drawn."""
 _Influence = tuple[str, Name]
 """(how, column) of a column that influences another."""
 
@@ -71,6 +73,21 @@ class StepHops:
             for flow in found
             for source in self._sources(flow, step)
         ]
+
+    def into_reader(self, step: Step, paths: Mapping[str, Iterable[str]]) -> Iterator[Hop]:
+        """The hops of a step of a reader from these columns (per dataset) of the tables that it
+        read: an influence on its rows where one is known, else it may read the column.
+        """
+        known: dict[Name, Edge] = {}
+        for edge in (
+            self._reader.row_influences.get(step.logical_plan, ()) if self._indirect else ()
+        ):
+            if edge.out_id in self._reader.names:
+                known[self._reader.names[edge.out_id]] = _as_column_edge(edge)
+        for called, moment in step.inputs:
+            for path in paths.get(moment.dataset, ()):
+                edge = known.get((called, path), _UNNAMED)
+                yield Hop(edge, Cell(moment, path), step.job, own=False)
 
     # --- the edges into a column
 

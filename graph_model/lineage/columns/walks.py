@@ -30,7 +30,7 @@ from graph_model.lineage.columns.hops import (
 from graph_model.lineage.columns.step_hops import StepHops
 from graph_model.lineage.history import Moment
 from graph_model.lineage.history.history import History
-from graph_model.lineage.history.visible_write_reader import end_of
+from graph_model.lineage.history.visible_write_reader import end_of, moment_of
 from graph_model.lineage.inventory import Inventory, Name
 from graph_model.lineage.questions import Influences, Question
 from graph_model.lineage.structure import Structure
@@ -124,11 +124,14 @@ class ColumnWalks:
         """
         start = {*start, *optional}
         candidates = self._candidates(start, question)
-        walk = self._walk(end_of(question.at), candidates.plans)
+        reading = self._readers(start, candidates) if question.readers and question.depth else set()
+        walk = self._walk(end_of(question.at), candidates.plans | reading)
         among_candidates = StepHops(self._reader, candidates.derivations, indirect=self._indirect)
-        roots = {cell_at(name, question.at) for name in candidates.columns}
-        hops: dict[Cell, list[Hop]] = {}
-        frontier = set(roots)
+        hops = self._hops_to_readers(walk, reading, start | candidates.columns, question.at)
+        read = {hop.source for some in hops.values() for hop in some}
+        columns = {cell_at(name, question.at) for name in candidates.columns}
+        roots = columns | hops.keys()
+        frontier = columns | {cell for cell in read if cell.name in candidates.columns}
         for _ in range(question.depth):
             if not frontier or self._bounds.over():
                 break
@@ -192,6 +195,44 @@ class ColumnWalks:
         structs = self._reader.note_every_name(structs_around(columns)) - ids
         edges = self._reader.derivations_out_of(ids, structs)
         return [edge for edge in edges if is_followed(edge, indirect=self._indirect)]
+
+    # --- readers of tables
+
+    def _readers(self, start: Set[Name], candidates: _Candidates) -> set[str]:
+        """The logical plans that ever read a table of these columns and may read any of them."""
+        datasets = {dataset for dataset, _ in start | candidates.columns}
+        plans = self._reader.readers_of(datasets).keys() - candidates.plans
+        return self._reader.without_columns(plans) if plans else set()
+
+    def _hops_to_readers(
+        self, walk: Walk, reading: Set[str], columns: Set[Name], at: int | None
+    ) -> dict[Cell, list[Hop]]:
+        """Per reader, a cell without a path, the hops from these columns of the tables that it
+        read; at most CANDIDATE_LIMIT.
+        """
+        if not reading:
+            return {}
+        if self._indirect:
+            self._reader.learn_influences(reading)
+        paths: defaultdict[str, list[str]] = defaultdict(list)
+        for dataset, path in sorted(columns):
+            paths[dataset].append(path)
+        found: defaultdict[Cell, list[Hop]] = defaultdict(list)
+        for moment, steps in walk.expand(self._ends_of(reading, at)).items():
+            for step in steps:
+                if step.logical_plan in reading:
+                    found[Cell(moment, "")] += self._hops.into_reader(step, paths)
+            if sum(map(len, found.values())) > CANDIDATE_LIMIT:
+                self._bounds.cut("nodes", CANDIDATE_LIMIT)
+                break
+        return dict(found)
+
+    def _ends_of(self, plans: Collection[str], at: int | None) -> set[Moment]:
+        """The ends of chains through these plans at the time: their tables, or they themselves."""
+        rows = self._history.plans.rows(plans).values()
+        places = self._history.names.locations_of({row.target for row in rows if row.target})
+        ends = {place for row in rows for place in places.get(row.target, (row.id,))}
+        return {moment_of(end, at) for end in ends}
 
     # --- inside the tables of an answer
 
@@ -290,7 +331,8 @@ def _draw(
         for _, hop in drawn:
             found.trace.note_job(way_of(hop))
     results: defaultdict[int, set[Name]] = defaultdict(set)
-    for cell, hop in drawn:
+    derived = [(cell, hop) for cell, hop in drawn if cell.path]  # others end at a reader
+    for cell, hop in derived:
         results[chains.away[hop.source] + 1].add(cell.name)
         found.moments |= {cell.moment, hop.source.moment}
         found.edges[hop.edge.id] = hop.edge

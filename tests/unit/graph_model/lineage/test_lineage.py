@@ -513,7 +513,7 @@ def test_operations_of_a_plan_do_not_count_as_readers(
             tuple(edge(labels.FEEDS, dataset(0), one) for one in operations),
         )
     )
-    monkeypatch.setattr("graph_model.lineage.tables.HUB_LIMIT", limit)
+    monkeypatch.setattr("graph_model.lineage.walk.HUB_LIMIT", limit)
     assert lineage.ask(Question(dataset(0), Direction.DOWNSTREAM, 1)).partial == partial
 
 

@@ -5,13 +5,15 @@ from __future__ import annotations
 import csv
 import io
 import json
+import uuid
 from collections.abc import Iterator
 from dataclasses import replace
+from datetime import UTC, datetime
 from typing import Any
 
 import pytest
 
-from graph_model import identity, naming
+from graph_model import identity, labels, naming
 from graph_model.answers.impact.captured import captured_outlines
 from graph_model.answers.impact.changes import ChangeKind, Effect
 from graph_model.answers.impact.check import CheckReport, ImpactCheck
@@ -38,9 +40,10 @@ from graph_model.lineage import Partial
 from graph_model.picture.view import JobReference
 from graph_model.producers.spline.documents import EVENT_KIND, PLAN_KIND
 from graph_model.producers.translation import Translation
+from graph_model.stores.protocols import Submission
 from tests import impact_lake as lake
 from tests.builders import PlanBuilder
-from tests.projections import SmallHeadwater, small_headwater, submission
+from tests.projections import SmallHeadwater, lineage_event, small_headwater, submission
 
 EVERYTHING = Scope(depth=50, indirect=True, limit=1_000)
 
@@ -481,6 +484,67 @@ def test_a_column_asked_about_alone_breaks_the_same(headwater: SmallHeadwater) -
     assert verdicts(retyped)["job audit"] == (
         "may-break", "audit copies orders.id, which is retyped",
     )  # fmt: skip
+
+
+def reading_run(
+    job: str, *sources: str, target: str = "", columns: dict[str, str] | None = None
+) -> Submission:
+    """A run that a client of OpenLineage reports, at minute 20; without column lineage unless
+    ``columns`` gives the source of each (of the first dataset).
+    """
+    names = [{"namespace": "s3://lake", "name": one.removeprefix("s3://lake/")} for one in sources]
+    fields = {
+        name: {"inputFields": [{**names[0], "field": source}]}
+        for name, source in (columns or {}).items()
+    }
+    facets = {"columnLineage": {"fields": fields}} if fields else {}
+    output = {"namespace": "s3://lake", "name": target.removeprefix("s3://lake/")}
+    at = datetime.fromtimestamp((lake.START + 20 * lake.MINUTE) / 1_000, UTC)
+    return lineage_event(
+        {
+            "eventType": "COMPLETE",
+            "eventTime": at.isoformat(),
+            "producer": "a dashboard",
+            "run": {"runId": str(uuid.uuid5(uuid.NAMESPACE_URL, job))},
+            "job": {"namespace": "default", "name": job},
+            "inputs": names,
+            "outputs": [{**output, "facets": facets}] if target else [],
+        }
+    )
+
+
+def test_a_reader_without_column_lineage_may_read_every_column_of_its_table(
+    headwater: SmallHeadwater,
+) -> None:
+    headwater.accept(
+        reading_run("board", lake.ORDERS),
+        reading_run("far-board", lake.DAILY),
+        reading_run("copy", lake.ORDERS, target="s3://lake/copy"),
+        reading_run("other-column", lake.ORDERS, target="s3://lake/ids", columns={"id": "id"}),
+    )
+    headwater.project()
+    found = verdicts(of_column(headwater, "amount", ChangeKind.COLUMN_DROPPED))
+    reason = "may read orders.amount, which is dropped"
+    assert found["job board"] == ("may-break", f"board {reason}")
+    assert found["job copy"] == ("may-break", f"copy {reason}")
+    assert found["job far-board"] == (
+        "may-break", "far-board may read daily.total, which breaks",
+    )  # fmt: skip
+    assert found["job daily"][0] == "breaks"
+    assert "job other-column" not in found
+    assert "job audit" not in found  # its plan names its columns
+
+
+def test_a_column_that_nobody_but_a_dashboard_may_read_may_break_something(
+    headwater: SmallHeadwater,
+) -> None:
+    headwater.accept(reading_run("board", lake.REPORT))
+    headwater.project()
+    column = identity.column_id(identity.dataset_id("", lake.REPORT), "rounded")
+    report = ImpactCheck(headwater.sources).of_column(column, ChangeKind.COLUMN_DROPPED, EVERYTHING)
+    assert (report.verdict, [item.how for item in report.items]) == ("may-break", [labels.MAY_READ])
+    nearer = replace(EVERYTHING, depth=0)
+    assert not Impact(headwater.sources).of_columns((column,), nearer).items
 
 
 def test_a_field_goes_with_the_struct_that_holds_it() -> None:
