@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import replace
 
 from graph_model import identity, labels
@@ -72,7 +71,7 @@ def draw_around(
     if beyond and question.depth > 0:
         whole = with_attempts(
             answer,
-            _within_reach(_uses_around(lineage, answer, question.at), question),
+            _uses_around(lineage, answer, question.at),
             question.direction,
             node=question.node,
         )
@@ -81,14 +80,6 @@ def draw_around(
     columns = question.columns or identity.kind_of(question.node) == labels.COLUMN
     view = draw_answer(sources, answer, lineage.history, question.at, jobs=jobs, columns=columns)
     return replace(view, focus=question.node)
-
-
-def _within_reach(uses: Iterable[PlanUse], question: Question) -> list[PlanUse]:
-    """The uses that the answer shows: of a question one step around a job only those by this job,
-    because the plans of other jobs are further away than its datasets.
-    """
-    alone = question.depth == 1 and identity.kind_of(question.node) == labels.JOB
-    return [use for use in uses if not alone or use.job == question.node]
 
 
 def _uses_around(lineage: Lineage, answer: Answer, at: int | None) -> tuple[PlanUse, ...]:

@@ -17,28 +17,27 @@ from graph_model.stores.protocols import Direction
 def with_attempts(
     answer: Answer, uses: Iterable[PlanUse], direction: Direction, *, node: str
 ) -> Answer:
-    """With the jobs whose newest run failed and tried to read or write a drawn dataset, and with
-    the datasets on its other side. No data flowed, so nothing is followed from there. Of
-    ``node``, where it is a job, everything that it tried.
+    """With what failed runs tried beside the requested ``node``: of a dataset the jobs whose newest
+    run failed and tried to read or write it, each with the datasets on its other side; of a job
+    everything that it tried. No data flowed, so nothing is followed from there, and what failed
+    beside another drawn dataset is no part of the node's lineage.
     """
-    drawn = set(answer.datasets)
     tried: list[PlanUse] = []
     for use in uses:
         own = use.job == node
-        read, written = drawn & set(use.sources), drawn & set(use.targets)
-        reads = (own or bool(read)) and direction != Direction.UPSTREAM
-        writes = (own or bool(written)) and direction != Direction.DOWNSTREAM
+        reads = (own or node in use.sources) and direction != Direction.UPSTREAM
+        writes = (own or node in use.targets) and direction != Direction.DOWNSTREAM
         if use.attempted and (reads or writes):
             tried.append(
                 use._replace(
-                    sources=use.sources if writes else tuple(sorted(read)),
-                    targets=use.targets if reads else tuple(sorted(written)),
+                    sources=use.sources if writes else tuple({node} & set(use.sources)),
+                    targets=use.targets if reads else tuple({node} & set(use.targets)),
                 )
             )
     ends = {end for use in tried for end in (*use.sources, *use.targets)}
     return replace(
         answer,
-        datasets=tuple(sorted(drawn | ends)),
+        datasets=tuple(sorted({*answer.datasets, *ends})),
         jobs=tuple(sorted({*answer.jobs, *(use.job for use in tried)})),
         plans=tuple(sorted({*answer.plans, *tried})),
     )

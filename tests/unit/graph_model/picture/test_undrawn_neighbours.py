@@ -43,7 +43,7 @@ def test_where_everything_is_drawn_nothing_is_counted() -> None:
 
 def test_a_failed_reader_is_drawn_with_its_intended_output_but_not_with_its_other_inputs() -> None:
     failed = use("job-9", "bx", "y", attempted=True)
-    found = with_attempts(answer("ab", ("job-1",), ONE), [ONE, failed], Direction.BOTH, node="a")
+    found = with_attempts(answer("ab", ("job-1",), ONE), [ONE, failed], Direction.BOTH, node="b")
     assert found.datasets == ("a", "b", "y")
     assert found.jobs == ("job-1", "job-9")
     [tried] = [one for one in found.plans if one.attempted]
@@ -53,10 +53,17 @@ def test_a_failed_reader_is_drawn_with_its_intended_output_but_not_with_its_othe
 def test_a_failed_reader_is_not_upstream() -> None:
     failed = use("job-9", "b", "y", attempted=True)
     before = answer("ab", ("job-1",), ONE)
-    assert with_attempts(before, [failed], Direction.UPSTREAM, node="a").jobs == ("job-1",)
+    assert with_attempts(before, [failed], Direction.UPSTREAM, node="b").jobs == ("job-1",)
     writer = use("job-9", "z", "b", attempted=True)
-    assert with_attempts(before, [writer], Direction.UPSTREAM, node="a").datasets == ("a", "b", "z")
-    assert with_attempts(before, [writer], Direction.DOWNSTREAM, node="a").datasets == ("a", "b")
+    assert with_attempts(before, [writer], Direction.UPSTREAM, node="b").datasets == ("a", "b", "z")
+    assert with_attempts(before, [writer], Direction.DOWNSTREAM, node="b").datasets == ("a", "b")
+
+
+def test_a_failed_reader_of_another_drawn_table_is_no_part_of_the_lineage() -> None:
+    failed = use("job-9", "a", "y", attempted=True)
+    drawn = answer("ab", ("job-1",), ONE)
+    assert with_attempts(drawn, [ONE, failed], Direction.BOTH, node="b") == drawn
+    assert with_attempts(drawn, [ONE, failed], Direction.BOTH, node="job-1") == drawn
 
 
 def test_of_a_failed_job_that_was_asked_about_everything_is_drawn_that_it_tried() -> None:
