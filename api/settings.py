@@ -128,8 +128,12 @@ def _whole(least: int, most: int) -> Callable[[str], int]:
     return read
 
 
+def _port(text: str) -> int:
+    return _whole(0, 65535)(text)
+
+
 def _read_port(text: str) -> int | None:
-    return _whole(1, 65535)(text) if text else None
+    return _port(text) if text else None
 
 
 def _mebibytes(text: str) -> int:
@@ -265,8 +269,8 @@ ROWS: Final[tuple[Row, ...]] = (
     Row(
         "HEADWATER_PORT",
         "8080",
-        "Port of the page and of all HTTP routes.",
-        _whole(1, 65535),
+        "Port of the page and of all HTTP routes. 0: a free one, which the log names.",
+        _port,
     ),
     Row(
         "HEADWATER_DATA",
@@ -329,8 +333,8 @@ ROWS: Final[tuple[Row, ...]] = (
         "HEADWATER_GREMLIN_PORT",
         "8182",
         "Port of the embedded Gremlin Server (this computer only): "
-        "ws://127.0.0.1:8182/gremlin for notebooks.",
-        _whole(1, 65535),
+        "ws://127.0.0.1:8182/gremlin for notebooks. 0: a free one, which the log names.",
+        _port,
     ),
     Row(
         "HEADWATER_GREMLIN_READ_PORT",

@@ -22,6 +22,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager, suppress
+from dataclasses import replace
 from functools import partial
 from types import FrameType
 from typing import TYPE_CHECKING, Any, Final
@@ -104,6 +105,7 @@ def serve(settings: Settings, environment: Mapping[str, str], say: Say) -> int:
 
 def _serve(stack: ExitStack, settings: Settings, environment: Mapping[str, str], say: Say) -> None:
     listener = _reserve_ports(stack, settings)
+    settings = replace(settings, port=listener.getsockname()[1])  # PORT=0 => the system's choice
     stack.enter_context(claim(settings.data))
     say(f"Headwater {version()}")
     say(f"  data       {settings.data.resolve()}")
@@ -220,7 +222,7 @@ def _open_graph(
         graph = open_remote_graph(settings)
         stack.callback(graph.close)
         return graph, None
-    say(f"  graph      starting the embedded Gremlin Server on port {settings.gremlin_port} …")
+    say("  graph      starting the embedded Gremlin Server …")
     engine = EmbeddedServer(
         settings.data / ENGINE_FOLDER,
         environment=environment,
@@ -263,7 +265,7 @@ def check_read_port(settings: Settings) -> None:
             f"{READ_PORT_SETTING}={port} is a port of the embedded engine, which "
             "HEADWATER_GREMLIN_URL replaces"
         )
-    if port == settings.gremlin_port:
+    if port == settings.gremlin_port != 0:
         raise ConfigurationError(
             f"{READ_PORT_SETTING}={port} is the port of writers, too: choose another one"
         )

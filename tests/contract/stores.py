@@ -38,7 +38,7 @@ def docker_is_wanted() -> bool:
     docker = shutil.which("docker")
     if docker is None:
         return False
-    answer = subprocess.run([docker, "info"], capture_output=True, timeout=20, check=False)
+    answer = subprocess.run([docker, "info"], capture_output=True, timeout=60, check=False)
     return answer.returncode == 0
 
 

@@ -32,7 +32,7 @@ def producer_process() -> Iterator[tuple[int, int]]:
     try:
         yield int(process.stdout.readline()), process.pid
         process.send_signal(signal.SIGTERM)
-        assert process.wait(20) == 0
+        assert process.wait(60) == 0
     finally:
         process.kill()
         process.wait()

@@ -5,8 +5,8 @@ from __future__ import annotations
 import gzip
 import json
 import os
+import re
 import signal
-import socket
 import subprocess
 import sys
 import time
@@ -14,7 +14,7 @@ import urllib.error
 import urllib.parse
 import urllib.request
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -22,20 +22,18 @@ V12 = "application/vnd.absa.spline.producer.v1.2+json"
 _START_SECONDS = 120.0
 
 
-def free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
-
-
 @dataclass
 class RunningHeadwater:
-    """Start, ask, post, kill. ``data`` outlives the process, as on a real machine."""
+    """Start, ask, post, kill. ``data`` outlives the process, as on a real machine.
+
+    Each start has ports that the system chose for the process itself: two tests never share one.
+    """
 
     data: Path
-    port: int = field(default_factory=free_port)
-    gremlin_port: int = field(default_factory=free_port)
+    port: int = 0
+    gremlin_port: int = 0
     process: subprocess.Popen[bytes] | None = None
+    _log_start: int = 0
 
     @property
     def url(self) -> str:
@@ -43,7 +41,12 @@ class RunningHeadwater:
 
     @property
     def log(self) -> str:
-        return (self.data.parent / f"{self.data.name}.log").read_text(errors="replace")
+        """What the newest start wrote, and all before it."""
+        return self._log_file.read_text(errors="replace")
+
+    @property
+    def _log_file(self) -> Path:
+        return self.data.parent / f"{self.data.name}.log"
 
     def start(
         self,
@@ -54,12 +57,13 @@ class RunningHeadwater:
         """``program`` is this checkout's; ``folder`` is where it is started."""
         environment = {k: v for k, v in variables.items() if not k.startswith("HEADWATER_DATA")}
         environment |= {
-            "HEADWATER_PORT": str(self.port),
-            "HEADWATER_GREMLIN_PORT": str(self.gremlin_port),
+            "HEADWATER_PORT": "0",
+            "HEADWATER_GREMLIN_PORT": "0",
             "HEADWATER_DATA": str(self.data),
             "HEADWATER_GREMLIN_HEAP": "512",
         }
-        with (self.data.parent / f"{self.data.name}.log").open("ab") as log:
+        with self._log_file.open("ab") as log:
+            self._log_start = log.tell()
             self.process = subprocess.Popen(
                 [*map(str, program), "serve"],
                 env=environment, stdout=log, stderr=log, start_new_session=True, cwd=folder,
@@ -73,12 +77,22 @@ class RunningHeadwater:
             if self.process is not None and self.process.poll() is not None:
                 break
             try:
-                if self.get("/health/ready")["status"] == "ready":
+                if self._listens() and self.get("/health/ready")["status"] == "ready":
                     return
             except (urllib.error.URLError, ConnectionError):
                 pass
             time.sleep(0.1)
         raise AssertionError(f"Headwater did not become ready:\n{self.log[-4000:]}")
+
+    def _listens(self) -> bool:
+        """Whether it has said where; its ports are known then."""
+        said = self._log_file.read_bytes()[self._log_start :].decode(errors="replace")
+        web = re.search(r"ready: http://127\.0\.0\.1:(\d+)", said)
+        if web:
+            self.port = int(web[1])
+        if graph := re.search(r"graph +ws://127\.0\.0\.1:(\d+)", said):
+            self.gremlin_port = int(graph[1])
+        return web is not None
 
     def kill(self) -> None:
         """As a power cut would: no goodbye."""

@@ -948,7 +948,7 @@ def test_one_projector_works_at_a_time(server_url: str) -> None:
                 waiting = pool.submit(project)
                 await_lock(url)
                 assert not entered.is_set()
-            waiting.result(30)
+            waiting.result(60)
         assert entered.is_set()
         one.close()
         other.close()

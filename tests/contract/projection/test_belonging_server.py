@@ -126,7 +126,7 @@ def test_two_services_make_the_schema_of_a_catalogue_at_the_same_time(url: str) 
         _create_schema(connection, 99)
         thread.start()
         eventually(lambda: _waiting(first) > 0)
-    thread.join(30)
+    thread.join(60)
     with first.begin() as connection:
         _drop_schema(connection, 99)
     first.dispose()

@@ -726,7 +726,7 @@ def upload(accept: Accept, content: bytes, announcement: Mapping[str, Any]) -> N
     answer = accept.answer(http_api_1(post("/uploads", announcement)), ALL_TIME)
     assert answer["statusCode"] == 201, answer["body"]
     told = json_of(answer)
-    put = requests.put(told["url"], data=content, headers=told["headers"], timeout=30)
+    put = requests.put(told["url"], data=content, headers=told["headers"], timeout=60)
     assert put.status_code == 200, put.text
 
 
@@ -806,7 +806,7 @@ def test_a_document_that_was_uploaded_has_the_sender_and_the_scope_of_the_key(
     headers = (("Content-Type", "application/json"), ("X-API-Key", text))
     answer = accept.answer(http_api_1(post("/uploads", announced(content), *headers)), ALL_TIME)
     told = json_of(answer)
-    requests.put(told["url"], data=content, headers=told["headers"], timeout=30)
+    requests.put(told["url"], data=content, headers=told["headers"], timeout=60)
     EventSource(cloud.aws, queue, batch=1).drain(take(cloud))
     (document,) = cloud.documents()
     assert document.scope == "account-1"

@@ -292,7 +292,7 @@ def test_plain_http_is_answered_with_a_refusal_and_changes_nothing(
     before = gremlin_graph.count()
     host = gremlin_url.removeprefix("ws://").removesuffix("/gremlin")
     for method in ("GET", "POST"):
-        reply = requests.request(method, f"http://{host}{path}", timeout=20)
+        reply = requests.request(method, f"http://{host}{path}", timeout=60)
         assert reply.status_code == 426
         assert "WebSocket" in reply.text
     assert gremlin_graph.count() == before
@@ -307,7 +307,7 @@ def test_a_handshake_on_another_path_is_answered(gremlin_url: str) -> None:
 
 def test_a_handshake_without_end_is_cut_off(gremlin_url: str) -> None:
     port = int(gremlin_url.split(":")[2].partition("/")[0])
-    with socket.create_connection(("127.0.0.1", port), timeout=10) as raw:
+    with socket.create_connection(("127.0.0.1", port), timeout=60) as raw:
         raw.sendall(b"GET /gremlin HTTP/1.1\r\n" + b"X: y\r\n" * 5000)
         with contextlib.suppress(ConnectionResetError):
             assert raw.recv(1000) == b""

@@ -135,7 +135,7 @@ def test_large_documents_are_unpacked_one_after_the_other_and_small_ones_at_once
         waiting.start()
         with room.hold(MEBIBYTE):
             assert not entered.is_set()
-    waiting.join(20)
+    waiting.join(60)
     assert entered.is_set()
 
 

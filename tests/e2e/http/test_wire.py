@@ -36,7 +36,7 @@ def port() -> Iterator[int]:
 
 def exchange(port: int, request: bytes) -> tuple[str, list[str], bytes]:
     """Send bytes, read to the end: the status line, the header lines, the body."""
-    with socket.create_connection(("127.0.0.1", port), timeout=20) as connection:
+    with socket.create_connection(("127.0.0.1", port), timeout=60) as connection:
         connection.sendall(request)
         received = b""
         while part := connection.recv(65_536):
@@ -163,7 +163,7 @@ def test_of_a_length_and_chunks_the_chunks_count(port: int) -> None:
 
 def test_a_connection_is_kept_for_the_next_request(port: int) -> None:
     """An agent posts the plan and the event over one connection."""
-    with socket.create_connection(("127.0.0.1", port), timeout=20) as connection:
+    with socket.create_connection(("127.0.0.1", port), timeout=60) as connection:
         for _ in range(2):
             head = request("POST", "/execution-plans", PLAN, Content_Type=SPLINE_1_2)
             connection.sendall(head.replace(b"Connection: close", b"Connection: keep-alive"))
@@ -179,7 +179,7 @@ def test_a_client_that_offers_another_protocol_goes_on_in_this_one(port: int) ->
     offer = b"Connection: Upgrade, HTTP2-Settings\r\nUpgrade: h2c\r\nHTTP2-Settings: AAM"
     asked = request("POST", "/execution-plans", PLAN, Content_Type=SPLINE_1_2)
     kept = asked.replace(b"Connection: close", offer)
-    with socket.create_connection(("127.0.0.1", port), timeout=20) as connection:
+    with socket.create_connection(("127.0.0.1", port), timeout=60) as connection:
         for _ in range(3):
             connection.sendall(kept)
             received = b""
@@ -194,7 +194,7 @@ def test_a_client_that_asks_first_is_told_to_go_on(port: int) -> None:
     head, _, body = request(
         "POST", "/execution-plans", PLAN, Content_Type=SPLINE_1_2, Expect="100-continue"
     ).partition(b"\r\n\r\n")
-    with socket.create_connection(("127.0.0.1", port), timeout=20) as connection:
+    with socket.create_connection(("127.0.0.1", port), timeout=60) as connection:
         connection.sendall(head + b"\r\n\r\n")
         assert connection.recv(65_536) == b"HTTP/1.1 100 Continue\r\n\r\n"
         connection.sendall(body)
@@ -243,7 +243,7 @@ def test_a_trailer_behind_a_body_is_no_header(port: int) -> None:
 def test_trailers_without_end_are_not_read(port: int, kind: str) -> None:
     """Those of a request that was refused before they came neither."""
     head = request("POST", "/execution-plans", Content_Type=kind, Transfer_Encoding="chunked")
-    with socket.create_connection(("127.0.0.1", port), timeout=20) as connection:
+    with socket.create_connection(("127.0.0.1", port), timeout=60) as connection:
         connection.sendall(head + b"0\r\n")
         with pytest.raises(OSError, match=r"reset|pipe|aborted"):
             send_often(connection, b"A: b\r\n" * 1000, 10_000)
@@ -253,7 +253,7 @@ def test_a_body_in_chunks_without_end_is_a_413(port: int) -> None:
     head = request("POST", "/execution-plans", Content_Type=SPLINE_1_2, Transfer_Encoding="chunked")
     chunk = b"8000\r\n" + b" " * 0x8000 + b"\r\n"
     received = b""
-    with socket.create_connection(("127.0.0.1", port), timeout=20) as connection, suppress(OSError):
+    with socket.create_connection(("127.0.0.1", port), timeout=60) as connection, suppress(OSError):
         connection.sendall(head)
         send_often(connection, chunk, 4 * LIMIT // 0x8000 + 1)
         while part := connection.recv(65_536):
@@ -287,7 +287,7 @@ def test_an_answer_has_one_date(port: int) -> None:
 def test_a_client_that_leaves_in_the_middle_of_a_body_leaves_nothing_behind(port: int) -> None:
     unfinished = request("POST", "/execution-plans", PLAN, Content_Type=SPLINE_1_2)[:-1]
     for path in (b"/execution-plans", b"/journal/replay"):
-        with socket.create_connection(("127.0.0.1", port), timeout=20) as connection:
+        with socket.create_connection(("127.0.0.1", port), timeout=60) as connection:
             connection.sendall(unfinished.replace(b"/execution-plans", path))
     status, _, _ = exchange(port, request("HEAD", "/status"))
     assert code_of(status) == 200
@@ -298,7 +298,7 @@ def test_answers_of_any_length_are_read_at_any_pace(port: int) -> None:
     page = request("GET", "/openapi.json")
     with ExitStack() as stack:
         slow = [
-            stack.enter_context(socket.create_connection(("127.0.0.1", port), timeout=20))
+            stack.enter_context(socket.create_connection(("127.0.0.1", port), timeout=60))
             for _ in range(40)
         ]
         for connection in slow:
@@ -314,7 +314,7 @@ def test_clients_that_pipeline_and_never_read_take_bounded_memory() -> None:
     with producer_process() as (port, process), ExitStack() as stack:
         before = resident_bytes(process)
         for _ in range(50):
-            greedy = stack.enter_context(socket.create_connection(("127.0.0.1", port), timeout=20))
+            greedy = stack.enter_context(socket.create_connection(("127.0.0.1", port), timeout=60))
             greedy.setblocking(False)
             with suppress(BlockingIOError):
                 while True:
@@ -329,7 +329,7 @@ def test_two_hundred_silent_clients_shut_nobody_out(port: int) -> None:
     unfinished = request("POST", "/execution-plans", PLAN, Content_Type=SPLINE_1_2)[:-1]
     with ExitStack() as stack:
         for number in range(200):
-            silent = stack.enter_context(socket.create_connection(("127.0.0.1", port), timeout=20))
+            silent = stack.enter_context(socket.create_connection(("127.0.0.1", port), timeout=60))
             if number % 2:
                 silent.sendall(unfinished)
         status, _, _ = exchange(port, request("HEAD", "/status"))

@@ -25,7 +25,7 @@ def port() -> Iterator[int]:
 
 def received(port: int) -> int:
     url = f"http://127.0.0.1:{port}/journal?summary=true"
-    with urllib.request.urlopen(url, timeout=20) as reply:
+    with urllib.request.urlopen(url, timeout=60) as reply:
         return int(json.load(reply)["received"])
 
 
@@ -65,7 +65,7 @@ def test_a_compressed_event_in_chunks_is_taken_as_the_java_client_sends_it(port:
         "job": {"namespace": "etl", "name": "curate"},
     }
     packed = gzip.compress(json.dumps(event).encode())
-    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=20)
+    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=60)
     kind = "application/json; charset=UTF-8"
     connection.request(
         "POST",

@@ -88,7 +88,7 @@ def test_a_run_of_a_dag_is_a_tree_of_tasks_with_their_tables(
     client = OpenLineageClient(config={"transport": transport})
     for event in recorded(namespace, mark):  # the client itself would add its tags once more
         client.transport.emit(event)
-    assert client.close(timeout=30)
+    assert client.close(timeout=60)
     server.await_projected()
 
     told = jobs(server, namespace)

@@ -12,6 +12,7 @@ from typing import Any
 
 from playwright.sync_api import Browser, Locator, Page, expect, sync_playwright
 
+expect.set_options(timeout=60_000)
 ARGUMENTS = (
     "--headless",
     "--no-sandbox",
@@ -40,7 +41,7 @@ def open_browser() -> Iterator[Browser]:
 
 @contextmanager
 def open_page(
-    browser: Browser, url: str, *, height: int = 800, timeout: int = 10_000, **context: Any
+    browser: Browser, url: str, *, height: int = 800, timeout: int = 60_000, **context: Any
 ) -> Iterator[Page]:
     """A page of its own at this address; an error that it throws fails the test.
 

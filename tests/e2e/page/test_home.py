@@ -34,7 +34,7 @@ def test_the_command_of_an_empty_page_is_answered_and_its_document_appears(page:
     command = page.locator(".snippet", has_text="Anything else").locator("pre").text_content()
     sent = subprocess.run(["sh", "-c", str(command)], capture_output=True, text=True, check=True)
     assert " 201 " in sent.stdout.splitlines()[0]
-    expect(page.get_by_role("link", name="first_job")).to_be_visible(timeout=20_000)
+    expect(page.get_by_role("link", name="first_job")).to_be_visible(timeout=60_000)
 
 
 def test_where_the_tables_written_lately_come_from_some_executions_their_card_shows_the_bound(
@@ -48,7 +48,7 @@ def test_where_the_tables_written_lately_come_from_some_executions_their_card_sh
     page.goto("/")
     page.get_by_test_id("load-sample").click()
     written = page.get_by_test_id("card-written")
-    expect(written).to_contain_text("Of the newest 12,345 executions", timeout=30_000)
+    expect(written).to_contain_text("Of the newest 12,345 executions", timeout=60_000)
     expect(page.get_by_test_id("card-late")).not_to_contain_text("executions")
 
 
@@ -62,7 +62,7 @@ def test_catalog_names_that_the_map_leaves_out_are_counted_below_its_heading(pag
     said = page.get_by_text(
         "The map leaves out 1,234 catalog names: each table with a known location is drawn once"
     )
-    expect(said).to_be_visible(timeout=30_000)
+    expect(said).to_be_visible(timeout=60_000)
     page.get_by_test_id("map").get_by_role("link").first.click()
     expect(page.get_by_test_id("map")).to_be_visible()
     expect(said).to_have_count(0)
@@ -73,7 +73,7 @@ def test_the_sample_is_loaded_looked_at_and_removed(page: Page) -> None:
     first = page.get_by_test_id("first-visit")
     expect(first).to_contain_text(page.url.rstrip("/") + "/producer")
     page.get_by_test_id("load-sample").click()
-    expect(page.get_by_test_id("subtitle")).to_have_text("15 jobs · 20 tables", timeout=30_000)
+    expect(page.get_by_test_id("subtitle")).to_have_text("15 jobs · 20 tables", timeout=60_000)
 
     failed = page.get_by_test_id("card-failed")
     expect(failed).to_contain_text("conversion")
@@ -82,7 +82,7 @@ def test_the_sample_is_loaded_looked_at_and_removed(page: Page) -> None:
     wait_for(page)
     parts = page.get_by_test_id("panel-part").locator(".panel-stack > *")
     expect(parts.nth(0)).to_have_text("ERROR: division by zero in column rate")
-    expect(parts.nth(1)).to_contain_text("sessionise", timeout=10_000)
+    expect(parts.nth(1)).to_contain_text("sessionise", timeout=60_000)
     page.get_by_test_id("tab-history").click()
     expect(page.get_by_test_id("panel-part")).to_contain_text("Runs and versions")
     page.goto("/")
@@ -147,4 +147,4 @@ def test_the_sample_is_loaded_looked_at_and_removed(page: Page) -> None:
 
     page.goto("/")
     page.get_by_test_id("remove-sample").click()
-    expect(page.get_by_test_id("first-visit")).to_be_visible(timeout=30_000)
+    expect(page.get_by_test_id("first-visit")).to_be_visible(timeout=60_000)

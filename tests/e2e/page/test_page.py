@@ -54,7 +54,7 @@ def page(browser: Browser, api: FakeApi) -> Iterator[Page]:
         timezone_id="Europe/Berlin",
         color_scheme="light",
     )
-    context.set_default_timeout(10_000)
+    context.set_default_timeout(60_000)
     opened = context.new_page()
     complaints: list[str] = []
     opened.on("pageerror", lambda error: complaints.append(str(error)))

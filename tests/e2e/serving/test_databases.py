@@ -22,7 +22,8 @@ import sqlalchemy as sa
 from graph_model.stores.database import claim_database, open_database
 from graph_model.stores.gremlin.graph import GremlinGraph
 from tests.e2e.producer_service import a_plan, an_event
-from tests.e2e.serving.test_server import Serving, free_port, serving
+from tests.e2e.serving.test_server import Serving, serving
+from tests.ports import reserved_port
 from tests.waiting import eventually
 
 V12 = "application/vnd.absa.spline.producer.v1.2+json"
@@ -142,7 +143,7 @@ def test_a_second_service_with_a_graph_of_its_own_is_refused(
 
 
 def test_a_database_that_is_away_is_told_without_its_password(tmp_path: Path) -> None:
-    url = f"postgresql://me:hunter2@127.0.0.1:{free_port()}/db"
+    url = f"postgresql://me:hunter2@127.0.0.1:{reserved_port()}/db"
     said = refused_at_the_end(tmp_path, code=1, HEADWATER_DATABASE=url)
     assert "does not answer" in said
     assert "hunter2" not in said
@@ -150,11 +151,7 @@ def test_a_database_that_is_away_is_told_without_its_password(tmp_path: Path) ->
 
 def refused_at_the_end(folder: Path, code: int = 2, **environment: str) -> str:
     """All that a start says which ends with this exit code."""
-    environment |= {
-        "HEADWATER_DATA": str(folder / "data"),
-        "HEADWATER_GREMLIN_PORT": str(free_port()),
-    }
-    made = Serving(folder, free_port(), **environment)
+    made = Serving(folder, **environment, HEADWATER_DATA=str(folder / "data"))
     try:
         assert made.process.wait(60) == code, made.said()
     finally:

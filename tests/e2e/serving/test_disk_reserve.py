@@ -37,7 +37,7 @@ def on_small_disk(folder: Path) -> tuple[str | Path, ...]:
     """
     program = (*_IN_NAMESPACE, "sh", "-c", _MOUNT, folder)
     try:
-        mounted = subprocess.run([*program, "true"], check=False, capture_output=True, timeout=20)
+        mounted = subprocess.run([*program, "true"], check=False, capture_output=True, timeout=60)
     except FileNotFoundError:
         pytest.skip("needs the program unshare of util-linux")
     if mounted.returncode:

@@ -24,7 +24,7 @@ from api.logs import FIELDS
 from api.serving.server import listening, reserve
 from graph_model.stores.roles import Role
 from tests.e2e.producer_service import SPLINE_1_2, Headwater, a_plan
-from tests.e2e.service import free_port
+from tests.ports import reserved_port
 
 EXAMPLES = Path(__file__).resolve().parents[3] / "deploy" / "proxy"
 _PATH = f"{os.environ.get('PATH', '')}:/usr/sbin:/usr/local/sbin"
@@ -45,7 +45,7 @@ class Served:
     def ask(
         self, headers: Mapping[str, str], method: str = "GET", path: str = "/graph/overview"
     ) -> int:
-        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=30)
+        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=60)
         try:
             connection.request(method, path, headers=dict(headers))
             return connection.getresponse().status
@@ -149,7 +149,7 @@ def proxy(
     folder = tmp_path_factory.mktemp(request.param)
     make_certificate(folder)
     with served("127.0.0.1") as headwater:
-        plain, secure = free_port(), free_port()
+        plain, secure = reserved_port(), reserved_port()
         configuration = folder / "configuration"
         configuration.write_text(place(folder, headwater.port, plain, secure), "utf-8")
         with running(command(configuration, folder), folder, secure):
@@ -229,13 +229,13 @@ def running(command: list[str], folder: Path, port: int) -> Iterator[None]:
         yield
     finally:
         process.terminate()
-        process.wait(30)
+        process.wait(60)
 
 
 def await_port(port: int, process: subprocess.Popen[bytes], output: Path) -> None:
     end = time.monotonic() + 60
     while time.monotonic() < end and process.poll() is None:
-        connection = http.client.HTTPConnection("127.0.0.1", port, timeout=1)
+        connection = http.client.HTTPConnection("127.0.0.1", port, timeout=60)
         try:
             connection.connect()
             return
@@ -252,7 +252,7 @@ def test_the_page_and_the_api_are_served_over_tls_alone(proxy: Proxy) -> None:
     assert headers["Strict-Transport-Security"] == "max-age=31536000"
     assert "nginx/" not in str(headers.get_all("Server"))
     assert "frame-ancestors" in headers["Content-Security-Policy"]
-    plain = http.client.HTTPConnection("127.0.0.1", proxy.plain, timeout=30)
+    plain = http.client.HTTPConnection("127.0.0.1", proxy.plain, timeout=60)
     plain.request("GET", "/graph/overview?limit=1", headers={"Host": NAME})
     answer = plain.getresponse()
     assert answer.status in {301, 308}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import signal
 import socket
 import subprocess
@@ -28,18 +29,10 @@ from tests.waiting import eventually
 ROOT = Path(__file__).resolve().parents[3]
 
 
-def free_port() -> int:
-    with socket.socket() as found:
-        found.bind(("127.0.0.1", 0))
-        port: int = found.getsockname()[1]
-        return port
-
-
 class Serving:
     """A running ``headwater serve``; its output goes to a file that tests read."""
 
-    def __init__(self, folder: Path, port: int, **environment: str) -> None:
-        self.url = f"http://127.0.0.1:{port}"
+    def __init__(self, folder: Path, **environment: str) -> None:
         self.log = folder / "serve.log"
         with self.log.open("w", encoding="utf-8") as log:
             self.process = subprocess.Popen(
@@ -47,8 +40,20 @@ class Serving:
                 cwd=ROOT,
                 stdout=log,
                 stderr=log,
-                env={**os.environ, "HEADWATER_PORT": str(port), **environment},
+                env={
+                    **os.environ,
+                    "HEADWATER_PORT": "0",
+                    "HEADWATER_GREMLIN_PORT": "0",
+                    **environment,
+                },
             )
+
+    @property
+    def url(self) -> str:
+        """Where it said that it listens."""
+        said = re.search(r"ready: (http://127\.0\.0\.1:\d+)", self.said())
+        assert said, self.said()
+        return said[1]
 
     def ready(self) -> Serving:
         def look() -> bool:
@@ -64,7 +69,7 @@ class Serving:
     def get(self, path: str) -> Any:
         """The JSON answer, whatever its status."""
         try:
-            with urllib.request.urlopen(self.url + path, timeout=30) as answer:
+            with urllib.request.urlopen(self.url + path, timeout=60) as answer:
                 return json.load(answer)
         except urllib.error.HTTPError as error:
             return json.load(error)
@@ -78,7 +83,7 @@ class Serving:
                 data=exchange.wire_body or None,
                 headers=dict(exchange.headers),
             )
-            with urllib.request.urlopen(request, timeout=30) as answer:
+            with urllib.request.urlopen(request, timeout=60) as answer:
                 assert answer.status in {200, 201}
 
     def status(self, path: str) -> int:
@@ -99,7 +104,7 @@ class Serving:
 
     def stop(self, number: int = signal.SIGTERM) -> int:
         self.process.send_signal(number)
-        return self.process.wait(30)
+        return self.process.wait(60)
 
 
 @contextmanager
@@ -108,11 +113,10 @@ def serving(folder: Path, **environment: str) -> Iterator[Serving]:
     needs_java()
     environment = {
         "HEADWATER_DATA": str(folder / "data"),
-        "HEADWATER_GREMLIN_PORT": str(free_port()),
         "HEADWATER_GREMLIN_HEAP": "512",
         **environment,
     }
-    made = Serving(folder, free_port(), **environment)
+    made = Serving(folder, **environment)
     try:
         yield made
     finally:
@@ -144,7 +148,7 @@ def test_a_job_is_drawn_and_is_still_there_after_a_restart(tmp_path: Path) -> No
         _, stopping, after = server.said().partition("Stopping …\n")
         assert stopping
         assert after.endswith("Stopped.\n")  # after the message of the engine's checkpoint
-        eventually(lambda: not alive(engine), 10)
+        eventually(lambda: not alive(engine))
     with serving(tmp_path) as server:
         server.ready()
         eventually(server.projected)
@@ -176,7 +180,7 @@ def test_the_engine_ends_with_a_server_that_is_killed(tmp_path: Path) -> None:
         (engine,) = server.ready().engines()
         server.process.kill()
         server.process.wait()
-        eventually(lambda: not alive(engine), 20)
+        eventually(lambda: not alive(engine))
 
 
 @pytest.mark.engine
@@ -197,7 +201,7 @@ def test_a_stop_in_the_middle_of_the_start_leaves_nothing_running(tmp_path: Path
         eventually(server.engines)
         (engine,) = server.engines()
         assert server.stop() == 0
-        eventually(lambda: not alive(engine), 10)
+        eventually(lambda: not alive(engine))
         assert "Headwater is ready" not in server.said()
 
 
@@ -237,16 +241,16 @@ def test_a_later_signal_ends_a_stop_that_hangs() -> None:
             process.send_signal(signal.SIGINT)
             return process.poll() is not None
 
-        eventually(ended, 30)
+        eventually(ended)
     assert process.returncode == 128 + signal.SIGINT
 
 
 # --- failing starts ------------------------------------------------------------------------------
 
 
-def refused(folder: Path, port: int, **environment: str) -> str:
+def refused(folder: Path, **environment: str) -> str:
     """The one line that a start ends with."""
-    made = Serving(folder, port, **environment)
+    made = Serving(folder, **environment)
     try:
         assert made.process.wait(60) == 2
     finally:
@@ -262,7 +266,7 @@ def test_a_taken_port_is_one_line_before_anything_is_started(tmp_path: Path) -> 
         taken.bind(("127.0.0.1", 0))
         taken.listen()
         port = taken.getsockname()[1]
-        said = refused(tmp_path, port, HEADWATER_DATA=str(tmp_path / "data"))
+        said = refused(tmp_path, HEADWATER_PORT=str(port), HEADWATER_DATA=str(tmp_path / "data"))
     assert f"port {port} on 127.0.0.1 is taken" in said
     assert "PORT=" in said
     assert not (tmp_path / "data").exists()
@@ -274,7 +278,6 @@ def test_a_taken_gremlin_port_is_one_line_before_anything_is_started(tmp_path: P
         taken.listen()
         said = refused(
             tmp_path,
-            free_port(),
             HEADWATER_GREMLIN_PORT=str(taken.getsockname()[1]),
             HEADWATER_DATA=str(tmp_path / "data"),
         )
@@ -288,8 +291,6 @@ def test_a_taken_read_port_is_one_line_before_anything_is_started(tmp_path: Path
         taken.listen()
         said = refused(
             tmp_path,
-            free_port(),
-            HEADWATER_GREMLIN_PORT=str(free_port()),
             HEADWATER_GREMLIN_READ_PORT=str(taken.getsockname()[1]),
             HEADWATER_DATA=str(tmp_path / "data"),
         )
@@ -316,8 +317,6 @@ def test_a_data_folder_in_use_is_one_line(tmp_path: Path) -> None:
     with claim(tmp_path / "data"):
         said = refused(
             tmp_path,
-            free_port(),
-            HEADWATER_GREMLIN_PORT=str(free_port()),
             HEADWATER_DATA=str(tmp_path / "data"),
         )
     assert f"in use by another Headwater (process {os.getpid()})" in said
@@ -327,8 +326,6 @@ def test_a_data_folder_that_cannot_be_made_is_one_line(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("", encoding="utf-8")
     said = refused(
         tmp_path,
-        free_port(),
-        HEADWATER_GREMLIN_PORT=str(free_port()),
         HEADWATER_DATA=str(tmp_path / "file" / "data"),
     )
     assert "cannot be written" in said

@@ -290,7 +290,7 @@ def listens(port: int) -> bool:
 
 
 def await_closed(port: int) -> bool:
-    end = time.monotonic() + 30
+    end = time.monotonic() + 60
     while time.monotonic() < end:
         if not listens(port):
             return True

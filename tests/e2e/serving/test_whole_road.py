@@ -43,7 +43,7 @@ def filled(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[RunningHe
 
 @pytest.fixture(scope="module")
 def page(filled: tuple[RunningHeadwater, str]) -> Iterator[Page]:
-    with open_browser() as browser, open_page(browser, filled[0].url, timeout=30_000) as opened:
+    with open_browser() as browser, open_page(browser, filled[0].url, timeout=60_000) as opened:
         yield opened
 
 

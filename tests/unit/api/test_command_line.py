@@ -33,6 +33,7 @@ from graph_model.stores.journal import SqlJournal
 from graph_model.stores.protocols import DocumentState, Receipt
 from tests.e2e.producer_service import PLAN_ID, a_plan, an_event
 from tests.memory_graph import MemoryGraph
+from tests.ports import reserved_port
 from tests.projections import submission
 
 
@@ -535,15 +536,8 @@ def test_arguments_without_a_configuration_are_one_line(arguments: list[str]) ->
 # --- doctor --------------------------------------------------------------------------------------
 
 
-def free_ports() -> tuple[str, str]:
-    with socket.socket() as first, socket.socket() as second:
-        for each in (first, second):
-            each.bind(("127.0.0.1", 0))
-        return str(first.getsockname()[1]), str(second.getsockname()[1])
-
-
 def test_the_doctor_says_a_line_for_each_thing(tmp_path: Path) -> None:
-    port, gremlin_port = free_ports()
+    port, gremlin_port = str(reserved_port()), str(reserved_port())
     told = Told(
         "doctor",
         "--data",
@@ -568,7 +562,7 @@ def test_the_doctor_says_a_line_for_each_thing(tmp_path: Path) -> None:
 
 
 def test_the_doctor_looks_at_the_port_of_readers_where_one_is_set(tmp_path: Path) -> None:
-    port, gremlin_port = free_ports()
+    port, gremlin_port = str(reserved_port()), str(reserved_port())
 
     def finding(read_port: str | None) -> str | None:
         asked = () if read_port is None else ("--gremlin-read-port", read_port)
@@ -576,10 +570,10 @@ def test_the_doctor_looks_at_the_port_of_readers_where_one_is_set(tmp_path: Path
         lines = Told("doctor", *place, *asked).out.splitlines()
         return next((line for line in lines if "read port" in line or "READ_PORT" in line), None)
 
+    held = str(reserved_port())
     with socket.socket() as taken:
-        taken.bind(("127.0.0.1", 0))
+        taken.bind(("127.0.0.1", int(held)))
         taken.listen()
-        held = str(taken.getsockname()[1])
         assert (finding(held) or "").startswith("✗ read port")
     assert (finding(held) or "").startswith("✓ read port")
     assert (finding(gremlin_port) or "").startswith("✗ read port")

@@ -50,12 +50,12 @@ def test_a_misspelt_variable_is_refused_with_the_nearest_one() -> None:
 @pytest.mark.parametrize(
     ("variable", "value"),
     [
-        ("HEADWATER_PORT", "0"),
+        ("HEADWATER_PORT", "-1"),
         ("HEADWATER_PORT", "65536"),
         ("HEADWATER_PORT", "80a"),
         ("HEADWATER_PORT", ""),
         ("HEADWATER_PORT", "٣"),
-        ("HEADWATER_GREMLIN_READ_PORT", "0"),
+        ("HEADWATER_GREMLIN_READ_PORT", "-1"),
         ("HEADWATER_GREMLIN_READ_PORT", "none"),
         ("HEADWATER_HOST", " "),
         ("HEADWATER_GREMLIN_URL", "http://x"),

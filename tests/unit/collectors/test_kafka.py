@@ -316,7 +316,7 @@ def test_a_group_goes_on_where_it_stopped() -> None:
     producer = Producer({"test.mock.num.brokers": 1, "bootstrap.servers": ""})
     bootstrap = ",".join(
         f"{broker.host}:{broker.port}"
-        for broker in producer.list_topics(timeout=20).brokers.values()
+        for broker in producer.list_topics(timeout=60).brokers.values()
     )
     for value, kind in ((PLAN, "ExecutionPlan_1.2"), (EVENT, "ExecutionEvent_1.2"), (b"{", "x")):
         producer.produce("spline", value, partition=0, headers={"__TypeId__": kind})

@@ -21,7 +21,7 @@ from graph_model.stores.gremlin.graph import open_graph
 from tests.conftest import needs_java
 from tests.contract.facts_to_write import everything, plan, whole
 from tests.contract.gremlin_server import serving
-from tests.e2e.service import free_port
+from tests.ports import reserved_port
 
 FOLDER = Path(__file__).resolve().parents[3] / "deploy" / "compose"
 INSIDE = Path("/opt/gremlin-server/headwater")
@@ -105,7 +105,7 @@ def _health_check() -> list[str]:
 def test_the_gremlin_server_holds_the_written_elements(tmp_path: Path) -> None:
     """TinkerPop's own main class with these files, from the engine's archives."""
     needs_java()
-    folder, port = tmp_path / "headwater", free_port()
+    folder, port = tmp_path / "headwater", reserved_port()
     shutil.copytree(FOLDER / "gremlin-server", folder)
     settings = folder / "server.yaml"
     text = settings.read_text("utf-8").replace(str(INSIDE), str(folder))

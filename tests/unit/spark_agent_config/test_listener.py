@@ -129,18 +129,18 @@ def test_a_second_close_waits_for_the_first(tmp_path: Path) -> None:
 
     def drain(_: int) -> bool:
         began.set()
-        return go.wait(30)
+        return go.wait(60)
 
     observation = Observation(box, drain, lambda: left.append("left"))
     first = threading.Thread(target=observation.close, args=(60,))
     second = threading.Thread(target=observation.close, args=(60,))
     first.start()
-    assert began.wait(30)
+    assert began.wait(60)
     second.start()
     assert observation.active
     go.set()
-    first.join(30)
-    second.join(30)
+    first.join(60)
+    second.join(60)
 
     assert (observation.active, left) == (False, ["left"])
 
@@ -305,7 +305,7 @@ def test_the_sessions_of_a_process_share_the_time_at_its_end(
 
     close_all(0.2)
 
-    assert asked.wait(30)
+    assert asked.wait(60)
     assert waits == [0], "the last session took all the time"
     assert ([each.active for each in both], observed) == ([False, False], {})
     never.set()

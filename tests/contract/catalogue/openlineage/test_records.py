@@ -286,11 +286,11 @@ def test_clearing_waits_for_a_reader_that_counts(catalogue: SqlCatalogue) -> Non
     sa.event.listen(catalogue._engine, "before_cursor_execute", pause)
     with ThreadPoolExecutor(2) as pool:
         cleared = pool.submit(catalogue.clear)
-        assert clearing.wait(30)
+        assert clearing.wait(60)
         recording = pool.submit(catalogue.record, [a_facet("schema", 2, digest="e")])
         recording.add_done_callback(lambda _: recorded.set())
-        cleared.result(30)
-        recording.result(30)
+        cleared.result(60)
+        recording.result(60)
     sa.event.remove(catalogue._engine, "before_cursor_execute", pause)
     assert catalogue.facets_in_use(["d", "e"]) == {"e"}
     catalogue.withdraw([a_facet("schema", 2, digest="e")])

@@ -142,7 +142,7 @@ class HeldSender(ScriptedSender):
 
     def __call__(self, post: Post) -> None:
         self.entered.set()
-        assert self.let_go.wait(10)
+        assert self.let_go.wait(60)
         super().__call__(post)
 
 
@@ -150,7 +150,7 @@ def test_a_full_queue_drops_and_does_not_wait(caplog: pytest.LogCaptureFixture) 
     sender = HeldSender()
     box = outbox(sender, capacity=2)
     box.offer("in hand")
-    assert sender.entered.wait(10)
+    assert sender.entered.wait(60)
 
     assert [box.offer(item) for item in ("1", "2", "3", "4")] == [True, True, False, False]
     assert len(caplog.records) == 1
@@ -165,7 +165,7 @@ def test_a_queue_is_full_by_weight_and_one_heavy_item_is_no_reason() -> None:
     sender = HeldSender()
     box: Outbox[str] = Outbox(posts_of, sender, weigh=len, most_weight=4)
     box.offer("in hand")
-    assert sender.entered.wait(10)
+    assert sender.entered.wait(60)
 
     assert [box.offer(item) for item in ("much too heavy", "1", "2")] == [True, False, False]
 
@@ -434,7 +434,7 @@ def test_a_mistake_in_the_settings_that_redelivery_meets_stops_sending() -> None
 
     box.offer("a")
     assert box.flush(5)
-    box._wait_until(lambda: box._stopped is not None, time.monotonic() + 10)
+    box._wait_until(lambda: box._stopped is not None, time.monotonic() + 60)
     box.offer("b")
     box.close(5)
 
@@ -511,7 +511,7 @@ def test_an_outage_during_redelivery_is_quiet_and_tried_again_after_the_next_del
 
     box.offer("new")
     assert box.flush(5)
-    box._wait_until(lambda: box._redelivery is None, time.monotonic() + 10)
+    box._wait_until(lambda: box._redelivery is None, time.monotonic() + 60)
     assert (sender.sent, keeper.kept) == (["new"], ["earlier"])
     box.offer("newer")
     box.close(5)
@@ -537,10 +537,10 @@ def test_a_full_queue_overflows_into_the_file() -> None:
     sender, keeper = HeldSender(), ListKeeper()
     box = keeping_outbox(sender, keeper)
     box.offer("in hand")
-    assert sender.entered.wait(10)
+    assert sender.entered.wait(60)
 
     assert all(box.offer(item) for item in ("1", "2", "3", "4"))
-    box._wait_until(lambda: not box._overflowing, time.monotonic() + 10)
+    box._wait_until(lambda: not box._overflowing, time.monotonic() + 60)
     assert keeper.kept == ["3", "4"]
 
     sender.let_go.set()
@@ -552,7 +552,7 @@ def test_documents_that_the_exit_bound_cuts_off_are_kept_the_one_on_its_way_too(
     sender, keeper = HeldSender(), ListKeeper()
     box = keeping_outbox(sender, keeper)
     box.offer("in hand")
-    assert sender.entered.wait(10)
+    assert sender.entered.wait(60)
     box.offer("1")
     box.offer("2")
 
@@ -567,7 +567,7 @@ def test_a_document_that_ends_while_closing_waits_is_kept() -> None:
     sender, keeper = HeldSender(), ListKeeper()
     box = keeping_outbox(sender, keeper)
     box.offer("in hand")
-    assert sender.entered.wait(10)
+    assert sender.entered.wait(60)
     box._closing.set()
 
     assert box.offer("late")
@@ -622,7 +622,7 @@ def test_a_folder_that_hangs_at_the_end_is_named_in_a_warning(
     sender, keeper = HeldSender(), HangingKeeper()
     box = keeping_outbox(sender, keeper)
     box.offer("in hand")
-    assert sender.entered.wait(10)
+    assert sender.entered.wait(60)
 
     assert box.close(0.1) is False
 
@@ -638,7 +638,7 @@ def test_an_interrupt_while_closing_waits_keeps_the_rest() -> None:
     sender, keeper = HeldSender(), ListKeeper()
     box = keeping_outbox(sender, keeper)
     box.offer("in hand")
-    assert sender.entered.wait(10)
+    assert sender.entered.wait(60)
 
     class Interrupted(threading.Condition):
         def wait(self, timeout: float | None = None) -> bool:
@@ -658,13 +658,13 @@ def test_a_folder_that_hangs_does_not_hold_the_exit() -> None:
 
     class Hanging(ListKeeper):
         def keep(self, post: Post) -> None:
-            assert let_go.wait(10)
+            assert let_go.wait(60)
             super().keep(post)
 
     sender = HeldSender()
     box = keeping_outbox(sender, Hanging())
     box.offer("in hand")
-    assert sender.entered.wait(10)
+    assert sender.entered.wait(60)
 
     assert box.close(0.2) is False
     assert not let_go.is_set(), "closing came back while the folder still hangs"

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import copy
 import random
-import time
 from typing import Any
 
 import pytest
@@ -21,6 +20,7 @@ from graph_model.stores.protocols import DocumentState, Receipt, Submission
 from tests.captures import load, names
 from tests.projections import SmallHeadwater, elements_of, project, small_headwater, submission
 from tests.spline_facts import facts_of_plan
+from tests.waiting import eventually
 
 PLAN_ID = "9b1c1f0e-6f0a-5d6e-8a44-0f7f4f1d2c10"
 
@@ -457,10 +457,7 @@ def test_a_graph_that_was_emptied_behind_our_back_is_filled_again_while_idle() -
     headwater.graph.clear()
     headwater.projector.start()
     try:
-        for _ in range(200):
-            if headwater.graph.count()[0] and headwater.projector.state == "ready":
-                break
-            time.sleep(0.05)
+        eventually(lambda: headwater.graph.count()[0] and headwater.projector.state == "ready")
     finally:
         headwater.projector.stop()
     assert headwater.elements() == before
@@ -495,11 +492,7 @@ def test_a_service_under_steady_load_is_ready_once_it_has_caught_up_with_the_doc
     headwater.accept(*map(numbered, range(plans)))
     headwater.projector.start()
     try:
-        for _ in range(1000):
-            if headwater.projector.state == "ready":
-                break
-            time.sleep(0.01)
-        assert headwater.projector.state == "ready"
+        eventually(lambda: headwater.projector.state == "ready")
         assert headwater.journal.summary().pending > 0
     finally:
         headwater.projector.stop()

@@ -306,7 +306,7 @@ class Held:
     def work(self, connection: sa.Connection, names: Sequence[str]) -> list[str]:
         self.batches.append(list(names))
         self.entered.set()
-        assert self.let_go.wait(30)
+        assert self.let_go.wait(60)
         if "bad" in names:
             raise RuntimeError("planted")
         connection.execute(insert_new(connection, things), [{"name": name} for name in names])
@@ -315,7 +315,7 @@ class Held:
     def queue(self, pool: ThreadPoolExecutor, *names: str) -> list[Future[str]]:
         """The first leads and is held; the others wait behind it."""
         asked = [pool.submit(self.group.run, names[0])]
-        assert self.entered.wait(30)
+        assert self.entered.wait(60)
         asked += [pool.submit(self.group.run, name) for name in names[1:]]
         while len(self.group._waiting) < len(names) - 1:
             time.sleep(0.001)
@@ -389,7 +389,7 @@ def test_a_write_that_waits_too_long_is_told_so_and_nothing_of_it_is_written(
     held = Held(engine)
     with ThreadPoolExecutor(2) as pool:
         first = pool.submit(held.group.run, "a")
-        assert held.entered.wait(30)
+        assert held.entered.wait(60)
         with pytest.raises(JournalUnavailable, match="too many requests wait"):
             held.group.run("b")
         held.let_go.set()

@@ -100,6 +100,18 @@ def reply_late(seconds: float, *items: Any) -> Step:
     return step
 
 
+def reply_after(gate: threading.Event, *items: Any) -> Step:
+    """Answers once the gate is open, on the same socket, as a slow server does."""
+
+    async def step(exchange: Exchange) -> None:
+        while not gate.is_set():
+            await asyncio.sleep(0.005)
+        if not exchange.socket.closed:
+            await exchange.send(items)
+
+    return step
+
+
 def stay_silent() -> Step:
     async def step(exchange: Exchange) -> None:
         return None
@@ -232,7 +244,7 @@ class FakeGremlin:
 
     def __enter__(self) -> Self:
         self._thread.start()
-        assert self._ready.wait(10)
+        assert self._ready.wait(60)
         return self
 
     def __exit__(
@@ -244,7 +256,7 @@ class FakeGremlin:
         stop = self._stop
         assert stop is not None
         self._loop.call_soon_threadsafe(stop.set)
-        self._thread.join(10)
+        self._thread.join(60)
         self._loop.close()
 
     def _serve(self) -> None:

@@ -33,12 +33,13 @@ from tests.unit.graph_model.stores.gremlin.fake_gremlin import (
     fail,
     hang_up,
     reply,
+    reply_after,
     reply_in_parts,
-    reply_late,
     reply_to_another,
     send_raw,
     stay_silent,
 )
+from tests.waiting import eventually
 
 CONFLICT = "Conflict: element modified in another transaction"
 ASK = traversals.ping()
@@ -127,10 +128,12 @@ def test_the_headers_are_asked_at_every_handshake() -> None:
 
 
 def test_a_late_answer_is_never_given_to_the_next_question() -> None:
-    script = (reply_late(0.5, "late"), reply("mine"))
+    timed_out = threading.Event()
+    script = (reply_after(timed_out, "late"), reply("mine"))
     with FakeGremlin(*script) as server, connected(server, limits=QUICK) as graph:
         with pytest.raises(GraphTimeout):
             graph.submit(ASK)
+        timed_out.set()
         assert graph.submit(ASK, seconds=30.0) == ["mine"]
         assert server.connections == 2
 
@@ -150,17 +153,15 @@ def test_a_server_that_gives_up_in_time_is_a_timeout() -> None:
 
 
 def test_waiting_for_a_free_connection_ends() -> None:
-    limits = replace(QUICK, connections=1, answer=30.0)
-    with (
-        FakeGremlin(reply_late(1.0, 1)) as server,
-        connected(server, limits=limits) as graph,
-    ):
+    limits, gate = replace(QUICK, connections=1, answer=60.0), threading.Event()
+    with FakeGremlin(reply_after(gate, 1)) as server, connected(server, limits=limits) as graph:
         other = threading.Thread(target=graph.submit, args=(ASK,))
         other.start()
         while not server.requests:
             time.sleep(0.01)
         with pytest.raises(GraphTimeout, match="busy"):
             graph.submit(ASK)
+        gate.set()
         other.join()
 
 
@@ -234,11 +235,14 @@ def test_a_server_that_always_hangs_up_is_unavailable() -> None:
 
 def test_an_error_that_broke_one_connection_is_not_tried_on_the_other_idle_ones() -> None:
     limits = replace(PATIENT, connections=6)
-    script = (*[reply_late(0.2, 1)] * 6, hang_up(), reply("mine"))
+    gate = threading.Event()
+    script = (*[reply_after(gate, 1)] * 6, hang_up(), reply("mine"))
     with FakeGremlin(*script) as server, connected(server, limits=limits) as graph:
         threads = [threading.Thread(target=graph.submit, args=(ASK,)) for _ in range(6)]
         for thread in threads:
             thread.start()
+        eventually(lambda: len(server.requests) == 6)
+        gate.set()
         for thread in threads:
             thread.join()
         assert server.connections == 6

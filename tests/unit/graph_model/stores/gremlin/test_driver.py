@@ -137,7 +137,7 @@ def test_the_driver_loses_the_answer_that_follows_a_timeout() -> None:
 
 def await_requests(server: FakeGremlin, number: int) -> None:
     """Until so many have come; one too few after ten seconds fails."""
-    end = time.monotonic() + 10.0
+    end = time.monotonic() + 60
     while len(server.requests) < number and time.monotonic() < end:
         time.sleep(0.01)
     assert len(server.requests) == number

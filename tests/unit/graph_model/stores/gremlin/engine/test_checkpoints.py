@@ -811,7 +811,7 @@ def test_an_engine_that_dies_while_the_projector_prepares_is_restarted(
         projected, Recorded(), restart_engine=restart, sleep=lambda seconds: None
     )
     projector.start()
-    assert restarted.wait(10)
+    assert restarted.wait(60)
     projector.stop()
 
 

@@ -207,7 +207,7 @@ def test_a_watched_graph_is_counted_until_the_end(watched: Watched) -> None:
         return 3, 4
 
     watched.supervisor.watch(count)
-    assert counted.wait(10)
+    assert counted.wait(60)
     watched.supervisor.stop()
     watched.supervisor.stop()
     assert watched.supervisor.memory == Memory(7, 2048)
@@ -221,7 +221,7 @@ def test_a_graph_that_is_away_is_counted_another_time(watched: Watched) -> None:
         raise GraphUnavailable("away")
 
     watched.supervisor.watch(count)
-    assert asked.wait(10)
+    assert asked.wait(60)
     watched.supervisor.stop()
     assert watched.supervisor.memory is None
 
@@ -245,7 +245,7 @@ def test_a_count_while_the_graph_was_filled_is_not_told_for_the_whole(
     monkeypatch.setattr(supervisor, "_TICK_SECONDS", 0.001)
     graph, filled = Growing(), threading.Event()
     watched.supervisor.watch(graph.count, filled.is_set)
-    assert graph.asked.wait(10)
+    assert graph.asked.wait(60)
     assert watched.supervisor.memory is None
     graph.elements = 1234
     filled.set()
