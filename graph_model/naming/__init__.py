@@ -33,10 +33,11 @@ from graph_model.naming.literals import mask_literal, stable_text
 from graph_model.naming.openlineage import openlineage_symlink, openlineage_uri
 from graph_model.naming.rules import DEFAULT_RULES, Rules, rules_digest
 from graph_model.naming.uri_parts.partitions import partition_pairs, partition_text
-from graph_model.naming.uris import DatasetName, normalise
+from graph_model.naming.uris import PROGRAM_MEMORY, DatasetName, normalise
 
 __all__ = [
     "DEFAULT_RULES",
+    "PROGRAM_MEMORY",
     "WHOLE",
     "DatasetName",
     "FieldSources",

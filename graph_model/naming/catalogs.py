@@ -127,7 +127,8 @@ def _glue(text: str) -> CatalogName | None:
     if found is None:
         return None
     name = found["name"].lstrip("/")
-    parts = tuple(name.split("/")[1:]) if name.startswith("table/") else _segments(name)
+    tables = name.startswith("table/")
+    parts = tuple(map(_unquoted, name.split("/")[1:])) if tables else _segments(name)
     return _named(found["authority"].lower(), parts, shared=True)
 
 

@@ -10,8 +10,9 @@ import re
 from typing import Final
 
 from graph_model.naming.catalogs import catalog_table
-from graph_model.naming.identifiers import identifier_text
-from graph_model.naming.rules import DEFAULT_RULES, Rules
+from graph_model.naming.identifiers import identifier_parts, identifier_text, unquoted_text
+from graph_model.naming.rules import DEFAULT_RULES, WEB_SCHEMES, Rules
+from graph_model.naming.uri_parts.escapes import percent
 
 
 def openlineage_uri(namespace: str, name: str, rules: Rules = DEFAULT_RULES) -> str:
@@ -21,12 +22,15 @@ def openlineage_uri(namespace: str, name: str, rules: Rules = DEFAULT_RULES) -> 
         return f"{namespace}:{name}"
     if ":" in namespace and scheme in dict(rules.openlineage_jdbc):
         return _jdbc(dict(rules.openlineage_jdbc)[scheme], namespace, name, rules)
+    if not _has_paths(scheme, rules):
+        name = "/".join(map(unquoted_text, name.split("/")))
     if scheme == "kafka":
         return f"kafka:{name}"
     if scheme == "cassandra":
         return "cassandra:" + name.replace(".", ":", 1)
     if scheme == "bigquery":
         place = namespace.partition("://")[2].strip("/")  # ("bigquery://project", "dataset.table")
+        name = _TABLE_AT.sub("", name.replace("`", ""))
         whole = f"{place}.{name}" if place and name.count(".") == 1 else name
         project, _, table = whole.partition(".")
         return f"bigquery://{project}:{table}"
@@ -44,40 +48,58 @@ def openlineage_symlink(namespace: str, name: str, kind: str, rules: Rules = DEF
     """The URI behind a symlink identifier; ``kind`` is TABLE, LOCATION or DB_TABLE.
 
     A TABLE in the namespace of a warehouse directory (``file:/warehouse``, ``hr.t``), or in none,
-    is a name in the session's own catalog.
+    is a name in the session's own catalog. In the namespace of a web address it is one in the REST
+    catalog there (Polaris, Nessie, Unity), as a dataset of that namespace is.
     """
     scheme = namespace.partition(":")[0].lower()
     scheme = dict(rules.scheme_aliases).get(scheme, scheme)
-    if kind.upper() == "TABLE" and (not namespace or scheme in rules.file_schemes):
-        return catalog_table(None, name, rules=rules)
+    if kind.upper() == "TABLE" and (not namespace or _has_paths(scheme, rules)):
+        return catalog_table(None, unquoted_text(name), rules=rules)
     return openlineage_uri(namespace, name, rules)
 
 
+def _has_paths(scheme: str, rules: Rules) -> bool:
+    """Whether names are paths or topics there, in which quotes are characters as any other."""
+    paths = (*rules.file_schemes, *rules.topic_schemes, *rules.memory_schemes)
+    return dict(rules.scheme_aliases).get(scheme, scheme) in paths and scheme not in WEB_SCHEMES
+
+
 def _jdbc(driver: str, namespace: str, name: str, rules: Rules) -> str:
-    name = _delimited(name)
+    parts = _parts(name)
+    table = name if parts is None else identifier_text(parts)
     known = next((d for d in rules.jdbc_drivers if d.name == driver), None)
     levels = known.levels if known else 0
     rest = namespace.partition(":")[2]
     if known and known.embedded and not known.port:  # duckdb:///lake/hr.duckdb: a file, no host
         rest = rest.removeprefix("//")
     if not rest.startswith("//"):  # sqlite:/lake/hr.db
-        return f"jdbc:{driver}:{rest}:{name}"
+        return f"jdbc:{driver}:{rest}:{table}"
+    server = rest.rstrip("/")
+    database, _, below = name.partition(".")
+    if parts is not None:
+        database, below = _DIVIDING.sub(percent, parts[0]), identifier_text(parts[1:])
     if driver == "oracle":
-        service, _, table = name.partition(".")
-        return f"jdbc:oracle:thin:@{rest.rstrip('/')}/{service}:{table}"
-    if levels and len(re.findall(r"\.", name)) == levels - 1:
-        database, _, table = name.partition(".")
-        return f"jdbc:{driver}:{rest.rstrip('/')}/{database}:{table}"
-    return f"jdbc:{driver}:{rest.rstrip('/')}/:{name}"
+        return f"jdbc:oracle:thin:@{server}/{database}:{below}"
+    if levels and (len(parts) if parts is not None else name.count(".") + 1) == levels:
+        return f"jdbc:{driver}:{server}/{database}:{below}"
+    return f"jdbc:{driver}:{server}/:{table}"
 
 
+def _parts(name: str) -> tuple[str, ...] | None:
+    """``hr.raw/staff`` => ("hr", "raw/staff"), ``"DB"."S"."T"`` => ("DB", "S", "T"); None for a
+    query and for a name with an empty part.
+
+    In quotes, blanks and a URL's characters belong to the table.
+    """
+    parts = identifier_parts(name)
+    if parts is None and _SPELLED.search(name) is None:
+        parts = tuple(name.split("."))
+    return parts if parts and all(parts) else None
+
+
+#: The time of a table in BigQuery: t@-3600000, t@1700000000000-.
+_TABLE_AT: Final = re.compile(r"@-?[0-9]{1,20}(?:-(?:-?[0-9]{1,20})?)?\Z")
 #: A name that is quoted already, and a query.
 _SPELLED: Final = re.compile(r"[\"`\[\]()]|\b(?:select|with|from|join|values)\b", re.IGNORECASE)
-
-
-def _delimited(name: str) -> str:
-    """``hr.raw/staff`` => ``hr."raw/staff"``: in quotes blanks and a URL's characters belong to the
-    table.
-    """
-    parts = tuple(name.split("."))
-    return name if _SPELLED.search(name) or not all(parts) else identifier_text(parts)
+#: What would end the name of a database in a URL.
+_DIVIDING: Final = re.compile(r"[:?;&=/\s]")

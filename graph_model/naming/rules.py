@@ -69,7 +69,7 @@ _TIME_SUFFIX = "(?:[-_.T ]?[0-2][0-9][-_:]?[0-5][0-9](?:[-_:]?[0-6][0-9])?(?:[.]
 class Rules:
     """All tables of the naming rules. Tuples are ordered: the first match wins."""
 
-    version: int = 3
+    version: int = 4
 
     # --- schemes ---------------------------------------------------------------------------------
     # s3a and s3n are clients of one store; so are wasb and abfss of one Azure account, whose
@@ -128,6 +128,14 @@ class Rules:
     # project:dataset.table, topic:project:id: a project is unique in the world.
     global_opaque_schemes: tuple[str, ...] = ("bigquery", "pubsub")
 
+    # (JDBC driver or scheme, "lower" or "upper"): engines to which Orders and ORDERS are one table
+    # unless somebody quoted them. All spellings, quoted ones too, meet in the engine's own case.
+    identifier_cases: tuple[tuple[str, str], ...] = (
+        ("awsathena", "lower"), ("databricks", "lower"), ("hive2", "lower"), ("impala", "lower"),
+        ("mariadb", "lower"), ("mysql", "lower"), ("presto", "lower"), ("redshift", "lower"),
+        ("snowflake", "upper"), ("trino", "lower"),
+    )  # fmt: skip
+
     # --- catalog names ---------------------------------------------------------------------------
     catalog_schemes: tuple[str, ...] = ("hive", "unitycatalog")
     catalog_authorities: tuple[str, ...] = ("spark_catalog",)
@@ -135,6 +143,13 @@ class Rules:
     # delta.`/path` names a path, not a table.
     path_table_formats: tuple[str, ...] = (
         "delta", "parquet", "orc", "avro", "csv", "json", "text", "iceberg", "binaryfile",
+    )  # fmt: skip
+
+    # https://catalog.example/api/db.t is a table of a REST catalog, …/index.html a file.
+    web_file_suffixes: tuple[str, ...] = (
+        ".htm", ".html", ".php", ".asp", ".aspx", ".jsp", ".pdf", ".zip", ".tar", ".tgz", ".7z",
+        ".xls", ".ods", ".yaml", ".yml", ".md", ".log", ".dat", ".data", ".bin", ".ics", ".rss",
+        ".geojson", ".kml", ".shp", ".db", ".sql", ".py", ".jar", ".png", ".jpg", ".svg",
     )  # fmt: skip
 
     # --- partitions ------------------------------------------------------------------------------
@@ -453,5 +468,7 @@ def rules_digest(rules: Rules) -> str:
     """32 hex digits: equal rules, equal digest, on every machine."""
     return rules._digest
 
+
+WEB_SCHEMES: Final = ("http", "https")
 
 DEFAULT_RULES: Final = Rules()

@@ -15,6 +15,7 @@ from dataclasses import MISSING, asdict, fields, is_dataclass, replace
 from typing import Any, Final, get_args, get_type_hints
 
 from graph_model.errors import InvalidDocument
+from graph_model.naming.identifiers import CASES
 from graph_model.naming.jobs import job_name
 from graph_model.naming.rules import DEFAULT_RULES, JdbcDriver, JobPattern, PartFile, Rules
 from graph_model.naming.uris import normalise
@@ -39,7 +40,7 @@ _SAMPLES: Final = (
     "jdbc:postgresql://h:5432/db:public.t", "jdbc:snowflake://a-b_c/?db=D:S.T",
     "jdbc:sqlserver://h;database=d:t",
     "jdbc:redshift://c.x1.eu-west-1.redshift.amazonaws.com/d:s.t", "jdbc:sqlite:/x.db:t",
-    "hive://h/db.t", "kafka:topic",
+    "hive://h/db.t", "kafka:topic", "bigquery://p:d.t$20260131", "https://h/api/db.t",
     "abfss://c@a.dfs.core.windows.net/x", "spark_catalog/db.t", "", ":", "x:y", "delta.`/a/b`",
 )  # fmt: skip
 
@@ -167,6 +168,7 @@ def _read_text(value: Any, path: str) -> str:
 
 def _check(rules: Rules) -> None:
     _check_aliases(rules)
+    _check_cases(rules)
     _check_dates(rules)
     _check_patterns(rules)
     _check_samples(rules)
@@ -182,6 +184,12 @@ def _check_aliases(rules: Rules) -> None:
             raise InvalidDocument(
                 f"schemeAliases[{number}]", "a scheme and another that is no alias itself"
             )
+
+
+def _check_cases(rules: Rules) -> None:
+    for number, (_, case) in enumerate(rules.identifier_cases):
+        if case not in CASES:
+            raise InvalidDocument(f"identifierCases[{number}][1]", " or ".join(CASES))
 
 
 def _check_dates(rules: Rules) -> None:

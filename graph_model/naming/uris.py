@@ -12,8 +12,9 @@ from functools import lru_cache
 from typing import Final, Literal
 
 from graph_model.naming import catalogs
+from graph_model.naming.identifiers import in_case
 from graph_model.naming.jdbc import urls as jdbc
-from graph_model.naming.rules import DEFAULT_RULES, Rules
+from graph_model.naming.rules import DEFAULT_RULES, WEB_SCHEMES, Rules
 from graph_model.naming.uri_parts import partitions
 from graph_model.naming.uri_parts.escapes import printable, without_needless
 from graph_model.naming.uri_parts.parameters import without_secret_parameters, without_secrets
@@ -27,10 +28,10 @@ _CACHED_LENGTH: Final = 2048  # characters: longer URIs are rare and would fill 
 _SCHEME: Final = re.compile(r"([A-Za-z][A-Za-z0-9+.\-]{0,63}):")
 _ROUNDS: Final = 8
 _DRIVE: Final = re.compile(r"[A-Za-z]:[\\/]")
-_WEB: Final = ("http", "https")
 _AUTHORITY_END: Final = re.compile("/")
 _WEB_AUTHORITY_END: Final = re.compile("[/?#]")
-_MEMORY: Final = "memory:jvm"
+PROGRAM_MEMORY: Final = "memory:jvm"
+"""Where a collect() or toPandas() puts its rows: gone with the program, so no dataset."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,6 +129,9 @@ def _read(uri: str, scope: str, rules: Rules) -> tuple[DatasetName, ...]:
         located = _file(scheme, rest, rules)
         stripped = located.stripped
         return (_named(located.uri, scope, rules, stripped.keys, stripped.partition),)
+    if scheme == "bigquery":
+        table, stripped = _decorated(rest, rules)
+        return (_named(f"{scheme}:{table}", scope, rules, stripped.keys, stripped.partition),)
     return (_named(_other(scheme, rest, text, rules), scope, rules),)
 
 
@@ -181,7 +185,7 @@ def _authority_and_path(scheme: str, rest: str, rules: Rules) -> tuple[str, str]
     if not rest.startswith("//"):
         return "", rest
     start = 2 if scheme in rules.container_schemes else user_info_end(rest, 2)
-    found = (_WEB_AUTHORITY_END if scheme in _WEB else _AUTHORITY_END).search(rest, start)
+    found = (_WEB_AUTHORITY_END if scheme in WEB_SCHEMES else _AUTHORITY_END).search(rest, start)
     end = found.start() if found else len(rest)
     authority, path = rest[start:end], rest[end:] or "/"
     if scheme == "file" and _DRIVE.match(f"{authority}/"):  # file://C:/data
@@ -203,7 +207,7 @@ def _authority(scheme: str, text: str, rules: Rules) -> str:
 def _path_and_query(scheme: str, path: str) -> tuple[str, str]:
     """Only web schemes have queries; elsewhere ``?`` is a glob, unless it carries secrets."""
     path = without_secret_parameters(path)
-    if scheme not in _WEB:
+    if scheme not in WEB_SCHEMES:
         return path, ""
     path, mark, query = path.partition("?")
     return path, mark + query if query else ""
@@ -232,7 +236,7 @@ def _segments(path: str) -> list[str]:
 def _other(scheme: str, rest: str, text: str, rules: Rules) -> str:
     """Canonical URI of a text that is no file, no JDBC table and no catalog name."""
     if scheme in rules.memory_schemes and "/jvm_" in rest:
-        return _MEMORY  # memory://<mac>/jvm_<uuid> is another one in every run
+        return PROGRAM_MEMORY  # memory://<mac>/jvm_<uuid> is another one in every run
     if scheme in LOGIN_SCHEMES and not rest.startswith("//"):
         rest = rest.rpartition("@")[2]
         text = f"{scheme}:{rest}"
@@ -244,6 +248,19 @@ def _other(scheme: str, rest: str, text: str, rules: Rules) -> str:
     if scheme in (*stores, *rules.opaque_table_schemes, *rules.memory_schemes):
         return f"{scheme}:{rest}"
     return without_secrets(text, rules)
+
+
+def _decorated(rest: str, rules: Rules) -> tuple[str, partitions.Stripped]:
+    """``//p:d.t$20260105`` => ``//p:d.t``, date=2026-01-05.
+
+    https://cloud.google.com/bigquery/docs/managing-partitioned-table-data
+    """
+    table, mark, decorator = rest.partition("$")
+    stripped = partitions.strip((table, decorator), rules)
+    if not mark or not table or stripped.segments != (table,):
+        pairs = (("partition", decorator),) if mark and table and decorator else ()
+        stripped = partitions.Stripped((table,), pairs)
+    return table, stripped
 
 
 def _topic(rest: str) -> str:
@@ -270,7 +287,9 @@ def _store(scheme: str, rest: str, rules: Rules) -> str:
         parts = parts[-1:]
     if scheme == "elasticsearch" and parts[1:] == ["_doc"]:
         parts = parts[:1]
-    return f"{scheme}://{','.join(sorted(listed))}" + "".join(f"/{part}" for part in parts)
+    case = dict(rules.identifier_cases).get(scheme, "")
+    path = "".join(f"/{in_case(part, case)}" for part in parts)
+    return f"{scheme}://{','.join(sorted(listed))}{path}"
 
 
 # --- the properties of a canonical URI -----------------------------------------------------------
@@ -296,27 +315,41 @@ def _describe_uri(uri: str, rules: Rules) -> _Description:
     authority = _authority_of(rest)
     shared = bool(authority) and not _is_loopback(authority, rules)
     if scheme in rules.file_schemes:
-        return _describe_file(scheme, rest, shared=shared)
+        return _describe_file(scheme, rest, rules, shared=shared)
     name = rest.rstrip("/").rpartition("/")[2]
     if scheme in rules.topic_schemes:
         kind: Kind = "pattern" if partitions.is_glob(name) else "topic"
         return _Description(kind, name or rest, shared)
     if scheme in rules.memory_schemes:
-        return _Description("memory", "memory" if uri == _MEMORY else name or uri, shared=False)
+        return _Description(
+            "memory", "memory" if uri == PROGRAM_MEMORY else name or uri, shared=False
+        )
     if scheme in (*rules.table_schemes, *rules.opaque_table_schemes):
         held = shared or scheme in rules.global_opaque_schemes
         return _Description("table", name.rpartition(":")[2] or name, held)
     return _Description("other", name or uri, shared)
 
 
-def _describe_file(scheme: str, rest: str, *, shared: bool) -> _Description:
-    path = rest.partition("?")[0] if scheme in _WEB else rest
+def _describe_file(scheme: str, rest: str, rules: Rules, *, shared: bool) -> _Description:
+    path = rest.partition("?")[0] if scheme in WEB_SCHEMES else rest
     segments = [part for part in path.split("/") if part]
     globs = [index for index, part in enumerate(segments) if partitions.is_glob(part)]
+    plain = scheme in WEB_SCHEMES and "?" not in rest and len(segments) > 1
+    if plain and _is_catalog_name(segments[-1], rules):
+        return _Description("name", segments[-1], shared)
     if not globs:
         return _Description("file", segments[-1] if segments else f"{scheme}:/", shared)
     named = segments[max(0, globs[0] - 1) :]
     return _Description("pattern", "/".join(named), shared)
+
+
+def _is_catalog_name(segment: str, rules: Rules) -> bool:
+    """``db.t`` at the end of a web address: a table of a REST catalog (Polaris, Nessie, Unity)."""
+    suffixes = (*rules.data_file_suffixes, *rules.web_file_suffixes)
+    return _DOTTED.fullmatch(segment) is not None and not segment.lower().endswith(suffixes)
+
+
+_DOTTED: Final = re.compile(r"[^\W\d][\w$-]{0,254}(?:\.[^\W\d][\w$-]{0,254}){1,8}")
 
 
 def _authority_of(rest: str) -> str:

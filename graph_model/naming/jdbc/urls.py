@@ -17,7 +17,7 @@ from urllib.parse import unquote
 from sqlglot import exp
 from sqlglot.optimizer.scope import traverse_scope
 
-from graph_model.naming.identifiers import identifier_parts, identifier_text
+from graph_model.naming.identifiers import identifier_parts, identifier_text, in_case
 from graph_model.naming.jdbc.parsing import parse
 from graph_model.naming.jdbc.query_columns import QueryLineage, read_lineage, unreadable
 from graph_model.naming.rules import JdbcDriver, Rules
@@ -34,18 +34,21 @@ _MAX_TABLES: Final = 256
 
 @dataclass(frozen=True, slots=True)
 class Database:
-    """A database: ``url`` up to the path, then the name. ``schema`` is the session's."""
+    """A database: ``url`` up to the path, then the name. ``schema`` is the session's; ``case`` is
+    that in which the names of the engine meet ("lower", "upper", "": as they are spelled).
+    """
 
     url: str
     name: str
     schema: str
     driver: JdbcDriver
     shared: bool  # has an authority of its own, so it is one database in every scope
+    case: str = ""
 
     def spelled(self, name: str) -> str:
         """The URL with a database name as its path, separators in the name escaped."""
         divides = r"[:?;&=/\s]" if self.driver.levels == 3 else r"[:?;&=\s]"
-        return self.url + re.sub(divides, percent, name.strip("/"))
+        return self.url + in_case(re.sub(divides, percent, name.strip("/")), self.case)
 
 
 def canonical(uri: str, rules: Rules) -> tuple[tuple[str, ...], bool]:
@@ -74,6 +77,7 @@ def _table_uri(database: Database, parts: tuple[str, ...]) -> str:
         parts = parts[1:]
     if len(parts) == 1 and database.schema:
         parts = (database.schema, *parts)
+    parts = tuple(in_case(part, database.case) for part in parts)
     return printable(f"{database.spelled(name)}:{identifier_text(parts)}")
 
 
@@ -168,7 +172,8 @@ def _server(driver: JdbcDriver, prefix: str, text: str, rules: Rules) -> Databas
     if instance := parameters.get("instancename"):
         listed += "\\" + instance.lower()
     shared = not set(listed.split(",")) <= set(rules.loopback_hosts)
-    return Database(f"jdbc:{driver.name}:{prefix}//{listed}/", name, schema, driver, shared)
+    case = dict(rules.identifier_cases).get(driver.name, "")
+    return Database(f"jdbc:{driver.name}:{prefix}//{listed}/", name, schema, driver, shared, case)
 
 
 def _path_and_parameters(rest: str) -> tuple[str, dict[str, str]]:

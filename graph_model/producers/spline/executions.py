@@ -39,6 +39,7 @@ from graph_model.producers.spline.plans import PlanHead
 from graph_model.producers.spline.versions import MAX_READS, read_version
 
 _MAX_PARTITIONS: Final = 1_000
+_KINDS: Final = {labels.LIFECYCLE: labels.LIFECYCLE_KIND, labels.NO_WRITE: labels.READ_KIND}
 _EXTRA_KEPT: Final = ("appId", "user", "readMetrics", "writeMetrics")
 
 
@@ -137,7 +138,7 @@ def _execution_row(head: PlanHead, event: ExecutionEvent) -> ExecutionRow:
     error = _error_text(event.error)
     dynamic = _is_dynamic(head, event)
     run_key = event.application_id or f"{head.plan_id}@{event.timestamp}"
-    wrote = error is None and head.mode != labels.LIFECYCLE
+    wrote = error is None and head.mode not in _KINDS
     version = read_version(event.extra.get("writtenVersion")) if wrote else None
     return ExecutionRow(
         id=identity.vertex_id(
@@ -157,7 +158,7 @@ def _execution_row(head: PlanHead, event: ExecutionEvent) -> ExecutionRow:
         metrics=_metrics_text(event),
         mode=_mode(head, dynamic=dynamic),
         dynamic=dynamic,
-        kind="lifecycle" if head.mode == labels.LIFECYCLE else "write",
+        kind=_KINDS.get(head.mode, labels.WRITE_KIND),
         command=head.command,
         producer=head.producer,
         application_id=event.application_id,

@@ -148,7 +148,8 @@ class Logic:
 
     ``names`` (catalog name, location; pattern, folder) are no part of the fingerprint: of the two
     plans of one CREATE TABLE AS SELECT only one has the table's name. They become facts of
-    executions.
+    executions. A plan with the mode NO_WRITE only reads: ``write`` is where its rows went, which is
+    no dataset, and ``written`` is None.
     """
 
     reads: tuple[DatasetSchema, ...]
@@ -160,6 +161,10 @@ class Logic:
     influences: tuple[ColumnInfluence, ...]
     names: tuple[tuple[DatasetName, DatasetName], ...]
     gaps: tuple[tuple[str, str], ...]
+
+    @property
+    def written(self) -> DatasetSchema | None:
+        return None if self.mode == labels.NO_WRITE else self.write
 
     def fingerprint(self) -> str:
         """128 bits in hex over everything here but the names.
@@ -219,6 +224,10 @@ class _LogicReader:
         self.target = self._names_of((self.plan.write.target,))[0]
         declared = MOST_COLUMNS + len(self.plan.attributes)
         self._columns_left = min(declared, MOST_ELEMENTS // ELEMENTS_OF_A_COLUMN)
+        self.mode = mode_of(self.plan.write)
+        if self.target.uri == naming.PROGRAM_MEMORY:
+            self.mode = labels.NO_WRITE
+            self.columns = replace(self.columns, outputs=(), derivations=())
         written = self._within(self.columns.outputs)
         self.write = DatasetSchema(self.target, self._schema(written or None))
         self.read_schemas = self._read_schemas()
@@ -227,14 +236,13 @@ class _LogicReader:
         self._check_flows()
 
     def read(self) -> Logic:
-        mode = mode_of(self.plan.write)
-        if may_leave_some(self.plan, mode):
+        if may_leave_some(self.plan, self.mode):
             keys = ", ".join(self._partition_keys())
             self.gaps.add((PARTITIONS_UNKNOWN, f"which of {keys} were replaced"))
         return Logic(
-            reads=self._reads(mode),
+            reads=self._reads(self.mode),
             write=self.write,
-            mode=mode,
+            mode=self.mode,
             partition_keys=self._partition_keys(),
             operations=self._operations(),
             flows=self._flows(),

@@ -103,7 +103,7 @@ def _translate_logic(document: PlanDocument, logic: Logic, rules: Rules) -> tupl
         collector,
         job,
         logic.fingerprint(),
-        target=logic.write.dataset_id,
+        target=logic.written.dataset_id if logic.written else "",
         mode=logic.mode,
         partition_keys=logic.partition_keys,
         gaps=logic.gaps,
@@ -121,7 +121,8 @@ def _add_datasets(collector: FactCollector, logic: Logic, logical_plan: str) -> 
     for use in logic.reads:
         collector.add(edge(labels.FEEDS, use.dataset_id, logical_plan))
         ids.update(_add_schema(collector, use, logical_plan, "read"))
-    ids.update(_add_schema(collector, logic.write, logical_plan, "write"))
+    if logic.written is not None:
+        ids.update(_add_schema(collector, logic.written, logical_plan, "write"))
     for _, place in logic.names:
         add_dataset(collector, place)
     add_column_edges(
@@ -174,7 +175,8 @@ def _add_operations(collector: FactCollector, logic: Logic, logical_plan: str) -
             )  # fmt: skip
         for dataset_id in operation.datasets:
             collector.add(edge(labels.FEEDS, dataset_id, operation_id))
-    collector.add(edge(labels.FEEDS, ids[-1], logic.write.dataset_id))
+    if logic.written is not None:
+        collector.add(edge(labels.FEEDS, ids[-1], logic.written.dataset_id))
 
 
 def _head(
@@ -190,7 +192,7 @@ def _head(
         ),
         logical_plan=logical_plan,
         job=job_id,
-        target=logic.write.dataset_id,
+        target=logic.written.dataset_id if logic.written else "",
         mode=logic.mode,
         dynamic=True if may_leave_some(plan, logic.mode) else leaves_some(plan),
         command=plan.write.name,

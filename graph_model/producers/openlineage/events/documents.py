@@ -251,9 +251,11 @@ def _read_datasets(document: JsonObject) -> tuple[tuple[Dataset, ...], tuple[Dat
 
 
 def _read_dataset(fields: JsonObject, path: str, role: str) -> Dataset:
+    """The root of a bucket has no name: clients send "" for it."""
+    namespace = read_text(fields, "namespace", path, empty=True)
     return Dataset(
-        read_text(fields, "namespace", path, empty=True),
-        read_text(fields, "name", path),
+        namespace,
+        read_text(fields, "name", path, empty=bool(namespace)),
         read_facets("dataset", fields, "facets", path),
         read_facets(role, fields, f"{role}Facets", path) if role else {},
     )

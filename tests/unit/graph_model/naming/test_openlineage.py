@@ -7,7 +7,7 @@ from itertools import combinations
 import pytest
 
 from graph_model.errors import InvalidDocument
-from graph_model.naming import normalise, openlineage_uri
+from graph_model.naming import normalise, openlineage_symlink, openlineage_uri
 from graph_model.naming.rules import DEFAULT_RULES
 from graph_model.naming.rules_json import read_rules, write_rules
 
@@ -19,10 +19,13 @@ ONE: dict[str, list[tuple[str, str] | str]] = {
         (f"awsathena://athena.{EU}.amazonaws.com", NAME3),
         (f"awsathena://athena.{EU}.amazonaws.com:443", NAME3),
         (f"awsathena://ATHENA.{EU}.amazonaws.com:443/", NAME3),
+        (f"awsathena://athena.{EU}.amazonaws.com", '"DB"."S"."T"'),
     ],
     "glue": [
         (f"arn:aws:glue:{EU}:123456789012", "table/db/t"),
         (f"arn:aws:glue:{EU}:123456789012", "table/DB/T"),
+        (f"arn:aws:glue:{EU}:123456789012", "table/`db`/`t`"),
+        (f"arn:aws:glue:{EU}:123456789012", 'table/"db"/"T"'),
         f"arn:aws:glue:{EU}:123456789012:table/db/t",
     ],
     "cosmos": [
@@ -37,6 +40,7 @@ ONE: dict[str, list[tuple[str, str] | str]] = {
     "sql server": [
         ("mssql://h:1433", "db.dbo.t"),
         ("mssql://H", "db.dbo.t"),
+        ("mssql://h:1433", "[db].[dbo].[t]"),
         ("sqlserver://h", "db.dbo.t"),
         "jdbc:sqlserver://h:1433;databaseName=db:dbo.t",
     ],
@@ -44,7 +48,12 @@ ONE: dict[str, list[tuple[str, str] | str]] = {
         ("bigquery", "p.d.t"),
         ("bigquery:", "p.d.t"),
         ("bigquery://p", "d.t"),
+        ("bigquery", "`p`.`d`.`t`"),
+        ("bigquery", "`p.d.t`"),
+        ("bigquery", "p.d.t$20260105"),
+        ("bigquery", "p.d.t@-3600000"),
         "bigquery://p:d.t",
+        "bigquery://p:d.t$20260105",
     ],
     "cassandra": [("cassandra://h:9042", "k.t"), ("cassandra://h", "k.t"), "cassandra:k:t"],
     "milvus": [("milvus://h:19530", "d.c"), ("milvus://H", "d.c")],
@@ -52,28 +61,30 @@ ONE: dict[str, list[tuple[str, str] | str]] = {
         ("fabric-warehouse://x.datawarehouse.fabric.microsoft.com", NAME3),
         ("fabric-warehouse://X.datawarehouse.fabric.microsoft.com:1433", NAME3),
     ],
-    "mysql": [("mysql://h:3306", NAME2), ("mysql://H", NAME2), "jdbc:mysql://h/db:t"],
+    "mysql": [("mysql://h:3306", NAME2), ("mysql://H", "DB.T"), ("mysql://H", "`db`.`t`"), "jdbc:mysql://h/Db:T"],
     "crate": [("crate://h:5432", NAME3), ("crate://h", NAME3), "jdbc:crate://h/db:s.t"],
     "db2": [("db2://h:50000", NAME3), "jdbc:db2://h:50000/db:currentSchema=s;:t"],
-    "hive": [("hive://h:9083", NAME2), ("hive://H", NAME2)],
-    "hive server": [("hive2://h:10000", NAME2), "jdbc:hive2://h:10000/db:t"],
+    "hive": [("hive://h:9083", NAME2), ("hive://H", "DB.T"), ("hive://H", '`db`."t"')],
+    "hive server": [("hive2://h:10000", "DB.t"), "jdbc:hive2://h:10000/db:t"],
     "impala": [("impala://h:21050", NAME2), "jdbc:impala://h:21050/db:t"],
     "oceanbase": [("oceanbase://h:2881", NAME2), ("oceanbase://h", NAME2), "jdbc:oceanbase://h/db:t"],
     "oracle": [
         ("oracle://h:1521", "svc.s.t"),
         ("oracle://H", "SVC.s.t"),
+        ("oracle://H", 'SVC."s"."t"'),
         "jdbc:oracle:thin:@h:1521:svc:s.t",
     ],
     "postgres": [
         ("postgres://h:5432", NAME3),
         ("postgres://H", NAME3),
         ("postgresql://h", NAME3),
+        ("postgresql://h", '"db"."s"."t"'),
         "jdbc:postgresql://h:5432/db:s.t",
     ],
     "teradata": [("teradata://h:1025", NAME2), ("teradata://h", NAME2), "jdbc:teradata://h/DATABASE=db:t"],
     "redshift": [
         (f"redshift://c.{EU}:5439", NAME3),
-        (f"redshift://c.{EU}", NAME3),
+        (f"redshift://c.{EU}", '"DB"."s".T'),
         (f"redshift://c.c9akciq32.{EU}.redshift.amazonaws.com:5439", NAME3),
         (f"redshift://C.c9akciq32.{EU}.redshift.amazonaws.com", NAME3),
         f"jdbc:redshift://c.c9akciq32.{EU}.redshift.amazonaws.com:5439/db:s.t",
@@ -90,6 +101,8 @@ ONE: dict[str, list[tuple[str, str] | str]] = {
     ],
     "snowflake, an organisation's account": [
         ("snowflake://org-acct", NAME3),
+        ("snowflake://org-acct", "DB.S.T"),
+        ("snowflake://org-acct", '"DB"."S"."T"'),
         ("snowflake://ORG-ACCT.snowflakecomputing.com:443", NAME3),
         ("snowflake://org-acct.privatelink.snowflakecomputing.com", NAME3),
         "jdbc:snowflake://org-acct.snowflakecomputing.com/?db=db&schema=s:t",
@@ -111,7 +124,7 @@ ONE: dict[str, list[tuple[str, str] | str]] = {
     ],
     "snowflake on Azure": [("snowflake://xy12345.east-us-2.azure", NAME3)],
     "spanner": [("spanner://p:i", NAME3)],
-    "trino": [("trino://h:8080", NAME3), ("trino://H", NAME3), "jdbc:trino://h:8080/db/s:t"],
+    "trino": [("trino://h:8080", NAME3), ("trino://H", '"db"."s"."T"'), "jdbc:trino://h:8080/db/s:t"],
     "unity": [("unitycatalog://h", NAME3), ("unitycatalog://H:443", NAME3)],
     "databricks": [("databricks://h", NAME3), "jdbc:databricks://h:443/default;ConnCatalog=db:s.t"],
     "clickhouse": [("clickhouse://h:8123", NAME2), ("ch://h", NAME2), "jdbc:ch:http://h:8123/db:t"],
@@ -127,6 +140,10 @@ ONE: dict[str, list[tuple[str, str] | str]] = {
     "local file": [("file", "/x"), ("file://", "x"), "file:/x"],
     "remote file": [("file://nas", "/x"), "file://NAS/x"],
     "box": [("box://api.box.com:443/12", "k"), ("box://API.box.com/12", "/k")],
+    "rest catalog": [
+        ("https://polaris.example/api/catalog", "db.t"),
+        ("https://POLARIS.example:443/api/catalog/", '"db"."t"'),
+    ],
     "filenet": [("filenet://h:9443/r", "k"), ("filenet://H:9443/r", "/k")],
     "sharepoint": [("mssharepoint://h:443/site", "k"), ("mssharepoint://H/site", "/k")],
     "s3": [("s3://b", "x"), ("s3a://b", "/x"), "s3n://b/x"],
@@ -145,6 +162,11 @@ APART: list[tuple[str, str] | str] = [
     ("snowflake://xy12345.us-east-1.gcp", NAME3),
     ("snowflake://xy12345.fhplus.us-gov-west-1.aws", NAME3),
     ("postgres://h:5433", NAME3),
+    ("postgres://h", "db.s.T"),
+    ("bigquery", "p.d.T"),
+    ("https://nessie.example/iceberg", "db.t"),
+    ("crate://h", 'db."s.t"'),
+    ("s3://b", '"x"'),
     ("db2://h:6789", NAME3),
     ("trino://h:443", NAME3),
     ("hive://h:10000", NAME2),
@@ -223,3 +245,60 @@ def test_a_table_of_a_database_has_its_own_readable_name(
 @pytest.mark.parametrize("names", [("sales/a", "sales/b"), ("sales a", "sales b", "sales")])
 def test_tables_that_begin_alike_are_several(names: tuple[str, ...]) -> None:
     assert len({uri_of(("postgres://h:5432", name)) for name in names}) == len(names)
+
+
+@pytest.mark.parametrize(
+    ("decorator", "partition"),
+    [
+        ("20260105", "date=2026-01-05"),
+        ("2026010508", "hour=2026-01-05T08"),
+        ("202601", "month=2026-01"),
+        ("2026", "partition=2026"),
+        ("__UNPARTITIONED__", "partition=__UNPARTITIONED__"),
+    ],
+)
+def test_a_decorator_of_bigquery_is_a_partition_of_the_table(
+    decorator: str, partition: str
+) -> None:
+    (found,) = normalise(openlineage_uri("bigquery", f"p.d.t${decorator}"), "")
+    assert (found.uri, found.partition) == ("bigquery://p:d.t", partition)
+
+
+@pytest.mark.parametrize(
+    ("namespace", "uri"),
+    [
+        ("https://polaris.example/api/catalog", "https://polaris.example/api/catalog/db.t"),
+        ("http://nessie:19120/iceberg", "http://nessie:19120/iceberg/db.t"),
+        ("s3://warehouse", "spark_catalog/db.t"),
+        ("", "spark_catalog/db.t"),
+    ],
+)
+def test_a_table_of_a_rest_catalog_is_a_name_of_that_catalog(namespace: str, uri: str) -> None:
+    (found,) = normalise(openlineage_symlink(namespace, "db.t", "TABLE"), "")
+    assert (found.uri, found.kind, found.name) == (uri, "name", "db.t")
+
+
+@pytest.mark.parametrize("name", ["index.html", "a.csv", "v1.2", "t", "db.t?x=1"])
+def test_other_web_addresses_are_files(name: str) -> None:
+    assert normalise(f"https://example.org/data/{name}", "")[0].kind == "file"
+
+
+def test_a_bucket_without_a_name_is_the_bucket() -> None:
+    assert uri_of(("s3://b", "")) == uri_of(("s3://b", "/")) == "s3://b"
+
+
+@pytest.mark.parametrize(
+    ("case", "spelled"),
+    [("lower", "s.a%0Astraße"), ("upper", "S.A%0ASTRAßE"), ("", "s.a%0AStraße")],
+)
+def test_names_meet_in_the_case_of_their_engine(case: str, spelled: str) -> None:
+    cases = [["crate", case]] if case else []
+    rules = read_rules({"identifierCases": cases})
+    (found,) = normalise("jdbc:crate://h/db:s.`a\nStraße`", "", rules)
+    assert found.name.replace('"', "") == spelled
+    assert normalise(found.uri, "", rules) == (found,)
+
+
+def test_a_case_that_does_not_exist_is_refused() -> None:
+    with pytest.raises(InvalidDocument, match=r"identifierCases\[0\]\[1\]"):
+        read_rules({"identifierCases": [["crate", "Title"]]})
