@@ -381,10 +381,6 @@ class Rules:
     # (integration, type) of jobs that test data: their output is a table for failures, which dbt
     # writes only when configured.
     test_job_types: tuple[tuple[str, str], ...] = (("DBT", "TEST"),)
-    # Parts of the class of a Spark command that writes data, with or without something to read.
-    spark_writing_words: tuple[str, ...] = (
-        "Insert", "AsSelect", "Save", "Append", "Overwrite", "Load", "Replace",
-    )  # fmt: skip
     # Facets of a failure: where one came with FAIL, a later COMPLETE of the run only says that
     # Spark is done with the query.
     spark_error_facets: tuple[str, ...] = ("spark.exception",)

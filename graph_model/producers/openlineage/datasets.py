@@ -18,7 +18,13 @@ from graph_model import identity, labels, naming
 from graph_model.naming import DatasetName, Rules, SchemaColumn
 from graph_model.producers.canonical_json import spell
 from graph_model.producers.openlineage.events.documents import Dataset
-from graph_model.producers.openlineage.events.facets import Facet, SchemaField, Subset, Symlink
+from graph_model.producers.openlineage.events.facets import (
+    Facet,
+    SchemaField,
+    Subset,
+    Symlink,
+    is_silent,
+)
 
 Column = tuple[str, str]  # (dataset id, path)
 
@@ -104,6 +110,7 @@ class Schema:
 
 
 UNKNOWN_SCHEMA: Final = Schema(None)
+_NO_COLUMNS: Final = Schema(())
 
 
 def _weight(schema: Schema) -> int:
@@ -220,11 +227,11 @@ class DatasetNamer:
         return tuple(one for one, _ in self._named(namespace, name))
 
     def learn(self, dataset: Dataset) -> None:
-        """Keep the schema that an event gives a dataset."""
+        """Keep the schema that an event gives a dataset; a deleted one has no columns."""
         facet = dataset.facets.get("schema")
-        if facet is None or facet.deleted:
+        if facet is None or is_silent(facet):
             return
-        schema = schema_of(facet)
+        schema = _NO_COLUMNS if facet.deleted else schema_of(facet)
         for _, whole in self._named(*dataset.key):
             self.known[whole.id] = DatasetUse(whole.dataset, schema)
         self._asked.clear()

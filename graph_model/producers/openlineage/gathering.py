@@ -45,6 +45,8 @@ from graph_model.producers.translation_result import Outcome, earlier_sets
 from graph_model.stores.protocols import DocumentState, StoredDocument
 
 _MOST_ELEMENTS: Final = 20_000
+#: The note at a document with a damaged facet, which is not in the graph.
+FACET_SET_ASIDE: Final = "facet-set-aside"
 _Set = frozenset[tuple[str, str]]
 
 
@@ -193,8 +195,13 @@ def _add(
     if writes and all(map(effects.prunes, writes)):
         outcome.hide(documents, dropped=all(map(effects.drops, writes)))
         return
-    left_out = translation.left_out
-    outcome.states |= {one.position: projected(one, left_out) for one in documents}
+    outcome.states |= {
+        document.position: projected(
+            document,
+            (*translation.left_out, *((FACET_SET_ASIDE, problem) for problem in event.set_aside)),
+        )
+        for document, event in members
+    }
     outcome.parts += translation.parts
     if writes:
         outcome.parts.append(Facts(rows=tuple(sorted(_arrivals(writes, members)))))

@@ -23,7 +23,15 @@ from typing import Final
 from graph_model import identity, labels, naming
 from graph_model.gaps import SCHEMAS_TOO_LARGE, TOO_LARGE
 from graph_model.naming import JobName, Rules
-from graph_model.producers.elements.spark_commands import LIFECYCLE_COMMANDS, ROW_LEVEL_COMMANDS
+from graph_model.producers.elements.spark_commands import (
+    APPENDING_COMMANDS,
+    DYNAMIC_COMMANDS,
+    FILLING_COMMANDS,
+    INSERTING_COMMANDS,
+    LIFECYCLE_COMMANDS,
+    ROW_LEVEL_COMMANDS,
+    ROW_LEVEL_WRITES,
+)
 from graph_model.producers.openlineage.columns import ColumnEdges, ReportedFlow, RunInfluence
 from graph_model.producers.openlineage.datasets import DatasetNamer, DatasetUse, partition_keys
 from graph_model.producers.openlineage.events.accumulate import JobStatement
@@ -53,7 +61,6 @@ SOURCES_UNKNOWN: Final = "sources-unknown"
 COLUMN_NOT_REPORTED: Final = "column-untold"
 COLUMNS_NOT_REPORTED: Final = "columns-untold"
 _RENAME: Final = "RENAME"
-_APPENDING: Final = "AppendData"  # a Spark command class that implies its mode
 _RANK: Final = {origin: rank for rank, origin in enumerate(labels.ORIGINS)}
 _IDENTITY: Final = (Transformation(labels.DIRECT, labels.IDENTITY, "", masking=False),)
 
@@ -363,7 +370,7 @@ class _Reader:
             return draft
         draft.read(named.values(), labels.COLUMN_ORIGIN)
         draft.read(implied, self.weakest)
-        if self.command in ROW_LEVEL_COMMANDS:
+        if self._changes_rows():
             draft.read([output.use], self.weakest)
         for lineage in () if self.statement.without_columns else output.lineages():
             self._add_columns(draft, output.use, lineage)
@@ -482,21 +489,38 @@ class _Reader:
     # --- the mode --------------------------------------------------------------------------------
 
     def _mode(self, output: _Output, *, reads: bool) -> str:
-        """By the command's class, then by lifecycleStateChange; otherwise unknown."""
+        """By the command's class, then by lifecycleStateChange; otherwise unknown.
+
+        A command that is not known is never an overwrite: it may have changed a property.
+        """
         change = output.lifecycle().change
-        if change in self.rules.lifecycle_ends or self.command in LIFECYCLE_COMMANDS:
+        ends = change in self.rules.lifecycle_ends
+        if ends or (self.command in LIFECYCLE_COMMANDS and change != _RENAME):
             return labels.LIFECYCLE
-        if self.command in ROW_LEVEL_COMMANDS:
+        if self._changes_rows() or self.command in APPENDING_COMMANDS:
             return labels.APPEND
-        writes = any(word in self.command for word in self.rules.spark_writing_words)
+        if self.command in DYNAMIC_COMMANDS:
+            return labels.OVERWRITE
+        writes = self.command in INSERTING_COMMANDS or self.command in FILLING_COMMANDS
         has_data = reads or writes or output.has_statistics()
         if change in self.rules.lifecycle_changes and not has_data:
             return labels.LIFECYCLE
-        if change == _RENAME and not has_data and self._stays(output):
-            return labels.LIFECYCLE
-        if change in ("CREATE", "OVERWRITE", _RENAME):
-            return labels.OVERWRITE
-        return labels.APPEND if self.command == _APPENDING else labels.UNKNOWN_MODE
+        if change == _RENAME:
+            stays = not has_data and self._stays(output)
+            return labels.LIFECYCLE if stays else labels.OVERWRITE
+        if change not in ("CREATE", "OVERWRITE") or self._may_repeat_an_insert(reads=reads):
+            return labels.UNKNOWN_MODE
+        return labels.OVERWRITE if writes or not self.command else labels.UNKNOWN_MODE
+
+    def _changes_rows(self) -> bool:
+        return self.command in ROW_LEVEL_COMMANDS or self.command in ROW_LEVEL_WRITES
+
+    def _may_repeat_an_insert(self, *, reads: bool) -> bool:
+        """Whether the command's rows may be those of an insert that it ran: it must not hide them.
+
+        .267 execute_insert_into_hive_table a -> t, .268 execute_create_hive_table_as_select -> t
+        """
+        return self.command in FILLING_COMMANDS and not reads
 
 
 def _columns_without_lineage(output: _Output) -> list[tuple[str, str]]:
@@ -536,7 +560,8 @@ def statement_digest(
 
 def _dataset_digest(dataset: Dataset) -> list[str]:
     names = ("schema", "columnLineage", "lifecycleStateChange")
-    facets = [dataset.facets[name].digest if name in dataset.facets else "" for name in names]
+    listed = [dataset.facets.get(name) for name in names]
+    facets = ["" if facet is None else facet.digest or "deleted" for facet in listed]
     subset = dataset.usage.get("subset")
     counted = "outputStatistics" in dataset.usage
     return [*dataset.key, *facets, subset.digest if subset else "", str(counted)]

@@ -73,6 +73,7 @@ from graph_model.producers.openlineage.events.facets import (
     JobType,
     Lifecycle,
     LineageEntry,
+    is_silent,
     value_of,
 )
 from graph_model.producers.openlineage.events.jobs import (
@@ -81,6 +82,7 @@ from graph_model.producers.openlineage.events.jobs import (
     own_job,
     place_job,
     producer_text,
+    writes_dynamically,
 )
 from graph_model.producers.openlineage.job_logic import read_logics, renamed_from
 from graph_model.producers.openlineage.pages.listing import event_rows
@@ -292,6 +294,7 @@ def _run_execution(state: RunState, place: JobPlace, subject: _Subject) -> Execu
         error=error,
         command=place.command,
         application_id=place.application_id,
+        dynamic=writes_dynamically(place.command, state.statement.run_facets),
     )
 
 
@@ -304,6 +307,7 @@ def _execution(
     error: str | None = None,
     command: str = "",
     application_id: str = "",
+    dynamic: bool = False,
 ) -> ExecutionRow:
     return ExecutionRow(
         id="",
@@ -320,7 +324,7 @@ def _execution(
         error=error,
         metrics="",
         mode="",
-        dynamic=False,
+        dynamic=dynamic,
         kind="",
         command=command,
         producer=subject.producer,
@@ -453,7 +457,9 @@ def _completed(
     base: ExecutionRow, plan: LogicalPlanHead, touched: _Touched, subject: _Subject
 ) -> ExecutionRow:
     mode = plan.mode
-    if mode == labels.OVERWRITE and any(role == "write" for role, _, _ in touched.partitions):
+    dynamic = base.dynamic and mode == labels.OVERWRITE
+    named = any(role == "write" for role, _, _ in touched.partitions)
+    if mode == labels.OVERWRITE and (dynamic or named):
         mode = labels.OVERWRITE_PARTITIONS
     rules = subject.rules
     kind = base.kind or _KINDS.get(plan.mode, labels.WRITE_KIND)
@@ -470,6 +476,7 @@ def _completed(
             }
         ),
         mode=mode,
+        dynamic=dynamic,
         kind=kind,
         reads=plan.reads_text,
         version=version.id if version else "",
@@ -729,12 +736,12 @@ def _add_described_dataset(
     add_dataset(collector, use.dataset)
     _add_dataset_facets(collector, subject, dataset, names, "")
     schema = dataset.facets.get("schema")
-    if schema is not None and not schema.deleted:
+    if schema is not None and not schema.deleted and not is_silent(schema):
         known = names.use(*dataset.key)
         add_schema_of(collector, known)
         collector.add(SupportRow(subject.id, known.schema_id))
         _add_row(collector, subject, use.id, "dataset", schema)
-    elif schema is not None:
+    elif schema is not None and schema.deleted:
         _add_row(collector, subject, use.id, "dataset", schema)
 
 

@@ -36,6 +36,7 @@ from graph_model.producers.openlineage.events.facets import (
     Facets,
     JobType,
     LineageEntry,
+    is_silent,
     value_of,
 )
 
@@ -173,7 +174,7 @@ def _snapshot(ordered: Sequence[RunEvent]) -> Sequence[RunEvent]:
 def _latest(listed: Iterable[Facets]) -> dict[str, Facet]:
     found: dict[str, Facet] = {}
     for facets in listed:
-        found.update(facets)
+        found.update((name, facet) for name, facet in facets.items() if not is_silent(facet))
     return found
 
 

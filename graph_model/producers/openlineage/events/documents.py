@@ -3,7 +3,8 @@
 Distinguished by their shape (has ``run``; has ``dataset``; has ``job``), for older clients send no
 ``schemaURL``. Structure is checked, formats are not: a run id need not be a UUID, a producer not
 a URI, ``producer``, ``eventType``, ``inputs`` and ``outputs`` may be missing, and event types that
-the specification does not know count as OTHER. Every facet is kept (see ``facets``).
+the specification does not know count as OTHER. Every facet is kept (see ``facets``); a damaged one
+is set aside alone.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Final
 
 from graph_model import identity, labels
@@ -78,11 +79,14 @@ class Job:
 
 @dataclass(frozen=True, slots=True)
 class _Event:
-    """``time`` in nanoseconds since 1970; ``digest`` covers the whole content of the event."""
+    """``time`` in nanoseconds since 1970; ``digest`` covers the whole content of the event but the
+    damaged facets, which ``set_aside`` names with the reason.
+    """
 
     time: int
     producer: str
     digest: str
+    set_aside: tuple[str, ...] = field(kw_only=True, default=())
 
     @property
     def at(self) -> int:
@@ -200,31 +204,38 @@ def _read_run_event(document: JsonObject) -> RunEvent:
     time, producer = _read_time(document), optional_text(document, "producer", "")
     kind = optional_text(document, "eventType", "").strip().upper()
     run_id = read_run_id(run, "run")
-    run_facets = read_facets("run", run, "facets", "run")
-    job = _read_job(document)
-    inputs, outputs = _read_datasets(document)
+    set_aside: list[str] = []
+    run_facets = read_facets("run", run, "facets", "run", set_aside)
+    job = _read_job(document, set_aside)
+    inputs, outputs = _read_datasets(document, set_aside)
     digest = identity.digest(
         "run", time, producer, kind, run_id, _facet_digests(run_facets),
         _job_digest(job), _dataset_digests(inputs), _dataset_digests(outputs),
     )  # fmt: skip
-    return RunEvent(time, producer, digest, kind, run_id, run_facets, job, inputs, outputs)
+    return RunEvent(
+        time, producer, digest, kind, run_id, run_facets, job, inputs, outputs,
+        set_aside=tuple(set_aside),
+    )  # fmt: skip
 
 
 def _read_job_event(document: JsonObject) -> JobEvent:
     time, producer = _read_time(document), optional_text(document, "producer", "")
-    job = _read_job(document)
-    inputs, outputs = _read_datasets(document)
+    set_aside: list[str] = []
+    job = _read_job(document, set_aside)
+    inputs, outputs = _read_datasets(document, set_aside)
     digest = identity.digest(
         "job", time, producer, _job_digest(job), _dataset_digests(inputs), _dataset_digests(outputs)
     )
-    return JobEvent(time, producer, digest, job, inputs, outputs)
+    return JobEvent(time, producer, digest, job, inputs, outputs, set_aside=tuple(set_aside))
 
 
 def _read_dataset_event(document: JsonObject) -> DatasetEvent:
     time, producer = _read_time(document), optional_text(document, "producer", "")
-    dataset = _read_dataset(read_object(document["dataset"], "dataset"), "dataset", "")
+    set_aside: list[str] = []
+    fields = read_object(document["dataset"], "dataset")
+    dataset = _read_dataset(fields, "dataset", "", set_aside)
     digest = identity.digest("dataset", time, producer, _dataset_digests((dataset,)))
-    return DatasetEvent(time, producer, digest, dataset)
+    return DatasetEvent(time, producer, digest, dataset, set_aside=tuple(set_aside))
 
 
 def _read_time(document: JsonObject) -> int:
@@ -234,30 +245,37 @@ def _read_time(document: JsonObject) -> int:
     return time
 
 
-def _read_job(document: JsonObject) -> Job:
+def _read_job(document: JsonObject, set_aside: list[str]) -> Job:
     job = read_object(document.get("job"), "job")
     return Job(
         read_text(job, "namespace", "job", empty=True),
         read_text(job, "name", "job"),
-        read_facets("job", job, "facets", "job"),
+        read_facets("job", job, "facets", "job", set_aside),
     )
 
 
-def _read_datasets(document: JsonObject) -> tuple[tuple[Dataset, ...], tuple[Dataset, ...]]:
-    return (
-        read_items(document, "inputs", "", lambda item, path: _read_dataset(item, path, "input")),
-        read_items(document, "outputs", "", lambda item, path: _read_dataset(item, path, "output")),
-    )
+def _read_datasets(
+    document: JsonObject, set_aside: list[str]
+) -> tuple[tuple[Dataset, ...], tuple[Dataset, ...]]:
+    def of(role: str) -> tuple[Dataset, ...]:
+        return read_items(
+            document,
+            f"{role}s",
+            "",
+            lambda item, path: _read_dataset(item, path, role, set_aside),
+        )
+
+    return of("input"), of("output")
 
 
-def _read_dataset(fields: JsonObject, path: str, role: str) -> Dataset:
+def _read_dataset(fields: JsonObject, path: str, role: str, set_aside: list[str]) -> Dataset:
     """The root of a bucket has no name: clients send "" for it."""
     namespace = read_text(fields, "namespace", path, empty=True)
     return Dataset(
         namespace,
         read_text(fields, "name", path, empty=bool(namespace)),
-        read_facets("dataset", fields, "facets", path),
-        read_facets(role, fields, f"{role}Facets", path) if role else {},
+        read_facets("dataset", fields, "facets", path, set_aside),
+        read_facets(role, fields, f"{role}Facets", path, set_aside) if role else {},
     )
 
 

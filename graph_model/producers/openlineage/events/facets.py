@@ -46,6 +46,7 @@ _SPREAD: Final = 4
 _LONGEST_RUN_ID: Final = 500  # keys of a database index, which bounds their length
 _LONGEST_FACET_NAME: Final = 200
 _SHORT: Final = 100
+_MOST_SET_ASIDE: Final = 20
 _ENVELOPE: Final = frozenset({"_producer", "_schemaURL", "_deleted"})
 _Value = TypeVar("_Value")
 
@@ -456,24 +457,50 @@ def read_once(_facet: tuple[str, str, str], length: int, read: Callable[[], Any]
     return FacetReading(read(), _READING_BYTES + _SPREAD * length)
 
 
-def read_facets(kind: str, fields: JsonObject, key: str, path: str) -> dict[str, Facet]:
-    """The facets of one entity by name; a null facet is left out. Raises InvalidDocument.
+def read_facets(
+    kind: str, fields: JsonObject, key: str, path: str, set_aside: list[str]
+) -> dict[str, Facet]:
+    """The facets of one entity by name; a null facet is left out.
 
-    ``kind`` is run, job, dataset, input or output.
+    ``kind`` is run, job, dataset, input or output. A damaged facet is left out, too, and
+    ``set_aside`` receives the reason: clients drop an event that is refused, with its tables.
     """
     here = join(path, key)
     found: dict[str, Facet] = {}
-    for name, value in optional_object(fields, key, path).items():
-        if len(name) > _LONGEST_FACET_NAME:
-            limit = f"names of at most {_LONGEST_FACET_NAME} characters"
-            raise InvalidDocument(join(here, name), limit)
-        if value is not None:
-            found[name] = _read_facet(kind, name, read_object(value, join(here, name)), here)
+    for name, value in _listed(fields, key, path, set_aside).items():
+        if value is None:
+            continue
+        try:
+            found[name] = _read_facet(kind, name, value, here)
+        except InvalidDocument as problem:
+            if name == DECLARATION_FACET:  # no client sends it, and it decides what the event is
+                raise
+            _note(problem, set_aside)
     return found
 
 
-def _read_facet(kind: str, name: str, value: JsonObject, path: str) -> Facet:
+def _note(problem: InvalidDocument, set_aside: list[str]) -> None:
+    """A reason is longer than the facet may be: a bounded number is kept."""
+    if len(set_aside) < _MOST_SET_ASIDE:
+        set_aside.append(str(problem))
+    elif len(set_aside) == _MOST_SET_ASIDE:
+        set_aside.append("and more of them")
+
+
+def _listed(fields: JsonObject, key: str, path: str, set_aside: list[str]) -> JsonObject:
+    try:
+        return optional_object(fields, key, path)
+    except InvalidDocument as problem:
+        _note(problem, set_aside)
+        return {}
+
+
+def _read_facet(kind: str, name: str, facet: object, path: str) -> Facet:
+    """Raises InvalidDocument for a damaged one."""
     here = join(path, name)
+    if len(name) > _LONGEST_FACET_NAME:
+        raise InvalidDocument(here, f"names of at most {_LONGEST_FACET_NAME} characters")
+    value = read_object(facet, here)
     body = {key: item for key, item in value.items() if key not in _ENVELOPE}
     spelled = identity.spelled(body)
     digest = identity.digest_of_spelled(spelled)
@@ -484,6 +511,14 @@ def _read_facet(kind: str, name: str, value: JsonObject, path: str) -> Facet:
         return Facet(name, body, digest)
     reading = read_once((kind, name, digest), len(spelled), partial(reader, body, here))
     return Facet(name, body, digest, value=reading.value)
+
+
+def is_silent(facet: Facet) -> bool:
+    """Whether a facet says nothing: clients that did not see the columns send ``fields: []``.
+
+    Only ``_deleted`` takes columns away.
+    """
+    return facet.name == "schema" and not facet.deleted and not facet.value
 
 
 def value_of(facets: Facets, name: str, kind: type[_Value]) -> _Value | None:

@@ -24,6 +24,7 @@ from typing import Any, Final, Literal
 
 from graph_model import naming
 from graph_model.naming import JobName, Rules
+from graph_model.producers.elements.spark_commands import DYNAMIC_COMMANDS, INSERTING_COMMANDS
 from graph_model.producers.openlineage.events.accumulate import JobStatement
 from graph_model.producers.openlineage.events.facets import (
     Facets,
@@ -40,6 +41,7 @@ _PRODUCER: Final = re.compile(
 )
 _LONGEST_PRODUCER: Final = 200
 _EXECUTE: Final = "execute_"
+_OVERWRITE_MODE: Final = "spark.sql.sources.partitionOverwriteMode"
 _DATAPROC: Final = ("gcp_dataproc", "gcp_dataproc_spark")
 
 
@@ -241,6 +243,16 @@ def _command_word(statement: JobStatement, parent: RunReference | None) -> str:
     """``app.collect_limit.t`` => ``collect_limit``."""
     rest = statement.name[len(_prefix(statement, parent)) + 1 :]
     return rest.partition(".")[0]
+
+
+def writes_dynamically(command: str, facets: Facets) -> bool:
+    """Whether an overwrite by the command replaces only the partitions that it has rows for: the
+    command says so, or the session's setting, where the client is told to capture it.
+    """
+    mode = stripped(facet_body(facets, "spark_properties", "properties"), _OVERWRITE_MODE)
+    return command in DYNAMIC_COMMANDS or (
+        command in INSERTING_COMMANDS and mode.lower() == "dynamic"
+    )
 
 
 def is_query(statement: JobStatement, place: JobPlace, rules: Rules) -> bool:

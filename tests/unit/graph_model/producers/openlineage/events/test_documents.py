@@ -239,18 +239,11 @@ def test_nanoseconds_keep_the_order_of_events():
         ({**RUN, "run": {}}, "run.runId"),
         ({**RUN, "run": {"runId": " "}}, "run.runId"),
         ({**RUN, "run": {"runId": "x" * 501}}, "run.runId"),
-        ({**RUN, "run": {"runId": "r", "facets": {"x" * 201: {}}}}, f"run.facets.{'x' * 100}"),
         ({**RUN, "job": None}, "job"),
         ({**RUN, "job": {"namespace": "n"}}, "job.name"),
         ({**RUN, "inputs": {}}, "inputs"),
         ({**RUN, "outputs": [{"namespace": "n", "name": "t"}, 7]}, "outputs[1]"),
         ({**RUN, "inputs": [{"name": "t"}]}, "inputs[0].namespace"),
-        (changed(("job", "facets", "lineage", "entries", 0, "type"), "TABLE"),
-         "job.facets.lineage.entries[0].type"),
-        (changed(("outputs", 0, "facets", "columnLineage", "dataset", 0, "field"), None),
-         "outputs[0].facets.columnLineage.dataset[0].field"),
-        (changed(("inputs", 0, "inputFacets", "inputStatistics", "size"), "big"),
-         "inputs[0].inputFacets.inputStatistics.size"),
     ],
 )  # fmt: skip
 def test_a_refused_document_names_the_place(document, path):
@@ -259,6 +252,38 @@ def test_a_refused_document_names_the_place(document, path):
     assert caught.value.path == path
 
 
+@pytest.mark.parametrize(
+    ("document", "path"),
+    [
+        ({**RUN, "run": {"runId": "r", "facets": {"x" * 201: {}}}}, f"run.facets.{'x' * 100}"),
+        ({**RUN, "run": {"runId": "r", "facets": []}}, "run.facets"),
+        (changed(("job", "facets", "lineage", "entries", 0, "type"), "TABLE"),
+         "job.facets.lineage.entries[0].type"),
+        (changed(("job", "facets", "ownership"), [{"name": "me"}]), "job.facets.ownership"),
+        (changed(("run", "facets", "parent"), {"run": {"runId": "r1"}}), "run.facets.parent.job"),
+        (changed(("outputs", 0, "facets", "columnLineage", "dataset", 0, "field"), None),
+         "outputs[0].facets.columnLineage.dataset[0].field"),
+        (changed(("inputs", 0, "inputFacets", "inputStatistics", "size"), "big"),
+         "inputs[0].inputFacets.inputStatistics.size"),
+    ],
+)  # fmt: skip
+def test_a_damaged_facet_is_set_aside_alone_and_named(document, path):
+    event = read_event(document)
+    (problem,) = event.set_aside
+    assert problem.startswith(f"{path}: expected ")
+    whole = read_event(FULL if "inputs" in document else RUN)
+    assert [d.key for d in event.inputs] == [d.key for d in whole.inputs]
+
+
+def test_the_reasons_of_many_damaged_facets_are_bounded():
+    event = read_event(
+        {**RUN, "run": {"runId": "r", "facets": dict.fromkeys(map(str, range(99)), 1)}}
+    )
+    assert len(event.set_aside) == 21
+    assert event.set_aside[-1] == "and more of them"
+
+
+FACETS = {"facets", "inputFacets", "outputFacets"}
 HOSTILE = [None, True, 7, -1.5, "", "x", [], {}, [[]], [None], {"": {}}, "\x00\ud800", 10**400]
 
 
@@ -268,6 +293,7 @@ def test_a_wrong_type_anywhere_names_the_field_or_is_taken(path):
     for value in HOSTILE:
         refused = refusal(changed(path, value))
         if refused is not None:
+            assert not FACETS & set(path)  # a damaged facet refuses no event
             assert refused.path.startswith(steps) or steps.startswith(refused.path)
             assert refused.expected
 

@@ -19,6 +19,7 @@ from graph_model.facts import (
     JobRow,
     NameRow,
     RunRow,
+    SchemaRow,
     merge,
 )
 from graph_model.naming import Rules
@@ -330,3 +331,20 @@ def test_a_producer_that_only_names_spark_as_its_engine_names_it_with_and_withou
         assert {(row.namespace, row.name) for row in rows if isinstance(row, JobRow)} == {
             ("etl", "etl_l00.load_orders")
         }
+
+
+def schema_written(*facets: dict[str, Any]) -> list[str]:
+    """The columns of the schemas that a run writes whose events have these schema facets."""
+    told = [
+        event(minute, "RUNNING", outputs=[table("out", facets={"schema": facet})])
+        for minute, facet in enumerate(facets)
+    ]
+    rows = facts_of_run([*told, event(59, "COMPLETE")]).rows
+    return [row.columns for row in rows if isinstance(row, SchemaRow)]
+
+
+def test_a_schema_without_fields_says_nothing_and_a_deletion_takes_the_columns_away() -> None:
+    known = {"fields": [{"name": "a"}]}
+    assert schema_written(known, {"fields": []}) == schema_written(known) != []
+    assert schema_written({"fields": []}) == []
+    assert schema_written(known, {"_deleted": True}) == ["[]"]
