@@ -70,6 +70,7 @@ def _edge(edge: ColumnEdge, names: SpreadNames) -> dict[str, Any]:
         "how": edge.how,
         "expression": edge.expression,
         "jobs": to_json(names.jobs_of(edge.plans)),
+        **({"masking": True} if edge.masking else {}),
     }
 
 

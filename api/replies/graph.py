@@ -184,7 +184,8 @@ def count_influences(influences: Influences | None) -> dict[str, int] | None:
 
 def _edge(edge: FeedEdge | ColumnEdgeView) -> dict[str, Any]:
     if isinstance(edge, ColumnEdgeView):
-        chain = {} if edge.hops is None else {"hops": edge.hops}
+        chain: dict[str, Any] = {} if edge.hops is None else {"hops": edge.hops}
+        chain |= {"masking": True} if edge.masking else {}
         return _between(edge, edge.kind) | {
             "how": edge.how,
             "expression": edge.expression,

@@ -63,7 +63,8 @@ class PlanUse(NamedTuple):
 class ColumnEdge(NamedTuple):
     """One edge per (source, target, kind, how), for any number of plans.
 
-    ``hops``: the number of steps of a chain that is drawn as one edge (``ends``).
+    ``hops``: the number of steps of a chain that is drawn as one edge (``ends``). ``masking``:
+    every plan behind it masks the value; of a chain of several steps it is not known.
     """
 
     source: str
@@ -73,6 +74,7 @@ class ColumnEdge(NamedTuple):
     expression: str
     plans: tuple[str, ...]
     hops: int | None = None
+    masking: bool = False
 
 
 class ColumnNode(NamedTuple):

@@ -218,6 +218,7 @@ class ColumnEdgeView(NamedTuple):
     jobs: tuple[str, ...]
     hops: int | None = None
     route: Route | None = None
+    masking: bool = False
 
 
 class NodeMark(NamedTuple):
@@ -483,6 +484,7 @@ def _column_edge(edge: ColumnEdge, names: Names) -> ColumnEdgeView:
         plans=edge.plans,
         jobs=tuple(sorted(jobs)),
         hops=edge.hops,
+        masking=edge.masking,
     )
 
 

@@ -25,6 +25,7 @@ export function describeLink(context, model, item) {
         ['From', endLink(ends[0])],
         ['To', endLink(ends[1])],
         ['How', column && howChip(edge)],
+        ['Masked', edge.masking && 'by every plan behind this step'],
         ['Origin', edge.origin === 'declared' && 'declared by a person: no run tells of it'],
         ['Attempted', edge.attempted && 'the last run failed: nothing flowed here'],
         ['Mode', edge.modes?.length > 0 && edge.modes.map(modeChip)],

@@ -116,20 +116,28 @@ def fold_column_edges(
     edges: Iterable[Edge], hidden_plans: Collection[str] = ()
 ) -> list[ColumnEdge]:
     """One edge per (from, to, kind, how); expressions joined in sorted order. Hidden logical plans
-    (ids) are behind an edge only where no other plan is.
+    (ids) are behind an edge only where no other plan is. A value is masked where every plan that
+    counts masks it.
     """
     texts: dict[tuple[str, str, str, str], dict[str, set[str]]] = {}  # by plan
+    unmasked: dict[tuple[str, str, str, str], set[str]] = {}
     for edge in edges:
         values = dict(edge.properties)
         key = (edge.out_id, edge.in_id, str(values["kind"]), str(values["how"]))
         of_plan = texts.setdefault(key, {}).setdefault(str(values["logical_plan"]), set())
         of_plan.add(str(values.get("expression", "")))
-    return [_fold(key, texts[key], hidden_plans) for key in sorted(texts)]
+        if values.get("masking") is not True:
+            unmasked.setdefault(key, set()).add(str(values["logical_plan"]))
+    return [_fold(key, texts[key], hidden_plans, unmasked.get(key, ())) for key in sorted(texts)]
 
 
 def _fold(
-    key: tuple[str, str, str, str], texts: Mapping[str, set[str]], hidden_plans: Collection[str]
+    key: tuple[str, str, str, str],
+    texts: Mapping[str, set[str]],
+    hidden_plans: Collection[str],
+    unmasked: Collection[str],
 ) -> ColumnEdge:
     plans = sorted(texts.keys() - set(hidden_plans)) or sorted(texts)
     expressions = {text for plan in plans for text in texts[plan] if text}
-    return ColumnEdge(*key, labels.BETWEEN_EXPRESSIONS.join(sorted(expressions)), tuple(plans))
+    text = labels.BETWEEN_EXPRESSIONS.join(sorted(expressions))
+    return ColumnEdge(*key, text, tuple(plans), masking=set(unmasked).isdisjoint(plans))

@@ -65,8 +65,10 @@ def lift(document: object) -> JsonObject:
         return plan
     extra = _object_or_empty(plan.get("extraInfo"), "extraInfo")
     expressions = _Expressions()
-    operations = _lift_operations(read_object(plan.get("operations"), "operations"), expressions)
+    operations = read_object(plan.get("operations"), "operations")
     attributes = _lift_attributes(extra.get("attributes"))
+    unions = _UnionColumns(operations, attributes)
+    operations = _lift_operations(operations, expressions, unions)
     _trace(operations, attributes, expressions)
     lifted = {
         **plan,
@@ -105,19 +107,23 @@ def _nanoseconds(value: object) -> int | None:
 # --- operations and attributes -----------------------------------------------------------------
 
 
-def _lift_operations(operations: JsonObject, expressions: _Expressions) -> dict[str, Any]:
-    write = read_object(operations.get("write"), "operations.write")
-    lifted = {**operations, "write": _lift_operation(write, "operations.write", expressions)}
+def _lift_operations(
+    operations: JsonObject, expressions: _Expressions, unions: _UnionColumns
+) -> dict[str, Any]:
+    def lift_one(item: object, path: str) -> dict[str, Any]:
+        return _lift_operation(read_object(item, path), path, expressions, unions)
+
+    lifted = {**operations, "write": lift_one(operations.get("write"), "operations.write")}
     for key in ("reads", "other"):
         path = f"operations.{key}"
-        lifted[key] = [
-            _lift_operation(read_object(item, f"{path}[{index}]"), f"{path}[{index}]", expressions)
-            for index, item in enumerate(_list(operations.get(key), path))
-        ]
+        listed = _list(operations.get(key), path)
+        lifted[key] = [lift_one(item, f"{path}[{index}]") for index, item in enumerate(listed)]
     return lifted
 
 
-def _lift_operation(operation: JsonObject, path: str, expressions: _Expressions) -> dict[str, Any]:
+def _lift_operation(
+    operation: JsonObject, path: str, expressions: _Expressions, unions: _UnionColumns
+) -> dict[str, Any]:
     extra = dict(_object_or_empty(operation.get("extra"), f"{path}.extra"))
     lifted = {key: value for key, value in operation.items() if key != "schema"}
     lifted["id"] = _operation_id(operation.get("id"))
@@ -125,12 +131,16 @@ def _lift_operation(operation: JsonObject, path: str, expressions: _Expressions)
         children = _list(operation["childIds"], f"{path}.childIds")
         lifted["childIds"] = [_operation_id(child) for child in children]
     if operation.get("schema") is not None:
-        lifted["output"] = list(_list(operation["schema"], f"{path}.schema"))
+        own = unions.made_by(operation)
+        listed = _list(operation["schema"], f"{path}.schema")
+        lifted["output"] = [
+            own.get(item, item) if isinstance(item, str) else item for item in listed
+        ]
     if operation.get("name") is None and extra.get("name") is not None:
         lifted["name"] = extra.pop("name")
     lifted["extra"] = extra
     if "params" in operation:
-        lifted["params"] = expressions.lift(operation["params"])
+        lifted["params"] = expressions.lift(operation["params"], unions.read_by(operation))
     return lifted
 
 
@@ -154,6 +164,106 @@ def _lift_attributes(listed: object) -> dict[str, dict[str, Any]]:
     return attributes
 
 
+class _UnionColumns:
+    """Attributes for the unions of agents before 0.5.3, which gave them those of their first input.
+
+    Such a union stands for the rows of every input, so its columns get ids of their own, there and
+    in the operations above:
+
+        Union [a1] over [a1] and [b1], Project a1  =>  Union [a1~1], Project a1~1
+
+    https://github.com/AbsaOSS/spline-spark-agent/issues/65
+    """
+
+    def __init__(self, operations: JsonObject, attributes: dict[str, dict[str, Any]]) -> None:
+        listed = (
+            *_objects([operations.get("write")]),
+            *_objects(operations.get("reads")),
+            *_objects(operations.get("other")),
+        )
+        self._attributes = attributes
+        self._operations = {_key(item): item for item in listed}
+        self._made: dict[str, Mapping[str, str]] = {}
+        if any(map(_is_union, listed)):
+            for operation in listed:
+                self._name(operation)
+
+    def made_by(self, operation: JsonObject) -> Mapping[str, str]:
+        """Attribute => its id in the output of an operation, where that is another one."""
+        return self._made.get(_key(operation), {})
+
+    def read_by(self, operation: JsonObject) -> Mapping[str, str]:
+        """The same for the inputs of an operation."""
+        found: dict[str, str] = {}
+        for child in dict.fromkeys(_keys_of_inputs(operation)):
+            found.update(self._made.get(child, {}))
+        return found
+
+    def _name(self, top: JsonObject) -> None:
+        """Inputs first; a cycle, which the reader of the plan refuses, ends anywhere."""
+        stack = [(_key(top), False)]
+        entered: set[str] = set()
+        while stack:
+            key, inputs_done = stack.pop()
+            operation = self._operations.get(key)
+            if operation is None or key in self._made:
+                continue
+            if inputs_done:
+                self._made[key] = self._outputs_of(operation, key)
+            elif key not in entered:
+                entered.add(key)
+                stack.append((key, True))
+                stack.extend((child, False) for child in _keys_of_inputs(operation))
+
+    def _outputs_of(self, operation: JsonObject, key: str) -> Mapping[str, str]:
+        read = self.read_by(operation)
+        if operation.get("schema") is None:
+            return read
+        output = _attribute_ids(operation["schema"])
+        made = {item: read[item] for item in output if item in read}
+        if not _is_union(operation):
+            return made
+        inputs = [self._outputs(child) for child in _keys_of_inputs(operation)]
+        if not inputs or any(len(columns) != len(output) for columns in inputs):
+            return made
+        for item, *columns in zip(output, *inputs, strict=True):
+            if made.get(item, item) == columns[0] and len(set(columns)) > 1:
+                made[item] = self._new(item, key)
+        return made
+
+    def _outputs(self, key: str) -> tuple[str, ...]:
+        made = self._made.get(key, {})
+        output = _attribute_ids(self._operations.get(key, {}).get("schema"))
+        return tuple(made.get(item, item) for item in output)
+
+    def _new(self, attribute: str, union: str) -> str:
+        name = f"{attribute}~{union}"
+        while name in self._attributes:
+            name += "~"
+        self._attributes[name] = {**self._attributes.get(attribute, {}), "id": name}
+        return name
+
+
+def _objects(listed: object) -> list[JsonObject]:
+    """The JSON objects of a list; what is none is reported where the operations are lifted."""
+    return [item for item in listed if isinstance(item, dict)] if isinstance(listed, list) else []
+
+
+def _key(operation: JsonObject) -> str:
+    return str(operation.get("id"))
+
+
+def _keys_of_inputs(operation: JsonObject) -> list[str]:
+    children = operation.get("childIds")
+    return [str(child) for child in children] if isinstance(children, list) else []
+
+
+def _is_union(operation: JsonObject) -> bool:
+    extra = operation.get("extra")
+    name = operation.get("name") or (extra.get("name") if isinstance(extra, dict) else None)
+    return _kind({"name": name}) == "Union"
+
+
 # --- expression trees --------------------------------------------------------------------------
 
 
@@ -164,9 +274,13 @@ class _Expressions:
         self.functions: list[dict[str, Any]] = []
         self.constants: list[dict[str, Any]] = []
         self._branches = 0
+        self._columns: Mapping[str, str] = {}
 
-    def lift(self, value: object) -> Any:
-        """``value`` with a reference in the place of each expression tree, at any depth."""
+    def lift(self, value: object, columns: Mapping[str, str]) -> Any:
+        """``value`` with a reference in the place of each expression tree, at any depth;
+        ``columns`` are attributes that have another id.
+        """
+        self._columns = columns
         result: list[Any] = [None]
         stack: Inner = [(value, result, 0)]
         while stack:
@@ -195,7 +309,7 @@ class _Expressions:
             return value, []
         hint = _hint(value)
         if hint == "AttrRef" and isinstance(value.get("refId"), str):
-            return {"__attrId": value["refId"]}, []
+            return {"__attrId": self._columns.get(value["refId"], value["refId"])}, []
         if hint == "Literal":
             return self._constant(value), []
         if hint and hint != "AttrRef":

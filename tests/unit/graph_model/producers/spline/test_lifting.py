@@ -368,9 +368,39 @@ def test_a_union_stacks_its_inputs_by_position() -> None:
     assert found.functions[reference.id].name == "union"
 
 
-def test_a_union_that_passes_its_first_input_on_makes_no_column() -> None:
-    found = lifted(plan(operation(1, "Union", [2, 3], ["a"]), reads=[read(2, "a"), read(3, "c")]))
-    assert found.attributes["a"].children == ()
+def written_columns(document: dict[str, Any]) -> dict[str, set[str]]:
+    """Per written column the read attributes behind it."""
+    found = columns.derive(lifted(document))
+    return {
+        output: {one.source for one in found.derivations if one.output == place}
+        for place, output in enumerate(found.outputs)
+    }
+
+
+def test_a_union_with_the_columns_of_its_first_input_stands_for_all_of_them() -> None:
+    """Agents before 0.5.3."""
+    union = operation(1, "Union", [2, 3], ["a"])
+    assert written_columns(plan(union, reads=[read(2, "a"), read(3, "c")])) == {"a~1": {"a", "c"}}
+
+
+def test_the_operations_above_such_a_union_read_its_columns() -> None:
+    document = plan(
+        operation(1, "Project", [4], ["z", "b"], projectList=[
+            alias("z", generic("add", attribute("a"), attribute("b"))), attribute("b"),
+        ]),
+        operation(4, "Filter", [5], ["a", "b"], condition=attribute("a")),
+        operation(5, "Union", [6, 8], ["a", "b"]),
+        operation(6, "Union", [2, 3], ["a", "b"]),
+        reads=[read(2, "a", "b"), read(3, "c", "b"), read(8, "e", "f")],
+    )  # fmt: skip
+    assert written_columns(document) == {"z": {"a", "b", "c", "e", "f"}, "b~5": {"b", "f"}}
+    found = columns.derive(lifted(document))
+    assert {one.source for one in found.influences} == {"a", "c", "e"}
+
+
+def test_a_union_of_one_input_with_itself_makes_no_column() -> None:
+    found = lifted(plan(operation(1, "Union", [2, 2], ["a"]), reads=[read(2, "a")]))
+    assert found.attributes.keys() == {"a"}
     assert found.functions == {}
 
 
