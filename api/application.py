@@ -39,15 +39,7 @@ DESCRIPTION: Final = (
 def create_app(settings: Settings, service: Service) -> Flask:
     """The WSGI application. Connects to nothing: the service brings its parts ready."""
     app = Flask("headwater", static_folder=None, template_folder=None)
-    app.config.update(
-        HEADWATER=settings,
-        API_TITLE="Headwater",
-        API_VERSION=version(),
-        OPENAPI_VERSION="3.0.3",
-        OPENAPI_URL_PREFIX="/",
-        OPENAPI_JSON_PATH="openapi.json",
-        API_SPEC_OPTIONS={"info": {"description": DESCRIPTION}, "security": SECURITY},
-    )
+    app.config.update(HEADWATER=settings)
     app.json.sort_keys = False  # type: ignore[attr-defined]  # of Flask's default provider
     # A redirect to the other spelling of a path loses the document of a Spline agent.
     app.url_map.strict_slashes = False
@@ -67,10 +59,15 @@ def create_app(settings: Settings, service: Service) -> Flask:
 
 
 def _api(app: Flask) -> Api:
-    api = Api(app)
-    for name, scheme in SECURITY_SCHEMES.items():
-        api.spec.components.security_scheme(name, scheme)
-    return api
+    return Api(
+        app,
+        title="Headwater",
+        version=version(),
+        openapi_version="3.0.3",
+        info={"description": DESCRIPTION},
+        security=SECURITY,
+        security_schemes=SECURITY_SCHEMES,
+    )
 
 
 def _measure(service: Service) -> None:

@@ -14,18 +14,20 @@ unknown). A route without a query has ``no_parameters`` in place of ``arguments`
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Iterable, Mapping
-from functools import wraps
+from functools import cached_property, wraps
 from typing import Any, Final, NoReturn, TypeVar, cast
 
+import flask
 import flask_smorest  # type: ignore[import-untyped]
 import marshmallow
-from flask import Request, g
+from flask import Flask, Request, Response, g
 from webargs import core
 from webargs.flaskparser import FlaskParser
 
 from api.http.bodies import UNPACKING_MEMORY, is_gzip, require_json
-from api.http.errors import ErrorSchema, answer_http, flatten
+from api.http.errors import ErrorSchema, flatten
 from api.http.rights import OPEN, READING, RouteAccess
 from graph_model.documents.gzip_streams import gunzip
 from graph_model.documents.json_texts import parse_instruction
@@ -163,13 +165,49 @@ class Blueprint(flask_smorest.Blueprint):  # type: ignore[misc]
         return cast("Callable[[View], View]", super().doc(**parts))
 
 
-class Api(flask_smorest.Api):  # type: ignore[misc]
+class Api:
+    """Registers blueprints in an application, and describes them: ``/openapi.json``.
+
+    flask-smorest describes a route while it registers it, which takes longer than all the rest of
+    ``create_app``. So it registers them once more, in an application that serves nothing, for the
+    first reader of the description. ``options`` are of apispec, ``security_schemes`` by name.
+    """
+
+    def __init__(
+        self,
+        app: Flask,
+        *,
+        security_schemes: Mapping[str, Mapping[str, Any]] | None = None,
+        **options: Any,
+    ) -> None:
+        self._app = app
+        self._security_schemes = security_schemes or {}
+        self._options = options
+        self._registered: list[tuple[Blueprint, Mapping[str, Any]]] = []
+        documents = flask.Blueprint("api-docs", __name__)
+        documents.add_url_rule("/openapi.json", "openapi_json", self._answer)
+        app.register_blueprint(documents)
+
+    def register_blueprint(self, blueprint: Blueprint, **options: Any) -> None:
+        """``options`` are of Flask's ``register_blueprint``."""
+        self._app.register_blueprint(blueprint, **options)
+        self._registered.append((blueprint, options))
+
+    @cached_property
+    def document(self) -> str:
+        """The OpenAPI document, as JSON text."""
+        api = DescribedApi(Flask(self._app.name), spec_kwargs=self._options)
+        for name, scheme in self._security_schemes.items():
+            api.spec.components.security_scheme(name, scheme)
+        for blueprint, options in self._registered:
+            api.register_blueprint(blueprint, **options)
+        return json.dumps(api.spec.to_dict(), indent=2)
+
+    def _answer(self) -> Response:
+        return Response(self.document, mimetype="application/json")
+
+
+class DescribedApi(flask_smorest.Api):  # type: ignore[misc]
     """flask-smorest's registry and OpenAPI writer, with our body for errors."""
 
     ERROR_SCHEMA = ErrorSchema
-
-    handle_http_exception = staticmethod(answer_http)
-
-    def document(self) -> dict[str, Any]:
-        """The OpenAPI document."""
-        return cast("dict[str, Any]", self.spec.to_dict())

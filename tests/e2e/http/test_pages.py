@@ -6,10 +6,14 @@ import gzip
 import re
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
+from flask import Flask
 from werkzeug.test import TestResponse
 
+from api.http import blueprint
+from api.http.blueprint import DescribedApi
 from api.routes.pages import VENDOR
 from tests.e2e.producer_service import Headwater, headwater
 
@@ -163,6 +167,23 @@ def test_the_page_over_the_description_loads_nothing_from_elsewhere(server: Head
     for path in ("/docs", "/docs/docs.mjs", "/docs/docs.css"):
         with server.client.get(path) as response:
             assert not re.search(rb"https?:|[\"'(=]//", response.data)
+
+
+def test_the_description_is_made_once_and_not_before_somebody_asks(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    made: list[Flask] = []
+
+    class Counted(DescribedApi):
+        def init_app(self, app: Flask, **options: Any) -> None:
+            made.append(app)
+            super().init_app(app, **options)
+
+    monkeypatch.setattr(blueprint, "DescribedApi", Counted)
+    with headwater() as server:
+        assert not made
+        texts = {server.client.get("/openapi.json").text for _ in range(2)}
+        assert (len(made), len(texts)) == (1, 1)
 
 
 def test_the_description_names_every_route(server: Headwater) -> None:

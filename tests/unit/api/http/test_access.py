@@ -21,7 +21,6 @@ from graph_model.stores.roles import Role
 def routes_alone() -> Flask:
     """An application with all routes and no parts behind them."""
     app = Flask("headwater")
-    app.config.update(API_TITLE="Headwater", API_VERSION="1", OPENAPI_VERSION="3.0.3")
     routes.register(app, Api(app))
     return app
 
