@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import replace
+from functools import cache
 from importlib.metadata import version
 from itertools import chain
 from typing import Final
@@ -25,8 +26,14 @@ from graph_model.stores.protocols import DocumentState, StoredDocument
 
 def projection_epoch(rules: Rules, producers: Producers = PRODUCERS) -> str:
     """Changes when equal documents must be projected anew: versions of translators, and rules."""
-    parser = version("sqlglot")  # another version may find other tables in a JDBC query
-    return identity.digest("projection", *producers.versions, naming.rules_digest(rules), parser)
+    digest = naming.rules_digest(rules)
+    return identity.digest("projection", *producers.versions, digest, _parser_version())
+
+
+@cache
+def _parser_version() -> str:
+    """Another version of sqlglot may find other tables in a JDBC query."""
+    return version("sqlglot")
 
 
 class Translation:

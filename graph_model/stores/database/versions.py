@@ -92,9 +92,13 @@ def _prepare(
 
 
 def _make_missing_indexes(connection: Connection, metadata: sa.MetaData) -> None:
+    inspector = sa.inspect(connection)  # keeps its findings: one look at a table, not one an index
     for table in metadata.sorted_tables:
+        schema = connection.schema_for_object(table)
+        known = {found["name"] for found in inspector.get_indexes(table.name, schema)}
         for index in sorted(table.indexes, key=lambda one: str(one.name)):
-            index.create(connection, checkfirst=True)
+            if index.name not in known:
+                index.create(connection)
 
 
 def _make_missing_columns(connection: Connection, metadata: sa.MetaData) -> None:
