@@ -8,6 +8,7 @@ from collections.abc import Iterator
 
 import hypothesis
 import pytest
+import sqlalchemy as sa
 from gremlin_python.process.traversal import Bytecode
 
 from graph_model.stores.gremlin.connection import Connections
@@ -17,7 +18,7 @@ from graph_model.stores.gremlin.engine import server as engine_server
 from graph_model.stores.gremlin.engine.server import EmbeddedServer
 from graph_model.stores.gremlin.graph import GremlinGraph, open_graph
 from tests import neptune
-from tests.contract.databases import server_url
+from tests.contract.databases import create_all, server_url
 from tests.projections import SmallHeadwater, small_headwater
 
 __all__ = ["server_url"]
@@ -41,6 +42,14 @@ def needs_java() -> None:
     """Skip where there is no Java at all; a wrong one is a failure, not a reason to skip."""
     if not os.environ.get("JAVA_HOME") and shutil.which("java") is None:
         pytest.skip("no java on this machine")
+
+
+@pytest.fixture(scope="session", autouse=True)
+def compiled_tables() -> Iterator[None]:
+    """The statements that make tables are compiled once, not for each database of each test."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(sa.MetaData, "create_all", create_all)
+        yield
 
 
 @pytest.fixture(scope="session")
