@@ -1,7 +1,8 @@
 """The databases that journal and catalogue are held to: each test gets an empty one.
 
-SQLite in memory, SQLite in a file, and a PostgreSQL server (``postgresql.py``), which is started
-once for all tests; every test works in a schema of its own there, which is dropped after it.
+SQLite in a file, and a PostgreSQL server (``postgresql.py``), which is started once for all tests;
+every test works in a schema of its own there, which is dropped after it. SQLite in memory, which no
+service uses, is there for tests that need a second database.
 ``HEADWATER_TEST_DATABASE_URL`` names another server instead.
 """
 
@@ -26,10 +27,7 @@ from graph_model.stores.database import open_database
 from tests.contract.postgresql import postgresql
 
 SETTING: Final = "HEADWATER_TEST_DATABASE_URL"
-SHARED: Final = ("file", "server")
-"""Databases that several processes can open."""
-
-EVERY: Final = ("memory", *SHARED)
+EVERY: Final = ("file", "server")
 
 
 @pytest.fixture(scope="session")

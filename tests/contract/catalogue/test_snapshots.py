@@ -7,11 +7,11 @@ import sqlalchemy as sa
 
 from graph_model.errors import InvalidReference
 from graph_model.stores.catalogue import SqlCatalogue
-from tests.contract.databases import SHARED
+from tests.contract.databases import EVERY
 from tests.contract.rows import an_execution
 
 
-@pytest.mark.parametrize("engine", SHARED, indirect=True)
+@pytest.mark.parametrize("engine", EVERY, indirect=True)
 def test_a_snapshot_does_not_see_rows_that_come_or_go_meanwhile(engine: sa.Engine) -> None:
     catalogue, other = SqlCatalogue(engine), SqlCatalogue(engine)
     first, second = (an_execution(f"ex-{n}", at=n) for n in (1, 2))

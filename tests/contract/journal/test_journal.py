@@ -38,7 +38,7 @@ from graph_model.stores.protocols import (
 )
 from graph_model.stores.submissions import content_hash
 from tests.contract.databases import (
-    SHARED,
+    EVERY,
     empty_database,
     full_scans,
     instructions,
@@ -58,7 +58,7 @@ def journal(engine: sa.Engine) -> SqlJournal:
     return SqlJournal(engine)
 
 
-@pytest.fixture(params=SHARED)
+@pytest.fixture(params=EVERY)
 def shared_url(request: pytest.FixtureRequest) -> Iterator[str]:
     with empty_database(request.param, request) as url:
         yield url

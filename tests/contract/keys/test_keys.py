@@ -9,7 +9,7 @@ from graph_model.errors import InvalidInput, NotFound
 from graph_model.stores.database import open_database
 from graph_model.stores.keys import KeyRequest, NewKey, SqlKeys, make_key
 from graph_model.stores.roles import Role
-from tests.contract.databases import SHARED, empty_database
+from tests.contract.databases import EVERY, empty_database
 
 
 @pytest.fixture
@@ -91,7 +91,7 @@ def test_revoking_an_unknown_key_is_not_found(keys: SqlKeys) -> None:
         keys.revoke("nobody", 1)
 
 
-@pytest.mark.parametrize("kind", SHARED)
+@pytest.mark.parametrize("kind", EVERY)
 def test_another_process_sees_a_key_and_its_end_at_once(
     kind: str, request: pytest.FixtureRequest
 ) -> None:
