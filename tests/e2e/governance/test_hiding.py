@@ -67,7 +67,14 @@ def _each(path: str, values: Iterable[str], *more: str) -> list[str]:
 
 
 def _pairs(path: str, values: list[str]) -> list[str]:
-    return [path.format(one, other) for one in values for other in values if one != other]
+    """Each value beside the next one, the last beside the first, both ways round: every one is
+    compared from either side, and not with all others.
+    """
+    following = [*values[1:], *values[:1]]
+    neighbours = list(zip(values, following, strict=True))
+    return [
+        path.format(*pair) for one, other in neighbours for pair in ((one, other), (other, one))
+    ]
 
 
 _PICTURES: Final = (
@@ -101,7 +108,10 @@ ASKED: Final[dict[str, Callable[[Known], list[str]]]] = {
         "/graph/map?by=layer",
         *_each("/graph/map?within={}", (f"{LAKE.split(':')[0]}:", LAKE, f"{LAKE}/")),
     ],
-    "graph.lineage": lambda known: _each("/graph/lineage?node={}", known.nodes, *_PICTURES),
+    "graph.lineage": lambda known: [
+        *_each("/graph/lineage?node={}", known.columns, _PICTURES[0]),
+        *_each("/graph/lineage?node={}", [*known.datasets, *known.jobs], *_PICTURES),
+    ],
     "graph.column_lineage": lambda known: _each(
         "/graph/column-lineage?dataset={}",
         known.datasets,
@@ -149,8 +159,8 @@ ASKED: Final[dict[str, Callable[[Known], list[str]]]] = {
         "/graph/jobs/{}/changes", known.jobs, "", f"?since={START}"
     ),
     "impact.impact": lambda known: [
-        *_each("/graph/impact?node={}", known.nodes, *_FORMATS),
-        *_each("/graph/impact?node={}", known.columns, "&depth=9&change=dropped"),
+        *_each("/graph/impact?node={}", [*known.datasets, *known.jobs], *_FORMATS),
+        *_each("/graph/impact?node={}", known.columns, _FORMATS[0], "&depth=9&change=dropped"),
         *_each("/graph/impact?node=prefix:{}/", (LAKE,), *_FORMATS),
     ],
     "journal.journal": lambda _: ["/journal", "/journal?summary=true"],
