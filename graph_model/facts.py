@@ -242,6 +242,19 @@ class NameRow(NamedTuple):
     at: int
 
 
+class HostlessNameRow(NamedTuple):
+    """At ``at`` an execution used the dataset ``location``, which ``name`` is without its servers.
+
+    Clients that leave out the servers use that name. It stands for the location while no other
+    location has it.
+    """
+
+    name: str
+    location: str
+    execution: str
+    at: int
+
+
 class RenameRow(NamedTuple):
     """At ``at`` an execution gave the dataset ``former`` the name of the dataset ``current``.
 
@@ -454,6 +467,7 @@ Row = (
     | PartitionRow
     | ReadVersionRow
     | NameRow
+    | HostlessNameRow
     | RenameRow
     | SchemaUseRow
     | EventRow
@@ -488,6 +502,7 @@ _KEY_FIELDS: Final[Mapping[type[Any], tuple[str, ...]]] = {
     EventRow: ("execution",),
     EventLabelRow: ("execution", "name", "value"),
     NameRow: ("name", "location", "execution"),
+    HostlessNameRow: ("name", "location", "execution"),
     RenameRow: ("former", "current", "execution"),
     FacetRow: ("entity", "kind", "name", "at", "subject", "digest", "job"),
     DeclarationRow: ("id", "event", "scope"),

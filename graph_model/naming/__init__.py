@@ -33,7 +33,7 @@ from graph_model.naming.literals import mask_literal, stable_text
 from graph_model.naming.openlineage import openlineage_symlink, openlineage_uri
 from graph_model.naming.rules import DEFAULT_RULES, Rules, rules_digest
 from graph_model.naming.uri_parts.partitions import partition_pairs, partition_text
-from graph_model.naming.uris import PROGRAM_MEMORY, DatasetName, normalise
+from graph_model.naming.uris import PROGRAM_MEMORY, DatasetName, normalise, without_hosts
 
 __all__ = [
     "DEFAULT_RULES",
@@ -63,5 +63,6 @@ __all__ = [
     "spell_fields",
     "split_path",
     "stable_text",
+    "without_hosts",
     "without_query",
 ]

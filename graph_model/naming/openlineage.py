@@ -24,10 +24,10 @@ def openlineage_uri(namespace: str, name: str, rules: Rules = DEFAULT_RULES) -> 
         return _jdbc(dict(rules.openlineage_jdbc)[scheme], namespace, name, rules)
     if not _has_paths(scheme, rules):
         name = "/".join(map(unquoted_text, name.split("/")))
-    if scheme == "kafka":
-        return f"kafka:{name}"
-    if scheme == "cassandra":
-        return "cassandra:" + name.replace(".", ":", 1)
+    if scheme in rules.hosts_left_out:
+        servers = namespace.partition("://")[2].strip("/")
+        name = name.replace(".", ":", 1) if scheme == "cassandra" else name
+        return f"{scheme}://{servers}/{name}" if servers else f"{scheme}:{name}"
     if scheme == "bigquery":
         place = namespace.partition("://")[2].strip("/")  # ("bigquery://project", "dataset.table")
         name = _TABLE_AT.sub("", name.replace("`", ""))

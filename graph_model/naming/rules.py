@@ -98,6 +98,7 @@ class Rules:
         ("mongodb", "27017"),
         ("elasticsearch", "9200"),
         ("hive", "9083"),
+        ("kafka", "9092"),
         ("http", "80"),
         ("https", "443"),
         ("ftp", "21"),
@@ -107,6 +108,7 @@ class Rules:
         ("azurecosmos", "443"),
         ("azurekusto", "443"),
         ("box", "443"),
+        ("cassandra", "9042"),
         ("fabric-warehouse", "1433"),
         ("milvus", "19530"),
         ("mssharepoint", "443"),
@@ -123,6 +125,25 @@ class Rules:
         "mongodb", "mongodb+srv", "elasticsearch", "awsathena", "snowflake", "redshift", "spanner",
         "azurecosmos", "azurekusto", "milvus", "synapse", "fabric-warehouse",
     )  # fmt: skip
+    # Stores that some clients name without their servers: kafka:t is t of the only cluster that has
+    # one, as far as documents say.
+    hosts_left_out: tuple[str, ...] = ("kafka", "cassandra")
+    # (pattern that a server of such a store matches completely, host:port in lower case without the
+    # default port; name of its cluster): clients list some of its servers, each others.
+    cluster_patterns: tuple[tuple[str, str], ...] = (
+        # Amazon MSK: b-2.orders.a1b2c3.c4.kafka.eu-west-1.amazonaws.com, a port for each protocol
+        (
+            r"b-[0-9]{1,3}(?:-public)?\.(?P<cluster>[a-z0-9-]{1,64}\.[a-z0-9]{1,16}\.c[0-9]{1,3})"
+            r"\.kafka\.(?P<region>[a-z0-9-]{1,40}\.amazonaws\.com(?:\.cn)?)(?::[0-9]{1,5})?",
+            r"\g<cluster>.kafka.\g<region>",
+        ),
+        # Strimzi: orders-kafka-bootstrap.ns.svc and orders-kafka-0.orders-kafka-brokers.ns.svc
+        (
+            r"(?:[a-z0-9-]{1,64}\.)?(?P<cluster>[a-z0-9-]{1,63}-kafka)-(?:bootstrap|brokers)"
+            r"\.(?P<place>[a-z0-9-]{1,63}\.svc)(?:\.cluster\.local)?(?::[0-9]{1,5})?",
+            r"\g<cluster>.\g<place>",
+        ),
+    )
     # scheme:name without any host.
     opaque_table_schemes: tuple[str, ...] = ("cassandra", "odpstable", "bigquery")
     # project:dataset.table, topic:project:id: a project is unique in the world.

@@ -40,7 +40,7 @@ _SAMPLES: Final = (
     "jdbc:postgresql://h:5432/db:public.t", "jdbc:snowflake://a-b_c/?db=D:S.T",
     "jdbc:sqlserver://h;database=d:t",
     "jdbc:redshift://c.x1.eu-west-1.redshift.amazonaws.com/d:s.t", "jdbc:sqlite:/x.db:t",
-    "hive://h/db.t", "kafka:topic", "bigquery://p:d.t$20260131", "https://h/api/db.t",
+    "hive://h/db.t", "kafka:topic", "kafka://b2,b1:9093/t", "bigquery://p:d.t$20260131", "https://h/api/db.t",
     "abfss://c@a.dfs.core.windows.net/x", "spark_catalog/db.t", "", ":", "x:y", "delta.`/a/b`",
 )  # fmt: skip
 
@@ -205,6 +205,9 @@ def _check_patterns(rules: Rules) -> None:
         path = f"jobPatterns[{number}]"
         check_expression(job.pattern, f"{path}.pattern")
         check_template(job.name, job.pattern, f"{path}.name")
+    for number, (pattern, written) in enumerate(rules.cluster_patterns):
+        check_expression(pattern, f"clusterPatterns[{number}][0]")
+        check_template(written, pattern, f"clusterPatterns[{number}][1]")
     for number, (_, pattern, written) in enumerate(rules.jdbc_host_patterns):
         path = f"jdbcHostPatterns[{number}]"
         check_expression(pattern, f"{path}[1]")

@@ -18,6 +18,7 @@ from graph_model.naming.rules import DEFAULT_RULES, WEB_SCHEMES, Rules
 from graph_model.naming.uri_parts import partitions
 from graph_model.naming.uri_parts.escapes import printable, without_needless
 from graph_model.naming.uri_parts.parameters import without_secret_parameters, without_secrets
+from graph_model.regular_expressions import expand_groups, match_whole
 from spark_agent_config import masking
 from spark_agent_config.masking.logins import user_info_end
 from spark_agent_config.masking.names import LOGIN_SCHEMES
@@ -240,8 +241,8 @@ def _other(scheme: str, rest: str, text: str, rules: Rules) -> str:
     if scheme in LOGIN_SCHEMES and not rest.startswith("//"):
         rest = rest.rpartition("@")[2]
         text = f"{scheme}:{rest}"
-    if scheme == "kafka":
-        return _topic(rest)
+    if scheme in rules.hosts_left_out:
+        return _of_a_cluster(scheme, rest, rules)
     stores = (*rules.table_schemes, *rules.topic_schemes)
     if scheme in stores and rest.startswith("//"):
         return _store(scheme, rest, rules)
@@ -263,15 +264,47 @@ def _decorated(rest: str, rules: Rules) -> tuple[str, partitions.Stripped]:
     return table, stripped
 
 
-def _topic(rest: str) -> str:
-    """``kafka:topic``: the agent does not name brokers, so other spellings lose theirs too."""
+def _of_a_cluster(scheme: str, rest: str, rules: Rules) -> str:
+    """``kafka://B2:9092,b1/t`` => ``kafka://b1/t``, ``cassandra://h/k.t`` => ``cassandra://h/k:t``.
+
+    Clients list the servers of a cluster in any order and number. No two clusters share one, so the
+    first by name stands for the cluster: lists that have it are one.
+    """
     if not rest.startswith("//"):
-        return f"kafka:{rest}"
-    brokers, _, topic = rest[2:].partition("/")
-    topic = topic.strip("/")
-    if topic:
-        return f"kafka:{topic}"
-    return f"kafka://{brokers.lower()}" if ":" in brokers else f"kafka:{brokers}"
+        return f"{scheme}:{rest}"
+    start = user_info_end(rest, 2)
+    hosts, slash, name = rest[start:].partition("/")
+    name = name.strip("/")
+    if scheme == "cassandra":
+        name = name.replace(".", ":", 1) if ":" not in name else name
+    elif not slash and ":" not in hosts:  # kafka://topic
+        return f"{scheme}:{hosts}"
+    cluster = min(_cluster(scheme, host, rules) for host in hosts.split(","))
+    return f"{scheme}://{cluster}" + (f"/{name}" if name else "")
+
+
+def _cluster(scheme: str, host: str, rules: Rules) -> str:
+    """The cluster of a server by the rules, else the server."""
+    host = host.strip().lower().removesuffix(f":{dict(rules.default_ports).get(scheme, '')}")
+    for pattern, written in rules.cluster_patterns:
+        if found := match_whole(pattern, host):
+            return expand_groups(written, found)
+    return host
+
+
+def without_hosts(
+    name: DatasetName, scope: str, rules: Rules = DEFAULT_RULES
+) -> DatasetName | None:
+    """The dataset as a client of this scope names it that leaves out the servers; None where no
+    client does.
+
+    ``kafka://b1/t`` => ``kafka:t``
+    """
+    scheme, rest = _split_scheme(name.uri, rules)
+    path = rest[2:].partition("/")[2] if rest.startswith("//") else ""
+    if scheme not in rules.hosts_left_out or not path:
+        return None
+    return _named(f"{scheme}:{path}", scope, rules)
 
 
 def _store(scheme: str, rest: str, rules: Rules) -> str:

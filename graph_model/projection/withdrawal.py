@@ -24,6 +24,7 @@ from graph_model.facts import (
     FacetBodyRow,
     FacetRow,
     Facts,
+    HostlessNameRow,
     JobRow,
     NameRow,
     Part,
@@ -174,7 +175,8 @@ def _withdraw_executions(gone: Facts, graph: RemovedElements, catalogue: Catalog
     own = [
         row
         for row in gone.rows
-        if isinstance(row, NameRow | RenameRow)  # a declaration has them too, without an execution
+        # A declaration has names too, without an execution.
+        if isinstance(row, NameRow | HostlessNameRow | RenameRow)
         or getattr(row, "execution", getattr(row, "id", None)) in executions
     ]
     catalogue.withdraw(own)

@@ -21,6 +21,7 @@ from graph_model.facts import (
     ExecutionRow,
     FacetBodyRow,
     FacetRow,
+    HostlessNameRow,
     JobRow,
     LogicalPlanRow,
     NameRow,
@@ -178,6 +179,9 @@ ANY_ROW: st.SearchStrategy[Row] = st.one_of(
     st.builds(PartitionRow, _pool("ex", 2), TARGETS, st.sampled_from(["read", "write"]), RUNS),
     st.tuples(RUNS, TARGETS, st.integers(0, 3)).map(
         lambda key: NameRow(key[0], key[1], f"ex-{key[2]}", key[2])
+    ),
+    st.tuples(RUNS, TARGETS, st.integers(0, 3)).map(
+        lambda key: HostlessNameRow(key[0], key[1], f"ex-{key[2]}", key[2])
     ),
     st.tuples(TARGETS, TARGETS, st.integers(0, 3)).map(
         lambda key: RenameRow(key[0], key[1], f"ex-{key[2]}", key[2])

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from threading import Lock
 from typing import Final
 
 from cachetools import LRUCache, cached
 
-from graph_model import identity, labels
+from graph_model import identity, labels, naming
 from graph_model.facts import (
     ColumnRow,
     DatasetRow,
@@ -21,7 +21,7 @@ from graph_model.facts import (
     edge,
     properties,
 )
-from graph_model.naming import DatasetName
+from graph_model.naming import DatasetName, Rules
 
 _MOST_SCHEMA_BYTES: Final = 24_000_000
 """For some thousands of tables; beyond, the least recently used are made anew."""
@@ -33,7 +33,7 @@ Column = tuple[str, str]
 
 def add_dataset(collector: FactCollector, dataset: DatasetName) -> str:
     """Add the vertex and the row of a dataset, and return its id."""
-    dataset_id = identity.dataset_id(dataset.scope, dataset.uri)
+    dataset_id = _id_of(dataset)
     values = {
         "uri": dataset.uri, "scope": dataset.scope, "name": dataset.name, "kind": dataset.kind,
     }  # fmt: skip
@@ -42,6 +42,28 @@ def add_dataset(collector: FactCollector, dataset: DatasetName) -> str:
         DatasetRow(dataset_id, dataset.uri, dataset.scope, dataset.name, dataset.kind),
     )
     return dataset_id
+
+
+def hostless_names(
+    datasets: Iterable[DatasetName], scope: str, rules: Rules
+) -> tuple[tuple[str, str], ...]:
+    """(name, dataset), two ids, for the datasets that a client of this scope may name without their
+    servers.
+    """
+    pairs = ((naming.without_hosts(dataset, scope, rules), dataset) for dataset in datasets)
+    return tuple(
+        sorted(
+            {
+                (identity.dataset_id(name.scope, name.uri), _id_of(dataset))
+                for name, dataset in pairs
+                if name is not None
+            }
+        )
+    )
+
+
+def _id_of(dataset: DatasetName) -> str:
+    return identity.dataset_id(dataset.scope, dataset.uri)
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,7 +12,7 @@ projector withdraws the former).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Container, Iterable, Mapping
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Final
 
@@ -31,6 +31,7 @@ from graph_model.facts import (
     FacetRow,
     FactCollector,
     Facts,
+    HostlessNameRow,
     NameRow,
     Part,
     PartitionRow,
@@ -40,9 +41,9 @@ from graph_model.facts import (
     Version,
     edge,
 )
-from graph_model.naming import JobName, Rules
+from graph_model.naming import DatasetName, JobName, Rules
 from graph_model.producers.canonical_json import spell
-from graph_model.producers.elements.datasets import add_dataset
+from graph_model.producers.elements.datasets import add_dataset, hostless_names
 from graph_model.producers.elements.executions import add_execution, add_job
 from graph_model.producers.elements.renames import Rename, add_rename
 from graph_model.producers.openlineage.datasets import (
@@ -379,6 +380,8 @@ def _add_executions(
             _add_folders(collector, touched.inputs, names, row)
             for dataset in (*touched.inputs, *touched.outputs):
                 add_names(collector, dataset, names, row.id, row.at)
+            for name, location in hostless_names(touched.datasets(names), names.scope, names.rules):
+                collector.add(HostlessNameRow(name, location, row.id, row.at))
             for dataset in touched.outputs:
                 if rename := _rename_of(dataset, names):
                     add_rename(collector, rename, subject.id, row.id, row.at)
@@ -413,6 +416,10 @@ class _Touched:
     outputs: tuple[Dataset, ...]
     partitions: frozenset[tuple[str, str, str]]  # (role, dataset id, partition)
     versions: frozenset[tuple[str, Version]]  # (id of a dataset read, version)
+
+    def datasets(self, names: DatasetNamer) -> Iterator[DatasetName]:
+        for dataset in (*self.inputs, *self.outputs):
+            yield from (use.dataset for use in names.uses(*dataset.key))
 
     @classmethod
     def of(

@@ -15,6 +15,7 @@ from graph_model.facts import (
     ExecutionRow,
     FactCollector,
     Facts,
+    HostlessNameRow,
     NameRow,
     PartitionRow,
     ReadVersionRow,
@@ -60,6 +61,7 @@ def translate_execution(
             collector.add(
                 edge(labels.NAMES, name_id, place_id), NameRow(name_id, place_id, row.id, row.at)
             )
+        collector.add(*(HostlessNameRow(*pair, row.id, row.at) for pair in head.hostless))
         if head.renamed is not None:
             add_rename(collector, head.renamed, head.subject, row.id, row.at)
     return collector.facts()

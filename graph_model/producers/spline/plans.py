@@ -23,7 +23,12 @@ from graph_model.facts import (
 from graph_model.folded_text import plain
 from graph_model.naming import DatasetName, Rules
 from graph_model.producers.canonical_json import spell
-from graph_model.producers.elements.datasets import Column, add_dataset, add_schema
+from graph_model.producers.elements.datasets import (
+    Column,
+    add_dataset,
+    add_schema,
+    hostless_names,
+)
 from graph_model.producers.elements.plans import add_column_edges, add_logical_plan, add_use
 from graph_model.producers.elements.renames import Rename
 from graph_model.producers.size_bounds import weigh
@@ -63,6 +68,7 @@ class PlanHead:
     reads: str
     partitions: tuple[tuple[str, str, str], ...]  # (dataset id, role, partition)
     names: tuple[tuple[DatasetName, str], ...]  # (catalog name, its location's dataset id)
+    hostless: tuple[tuple[str, str], ...]  # (dataset id without its servers, dataset id)
     format: str
     append: bool
     labels: Mapping[str, tuple[str, ...]]
@@ -204,6 +210,9 @@ def _head(
         renamed=read_rename(plan.write, document.scope, rules),
         names=tuple(
             (name, identity.dataset_id(place.scope, place.uri)) for name, place in logic.names
+        ),
+        hostless=hostless_names(
+            (use.dataset for use in (*logic.reads, logic.write)), document.scope, rules
         ),
         format=_format(plan.write),
         append=plan.write.append,

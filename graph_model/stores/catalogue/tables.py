@@ -28,6 +28,7 @@ from graph_model.facts import (
     FacetBodyRow,
     FacetRow,
     ForgottenRow,
+    HostlessNameRow,
     JobRow,
     LogicalPlanRow,
     NameRow,
@@ -44,7 +45,7 @@ from graph_model.facts import (
 from graph_model.stores.catalogue.search_text import column_text, dataset_text, job_text
 from graph_model.stores.database import StoredId, StoredText
 
-VERSION: Final = 17
+VERSION: Final = 18
 """Tables of an older version are emptied: the catalogue is made from the journal anyway. A further
 index needs no version: a start makes it.
 """
@@ -238,6 +239,16 @@ names = _table(
     by_key=True,
 )
 
+hostless_names = _table(
+    HostlessNameRow,
+    "catalogue_hostless_names",
+    sa.Index("catalogue_hostless_names_by_execution", "execution"),
+    sa.Index("catalogue_hostless_names_by_name", "name", "location"),
+    sa.Index("catalogue_hostless_names_by_location", "location", "name"),
+    ids="name location execution",
+    by_key=True,
+)
+
 renames = _table(
     RenameRow,
     "catalogue_renames",
@@ -381,6 +392,7 @@ STORAGES: Final = (
     Storage(PartitionRow, partitions, "execution"),
     Storage(ReadVersionRow, read_versions, "execution"),
     Storage(NameRow, names, "execution"),
+    Storage(HostlessNameRow, hostless_names, "execution"),
     Storage(RenameRow, renames, "execution"),
     Storage(SchemaUseRow, schema_uses, "logical_plan"),
     Storage(SupportRow, supports, owner=None),

@@ -82,7 +82,7 @@ class CatalogNames(Protocol):
 
     def names_around(self, datasets: Collection[str]) -> frozenset[tuple[str, str]]:
         """Every (name, location) ever observed for these datasets and for the names that ever stood
-        for them.
+        for them. A name without servers is among them while only one location has it.
         """
 
     def renames_of(self, datasets: Collection[str], at: int | None) -> tuple[RenameRow, ...]:

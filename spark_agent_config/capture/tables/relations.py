@@ -311,14 +311,16 @@ class Relations:
 def source_uri(provider: str, options: Mapping[str, str]) -> str | None:
     """The URI of a source that its options describe (names in small letters), as the agent has it.
 
-    ``{"url": "jdbc:derby:db", "dbtable": "emp"}`` => ``jdbc:derby:db:emp``.
+    ``{"url": "jdbc:derby:db", "dbtable": "emp"}`` => ``jdbc:derby:db:emp``. A topic comes with its
+    brokers, which the agent leaves out: clusters have topics of one name.
     """
     table = options.get("dbtable") or options.get("query")
     if options.get("url", "").startswith("jdbc:") and table:
         return f"{options['url']}:{table}"
     topic = options.get("topic") or options.get("subscribe")
     if "kafka" in provider.lower() and topic:
-        return f"kafka:{topic}"
+        servers = options.get("kafka.bootstrap.servers", "")
+        return f"kafka://{servers}/{topic}" if servers else f"kafka:{topic}"
     return None
 
 

@@ -969,6 +969,8 @@ def on_file(tmp_path: Path) -> Iterator[tuple[SqlCatalogue, sa.Engine]]:
         (lambda c: c.renames_by(["ex"]), "catalogue_renames_by_execution"),
         (lambda c: c.names_around(["l"]), "catalogue_names_by_location"),
         (lambda c: c.names_around(["l"]), "PRIMARY KEY"),
+        (lambda c: c.names_around(["l"]), "catalogue_hostless_names_by_location"),
+        (lambda c: c.location_of("n", 5), "catalogue_hostless_names_by_name"),
         (lambda c: c.last_states(["job-1"], 5), "catalogue_executions_by_job"),
         (lambda c: c.fields([("ds-1", "a")]), "catalogue_columns_by_dataset"),
         (lambda c: c.columns_of(["ds-1"], 5), "catalogue_columns_by_dataset"),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
 from typing import Any, Final
 
 import sqlalchemy as sa
@@ -18,7 +18,7 @@ from graph_model.stores.catalogue.reading.value_tables import (
     prepared,
     until_input,
 )
-from graph_model.stores.catalogue.tables import names, renames
+from graph_model.stores.catalogue.tables import hostless_names, names, renames
 from graph_model.stores.database import StoredId
 
 _MOMENT: Final = (("name", StoredId()), ("at", sa.BigInteger()))
@@ -41,6 +41,8 @@ class SqlCatalogNames(CatalogueReader):
             found: str | None = connection.execute(last).scalar()
             if found is None and at is not None:
                 found = connection.execute(asked.order_by(*order)).scalar()
+            if found is None:
+                found = connection.execute(_only_location_of(name)).scalar()
         return found
 
     def locations_of(self, moments: Collection[tuple[str, int]]) -> dict[tuple[str, int], str]:
@@ -49,7 +51,9 @@ class SqlCatalogNames(CatalogueReader):
 
     def names_around(self, datasets: Collection[str]) -> frozenset[tuple[str, str]]:
         found = self._rows_for(_names_around(), datasets)
-        return frozenset((name, location) for name, location in found)
+        pairs = frozenset((name, location) for name, location, hostless in found if not hostless)
+        hostless = _only_locations((name, location) for name, location, flag in found if flag)
+        return pairs | hostless
 
     def renames_of(self, datasets: Collection[str], at: int | None) -> tuple[RenameRow, ...]:
         found: set[RenameRow] = set()
@@ -110,20 +114,43 @@ def location_at(name: Any, at: Any) -> Any:
 
 
 @made_once
-def _names_around() -> sa.Select[Any]:
-    return _pairs_around(input_column())
+def _names_around() -> sa.CompoundSelect[Any]:
+    asked = input_column()
+    pairs = (_pairs_around(asked, table) for table in (names, hostless_names))
+    return sa.union_all(*pairs)
 
 
-def _pairs_around(asked: sa.CTE) -> sa.Select[Any]:
-    """The names of the given datasets, then every location of these names and of the given ones."""
-    seen = names.alias("seen").c
-    names_of = pairs_from(seen.location, seen.name, asked, name="names_of").c
+def _only_location_of(name: str) -> sa.Select[Any]:
+    """The location of a name without servers, where there is one and no other."""
+    location, own = hostless_names.c.location, hostless_names.c.name == name
+    return (
+        sa.select(sa.func.min(location))
+        .where(own)
+        .having(sa.func.min(location) == sa.func.max(location))
+    )
+
+
+def _only_locations(pairs: Iterable[tuple[str, str]]) -> frozenset[tuple[str, str]]:
+    """The pairs of the names that have one location and no other."""
+    locations: dict[str, set[str]] = {}
+    for name, location in pairs:
+        locations.setdefault(name, set()).add(location)
+    return frozenset((name, found.pop()) for name, found in locations.items() if len(found) == 1)
+
+
+def _pairs_around(asked: sa.CTE, table: sa.Table) -> sa.Select[Any]:
+    """The names of the given datasets, then every location of these names and of the given ones,
+    with 1 for the names without servers.
+    """
+    seen = table.alias(f"seen_{table.name}").c
+    names_of = pairs_from(seen.location, seen.name, asked, name=f"names_of_{table.name}").c
     called = sa.union_all(
         sa.select(asked.c.value),
         sa.select(names_of.second.label("value")).where(names_of.second.is_not(None)),
-    ).cte("called")
-    pairs = pairs_from(names.c.name, names.c.location, called)
-    return sa.select(pairs.c.first, pairs.c.second).where(pairs.c.second.is_not(None))
+    ).cte(f"called_{table.name}")
+    pairs = pairs_from(table.c.name, table.c.location, called, name=f"pairs_{table.name}").c
+    flag: sa.ColumnElement[int] = sa.literal_column("1" if table is hostless_names else "0")
+    return sa.select(pairs.first, pairs.second, flag).where(pairs.second.is_not(None))
 
 
 @made_once

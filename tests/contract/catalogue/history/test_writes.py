@@ -16,6 +16,7 @@ from graph_model.facts import (
     EVERY_BRANCH,
     ApplicationRow,
     ExecutionRow,
+    HostlessNameRow,
     NameRow,
     PartitionRow,
     ReadVersionRow,
@@ -167,6 +168,18 @@ def test_writes_to_a_name_count_where_it_stood(catalogue: SqlCatalogue) -> None:
     assert catalogue.names_around(["name", "none"]) == everywhere
     assert catalogue.names_around(["here"]) == everywhere
     assert catalogue.names_around(["none"]) == frozenset()
+
+
+def test_a_name_without_servers_stands_for_the_only_location(catalogue: SqlCatalogue) -> None:
+    catalogue.record([HostlessNameRow("topic", "here", "ex-2", 2)])
+    catalogue.record([HostlessNameRow("topic", "here", "ex-3", 3)])
+    for asked in ("topic", "here"):
+        assert catalogue.names_around([asked]) == {("topic", "here")}
+    assert catalogue.location_of("topic", 1) == "here"
+    catalogue.record([HostlessNameRow("topic", "there", "ex-4", 4)])
+    for asked in ("topic", "here", "there"):
+        assert catalogue.names_around([asked]) == frozenset()
+    assert catalogue.location_of("topic", 9) is None
 
 
 def test_declarations_of_a_target_are_told_with_its_writes(catalogue: SqlCatalogue) -> None:

@@ -7,7 +7,7 @@ from itertools import combinations
 import pytest
 
 from graph_model.errors import InvalidDocument
-from graph_model.naming import normalise, openlineage_symlink, openlineage_uri
+from graph_model.naming import normalise, openlineage_symlink, openlineage_uri, without_hosts
 from graph_model.naming.rules import DEFAULT_RULES
 from graph_model.naming.rules_json import read_rules, write_rules
 
@@ -55,7 +55,12 @@ ONE: dict[str, list[tuple[str, str] | str]] = {
         "bigquery://p:d.t",
         "bigquery://p:d.t$20260105",
     ],
-    "cassandra": [("cassandra://h:9042", "k.t"), ("cassandra://h", "k.t"), "cassandra:k:t"],
+    "cassandra": [
+        ("cassandra://h:9042", "k.t"),
+        ("cassandra://z,H", "k.t"),
+        "cassandra://h:9042/k.t",
+    ],
+    "cassandra, no host": [("cassandra", "k.t"), "cassandra:k:t"],
     "milvus": [("milvus://h:19530", "d.c"), ("milvus://H", "d.c")],
     "fabric": [
         ("fabric-warehouse://x.datawarehouse.fabric.microsoft.com", NAME3),
@@ -136,7 +141,21 @@ ONE: dict[str, list[tuple[str, str] | str]] = {
     "dbfs": [("dbfs://ws", "/x"), "dbfs://WS/x"],
     "gcs": [("gs://b", "x"), ("gcs://b", "/x")],
     "hdfs": [("hdfs://nn:8020", "/x"), ("hdfs://NN", "/x"), "hdfs://nn/x/"],
-    "kafka": [("kafka://a:9092", "t"), ("kafka://b:9092,a:9092", "t"), "kafka:t"],
+    "kafka": [
+        ("kafka://a:9092", "t"),
+        ("kafka://b:9092,A:9092", "t"),
+        ("kafka://a,c:9093", "t"),
+        "kafka://a:9092/t",
+    ],
+    "kafka, no broker": [("kafka", "t"), "kafka:t"],
+    "kafka of Amazon": [
+        (f"kafka://b-1.orders.a1b2c3.c4.kafka.{EU}.amazonaws.com:9092", "t"),
+        (f"kafka://b-3.orders.a1b2c3.c4.kafka.{EU}.amazonaws.com:9098", "t"),
+    ],
+    "kafka of Strimzi": [
+        ("kafka://orders-kafka-bootstrap.shop.svc:9093", "t"),
+        ("kafka://orders-kafka-0.orders-kafka-brokers.shop.svc.cluster.local:9092", "t"),
+    ],
     "local file": [("file", "/x"), ("file://", "x"), "file:/x"],
     "remote file": [("file://nas", "/x"), "file://NAS/x"],
     "box": [("box://api.box.com:443/12", "k"), ("box://API.box.com/12", "/k")],
@@ -163,6 +182,8 @@ APART: list[tuple[str, str] | str] = [
     ("snowflake://xy12345.fhplus.us-gov-west-1.aws", NAME3),
     ("postgres://h:5433", NAME3),
     ("postgres://h", "db.s.T"),
+    ("kafka://b:9092", "t"),
+    ("kafka://a:9093", "t"),
     ("bigquery", "p.d.T"),
     ("https://nessie.example/iceberg", "db.t"),
     ("crate://h", 'db."s.t"'),
@@ -302,3 +323,19 @@ def test_names_meet_in_the_case_of_their_engine(case: str, spelled: str) -> None
 def test_a_case_that_does_not_exist_is_refused() -> None:
     with pytest.raises(InvalidDocument, match=r"identifierCases\[0\]\[1\]"):
         read_rules({"identifierCases": [["crate", "Title"]]})
+
+
+@pytest.mark.parametrize(
+    ("uri", "named"),
+    [
+        ("kafka://b1/t", ("kafka:t", "lake")),
+        ("cassandra://h/k:t", ("cassandra:k:t", "lake")),
+        ("kafka:t", None),
+        ("kafka://b1:9093", None),
+        ("pulsar://b1/t", None),
+    ],
+)
+def test_a_client_may_leave_out_the_servers(uri: str, named: tuple[str, str] | None) -> None:
+    (dataset,) = normalise(uri, "lake")
+    found = without_hosts(dataset, "lake")
+    assert (found and (found.uri, found.scope)) == named

@@ -86,6 +86,8 @@ EVERYWHERE = [
     ("gs://b/o?X-Goog-Signature=s", "gs://b/o", "file", "o"),
     ("mongodb://h/?password=p/hr.staff", "mongodb://h/hr.staff", "table", "hr.staff"),
     # an unknown part survives, without its secrets
+    ("kafka://b2:9092,b1:9092/orders", "kafka://b1/orders", "topic", "orders"),
+    ("cassandra://H:9042/hr.staff", "cassandra://h/hr:staff", "table", "staff"),
     ("foo+bar://Host/X?a=1", "foo+bar://Host/X?a=1", "other", "X?a=1"),
     ("foo://u:p@h/x?token=abc&a=b", "foo://h/x?a=b", "other", "x?a=b"),
     ("foo://h/x?user=me", "foo://h/x", "other", "x"),
@@ -112,7 +114,6 @@ LOCALLY = [
     ("dbfs:///mnt/x", "dbfs:/mnt/x", "file", "x"),
     ("/dbfs/mnt/x", "dbfs:/mnt/x", "file", "x"),
     ("kafka:orders", "kafka:orders", "topic", "orders"),
-    ("kafka://b1:9092,b2:9092/orders", "kafka:orders", "topic", "orders"),
     ("kafka:h1:9092,u:p@h2:9092", "kafka:h2:9092", "topic", "h2:9092"),
     ("kafka:orders-.*", "kafka:orders-.*", "pattern", "orders-.*"),
     ("cassandra:hr:staff", "cassandra:hr:staff", "table", "staff"),

@@ -692,6 +692,7 @@ def test_a_write_of_a_source_of_its_own_is_told_by_its_options() -> None:
         ("jdbc", {"url": "jdbc:h2:mem", "query": "select 1"}, "jdbc:h2:mem:select 1"),
         ("kafka", {"topic": "events"}, "kafka:events"),
         ("org.apache.KafkaTable", {"subscribe": "a,b"}, "kafka:a,b"),
+        ("kafka", {"topic": "t", "kafka.bootstrap.servers": "b:9092,c"}, "kafka://b:9092,c/t"),
         ("jdbc", {"url": "jdbc:h2:mem"}, None),
         ("noop", {}, None),
     ],
