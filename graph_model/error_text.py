@@ -12,15 +12,13 @@ Spark wraps the exception of a task in several of its own, and the wrappers come
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Final
 
 _MOST_STORED: Final = 4_000
 _PART: Final = 1_997
 _LONGEST: Final = 300
 _TRACEBACK: Final = "Traceback (most recent call last):"
-#: The exception stands below the frames, which are indented, unless the traceback was cut.
-_RAISED: Final = re.compile(rf"{re.escape(_TRACEBACK)}\n(?:[ \t].*\n|\n)*+(?!Caused by: )(\S.*)")
 #: Java's causes; those of a suppressed exception are indented. py4j writes the first without words.
 _CAUSE: Final = re.compile(r"^(?:Caused by)?: (.+)", re.MULTILINE)
 #: The Python exceptions for an exception of the JVM.
@@ -59,7 +57,21 @@ def cause_line(error: str | None) -> str | None:
     """
     lines = (error or "").strip().splitlines()
     text = "\n".join(lines)
-    raised = [line for line in _RAISED.findall(text) if not line.startswith(_WRAPPER)]
+    raised = [line for line in _raised(lines) if not line.startswith(_WRAPPER)]
     causes = [line for line in _CAUSE.findall(text) if _TRACEBACK not in line]
     last = [*lines[:1], *causes[-1:], *raised[-1:]][-1:]
     return last[0].rstrip()[:_LONGEST] if last else None
+
+
+def _raised(lines: Sequence[str]) -> Iterator[str]:
+    """The exceptions of tracebacks: each stands below its frames, which are indented, unless the
+    traceback was cut.
+    """
+    in_frames = False
+    for line in lines:
+        if line.endswith(_TRACEBACK):
+            in_frames = True
+        elif in_frames and line and not line[0].isspace():
+            in_frames = False
+            if not line.startswith("Caused by: "):
+                yield line

@@ -26,6 +26,7 @@ UNITS: Final = (
     "a ", "a=", "a:", "a,", "a.", "a/", " a=b", "''", '""', "{}}", "\ud800", "é", "İ", "-----",
 )  # fmt: skip
 _SMALL: Final = 4_000
+_LONG: Final = 16
 _GROWTH: Final = 4
 _MOST_GROWTH: Final = 8.0
 """Four times the text may cost eight times as much: twice a linear cost, half a quadratic one."""
@@ -107,6 +108,8 @@ def grows_too_fast(
     ``small`` is the length of the shorter text. The least of several runs counts: another process
     may cost a run time, never save it any.
     """
+
+    small *= 4 if len(unit) > _LONG else 1  # enough repeats of it
 
     def cost(length: int) -> float:
         text = head + unit * (length // len(unit)) + tail

@@ -27,6 +27,8 @@ Name = tuple[str, str]
 
 _MOST_ROWS: Final = 2 * COLUMN_LIMIT
 """The most columns read, with those of former schemas."""
+_MOST_HOLDERS: Final = 64
+"""The most structs around a column, counted from the outermost."""
 
 
 class _VisibleWrite(NamedTuple):
@@ -220,8 +222,10 @@ def _plan_of(edge: Edge) -> str:
 
 
 def holders(path: str) -> list[str]:
-    """A column and the structs that contain it, innermost first: ``a.b`` => ``a.b``, ``a``."""
+    """A column and the structs that contain it, innermost first: ``a.b`` => ``a.b``, ``a``.
+
+    Of structs the outermost 64: a name of a million dots has no more.
+    """
     segments = naming.split_path(path)
-    if len(segments) == 1:
-        return [path]
-    return [naming.column_path(segments[:length]) for length in range(len(segments), 0, -1)]
+    outer = range(min(len(segments) - 1, _MOST_HOLDERS), 0, -1)
+    return [path, *(naming.column_path(segments[:length]) for length in outer)]

@@ -34,13 +34,21 @@ def same_type(one: str | None, other: str | None) -> bool:
     """
     if one is None or other is None:
         return one == other
-    first, second = sorted((plain_type(one), plain_type(other)), key=len)
+    return _same_plain(plain_type(one), plain_type(other))
+
+
+def _same_plain(one: str, other: str) -> bool:
+    first, second = sorted((one, other), key=len)
     return first == second or (first in _NESTING and second.startswith(f"{first}<"))
 
 
 def plain_type(text: str) -> str:
     """In the spelling of Spark's SQL, from any agent: ``array<LongType>`` => ``array<bigint>``."""
     spelled = _WORD.sub(lambda found: _sql_type(found[0]), _without_blanks(text))
+    return _whole(spelled)
+
+
+def _whole(spelled: str) -> str:
     return _WHOLE_DECIMAL if spelled == "decimal" else spelled
 
 
@@ -70,7 +78,7 @@ class NestedChange(NamedTuple):
     after: str | None
 
 
-def field_changes(before: str, after: str, nesting: int = _MOST_NESTED) -> Iterator[NestedChange]:
+def field_changes(before: str, after: str) -> Iterator[NestedChange]:
     """The fields by which two types of a column differ, a struct before its own fields; with a
     struct that is gone, its fields are gone.
 
@@ -79,6 +87,11 @@ def field_changes(before: str, after: str, nesting: int = _MOST_NESTED) -> Itera
     Nothing where a type does not list its fields (``struct`` alone, a text that was cut): they are
     unknown, not gone. Nothing either between a struct and a map, whose keys are read like fields.
     """
+    return _field_changes(plain_type(before), plain_type(after), _MOST_NESTED)
+
+
+def _field_changes(before: str, after: str, nesting: int) -> Iterator[NestedChange]:
+    """Of two types in the spelling of :func:`plain_type`, as deep as ``nesting``."""
     old, new = _nested(before), _nested(after)
     open_ended = new.fields is None and new.may_have_fields
     if nesting == 0 or old.fields is None or open_ended or old.maps != new.maps:
@@ -87,9 +100,9 @@ def field_changes(before: str, after: str, nesting: int = _MOST_NESTED) -> Itera
     latter = {name.casefold(): (name, kind) for name, kind in (new.fields or {}).items()}
     for key, (name, kind) in former.items():
         other = latter[key][1] if key in latter else None
-        if other is None or not same_type(kind, other):
+        if other is None or not _same_plain(kind, other):
             yield NestedChange((name,), kind, other)
-            for inner in field_changes(kind, other or _NO_FIELDS, nesting - 1):
+            for inner in _field_changes(kind, other or _NO_FIELDS, nesting - 1):
                 yield inner._replace(path=(name, *inner.path))
     for key, (name, kind) in latter.items():
         if key not in former:
@@ -100,7 +113,7 @@ def same_nesting(one: str, other: str) -> bool:
     """Whether two types differ by their listed fields alone: structs within equal arrays and
     maps.
     """
-    first, second = _nested(one), _nested(other)
+    first, second = _nested(plain_type(one)), _nested(plain_type(other))
     listed = first.fields is not None and second.fields is not None
     return listed and first.around == second.around
 
@@ -119,7 +132,6 @@ class _Nested(NamedTuple):
 
 def _nested(text: str) -> _Nested:
     around: list[str] = []
-    text = plain_type(text)
     while (opened := text.partition("<"))[0] in (_ARRAY, _MAP) and text.endswith(">"):
         *key, text = _parts(opened[2][:-1])
         around.append(f"{_MAP}<{','.join(key)}>" if opened[0] == _MAP else _ARRAY)
@@ -132,19 +144,20 @@ def _fields(text: str) -> Mapping[str, str] | None:
     pairs = [part.partition(":") for part in _parts(text)]
     if not all(name and mark and kind for name, mark, kind in pairs):
         return None
-    return {name: kind for name, _, kind in pairs}
+    return {name: _whole(kind) for name, _, kind in pairs}
 
 
 def _parts(text: str) -> list[str]:
     """The text cut at the commas outside its brackets."""
-    parts, depth = [""], 0
+    parts: list[list[str]] = [[]]
+    depth = 0
     for piece in _MARK.split(text):
         depth += (piece in ("<", "(")) - (piece in (">", ")"))
         if piece == "," and depth == 0:
-            parts.append("")
+            parts.append([])
         else:
-            parts[-1] += piece
-    return parts
+            parts[-1].append(piece)
+    return ["".join(pieces) for pieces in parts]
 
 
 # --- the columns of a schema ---------------------------------------------------------------------

@@ -159,3 +159,9 @@ def test_a_shortened_text_is_bounded_and_has_the_same_cause(error: str) -> None:
     assert len(stored) <= 4_000
     if not (cause_line(error) or "").startswith((" ", ": ")):  # no text begins with such a cause
         assert cause_line(stored) == cause_line(error)
+
+
+def test_a_traceback_among_the_frames_of_another_begins_anew() -> None:
+    """Each was read to the end of all of them: 40,000 took a minute."""
+    chained = f"Job aborted\n {TRACEBACK}\n  File 1\n {TRACEBACK}\n  File 2\n\n{RAISED}{FRAMES}"
+    assert cause_line(chained) == RAISED

@@ -223,6 +223,7 @@ def test_a_mark_stands_in_every_known_token() -> None:
         (r"([^\s#]+)#(\d+)", "finditer", "a"),
         (r"\s*\n+\s*", "finditer", " "),
         (r'"(?:[^"\\]|\\.)*"', "finditer", '"a\\'),
+        (r"Traceback of calls:\n(?: .*\n)*+(\S.*)", "finditer", "Traceback of calls:\n "),
     ],
 )
 def test_a_pattern_that_is_not_linear_is_told(pattern: str, method: str, unit: str) -> None:
