@@ -52,8 +52,11 @@ def create_all(metadata: sa.MetaData, bind: Any, *arguments: Any, **options: Any
         return
     statements = _statements(metadata, bind.dialect.name)
     if bind.dialect.name == "sqlite":
-        for statement in statements:
-            bind.exec_driver_sql(statement)
+        bind.exec_driver_sql(statements[0])  # an error of the driver is told as of each statement
+        cursor = bind.connection.cursor()
+        for statement in statements[1:]:
+            cursor.execute(statement)
+        cursor.close()
         return
     translated = bind.get_execution_options().get("schema_translate_map", {}).get(None)
     schema = f'SET LOCAL search_path TO "{translated}"' if translated else ""

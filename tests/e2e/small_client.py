@@ -7,21 +7,24 @@ import shlex
 import threading
 import time
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
+from functools import cache
+from typing import Any
 from wsgiref.types import StartResponse, WSGIEnvironment
 
+from flask import Flask
 from flask.testing import FlaskClient
 from werkzeug.serving import make_server
-from werkzeug.test import run_wsgi_app
+from werkzeug.test import TestResponse, run_wsgi_app
 
 from api import command_line
 from api.application import create_app
 from api.console.call import Answered, Call
 from api.http.access import Keys, NoKeys
-from api.service import Service
+from api.service import Service, attach
 from api.settings import read_settings
 from graph_model.errors import HeadwaterError
-from tests.projections import SmallHeadwater
+from tests.projections import SmallHeadwater, small_headwater
 from tests.waiting import eventually
 
 
@@ -37,20 +40,46 @@ def running(made: SmallHeadwater) -> Iterator[SmallHeadwater]:
         made.close()
 
 
+class SmallClient(FlaskClient):
+    """Asks the app that all clients without keys share: to make one takes longer than most tests.
+    Its request metrics are those of no one service.
+    """
+
+    service: Service
+
+    def open(self, *arguments: Any, **options: Any) -> TestResponse:
+        attach(self.application, self.service)
+        return super().open(*arguments, **options)
+
+
+@cache
+def _shared_application() -> Flask:
+    with closing(small_headwater()) as made:
+        return create_app(read_settings({}), _service_of(made, 0, NoKeys()))
+
+
 def client_of(headwater: SmallHeadwater, now: int | None, keys: Keys | None = None) -> FlaskClient:
     """A client of an app whose projector has caught up; ``now`` is its clock, epoch ms; None: the
     clock goes on.
     """
     headwater.projector._readiness.state = "ready"
-    service = Service(
+    service = _service_of(headwater, now, keys or NoKeys())
+    if keys is not None:
+        return create_app(read_settings({}), service).test_client()
+    client = SmallClient(_shared_application(), TestResponse, use_cookies=True)
+    client.service = service
+    return client
+
+
+def _service_of(headwater: SmallHeadwater, now: int | None, keys: Keys) -> Service:
+    return Service(
         headwater.journal,
         headwater.projector,
         headwater.graph,
         headwater.generations,
         lambda: round(time.time() * 1000) if now is None else now,
-        keys or NoKeys(),
+        keys,
     )
-    return create_app(read_settings({}), service).test_client()
 
 
 @contextmanager
@@ -62,8 +91,10 @@ def serving(headwater: SmallHeadwater, now: int | None) -> Iterator[str]:
 
 @contextmanager
 def serving_client(client: FlaskClient) -> Iterator[str]:
-    """The address of a server of this client's app."""
+    """The address of a server of this client's app; its requests come on several threads."""
     application = client.application
+    if isinstance(client, SmallClient):
+        application = create_app(read_settings({}), client.service)
 
     def answer(environ: WSGIEnvironment, start_response: StartResponse) -> Iterable[bytes]:
         # Werkzeug's server leaves a file open when the browser hangs up before its end.

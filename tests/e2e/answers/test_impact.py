@@ -34,13 +34,21 @@ NOW = lake.START + 10**9
 
 @pytest.fixture
 def headwater() -> Iterator[SmallHeadwater]:
+    """A lake of the test's own, which it may change."""
     with running(lake.lake()) as made:
         yield made
 
 
 @pytest.fixture
-def client(headwater: SmallHeadwater) -> FlaskClient:
+def changing(headwater: SmallHeadwater) -> FlaskClient:
     return client_of(headwater, NOW)
+
+
+@pytest.fixture(scope="module")
+def client() -> Iterator[FlaskClient]:
+    """A client of one lake, for tests that ask only."""
+    with running(lake.lake()) as made:
+        yield client_of(made, NOW)
 
 
 def ask(client: FlaskClient, node: str, accept: str = "", **query: str) -> Any:
@@ -127,30 +135,30 @@ def rests_on_declarations(client: FlaskClient) -> dict[tuple[str, str], bool]:
     return {(item["kind"], item["label"]): item["declared"] for item in items}
 
 
-def test_a_row_that_rests_on_a_declaration_says_so_in_every_format(client: FlaskClient) -> None:
+def test_a_row_that_rests_on_a_declaration_says_so_in_every_format(changing: FlaskClient) -> None:
     declared = {
         "target": "s3://sheets/totals",
         "sources": [lake.DAILY],
         "columns": [{"source": lake.DAILY, "from": "total", "to": "sum"}],
         "job": "finance/upload",
     }
-    answer = client.post("/declarations", json={"declarations": [declared]})
+    answer = changing.post("/declarations", json={"declarations": [declared]})
     assert answer.status_code == 201, answer.get_json()
-    eventually(lambda: ("dataset", "totals") in rests_on_declarations(client))
-    found = rests_on_declarations(client)
+    eventually(lambda: ("dataset", "totals") in rests_on_declarations(changing))
+    found = rests_on_declarations(changing)
     assert {key for key, rests in found.items() if rests} == {
         ("dataset", "totals"), ("job", "upload"), ("column", "sum"),
     }  # fmt: skip
-    text = ask(client, f"dataset:{lake.ORDERS}", format="markdown").text
+    text = ask(changing, f"dataset:{lake.ORDERS}", format="markdown").text
     told = [line for line in text.splitlines() if line.endswith("|") and "(declared)" in line]
     assert len(told) == 2
     table = csv.DictReader(
-        io.StringIO(ask(client, f"dataset:{lake.ORDERS}", format="csv").text, newline="")
+        io.StringIO(ask(changing, f"dataset:{lake.ORDERS}", format="csv").text, newline="")
     )
     assert {row["label"] for row in table if row["declared"] == "true"} == {"totals", "upload"}
-    lines = run(client, f"--dataset {lake.ORDERS}")[1].splitlines()
+    lines = run(changing, f"--dataset {lake.ORDERS}")[1].splitlines()
     assert sum("declared, no run does it" in line for line in lines) == 2
-    judged = ask(client, f"column:{lake.ORDERS}#amount", change="dropped", format="markdown").text
+    judged = ask(changing, f"column:{lake.ORDERS}#amount", change="dropped", format="markdown").text
     assert "which breaks (declared)" in judged
 
 
@@ -245,16 +253,16 @@ def test_markdown_is_a_table_for_a_pull_request(client: FlaskClient) -> None:
 # --- statements of people ------------------------------------------------------------------------
 
 
-def test_owners_layers_and_classifications_stand_in_the_rows(client: FlaskClient) -> None:
-    client.put(
+def test_owners_layers_and_classifications_stand_in_the_rows(changing: FlaskClient) -> None:
+    changing.put(
         "/layers/lake",
         json={"match": "prefix", "pattern": "s3://lake/", "order": 1, "colour": "#0b6a84"},
     )
     body = {"node": f"dataset:{lake.DAILY}", "owner": "sales", "note": ""}
-    assert client.put("/classifications/finance", json=body).status_code == 200
+    assert changing.put("/classifications/finance", json=body).status_code == 200
     rows = {
         (item["kind"], item["label"]): item
-        for item in ask(client, f"dataset:{lake.ORDERS}", columns="true").get_json()["items"]
+        for item in ask(changing, f"dataset:{lake.ORDERS}", columns="true").get_json()["items"]
     }
     daily = rows["dataset", "daily"]
     assert (daily["layer"], daily["classifications"], daily["owners"]) == (
@@ -264,21 +272,21 @@ def test_owners_layers_and_classifications_stand_in_the_rows(client: FlaskClient
     assert rows["job", "daily"]["layer"] is None
 
 
-def test_hidden_nodes_are_counted_and_not_named(client: FlaskClient) -> None:
+def test_hidden_nodes_are_counted_and_not_named(changing: FlaskClient) -> None:
     hidden = {"command": "hide", "node": f"dataset:{lake.DAILY}"}
-    assert client.post("/commands", json=hidden).status_code < 300
-    answer = ask(client, f"dataset:{lake.ORDERS}", columns="true")
+    assert changing.post("/commands", json=hidden).status_code < 300
+    answer = ask(changing, f"dataset:{lake.ORDERS}", columns="true")
     assert answer.get_json()["hidden"] == 1
     assert "lake/daily" not in answer.text
     assert "dataset report 2" in labels_of(answer)
     report = next(i for i in answer.get_json()["items"] if i["label"] == "report")
     assert {"kind": "dataset", "id": "", "label": "hidden"} in report["path"]
-    assert ask(client, f"dataset:{lake.DAILY}").status_code == 404
-    assert ask(client, f"column:{lake.DAILY}#total").status_code == 404
+    assert ask(changing, f"dataset:{lake.DAILY}").status_code == 404
+    assert ask(changing, f"column:{lake.DAILY}#total").status_code == 404
     assert "daily" not in [
-        start["label"] for start in ask(client, "prefix:s3://lake/").get_json()["starts"]
+        start["label"] for start in ask(changing, "prefix:s3://lake/").get_json()["starts"]
     ]
-    checked = check(client, lake.daily())
+    checked = check(changing, lake.daily())
     assert checked.get_json()["plans"][0]["plan"] is None
 
 
@@ -307,11 +315,11 @@ def test_dropping_a_column_breaks_its_users_even_those_that_filter_by_it(
 
 
 def test_a_captured_plan_is_compared_and_not_kept(
-    client: FlaskClient, headwater: SmallHeadwater
+    changing: FlaskClient, headwater: SmallHeadwater
 ) -> None:
     before = headwater.journal.summary()
     elements = headwater.elements()
-    answer = check(client, lake.load(WITHOUT_AMOUNT), kind="application/json")
+    answer = check(changing, lake.load(WITHOUT_AMOUNT), kind="application/json")
     assert PlanCheckReply().load(answer.get_json())
     assert answer.get_json()["verdict"] == "breaks"
     assert answer.get_json()["plans"][0]["changes"] == [
@@ -553,7 +561,7 @@ def test_the_longest_move_that_fits_counts() -> None:
 
 
 def test_owners_of_an_ownership_facet_stand_in_the_rows(
-    client: FlaskClient, headwater: SmallHeadwater
+    changing: FlaskClient, headwater: SmallHeadwater
 ) -> None:
     owned = {"ownership": {"owners": [{"name": "team:report"}, {"name": "ann", "type": "lead"}]}}
     headwater.accept(
@@ -567,7 +575,7 @@ def test_owners_of_an_ownership_facet_stand_in_the_rows(
         )
     )
     headwater.project()
-    tables = ask(client, f"dataset:{lake.DAILY}", jobs="false").get_json()["items"]
+    tables = ask(changing, f"dataset:{lake.DAILY}", jobs="false").get_json()["items"]
     assert [item["owners"] for item in tables] == [["team:report", "ann"]]
 
 

@@ -37,8 +37,11 @@ def strict_routes(app: Flask) -> list[tuple[str, str]]:
     ]
 
 
-def test_an_unknown_parameter_is_refused_by_its_name(client: FlaskClient) -> None:
-    client.application.config["HEADWATER"] = read_settings({"HEADWATER_UPLOADS": "s3://b/p"})
+def test_an_unknown_parameter_is_refused_by_its_name(
+    client: FlaskClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    settings = read_settings({"HEADWATER_UPLOADS": "s3://b/p"})
+    monkeypatch.setitem(client.application.config, "HEADWATER", settings)
     asked = strict_routes(client.application)
     assert ("GET", "/storage") in asked
     for method, path in asked:
