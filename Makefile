@@ -14,14 +14,21 @@ DATA ?= $(or $(HEADWATER_DATA),./data)
 GREMLIN_PORT ?= $(or $(HEADWATER_GREMLIN_PORT),8182)
 URL ?= http://127.0.0.1:$(PORT)
 ARGS ?=
-# all: every job over Delta and Iceberg on every Spark
-TABLE_FORMATS ?=
+# of make test-parts: hudi wheel ...; none named is all (tests/parts.py)
+PARTS ?=
 FUZZ_EXAMPLES ?= 1000
+ROUNDS ?= 10
+# Random examples are those of this number, which pytest prints at its start: SEED= repeats them.
+SEED ?= $$(date +%s)
 # Tests mostly wait for processes: two files at a time take little more than half the time.
 WORKERS ?= 2
 
 BIN = $(VENV)/bin
 PIP = $(BIN)/python -m pip --disable-pip-version-check --no-input
+# The files in the order that tests/conftest.py gives them, each on one worker.
+PYTEST = PYSPARK_PYTHON="$(abspath $(BIN))/python" $(BIN)/python -m pytest
+SPREAD = -n $(WORKERS) --dist loadfile --no-loadscope-reorder
+RANDOM = --hypothesis-profile=random --hypothesis-seed=$(SEED)
 UV_VERSION = 0.13.8
 UV = build/uv/bin/uv pip compile --universal --python-version 3.11 --generate-hashes --no-header --quiet
 
@@ -44,7 +51,7 @@ NOTEBOOKS_READY = $(NOTEBOOKS)/.installed
 .PHONY: help
 help: ## Show this list
 	@awk 'BEGIN { FS = ":.*## " } \
-	  /^[a-z]+:.*## / { printf "  make %-9s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	  /^[a-z-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 	@echo
 	@echo "  PORT=$(PORT) DATA=$(DATA) GREMLIN_PORT=$(GREMLIN_PORT) PYTHON=$(PYTHON) can be set: make run PORT=8081"
 
@@ -62,13 +69,31 @@ demo: ready-demo $(if $(wildcard $(SPARK)),,answering) $(SERVE) $(SPARK) java-sp
 # --- working on it ---------------------------------------------------------------------------------
 
 .PHONY: test
-test: ready-test $(SERVE) $(DEVELOPMENT) $(PAGE) $(JARS) $(SPARK4_READY) $(SPARK41_READY) $(SPARK_JARS) $(DBT_READY) $(NOTEBOOKS_READY) ## Run every test (ARGS= goes to pytest, WORKERS=0 is one at a time)
-	TABLE_FORMATS="$(TABLE_FORMATS)" PYSPARK_PYTHON="$(abspath $(BIN))/python" $(BIN)/python -m pytest -n $(WORKERS) --dist loadfile $(ARGS)
+test: ready-test $(if $(ARGS),,check) $(SERVE) $(DEVELOPMENT) $(PAGE) $(JARS) $(SPARK41_READY) $(SPARK_JARS) ## Check and test what every change needs (ARGS= is for pytest, and leaves make check out; WORKERS=0)
+	$(PYTEST) $(SPREAD) $(ARGS)
 	npm --prefix frontend test
 
+.PHONY: test-all
+test-all: test ## Run every test: make test, then all of make test-parts
+	@$(MAKE) --no-print-directory test-parts PARTS=
+
+.PHONY: test-parts
+test-parts: ready-spark $(SERVE) $(DEVELOPMENT) $(PAGE) $(JARS) $(SPARK_JARS) ## Run what make test leaves out, with random examples (PARTS='hudi wheel', SEED=)
+	@stamps=$$("$(PYTHON)" -m tests.parts stamps $(PARTS)) && { test -z "$$stamps" || $(MAKE) --no-print-directory $$stamps; }
+	FUZZ_EXAMPLES=100 $(PYTEST) $(SPREAD) --parts="$(or $(PARTS),all)" $(RANDOM) $(ARGS)
+
+.PHONY: test-busy
+test-busy: ready-spark $(SERVE) $(DEVELOPMENT) ## Run the fastest tests ROUNDS= times beside a program that keeps all cores busy (SEED=)
+	$(BIN)/python -m tests.busy --rounds $(ROUNDS) --seed $(SEED) $(SPREAD) $(ARGS)
+
+.PHONY: green
+green: ## Note that .ci/run was green for the commit checked out: commit .ci/green with the next change
+	@test -z "$$(git status --porcelain)" || { echo "headwater: .ci/run was not run for what is not committed" >&2; exit 1; }
+	git rev-parse HEAD >.ci/green
+
 .PHONY: fuzz
-fuzz: ready-fuzz $(SERVE) $(DEVELOPMENT) ## Throw hostile documents at the service (FUZZ_EXAMPLES= of each kind)
-	FUZZ_EXAMPLES="$(FUZZ_EXAMPLES)" $(BIN)/python -m pytest tests/fuzz -m fuzz --timeout=0 $(ARGS)
+fuzz: ready-fuzz $(SERVE) $(DEVELOPMENT) ## Throw hostile documents at the service (FUZZ_EXAMPLES= of each kind, SEED=)
+	FUZZ_EXAMPLES="$(FUZZ_EXAMPLES)" $(BIN)/python -m pytest tests/fuzz -m fuzz --timeout=3600 $(RANDOM) $(ARGS)
 
 .PHONY: truth
 truth: ready-spark $(SERVE) $(SPARK) ## Compare the column lineage with the columns that move when the data change
@@ -202,8 +227,9 @@ java-%: $(SERVE)
 	  $(PIP) install --require-hashes -r requirements/java.txt && \
 	  $(BIN)/python -m api.serving.machine $*; }
 
-# $(1) is the folder, $(2) the lock: a Spark beside the one of .venv, for the tests alone.
-define install_spark
+# $(1) is the folder, $(2) the lock: packages for tests alone that cannot be in one environment with ours. Each PySpark
+# needs another Py4J, dbt and graph-notebook need other versions of packages that the server uses.
+define install_apart
 	"$(PYTHON)" -m venv "$(1)"
 	$(1)/bin/python -m pip --disable-pip-version-check --no-input install --require-hashes -r requirements/build.txt
 	$(1)/bin/python -m pip --disable-pip-version-check --no-input install --require-hashes --no-build-isolation -r $(2)
@@ -212,30 +238,23 @@ endef
 
 $(SPARK4_READY): requirements/spark4.txt requirements/build.txt | interpreter
 	@echo "Installing Spark 4.0 beside Spark 3.5, for the listener's tests ($<, 430 MB)"
-	$(call install_spark,$(SPARK4),$<)
+	$(call install_apart,$(SPARK4),$<)
 
 # 4.1.1: on Spark 4.1.4, Delta 4.1.0 misses a class of Spark's.
 $(SPARK41_READY): requirements/spark41.txt requirements/build.txt | interpreter
 	@echo "Installing Spark 4.1 beside Spark 3.5, for the listener's tests ($<, 430 MB)"
-	$(call install_spark,$(SPARK41),$<)
+	$(call install_apart,$(SPARK41),$<)
 
-# Its packages and ours exclude one another. Where they cannot be had, its tests are skipped.
 $(DBT_READY): requirements/dbt.txt requirements/build.txt | interpreter
 	@echo "Installing dbt, for the tests of OpenLineage's clients (requirements/dbt.txt, 160 MB)"
-	@"$(PYTHON)" -m venv "$(DBT)" \
-	  && $(DBT)/bin/python -m pip --disable-pip-version-check --no-input install --require-hashes -r requirements/build.txt \
-	  && $(DBT)/bin/python -m pip --disable-pip-version-check --no-input install --require-hashes --no-build-isolation -r requirements/dbt.txt \
-	  && touch $@ || echo "headwater: dbt cannot be installed here: its tests are skipped" >&2
+	$(call install_apart,$(DBT),$<)
 
-# Its packages and ours exclude one another. Where they cannot be had, the notebooks' test is skipped.
-$(NOTEBOOKS_READY): requirements/notebooks.txt | interpreter
+$(NOTEBOOKS_READY): requirements/notebooks.txt requirements/build.txt | interpreter
 	@echo "Installing graph-notebook, for the test of the notebooks (requirements/notebooks.txt)"
-	@"$(PYTHON)" -m venv "$(NOTEBOOKS)" \
-	  && $(NOTEBOOKS)/bin/python -m pip --disable-pip-version-check --no-input install --require-hashes -r requirements/notebooks.txt \
-	  && touch $@ || echo "headwater: graph-notebook cannot be installed here: its test is skipped" >&2
+	$(call install_apart,$(NOTEBOOKS),$<)
 
 $(SPARK_JARS): tests/e2e/spark/spark_jars.lock $(SERVE)
-	@echo "Fetching Delta Lake, OpenLineage's client and queries for the tests (tests/e2e/spark/spark_jars.lock)"
+	@echo "Fetching Delta Lake, Iceberg and queries for the tests (tests/e2e/spark/spark_jars.lock)"
 	$(BIN)/python -m tests.e2e.spark.spark_jars
 	@touch $@
 

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import os
 import shutil
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Final
 
 import hypothesis
 import pytest
@@ -19,6 +21,7 @@ from graph_model.stores.gremlin.engine.server import EmbeddedServer
 from graph_model.stores.gremlin.graph import GremlinGraph, open_graph
 from tests import neptune
 from tests.contract.databases import create_all, server_url
+from tests.parts import NAMES, RANDOM
 from tests.projections import SmallHeadwater, small_headwater
 
 __all__ = ["server_url"]
@@ -29,13 +32,82 @@ __all__ = ["server_url"]
 # code: a Spark with Delta and Iceberg fills that, and Java stops to compile and throws most away.
 os.environ.setdefault("JDK_JAVA_OPTIONS", "-XX:TieredStopAtLevel=1 -XX:ReservedCodeCacheSize=240m")
 
-# A deadline is an assertion on the clock: other work on the machine fails it.
+# The same examples in every run, so that no change fails by the chance of another; no deadline, for
+# that is an assertion on the clock. make test-all and make fuzz ask for "random" and print the seed
+# (--hypothesis-profile, --hypothesis-seed). No examples of former runs: the seed alone decides.
 hypothesis.settings.register_profile(
-    "shared-machine",
+    "derandomised",
+    derandomize=True,
+    database=None,
     deadline=None,
     suppress_health_check=[hypothesis.HealthCheck.too_slow],
 )
-hypothesis.settings.load_profile("shared-machine")
+hypothesis.settings.register_profile(
+    "random", hypothesis.settings.get_profile("derandomised"), derandomize=False, print_blob=True
+)
+hypothesis.settings.load_profile("derandomised")
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    listed = ", ".join(NAMES)
+    parser.addoption(
+        "--parts",
+        default="",
+        metavar="'NAME NAME'",
+        help=f"run these parts of make test-all alone, or all of them: {listed}",
+    )
+
+
+def pytest_report_header(config: pytest.Config) -> list[str]:
+    seed = config.getoption("hypothesis_seed")
+    parts = config.option.parts or "those of make test (--parts= for those of make test-parts)"
+    return [
+        f"tests: {parts}",
+        f"examples: {f'random, SEED={seed}' if seed else 'the same each time'}",
+    ]
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """The tests of the parts that were asked for; files with the slowest processes come first.
+
+    Two workers take file after file: a long one at the end would leave one of them idle.
+    """
+    asked = config.option.parts.split()
+    wanted = _of_parts(items, asked) if asked else [item for item in items if not _part_of(item)]
+    kept = set(wanted)
+    config.hook.pytest_deselected(items=[item for item in items if item not in kept])
+    ranks: dict[Path, int] = {}
+    for item in wanted:
+        ranks[item.path] = min(ranks.get(item.path, len(_SLOWEST)), _rank(item))
+    items[:] = sorted(wanted, key=lambda item: ranks[item.path])
+
+
+_SLOWEST: Final = ("spark", "engine", "browser")
+
+
+def _rank(item: pytest.Item) -> int:
+    return next((n for n, mark in enumerate(_SLOWEST) if item.get_closest_marker(mark)), 3)
+
+
+def _of_parts(items: Sequence[pytest.Item], asked: Sequence[str]) -> list[pytest.Item]:
+    """Raises UsageError for a part without a test, so that none seems to have passed."""
+    tests: dict[str, list[pytest.Item]] = {name: [] for name in NAMES}
+    for item in items:
+        if part := _part_of(item):
+            tests[part].append(item)
+        elif hypothesis.is_hypothesis_test(getattr(item, "obj", None)):
+            tests[RANDOM].append(item)
+    if asked == ["all"]:
+        return [item for name in NAMES for item in tests[name]]
+    if empty := [name for name in asked if not tests.get(name)]:
+        raise pytest.UsageError(f"no test is of the part {empty[0]}")
+    return [item for name in asked for item in tests[name]]
+
+
+def _part_of(item: pytest.Item) -> str:
+    marker = item.get_closest_marker("part")
+    return str(marker.args[0]) if marker else ""
 
 
 def needs_java() -> None:

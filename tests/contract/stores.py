@@ -16,7 +16,7 @@ from typing import Final
 
 import pytest
 
-from graph_model.errors import ConfigurationError, GraphUnavailable
+from graph_model.errors import GraphUnavailable
 from graph_model.stores.gremlin.engine.server import graph_properties, server_settings
 from graph_model.stores.gremlin.graph import open_graph
 from graph_model.stores.protocols import Graph
@@ -47,7 +47,7 @@ STORES: Final = (
     pytest.param("embedded", marks=pytest.mark.engine),
     # Neptune's requests, to a server that keeps sets and takes no scripts (conftest.neptune_url)
     pytest.param("neptune", marks=pytest.mark.engine),
-    pytest.param("janusgraph", marks=pytest.mark.engine),
+    pytest.param("janusgraph", marks=(pytest.mark.engine, pytest.mark.part("janusgraph"))),
     *([pytest.param("docker", marks=pytest.mark.engine)] if docker_is_wanted() else []),
 )
 
@@ -96,12 +96,8 @@ def _maker(request: pytest.FixtureRequest, name: str) -> Open:
 
 @pytest.fixture(scope="session")
 def janusgraph_url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    """Skips where the archives cannot be had."""
-    try:
-        with janusgraph.running(tmp_path_factory.mktemp("janusgraph"), os.environ) as url:
-            yield url
-    except ConfigurationError as failure:
-        pytest.skip(str(failure))
+    with janusgraph.running(tmp_path_factory.mktemp("janusgraph"), os.environ) as url:
+        yield url
 
 
 @pytest.fixture(scope="session")

@@ -12,7 +12,10 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
-PROMISED = ("run", "demo", "test", "fuzz", "check", "lock", "clean", "help")
+PROMISED = (
+    "run", "demo", "test", "test-all", "test-parts", "test-busy", "green", "fuzz", "check", "lock",
+    "clean", "help",
+)  # fmt: skip
 TOOLS = ("sh", "env", "make", "test", "echo", "awk", "dirname", "uname")
 
 pytestmark = pytest.mark.skipif(shutil.which("make") is None, reason="no make on this machine")
@@ -50,7 +53,7 @@ def bare(tmp_path: Path) -> Path:
 
 
 def test_help_lists_every_promised_target_with_a_sentence() -> None:
-    listed = dict(re.findall(r"^  make (\w+) +(\S.*)$", make("help").stdout, re.MULTILINE))
+    listed = dict(re.findall(r"^  make ([\w-]+) +(\S.*)$", make("help").stdout, re.MULTILINE))
     assert set(PROMISED) <= set(listed)
 
 
@@ -175,8 +178,30 @@ def test_every_requirement_is_locked_by_hash(lock: str) -> None:
         assert "--hash=sha256:" in entry, entry[:80]
 
 
+def test_tests_install_what_they_need_and_nothing_for_the_parts_that_they_leave_out() -> None:
+    recipe = make("--dry-run", "--always-make", "test").stdout
+    assert "requirements/spark41.txt" in recipe
+    for lock in ("spark4", "dbt", "notebooks"):
+        assert f"requirements/{lock}.txt" not in recipe
+
+
+def test_tests_begin_with_the_checks_unless_they_are_a_selection() -> None:
+    recipe = make("--dry-run", "test").stdout
+    assert recipe.index("mypy") < recipe.index("-m pytest")
+    assert "mypy" not in make("--dry-run", "test", "ARGS=tests/unit").stdout
+
+
+def test_parts_run_with_random_examples_of_a_number_that_is_given() -> None:
+    recipe = make("--dry-run", "test-parts", "PARTS=hudi wheel", "SEED=7").stdout
+    assert '--parts="hudi wheel" --hypothesis-profile=random --hypothesis-seed=7' in recipe
+    assert '--parts="all"' in make("--dry-run", "test-parts").stdout
+    assert "--hypothesis-seed" not in make("--dry-run", "test").stdout
+
+
 def test_continuous_integration_says_the_same_words() -> None:
+    """Its last line is that of pytest, which ends with an error where a part has no test."""
     script = (ROOT / ".ci" / "run").read_text(encoding="utf-8")
-    assert "make check" in script
-    assert "make test" in script
+    assert "set -eu" in script
+    assert "\nmake test\n" in script
+    assert script.endswith('\nmake test-parts PARTS="$parts"\n')
     assert os.access(ROOT / ".ci" / "run", os.X_OK)

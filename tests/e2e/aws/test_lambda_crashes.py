@@ -44,6 +44,8 @@ ALL: Final = os.environ.get("HEADWATER_TEST_CRASHES") == "all"
 SOME: Final = 15
 LEFT: Final = TimeLeft()
 
+pytestmark = pytest.mark.part("lambda")
+
 
 @pytest.fixture(scope="module")
 def aws() -> Iterator[Aws]:

@@ -25,7 +25,7 @@ _OVER: Final = {"status": "LOAD_COMPLETED", "totalTimeSpent": 1}
 _LOADED: Final = {"status": "200 OK", "payload": {"overallStatus": _OVER}}
 _CREDENTIALS: Final = {"AWS_ACCESS_KEY_ID": "testing", "AWS_SECRET_ACCESS_KEY": "testing"}
 
-pytestmark = needs_notebooks
+pytestmark = [pytest.mark.part("notebooks"), needs_notebooks]
 
 
 @pytest.fixture(scope="module")

@@ -30,9 +30,9 @@ _STORED: Final = (
 )  # fmt: skip
 
 needs_notebooks: Final = pytest.mark.skipif(
-    not NOTEBOOK_PYTHON.exists(), reason="graph-notebook is not installed (make test)"
+    not NOTEBOOK_PYTHON.exists(), reason="graph-notebook is not installed (make test-parts)"
 )
-pytestmark = [pytest.mark.engine, needs_notebooks]
+pytestmark = [pytest.mark.engine, pytest.mark.part("notebooks"), needs_notebooks]
 
 
 @pytest.fixture(scope="module")

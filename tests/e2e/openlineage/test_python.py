@@ -120,7 +120,7 @@ def test_a_task_with_sql_has_its_columns(server: RunningHeadwater) -> None:
 def build(server: RunningHeadwater, folder: Path, namespace: str, *arguments: str) -> None:
     """``dbt-ol build`` of the small shop, of which one test fails."""
     if not (_DBT / "dbt-ol").exists():
-        pytest.skip("no dbt here: make test installs it")
+        pytest.skip("no dbt here: make test-parts installs it")
     project = folder / "shop"
     shutil.copytree(_FIXTURES / "dbt", project)
     printed = render_client("dbt", server.url, namespace=namespace)
@@ -145,6 +145,7 @@ def table(folder: Path, name: str) -> str:
     return f"dataset:jdbc:duckdb:{folder}/shop.duckdb:shop.main.{name}"
 
 
+@pytest.mark.part("dbt")
 def test_models_of_dbt_are_jobs_with_columns_and_tests(
     server: RunningHeadwater, tmp_path: Path
 ) -> None:
@@ -165,6 +166,7 @@ def dataset_id(server: RunningHeadwater, folder: Path, name: str) -> str:
     return str(found["id"])
 
 
+@pytest.mark.part("dbt")
 def test_the_statements_of_a_model_are_folded_under_it(
     server: RunningHeadwater, tmp_path: Path
 ) -> None:

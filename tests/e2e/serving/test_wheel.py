@@ -35,7 +35,7 @@ NOT_PYTHON = {
     "spark_agent_config/spark-defaults.conf",
 }
 
-pytestmark = [pytest.mark.engine, pytest.mark.timeout(1200)]
+pytestmark = [pytest.mark.engine, pytest.mark.part("wheel"), pytest.mark.timeout(1200)]
 
 
 def without_checkout() -> dict[str, str]:

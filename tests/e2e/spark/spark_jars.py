@@ -1,8 +1,9 @@
 """The Java archives that tests add to Spark: Delta, Iceberg and Hudi, OpenLineage's client.
 
-    python -m tests.e2e.spark.spark_jars        download missing archives (``make test`` does)
+    python -m tests.e2e.spark.spark_jars        download those that ``make test`` needs
 
 ``spark_jars.lock`` names each one with its SHA-256 and size, as the embedded engine's lock does.
+The tests of the parts of ``make test-all`` download their own.
 """
 
 from __future__ import annotations
@@ -13,7 +14,6 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Final
 
-from bench.truth.tpch import ARCHIVE
 from graph_model.stores.gremlin.engine.jars import Jar, fetch, locked
 from spark_agent_config.configuration.openlineage import coordinate
 
@@ -63,5 +63,6 @@ def openlineage_jar(environment: Mapping[str, str], scala: str = "2.12") -> str:
 
 
 if __name__ == "__main__":
-    for path in fetch(os.environ, jars=(*locked(LOCK.read_text("utf-8")), ARCHIVE)):
-        sys.stderr.write(f"{path}\n")
+    for version in ("3.5", "4.1"):
+        for path in (*paths_for(version, os.environ), iceberg_jar(version, os.environ)):
+            sys.stderr.write(f"{path}\n")

@@ -1,14 +1,15 @@
 """A process that runs the jobs of ``tests/fixtures/table_formats/`` with the listener on, or, given
 Hudi's archive, those of ``tests/fixtures/hudi_tables/``, or, given none, ``hive_tables/``.
 
-    python -m tests.e2e.spark.table_format_worker ROOT SPARK [JAR…]
+    python -m tests.e2e.spark.table_format_worker ROOT SPARK DEPTH [JAR…]
 
 runs the topics in the order of their names in one session and writes ``ROOT/reports.json``:
 ``{topic: {job: {"error": null, "documents": [{"kind", "body"}, …]}}}``. A topic stands alone: it
 makes its own tables, beside ``src``, which ``_source_tables.json`` makes for all. A job that some
 Sparks cannot run names the others (``spark``) and says ``why``; different reports of a Spark stand
-under ``on``. With ``TABLE_FORMATS=all`` in the environment each Spark runs every topic; without it
-4.0 runs those in which it differs from the others, and none runs ``further-…``.
+under ``on``. DEPTH is ``every`` for every job, or ``some`` for those that name the Spark under
+``make test``: they are chosen so that each kind of statement stays, of each format, and with a job
+stand the earlier ones of its topic that it goes on from.
 """
 
 from __future__ import annotations
@@ -26,6 +27,7 @@ _FIXTURES: Final = Path(__file__).parents[2] / "fixtures"
 FORMATS: Final = "table_formats"
 HUDI: Final = "hudi_tables"
 HIVE: Final = "hive_tables"
+SOURCES: Final = "_source_tables"
 _EXTENSIONS: Final = (
     "io.delta.sql.DeltaSparkSessionExtension",
     "org.apache.iceberg.spark.extensions.IcebergSparkSessionExtensions",
@@ -37,18 +39,8 @@ _HUDI_SETTINGS: Final = {
     "spark.sql.catalog.spark_catalog": "org.apache.spark.sql.hudi.catalog.HoodieCatalog",
 }
 _PYTHON: Final = "python:"
-#: Topics that no Spark runs unless it is asked to: their jobs are like those of others.
-_ASKED_FOR: Final = frozenset({"further-jobs", "further-statements"})
-#: A Spark that does not run every topic unless it is asked to => those that it runs.
-_CHOSEN: Final = {
-    "4.0": frozenset(
-        {
-            "_source_tables", "delta-row-level", "delta-versions", "delta-writes",
-            "iceberg-branches", "iceberg-procedures", "iceberg-row-level", "iceberg-writes",
-            "refused-statements", "renames", "schema-evolution",
-        }
-    )
-}  # fmt: skip
+EVERY: Final = "every"
+SOME: Final = "some"
 
 
 def topics(folder: str = FORMATS) -> dict[str, Any]:
@@ -67,14 +59,10 @@ def folder_of(jars: Sequence[str]) -> str:
     return HUDI if any("hudi" in Path(jar).name for jar in jars) else FORMATS
 
 
-def runs_topic(topic: str, spark: str, environment: Mapping[str, str]) -> bool:
-    everything = environment.get("TABLE_FORMATS") == "all"
-    return everything or topic in _CHOSEN.get(spark, {topic} - _ASKED_FOR)
-
-
-def runs_on(job: Mapping[str, Any], spark: str) -> bool:
-    """Whether a job is one for that version of Spark; a job that names none is for all."""
-    return spark in job.get("spark", [spark])
+def jobs_on(jobs: Sequence[Mapping[str, Any]], spark: str, depth: str) -> list[Mapping[str, Any]]:
+    """Those for that version of Spark; a job that names none is for all."""
+    able = [job for job in jobs if spark in job.get("spark", [spark])]
+    return able if depth == EVERY else [job for job in able if spark in job.get("make test", ())]
 
 
 def expected_on(job: Mapping[str, Any], spark: str) -> Mapping[str, Any]:
@@ -150,7 +138,7 @@ class Jobs:
 
 
 def main(arguments: Sequence[str]) -> None:
-    folder, version, *jars = arguments
+    folder, version, depth, *jars = arguments
     root = Path(folder)
     told = root / "told.ndjson"
     spark = open_session(root, jars)
@@ -158,18 +146,16 @@ def main(arguments: Sequence[str]) -> None:
     jobs = Jobs(spark, root)
     reports: dict[str, dict[str, Any]] = {}
     for topic, listed in topics(folder_of(jars)).items():
-        if not runs_topic(topic, version, os.environ):
-            continue
-        broken = _error_of(jobs, listed["setup"])
+        chosen = jobs_on(listed["jobs"], version, depth)
+        broken = _error_of(jobs, listed["setup"]) if chosen or topic == SOURCES else None
         reports[topic] = {}
-        for job in listed["jobs"]:
-            if runs_on(job, version):
-                unprepared = broken or _error_of(jobs, job.get("before", ()))
-                assert observation.flush(60)
-                before = len(_lines(told))
-                error = unprepared or _error_of(jobs, [job["run"]])
-                assert observation.flush(60)
-                reports[topic][job["name"]] = {"error": error, "documents": _lines(told)[before:]}
+        for job in chosen:
+            unprepared = broken or _error_of(jobs, job.get("before", ()))
+            assert observation.flush(60)
+            before = len(_lines(told))
+            error = unprepared or _error_of(jobs, [job["run"]])
+            assert observation.flush(60)
+            reports[topic][job["name"]] = {"error": error, "documents": _lines(told)[before:]}
     observation.close()
     (root / "reports.json").write_text(json.dumps(reports), "utf-8")
     spark.stop()

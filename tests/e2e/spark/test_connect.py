@@ -15,7 +15,7 @@ from tests.e2e.service import RunningHeadwater
 from tests.e2e.spark.spark_jars import openlineage_jar
 from tests.e2e.spark.test_listener import python_of
 
-pytestmark = [pytest.mark.spark, pytest.mark.timeout(600)]
+pytestmark = [pytest.mark.spark, pytest.mark.part("connect"), pytest.mark.timeout(600)]
 _ROOT: Final = Path(__file__).parents[3]
 
 

@@ -16,7 +16,7 @@ from graph_model.stores.gremlin.engine.jars import fetch, locked
 from tests.contract.postgresql import missing, postgresql
 from tests.e2e.small_client import client_of
 from tests.e2e.spark.database_names_worker import READS
-from tests.e2e.spark.test_listener import python_of, run_worker
+from tests.e2e.spark.test_listener import in_parts, python_of, run_worker
 from tests.projections import accept_lines, small_headwater
 
 LOCK = Path(__file__).with_name("pipeline_jars.lock")
@@ -36,7 +36,7 @@ class Told:
     client: FlaskClient
 
 
-@pytest.fixture(scope="module", params=["3.5", "4.1"])
+@pytest.fixture(scope="module", params=in_parts("3.5", "4.1"))
 def told(
     request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[Told]:

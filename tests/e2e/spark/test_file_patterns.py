@@ -14,7 +14,7 @@ from graph_model.producers.spline.documents import read_plan
 from graph_model.producers.spline.plan_logic import Logic, PlanDocument, read_logic
 from tests.e2e.small_client import client_of
 from tests.e2e.spark.file_pattern_worker import listed_jobs, output_of
-from tests.e2e.spark.test_listener import python_of, run_worker
+from tests.e2e.spark.test_listener import in_parts, python_of, run_worker
 from tests.projections import accept_lines, small_headwater
 
 JOBS = listed_jobs()
@@ -47,7 +47,7 @@ class Told:
         return {self.relative(one["uri"]) for one in nodes} - {output}
 
 
-@pytest.fixture(scope="module", params=["3.5", "4.0", "4.1"])
+@pytest.fixture(scope="module", params=in_parts("3.5", "4.0", "4.1"))
 def told(
     request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[Told]:

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from tests.e2e.spark.table_format_worker import HIVE, topics
+from tests.e2e.spark.table_format_worker import EVERY, HIVE, topics
 from tests.e2e.spark.test_listener import python_of, run_worker
 from tests.e2e.spark.test_table_formats import Reports, check
 
@@ -20,11 +20,12 @@ LISTED: list[tuple[str, Mapping[str, Any]]] = [
 @pytest.fixture(scope="module")
 def reports(tmp_path_factory: pytest.TempPathFactory) -> Reports:
     root = tmp_path_factory.mktemp("tables")
-    run_worker(python_of(_SPARK), "tests.e2e.spark.table_format_worker", root, _SPARK)
+    run_worker(python_of(_SPARK), "tests.e2e.spark.table_format_worker", root, _SPARK, EVERY)
     return Reports(root, _SPARK)
 
 
 @pytest.mark.spark
+@pytest.mark.part("hive")
 @pytest.mark.timeout(900)
 @pytest.mark.parametrize(("topic", "job"), LISTED, ids=[job["name"] for _, job in LISTED])
 def test_a_job_over_a_hive_metastore_is_reported_as_it_was_written_down(

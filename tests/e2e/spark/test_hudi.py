@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from tests.e2e.spark.spark_jars import hudi_jar
-from tests.e2e.spark.table_format_worker import HUDI, topics
+from tests.e2e.spark.table_format_worker import EVERY, HUDI, topics
 from tests.e2e.spark.test_listener import python_of, run_worker
 from tests.e2e.spark.test_table_formats import Reports, check
 
@@ -23,13 +23,14 @@ LISTED: list[tuple[str, Mapping[str, Any]]] = [
 def reports(tmp_path_factory: pytest.TempPathFactory) -> Reports:
     python = python_of(_SPARK)
     root = tmp_path_factory.mktemp("tables")
-    arguments = (_SPARK, hudi_jar(os.environ))
+    arguments = (_SPARK, EVERY, hudi_jar(os.environ))
     said = run_worker(python, "tests.e2e.spark.table_format_worker", root, *arguments)
     assert "A write is not reported" not in said
     return Reports(root, _SPARK)
 
 
 @pytest.mark.spark
+@pytest.mark.part("hudi")
 @pytest.mark.timeout(900)
 @pytest.mark.parametrize(("topic", "job"), LISTED, ids=[job["name"] for _, job in LISTED])
 def test_a_job_over_hudi_is_told_as_it_was_written_down(

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from _pytest.mark import ParameterSet
 
 from graph_model import identity
 from graph_model.facts import DatasetRow
@@ -114,8 +115,11 @@ _PYTHONS = {
     "4.0": _ROOT / "build" / "spark4" / "bin" / "python",
     "4.1": _ROOT / "build" / "spark41" / "bin" / "python",
 }
-#: Every job runs on the oldest and on the newest; 4.0 has the scripts here and the table formats.
-_OLDEST_AND_NEWEST = ("3.5", "4.1")
+
+
+def in_parts(*versions: str) -> list[ParameterSet]:
+    """These Sparks as parameters of tests, each one a part of ``make test-all``."""
+    return [pytest.param(one, marks=pytest.mark.part(f"spark-{one}")) for one in versions]
 
 
 def python_of(version: str) -> Path:
@@ -125,7 +129,7 @@ def python_of(version: str) -> Path:
     if version == "3.5":
         pytest.importorskip("pyspark")
     if not _PYTHONS[version].exists():
-        pytest.skip(f"no Spark {version} here: make test installs it")
+        pytest.skip(f"no Spark {version} here: make test-parts installs it")
     return _PYTHONS[version]
 
 
@@ -182,7 +186,8 @@ def _end_with_stacks(worker: subprocess.Popen[bytes]) -> None:
     worker.wait(60)
 
 
-@pytest.fixture(scope="module", params=_OLDEST_AND_NEWEST)
+#: Every job runs on the oldest and on the newest; 4.0 has the scripts here and the table formats.
+@pytest.fixture(scope="module", params=["3.5", *in_parts("4.1")])
 def bench(
     request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[Bench]:
@@ -936,7 +941,7 @@ def _run_script(python: Path, url: str, folder: Path) -> subprocess.CompletedPro
     )
 
 
-@pytest.mark.parametrize("version", sorted(_PYTHONS))
+@pytest.mark.parametrize("version", ["3.5", "4.1", *in_parts("4.0")])
 def test_a_script_that_just_ends_is_told(version: str, tmp_path: Path) -> None:
     """No spark.stop(), no flush: executions that Spark had not handed over are fetched at exit."""
     with recording_server() as server:

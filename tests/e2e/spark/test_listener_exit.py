@@ -6,8 +6,9 @@ import json
 from pathlib import Path
 
 import pytest
+from _pytest.mark import ParameterSet
 
-from tests.e2e.spark.test_listener import run_driver
+from tests.e2e.spark.test_listener import in_parts, run_driver
 from tests.recording_server import recording_server
 
 pytestmark = [pytest.mark.spark, pytest.mark.timeout(300)]
@@ -66,7 +67,12 @@ _ENDINGS = {
 }
 
 
-@pytest.mark.parametrize("how", _ENDINGS)
+def _further(*endings: str) -> list[ParameterSet]:
+    """Endings that only ``make test-all`` tries."""
+    return [pytest.param(how, marks=pytest.mark.part("spark-3.5")) for how in endings]
+
+
+@pytest.mark.parametrize("how", ["loses its JVM", *_further(*list(_ENDINGS)[:-1])])
 def test_a_driver_that_ends_has_reported_its_write(tmp_path: Path, how: str) -> None:
     ending, code = _ENDINGS[how]
     with recording_server() as server:
@@ -77,7 +83,7 @@ def test_a_driver_that_ends_has_reported_its_write(tmp_path: Path, how: str) -> 
     assert "Lineage" not in done.stderr, "nothing is left to tell"
 
 
-@pytest.mark.parametrize("how", ["returns", "stops Spark", "raises", "sys.exit"])
+@pytest.mark.parametrize("how", ["sys.exit", *_further("returns", "stops Spark", "raises")])
 def test_a_driver_that_ends_waits_for_a_slow_listener_of_another(tmp_path: Path, how: str) -> None:
     """Spark's bus is held up until the exit has begun."""
     ending, code = _ENDINGS[how]
@@ -102,7 +108,7 @@ def test_a_job_that_fails_is_reported_as_failed_also_over_a_slow_bus(tmp_path: P
     assert event["error"], done.stderr
 
 
-@pytest.mark.parametrize("version", ["3.5", "4.0", "4.1"])
+@pytest.mark.parametrize("version", ["3.5", *in_parts("4.0", "4.1")])
 def test_a_bus_that_is_not_empty_in_time_is_warned_about_and_the_exit_code_is_the_jobs(
     version: str, tmp_path: Path
 ) -> None:
@@ -115,7 +121,7 @@ def test_a_bus_that_is_not_empty_in_time_is_warned_about_and_the_exit_code_is_th
     assert server.plans() == []
 
 
-@pytest.mark.parametrize("version", ["3.5", "4.0", "4.1"])
+@pytest.mark.parametrize("version", ["3.5", *in_parts("4.0", "4.1")])
 def test_a_query_that_spark_reports_after_closing_is_in_the_spill_folder(
     version: str, tmp_path: Path
 ) -> None:

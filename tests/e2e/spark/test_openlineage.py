@@ -29,7 +29,7 @@ from tests.e2e.spark.openlineage_jobs import QUERIES, SHORT, SHORT_NAMESPACE, SH
 from tests.e2e.spark.spark_jars import openlineage_jar
 from tests.projections import SmallHeadwater, lineage_event, small_headwater, submission
 
-pytestmark = [pytest.mark.spark, pytest.mark.timeout(1_000)]
+pytestmark = [pytest.mark.spark, pytest.mark.part("openlineage"), pytest.mark.timeout(1_000)]
 _ROOT: Final = Path(__file__).parents[3]
 _TABLES: Final = (
     "customer", "lineitem", "nation", "orders", "part", "partsupp", "region", "supplier",

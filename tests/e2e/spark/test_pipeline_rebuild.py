@@ -43,7 +43,12 @@ from tests.unit.graph_model.projection.projector.test_projector import (
 )
 from tests.unit.pipeline.test_translating import DAY, START, forget, poison, prune
 
-pytestmark = [pytest.mark.spark, pytest.mark.engine, pytest.mark.timeout(600)]
+pytestmark = [
+    pytest.mark.spark,
+    pytest.mark.engine,
+    pytest.mark.part("pipeline"),
+    pytest.mark.timeout(600),
+]
 
 _JARS = Path(__file__).with_name("pipeline_jars.lock")
 _NASTY = 'comma, "quote"\nline; break \r\n ; ümlaut 💧 '

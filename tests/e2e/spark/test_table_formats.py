@@ -4,22 +4,25 @@ from __future__ import annotations
 
 import json
 import os
+import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 import pytest
+from _pytest.mark import ParameterSet
 
 from graph_model import labels
 from graph_model.producers.spline.columns import derive
 from graph_model.producers.spline.documents import read_plan
 from tests.e2e.spark.spark_jars import iceberg_jar, paths_for
-from tests.e2e.spark.table_format_worker import expected_on, runs_on, runs_topic, topics
+from tests.e2e.spark.table_format_worker import EVERY, SOME, expected_on, jobs_on, topics
 from tests.e2e.spark.test_listener import python_of, run_worker
 from tests.plan_reader import origins, sources
 
-LISTED: list[tuple[str, Mapping[str, Any]]] = [
-    (topic, job) for topic, listed in topics().items() for job in listed["jobs"]
+SPARKS: Final = ("3.5", "4.0", "4.1")
+LISTED: Final[list[Mapping[str, Any]]] = [
+    job for listed in topics().values() for job in listed["jobs"]
 ]
 
 
@@ -42,26 +45,39 @@ class Reports:
         return list(zip(_bodies(told[::2]), (event for (event,) in events), strict=True))
 
 
-@pytest.fixture(scope="module", params=["3.5", "4.0", "4.1"])
+@pytest.fixture(scope="module")
 def reports(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Reports:
-    python = python_of(request.param)
+    spark, depth = request.param
+    python = python_of(spark)
     root = tmp_path_factory.mktemp("formats")
-    jars = [*paths_for(request.param, os.environ), iceberg_jar(request.param, os.environ)]
-    arguments = (request.param, *jars)
+    jars = [*paths_for(spark, os.environ), iceberg_jar(spark, os.environ)]
+    arguments = (spark, depth, *jars)
     run_worker(python, "tests.e2e.spark.table_format_worker", root, *arguments, seconds=1_500)
-    return Reports(root, request.param)
+    return Reports(root, spark)
 
 
+def cases() -> list[ParameterSet]:
+    """The jobs that ``make test`` runs on two Sparks, then every job as a part, on each."""
+    runs: list[tuple[str, str, tuple[pytest.MarkDecorator, ...]]] = [
+        *((spark, SOME, ()) for spark in ("3.5", "4.1")),
+        *((spark, EVERY, (pytest.mark.part(f"spark-{spark}"),)) for spark in SPARKS),
+    ]
+    return [
+        pytest.param((spark, depth), (topic, job), id=f"{spark}-{depth}-{job['name']}", marks=marks)
+        for spark, depth, marks in runs
+        for topic, listed in topics().items()
+        for job in jobs_on(listed["jobs"], spark, depth)
+    ]
+
+
+# The scope is that of the reports: by itself pytest would make them anew for each test.
 @pytest.mark.spark
 @pytest.mark.timeout(1800)
-@pytest.mark.parametrize(("topic", "job"), LISTED, ids=[job["name"] for _, job in LISTED])
+@pytest.mark.parametrize(("reports", "case"), cases(), indirect=["reports"], scope="module")
 def test_a_job_is_told_as_it_was_written_down(
-    reports: Reports, topic: str, job: Mapping[str, Any]
+    reports: Reports, case: tuple[str, Mapping[str, Any]]
 ) -> None:
-    if not runs_on(job, reports.spark):
-        pytest.skip(f"no job for Spark {reports.spark}")
-    if not runs_topic(topic, reports.spark, os.environ):
-        pytest.skip(f"on Spark {reports.spark} with TABLE_FORMATS=all alone")
+    topic, job = case
     check(reports, topic, expected_on(job, reports.spark))
 
 
@@ -113,10 +129,47 @@ def _is_pinned(version: Mapping[str, Any]) -> bool:
 
 
 def test_a_job_that_some_sparks_cannot_run_says_why() -> None:
-    marked = [job for _, job in LISTED if "spark" in job]
+    marked = [job for job in LISTED if "spark" in job]
 
     assert marked
     assert [job["name"] for job in marked if not job.get("why")] == []
+
+
+_LONG: Final = "further-jobs"
+_KINDS: Final = re.compile(
+    r"\b(INSERT INTO|INSERT OVERWRITE|REPLACE WHERE|MERGE INTO|MERGE WITH|UPDATE(?! SET)"
+    r"|DELETE FROM|TRUNCATE|CREATE TABLE|CREATE OR REPLACE|IF NOT EXISTS|ALTER|RENAME TO|DROP"
+    r"|RESTORE|CLONE|CONVERT TO|OPTIMIZE|VACUUM|REORG|EXECUTE|BEGIN|RECURSIVE|VERSION AS OF"
+    r"|TIMESTAMP AS OF|table_changes|CALL \w+\.system\.\w+|save|saveAsTable|insertInto|append"
+    r"|overwrite|overwritePartitions|create|createOrReplace|replace|toTable|foreachBatch|merge"
+    r"|mergeInto|update|updateExpr|delete|parquet|orc|json|csv)\b"
+)
+
+
+def kinds(job: Mapping[str, Any]) -> set[tuple[str, str]]:
+    """(format, the kind of a statement or an expectation) of a job."""
+    named = job["name"].lower()
+    table_format = next((one for one in ("iceberg", "delta") if one in named), "files")
+    said = {str(gap) for gap in job.get("gaps", ())} | {str(job.get("reason", ""))}
+    expected = set(job) - {"name", "run", "before", "why", "spark", "on", "make test"}
+    return {(table_format, kind) for kind in {*_KINDS.findall(job["run"]), *said, *expected}}
+
+
+def test_make_test_has_each_kind_of_statement_and_of_expectation_of_each_format() -> None:
+    """But for those of ``further-jobs``, which go on from one another to the last."""
+    listed = (job for topic, jobs in topics().items() for job in jobs["jobs"] if topic != _LONG)
+    everywhere = set().union(*map(kinds, listed))
+    chosen = set().union(*(kinds(job) for job in LISTED if job.get("make test")))
+    assert everywhere - chosen == set()
+
+
+def test_make_test_has_a_third_of_the_jobs_on_one_spark_and_a_tenth_on_the_newest() -> None:
+    shares = {
+        spark: len(jobs_on(LISTED, spark, SOME)) / len(jobs_on(LISTED, spark, EVERY))
+        for spark in ("3.5", "4.1")
+    }
+    assert 0.25 < shares["3.5"] < 0.4
+    assert 0.07 < shares["4.1"] < 0.15
 
 
 def _bodies(lines: Sequence[Mapping[str, Any]]) -> list[Any]:

@@ -1,0 +1,141 @@
+"""Which parts of ``make test-all`` a change needs, and that each has tests and its turn."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+from collections import Counter
+from datetime import date, timedelta
+from pathlib import Path
+
+import pytest
+
+from tests.parts import (
+    AFFORDABLE_SECONDS,
+    NAMES,
+    PARTS,
+    RANDOM,
+    SOURCES,
+    choose,
+    in_turn,
+    parts_of,
+    stamps_of,
+)
+
+ROOT = Path(__file__).resolve().parents[2]
+DAY = date(2026, 3, 1)
+SECONDS = {part.name: part.seconds for part in PARTS}
+
+
+@pytest.mark.parametrize(
+    ("path", "parts"),
+    [
+        ("docs/graph.md", ()),
+        ("frontend/js/page.js", ()),
+        ("aws/take.py", ("lambda",)),
+        ("tests/e2e/spark/test_hudi.py", ("hudi",)),
+        ("graph_model/stores/gremlin/graph.py", ("janusgraph", "notebooks", "pipeline")),
+        ("graph_model/producers/openlineage/reading.py", ("openlineage", "connect", "dbt", RANDOM)),
+        ("Makefile", NAMES),
+        ("somewhere/else.py", None),
+    ],
+)
+def test_a_path_has_the_parts_of_the_first_beginning_that_is_its_own(
+    path: str, parts: tuple[str, ...] | None
+) -> None:
+    assert parts_of(path) == parts
+
+
+def test_the_table_names_parts_that_there_are_and_nothing_twice() -> None:
+    assert {name for _, parts in SOURCES for name in parts} == set(NAMES)
+    assert {count for _, count in Counter(beginning for beginning, _ in SOURCES).items()} == {1}
+
+
+def test_no_beginning_hides_a_later_one() -> None:
+    beginnings = [beginning for beginning, _ in SOURCES]
+    hidden = [b for n, b in enumerate(beginnings) if b.startswith(tuple(beginnings[:n]))]
+    assert hidden == []
+
+
+def test_the_table_knows_every_path_at_the_top_of_the_repository() -> None:
+    if not (ROOT / ".git").exists():
+        pytest.skip("no clone")
+    done = subprocess.run(["git", "ls-files"], cwd=ROOT, capture_output=True, text=True, check=True)
+    paths = done.stdout.splitlines()
+    assert [path for path in paths if parts_of(path) is None] == []
+    unused = {beginning for beginning, _ in SOURCES if not _any_below(paths, beginning)}
+    assert unused <= {".ci/green"}
+
+
+def _any_below(paths: list[str], beginning: str) -> bool:
+    return any(path.startswith(beginning) for path in paths)
+
+
+@pytest.mark.parametrize("name", sorted(set(NAMES) - {RANDOM}))
+def test_a_part_has_tests(name: str) -> None:
+    named = re.compile(rf'mark\.part\("{re.escape(name)}"\)|in_parts\([^)]*"{name[6:]}"')
+    sources = (path.read_text("utf-8") for path in (ROOT / "tests").rglob("*.py"))
+    assert any(named.search(text) for text in sources)
+
+
+def test_a_change_runs_the_parts_that_look_at_it_and_those_in_turn() -> None:
+    chosen = choose(["docs/graph.md", "aws/take.py"], DAY)
+    assert chosen.runs["lambda"] == "aws/take.py changed"
+    assert set(chosen.runs) == {"lambda", *in_turn(DAY)}
+    assert set(chosen.left) == set(NAMES) - set(chosen.runs)
+
+
+def test_parts_that_changed_run_whatever_they_take() -> None:
+    assert set(choose(["Makefile"], DAY).runs) == set(NAMES)
+    assert sum(SECONDS.values()) > AFFORDABLE_SECONDS
+
+
+@pytest.mark.parametrize("changed", [None, ["docs/graph.md", "somewhere/else.py"]])
+def test_all_that_is_affordable_runs_where_it_is_unknown_what_changed(
+    changed: list[str] | None,
+) -> None:
+    chosen = choose(changed, DAY)
+    taken = sum(SECONDS[name] for name in chosen.runs)
+    assert taken <= AFFORDABLE_SECONDS
+    assert all(taken + SECONDS[name] > AFFORDABLE_SECONDS for name in chosen.left)
+    assert set(in_turn(DAY)) <= set(chosen.runs)
+    assert "no time is left" in "".join(set(chosen.left.values()))
+
+
+def test_seven_days_in_a_row_have_every_part() -> None:
+    for start in range(30):
+        week = [in_turn(DAY + timedelta(days=start + n)) for n in range(7)]
+        assert {name for day in week for name in day} == set(NAMES)
+
+
+def test_parts_that_share_an_environment_install_it_once() -> None:
+    assert stamps_of(["connect", "spark-4.1", "hive"]) == ["build/spark41/.installed"]
+    with pytest.raises(KeyError, match="nothing"):
+        stamps_of(["nothing"])
+
+
+def test_what_is_installed_is_a_target_of_make() -> None:
+    makefile = (ROOT / "Makefile").read_text("utf-8")
+    values = dict(re.findall(r"^(\w+) = (\S+)$", makefile, re.MULTILINE))
+    targets = {
+        re.sub(r"\$\((\w+)\)", lambda found: values[found[1]], name)
+        for name in re.findall(r"^\$\((\w+_READY)\):", makefile, re.MULTILINE)
+        for name in [values[name]]
+    }
+    assert set(stamps_of(NAMES)) == targets
+
+
+def test_parts_are_chosen_before_anything_is_installed() -> None:
+    command = [sys.executable, "-S", "-m", "tests.parts", "choose"]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    assert set(done.stdout.split()) <= set(NAMES)
+    assert "Parts of make test-all:" in done.stderr
+
+
+def test_no_test_makes_its_own_choice_between_random_examples_and_the_same_ones() -> None:
+    """A setting of a test goes on from the profile, which make chooses (``tests/conftest.py``)."""
+    word = re.compile(r"\bderandomize=|\bload_profile\(")
+    listed = [path for path in (ROOT / "tests").rglob("*.py") if word.search(path.read_text())]
+    assert listed == [ROOT / "tests" / "conftest.py"]
