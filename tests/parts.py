@@ -34,9 +34,9 @@ class Part:
 
 RANDOM: Final = "random"
 PARTS: Final = (
-    Part("spark-3.5", 300),
-    Part("spark-4.0", 300, ("build/spark4/.installed",)),
-    Part("spark-4.1", 360, ("build/spark41/.installed",)),
+    Part("spark-3.5", 420),
+    Part("spark-4.0", 400, ("build/spark4/.installed",)),
+    Part("spark-4.1", 500, ("build/spark41/.installed",)),
     Part("hudi", 90),
     Part("hive", 40),
     Part("connect", 60, ("build/spark41/.installed",)),
@@ -47,7 +47,7 @@ PARTS: Final = (
     Part("janusgraph", 60),
     Part("wheel", 60),
     Part("lambda", 60),
-    Part(RANDOM, 400),
+    Part(RANDOM, 300),
 )
 NAMES: Final = tuple(part.name for part in PARTS)
 #: What .ci/run adds where it cannot tell what changed: so many seconds of one worker, of two.
@@ -193,9 +193,11 @@ def _affordable(chosen: Iterable[str], day: date) -> Iterator[str]:
             yield part.name
 
 
-def stamps_of(names: Iterable[str]) -> list[str]:
-    """What make installs for these parts, each once. Raises KeyError for an unknown part."""
+def stamps_of(names: Sequence[str]) -> list[str]:
+    """What make installs for these parts, each once. Raises SystemExit for an unknown part."""
     stamps = {part.name: part.stamps for part in PARTS}
+    if unknown := [name for name in names if name not in stamps]:
+        raise SystemExit(f"headwater: no part is named {unknown[0]}: {' '.join(NAMES)}")
     return list(dict.fromkeys(stamp for name in names for stamp in stamps[name]))
 
 

@@ -23,6 +23,8 @@ from tests.parts import (
     stamps_of,
 )
 
+pytest_plugins = ("pytester",)
+
 ROOT = Path(__file__).resolve().parents[2]
 DAY = date(2026, 3, 1)
 SECONDS = {part.name: part.seconds for part in PARTS}
@@ -111,7 +113,7 @@ def test_seven_days_in_a_row_have_every_part() -> None:
 
 def test_parts_that_share_an_environment_install_it_once() -> None:
     assert stamps_of(["connect", "spark-4.1", "hive"]) == ["build/spark41/.installed"]
-    with pytest.raises(KeyError, match="nothing"):
+    with pytest.raises(SystemExit, match="no part is named nothing"):
         stamps_of(["nothing"])
 
 
@@ -139,3 +141,37 @@ def test_no_test_makes_its_own_choice_between_random_examples_and_the_same_ones(
     word = re.compile(r"\bderandomize=|\bload_profile\(")
     listed = [path for path in (ROOT / "tests").rglob("*.py") if word.search(path.read_text())]
     assert listed == [ROOT / "tests" / "conftest.py"]
+
+
+@pytest.fixture
+def three_files(pytester: pytest.Pytester) -> pytest.Pytester:
+    """A test of a part, one with an engine and one of neither, with the hooks of our tests."""
+    hooks = "pytest_addoption, pytest_collection_modifyitems"
+    pytester.makeconftest(f"from tests.conftest import {hooks}")
+    text = "import pytest\n{}\ndef test_it(): pass"
+    pytester.makepyfile(
+        test_a=text.format(""),
+        test_b=text.format("@pytest.mark.part('hudi')"),
+        test_c=text.format("@pytest.mark.engine"),
+    )
+    return pytester
+
+
+def collected(folder: pytest.Pytester, *options: str) -> list[str]:
+    lines = folder.runpytest("--collect-only", "-q", *options).stdout.lines
+    return [line for line in lines if "::" in line]
+
+
+def test_a_part_runs_when_it_is_asked_for_and_then_alone(three_files: pytest.Pytester) -> None:
+    assert collected(three_files, "--parts=hudi") == ["test_b.py::test_it"]
+    assert collected(three_files, "--parts=all") == ["test_b.py::test_it"]
+
+
+def test_the_slowest_files_run_first_and_none_of_a_part(three_files: pytest.Pytester) -> None:
+    assert collected(three_files) == ["test_c.py::test_it", "test_a.py::test_it"]
+
+
+def test_a_part_without_a_test_is_a_failure(three_files: pytest.Pytester) -> None:
+    result = three_files.runpytest("--parts=hudi wheel")
+    assert result.ret == pytest.ExitCode.USAGE_ERROR
+    result.stderr.fnmatch_lines(["*no test is of the part wheel*"])

@@ -97,6 +97,7 @@ def test_a_driver_that_ends_waits_for_a_slow_listener_of_another(tmp_path: Path,
     assert "Lineage" not in done.stderr
 
 
+@pytest.mark.part("spark-3.5")
 def test_a_job_that_fails_is_reported_as_failed_also_over_a_slow_bus(tmp_path: Path) -> None:
     failing = "spark.sql(\"select raise_error('no')\").write.parquet(sys.argv[2] + '/out')\n"
     with recording_server() as server:
@@ -121,7 +122,7 @@ def test_a_bus_that_is_not_empty_in_time_is_warned_about_and_the_exit_code_is_th
     assert server.plans() == []
 
 
-@pytest.mark.parametrize("version", ["3.5", *in_parts("4.0", "4.1")])
+@pytest.mark.parametrize("version", in_parts("3.5", "4.0", "4.1"))
 def test_a_query_that_spark_reports_after_closing_is_in_the_spill_folder(
     version: str, tmp_path: Path
 ) -> None:
