@@ -100,7 +100,8 @@ EXPLICIT: Final = "explicit"  # a lineage facet says so
 COLUMN_ORIGIN: Final = "column"  # column lineage says so
 IMPLIED: Final = "implied"  # a run has it among its inputs and outputs
 DECLARED: Final = "declared"  # a person says so; inputs and outputs of a job described, not run
-ORIGINS: Final = (EXPLICIT, COLUMN_ORIGIN, IMPLIED, DECLARED)
+METADATA: Final = "metadata"  # a plan reads a table about this one (Iceberg's t.snapshots), no row
+ORIGINS: Final = (EXPLICIT, COLUMN_ORIGIN, IMPLIED, DECLARED, METADATA)
 
 # Kinds of an operation: by the list of the plan that it stands in.
 READ: Final = "read"

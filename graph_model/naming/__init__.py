@@ -13,6 +13,7 @@ order:
 ``jdbc``         JDBC URLs, and the columns of queries
 ``uris``         dataset identity: one canonical URI for all spellings of one dataset
 ``file_lists``   many files in one read -> one dataset, named by their folder and pattern
+``metadata_tables``  tables about a table (Iceberg's ``t.snapshots``), and which table that is
 ``openlineage``  OpenLineage's (namespace, name) pairs as URIs for :func:`normalise`
 ``schemas``      the spelling of a schema's columns and types
 ``jobs``         job names: from labels, else from the application name by the platform's rules
@@ -30,6 +31,7 @@ from graph_model.naming.file_lists import fold_files, folder_of, patterns_of
 from graph_model.naming.jdbc.urls import query_lineage, without_query
 from graph_model.naming.jobs import JobName, job_name
 from graph_model.naming.literals import mask_literal, stable_text
+from graph_model.naming.metadata_tables import metadata_table, tables_of
 from graph_model.naming.openlineage import openlineage_symlink, openlineage_uri
 from graph_model.naming.rules import DEFAULT_RULES, Rules, rules_digest
 from graph_model.naming.uri_parts.partitions import partition_pairs, partition_text
@@ -51,6 +53,7 @@ __all__ = [
     "folder_of",
     "job_name",
     "mask_literal",
+    "metadata_table",
     "normalise",
     "openlineage_symlink",
     "openlineage_uri",
@@ -63,6 +66,7 @@ __all__ = [
     "spell_fields",
     "split_path",
     "stable_text",
+    "tables_of",
     "without_hosts",
     "without_query",
 ]

@@ -40,14 +40,16 @@ def catalog_table(
     """The URI of a table in a catalog, folded as Spark folds names.
 
     With a database the table is one name, dots included; without one the table may be qualified
-    (``spark_catalog.hr.t``), and an unqualified one is in ``default``. A path as the table name
+    (``spark_catalog.hr.t``), and an unqualified one is in ``default``; ``hr.t.snapshots`` is about
+    a table of the session's own catalog. A path as the table name
     (delta.`/lake/t`) gives that path. Both may be back-quoted.
     """
     if database:
         parts = (*split_path(database), _unquoted(table))
     else:
         parts = split_path(table) or ("",)
-        if len(parts) > 2:
+        about_a_table = len(parts) == 3 and fold(parts[2]) in rules.metadata_tables
+        if len(parts) > 2 and not about_a_table:
             authority, parts = parts[0], parts[1:]
         if len(parts) == 1:
             parts = (rules.default_database, *parts)

@@ -166,6 +166,14 @@ class Rules:
         "delta", "parquet", "orc", "avro", "csv", "json", "text", "iceberg", "binaryfile",
     )  # fmt: skip
 
+    # Iceberg's tables about a table: db.t.snapshots. (db.t.changes has the rows of db.t.)
+    metadata_tables: tuple[str, ...] = (
+        "all_data_files", "all_delete_files", "all_entries", "all_files", "all_manifests",
+        "data_files", "delete_files", "entries", "files", "history", "manifests",
+        "metadata_log_entries", "partitions", "position_deletes", "refs", "snapshots",
+    )  # fmt: skip
+    # Beginnings of catalog names that have three parts: main.hr.files is a table there.
+    catalogs_of_three_levels: tuple[str, ...] = ("unitycatalog:",)
     # https://catalog.example/api/db.t is a table of a REST catalog, …/index.html a file.
     web_file_suffixes: tuple[str, ...] = (
         ".htm", ".html", ".php", ".asp", ".aspx", ".jsp", ".pdf", ".zip", ".tar", ".tgz", ".7z",

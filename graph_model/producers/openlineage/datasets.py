@@ -196,7 +196,8 @@ class DatasetUse:
 class DatasetNamer:
     """Names datasets under one scope and one set of rules, and remembers the schema of each.
 
-    ``patterns`` are datasets that stand for several files: (namespace, name) => the pattern's URI.
+    ``patterns`` are inputs with another URI than (namespace, name) has: that of the pattern which
+    stands for several files, of the metadata table which is read in the place of its table.
     """
 
     scope: str
@@ -212,13 +213,31 @@ class DatasetNamer:
         """The names of a statement's inputs and outputs; many input files may fold into one
         pattern.
         """
-        written = {dataset.key for dataset in outputs}
-        read = [dataset.key for dataset in inputs if dataset.key not in written]
-        if len(read) <= rules.most_files_of_a_folder:
-            return cls(scope, rules)
-        uris = {key: naming.openlineage_uri(*key, rules) for key in read}
-        patterns = naming.patterns_of(uris.values(), rules)
-        return cls(scope, rules, {k: patterns[uri] for k, uri in uris.items() if uri in patterns})
+        names = cls(scope, rules)
+        names.patterns = _files_of(inputs, outputs, rules) | names._metadata_of(inputs, outputs)
+        return names
+
+    def _metadata_of(
+        self, inputs: Sequence[Dataset], outputs: Sequence[Dataset]
+    ) -> dict[tuple[str, str], str]:
+        """The metadata tables among the inputs. A place that is also read or written under another
+        name is the table itself: columns name no more than the place.
+        """
+        found: dict[tuple[str, str], set[str]] = {}
+        for dataset in (*inputs, *outputs):
+            found.setdefault(dataset.key, set()).add(self._read_at(dataset))
+        return {key: uris.pop() for key, uris in found.items() if len(uris) == 1 and "" not in uris}
+
+    def _read_at(self, dataset: Dataset) -> str:
+        """The URI of the metadata table that a dataset is by its symlinks; "" for any other."""
+        facet = dataset.facets.get("symlinks")
+        for link in facet.value if facet is not None and not facet.deleted else ():
+            if link.type == "TABLE":
+                place = self.names(*dataset.key)[0]
+                read = naming.metadata_table(place, self.symlink(link), self.rules)
+                if read != place:
+                    return read.uri
+        return ""
 
     def names(self, namespace: str, name: str) -> tuple[DatasetName, ...]:
         """One name, or several for a JDBC query over several tables; partitions
@@ -257,6 +276,19 @@ class DatasetNamer:
         uri = pattern or naming.openlineage_uri(namespace, name, self.rules)
         found = naming.normalise(uri, self.scope, self.rules)
         return tuple((one, DatasetUse(_whole(one))) for one in found)
+
+
+def _files_of(
+    inputs: Sequence[Dataset], outputs: Sequence[Dataset], rules: Rules
+) -> dict[tuple[str, str], str]:
+    """(namespace, name) => the pattern of many input files."""
+    written = {dataset.key for dataset in outputs}
+    read = [dataset.key for dataset in inputs if dataset.key not in written]
+    if len(read) <= rules.most_files_of_a_folder:
+        return {}
+    uris = {key: naming.openlineage_uri(*key, rules) for key in read}
+    patterns = naming.patterns_of(uris.values(), rules)
+    return {key: patterns[uri] for key, uri in uris.items() if uri in patterns}
 
 
 def _whole(name: DatasetName) -> DatasetName:

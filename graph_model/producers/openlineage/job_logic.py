@@ -172,6 +172,11 @@ class _Draft:
         source = identity.job_id(job.namespace, job.name)
         self.links[(job, JobLink(source, column))] = None
 
+    def read_tables_behind(self, rules: Rules) -> None:
+        """A metadata table changes with its table: that is read as well, without columns."""
+        read = [use.dataset for use, _ in self.reads.values()]
+        self.read(map(DatasetUse, naming.tables_of(read, rules)), labels.METADATA)
+
     def finished(self) -> RunLogic:
         self.columns.fold()
         if problem := self.columns.too_many():
@@ -279,6 +284,8 @@ class _Reader:
         else:
             drafts = [self._only_reading(self.inputs.values(), self.weakest)]
         self._bound_schemas(drafts)
+        for draft in drafts:
+            draft.read_tables_behind(self.rules)
         for draft, gap in product(drafts, self.statement.left_out):
             if gap[0] == TOO_LARGE:
                 draft.leave_columns(gap)

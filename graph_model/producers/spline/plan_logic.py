@@ -206,9 +206,7 @@ class _LogicReader:
         definitions = Definitions(self.plan)
         self.outputs = definitions.outputs
         self.parsed = first_queries(self.plan)
-        self.named = {
-            operation.id: self._names_of(operation.sources) for operation in self.plan.reads
-        }
+        self.named = {operation.id: self._names_read(operation) for operation in self.plan.reads}
         self.queries = [query for operation in self.plan.reads for query in self._read(operation)]
         texts = {name: text for query in self.queries for name, text in query.texts.items()}
         self.renderer = Renderer(self.plan, definitions, leaves=texts)
@@ -307,6 +305,15 @@ class _LogicReader:
         cut = {text: shortened(text, share) for text in set(listed)}  # few texts, many edges
         return [cut[text] for text in listed]
 
+    def _names_read(self, operation: Operation) -> tuple[DatasetName, ...]:
+        """A metadata table has the place of its table, and is another dataset."""
+        names = self._names_of(operation.sources)
+        table = catalog_name(operation)
+        if table is None or len(names) != 1:
+            return names
+        name = naming.normalise(table, self.scope, self.rules)[0]
+        return (naming.metadata_table(names[0], name, self.rules),)
+
     def _names_of(self, sources: Iterable[str]) -> tuple[DatasetName, ...]:
         """Names of all sources, each dataset once, in the document's order."""
         found: dict[tuple[str, str], DatasetName] = {}
@@ -348,6 +355,9 @@ class _LogicReader:
             for operation in self.plan.reads
             for use in self.uses[operation.id]
         }
+        for table in naming.tables_of([use.dataset for use in uses.values()], self.rules):
+            use = DatasetSchema(table, None)
+            uses.setdefault((use.dataset_id, use.content), use)
         target_read = any(dataset == self.write.dataset_id for dataset, _ in uses)
         if self.plan.write.name in ROW_LEVEL_COMMANDS and mode == labels.APPEND and not target_read:
             use = DatasetSchema(self.target, None)

@@ -115,17 +115,21 @@ def _translate_logic(document: PlanDocument, logic: Logic, rules: Rules) -> tupl
         gaps=logic.gaps,
     )
     _add_operations(collector, logic, row.id)
-    _add_datasets(collector, logic, row.id)
+    _add_datasets(collector, logic, row.id, rules)
     head = _head(document, logic, row.job, row.id, rules)
     _add_execution_plan(collector, document, head)
     return collector.facts(), head
 
 
-def _add_datasets(collector: FactCollector, logic: Logic, logical_plan: str) -> None:
+def _add_datasets(collector: FactCollector, logic: Logic, logical_plan: str, rules: Rules) -> None:
     """Add the datasets with their schemas, and the edges between their columns."""
     ids: dict[Column, str] = {}
+    tables = naming.tables_of((use.dataset for use in logic.reads), rules)
+    behind = {(table.scope, table.uri) for table in tables}
     for use in logic.reads:
-        collector.add(edge(labels.FEEDS, use.dataset_id, logical_plan))
+        is_behind = use.columns is None and (use.dataset.scope, use.dataset.uri) in behind
+        origin = {"origin": labels.METADATA} if is_behind else {}
+        collector.add(edge(labels.FEEDS, use.dataset_id, logical_plan, origin))
         ids.update(_add_schema(collector, use, logical_plan, "read"))
     if logic.written is not None:
         ids.update(_add_schema(collector, logic.written, logical_plan, "write"))

@@ -115,8 +115,6 @@ def test_the_uri_of_a_table_is_canonical(database, table):
             "HR.PUBLIC.EMP",
             "jdbc:snowflake://org-acct.snowflakecomputing.com/?db=HR:PUBLIC.EMP",
         ),
-        ("kafka://b1:9092", "orders", "kafka:orders"),
-        ("cassandra://h:9042", "hr.staff", "cassandra:hr:staff"),
         ("bigquery", "proj.ds.t", "bigquery://proj:ds.t"),
         ("mongodb://h:27017", "hr.staff", "mongodb://h/hr.staff"),
         ("arn:aws:glue:eu-west-1:12", "table/hr/t", "arn:aws:glue:eu-west-1:12/hr.t"),
