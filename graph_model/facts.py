@@ -94,6 +94,15 @@ class DatasetRow(NamedTuple):
     kind: str  # file, table, jdbc, topic, name, pattern, other (naming.py)
 
 
+class PatternRow(NamedTuple):
+    """A dataset that is a pattern, with the id that the folder above its first wildcard has as a
+    dataset: the locations that it matches lie below.
+    """
+
+    id: str
+    folder: str
+
+
 class ColumnRow(NamedTuple):
     """A column that a schema or column lineage names; ``path`` is case-folded."""
 
@@ -458,6 +467,7 @@ class ArrivalRow(NamedTuple):
 
 Row = (
     DatasetRow
+    | PatternRow
     | ColumnRow
     | SchemaRow
     | JobRow

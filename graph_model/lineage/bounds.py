@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable
 from typing import Final
 
+from graph_model.lineage.history.names import LOCATION_LIMIT
 from graph_model.lineage.questions import LeftOut, Partial
 
 #: Edges of one label at a single vertex beyond which an answer is truncated.
@@ -34,6 +35,10 @@ class Bounds:
         if cut:
             self.cut("hub", HUB_LIMIT)
 
+    def note_locations(self, *, cut: bool) -> None:
+        if cut:
+            self.cut("locations", LOCATION_LIMIT)
+
     def late(self) -> bool:
         """Whether the time limit has passed."""
         late = self._expired()
@@ -42,11 +47,11 @@ class Bounds:
         return late
 
     def over(self) -> bool:
-        """Whether to stop: the time limit has passed, or another bound (other than a hub) was
-        reached.
+        """Whether to stop: the time limit has passed, or a bound was reached that is not one of a
+        single dataset (``hub``, ``locations``).
         """
         self.late()
-        return self.partial is not None and self.partial.reason != "hub"
+        return self.partial is not None and self.partial.reason not in ("hub", "locations")
 
 
 def count_left_out(

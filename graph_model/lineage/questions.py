@@ -38,8 +38,8 @@ class Question:
 
 @dataclass(frozen=True, slots=True)
 class Partial:
-    """The bound that truncated an answer: ``nodes``, ``edges``, ``bytes``, ``time``, ``hub`` or
-    ``rebuilding``.
+    """The bound that truncated an answer: ``nodes``, ``edges``, ``bytes``, ``time``, ``hub``,
+    ``locations`` or ``rebuilding``.
     """
 
     reason: str

@@ -130,15 +130,18 @@ class TableWalks:
             if not steps:
                 break
             reached = {read for _, step in steps for _, read in step.inputs}
+            around = self._around(reached, question)
+            steps = [(moment, _with_shared_reads(step, around)) for moment, step in steps]
             uses = {use for moment, step in steps for use in uses_of(step, moment)}
             found.steps += steps
             if level == 1 and job is not None:
                 uses = {(*use[:4], "", "") for use in uses}  # a job's outputs are not upstream
             found.uses |= uses
-            datasets = {moment.dataset for moment in reached}
+            datasets = {read.dataset for _, step in steps for _, read in step.inputs}
             if found.admit(datasets, {step.job for _, step in steps}):
                 found.reached = max(found.reached, level)
             found.answers |= datasets & found.datasets
+            found.uses |= _uses_inside(uses, found.datasets)
             frontier = {m for m in reached - visited if m.dataset in found.datasets}
             visited |= frontier
             steps = self._steps_from(walk, frontier) if level < question.depth else []
@@ -148,6 +151,13 @@ class TableWalks:
         if not moments or self._bounds.over():
             return []
         return [(moment, step) for moment, some in walk.expand(moments).items() for step in some]
+
+    def _around(
+        self, reads: Collection[Moment], question: Question
+    ) -> Mapping[str, Collection[str]]:
+        """Per dataset read the locations that share files with it."""
+        datasets = {read.dataset for read in reads}
+        return self._history.locations.around_at(datasets, question.at)
 
     def _steps_of_job(
         self, job: str, question: Question, found: TableFindings
@@ -200,10 +210,11 @@ class TableWalks:
         plans: dict[str, set[str]] = {}
         if (job := _asked_job(question)) is not None:
             plans = {plan: set() for plan in plans_of_job(self._graph, job, self._bounds)}
-            frontier = self._targets(plans)
+            frontier = self._targets(plans, question)
             datasets, first = set(frontier), 1
         else:
-            frontier, datasets, first = set(start), set(), 0
+            frontier = self._history.locations.with_shared(start, question.at)
+            datasets, first = set(), 0
         for _ in range(first, question.depth):
             if not frontier or self._bounds.over():
                 break
@@ -211,15 +222,29 @@ class TableWalks:
             new = readers.keys() - plans.keys()
             for plan, read in readers.items():
                 plans.setdefault(plan, set()).update(read)
-            frontier = self._targets(new) - datasets
+            frontier = self._targets(new, question) - datasets
             datasets |= frontier
             if len(datasets) + len(plans) > CANDIDATE_LIMIT:
                 self._bounds.cut("nodes", CANDIDATE_LIMIT)
         return datasets, plans
 
-    def _targets(self, plans: Collection[str]) -> set[str]:
+    def _targets(self, plans: Collection[str], question: Question) -> set[str]:
+        """The locations that these plans write, and those that share files with them."""
         rows = self._history.plans.rows(plans).values()
-        return self._places({row.target for row in rows if row.target})
+        written = self._places({row.target for row in rows if row.target})
+        return self._history.locations.with_shared(written, question.at)
+
+    def _read_in_part(
+        self, start: Collection[str], question: Question
+    ) -> Mapping[str, Collection[str]]:
+        """Per location that shares files with some of the start, these: a read of the location is
+        one of them, too.
+        """
+        found: dict[str, set[str]] = {}
+        for dataset, around in self._history.locations.around_at(start, question.at).items():
+            for other in around:
+                found.setdefault(other, set()).add(dataset)
+        return found
 
     def _roots(
         self, datasets: Collection[str], plans: Collection[str], question: Question
@@ -253,6 +278,10 @@ class TableWalks:
         job: str | None,
     ) -> None:
         """Admit every chain of at most ``depth`` steps from a root to the node."""
+        if job is None and (ends := self._read_in_part(start, question)):
+            steps = {
+                m: tuple(_with_shared_reads(s, ends) for s in some) for m, some in steps.items()
+            }
         nexts = {m: {read for s in some for _, read in s.inputs} for m, some in steps.items()}
         goals = {m: 0 for reads in nexts.values() for m in reads if m.dataset in start}
         if job is not None:
@@ -295,6 +324,29 @@ def _ways(steps: Iterable[Step], job: str | None) -> Iterator[Way[Moment]]:
         if step.job == job:
             yield Way(step.job, None)
         yield from (Way(step.job, read) for _, read in step.inputs)
+
+
+def _with_shared_reads(step: Step, around: Mapping[str, Collection[str]]) -> Step:
+    """A step with a read of each location around those that it read, for the drawing: a walk goes
+    on from the moments that were read.
+
+        in/orders_*.csv was read  =>  in/orders_1.csv was read, under the name of the pattern
+    """
+    shared = [
+        (called, Moment(other, read.since, read.until))
+        for called, read in step.inputs
+        for other in around.get(read.dataset, ())
+    ]
+    return step._replace(inputs=(*step.inputs, *shared)) if shared else step
+
+
+def _uses_inside(uses: Collection[Use], drawn: Collection[str]) -> set[Use]:
+    """Of writes that were seen through another location those of locations that are drawn too."""
+    return {
+        (plan, job, "", "", called, called)
+        for plan, job, _, _, target, called in uses
+        if called != target and called in drawn
+    }
 
 
 def uses_of(

@@ -79,6 +79,7 @@ class Walk:
         new = sorted(set(moments) - self._steps.keys())
         if new:
             visible_by_moment = self._history.visible_writes.of(new)
+            self._bounds.note_locations(cut=self._history.locations.cut)
             self._learn_sources(visible_by_moment)
             exact, folded = self._divide(new, visible_by_moment)
             self._steps |= self._build(new, exact, folded)

@@ -27,7 +27,7 @@ from __future__ import annotations
 from graph_model.naming.catalogs import catalog_table
 from graph_model.naming.columns import SchemaColumn, column_path, fold, schema_columns, split_path
 from graph_model.naming.fields import WHOLE, FieldSources, spell_fields
-from graph_model.naming.file_lists import fold_files, folder_of, patterns_of
+from graph_model.naming.file_lists import fold_files, patterns_of
 from graph_model.naming.jdbc.urls import query_lineage, without_query
 from graph_model.naming.jobs import JobName, job_name
 from graph_model.naming.literals import mask_literal, stable_text
@@ -50,7 +50,6 @@ __all__ = [
     "column_path",
     "fold",
     "fold_files",
-    "folder_of",
     "job_name",
     "mask_literal",
     "metadata_table",

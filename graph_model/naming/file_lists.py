@@ -1,26 +1,27 @@
 """Many files that one read lists: one dataset of their folder and pattern.
 
-    ("file:/in/a.csv", … 3,000 of them)      =>  file:/in/*.csv
-    the same, read as ``/in/2024-*.csv``     =>  file:/in/2024-*.csv
+    ("file:/in/o-1.csv", … 3,000 of them)    =>  file:/in/o-*.csv
+    the same, read as ``/in/o-*``            =>  file:/in/o-*
     ("file:/in/a.csv", "file:/in/b.csv")     =>  stay two
     ("file:/a/dt=1", "file:/b/dt=1")         =>  stay two, read as ``/*/dt=1`` or not
 
 The ``path`` or ``paths`` option of a read counts first: it keeps the text that Spark expanded. It
 stands for files. Folders are tables, which others write by their names: they stay. A list without
-such an option folds by folder and suffix, which do not change when a file is added.
+such an option folds by folder and suffix, to the text that their names begin with.
 """
 
 from __future__ import annotations
 
 import json
-from collections import Counter
+from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
+from itertools import takewhile
 from typing import Any, Final
 
 from graph_model.naming.rules import DEFAULT_RULES, Rules
 from graph_model.naming.uri_parts import partitions
-from graph_model.naming.uris import DatasetName, normalise
+from graph_model.naming.uri_parts.containment import literal_prefix
+from graph_model.naming.uris import normalise
 
 _MOST_NAMED: Final = 1_000
 _SEGMENTS_OF_A_PIECE: Final = 8  # part file, date of six directories, table
@@ -49,25 +50,6 @@ def fold_files(
     if len(_names(tables, rules)) > rules.most_files_of_a_folder:
         return named
     return tuple(sorted(tables if tables == listed else tables.union(named)))
-
-
-def folder_of(pattern: DatasetName, rules: Rules = DEFAULT_RULES) -> DatasetName | None:
-    """The folder above the first segment with a wildcard, where that is the dataset of files.
-
-    ``s3://b/in/*/x-*.json`` => ``s3://b/in``; None for a text that is no pattern, or a whole store.
-    """
-    if pattern.kind != "pattern":
-        return None
-    scheme, colon, path = pattern.uri.partition(":")
-    segments = path.split("/")
-    globs = [place for place, segment in enumerate(segments) if partitions.is_glob(segment)]
-    above = segments[: globs[0]] if globs else []
-    if not colon or not any(above):
-        return None
-    found = normalise(f"{scheme}:{'/'.join(above)}", pattern.scope, rules)
-    if len(found) != 1 or found[0].kind != "file":
-        return None
-    return replace(found[0], partition_keys=(), partition=None)
 
 
 # --- the paths in a read's options ---------------------------------------------------------------
@@ -160,17 +142,23 @@ def _names(sources: Iterable[str], rules: Rules) -> set[str]:
 
 
 def patterns_of(sources: Iterable[str], rules: Rules = DEFAULT_RULES) -> dict[str, str]:
-    """Source => the pattern of its folder and suffix, for sources with many others of that pattern.
+    """Source => the pattern of its folder and suffix, for sources with many others of these.
 
-    ``s3://b/in/a.csv`` among 30 of them => ``s3://b/in/*.csv``.
+    ``s3://b/in/o-1.csv`` among 30 of them => ``s3://b/in/o-*.csv``.
     """
     listed = dict.fromkeys(sources)
     most = rules.most_files_of_a_folder
     if len(listed) <= most:
         return {}
-    found = {source: pattern for source in listed if (pattern := _pattern(source, rules))}
-    counts = Counter(found.values())
-    return {source: pattern for source, pattern in found.items() if counts[pattern] > most}
+    alike: defaultdict[tuple[str, str], list[str]] = defaultdict(list)
+    for source in listed:
+        if folder_and_suffix := _folder_and_suffix(source, rules):
+            alike[folder_and_suffix].append(source)
+    found: dict[str, str] = {}
+    for (folder, suffix), some in alike.items():
+        if len(some) > most:
+            found |= dict.fromkeys(some, f"{folder}{_common_prefix(some, folder, suffix)}*{suffix}")
+    return found
 
 
 def _folded(sources: Sequence[str], rules: Rules) -> tuple[str, ...]:
@@ -178,15 +166,25 @@ def _folded(sources: Sequence[str], rules: Rules) -> tuple[str, ...]:
     return tuple(dict.fromkeys(patterns.get(source, source) for source in sources))
 
 
-def _pattern(source: str, rules: Rules) -> str:
-    """``s3://b/in/a.csv.gz`` => ``s3://b/in/*.csv.gz``; "" for a name that is not a data file's,
-    and for pieces of a table, which stand for the table.
+def _folder_and_suffix(source: str, rules: Rules) -> tuple[str, str] | None:
+    """``s3://b/in/a.csv.gz`` => ``s3://b/in/``, ``.csv.gz``; None for a name that is not a data
+    file's, and for pieces of a table, which stand for the table.
     """
     if source[:4].lower() in ("jdbc", "http"):
-        return ""
+        return None
     folder, slash, name = source.rpartition("/")
-    suffix = _suffix(name.lower(), rules)
-    return f"{folder}/*{suffix}" if slash and suffix and not _is_piece(source, rules) else ""
+    length = len(_suffix(name.lower(), rules))
+    if not slash or not length or _is_piece(source, rules):
+        return None
+    return folder + slash, name[-length:]
+
+
+def _common_prefix(files: Sequence[str], folder: str, suffix: str) -> str:
+    """The text that all names of these files begin with, before a wildcard or the suffix."""
+    names = [file[len(folder) : -len(suffix)] for file in files]
+    pairs = zip(min(names), max(names), strict=False)
+    alike = takewhile(lambda pair: pair[0] == pair[1], pairs)
+    return literal_prefix("".join(character for character, _ in alike))
 
 
 def _suffix(name: str, rules: Rules) -> str:

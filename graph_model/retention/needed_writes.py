@@ -184,8 +184,11 @@ class NeededWrites:
                         self._need(self._plans[older.logical_plan].target, older.first)
 
     def _need_each(self, datasets: Collection[str], at: int) -> None:
-        """The writes of these datasets, under all their names, are needed since this time."""
-        for targets in self._history.names.targets_of(datasets).values():
+        """The writes of these datasets, and of locations that share files with them, are needed
+        since this time, under all their names.
+        """
+        shared = self._history.locations.with_shared(datasets, None)
+        for targets in self._history.names.targets_of(shared).values():
             for target, _ in targets:
                 self._need(target, at)
 

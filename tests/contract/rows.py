@@ -26,6 +26,7 @@ from graph_model.facts import (
     LogicalPlanRow,
     NameRow,
     PartitionRow,
+    PatternRow,
     ReadVersionRow,
     RenameRow,
     Row,
@@ -169,6 +170,7 @@ EXECUTIONS = st.lists(_an_execution(), max_size=25).map(
 # Every field is a function of the key, as law 2 has it.
 ANY_ROW: st.SearchStrategy[Row] = st.one_of(
     st.integers(0, 5).map(lambda n: a_dataset(f"ds-{n}", f"s3://b/Ünï {n}%_\\")),
+    st.integers(0, 5).map(lambda n: PatternRow(f"ds-{n}", f"ds-{n % 2}")),
     st.integers(0, 5).map(lambda n: ColumnRow(f"col-{n}", f"ds-{n % 2}", f"a.b{n}")),
     st.integers(0, 5).map(lambda n: SchemaRow(f"sch-{n}", f"ds-{n % 2}", "[]")),
     st.integers(0, 5).map(lambda n: JobRow(f"job-{n}", "ns", f"job {n}\0\ud800", n % 2 == 0)),

@@ -181,12 +181,22 @@ class ColumnWalks:
                 influenced = self._reader.learn_influenced_plans(ids)
                 plans |= influenced
                 targets |= {name for plan in influenced for name in self._reader.outputs[plan]}
-            frontier = self._inventory.ever_located_with_fields(targets) - columns
+            located = self._inventory.ever_located_with_fields(targets)
+            frontier = (located | self._in_shared_locations(located, question.at)) - columns
             columns |= frontier
             if len(columns) > CANDIDATE_LIMIT:
                 self._bounds.cut("nodes", CANDIDATE_LIMIT)
         found = {column: tuple(into) for column, into in derivations.items()}
         return _Candidates(columns, plans, found)
+
+    def _in_shared_locations(self, columns: Set[Name], at: int | None) -> set[Name]:
+        """The known columns with the path of one of these, in locations that share files with its
+        table.
+        """
+        around = self._history.locations.around_at({dataset for dataset, _ in columns}, at)
+        return self._inventory.known(
+            {(other, path) for dataset, path in columns for other in around[dataset]}
+        )
 
     def _derivations_out_of(self, columns: Collection[Name], ids: Set[str]) -> list[Edge]:
         """The followed derivations out of these columns, and out of the structs around them; the

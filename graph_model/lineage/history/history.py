@@ -5,7 +5,7 @@ from __future__ import annotations
 from graph_model.facts import LogicalPlanRow
 from graph_model.lineage.history.columns import SchemaColumns
 from graph_model.lineage.history.declared import DeclaredFlows
-from graph_model.lineage.history.names import DatasetNames
+from graph_model.lineage.history.names import DatasetNames, SharedLocations
 from graph_model.lineage.history.parts import ReportedParts
 from graph_model.lineage.history.plans import PlanRows
 from graph_model.lineage.history.reads import ReadStates
@@ -26,11 +26,12 @@ class History:
     ) -> None:
         parts = ReportedParts(catalogue)
         self.names = DatasetNames(catalogue)
+        self.locations = SharedLocations(catalogue)
         self.plans = PlanRows(catalogue, known)
         self.columns = SchemaColumns(catalogue)
         self.writes = ReportedWrites(catalogue, self.names, self.plans, parts)
         self.reads = ReadStates(catalogue, self.names, parts)
         self.declared = DeclaredFlows(catalogue, self.names)
         self.visible_writes = VisibleWriteReader(
-            catalogue, self.names, self.plans, parts, self.writes, self.declared
+            catalogue, self.names, self.locations, self.plans, parts, self.writes, self.declared
         )

@@ -1,4 +1,6 @@
-"""The names of datasets: a table has a location and catalog names, and both change."""
+"""The names and the locations of datasets: a table has a location and catalog names, and both
+change; a location may hold others, for ever.
+"""
 
 from __future__ import annotations
 
@@ -6,9 +8,11 @@ from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator
 from typing import Final
 
+from graph_model import identity
 from graph_model.batches import batched
 from graph_model.facts import DatasetRow
-from graph_model.stores.protocols import Catalogue
+from graph_model.naming.uri_parts.containment import Location, begins, folders_above, holds, meets
+from graph_model.stores.protocols import Catalogue, Surroundings
 
 _READ_AT_ONCE: Final = 1_000
 
@@ -71,3 +75,96 @@ class DatasetNames:
             places[name].add(location)
         self._names |= {d: frozenset(names.get(d, ())) for d in datasets}
         self._locations |= {d: frozenset(places.get(d, (d,))) for d in {*datasets, *places}}
+
+
+#: Locations that share files with one dataset, of each kind of surroundings.
+LOCATION_LIMIT: Final = 1_000
+_PATTERN: Final = "pattern"
+_LOCATIONS: Final = ("file", _PATTERN)
+
+
+class SharedLocations:
+    """The locations that share files with a dataset, from one catalogue; kept for the life of the
+    object. Which do follows from their URIs (``naming.uri_parts.containment``).
+
+        s3://land/in/orders_*.csv  =>  s3://land/in, s3://land/in/orders_1.csv
+
+    ``cut``: some were left out, because there are more than ``LOCATION_LIMIT``.
+    """
+
+    def __init__(self, catalogue: Catalogue) -> None:
+        self._catalogue = catalogue
+        self._around: dict[str, tuple[str, ...]] = {}
+        self._rows: dict[str, DatasetRow] = {}
+        self._seen: dict[Surroundings, tuple[DatasetRow, ...]] = {}
+        self.cut = False
+
+    def around(self, datasets: Collection[str]) -> dict[str, tuple[str, ...]]:
+        """Per dataset the others that share files with it, none for nearly all."""
+        new = {dataset for dataset in datasets if dataset not in self._around}
+        if new:
+            self._learn(new)
+        return {dataset: self._around[dataset] for dataset in datasets}
+
+    def around_at(self, datasets: Collection[str], at: int | None) -> dict[str, tuple[str, ...]]:
+        """As ``around``, without locations that did not exist yet; None: the end of time."""
+        found = self.around(datasets)
+        others = {other for some in found.values() for other in some}
+        if at is None or not others:
+            return found
+        seen = self._catalogue.seen(others, at)
+        return {one: tuple(o for o in some if o in seen) for one, some in found.items()}
+
+    def with_shared(self, datasets: Collection[str], at: int | None) -> set[str]:
+        """These datasets, and those that share files with one of them and existed."""
+        found = self.around_at(datasets, at)
+        return {*datasets, *(other for some in found.values() for other in some)}
+
+    def folders_of(self, dataset: str) -> list[str]:
+        """The ids that the folders above a location have as datasets; it has been asked for, or
+        shares files with one that has.
+        """
+        row = self._rows[dataset]
+        return [identity.dataset_id(row.scope, uri) for uri in folders_above(_location(row))]
+
+    def holds(self, outer: str, inner: str) -> bool:
+        """Whether one location holds all of the other one; both are known as in ``folders_of``."""
+        one, other = self._rows[outer], self._rows[inner]
+        return one.scope == other.scope and holds(_location(one), _location(other))
+
+    def is_pattern(self, dataset: str) -> bool:
+        return self._rows[dataset].kind == _PATTERN
+
+    def _learn(self, datasets: Collection[str]) -> None:
+        self._around |= dict.fromkeys(datasets, ())
+        unknown = {dataset for dataset in datasets if dataset not in self._rows}
+        read = self._catalogue.datasets(unknown) if unknown else ()
+        self._rows |= {row.id: row for row in read if row.kind in _LOCATIONS}
+        places = {
+            dataset: (
+                *map(Surroundings, self.folders_of(dataset)),
+                Surroundings("", row.scope, begins(_location(row))),
+            )
+            for dataset in datasets
+            if (row := self._rows.get(dataset)) is not None
+        }
+        self._look({place for some in places.values() for place in some})
+        for dataset, some in places.items():
+            own = _location(self._rows[dataset])
+            found = {row.id: row for place in some for row in self._seen[place]}
+            found = {key: row for key, row in found.items() if meets(own, _location(row))}
+            found.pop(dataset, None)
+            self._rows |= found
+            self._around[dataset] = tuple(sorted(found))
+
+    def _look(self, places: Collection[Surroundings]) -> None:
+        new = {place for place in places if place not in self._seen}
+        if not new:
+            return
+        for place, rows in self._catalogue.datasets_around(new, LOCATION_LIMIT).items():
+            self.cut |= len(rows) > LOCATION_LIMIT
+            self._seen[place] = tuple(row for row in rows if row.kind in _LOCATIONS)
+
+
+def _location(row: DatasetRow) -> Location:
+    return Location(row.uri, row.kind == _PATTERN)

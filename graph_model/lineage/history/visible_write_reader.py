@@ -9,7 +9,7 @@ from graph_model import identity, labels
 from graph_model.facts import EVERY_BRANCH, MAIN_BRANCH, NO_NUMBER
 from graph_model.lineage.history.declared import DeclaredFlows, holds
 from graph_model.lineage.history.merging import REACH_MS, WHOLE, Write, part_of
-from graph_model.lineage.history.names import DatasetNames
+from graph_model.lineage.history.names import DatasetNames, SharedLocations
 from graph_model.lineage.history.parts import ReportedParts
 from graph_model.lineage.history.plans import PlanRows
 from graph_model.lineage.history.read_rule import ANY_VERSION, Moment, visible_writes
@@ -59,6 +59,7 @@ class VisibleWriteReader:
         self,
         catalogue: Catalogue,
         names: DatasetNames,
+        locations: SharedLocations,
         plans: PlanRows,
         parts: ReportedParts,
         writes: ReportedWrites,
@@ -66,14 +67,56 @@ class VisibleWriteReader:
     ) -> None:
         self._catalogue = catalogue
         self._names = names
+        self._locations = locations
         self._plans = plans
         self._parts = parts
         self._writes = writes
         self._declared = declared
-        self._known: dict[Moment, VisibleWrites] = {}
+        self._known: dict[Moment, VisibleWrites] = {}  # of a moment's own dataset alone
+        self._shared: dict[Moment, VisibleWrites] = {}
 
     def of(self, moments: Collection[Moment]) -> dict[Moment, VisibleWrites]:
-        """The visible writes of each moment."""
+        """The visible writes of each moment, also those of locations that share its files.
+
+        A version is one of a table: a moment bound to one has the writes of its dataset alone.
+        """
+        new = {moment for moment in moments if moment not in self._shared}
+        open_moments = [moment for moment in new if not is_end(moment) and not moment.bound]
+        around = self._locations.around({moment.dataset for moment in open_moments})
+        others = {
+            moment: [Moment(other, moment.since, moment.until) for other in around[moment.dataset]]
+            for moment in open_moments
+            if around[moment.dataset]
+        }
+        own = self._of_own({*new, *(other for some in others.values() for other in some)})
+        self._shared |= {moment: own[moment] for moment in new}
+        for moment, some in others.items():
+            visible = {other.dataset: own[other] for other in some}
+            self._shared[moment] = self._across(moment, {**visible, moment.dataset: own[moment]})
+        return {moment: self._shared[moment] for moment in moments}
+
+    def _across(self, moment: Moment, own: Mapping[str, VisibleWrites]) -> VisibleWrites:
+        """The writes to locations that share files with the moment's, each location seen on its
+        own; a later overwrite of all that a location shares with the moment's has closed it.
+
+            in/orders_1.csv at 1, the folder in at 2, in/orders_2.csv at 3, in/orders_*.csv read
+            at 4  =>  the writes at 2 and 3
+        """
+        closed = {dataset: last for dataset, seen in own.items() if (last := _closed(moment, seen))}
+        everything = {one for one in closed if self._locations.holds(one, moment.dataset)}
+        patterns = [one for one in closed if self._locations.is_pattern(one)]
+        left = []
+        for dataset, seen in own.items():
+            if not (seen.writes or seen.older or seen.declared):
+                continue
+            holders = closed.keys() & self._locations.folders_of(dataset)
+            holders |= {one for one in patterns if self._locations.holds(one, dataset)}
+            closing = [closed[one] for one in (holders | everything) - {dataset}]
+            left.append(_since(seen, max(closing)) if closing else seen)
+        return _joined(left)
+
+    def _of_own(self, moments: Collection[Moment]) -> dict[Moment, VisibleWrites]:
+        """The visible writes of the dataset of each moment."""
         # a difference of sets would walk over all known moments
         unknown = {moment for moment in moments if moment not in self._known}
         ends = {moment for moment in unknown if is_end(moment)}
@@ -198,7 +241,7 @@ class VisibleWriteReader:
         ]
         found |= self._versions(without_overwrite, whole=True) if without_overwrite else {}
         forks = {m: moment for m, own in found.items() if (moment := own.fork(m)) is not None}
-        at_forks = self.of(forks.values()) if forks else {}
+        at_forks = self._of_own(forks.values()) if forks else {}
         unversioned = self._unversioned({m: own for m, own in found.items() if m not in forks})
         declared = self._declared.flows(moments)
         visible_by_moment = {}
@@ -309,6 +352,30 @@ def _visible_writes(
     if older and _is_interval(moment):
         return VisibleWrites((), (*older, *map(_period_of, seen)), rough)
     return VisibleWrites(seen, older, rough)
+
+
+def _closed(moment: Moment, seen: VisibleWrites) -> tuple[int, str] | None:
+    """The order of the last full overwrite before the moment, if there is one."""
+    full = (w.order for w in seen.writes if WHOLE in w.closes and w.at < moment.since)
+    return max(full, default=None)
+
+
+def _since(seen: VisibleWrites, closing: tuple[int, str]) -> VisibleWrites:
+    """The writes after an overwrite that replaced all; of those that were not read the period."""
+    at, _ = closing
+    older = tuple(one for one in seen.older if one.last >= at)
+    writes = tuple(write for write in seen.writes if write.order > closing)
+    return VisibleWrites(writes, older, seen.rough or bool(older), seen.declared)
+
+
+def _joined(visible: Collection[VisibleWrites]) -> VisibleWrites:
+    writes = {write.id: write for seen in visible for write in seen.writes}.values()
+    return VisibleWrites(
+        tuple(sorted(writes, key=lambda write: write.order, reverse=True)),
+        tuple(dict.fromkeys(older for seen in visible for older in seen.older)),
+        any(seen.rough for seen in visible),
+        tuple(dict.fromkeys(flow for seen in visible for flow in seen.declared)),
+    )
 
 
 def _period_of(write: Write) -> OlderWrites:

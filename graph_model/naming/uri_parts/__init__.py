@@ -5,4 +5,5 @@ In reading order:
 ``escapes``     percent-encoding, as far as identity needs it
 ``parameters``  parts outside identity: logins, secrets, temporary signatures
 ``partitions``  path segments that name a partition or a part file, not the dataset
+``containment`` which locations a folder or a pattern holds
 """

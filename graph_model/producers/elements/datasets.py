@@ -15,6 +15,7 @@ from graph_model.facts import (
     DatasetRow,
     Edge,
     FactCollector,
+    PatternRow,
     Row,
     SchemaRow,
     Vertex,
@@ -22,6 +23,7 @@ from graph_model.facts import (
     properties,
 )
 from graph_model.naming import DatasetName, Rules
+from graph_model.naming.uri_parts.containment import Location, folders_above
 
 _MOST_SCHEMA_BYTES: Final = 24_000_000
 """For some thousands of tables; beyond, the least recently used are made anew."""
@@ -41,6 +43,9 @@ def add_dataset(collector: FactCollector, dataset: DatasetName) -> str:
         Vertex(dataset_id, labels.DATASET, properties(values)),
         DatasetRow(dataset_id, dataset.uri, dataset.scope, dataset.name, dataset.kind),
     )
+    if dataset.kind == "pattern":
+        for folder in folders_above(Location(dataset.uri, is_pattern=True))[:1]:
+            collector.add(PatternRow(dataset_id, identity.dataset_id(dataset.scope, folder)))
     return dataset_id
 
 

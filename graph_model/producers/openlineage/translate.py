@@ -377,7 +377,6 @@ def _add_executions(
         for dataset_id, version in sorted(touched.versions):
             collector.add(ReadVersionRow(row.id, dataset_id, plan.id, *version))
         if row.state == labels.COMPLETED:
-            _add_folders(collector, touched.inputs, names, row)
             for dataset in (*touched.inputs, *touched.outputs):
                 add_names(collector, dataset, names, row.id, row.at)
             for name, location in hostless_names(touched.datasets(names), names.scope, names.rules):
@@ -385,19 +384,6 @@ def _add_executions(
             for dataset in touched.outputs:
                 if rename := _rename_of(dataset, names):
                     add_rename(collector, rename, subject.id, row.id, row.at)
-
-
-def _add_folders(
-    collector: FactCollector, inputs: Iterable[Dataset], names: DatasetNamer, row: ExecutionRow
-) -> None:
-    """The folders of the file patterns that a run reads, as ``job_logic`` names them."""
-    read = {use.id: use.dataset for dataset in inputs for use in names.uses(*dataset.key)}
-    for key, dataset in read.items():
-        if (folder := naming.folder_of(dataset, names.rules)) is not None:
-            folder_id = add_dataset(collector, folder)
-            collector.add(
-                edge(labels.NAMES, key, folder_id), NameRow(key, folder_id, row.id, row.at)
-            )
 
 
 def _rename_of(dataset: Dataset, names: DatasetNamer) -> Rename | None:

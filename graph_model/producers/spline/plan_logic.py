@@ -560,9 +560,7 @@ class _LogicReader:
         return leaves
 
     def _catalog_names(self) -> tuple[tuple[DatasetName, DatasetName], ...]:
-        """(catalog name, location) of every table that the plan names in addition to its location,
-        and (pattern, folder) of the files that it reads by a pattern.
-        """
+        """(catalog name, location) of the tables that the plan names beside their locations."""
         pairs: dict[tuple[str, str], tuple[DatasetName, DatasetName]] = {}
         for operation in self.plan.operations:
             table = catalog_name(operation)
@@ -572,9 +570,6 @@ class _LogicReader:
             name = naming.normalise(table, self.scope, self.rules)[0]
             if (name.scope, name.uri) != (places[0].scope, places[0].uri):
                 pairs[(name.uri, places[0].uri)] = (name, places[0])
-        for name in (name for names in self.named.values() for name in names):
-            if (folder := naming.folder_of(name, self.rules)) is not None:
-                pairs[(name.uri, folder.uri)] = (name, folder)
         return tuple(pairs[key] for key in sorted(pairs))
 
 

@@ -21,6 +21,7 @@ from graph_model.stores.catalogue.reading.applications import under_applications
 from graph_model.stores.catalogue.reading.reader import CatalogueReader
 from graph_model.stores.catalogue.reading.value_tables import (
     AT_ONCE,
+    MATERIALIZED,
     at_values,
     input_table,
     is_input,
@@ -36,12 +37,19 @@ from graph_model.stores.catalogue.tables import (
     executions,
     jobs,
     logical_plans,
+    patterns,
 )
 from graph_model.stores.cursors import checked_limit
 from graph_model.stores.database import PreparedStatement, StoredId, StoredText, chunks
+from graph_model.stores.protocols import Surroundings
 
 _Row = TypeVar("_Row", ColumnRow, DatasetRow, ExecutionRow, JobRow, LogicalPlanRow, SchemaRow)
 _COLUMN: Final = (("dataset", StoredId()), ("path", StoredText()))
+_PLACE: Final = (
+    ("number", sa.BigInteger()), ("folder", StoredId()), ("scope", StoredText()),
+    ("low", StoredText()), ("high", StoredText()),
+)  # fmt: skip
+_LAST_CHARACTER: Final = "\U0010ffff"
 BY_IDS: Final[dict[type[Any], PreparedStatement]] = {
     storage.row: prepared(sa.select(*storage.fields).where(is_input(storage.table.c.id)))
     for storage in STORAGES
@@ -132,6 +140,21 @@ class SqlNodeLookup(CatalogueReader):
         with self._read() as connection:
             return tuple(DatasetRow(*row) for row in connection.execute(asked))
 
+    def datasets_around(
+        self, asked: Collection[Surroundings], most: int
+    ) -> dict[Surroundings, tuple[DatasetRow, ...]]:
+        """A seek for each folder, and a bounded walk over an index for each text."""
+        listed = sorted(set(asked))
+        rows = [
+            (number, folder, scope, beneath, beneath and beneath + _LAST_CHARACTER)
+            for number, (folder, scope, beneath) in enumerate(listed)
+        ]
+        found: dict[Surroundings, list[DatasetRow]] = {one: [] for one in listed}
+        for number, *values in self._rows_beside(_around(), rows, most=most):
+            if values[0] is not None:
+                found[listed[number]].append(DatasetRow(*values))
+        return {one: tuple(sorted(around)) for one, around in found.items()}
+
     def job_by_name(self, namespace: str, name: str) -> JobRow | None:
         asked = (
             sa.select(*STORAGE_OF[JobRow].fields)
@@ -164,6 +187,39 @@ class SqlNodeLookup(CatalogueReader):
 
 def _id(row: _Row) -> str:
     return row.id
+
+
+@made_once
+def _around() -> sa.CompoundSelect[Any]:
+    asked = _with_ends(input_table(_PLACE))
+    fields, of = datasets.c, asked.c
+    own = tuple(fields[name] for name in DatasetRow._fields)
+    folders = sa.select(of.number, *own).join_from(asked, datasets, fields.id == of.folder)
+    inside = sa.and_(patterns.c.folder == of.folder, patterns.c.id <= of.last_pattern)
+    listed = sa.join(asked, patterns, inside).join(datasets, fields.id == patterns.c.id)
+    # The outer join and the empty text keep SQLite from a walk over all datasets.
+    scope = fields.scope.concat("") == of.scope
+    beneath = sa.and_(fields.uri >= of.low, fields.uri < of.high, fields.uri <= of.last_uri, scope)
+    return sa.union_all(
+        folders,
+        sa.select(of.number, *own).select_from(listed),
+        sa.select(of.number, *own).join_from(asked, datasets, beneath, isouter=True),
+    )
+
+
+def _with_ends(asked: sa.CTE) -> sa.CTE:
+    """The given places, each with the last pattern and the last URI that an answer holds of it."""
+    most = sa.bindparam("most", type_=sa.BigInteger(), required=True)
+    of, pattern, dataset = asked.c, patterns.alias("counted").c, datasets.alias("named").c
+    in_folder = pattern.folder == of.folder
+    beneath = (dataset.uri >= of.low, dataset.uri < of.high, dataset.scope == of.scope)
+    next_pattern = sa.select(pattern.id).where(in_folder).order_by(pattern.id).limit(1).offset(most)
+    next_uri = sa.select(dataset.uri).where(*beneath).order_by(dataset.uri).limit(1).offset(most)
+    greatest = sa.select(sa.func.max(pattern.id)).where(in_folder).scalar_subquery()
+    last_pattern = sa.func.coalesce(next_pattern.scalar_subquery(), greatest)
+    last_uri = sa.func.coalesce(next_uri.scalar_subquery(), of.high)
+    ends = (last_pattern.label("last_pattern"), last_uri.label("last_uri"))
+    return sa.select(asked, *ends).cte("ends").prefix_with(MATERIALIZED)
 
 
 @made_once

@@ -33,6 +33,7 @@ from graph_model.facts import (
     LogicalPlanRow,
     NameRow,
     PartitionRow,
+    PatternRow,
     ReadVersionRow,
     RenameRow,
     Row,
@@ -110,6 +111,14 @@ datasets = _table(
     sa.Index("catalogue_datasets_by_name", "name", "uri", "id"),
     ids="id",
     search=True,
+)
+
+patterns = _table(
+    PatternRow,
+    "catalogue_patterns",
+    sa.Index("catalogue_patterns_by_folder", "folder", "id"),
+    ids="id folder",
+    by_key=True,
 )
 
 columns = _table(
@@ -381,6 +390,7 @@ class Storage:
 
 STORAGES: Final = (
     Storage(DatasetRow, datasets, "id", dataset_text),
+    Storage(PatternRow, patterns, "id"),
     Storage(ColumnRow, columns, "id", column_text),
     Storage(SchemaRow, schemas, "id"),
     Storage(JobRow, jobs, "id", job_text),

@@ -82,7 +82,7 @@ from graph_model.stores.protocols.lists import (
     RecentExecution,
     RunSummary,
 )
-from graph_model.stores.protocols.nodes import NodeLookup
+from graph_model.stores.protocols.nodes import NodeLookup, Surroundings
 from graph_model.stores.protocols.pages import (
     ColumnOrder,
     DatasetOrder,
@@ -148,6 +148,7 @@ __all__ = [
     "StoredDocument",
     "Submission",
     "SuccessfulWrite",
+    "Surroundings",
     "VersionId",
     "VersionSpan",
     "VersionWrites",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 from graph_model.facts import (
     ColumnRow,
@@ -16,6 +16,16 @@ from graph_model.facts import (
     RenameRow,
     SchemaRow,
 )
+
+
+class Surroundings(NamedTuple):
+    """Where to look for datasets that may share files with another one: at the ``folder`` with this
+    id, or where URIs of a ``scope`` begin with ``beneath``.
+    """
+
+    folder: str = ""
+    scope: str = ""
+    beneath: str = ""
 
 
 class NodeLookup(Protocol):
@@ -55,6 +65,15 @@ class NodeLookup(Protocol):
 
     def datasets_by_uri(self, uri: str) -> tuple[DatasetRow, ...]:
         """All scopes that know this canonical URI, ordered by scope."""
+
+    def datasets_around(
+        self, asked: Collection[Surroundings], most: int
+    ) -> dict[Surroundings, tuple[DatasetRow, ...]]:
+        """Per surroundings the datasets there: the folder and the patterns whose first wildcard is
+        right below it, or the datasets of the scope whose URI begins with the text.
+
+        Of more than ``most`` patterns or URIs some are left out, but ``most + 1`` stay.
+        """
 
     def job_by_name(self, namespace: str, name: str) -> JobRow | None: ...
 

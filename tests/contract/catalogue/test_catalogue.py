@@ -23,6 +23,7 @@ from graph_model.facts import (
     LogicalPlanRow,
     NameRow,
     PartitionRow,
+    PatternRow,
     RenameRow,
     Row,
     SchemaRow,
@@ -32,7 +33,7 @@ from graph_model.facts import (
 )
 from graph_model.stores.catalogue import SqlCatalogue
 from graph_model.stores.database import open_database, write
-from graph_model.stores.protocols import Catalogue, Page, Writer, walk_rows
+from graph_model.stores.protocols import Catalogue, Page, Surroundings, Writer, walk_rows
 from tests.contract.databases import full_scans, recorded_plans
 from tests.contract.rows import (
     ANY_ROW,
@@ -439,6 +440,27 @@ def test_runs_of_a_job_are_counted_up_to_a_bound_and_not_their_executions(
     assert catalogue.run_counts(asked, 100) == {"job-1": 5, "job-2": 1, "nosuch": 0}
     assert catalogue.run_counts(asked, 3) == {"job-1": 3, "job-2": 1, "nosuch": 0}
     assert catalogue.run_counts([], 3) == {}
+
+
+def test_the_datasets_around_are_the_folder_its_patterns_and_those_whose_uri_begins_so(
+    catalogue: SqlCatalogue,
+) -> None:
+    uris = {
+        "ds-in": "s3://b/in", "ds-o": "s3://b/in/o_*", "ds-1": "s3://b/in/o_1",
+        "ds-2": "s3://b/in/o_2", "ds-other": "s3://b/inner", "ds-deep": "s3://b/in/a/*",
+    }  # fmt: skip
+    catalogue.record([a_dataset(key, uri) for key, uri in uris.items()])
+    catalogue.record([a_dataset("ds-scoped", "s3://b/in/o_3", scope="team")])
+    catalogue.record([PatternRow("ds-o", "ds-in"), PatternRow("ds-deep", "ds-a")])
+    folder, text = Surroundings("ds-in"), Surroundings("", "", "s3://b/in/o_")
+    of_team, unknown = Surroundings("", "team", "s3://b/in/"), Surroundings("ds-none")
+    around = catalogue.datasets_around([folder, text, of_team, unknown], 5)
+    assert {place: [row.id for row in rows] for place, rows in around.items()} == {
+        folder: ["ds-in", "ds-o"], text: ["ds-1", "ds-2", "ds-o"], of_team: ["ds-scoped"],
+        unknown: [],
+    }  # fmt: skip
+    assert [row.id for row in catalogue.datasets_around([text], 1)[text]] == ["ds-1", "ds-o"]
+    assert catalogue.datasets_around([], 5) == {}
 
 
 def test_partitions_are_those_of_the_executions(catalogue: SqlCatalogue) -> None:
@@ -962,6 +984,11 @@ def on_file(tmp_path: Path) -> Iterator[tuple[SqlCatalogue, sa.Engine]]:
         (lambda c: c.datasets(["ds-1"]), "sqlite_autoindex_catalogue_datasets_1"),
         (lambda c: c.datasets_by_uri("s3://x"), "catalogue_datasets_by_uri"),
         (lambda c: c.job_by_name("ns", "x"), "catalogue_jobs_by_name"),
+        (
+            lambda c: c.datasets_around([Surroundings("", "", "s3://x/")], 5),
+            "catalogue_datasets_by_uri",
+        ),
+        (lambda c: c.datasets_around([Surroundings("ds-1")], 5), "catalogue_patterns_by_folder"),
         (lambda c: c.partitions(["ex-1"]), "PRIMARY KEY"),
         (lambda c: c.names_of(["l"], 5), "catalogue_names_by_location"),
         (lambda c: c.renames_of(["l"], 5), "catalogue_renames_by_former"),

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from graph_model import identity, labels
-from graph_model.facts import DatasetRow, ExecutionRow, Facts, NameRow
+from graph_model.facts import DatasetRow, ExecutionRow, Facts, PatternRow
 from graph_model.producers.openlineage import RunEvent, read_event
 from tests.e2e.small_client import client_of
 from tests.openlineage_facts import facts_of_run
@@ -69,12 +69,12 @@ def plan_of(facts: Facts) -> str:
     return row.logical_plan
 
 
-def test_many_files_are_one_dataset_that_names_its_folder() -> None:
+def test_many_files_are_one_dataset_of_their_own() -> None:
     facts = facts_of(a_run(files(3_000)))
-    assert uris(facts) == {PATTERN, FOLDER, OUTPUT}
+    assert uris(facts) == {PATTERN, OUTPUT}
     pattern = identity.dataset_id("", PATTERN)
-    (named,) = (row for row in facts.rows if isinstance(row, NameRow))
-    assert named[:2] == (pattern, identity.dataset_id("", FOLDER))
+    (row,) = (row for row in facts.rows if isinstance(row, PatternRow))
+    assert row == PatternRow(pattern, identity.dataset_id("", FOLDER))
     column = identity.column_id(pattern, "a")
     derived = [edge.out_id for edge in facts.edges if edge.label == labels.DERIVES]
     assert derived == [column]
@@ -94,7 +94,7 @@ def test_the_order_of_the_files_changes_nothing(names: list[str]) -> None:
 def test_few_files_and_written_files_stay_as_they_are() -> None:
     assert uris(facts_of(a_run(files(20)))) == {OUTPUT} | {f"s3://lake/{f}" for f in files(20)}
     among = facts_of(a_run(files(22), outputs=["in/3.csv"]))
-    assert uris(among) == {PATTERN, FOLDER, "s3://lake/in/3.csv"}
+    assert uris(among) == {PATTERN, "s3://lake/in/3.csv"}
 
 
 def test_the_writer_of_the_folder_is_upstream(headwater: SmallHeadwater) -> None:
