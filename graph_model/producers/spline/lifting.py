@@ -18,6 +18,7 @@ expressions) keep them. Anything else is left as it is; MERGE has no content in 
 
 from __future__ import annotations
 
+from collections import ChainMap
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
@@ -183,7 +184,8 @@ class _UnionColumns:
         )
         self._attributes = attributes
         self._operations = {_key(item): item for item in listed}
-        self._made: dict[str, Mapping[str, str]] = {}
+        self._made: dict[str, dict[str, str]] = {}
+        self._branches = 0
         if any(map(_is_union, listed)):
             for operation in listed:
                 self._name(operation)
@@ -193,11 +195,10 @@ class _UnionColumns:
         return self._made.get(_key(operation), {})
 
     def read_by(self, operation: JsonObject) -> Mapping[str, str]:
-        """The same for the inputs of an operation."""
-        found: dict[str, str] = {}
-        for child in dict.fromkeys(_keys_of_inputs(operation)):
-            found.update(self._made.get(child, {}))
-        return found
+        """The same for the inputs of an operation; nothing is copied, as inputs may be wide."""
+        made = (self._made.get(child) for child in dict.fromkeys(_keys_of_inputs(operation)))
+        known = [names for names in made if names]
+        return ChainMap(*known) if len(known) > 1 else next(iter(known), {})
 
     def _name(self, top: JsonObject) -> None:
         """Inputs first; a cycle, which the reader of the plan refuses, ends anywhere."""
@@ -215,21 +216,29 @@ class _UnionColumns:
                 stack.append((key, True))
                 stack.extend((child, False) for child in _keys_of_inputs(operation))
 
-    def _outputs_of(self, operation: JsonObject, key: str) -> Mapping[str, str]:
+    def _outputs_of(self, operation: JsonObject, key: str) -> dict[str, str]:
         read = self.read_by(operation)
         if operation.get("schema") is None:
-            return read
-        output = _attribute_ids(operation["schema"])
+            return read if isinstance(read, dict) else {}
+        output, inputs_of = _attribute_ids(operation["schema"]), _keys_of_inputs(operation)
+        if isinstance(read, ChainMap) or _is_union(operation):
+            self._branches += len(output) * len(inputs_of)
+            if self._branches > _MOST_BRANCHES:
+                raise InvalidDocument("operations", f"unions of at most {_MOST_BRANCHES:,} columns")
         made = {item: read[item] for item in output if item in read}
-        if not _is_union(operation):
+        if not _is_union(operation) or any(self._width(one) != len(output) for one in inputs_of):
             return made
-        inputs = [self._outputs(child) for child in _keys_of_inputs(operation)]
+        inputs = [self._outputs(child) for child in inputs_of]
         if not inputs or any(len(columns) != len(output) for columns in inputs):
             return made
         for item, *columns in zip(output, *inputs, strict=True):
             if made.get(item, item) == columns[0] and len(set(columns)) > 1:
                 made[item] = self._new(item, key)
         return made
+
+    def _width(self, key: str) -> int:
+        schema = self._operations.get(key, {}).get("schema")
+        return len(schema) if isinstance(schema, list) else 0
 
     def _outputs(self, key: str) -> tuple[str, ...]:
         made = self._made.get(key, {})

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from graph_model.errors import InvalidDocument
-from graph_model.producers.spline import columns, documents
+from graph_model.producers.spline import columns, documents, lifting
 from graph_model.producers.spline.lifting import lift, lift_event
 from tests import captures
 
@@ -396,6 +396,22 @@ def test_the_operations_above_such_a_union_read_its_columns() -> None:
     assert written_columns(document) == {"z": {"a", "b", "c", "e", "f"}, "b~5": {"b", "f"}}
     found = columns.derive(lifted(document))
     assert {one.source for one in found.influences} == {"a", "c", "e"}
+
+
+def test_wide_operations_beside_a_union_are_not_counted_as_its_branches(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(lifting, "_MOST_BRANCHES", 4)
+    names = [f"c{number}" for number in range(9)]
+    document = plan(
+        operation(1, "Filter", [4], names),
+        operation(4, "Join", [2, 5], names),
+        operation(5, "Union", [3, 6], ["u"]),
+        reads=[read(2, *names), read(3, "u"), read(6, "v")],
+    )
+    assert lifted(document).attributes["u~5"].children
+    with pytest.raises(InvalidDocument, match="unions of at most 4 columns"):
+        lifted(plan(operation(1, "Union", [2] * 3, names[:2]), reads=[read(2, *names[:2])]))
 
 
 def test_a_union_of_one_input_with_itself_makes_no_column() -> None:
