@@ -11,7 +11,7 @@ from typing import Any, Final
 from api.console.call import Answered, Call, add_command, add_url, path_of
 from graph_model.answers.impact.changes import COLUMN_CHANGES
 from graph_model.answers.impact.relocation import relocate
-from graph_model.answers.impact.tables import JSON, TEXT_FORMS
+from graph_model.answers.impact.tables import FLOW_WORDS, JSON, TEXT_FORMS
 from graph_model.errors import ConfigurationError, HeadwaterError
 from graph_model.labels import MAY_READ
 
@@ -63,6 +63,8 @@ def impact(call: Call) -> int:
 def _refuse_contradictions(options: argparse.Namespace) -> None:
     if options.plan and options.change:
         raise ConfigurationError("--change goes with --column; a plan contains its own changes")
+    if options.plan and options.reach:
+        raise ConfigurationError("--reach does not go with --plan: a check asks for possible flow")
     if options.plan and options.columns:
         raise ConfigurationError("--columns does not go with --plan, which always lists columns")
     if (options.map or options.as_job) and not options.plan:
@@ -100,6 +102,7 @@ def _ask(call: Call) -> Answered:
         "change": options.change,
         "columns": options.columns,
         "indirect": "false" if options.direct_only else options.indirect,
+        "reach": options.reach,
     }
     return call.fetch("GET", path_of("graph", "impact", **query))
 
@@ -181,6 +184,7 @@ def _item_line(item: Mapping[str, Any]) -> str:
         item["reason"] or _way(item["path"]),
         "may read it" if item["how"] == MAY_READ and not item["reason"] else "",
         "declared, no run does it" if item["declared"] else "",
+        FLOW_WORDS.get(item.get("flow", ""), ""),
         f"last run {run['at']} {run['state']}" if run else "",
         f"owned by {', '.join(item['owners'])}" if item["owners"] else "",
     ]
@@ -246,6 +250,10 @@ def add_impact(commands: Any) -> None:
     command.add_argument("--columns", action="store_true", help="columns as well")
     command.add_argument("--indirect", action="store_true", help="also filters, joins, sorts …")
     command.add_argument("--direct-only", action="store_true", help="values only, for a change too")
+    command.add_argument(
+        "--reach", choices=("seen", "possible"),
+        help="what has seen the data, or (the default) also what will at its next run",
+    )  # fmt: skip
     command.add_argument("--depth", type=int, help="steps (default: the whole way, at most 50)")
     command.add_argument("--at", metavar="TIME", help="as of this time (default: the newest)")
     command.add_argument("--limit", type=int, help="rows (default 1,000, at most 5,000)")

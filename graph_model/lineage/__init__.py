@@ -14,6 +14,7 @@ In reading order:
 ``lineage``    the entry of the package: a question in, an answer out
 ``history``    the writes that executions report, and the writes that a read saw
 ``walk``       one level up: the writes of a dataset at a time, and their reads
+``in_force``   the same by plans in force, whatever the order of their last runs
 ``tables``     tables and jobs up and down
 ``columns``    columns up and down: derivations of the executions that the table walk relates
 ``chains``     the chains of states, from a root to a goal, that are short enough (pure)
@@ -35,17 +36,20 @@ from graph_model.lineage.questions import (
     ColumnNode,
     Influences,
     LeftOut,
+    NotSeen,
     Partial,
     PlanUse,
     Question,
+    Reach,
 )
 from graph_model.lineage.structure import Structure
-from graph_model.lineage.traces import Chain, Link
+from graph_model.lineage.traces import Chain, ChainFlow, Link
 
 __all__ = [
     "HUB_LIMIT",
     "Answer",
     "Chain",
+    "ChainFlow",
     "ColumnDerivation",
     "ColumnEdge",
     "ColumnNode",
@@ -53,9 +57,11 @@ __all__ = [
     "LeftOut",
     "Lineage",
     "Link",
+    "NotSeen",
     "Partial",
     "PlanUse",
     "Question",
+    "Reach",
     "Structure",
     "holders",
     "keep_ends",

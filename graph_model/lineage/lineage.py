@@ -23,13 +23,15 @@ from graph_model.lineage.questions import (
     ColumnEdge,
     ColumnNode,
     Influences,
+    NotSeen,
     Partial,
     PlanUse,
     Question,
+    Reach,
 )
 from graph_model.lineage.structure import Structure
 from graph_model.lineage.tables import TableFindings, TableWalks, uses_of
-from graph_model.lineage.traces import Trace
+from graph_model.lineage.traces import Trace, join_chains
 from graph_model.lineage.walk import Step, Walk, plans_of_job
 from graph_model.stores.protocols import Catalogue, Direction, GraphReader
 
@@ -94,19 +96,43 @@ class Lineage:
             return self.ask_columns((question.node,), question)
         bounds = self._bounds()
         question = self._located(question)
+        found = self._beside(question, bounds)
+        tables = self._tables(bounds)
+        for part in question.parts:
+            found.seen = frozenset(found.uses) if part.reach != question.reach else None
+            self._walk_from(tables, part, found)
+        answer = self._answer(question, found)
+        if question.not_seen:
+            answer = replace(answer, not_seen=self._count_not_seen(question, found))
+        return _with_chains(answer, question, found.traces, (question.node,))
+
+    def _beside(self, question: Question, bounds: Bounds) -> TableFindings:
+        """The findings before any walk: the node alone."""
         found = TableFindings(question.limit, bounds, hidden=self._hidden)
         if identity.kind_of(question.node) == labels.JOB:
             found.admit((), (question.node,))
         else:
             found.admit((question.node,), ())
             found.answers.add(question.node)
-        tables = self._tables(bounds)
+        return found
+
+    def _walk_from(self, tables: TableWalks, question: Question, found: TableFindings) -> None:
         if Direction.UPSTREAM in question.directions:
             tables.upstream(question, found)
         if Direction.DOWNSTREAM in question.directions:
             tables.downstream((question.node,), question, found)
-        answer = self._answer(question, found)
-        return _with_chains(answer, question, found.trace, (question.node,))
+
+    def _count_not_seen(self, question: Question, seen: TableFindings) -> NotSeen:
+        """What a walk by plans in force finds beyond ``seen``."""
+        bounds = self._bounds()
+        found = self._beside(question, bounds)
+        part = replace(question, reach=Reach.IN_FORCE, chains=False)
+        self._walk_from(self._tables(bounds), part, found)
+        return NotSeen(
+            len(found.datasets - seen.datasets - set(self._hidden)),
+            len(found.jobs - seen.jobs - set(self._hidden)),
+            bounds.partial is not None,
+        )
 
     def ask_downstream(self, start: Collection[str], question: Question) -> Answer:
         """The results of these datasets (ids) together, in one walk; ignores ``question.node``."""
@@ -115,8 +141,11 @@ class Lineage:
         found = TableFindings(question.limit, bounds, hidden=self._hidden)
         found.admit(places, ())
         found.answers |= found.datasets
-        self._tables(bounds).downstream(places, question, found)
-        return _with_chains(self._answer(question, found), question, found.trace, places)
+        tables = self._tables(bounds)
+        for part in question.parts:
+            found.seen = frozenset(found.uses) if part.reach != question.reach else None
+            tables.downstream(places, part, found)
+        return _with_chains(self._answer(question, found), question, found.traces, places)
 
     def overview(self, datasets: Collection[str], jobs: Collection[str], at: int | None) -> Answer:
         """These datasets and jobs with all visible plans between them. Where a job's newest run
@@ -348,9 +377,11 @@ class Lineage:
     ) -> Answer:
         found.admit_asked(names)
         found.moments |= {moment_of(dataset, question.at) for dataset, _ in names}
-        for direction in question.directions:
-            walk = columns.upstream if direction == Direction.UPSTREAM else columns.downstream
-            walk(names, question, found, optional)
+        for part in question.parts:
+            found.seen = frozenset(found.edges) if part.reach != question.reach else None
+            for direction in part.directions:
+                walk = columns.upstream if direction == Direction.UPSTREAM else columns.downstream
+                walk(names, part, found, optional)
         edges = tuple(sorted(found.drawn(self._hidden_plans(found.edges.values()))))
         drawn = [(node.dataset, node.path) for node in found.nodes.values()]
         influences = self._influences(columns, drawn, found.moments, question.at, found.bounds)
@@ -369,7 +400,7 @@ class Lineage:
             left_out=found.left_out(),
             influences=influences,
         )
-        return _with_chains(answer, question, found.trace, set(map(column_id, names | optional)))
+        return _with_chains(answer, question, found.traces, set(map(column_id, names | optional)))
 
 
 def _within(names: set[Name], bounds: Bounds) -> set[Name]:
@@ -402,19 +433,30 @@ def _drawn_steps(found: TableFindings) -> dict[str, list[Step]]:
 
 
 def _with_chains(
-    answer: Answer, question: Question, trace: Trace[Any] | None, start: Collection[str]
+    answer: Answer,
+    question: Question,
+    traces: Mapping[Reach, Trace[Any]],
+    start: Collection[str],
 ) -> Answer:
-    """The answer with the chains of its downstream walk to the drawn nodes, without the start.
+    """The answer with the chains of its downstream walks to the drawn nodes, without the start.
 
     An answer about columns draws no jobs: there, every job on a chain counts.
     """
-    if trace is None or not question.chains:
+    if not question.chains:
         return answer
     drawn = {*answer.datasets, *answer.jobs, *(column.id for column in answer.columns)}
-    chains = tuple(
-        chain
-        for chain in trace.chains()
-        if chain.end not in start
-        and (chain.end in drawn or (answer.columns and identity.kind_of(chain.end) == labels.JOB))
-    )
-    return replace(answer, chains=chains)
+    chains = {
+        reach: tuple(
+            chain
+            for chain in trace.chains()
+            if chain.end not in start
+            and (
+                chain.end in drawn or (answer.columns and identity.kind_of(chain.end) == labels.JOB)
+            )
+        )
+        for reach, trace in traces.items()
+    }
+    seen, in_force = chains.get(Reach.SEEN, ()), chains.get(Reach.IN_FORCE, ())
+    if question.reach == Reach.POSSIBLE:
+        return replace(answer, chains=join_chains(seen, in_force))
+    return replace(answer, chains=seen or in_force)

@@ -3,11 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from enum import StrEnum
 from typing import NamedTuple
 
 from graph_model.lineage.traces import Chain
 from graph_model.stores.protocols import Direction
+
+
+class Reach(StrEnum):
+    """The flow that an answer follows. ``SEEN``: what reads have seen; ``IN_FORCE``: what plans in
+    force read of what plans in force write, whichever ran last; ``POSSIBLE``: both.
+    """
+
+    SEEN = "seen"
+    POSSIBLE = "possible"
+    IN_FORCE = "in-force"
 
 
 @dataclass(frozen=True, slots=True)
@@ -16,6 +27,7 @@ class Question:
 
     ``chains``: also return a shortest chain to each node downstream. ``readers``: of columns also
     one to each job that may read a column, where no document names the columns that it reads.
+    ``not_seen``: of SEEN also count what POSSIBLE would add.
     """
 
     node: str
@@ -27,6 +39,8 @@ class Question:
     limit: int = 500
     chains: bool = False
     readers: bool = False
+    reach: Reach = Reach.SEEN
+    not_seen: bool = False
 
     @property
     def directions(self) -> tuple[Direction, ...]:
@@ -34,6 +48,13 @@ class Question:
         if self.direction == Direction.BOTH:
             return (Direction.UPSTREAM, Direction.DOWNSTREAM)
         return (self.direction,)
+
+    @property
+    def parts(self) -> tuple[Question, ...]:
+        """The questions whose answers together are the answer: one for each walk."""
+        if self.reach != Reach.POSSIBLE:
+            return (self,)
+        return tuple(replace(self, reach=reach) for reach in (Reach.SEEN, Reach.IN_FORCE))
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,10 +67,21 @@ class Partial:
     limit: int
 
 
+class NotSeen(NamedTuple):
+    """How many tables (of an answer about columns: columns' tables) and jobs possible flow would
+    add to an answer; at least so many where a bound was met (``partial``).
+    """
+
+    tables: int
+    jobs: int
+    partial: bool = False
+
+
 class PlanUse(NamedTuple):
     """A logical plan in an answer, with those of its datasets that the answer draws.
 
-    ``attempted``: only a failed run followed the plan, so no data flowed.
+    ``attempted``: only a failed run followed the plan, so no data flowed. ``seen`` is False for
+    flow that is possible, and that no chain of the answer has seen.
     """
 
     logical_plan: str
@@ -58,13 +90,15 @@ class PlanUse(NamedTuple):
     sources: tuple[str, ...]
     targets: tuple[str, ...]
     attempted: bool = False
+    seen: bool = True
 
 
 class ColumnEdge(NamedTuple):
     """One edge per (source, target, kind, how), for any number of plans.
 
     ``hops``: the number of steps of a chain that is drawn as one edge (``ends``). ``masking``:
-    every plan behind it masks the value; of a chain of several steps it is not known.
+    every plan behind it masks the value; of a chain of several steps it is not known. ``seen``: as
+    of a PlanUse.
     """
 
     source: str
@@ -75,6 +109,7 @@ class ColumnEdge(NamedTuple):
     plans: tuple[str, ...]
     hops: int | None = None
     masking: bool = False
+    seen: bool = True
 
 
 class ColumnNode(NamedTuple):
@@ -134,3 +169,4 @@ class Answer:
     chains: tuple[Chain, ...] = ()
     left_out: tuple[LeftOut, ...] = ()
     influences: Mapping[str, Influences] = field(default_factory=dict)
+    not_seen: NotSeen | None = None

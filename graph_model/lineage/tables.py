@@ -16,7 +16,8 @@ from graph_model.lineage.chains import FAR, short_chains
 from graph_model.lineage.history import Moment
 from graph_model.lineage.history.history import History
 from graph_model.lineage.history.visible_write_reader import end_of, moment_of
-from graph_model.lineage.questions import LeftOut, PlanUse, Question
+from graph_model.lineage.in_force import WALKS
+from graph_model.lineage.questions import LeftOut, PlanUse, Question, Reach
 from graph_model.lineage.structure import Structure
 from graph_model.lineage.traces import Trace, Way
 from graph_model.lineage.walk import Step, Walk, plans_of_job, readers_of
@@ -25,6 +26,10 @@ from graph_model.stores.protocols import GraphReader
 #: A use of a logical plan: its id, its job, and a dataset read ("" none) or written ("" none), each
 #: as drawn and as the plan names it.
 Use = tuple[str, str, str, str, str, str]
+
+
+_Candidates = tuple[set[str], dict[str, set[str]]]
+"""Datasets downstream at any time; the plans between them, each with what it reads of these."""
 
 
 @dataclass(slots=True)
@@ -43,7 +48,8 @@ class TableFindings:
     steps: list[tuple[Moment, Step]] = field(default_factory=list)  # behind the uses
     reached: int = 0
     folded: bool = False
-    trace: Trace[Moment] | None = None  # of the walk downstream
+    traces: dict[Reach, Trace[Moment]] = field(default_factory=dict)  # of the walks downstream
+    seen: frozenset[Use] | None = None  # the uses that reads have seen; None: all
     hidden: Collection[str] = ()
     full: bool = False  # a node was left out
 
@@ -85,26 +91,32 @@ class TableFindings:
         return count_left_out(steps, self.datasets | self.jobs, self.hidden)
 
     def plan_uses(self, modes: Mapping[str, str]) -> tuple[PlanUse, ...]:
-        """The uses between drawn nodes, one for each logical plan."""
-        sources: dict[tuple[str, str], set[str]] = {}
-        targets: dict[tuple[str, str], set[str]] = {}
-        for plan, job, source, _, target, _ in self.uses:
+        """The uses between drawn nodes: one for each logical plan, and one for its flow that was
+        not seen.
+        """
+        sources: dict[tuple[str, str, bool], set[str]] = {}
+        targets: dict[tuple[str, str, bool], set[str]] = {}
+        for use in self.uses:
+            plan, job, source, _, target, _ = use
             if job in self.jobs:
-                sources.setdefault((plan, job), set()).update({source} & self.datasets)
-                targets.setdefault((plan, job), set()).update({target} & self.datasets)
+                key = plan, job, self.seen is None or use in self.seen
+                sources.setdefault(key, set()).update({source} & self.datasets)
+                targets.setdefault(key, set()).update({target} & self.datasets)
         return tuple(
             sorted(
                 PlanUse(
-                    plan, job, modes.get(plan, ""), tuple(sorted(found)),
-                    tuple(sorted(targets[plan, job])),
+                    key[0], key[1], modes.get(key[0], ""), tuple(sorted(found)),
+                    tuple(sorted(targets[key])), seen=key[2],
                 )
-                for (plan, job), found in sources.items()
+                for key, found in sources.items()
             )
         )  # fmt: skip
 
 
 class TableWalks:
-    """The walks of one question, over one graph and one history."""
+    """The walks of one question, over one graph and one history: by what was seen, or by plans in
+    force (``Question.reach``).
+    """
 
     def __init__(
         self, graph: GraphReader, history: History, bounds: Bounds, structure: Structure
@@ -113,6 +125,7 @@ class TableWalks:
         self._history = history
         self._bounds = bounds
         self._structure = structure
+        self._known_candidates: dict[tuple[frozenset[str], str | None, int], _Candidates] = {}
         self._intervals: set[Moment] = set()  # a walk may begin at those of another
 
     def upstream(self, question: Question, found: TableFindings) -> None:
@@ -177,7 +190,7 @@ class TableWalks:
         self, question: Question, plans: Mapping[str, Collection[str] | None] | None = None
     ) -> Walk:
         until = end_of(question.at)
-        return Walk(
+        return WALKS[question.reach](
             self._graph, self._history, self._bounds, until, plans, self._structure, self._intervals
         )
 
@@ -199,9 +212,13 @@ class TableWalks:
         self._draw(start, question, found, steps, roots, job)
         found.folded |= walk.folded
 
-    def _candidates(
-        self, start: Collection[str], question: Question
-    ) -> tuple[set[str], dict[str, set[str]]]:
+    def _candidates(self, start: Collection[str], question: Question) -> _Candidates:
+        key = frozenset(start), _asked_job(question), question.depth
+        if key not in self._known_candidates:
+            self._known_candidates[key] = self._find_candidates(start, question)
+        return self._known_candidates[key]
+
+    def _find_candidates(self, start: Collection[str], question: Question) -> _Candidates:
         """The datasets downstream at any time; and the logical plans between, each with the
         datasets that it reads among the start and the candidates.
 
@@ -306,7 +323,7 @@ class TableWalks:
                 if question.chains:
                     for way in _ways((step,), job):
                         trace.note_job(way)
-        found.trace = trace
+        found.traces[question.reach] = trace
         for length in sorted(nodes):
             if found.admit(*nodes[length]):
                 found.reached = max(found.reached, length)

@@ -9,7 +9,8 @@ shortest step again and again, so it is as true in time as the walk.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Hashable, Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from enum import StrEnum
 from typing import Generic, TypeVar
 
 from graph_model.lineage.chains import FAR
@@ -32,12 +33,23 @@ class Link:
     expression: str = ""
 
 
+class ChainFlow(StrEnum):
+    """What an end of possible flow is: ``SEEN``: its data came from the start, and plans in force
+    bring it again; ``NEXT``: they will at their next runs; ``PAST``: it came by plans of history.
+    """
+
+    SEEN = "seen"
+    NEXT = "next"
+    PAST = "past"
+
+
 @dataclass(frozen=True, slots=True, order=True)
 class Chain:
     """A shortest chain from ``start`` (the id of a dataset, a column or a job)."""
 
     start: str
     links: tuple[Link, ...]
+    flow: ChainFlow = ChainFlow.SEEN
 
     @property
     def end(self) -> str:
@@ -123,6 +135,21 @@ class Trace(Generic[State]):
         if way.source is None:
             return (0, way.kind, way.job, "", "")
         return (self.away.get(way.source, FAR), way.kind, way.job, self.name(way.source), way.how)
+
+
+def join_chains(seen: Iterable[Chain], in_force: Iterable[Chain]) -> tuple[Chain, ...]:
+    """The chains of possible flow, one to each end of either, by depth: the shorter one; of two as
+    long the one in force.
+    """
+    current = {chain.end: chain for chain in in_force}
+    former = {chain.end: chain for chain in seen}
+    found = []
+    for end, chain in current.items():
+        other = former.pop(end, None)
+        shortest = chain if other is None or chain.depth <= other.depth else other
+        found.append(replace(shortest, flow=ChainFlow.NEXT if other is None else ChainFlow.SEEN))
+    found += [replace(chain, flow=ChainFlow.PAST) for chain in former.values()]
+    return tuple(sorted(found, key=lambda chain: (chain.depth, chain)))
 
 
 def _link(way: Way[State], target: str) -> Link:

@@ -78,7 +78,7 @@ class Walk:
         """Per moment the steps from it: one for each execution, and one for the folded ones."""
         new = sorted(set(moments) - self._steps.keys())
         if new:
-            visible_by_moment = self._history.visible_writes.of(new)
+            visible_by_moment = self._visible(new)
             self._bounds.note_locations(cut=self._history.locations.cut)
             self._learn_sources(visible_by_moment)
             exact, folded = self._divide(new, visible_by_moment)
@@ -89,6 +89,16 @@ class Walk:
             if self._count > EDGE_LIMIT:
                 self._bounds.cut("edges", EDGE_LIMIT)
         return {moment: self._steps[moment] for moment in moments}
+
+    def _visible(self, moments: Collection[Moment]) -> Mapping[Moment, VisibleWrites]:
+        """The writes of each moment, with the declared flows into it."""
+        return self._history.visible_writes.of(moments)
+
+    def _states_read(
+        self, reads: Collection[tuple[Write, str]]
+    ) -> Mapping[tuple[str, str], tuple[Moment, ...]]:
+        """Per write (by id) and dataset that its plan reads, the states that it read."""
+        return self._history.reads.moments(reads)
 
     def _learn_sources(self, visible_by_moment: Mapping[Moment, VisibleWrites]) -> None:
         """Read the inputs of the plans and their names; a plan without its marker is incomplete."""
@@ -184,7 +194,7 @@ class Walk:
     ) -> dict[Moment, tuple[Step, ...]]:
         writes = {write.id: write for some in exact.values() for write in some}.values()
         reads = [(w, source) for w in writes for source in self._sources[w.logical_plan] or ()]
-        states = self._history.reads.moments(reads)
+        states = self._states_read(reads)
         plans = {plan for jobs in folded.values() for plan in jobs}
         targets = {plan: row.target for plan, row in self._history.plans.rows(plans).items()}
         bound = self._history.reads.bound(plans)

@@ -64,7 +64,8 @@ class ComparedHistory:
         }
         ids = {(row.plan_id, row.at - START, row.application_id, row.state): row.id
                for row in executions}  # fmt: skip
-        self.oracle = Oracle(history, [ids[key_of(one, history)] for one in history.executions])
+        self.ids = {one: ids[key_of(one, history)] for one in history.executions}
+        self.oracle = Oracle(history, [self.ids[one] for one in history.executions])
         self._runs = Counter(
             row.logical_plan
             for row in executions

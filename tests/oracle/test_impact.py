@@ -18,6 +18,7 @@ from tests.oracle.comparison import ComparedHistory, datasets_of, node_id, proje
 from tests.oracle.documents import START, column_id, dataset_id, job_id
 from tests.oracle.generation import DEPTHS, new_history, nodes_of, times_of
 from tests.oracle.histories import Asked, Column
+from tests.oracle.in_force import OracleInForce
 from tests.oracle.truth import END_OF_TIME, Step
 from tests.projections import SmallHeadwater
 
@@ -87,6 +88,11 @@ def path_depth(path: Path) -> int:
     return sum(node.startswith("job ") for node in path)
 
 
+def in_force_of(compared: ComparedHistory, at: int | None) -> OracleInForce:
+    time = END_OF_TIME if at is None else at
+    return OracleInForce(compared.oracle, time, compared.ids, compared.logical_plan)
+
+
 def impact_of(headwater: SmallHeadwater, asked: Asked) -> ImpactReport:
     scope = Scope(
         depth=asked.depth,
@@ -129,11 +135,22 @@ def test_depth_and_path_are_a_shortest_true_chain(seed: int) -> None:
                 continue
             true = true_paths(compared, asked)
             true.pop(words[node_id(node)], None)  # the node asked about is no row of its own
-            assert {words[item.id] for item in report.items} == true.keys(), asked
-            for item in report.items:
-                name = words[item.id]
-                assert item.depth == min(path_depth(p) for p in true[name]), (asked, name)
-                assert in_words(item, words) in true[name], (asked, name)
+            items = {words[item.id]: item for item in report.items}
+            seen = {name for name, item in items.items() if item.flow != "next"}
+            assert seen == true.keys(), asked
+            for name in seen:
+                least = min(path_depth(path) for path in true[name])
+                assert items[name].depth <= least, (asked, name)
+                if items[name].depth == least and items[name].flow == "past":
+                    assert in_words(items[name], words) in true[name], (asked, name)
+            if not node.startswith("column:"):
+                expected = in_force_of(compared, at).downstream(node, depth)
+                expected.pop(words[node_id(node)], None)
+                current = {name for name, item in items.items() if item.flow != "past"}
+                assert current == expected.keys(), asked
+                for name, steps in expected.items():
+                    least = min([steps, *map(path_depth, true.get(name, ()))])
+                    assert items[name].depth == least, (asked, name)
     finally:
         headwater.close()
 

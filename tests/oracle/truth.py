@@ -373,7 +373,8 @@ class Oracle:
     def _writes_without_columns(self, at: int) -> Iterator[Write]:
         for root in sorted({write.target for write in self.writes}):
             for write in self.visible(root, None, at + 1):
-                if all(self.history.plans[plan].columns is None for plan in write.plans):
+                plans = [self.history.plans[plan] for plan in write.plans]
+                if all(plan.columns is None and plan.reads for plan in plans):  # else it has none
                     yield write
 
     # --- answers ---------------------------------------------------------------------------------

@@ -35,7 +35,7 @@ from graph_model.answers.impact.tables import JSON, TEXT_FORMS, TextForm, partia
 from graph_model.documents.files import Found, Refusal, recognise
 from graph_model.documents.pieces import prepare
 from graph_model.errors import InvalidDocument, InvalidFields
-from graph_model.lineage import Partial
+from graph_model.lineage import Partial, Reach
 from graph_model.naming import Rules
 from graph_model.producers.registry import Producers
 from graph_model.producers.spline.reports.recognition import PLAIN_VERSION
@@ -82,6 +82,7 @@ def _scope(query: Mapping[str, Any], *, columns: bool, indirect: bool) -> Scope:
         indirect=indirect,
         jobs=query["jobs"],
         limit=query["limit"],
+        reach=query.get("reach", Reach.POSSIBLE),  # a check of plans is always of these
     )
 
 

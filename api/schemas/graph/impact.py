@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from marshmallow import fields
 
-from api.schemas.graph.queries import MAX_DEPTH
+from api.schemas.graph.queries import MAX_DEPTH, REACHES
 from api.schemas.graph.reply import DepthReply, PartialReply, Reply
 from api.schemas.query import Choice, Flag, Instant, IntegerField, Query, TextField
 from graph_model.answers.impact.changes import COLUMN_CHANGES
 from graph_model.answers.impact.tables import JSON, TEXT_FORMS
+from graph_model.lineage import ChainFlow, Reach
 
 MOST_ITEMS = 5_000
 FORMS = (JSON, *TEXT_FORMS)
@@ -24,6 +25,7 @@ class ImpactQuery(Query):
     change = Choice(COLUMN_CHANGES, load_default=None)
     limit = IntegerField(1, MOST_ITEMS, load_default=1_000)
     format = Choice(FORMS, load_default=None)
+    reach = Choice(REACHES, load_default=Reach.POSSIBLE)
 
 
 class PlanCheckQuery(Query):
@@ -44,6 +46,7 @@ class ImpactItemReply(Reply):
     label = fields.String(required=True)
     depth = fields.Integer(required=True)
     path = fields.List(fields.Dict(), required=True)
+    flow = fields.String(required=True, metadata={"enum": list(ChainFlow)})
 
 
 class ImpactReply(Reply):

@@ -17,6 +17,7 @@ from api.schemas.query import (
     TextField,
 )
 from graph_model import labels
+from graph_model.lineage import Reach
 from graph_model.picture.layout import Flow
 from graph_model.stores.protocols import (
     ColumnOrder,
@@ -28,6 +29,8 @@ from graph_model.stores.protocols import (
 
 _SEARCH_KINDS = ("dataset", "job", "column")
 MAX_DEPTH = 50
+#: What a question may follow; a walk by plans in force alone is a part of POSSIBLE.
+REACHES = (Reach.SEEN, Reach.POSSIBLE)
 #: Of a walk around one node, which ends by its limit and its time as well.
 MAX_STEPS = 500
 

@@ -20,7 +20,7 @@ from graph_model.errors import NotFound
 from graph_model.facts import DatasetRow, ExecutionRow, JobRow
 from graph_model.governance.previews import walk_datasets
 from graph_model.governance.statements import Governance
-from graph_model.lineage import Answer, Chain, Link, Partial, Question
+from graph_model.lineage import Answer, Chain, ChainFlow, Link, Partial, Question, Reach
 from graph_model.naming import Rules
 from graph_model.picture.view import JobReference, iso, job_reference
 from graph_model.producers.openlineage.pages.descriptions import describe_dataset
@@ -64,7 +64,9 @@ class ImpactItem:
     node. ``use`` (DIRECT or INDIRECT), ``how`` and ``expression`` describe the last step between
     columns; ``how`` is MAY_READ for a job that reads the table, its columns unknown. ``declared``:
     a step of the path is only declared, and no run makes it. ``verdict`` and ``reason`` are set
-    where the question names a change (``verdicts``).
+    where the question names a change (``verdicts``). ``flow``: whether the node has seen data of
+    the requested one, will at the next runs of plans in force (``next``), or did by plans that
+    later ones replaced (``past``).
     """
 
     kind: str
@@ -86,6 +88,7 @@ class ImpactItem:
     declared: bool = False
     verdict: str | None = None
     reason: str | None = None
+    flow: ChainFlow = ChainFlow.SEEN
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,6 +124,7 @@ class Scope:
     indirect: bool = False
     jobs: bool = True
     limit: int = 500
+    reach: Reach = Reach.POSSIBLE
 
     def question(self, node: str = "") -> Question:
         """The question for the walk."""
@@ -132,6 +136,7 @@ class Scope:
             indirect=self.indirect,
             limit=self.limit,
             chains=True,
+            reach=self.reach,
         )
 
 
@@ -379,6 +384,7 @@ def _item(chain: Chain, names: _Names, governance: Governance) -> ImpactItem:
         layer=None if dataset is None else governance.layers.of(dataset.uri),
         classifications=tuple(tags),
         declared=_is_declared(chain, names),
+        flow=chain.flow,
     )
 
 

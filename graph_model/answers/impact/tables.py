@@ -33,6 +33,9 @@ _BLANKS: Final = re.compile(r"\s+")
 _BREAK: Final = re.compile(r"[\r\n\v\f\x85\u2028\u2029]")
 _MORE_JOBS: Final = 3
 
+FLOW_WORDS: Final = {"seen": "", "next": "at its next run", "past": "by a former plan"}
+"""What is said of a row beside its path, by ``ImpactItem.flow``."""
+
 Cell = Callable[["ImpactItem"], str]
 
 
@@ -69,12 +72,13 @@ _CSV: Final[tuple[tuple[str, Cell], ...]] = (
     ("verdict", lambda item: item.verdict or ""),
     ("reason", lambda item: item.reason or ""),
     ("declared", lambda item: "true" if item.declared else ""),
+    ("flow", lambda item: item.flow),
 )
 _MARKDOWN: Final[tuple[tuple[str, Cell], ...]] = (
     ("Kind", lambda item: item.kind),
     ("Name", lambda item: _full_name(item)),
     ("Depth", lambda item: str(item.depth)),
-    ("Path", lambda item: path_text(item.path) + _may_read(item) + _declared(item)),
+    ("Path", lambda item: path_text(item.path) + _marks(item)),
     ("Read by", lambda item: _some(item.readers)),
     ("Last run", lambda item: _run(item)),
     ("Owners", lambda item: ", ".join(item.owners)),
@@ -86,7 +90,7 @@ _JUDGED: Final[tuple[tuple[str, Cell], ...]] = (
     ("Kind", lambda item: item.kind),
     ("Name", lambda item: _full_name(item)),
     ("Depth", lambda item: str(item.depth)),
-    ("Why", lambda item: (item.reason or "") + _declared(item)),
+    ("Why", lambda item: (item.reason or "") + _marks(item)),
     ("Last run", lambda item: _run(item)),
     ("Owners", lambda item: ", ".join(item.owners)),
 )
@@ -234,12 +238,14 @@ def _some(jobs: Sequence[JobReference]) -> str:
     return f"{shown} and {more} more" if more > 0 else shown
 
 
-def _may_read(item: ImpactItem) -> str:
-    return " (may read)" if item.how == labels.MAY_READ else ""
-
-
-def _declared(item: ImpactItem) -> str:
-    return " (declared)" if item.declared else ""
+def _marks(item: ImpactItem) -> str:
+    """`` (may read) (declared) (at its next run)``."""
+    marks = (
+        "may read" if item.how == labels.MAY_READ and not item.reason else "",
+        "declared" if item.declared else "",
+        FLOW_WORDS[item.flow],
+    )
+    return "".join(f" ({mark})" for mark in marks if mark)
 
 
 def _run(item: ImpactItem) -> str:

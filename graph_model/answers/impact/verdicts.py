@@ -14,6 +14,7 @@ from typing import Final
 from graph_model import labels
 from graph_model.answers.impact.changes import Change, ChangeKind, Effect
 from graph_model.answers.impact.report import ImpactItem, ImpactReport, order_of
+from graph_model.lineage import ChainFlow
 
 _WORST_FIRST: Final = (Effect.BREAKS, Effect.MAY_BREAK, Effect.NONE)
 _VERBS: Final = {
@@ -57,7 +58,11 @@ def judge(report: ImpactReport, effect: Effect, fates: Mapping[str, str]) -> Imp
 
 
 def _effect_on(item: ImpactItem, effect: Effect) -> Effect:
-    """A reader that may read the column may break, if it reads it."""
+    """A reader that may read the column may break, if it reads it. What only former plans reached
+    runs no more: nothing of it breaks.
+    """
+    if item.flow == ChainFlow.PAST:
+        return Effect.NONE
     uncertain = item.how == labels.MAY_READ and effect == Effect.BREAKS
     return Effect.MAY_BREAK if uncertain else effect
 
@@ -66,6 +71,8 @@ def _reason(item: ImpactItem, effect: Effect, fates: Mapping[str, str]) -> str:
     """``report joins by daily#customer, which is dropped``."""
     at = len(item.path) - (2 if item.kind == labels.JOB else 3)
     used, job = item.path[at], item.path[at + 1]
+    if item.flow == ChainFlow.PAST:
+        return f"a former plan of {job.label} read {used.label}; its newest run did not"
     becomes = fates.get(used.id, "changes") if at == 0 else _FURTHER[effect]
     verb = _VERBS.get(item.how or "", "uses" if item.how else "reads")
     return f"{job.label} {verb} {used.label}, which {becomes}"

@@ -38,9 +38,10 @@ class WrittenColumns:
         homes = {column.id: column.dataset for column in (*starts, *answer.columns)}
         near = {chain.end for chain in tables.chains if chain.depth == 1}
         direct = {column.id for column in starts if column.dataset in near}
-        chains = [Chain(job, (Link(job, column),)) for column in direct]
+        flows = {chain.end: chain.flow for chain in tables.chains}
+        chains = [Chain(job, (Link(job, one),), flows[homes[one]]) for one in direct]
         chains += [
-            Chain(job, (Link(job, chain.start), *chain.links))
+            Chain(job, (Link(job, chain.start), *chain.links), chain.flow)
             for chain in answer.chains
             if chain.start in direct and chain.end != job
         ]

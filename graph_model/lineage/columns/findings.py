@@ -11,7 +11,7 @@ from graph_model.lineage.bounds import TEXT_LIMIT, Bounds, count_left_out
 from graph_model.lineage.columns.hops import Cell, Hop, column_id, node_of
 from graph_model.lineage.history import Moment
 from graph_model.lineage.inventory import Name
-from graph_model.lineage.questions import ColumnEdge, ColumnNode, LeftOut
+from graph_model.lineage.questions import ColumnEdge, ColumnNode, LeftOut, Reach
 from graph_model.lineage.traces import Trace
 
 
@@ -32,7 +32,8 @@ class ColumnFindings:
     reached: int = 0
     folded: bool = False
     moments: set[Moment] = field(default_factory=set)  # at which the walk read the tables
-    trace: Trace[Cell] | None = None  # of the walk downstream
+    traces: dict[Reach, Trace[Cell]] = field(default_factory=dict)  # of the walks downstream
+    seen: frozenset[str] | None = None  # the edges (ids) that reads have seen; None: all
     hidden: Collection[str] = ()
     hidden_columns: set[str] = field(default_factory=set)  # found in hidden datasets
     full: bool = False  # a column was left out
@@ -103,7 +104,7 @@ class ColumnFindings:
         if sum(len(str(edge.value("expression") or "")) for edge in found) > TEXT_LIMIT:
             self.bounds.cut("bytes", TEXT_LIMIT)
             found = [_without_expression(edge) for edge in found]
-        return fold_column_edges(found, hidden_plans)
+        return fold_column_edges(found, hidden_plans, self.seen)
 
 
 def _without_expression(edge: Edge) -> Edge:
@@ -113,14 +114,17 @@ def _without_expression(edge: Edge) -> Edge:
 
 
 def fold_column_edges(
-    edges: Iterable[Edge], hidden_plans: Collection[str] = ()
+    edges: Iterable[Edge],
+    hidden_plans: Collection[str] = (),
+    seen: Collection[str] | None = None,
 ) -> list[ColumnEdge]:
     """One edge per (from, to, kind, how); expressions joined in sorted order. Hidden logical plans
     (ids) are behind an edge only where no other plan is. A value is masked where every plan that
-    counts masks it.
+    counts masks it. ``seen`` are the edges (ids) that reads have seen, None all of them.
     """
     texts: dict[tuple[str, str, str, str], dict[str, set[str]]] = {}  # by plan
     unmasked: dict[tuple[str, str, str, str], set[str]] = {}
+    were_seen = set[tuple[str, str, str, str]]()
     for edge in edges:
         values = dict(edge.properties)
         key = (edge.out_id, edge.in_id, str(values["kind"]), str(values["how"]))
@@ -128,7 +132,12 @@ def fold_column_edges(
         of_plan.add(str(values.get("expression", "")))
         if values.get("masking") is not True:
             unmasked.setdefault(key, set()).add(str(values["logical_plan"]))
-    return [_fold(key, texts[key], hidden_plans, unmasked.get(key, ())) for key in sorted(texts)]
+        if seen is None or edge.id in seen:
+            were_seen.add(key)
+    return [
+        _fold(key, texts[key], hidden_plans, unmasked.get(key, ()))._replace(seen=key in were_seen)
+        for key in sorted(texts)
+    ]
 
 
 def _fold(

@@ -31,8 +31,9 @@ from graph_model.lineage.columns.step_hops import StepHops
 from graph_model.lineage.history import Moment
 from graph_model.lineage.history.history import History
 from graph_model.lineage.history.visible_write_reader import end_of, moment_of
+from graph_model.lineage.in_force import WALKS
 from graph_model.lineage.inventory import Inventory, Name
-from graph_model.lineage.questions import Influences, Question
+from graph_model.lineage.questions import Influences, Question, Reach
 from graph_model.lineage.structure import Structure
 from graph_model.lineage.traces import Trace
 from graph_model.lineage.walk import Step, Walk
@@ -71,6 +72,8 @@ class ColumnWalks:
         self._indirect = indirect
         self._reader = DerivationReader(graph, history, bounds, structure, inventory)
         self._hops = StepHops(self._reader, self._reader.derivations, indirect=indirect)
+        self._known_candidates: dict[tuple[frozenset[Name], int], _Candidates] = {}
+        self._known_readers: dict[frozenset[str], frozenset[str]] = {}  # by tables
 
     def located(self, columns: Collection[str], at: int | None) -> set[Name]:
         """These columns (ids) at the locations of their tables at the time; unknown ones are left
@@ -95,7 +98,7 @@ class ColumnWalks:
         optional: Collection[Name] = (),
     ) -> None:
         """Find the sources of columns, and the columns among ``optional`` that have a source."""
-        walk = self._walk(end_of(question.at))
+        walk = self._walk(end_of(question.at), reach=question.reach)
         frontier = {cell_at(name, question.at) for name in {*start, *optional}}
         visited = set(frontier)
         for level in range(question.depth):
@@ -123,9 +126,9 @@ class ColumnWalks:
         mirror of ``upstream``, by the same relation among the candidates.
         """
         start = {*start, *optional}
-        candidates = self._candidates(start, question)
-        reading = self._readers(start, candidates) if question.readers and question.depth else set()
-        walk = self._walk(end_of(question.at), candidates.plans | reading)
+        candidates = self._candidates_of(start, question)
+        reading = self._readers(start, candidates, question) if question.depth else frozenset()
+        walk = self._walk(end_of(question.at), candidates.plans | reading, question.reach)
         among_candidates = StepHops(self._reader, candidates.derivations, indirect=self._indirect)
         hops = self._hops_to_readers(walk, reading, start | candidates.columns, question.at)
         read = {hop.source for some in hops.values() for hop in some}
@@ -143,9 +146,13 @@ class ColumnWalks:
 
     # --- one level up
 
-    def _walk(self, until: int, plans: Collection[str] | None = None) -> Walk:
+    def _walk(
+        self, until: int, plans: Collection[str] | None = None, reach: Reach = Reach.SEEN
+    ) -> Walk:
         followed = None if plans is None else dict.fromkeys(plans)
-        return Walk(self._graph, self._history, self._bounds, until, followed, self._structure)
+        return WALKS[reach](
+            self._graph, self._history, self._bounds, until, followed, self._structure
+        )
 
     def _expand(
         self, walk: Walk, cells: Collection[Cell], among_candidates: StepHops | None = None
@@ -163,6 +170,12 @@ class ColumnWalks:
         return found
 
     # --- candidates
+
+    def _candidates_of(self, start: Set[Name], question: Question) -> _Candidates:
+        key = frozenset(start), question.depth
+        if key not in self._known_candidates:
+            self._known_candidates[key] = self._candidates(start, question)
+        return self._known_candidates[key]
 
     def _candidates(self, start: Collection[Name], question: Question) -> _Candidates:
         columns, frontier, plans = set[Name](), set(start), set[str]()
@@ -208,11 +221,17 @@ class ColumnWalks:
 
     # --- readers of tables
 
-    def _readers(self, start: Set[Name], candidates: _Candidates) -> set[str]:
+    def _readers(
+        self, start: Set[Name], candidates: _Candidates, question: Question
+    ) -> frozenset[str]:
         """The logical plans that ever read a table of these columns and may read any of them."""
-        datasets = {dataset for dataset, _ in start | candidates.columns}
-        plans = self._reader.readers_of(datasets).keys() - candidates.plans
-        return self._reader.without_columns(plans) if plans else set()
+        if not question.readers:
+            return frozenset()
+        datasets = frozenset(dataset for dataset, _ in start | candidates.columns)
+        if datasets not in self._known_readers:
+            plans = self._reader.readers_of(datasets).keys() - candidates.plans
+            self._known_readers[datasets] = frozenset(self._reader.without_columns(plans))
+        return self._known_readers[datasets]
 
     def _hops_to_readers(
         self, walk: Walk, reading: Set[str], columns: Set[Name], at: int | None
@@ -336,10 +355,10 @@ def _draw(
         for hop in hops[cell]
         if chains.hold(cell, hop.source)
     ]
-    found.trace = _trace_of(chains, hops)
+    trace = found.traces[question.reach] = _trace_of(chains, hops)
     if question.chains:
         for _, hop in drawn:
-            found.trace.note_job(way_of(hop))
+            trace.note_job(way_of(hop))
     results: defaultdict[int, set[Name]] = defaultdict(set)
     derived = [(cell, hop) for cell, hop in drawn if cell.path]  # others end at a reader
     for cell, hop in derived:

@@ -5,7 +5,7 @@ rows from a catalogue, each for one question. In reading order:
 
 ``history``               the parts below for one question, over one catalogue
 ``names``                 the names and locations of a dataset, and the locations around it
-``plans``                 rows of logical plans
+``plans``                 rows of logical plans; the plans in force at a time
 ``columns``               columns in the schemas of datasets
 ``parts``                 the partitions and versions that executions report
 ``writes``                executions -> the writes that they report

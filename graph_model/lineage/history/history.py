@@ -7,7 +7,7 @@ from graph_model.lineage.history.columns import SchemaColumns
 from graph_model.lineage.history.declared import DeclaredFlows
 from graph_model.lineage.history.names import DatasetNames, SharedLocations
 from graph_model.lineage.history.parts import ReportedParts
-from graph_model.lineage.history.plans import PlanRows
+from graph_model.lineage.history.plans import PlanRows, PlansInForce
 from graph_model.lineage.history.reads import ReadStates
 from graph_model.lineage.history.visible_write_reader import VisibleWriteReader
 from graph_model.lineage.history.writes import ReportedWrites
@@ -31,6 +31,7 @@ class History:
         self.columns = SchemaColumns(catalogue)
         self.writes = ReportedWrites(catalogue, self.names, self.plans, parts)
         self.reads = ReadStates(catalogue, self.names, parts)
+        self.in_force = PlansInForce(catalogue, self.names)
         self.declared = DeclaredFlows(catalogue, self.names)
         self.visible_writes = VisibleWriteReader(
             catalogue, self.names, self.locations, self.plans, parts, self.writes, self.declared

@@ -238,6 +238,12 @@ def _read_by(group: Sequence[SuccessfulWrite]) -> frozenset[str]:
     return frozenset(dataset for row in group for dataset in row.reads.split())
 
 
+def as_report(row: ExecutionRow) -> SuccessfulWrite:
+    """The execution as a report of a write; whether it names partitions or versions is unknown."""
+    fields = (name for name in SuccessfulWrite._fields if name not in ("partitioned", "bound"))
+    return SuccessfulWrite(**{name: getattr(row, name) for name in fields})
+
+
 def as_one(reports: Sequence[ExecutionRow]) -> ExecutionRow:
     """The first of several reports of one write, completed from the others: mode, duration, counts,
     version.

@@ -1,14 +1,21 @@
-"""The rows of logical plans, each read once."""
+"""The rows of logical plans, each read once, and the plans that are in force at a time."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Iterable
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Mapping
+from typing import NamedTuple
 
+from graph_model import labels
 from graph_model.facts import LogicalPlanRow
 from graph_model.gaps import SUBQUERY
+from graph_model.lineage.history.merging import as_report
+from graph_model.lineage.history.names import DatasetNames
+from graph_model.lineage.history.read_rule import Moment
+from graph_model.lineage.history.versions import BEGINNING
 from graph_model.lineage.structure import StructureCache
-from graph_model.stores.protocols import Catalogue, SuccessfulWrite
+from graph_model.stores.protocols import Catalogue, NewestWrite, Span, SuccessfulWrite
 
 
 class PlanRows:
@@ -64,3 +71,128 @@ class PlanRows:
         return frozenset(
             plan for plan, gaps in listed if any(gap["code"] == SUBQUERY for gap in gaps)
         )
+
+
+class Output(NamedTuple):
+    """What a job writes, a branch of a dataset; of a job that writes nothing ("" as branch) a
+    dataset that it reads. ``before`` is the time of the question.
+    """
+
+    dataset: str
+    before: int
+    job: str
+    branch: str
+
+
+class PlansInForce:
+    """The plans that jobs follow at a time, from one catalogue: of each output the plans of the
+    newest successful run that wrote it; of a shared job all plans.
+
+    A plan that a later run of its job replaced is history, one for another output is in force.
+    """
+
+    def __init__(self, catalogue: Catalogue, names: DatasetNames) -> None:
+        self._catalogue = catalogue
+        self._names = names
+        self._writers: dict[Moment, tuple[SuccessfulWrite, ...]] = {}
+
+    def writers(self, moments: Collection[Moment]) -> dict[Moment, tuple[SuccessfulWrite, ...]]:
+        """Per dataset at the end of a moment, on its branch, the newest write of each plan in force
+        that writes it.
+        """
+        new = [moment for moment in moments if moment not in self._writers]
+        self._writers |= self._read_writers(new) if new else {}
+        return {moment: self._writers[moment] for moment in moments}
+
+    def _read_writers(
+        self, moments: Collection[Moment]
+    ) -> dict[Moment, tuple[SuccessfulWrite, ...]]:
+        targets = self._names.targets_of({moment.dataset for moment in moments})
+        spans = {
+            moment: [
+                Span(target, BEGINNING, moment.until, place, "", moment.branch)
+                for target, place in targets[moment.dataset]
+            ]
+            for moment in moments
+        }
+        found = self._catalogue.newest_writes({span for some in spans.values() for span in some})
+        written: dict[Moment, dict[Output, list[NewestWrite]]] = {m: {} for m in moments}
+        for moment, some in spans.items():
+            for newest in (one for span in some for one in found[span]):
+                row = newest.write
+                output = Output(moment.dataset, moment.until, row.job, row.branch)
+                written[moment].setdefault(output, []).append(newest)
+        plans = self._of_newest_runs(
+            {output: rows for groups in written.values() for output, rows in groups.items()}
+        )
+        return {
+            moment: tuple(
+                newest.write
+                for output, rows in groups.items()
+                for newest in rows
+                if newest.write.logical_plan in plans[output]
+            )
+            for moment, groups in written.items()
+        }
+
+    def readings(
+        self, sources: Mapping[str, Collection[str]], until: int
+    ) -> dict[str, tuple[SuccessfulWrite, frozenset[str]]]:
+        """Of the given plans that write nothing (each with datasets that it reads) those that have
+        read before ``until``: the newest reading, and the datasets of which it is in force, since
+        no later run of the job read them by other plans alone.
+        """
+        newest = self._catalogue.last_of_plans(sources, until - 1).items()
+        rows = {plan: row for plan, row in newest if row.kind == labels.READ_KIND}
+        places = self._names.locate((one, until - 1) for plan in rows for one in sources[plan])
+        groups: defaultdict[Output, list[NewestWrite]] = defaultdict(list)
+        outputs: dict[tuple[str, str], Output] = {}
+        for plan, row in rows.items():
+            for source in sources[plan]:
+                output = Output(places[source, until - 1], until, row.job, "")
+                outputs[plan, source] = output
+                groups[output].append(NewestWrite(as_report(row), row.run))
+        plans = self._of_newest_runs(groups)
+        return {
+            plan: (
+                as_report(row),
+                frozenset(one for one in sources[plan] if plan in plans[outputs[plan, one]]),
+            )
+            for plan, row in rows.items()
+        }
+
+    def _of_newest_runs(
+        self, groups: Mapping[Output, Collection[NewestWrite]]
+    ) -> dict[Output, set[str]]:
+        """Per output those of its plans that belong to its newest run; of a shared job all of them.
+
+        A plan belongs to each run in which it succeeded: runs of one job may overlap.
+        """
+        several = [out for out, rows in groups.items() if len({row.run for row in rows}) > 1]
+        shared = self._shared({output.job for output in several})
+        newest = {
+            output: max(groups[output], key=lambda row: (row.write.at, row.write.id)).run
+            for output in several
+            if output.job not in shared
+        }
+        earlier = {
+            (row.write.logical_plan, run, output.before)
+            for output, run in newest.items()
+            for row in groups[output]
+            if row.run != run
+        }
+        also = self._catalogue.runs_with(earlier) if earlier else frozenset()
+        found: dict[Output, set[str]] = {}
+        for output, rows in groups.items():
+            run = newest.get(output)
+            found[output] = {
+                row.write.logical_plan
+                for row in rows
+                if run is None
+                or row.run == run
+                or (row.write.logical_plan, run, output.before) in also
+            }
+        return found
+
+    def _shared(self, jobs: Collection[str]) -> set[str]:
+        return {row.id for row in self._catalogue.jobs(jobs) if row.shared} if jobs else set()

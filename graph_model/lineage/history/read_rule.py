@@ -12,7 +12,7 @@ from itertools import combinations, takewhile
 from operator import itemgetter
 from typing import Final, NamedTuple
 
-from graph_model.facts import EVERY_BRANCH, NO_NUMBER
+from graph_model.facts import EVERY_BRANCH, MAIN_BRANCH, NO_NUMBER
 from graph_model.lineage.history.merging import WHOLE, Part, Write
 
 
@@ -47,6 +47,11 @@ class Moment(NamedTuple):
     until: int
     partitions: tuple[str, ...] = ()
     bound: tuple[Bound, ...] = ()
+
+    @property
+    def branch(self) -> str:
+        """The branch of the table that is read."""
+        return self.bound[0].branch if self.bound else MAIN_BRANCH
 
 
 def visible_writes(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Hashable, Iterable, Mapping
+from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
 from typing import TypeVar
 
 from graph_model.facts import NO_NUMBER, ReadVersionRow
@@ -43,6 +43,14 @@ class ReadStates:
             if rows := self._parts.bound_reads_of(write, source):
                 bound[write.id, source] = own, rows
         return found | self._of_versions(bound)
+
+    def learn_versions(self, rows: Collection[SuccessfulWrite]) -> None:
+        """Read the versions that these executions named."""
+        self._parts.learn_bound_reads(rows)
+
+    def versions_named(self, write: Write, source: str) -> Sequence[ReadVersionRow]:
+        """The versions of a dataset that a write named in its reads, as far as they are learnt."""
+        return self._parts.bound_reads_of(write, source)
 
     def bound_moments(self, reads: Collection[tuple[ReadVersionRow, int]]) -> set[Moment]:
         """The states that these reads of versions saw, each at its time (epoch ms)."""

@@ -6,7 +6,7 @@ from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping
 
 from graph_model import identity, labels
-from graph_model.facts import EVERY_BRANCH, MAIN_BRANCH, NO_NUMBER
+from graph_model.facts import EVERY_BRANCH, NO_NUMBER
 from graph_model.lineage.history.declared import DeclaredFlows, holds
 from graph_model.lineage.history.merging import REACH_MS, WHOLE, Write, part_of
 from graph_model.lineage.history.names import DatasetNames, SharedLocations
@@ -199,7 +199,7 @@ class VisibleWriteReader:
         targets = self._names.targets_of({moment.dataset for moment in listed})
         return {
             moment: tuple(
-                Span(target, moment.since, moment.until, place, part, _branch(moment))
+                Span(target, moment.since, moment.until, place, part, moment.branch)
                 for target, place in targets[moment.dataset]
                 for part in moment.partitions or ("",)
             )
@@ -321,17 +321,13 @@ def _depends_on_more(moment: Moment, rows: SpanWrites, writes: Collection[Write]
 
 def _floor(moment: Moment, writes: Iterable[Write]) -> int | None:
     """The time of the last full overwrite before the moment, if there is one."""
-    own = _of_branch(writes, _branch(moment))
+    own = _of_branch(writes, moment.branch)
     closing = (one.at for one in own if WHOLE in one.closes and one.at < moment.since)
     return max(closing, default=None)
 
 
 def _is_bound(moment: Moment) -> bool:
     return bool(moment.bound) and moment.bound[0] != ANY_VERSION
-
-
-def _branch(moment: Moment) -> str:
-    return moment.bound[0].branch if moment.bound else MAIN_BRANCH
 
 
 def _of_branch(writes: Iterable[Write], branch: str) -> list[Write]:
@@ -341,7 +337,7 @@ def _of_branch(writes: Iterable[Write], branch: str) -> list[Write]:
 def _visible_writes(
     moment: Moment, floor: int | None, rows: SpanWrites, found: Collection[Write]
 ) -> VisibleWrites:
-    writes = _of_branch(found, _branch(moment))
+    writes = _of_branch(found, moment.branch)
     since = BEGINNING if floor is None else floor
     if rows.older:  # the overwrites before the floor may be among those not read
         writes = [write for write in writes if write.at >= since]

@@ -18,6 +18,7 @@ from graph_model.lineage.history.merging import (
     Reports,
     Write,
     as_one,
+    as_report,
     group_executions,
     merge_writes,
     write_of,
@@ -157,7 +158,7 @@ class ReportedWrites:
         it.
         """
         group_of = {row.id: group for group in reports for row in group}
-        groups = {row.id: group_of.get(row.id) or (_as_report(row),) for row in rows}
+        groups = {row.id: group_of.get(row.id) or (as_report(row),) for row in rows}
         details = self._details({one for group in groups.values() for one in group})
         return {key: write_of(group, details) for key, group in groups.items()}
 
@@ -175,11 +176,6 @@ class ReportedWrites:
 def _distinct(found: Iterable[_Row]) -> list[_Row]:
     """Each once, by its id: a text keeps its hash, a row computes it from all fields every time."""
     return list({one.id: one for one in found}.values())
-
-
-def _as_report(row: ExecutionRow) -> SuccessfulWrite:
-    fields = (name for name in SuccessfulWrite._fields if name not in ("partitioned", "bound"))
-    return SuccessfulWrite(**{name: getattr(row, name) for name in fields})
 
 
 def _plans_to_compare(rows: Collection[SuccessfulWrite]) -> set[str]:

@@ -52,6 +52,7 @@ from graph_model.stores.protocols.graph import (
 from graph_model.stores.protocols.history import (
     NEVER,
     DeclaredFlow,
+    NewestWrite,
     NumberedTime,
     OlderWrites,
     PlanSpan,
@@ -131,6 +132,7 @@ __all__ = [
     "ListOrder",
     "Match",
     "Neighbours",
+    "NewestWrite",
     "NoCheckpoints",
     "NodeLookup",
     "NumberedTime",

@@ -149,6 +149,13 @@ class SpanWrites(NamedTuple):
     older: tuple[OlderWrites, ...] = ()
 
 
+class NewestWrite(NamedTuple):
+    """The newest write of a span by one logical plan, and the run under which it is listed."""
+
+    write: SuccessfulWrite
+    run: str
+
+
 class ReadableWrites(NamedTuple):
     """The writes that one read could see: ``floor`` is the time of the last full overwrite before
     it, None where there was none; ``declared``: whether anything is declared of a target.
@@ -193,6 +200,14 @@ class SeenWrites(Protocol):
 
         If a span has more than ``most`` of them, it gets the newest ``per_plan`` of each logical
         plan, and the period of the plan's others. At such a cut equal times are left out together.
+        """
+
+    def newest_writes(self, spans: Collection[Span]) -> dict[Span, tuple[NewestWrite, ...]]:
+        """Per span the newest write, by (at, id), of each logical plan."""
+
+    def runs_with(self, asked: Collection[tuple[str, str, int]]) -> frozenset[tuple[str, str, int]]:
+        """The (logical plan, run, before) of which the plan completed in the run before the
+        time; an execution belongs to the run that its own events name.
         """
 
     def version_writes(

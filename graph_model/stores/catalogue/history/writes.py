@@ -22,6 +22,7 @@ from graph_model.stores.catalogue.history.write_columns import (
     fields_of_write,
     in_place,
 )
+from graph_model.stores.catalogue.reading.applications import run_of
 from graph_model.stores.catalogue.reading.conditions import successful
 from graph_model.stores.catalogue.reading.reader import CatalogueReader
 from graph_model.stores.catalogue.reading.value_tables import (
@@ -34,6 +35,7 @@ from graph_model.stores.catalogue.reading.value_tables import (
 from graph_model.stores.catalogue.tables import executions, partitions
 from graph_model.stores.database import StoredId, StoredText, chunks
 from graph_model.stores.protocols import (
+    NewestWrite,
     OlderWrites,
     ReadableWrites,
     Span,
@@ -82,6 +84,25 @@ class SqlSpanWrites(CatalogueReader):
             long = _read_newest_of_each_plan(connection, full, per_plan)
         listed = _by_span(spans, found)
         return {span: SpanWrites(tuple(writes)) for span, writes in listed.items()} | long
+
+    def newest_writes(self, spans: Collection[Span]) -> dict[Span, tuple[NewestWrite, ...]]:
+        """A loose index scan over the plans of each target, then a seek for each of them."""
+        found: dict[Span, list[NewestWrite]] = {span: [] for span in spans}
+        with self._read() as connection:
+            for chunk, parameters in _batches(spans):
+                for number, run, *values in _newest_writes().rows(connection, parameters):
+                    found[chunk[number]].append(NewestWrite(SuccessfulWrite(*values), run))
+        return {span: tuple(rows) for span, rows in found.items()}
+
+    def runs_with(self, asked: Collection[tuple[str, str, int]]) -> frozenset[tuple[str, str, int]]:
+        """Of each plan the executions since the first one of the run, from an index."""
+        found: set[tuple[str, str, int]] = set()
+        with self._read() as connection:
+            for chunk in chunks(sorted(set(asked)), AT_ONCE):
+                rows = ((number, *pair) for number, pair in enumerate(chunk))
+                numbers = _plans_in_runs().rows(connection, input_values(rows))
+                found.update(chunk[number] for (number,) in numbers)
+        return frozenset(found)
 
 
 @dataclass(slots=True)
@@ -309,6 +330,52 @@ def _newest_of_each_plan() -> sa.Select[Any]:
         .join_from(groups, row, newest, isouter=True)
         .where(groups.c.first.is_not(None))
     )
+
+
+@made_once
+def _newest_writes() -> sa.Select[Any]:
+    asked = input_table(_SPAN)
+    plans = _plans_of(asked)
+    seen, row = executions.alias("seen").c, executions.alias("listed")
+    newest = (
+        sa.select(seen.id)
+        .where(seen.logical_plan == plans.c.plan, *_in_period(seen, asked))
+        .order_by(seen.at.desc(), seen.id.desc())
+        .limit(1)
+        .scalar_subquery()
+    )
+    chosen = (
+        sa.select(asked.c.number, newest.label("newest"))
+        .join_from(plans, asked, asked.c.number == plans.c.number)
+        .where(plans.c.plan.is_not(None))
+        .cte("chosen")
+        .prefix_with(MATERIALIZED)
+    )
+    return sa.select(chosen.c.number, run_of(row.c), *fields_of_write(row)).join_from(
+        chosen, row, row.c.id == chosen.c.newest
+    )
+
+
+@made_once
+def _plans_in_runs() -> sa.Select[Any]:
+    """The numbers of the given pairs of which the plan completed in the run."""
+    asked = input_table(
+        (
+            ("number", sa.BigInteger()), ("plan", StoredId()), ("run", StoredId()),
+            ("before", sa.BigInteger()),
+        )
+    )  # fmt: skip
+    seen, first = executions.alias("seen").c, executions.alias("first").c
+    began = sa.select(sa.func.min(first.at)).where(first.run == asked.c.run).scalar_subquery()
+    within = sa.select(seen.id).where(
+        seen.logical_plan == asked.c.plan,
+        seen.at >= began,
+        seen.at < asked.c.before,
+        seen.run == asked.c.run,
+        *successful(seen, writes_only=False),
+        seen.kind != labels.DECLARATION_KIND,
+    )
+    return sa.select(asked.c.number).where(within.exists())
 
 
 def _plans_of(asked: sa.CTE) -> sa.CTE:

@@ -33,7 +33,16 @@ from graph_model.stores.protocols import (
     VersionSpan,
 )
 from tests.contract.databases import full_scans, instructions, recorded_plans
-from tests.contract.rows import EXECUTIONS, TARGETS, TIMES, a_job, an_execution, property_test
+from tests.contract.rows import (
+    EXECUTIONS,
+    PLANS,
+    RUNS,
+    TARGETS,
+    TIMES,
+    a_job,
+    an_execution,
+    property_test,
+)
 
 NOWHERE = st.just("")
 spans = st.sets(st.builds(Span, TARGETS, TIMES, TIMES, NOWHERE, NOWHERE, NOWHERE), max_size=5)
@@ -48,8 +57,41 @@ def inside(rows: list[ExecutionRow], span: Span) -> list[ExecutionRow]:
     ]
 
 
+def by_time(row: ExecutionRow) -> tuple[int, str]:
+    return row.at, row.id
+
+
 def as_sets(found: SpanWrites) -> tuple[set[SuccessfulWrite], set[OlderWrites]]:
     return set(found.writes), set(found.older)
+
+
+@property_test
+@given(rows=EXECUTIONS, asked=spans)
+def test_the_newest_writes_of_a_span_are_one_of_each_plan_with_its_run(
+    catalogue: SqlCatalogue, rows: list[ExecutionRow], asked: set[Span]
+) -> None:
+    catalogue.clear()
+    catalogue.record(rows)
+    for span, found in catalogue.newest_writes(asked).items():
+        newest = {row.logical_plan: row for row in sorted(inside(rows, span), key=by_time)}
+        assert {(one.write.id, one.run) for one in found} == {
+            (row.id, row.run) for row in newest.values()
+        }
+
+
+@property_test
+@given(rows=EXECUTIONS, asked=st.sets(st.tuples(PLANS, RUNS, TIMES), max_size=5))
+def test_a_plan_is_of_a_run_in_which_it_completed(
+    catalogue: SqlCatalogue, rows: list[ExecutionRow], asked: set[tuple[str, str, int]]
+) -> None:
+    catalogue.clear()
+    catalogue.record(rows)
+    assert catalogue.runs_with(asked) == {
+        (plan, run, before)
+        for plan, run, before in asked
+        for row in rows
+        if (row.logical_plan, row.run, row.state) == (plan, run, "completed") and row.at < before
+    }
 
 
 @property_test
