@@ -36,7 +36,7 @@ ROOT: Final = Path(__file__).resolve().parents[3]
 WATCHED: Final = (
     str(ROOT / "aws"),
     str(ROOT / "collectors" / "sqs"),
-    str(ROOT / "api" / "intake" / "uploads.py"),
+    str(ROOT / "graph_model" / "stores" / "uploads.py"),
     str(ROOT / "graph_model" / "stores" / "journal" / "arrivals.py"),
     str(ROOT / "graph_model" / "stores" / "journal" / "large_bodies.py"),
 )
@@ -173,6 +173,10 @@ def test_the_consumer_can_be_killed_at_every_line(aws: Aws, tmp_path: Path) -> N
         take(deployment)
         check(deployment)
     assert killed > 0.8 * len(tried(lines))
+
+
+def test_every_place_that_is_watched_is_there() -> None:
+    assert [place for place in WATCHED if not Path(place).exists()] == []
 
 
 def test_the_enqueuer_can_be_killed_at_every_line(aws: Aws, tmp_path: Path) -> None:
