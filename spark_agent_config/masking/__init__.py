@@ -11,7 +11,8 @@ In reading order:
 ``free_text``  texts without their secrets: all recognisers in one scan
 ``settings``   named values inside a text: ``password=x``, ``"token": "x"``
 ``logins``     logins in URLs: ``//user:password@host`` and the drivers' own forms
-``tokens``     secrets recognised by their form alone
+``tokens``     secrets recognised by their form alone: the table of the vendors' forms
+``statements`` secrets that their place alone shows: in statements, calls and blocks
 ``commands``   passwords on command lines whose options do not name them: ``mysql -px``
 ``jdbc_text``  the end of a JDBC URL and the start of its table or query
 ``documents``  JSON documents without their secrets

@@ -38,16 +38,28 @@ _COMMANDS: Final[Mapping[str, _Command]] = {
     "sqlplus": _SQLPLUS, "sqlldr": _SQLPLUS, "expdp": _SQLPLUS, "impdp": _SQLPLUS,
     "rman": _SQLPLUS,
     "beeline": _Command(apart=("-p",)), "sqoop": _Command(apart=("-p",)),
-    "ldapsearch": _Command(apart=("-w",)),
+    "ldapsearch": _Command(apart=("-w",)), "ldapmodify": _Command(apart=("-w",)),
+    "ldapadd": _Command(apart=("-w",)), "openssl": _Command(apart=("-k", "-K", "-passin")),
+    "zip": _SQLCMD, "unzip": _SQLCMD, "zipcloak": _SQLCMD, "7z": _MYSQL, "7za": _MYSQL,
+    "rar": _MYSQL, "unrar": _MYSQL, "ncftp": _MONGO, "ncftpput": _MONGO, "cqlsh": _MONGO,
+    "influx": _MONGO, "hdbsql": _MONGO, "freebcp": _SQLCMD, "tsql": _SQLCMD, "ipmitool": _SQLCMD,
+    "plink": _Command(apart=("-pw",)), "pscp": _Command(apart=("-pw",)),
+    "nzsql": _Command(apart=("-pw",)),
+    "vsql": _Command(apart=("-w",)), "psexec": _MONGO, "exaplus": _MONGO,
+    "smbclient": _Command(logins=("-U", "--user")),
 }  # fmt: skip
-# Parts of the commands' names, of which each has one.
-_TELLING: Final = (
-    "mysql", "mariadb", "mycli", "mongo", "sshpass", "login", "curl", "redis-cli", "sqlcmd", "bcp",
-    "isql", "sqlplus", "sqlldr", "expdp", "impdp", "rman", "beeline", "sqoop", "ldapsearch",
-)  # fmt: skip
+_TELLING: Final = tuple(
+    sorted(name for name in _COMMANDS if not any(o in name for o in _COMMANDS if o != name))
+)
+"""Parts of the commands' names, of which each has one."""
 _WORD: Final = re.compile(r"\n|\S+")
 _ENDS: Final = frozenset({"\n", "|", ";", "&&", "||"})
 _QUOTES: Final = "\"'`"
+
+
+def is_command(word: object) -> bool:
+    """Whether a word is the name or the path of a command of the table."""
+    return isinstance(word, str) and word.rpartition("/")[2] in _COMMANDS
 
 
 def commands(text: str) -> Iterator[tuple[int, int]]:

@@ -3,10 +3,23 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Any, Final
+from bisect import bisect_right
+from collections.abc import Collection, Iterator
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
-from spark_agent_config.masking.free_text import find_suspicious, is_masked, mask_text, mask_uri
-from spark_agent_config.masking.names import MASK, NAME_LENGTH, hides_numbers, is_secret_key
+from spark_agent_config.masking.commands import commands, is_command
+from spark_agent_config.masking.free_text import is_masked, is_plain, mask_text, mask_uri
+from spark_agent_config.masking.names import (
+    MASK,
+    NAME_LENGTH,
+    hides_numbers,
+    holds_url,
+    is_public,
+    is_secret_key,
+    squash,
+)
+from spark_agent_config.masking.settings import is_reference, is_strong, is_type
 
 if TYPE_CHECKING:
     from typing import TypeAlias
@@ -21,15 +34,17 @@ def mask_secrets(value: JsonValue) -> JsonValue:
     """A whole JSON document with its secrets as ``*****``; the same object when it has none.
 
     Masked are the texts (and numbers, for passwords) under a secret-looking key at any depth,
-    alone or in a list; the ``value`` beside a ``key`` or ``name`` that looks secret; user-info in
-    URLs and secret parameters inside any text. Objects under such a key are walked, not masked:
-    a column named ``password`` is no secret, and a reference stays a reference.
+    alone or in a list; the ``value`` beside a ``key`` or ``name`` that looks secret, or in an
+    object under such a key; user-info in URLs and secret parameters inside any text or key.
+    Other fields of objects under such a key are walked, not masked: a column named ``password`` is
+    no secret, and a reference stays a reference.
     """
     if isinstance(value, str):
         masked = mask_text(value)
         return value if masked == value else masked
-    changes = _Walk().changes(value)
-    return _copied(value, changes) if changes else value
+    walk = _Walk()
+    changes = walk.changes(value)
+    return _copied(value, changes, walk.renamed) if changes or walk.renamed else value
 
 
 _LISTS: Final = (list, tuple)
@@ -46,57 +61,94 @@ class _Walk:
 
     def __init__(self) -> None:
         self._changes: dict[int, dict[Any, str]] = {}
-        self._objects: list[dict[str, Any]] = []  # to look into
-        self._lists: list[tuple[Any, str]] = []  # the same, each with the key above it
-        self._harmless_keys: set[str] = set()
+        self._objects: list[tuple[dict[str, Any], str]] = []  # to look into, with the key above
+        self._lists: list[tuple[Any, str, bool]] = []  # the same; whether a list of pairs holds it
+        self._harmless_keys: set[str] = {""}
         self._harmless: set[str] = set()
+        self.renamed: dict[str, str] = {}
+        """Keys that hold a secret themselves, by their texts."""
 
     def changes(self, root: JsonValue) -> dict[int, dict[Any, str]]:
         """By the identity of a container: key or index => the text to put there."""
-        self._lists.append(([root], ""))
+        self._lists.append(([root], "", False))
         while self._objects or self._lists:
             while self._objects:
-                self._look_into_object(self._objects.pop())
+                self._look_into_object(*self._objects.pop())
             if self._lists:
                 self._look_into_list(*self._lists.pop())
         return self._changes
 
-    def _look_into_object(self, container: dict[str, Any]) -> None:
-        paired = "value" in container or "_2" in container
-        named = _named_secret(container) if paired else None
+    def _look_into_object(self, container: dict[str, Any], above: str) -> None:
         keys, texts = self._harmless_keys, self._harmless
+        holders: Collection[str] = ()
+        if not _MAY_HOLD.isdisjoint(container) or above not in keys:
+            holders = self._holders(container, above)
         for key, item in container.items():
-            if isinstance(item, str):
-                if key in keys and key != named and (item in texts or self._is_plain(item)):
+            if key in keys and key not in holders:
+                if isinstance(item, str) and (item in texts or self._is_plain(item)):
                     continue
-            elif isinstance(item, dict):
-                self._objects.append(item)
-                continue
-            holder = "password" if key == named else key
-            if isinstance(item, _LISTS):
-                self._lists.append((item, holder))
+                holder = key
+            else:
+                holder = _SECRET if key in holders else self._judged(key)
+            if isinstance(item, dict):
+                self._objects.append((item, holder))
+            elif isinstance(item, _LISTS):
+                self._lists.append((item, holder, False))
             else:
                 self._look_at(container, key, holder)
 
-    def _look_into_list(self, container: Any, above: str) -> None:
+    def _judged(self, key: str) -> str:
+        """The key without a secret of its own, whose look shows whether it is harmless."""
+        judged = _judged(key) if len(key) <= NAME_LENGTH else _judge(key)
+        if judged.is_harmless:
+            self._harmless_keys.add(key)
+        elif judged.shown != key:
+            self.renamed[key] = judged.shown
+        return judged.shown
+
+    def _holders(self, container: dict[str, Any], above: str) -> Collection[str]:
+        """The keys of an object whose values are secret by what stands beside or above them."""
+        if not _MAY_HOLD.isdisjoint(container):
+            if "kty" in container:
+                return _WEB_KEY_PARTS
+            name = next((container[n] for n in container if squash(n) in _NAMING), None)
+            if isinstance(name, str) and len(name) <= NAME_LENGTH:
+                return _held(container) if is_secret_key(name) else ()
+            if above and is_secret_key(above[:NAME_LENGTH]):
+                return _held(container)
+        if above and squash(above) in _VAULTS:
+            return [key for key in container if squash(key) not in _OPEN and not is_public(key)]
+        return ()
+
+    def _look_into_list(self, container: Any, above: str, in_pairs: bool) -> None:
         options = len(container) == 2 or "-" in [
             item[:1] for item in container if isinstance(item, str)
         ]
+        if options and is_command(container[0]):
+            for index, start, end in _of_command(container):
+                changes = self._changes.setdefault(id(container), {})
+                changes[index] = container[index][:start] + MASK + container[index][end:]
+        pairs = (
+            len(container) > 0
+            and isinstance(container[0], _LISTS)
+            and all(isinstance(one, _LISTS) and len(one) == 2 for one in container)
+        )
         keys, texts = () if options else self._harmless_keys, self._harmless
         for index, item in enumerate(container):
             if isinstance(item, dict):
-                self._look_into_object(item)
+                self._look_into_object(item, above)
             elif isinstance(item, _LISTS):
-                self._lists.append((item, above))
+                self._lists.append((item, above, pairs))
             elif not (
                 above in keys and isinstance(item, str) and (item in texts or self._is_plain(item))
             ):
-                follows = options and _follows_name(container, index)
-                self._look_at(container, index, "password" if follows else above)
+                follows = options and _follows_name(container, index, in_pairs)
+                if index not in self._changes.get(id(container), ()):
+                    self._look_at(container, index, _SECRET if follows else above)
 
     def _is_plain(self, text: str) -> bool:
         """Nearly all of a document: a text that no rule can apply to under a harmless key."""
-        plain = find_suspicious(text) is None
+        plain = is_plain(text)
         if plain and len(self._harmless) < _MOST_REMEMBERED:
             self._harmless.add(text)
         return plain
@@ -114,8 +166,8 @@ class _Walk:
             self._changes.setdefault(id(container), {})[place] = masked
 
     def _masked_text(self, text: str, key: str) -> str:
-        if self._is_secret(key):
-            return text if is_masked(text) else MASK
+        if is_secret_key(key[:NAME_LENGTH]) and not holds_url(key, text):
+            return text if is_masked(text) or is_reference(text) else MASK
         if key in _URI_KEYS:
             return mask_uri(text)
         if text in self._harmless:
@@ -125,41 +177,113 @@ class _Walk:
             self._harmless.add(text)
         return masked
 
-    def _is_secret(self, key: str) -> bool:
-        secret = is_secret_key(key[:NAME_LENGTH])
-        if not secret and key not in _URI_KEYS and len(key) <= NAME_LENGTH:
-            self._harmless_keys.add(key)
-        return secret
+
+class _Judged(NamedTuple):
+    """A key: whether nothing about it makes a value secret, and its text without a secret."""
+
+    is_harmless: bool
+    shown: str
 
 
+def _judge(key: str) -> _Judged:
+    shown = mask_text(key)
+    special = key in _URI_KEYS or len(key) > NAME_LENGTH or is_secret_key(key[:NAME_LENGTH])
+    return _Judged(not special and shown == key and squash(key) not in _VAULTS, shown)
+
+
+_judged: Final = lru_cache(maxsize=8192)(_judge)
 _NUMBERS: Final = (int, float)
+_SECRET: Final = "password"  # noqa: S105 - a name
+"""The key that stands for any whose values are secret."""
+
+# --- what stands beside or above a value ---------------------------------------------------------
+
+# {"Name": "DB_PASSWORD", "Value": "…"}: fields that name a setting, as names are compared …
+_NAMING: Final = frozenset({
+    "key", "name", "option", "property", "parameter", "variable", "setting", "header", "1", "k",
+    "n",
+    "parameterkey", "parametername", "paramkey", "paramname", "propertyname", "propertykey",
+    "keyname", "optionname", "variablename", "settingname", "fieldname", "attributename", "conf",
+})  # fmt: skip
+# … and that hold its value.
+_HOLDING: Final = frozenset({
+    "value", "values", "val", "v", "2", "content", "data", "default", "defaultvalue", "text", "raw",
+    "parametervalue", "paramvalue", "propertyvalue", "optionvalue", "stringvalue", "plaintext",
+    "plain", "literal", "current", "currentvalue", "payload", "setting", "secret",
+})  # fmt: skip
+_MAY_HOLD: Final = frozenset(
+    spelled
+    for word in _HOLDING - {"2"}
+    for spelled in (word, word.capitalize(), word.upper())
+) | {
+    "_2", "kty", "ParameterValue", "parameterValue", "parameter_value", "paramValue",
+    "propertyValue",
+    "defaultValue", "default_value", "stringValue", "StringValue", "optionValue", "currentValue",
+    "plainText",
+}  # fmt: skip
+_WEB_KEY_PARTS: Final = frozenset({"d", "k", "p", "q", "dp", "dq", "qi"})
+# Objects all of whose texts are secret, and what is none in them.
+_VAULTS: Final = frozenset({
+    "credentials", "credential", "creds", "secrets", "passwords", "secretdata", "stringdata",
+    "apikeys", "accesstokens", "secretvalues",
+})  # fmt: skip
+_OPEN: Final = frozenset({
+    "user", "username", "login", "name", "type", "kind", "id", "provider", "host", "hostname",
+    "port",
+    "database", "schema", "role", "region", "account", "email", "principal", "producer",
+    "schemaurl",
+    "transformationtype", "transformationdescription", "datatype", "doc", "comment", "nullable",
+    "namespace", "field", "key", "clientid", "tenantid", "profile", "source", "label", "title",
+})  # fmt: skip
 
 
-_PAIRS: Final = (("key", "value"), ("name", "value"), ("option", "value"), ("_1", "_2"))
+def _held(container: dict[str, Any]) -> list[str]:
+    return [key for key in container if squash(key) in _HOLDING]
 
 
-def _named_secret(container: dict[str, Any]) -> str | None:
-    """``{"key": "fs.s3a.secret.key", "value": "…"}`` => "value"; None: no secret is named."""
-    for naming, holding in _PAIRS:
-        name = container.get(naming) if holding in container else None
-        if isinstance(name, str):
-            return holding if is_secret_key(name[:NAME_LENGTH]) else None
-    return None
+def _follows_name(items: list[Any], index: int, in_pairs: bool) -> bool:
+    """``["--password", "…"]``, ``["spark.hadoop.fs.s3a.secret.key", "…"]``; no list of columns.
 
-
-def _follows_name(items: list[Any], index: int) -> bool:
-    """``["--password", "…"]``, ``["spark.hadoop.fs.s3a.secret.key", "…"]``; no list of columns."""
+    In a list of pairs any secret name is one, unless the second is the type of a column.
+    """
     name, item = items[index - 1] if index else None, items[index]
     if not isinstance(name, str) or not isinstance(item, str) or len(name) > NAME_LENGTH:
         return False
     if name.startswith("-"):
         named = "=" not in name and not item.startswith("--")
+    elif len(items) == 2:
+        marked = "." in name or "_" in name or "-" in name or not name.islower()
+        configured = name.count(".") > 1 or name.startswith("spark.")
+        if "." in item and name.partition(".")[0] == item.partition(".")[0]:
+            return False  # ["t.password", "t.token"]: columns of one table
+        named = configured or (in_pairs and (marked or is_strong(item)) and not is_type(item))
     else:
-        named = len(items) == 2 and (name.count(".") > 1 or name.startswith("spark."))
+        return False
     return named and not re.search(r"\s", name) and is_secret_key(name)
 
 
-def _copied(root: Any, changes: dict[int, dict[Any, str]]) -> Any:
+def _of_command(items: list[Any]) -> Iterator[tuple[int, int, int]]:
+    """``["mysql", "-u", "u", "-px"]``: the item, and where in it the password stands."""
+    texts = [item if isinstance(item, str) else "" for item in items[:_MOST_ARGUMENTS]]
+    if len(texts) < 2 or sum(map(len, texts)) > _LONGEST_COMMAND:
+        return
+    line = " ".join(_BLANK.sub("_", text) or "_" for text in texts)
+    starts = [0]
+    for text in texts:
+        starts.append(starts[-1] + max(1, len(text)) + 1)
+    for start, end in commands(line):
+        index = bisect_right(starts, start) - 1
+        first = start - starts[index]
+        if index < len(texts) and not is_masked(texts[index][first:]):
+            yield index, first, min(end - starts[index], len(texts[index]))
+
+
+_MOST_ARGUMENTS: Final = 256
+_LONGEST_COMMAND: Final = 16_384
+_BLANK: Final = re.compile(r"\s")
+
+
+def _copied(root: Any, changes: dict[int, dict[Any, str]], renamed: dict[str, str]) -> Any:
     """A copy of the containers, changes applied; iterative, since documents nest deeply."""
     holder: list[Any] = [root]
     stack: list[tuple[Any, Any]] = [(holder, 0)]
@@ -167,11 +291,26 @@ def _copied(root: Any, changes: dict[int, dict[Any, str]]) -> Any:
         parent, place = stack.pop()
         original = parent[place]
         masked = changes.get(id(original), {})
-        copy: Any = dict(original) if isinstance(original, dict) else list(original)
+        copy: Any = {**original, **masked} if isinstance(original, dict) else list(original)
+        if isinstance(copy, list):
+            for index, text in masked.items():
+                copy[index] = text
+        elif not renamed.keys().isdisjoint(copy):
+            copy = _with_keys(copy, renamed)
         parent[place] = copy
         items = copy.items() if isinstance(copy, dict) else enumerate(copy)
-        inner = [key for key, item in items if isinstance(item, _NESTED)]
-        for key, text in masked.items():
-            copy[key] = text
-        stack.extend((copy, key) for key in inner)
+        stack.extend((copy, key) for key, item in items if isinstance(item, _NESTED))
     return holder[0]
+
+
+def _with_keys(container: dict[str, Any], renamed: dict[str, str]) -> dict[str, Any]:
+    """The object with masked keys, in its order; keys that become equal are numbered."""
+    copy: dict[str, Any] = {}
+    for key, item in container.items():
+        name = spelled = renamed.get(key, key)
+        number = 1
+        while name in copy or (name != key and name in container):
+            number += 1
+            name = f"{spelled} {number}"
+        copy[name] = item
+    return copy

@@ -12,26 +12,37 @@ from spark_agent_config.masking.jdbc_text import split_table
 from spark_agent_config.masking.logins import logins
 from spark_agent_config.masking.names import MASK, may_name_secret
 from spark_agent_config.masking.settings import settings
-from spark_agent_config.masking.tokens import MARKS, tokens
+from spark_agent_config.masking.statements import statements
+from spark_agent_config.masking.tokens import may_hold_token, tokens
 
-# The signs beside every secret, or in it: nearly every text of a plan has none, and is done
-# with. Every choice begins with a letter of its own: the engine skips all other letters.
-_SUSPICIOUS: Final = re.compile(
-    r"=|:|@|'|\"|<(?=/)|-(?:[->]|(?<=\s-)[pPa])|\((?:spark|fs|hadoop)\.|D(?<=FIED)\s|d(?<=fied)\s|"
-    + MARKS
+# The signs beside every named secret: nearly every text of a plan has none, and is done with.
+# Every choice begins with a letter of its own: the engine skips all other letters.
+_SIGNS: Final = re.compile(
+    r"=|:|@|'|\"|<(?=[/\-])|-(?:[->]|(?<=\s-)[A-Za-z])|\((?:spark|fs|hadoop)\.|D(?<=FIED)\s|d(?<=fied)\s"
+)
+# Words before a value that nothing but a blank divides from them.
+_NAMES: Final = re.compile(
+    r"(?i)(?:pass|passw\w{0,8}|token|secret|auth|key|pwd|cred\w{0,10}|logon|login|using|connect|obscure"
+    r"|htpasswd)[ \t]{1,32}\S|\b(?:spark|fs|hadoop)\.[\w.\-]{1,256}[ \t]"
 )
 _MOST_PASSES: Final = 4
+_SHORTEST_TOKEN: Final = 16
 _MOST_SECRETS: Final = 1_000
 """Of one text: more are an attack on the time that hiding takes."""
 
 
-find_suspicious: Final = _SUSPICIOUS.search
-"""None: the text is done with at a glance, no rule can find a secret in it."""
+def is_plain(text: str) -> bool:
+    """True: the text is done with at a glance, no rule can find a secret in it."""
+    return not (
+        _SIGNS.search(text)
+        or (" " in text and _NAMES.search(text))
+        or (len(text) >= _SHORTEST_TOKEN and may_hold_token(text))
+    )
 
 
 def mask_text(text: str) -> str:
     """A text with its secrets as ``*****``: logins, values of secret settings, known tokens."""
-    return text if find_suspicious(text) is None else _settled(text, _masked_once)
+    return text if is_plain(text) else _settled(text, _masked_once)
 
 
 def _settled(text: str, mask: Callable[[str], str]) -> str:
@@ -69,27 +80,7 @@ def _secrets(text: str) -> Iterator[tuple[int, int]]:
     yield from commands(text)
     if may_name_secret(text):
         yield from settings(text)
-    yield from _identified(text)
-
-
-# CREATE USER u IDENTIFIED BY 'x'; only a statement about users may leave the quotes out.
-_IDENTIFIED: Final = re.compile(
-    r"(?i)\bidentified\s{1,8}(?:(?:with|using)\s{1,8}[^\s]{1,64}\s{1,8})?(?:by|as)\s{1,8}"
-    r"(?:(?:password|values|hash)\s{1,8})?(?:(?P<quote>[\"'])|(?P<bare>[^\s;,)\"']{1,256}))"
-)
-_OF_USERS: Final = re.compile(r"(?i)\b(?:user|role|grant|link|login)\b")
-
-
-def _identified(text: str) -> Iterator[tuple[int, int]]:
-    users = _OF_USERS.search(text) if "dentified" in text.lower() else None
-    if users is None:
-        return
-    for found in _IDENTIFIED.finditer(text, users.start()):
-        if found["bare"]:
-            yield found.span("bare")
-        else:
-            end = text.find(found["quote"], found.end())
-            yield found.end(), end if end >= 0 else len(text)
+    yield from statements(text)
 
 
 def is_masked(value: str) -> bool:
@@ -100,7 +91,7 @@ def is_masked(value: str) -> bool:
 
 def mask_uri(uri: str) -> str:
     """The same for a dataset's URI: the table or query behind a JDBC URL stays as it is."""
-    return uri if find_suspicious(uri) is None else _settled(uri, _uri_masked_once)
+    return uri if is_plain(uri) else _settled(uri, _uri_masked_once)
 
 
 def _uri_masked_once(uri: str) -> str:

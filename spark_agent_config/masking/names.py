@@ -16,11 +16,28 @@ SECRET_FRAGMENTS: Final = (
     "password", "passwd", "passphrase", "secret", "accesskey", "apikey", "privatekey",
     "accountkey", "sharedkey", "signingkey", "encryptionkey", "sastoken", "jaasconfig",
     "passcode", "pvtkey", "masterkey", "storagekey", "sharedaccesssignature", "credentialsjson",
+    "fernetkey", "aeskey", "symmetrickey", "cipherkey", "cryptokey", "decryptionkey", "hmackey",
+    "passwrd", "pswd", "sshkey",
 )  # fmt: skip
 # … or as its end (token, but neither tokenizer nor tokens) …
 SECRET_ENDINGS: Final = (
     "token", "pwd", "credential", "credentials", "authorization", "connectionstring", "bearer",
-    "jwt", "cookie", "oauth2refresh", "awskeyid",
+    "jwt", "cookie", "oauth2refresh", "awskeyid", "creds", "pwrd", "passw", "authkey",
+    "basicauth", "bindpw",
+    "tlskey", "keystorekey",
+    "rootpw", "dbpw", "userpw", "adminpw", "masterauth", "connstr", "connectionuri", "dsn",
+    "databaseurl", "databaseuri", "dburl", "licensekey", "apisecret",
+    "recoverycode", "otp", "totp", "otpseed",
+)  # fmt: skip
+# ... or as its end, unless the end is one of a word of the language (compass, bypass) ...
+_PASS: Final = "pass"  # noqa: S105 - a name
+_WORDS_IN_PASS: Final = (
+    "compass", "bypass", "trespass", "surpass", "overpass", "underpass", "encompass", "lowpass",
+    "highpass", "bandpass", "multipass", "firstpass", "onepass", "twopass", "singlepass",
+)  # fmt: skip
+# ... where these hold a URL, its login alone is the secret
+URL_NAMES: Final = (
+    "connectionuri", "dsn", "databaseurl", "databaseuri", "dburl", "connstr",
 )  # fmt: skip
 # … or as one of its words (fs.azure.sas.<container>.<account>) …
 SECRET_WORDS: Final = ("sas", "pass", "pw")
@@ -40,9 +57,15 @@ PUBLIC_ENDINGS: Final = (
     "column", "columns", "count", "length", "expiry", "enabled", "changedat", "updatedat",
     "createdat", "expiresat", "issuedat", "resetat", "rotatedat", "usedat", "date", "time",
     "timestamp", "expires", "attempts", "strength", "version", "algorithm", "status", "required",
+    "arn", "file", "path", "secretname", "tokenname", "location", "ttl", "expiration",
+    "description", "hint",
 )  # fmt: skip
 # Names of secrets that are numbers.
-NUMBER_SECRETS: Final = ("password", "passwd", "passphrase", "pwd", "pin")
+NUMBER_SECRETS: Final = (
+    "password", "passwd", "passphrase", "pwd", "pin", "passcode", "pswd", "pass", "token", "secret",
+    "apikey", "accesskey", "credential", "credentials", "creds", "otp", "pincode", "secretkey",
+    "authkey",
+)  # fmt: skip
 # Schemes whose hosts may have a login without //: kafka:u:p@h:9092
 LOGIN_SCHEMES: Final = (
     "kafka", "pulsar", "kinesis", "pubsub", "cassandra", "redis", "rediss", "amqp", "amqps",
@@ -64,14 +87,28 @@ _ALIKE: Final = str.maketrans({"ı": "i", "ſ": "s"})
 def is_secret_key(key: str) -> bool:
     """Whether a setting of this name holds a secret: ``fs.s3a.secret.key``, ``API-Token``."""
     squashed = squash(key)
+    if squashed.endswith(URL_NAMES):
+        return True
     if squashed.endswith(PUBLIC_ENDINGS):
         return False
     if squashed.endswith(SECRET_ENDINGS):
         return True
     if any(fragment in squashed for fragment in SECRET_FRAGMENTS):
         return True
+    if squashed.endswith(_PASS) and len(squashed) > len(_PASS):
+        return not squashed.endswith(_WORDS_IN_PASS)
     words = re.split(r"[\W_]+", key.lower())
     return words[-1] in SECRET_LAST_WORDS or not set(SECRET_WORDS).isdisjoint(words)
+
+
+def is_public(key: str) -> bool:
+    """Whether a name tells about a secret without being one: ``tokenUrl``."""
+    return squash(key[:NAME_LENGTH]).endswith(PUBLIC_ENDINGS)
+
+
+def holds_url(key: str, value: str) -> bool:
+    """Whether a secret name holds a URL, of which the login alone is secret: ``database_url``."""
+    return "://" in value and squash(key[:NAME_LENGTH]).endswith(URL_NAMES)
 
 
 def is_secret_parameter(name: str) -> bool:
@@ -120,7 +157,7 @@ def _telling() -> tuple[str, ...]:
     """The words that make a name secret, without those that contain another: ``key``, ``pass``."""
     words = {
         *SECRET_FRAGMENTS, *SECRET_ENDINGS, *SECRET_WORDS, *SECRET_LAST_WORDS, *SECRET_PARAMETERS,
-        *SIGNATURE_PARAMETERS,
+        *SIGNATURE_PARAMETERS, _PASS,
     }  # fmt: skip
     return tuple(sorted(word for word in words if not any(o in word for o in words if o != word)))
 

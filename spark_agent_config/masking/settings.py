@@ -84,8 +84,15 @@ def _bare_name(word: str) -> str:
 # Behind a name: its closing quote, and the sign before its value.
 _JOINT: Final = re.compile(
     r"(?P<close>\\{0,3}[\"'`]\]?)?(?:"
-    r"(?P<pair>,\s{0,8}\\{0,3}[\"']value\\{0,3}[\"']\s{0,8}:\s{0,8})"  # "name": "x", "value": …
-    r"|(?P<element></(?:name|key)>\s{0,64}<value>|>)"
+    # "name": "x", "value": …   name="x" value="…"   - name: x\n  value: …
+    r"(?P<pair>,?\s{0,64}\\{0,3}[\"']?[Vv]alue\\{0,3}[\"']?\s{0,8}[:=][ \t]{0,8})"
+    r"|(?P<element></(?:name|key)>\s{0,64}"
+    r"(?:<(?!value)\w{1,32}(?:/>|>[^<]{0,512}</\w{1,32}>)\s{0,64}){0,4}<value>"
+    r"|>(?:\s{0,64}<value>)?)"
+    # password: String = …   token: Final[str] = …   password <- …
+    r"|(?P<typed>\s{0,8}:\s{0,8}[A-Za-z_][\w.]{0,64}(?:\[[\w., ]{0,64}\])?\s{0,8}=[ \t]{0,8}"
+    r"(?:(?:Some|Option|new String|SecretStr)\()?(?=[bBrRuUfF]{0,2}[\"'`])"
+    r"|\s{0,8}<-[ \t]{0,8}(?=[\"']))"
     r"|(?P<arrow>\s{0,8}[-=]>\s{0,8})"
     r"|(?P<equals>(?:\s{1,8}(?:for|FOR)\s{1,8}[^\s=]{1,128})?\s{0,8}:?=[ \t]{0,8})"
     r"|(?P<colon>\s{0,8}:[ \t]{0,8})"
@@ -112,6 +119,7 @@ class _Place(NamedTuple):
 class _Setting(NamedTuple):
     """A secret's name in a text and the sign between it and a value at ``start``."""
 
+    first: int
     word: str
     name: str
     place: _Place
@@ -141,7 +149,37 @@ class _Reader:
         setting = self._setting(found, joint)
         if setting is None or not _DECISIONS[setting.kind](self, setting):
             return None
-        return self._span(setting)
+        span = self._span(setting)
+        return None if self._is_no_secret(setting, *span) else span
+
+    def _is_no_secret(self, setting: _Setting, start: int, end: int) -> bool:
+        """A value that says where the secret is, or how it is used: ``${DB_PASSWORD}``, an ARN,
+        ``os.environ["X"]``, ``kerberos``; a quote that ends the text in which the name stands.
+        """
+        if setting.opening is not None:
+            if self._closes_a_literal(setting, setting.opening):
+                return True
+            value = self._text[start:end]
+            if setting.quoted_name and _TYPE.fullmatch(value):
+                return True
+        else:
+            value = self._text[start:end]
+            if squash(value) == squash(setting.name.rpartition(".")[2]):  # connect(token=token)
+                return True
+            if value.lower() in _PLAIN_WORDS or _CODE.match(self._text, start):
+                return True
+        return _REFERENCE.fullmatch(value) is not None
+
+    def _closes_a_literal(self, setting: _Setting, opening: re.Match[str]) -> bool:
+        """``SELECT 'password: ' || hint``: the quote behind the colon is the end of a literal."""
+        quote = opening[1]
+        if setting.quoted_name or len(quote) != 1:
+            return False
+        first = max(0, setting.first - _LOOK_BACK)
+        first = max(first, self._text.rfind("\n", first, setting.first) + 1)
+        before = _APOSTROPHE.sub("", self._text[first : setting.first])
+        behind = self._text[opening.end() : opening.end() + 1]
+        return before.count(quote) % 2 == 1 and (not behind or behind in " ,)|+;\n")
 
     def _setting(self, found: re.Match[str], joint: re.Match[str]) -> _Setting | None:
         before = _before_quote(self._text, found.start(), joint["close"])
@@ -158,19 +196,39 @@ class _Reader:
         opening = _OPENING.match(self._text, start) if quotable else None
         kind = str(joint.lastgroup)
         return _Setting(
-            word, name, place, kind, joint["close"] is not None, joint[kind], start, opening
+            found.start(),
+            word,
+            name,
+            place,
+            kind,
+            joint["close"] is not None,
+            joint[kind],
+            start,
+            opening,
         )
 
     # --- whether a value is given ----------------------------------------------------------------
 
     def _is_pair(self, setting: _Setting) -> bool:
-        return setting.opening is not None
+        """A name beside its value: as JSON, as attributes, as lines of YAML; a typed variable."""
+        if setting.opening is not None or setting.kind == "typed":
+            return setting.opening is not None
+        return "\n" in setting.joint and self._is_named(setting)
+
+    def _is_named(self, setting: _Setting) -> bool:
+        """``key="password"``, ``- name: PASSWORD``: the name is itself the value of a field."""
+        first = setting.first - setting.quoted_name
+        found = _FIELD_BEFORE.search(self._text, max(0, first - 16), first)
+        return found is not None
 
     def _is_element(self, setting: _Setting) -> bool:
         """``<password>x</password>``, ``<name>x.password</name><value>x</value>``."""
-        opens = setting.place.lead == ("<" if setting.joint == ">" else ">")
         end = self._text.find("<", setting.start)
-        return opens and end > setting.start and self._text.startswith("</", end)
+        if end <= setting.start or not self._text.startswith("</", end):
+            return False
+        if setting.quoted_name:  # <property name="password">x</property>
+            return self._is_named(setting)
+        return setting.place.lead == ("<" if setting.joint == ">" else ">")
 
     def _is_arrow(self, setting: _Setting) -> bool:
         """``Map(password -> x)``; a function's ``x -> …`` stands in a map, too, but names none."""
@@ -200,13 +258,23 @@ class _Reader:
         if setting.word.startswith("-") and not setting.quoted_name:
             return not self._text.startswith("--", setting.start) and len(setting.name) > 1
         if setting.opening is None:
-            return False
+            return self._is_line(setting)
         if setting.place.mark in ("(", ",", "{") or setting.quoted_name:
             return setting.place.mark in ("(", ",", "{")
         if setting.place.word in _BEFORE_A_QUOTED_NAME:
             return False
         looks_like_a_setting = setting.name.isupper() or "_" in setting.name or "." in setting.name
         return looks_like_a_setting or 0 <= self._statement < setting.start
+
+    def _is_line(self, setting: _Setting) -> bool:
+        """``spark.redis.auth x`` as a whole line; ``ENV DB_PASSWORD x``, ``configure set k x``."""
+        if setting.quoted_name or "\n" in setting.joint:
+            return False
+        first = max(0, setting.first - _LOOK_BACK)
+        if _SETTING_COMMAND.search(self._text, first, setting.first):
+            return True
+        configured = setting.name.startswith(_CONFIGURED) and setting.place.mark in ("", "\n")
+        return configured and _ALONE.match(self._text, setting.start) is not None
 
     def _is_colon(self, setting: _Setting) -> bool:
         """JSON, YAML, headers and free text; ``struct<password:string>`` is none."""
@@ -225,7 +293,7 @@ class _Reader:
             return False
         if "://" in found["value"] and not setting.spaced:  # jdbc-secretsmanager:postgresql://h/d
             return False
-        if _is_strong(found["value"]) or setting.name.lower().startswith("x-"):
+        if is_strong(found["value"]) or setting.name.lower().startswith("x-"):
             return True
         if "cookie" in squash(setting.name) and "=" in found["value"]:
             return True
@@ -239,10 +307,12 @@ class _Reader:
         place = setting.place
         if setting.word.startswith("-") or place.lead in _URL_LEADS:
             return True
-        if place.lead in _NOT_BEFORE_A_NAME or self._text.startswith(("=", ">"), setting.start):
+        if self._is_prefixed(setting) or self._text.startswith(("=", ">"), setting.start):
             return False
         if setting.opening is None and self._is_reference(setting):
             return False
+        if self._text.startswith("(", setting.start) and _GROUP.match(self._text, setting.start):
+            return False  # CREDENTIALS=(AWS_SECRET_KEY='x'): the names inside hold the values
         if setting.quoted_name and place.mark in ("(", "[", "{", ","):
             return True
         if place.mark in ("(", ","):
@@ -250,6 +320,15 @@ class _Reader:
         if place.mark in ("[", "{"):
             return not setting.spaced or setting.opening is not None
         return self._is_assigned(setting)
+
+    def _is_prefixed(self, setting: _Setting) -> bool:
+        """``a/password=x`` is a path; ``$password = "x"``, ``@pwd = 'x'``, ``:_auth=x`` are not."""
+        lead = setting.place.lead
+        if lead in ("$", "@", ":") and setting.opening is not None:
+            return False
+        if lead == ":" and not setting.spaced:
+            return False
+        return lead in _NOT_BEFORE_A_NAME
 
     def _is_assigned(self, setting: _Setting) -> bool:
         place = setting.place
@@ -263,7 +342,7 @@ class _Reader:
         if place.word == "set":
             return setting.opening is not None or setting.name.count(".") > 1
         is_plain = setting.opening is not None or self._has_strong_value(setting)
-        listed = place.mark == "\n" and _ALONE.match(self._text, setting.start) is not None
+        listed = place.mark in ("", "\n") and _ALONE.match(self._text, setting.start) is not None
         return (is_plain or listed) and not in_query
 
     def _is_listed(self, setting: _Setting) -> bool:
@@ -278,7 +357,7 @@ class _Reader:
         word, attached = opener
         if word in _OPTION_WORDS:
             return True
-        if word in _COMPARING or word in _JOINING or word in _FUNCTIONS:
+        if word in _COMPARING or word in _JOINING or word in _FUNCTIONS or word == "partition":
             return False
         return attached or not (setting.spaced or in_query)
 
@@ -293,7 +372,7 @@ class _Reader:
 
     def _has_strong_value(self, setting: _Setting) -> bool:
         found = _WORD.match(self._text, setting.start)
-        return found is not None and _is_strong(found.group())
+        return found is not None and is_strong(found.group())
 
     # --- where it ends ---------------------------------------------------------------------------
 
@@ -357,6 +436,7 @@ class _Reader:
 _DECISIONS: Final = {
     "pair": _Reader._is_pair,
     "element": _Reader._is_element,
+    "typed": _Reader._is_pair,
     "arrow": _Reader._is_arrow,
     "equals": _Reader._is_equals,
     "colon": _Reader._is_colon,
@@ -368,7 +448,12 @@ _DECISIONS: Final = {
 # --- the text around a name ----------------------------------------------------------------------
 
 # Words of a query: behind one of them `a = 'b'` compares.
+_SETTING_COMMAND: Final = re.compile(
+    r"(?:\b(?:configure|config|config:)\s{1,8}set|(?:\A|\n)\s{0,8}(?:ENV|ARG|setx|SETX|export))\s{1,8}\Z"
+)
 _QUERY_WORD: Final = re.compile(r"(?i)\b(?:select|where|having|join|merge|qualify)\b")
+# Fields and attributes that name a setting.
+_FIELD_BEFORE: Final = re.compile(r"(?i)(?:name|key|option|property|parameter)\s{0,4}[=:]\s{0,4}\Z")
 # Words of statements that give values to names without any mark: CREATE USER u PASSWORD 'x'
 _STATEMENT_WORD: Final = re.compile(r"(?i)\b(?:alter|create|copy|unload|grant|set|attach)\b")
 _COMPARING: Final = frozenset({
@@ -390,7 +475,7 @@ _CONFIGURED: Final = ("spark.", "fs.", "hadoop.")
 _SETTERS: Final = (
     "option", "options", "set", "setenv", "putenv", "put", "conf", "config", "property", "header",
     "parameter", "param", "env", "of", "entry", "tuple", "tuple2", "pair", "arg", "variable", "var",
-    "setdefault",
+    "setdefault", "text",
 )  # fmt: skip
 # invalid token 'x', no such column password 'x'
 _BEFORE_A_QUOTED_NAME: Final = frozenset({
@@ -471,6 +556,7 @@ _BLANK_INSIDE: Final = re.compile(r"[ \t][^&;?,\n\"'<>()\[\]{}]{0,128}(?=[&;][\w
 # A text that is one URL or connection string as a whole has blanks in its values only.
 _WHOLE: Final = re.compile(r"[A-Za-z][A-Za-z0-9+.\-]{0,63}:\S|[\w.\- ]{1,64}=[^;\s]{0,256};")
 _WORD: Final = re.compile(r"[^\s\"',;)\]}]{1,256}")
+_GROUP: Final = re.compile(r"\(\s{0,8}[\w.\-\"']{1,128}\s{0,8}[=:,]")
 _PATH: Final = re.compile(r"[A-Za-z_][\w.]*")
 _SCALAR: Final = re.compile(
     r"(?P<value>[^\s\"',;)\]}]{1,256})(?P<end>[^\s\"']{0,256}[ \t]{0,8}(?:\n|\Z))?"
@@ -483,7 +569,21 @@ _TYPE: Final = re.compile(
     r"|bytes|date|datetime|time|timestamp|timestamp_ntz|timestamptz|interval|array|map|struct|row"
     r"|uuid|json|jsonb|variant|void|null|none|option|seq|list|any|object)(?![\w\-])"
 )
+_APOSTROPHE: Final = re.compile(r"(?<=[A-Za-z])'(?=[a-z])|\\\\.")
+# A value that names the place of a secret.
+_REFERENCE: Final = re.compile(
+    r"\$\{[^{}\n]{1,256}\}|\{\{[^{}\n]{1,256}\}\}|\$\(?[A-Z_][A-Z0-9_]{0,128}\)?|%\([\w.]{1,128}\)s"
+    r"|arn:aws[\w\-]{0,16}:[\w\-]{1,64}:\S{1,512}|!(?:ref|Ref|sub|Sub|vault)|<[a-z][\w \-]{0,64}>"
+    r"|(?:args|config|conf|self|settings|options|opts|this|env|params|cfg|ctx)(?:\.\w{1,64}){1,4},?"
+)
+# Code that fetches it: os.environ["X"], client.secret(name="x"), lexer.next()
+_CODE: Final = re.compile(
+    r"[A-Za-z_]\w{0,63}(?:\.[A-Za-z_]\w{0,63}){0,5}(?:\([^()\n]{0,256}\)|\[[\"'][^\]\n]{1,128}[\"']\])"
+)
 _PLAIN_WORDS: Final = frozenset({
+    "kerberos", "simple", "basic", "digest", "ntlm", "ldap", "saml", "oauth", "oauth2", "iam",
+    "plain", "ssl", "tls", "mtls", "sasl", "gssapi", "anonymous", "enabled", "disabled", "default",
+    "warn", "info", "debug", "error", "trace", "fatal", "nosasl", "pam", "custom", "undefined",
     "yes", "no", "true", "false", "none", "null", "on", "off", "required", "optional", "invalid",
     "missing", "expired", "unknown", "empty", "set", "unset", "hidden", "masked", "redacted",
 })  # fmt: skip
@@ -498,12 +598,22 @@ def _search_end(pattern: re.Pattern[str], text: str, start: int) -> int:
     return found.start() if found else len(text)
 
 
-def _is_strong(value: str) -> bool:
+def is_strong(value: str) -> bool:
     """Whether a word looks like a password rather than like a word, a number or a column."""
     if len(value) < 6 or value.rstrip(".!?").isalpha():
         return False
     bare = value.replace("_", "").replace(".", "").replace("-", "")
     return not bare.isalpha() and not bare.isdigit()
+
+
+def is_type(value: str) -> bool:
+    """Whether a word is the type of a column."""
+    return _TYPE.fullmatch(value) is not None
+
+
+def is_reference(value: str) -> bool:
+    """Whether a text says where a secret is: ``${DB_PASSWORD}``, an ARN."""
+    return _REFERENCE.fullmatch(value) is not None
 
 
 def _braced_end(text: str, start: int) -> int:

@@ -1,0 +1,244 @@
+"""Secrets that their place alone shows: in statements, calls and blocks that do not name them.
+
+    CREATE USER u IDENTIFIED BY 'x'      CONNECT TO d USER u USING x      .LOGON h/u,x
+    HTTPBasicAuth("svc", "x")            EXEC sp_addlogin 'u', 'x'        aes_decrypt(c, 'x')
+    machine h login u password x         kind: Secret … data: …           PRAGMA key = 'x'
+
+Linear: every pattern has bounded repetitions behind a word of its own, and the arguments of a call
+are read once.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from typing import Final, NamedTuple
+
+from spark_agent_config.masking.names import is_secret_key
+
+_QUOTED: Final = r"[NbBrRuU]?(?:'(?P<single>[^'\n]{1,512})'|\"(?P<double>[^\"\n]{1,512})\")"
+_VALUE: Final = rf"(?:{_QUOTED}|(?P<bare>[^\s;,)\"']{{1,256}}))"
+# A word that each pattern has, and the pattern: the value is in one of three groups.
+_STATEMENTS: Final = tuple(
+    (word, re.compile(rf"(?i){pattern}"))
+    for word, pattern in (
+        ("using", rf"\bconnect\s{{1,8}}to\s{{1,8}}\S{{1,128}}\s{{1,8}}user\s{{1,8}}\S{{1,128}}\s{{1,8}}using\s{{1,8}}{_VALUE}"),
+        ("logon", rf"\blogon\s{{1,8}}[^\s,]{{1,256}},\s{{0,8}}{_VALUE}"),
+        ("connect", r"(?:\A|\n|;)\s{0,8}conn(?:ect)?\s{1,8}[\w$#.]{1,128}/(?P<bare>[^\s;\"'/]{1,256}?)(?=@[^\s@]{1,256}(?:\s|;|\Z)|\s|;|\Z)"),
+        ("pragma", rf"\bpragma\s{{1,8}}(?:\w{{1,64}}\.)?(?:hex)?(?:re)?key\s{{0,8}}[=(]\s{{0,8}}{_QUOTED}"),
+        ("attach", rf"\battach\b[^;]{{1,512}}?\skey\s{{1,8}}{_QUOTED}"),
+        ("sp_add", rf"\bsp_add(?:login|remotelogin|approle)\s{{1,8}}[N@]?[^\s,]{{1,128}}\s{{0,8}},\s{{0,8}}{_QUOTED}"),
+        ("sp_addlinked", rf"\bsp_addlinkedsrvlogin\s{{1,8}}(?:[^\s,@=]{{1,128}}\s{{0,8}},\s{{0,8}}){{4}}{_QUOTED}"),
+        ("sp_password", rf"\bsp_password\s{{1,8}}[^\s,]{{1,128}}\s{{0,8}},\s{{0,8}}{_QUOTED}"),
+        ("sp_password", rf"\bsp_password\s{{1,8}}{_QUOTED}"),
+        # a netrc file
+        ("login", r"\blogin\s{1,16}\S{1,128}\s{1,64}(?:account\s{1,16}\S{1,128}\s{1,64})?password\s{1,16}(?P<bare>\S{1,256})"),
+        # redis.conf
+        ("requirepass", rf"\brequirepass\s{{1,16}}{_VALUE}"),
+        ("masterauth", rf"\bmasterauth\s{{1,16}}{_VALUE}"),
+        # a login with a password in quotes, told to a person
+        ("with ", r"\bwith\s{1,4}(?:the\s{1,4})?(?:password|passphrase|token|secret|api[ _-]?key)\s{1,4}(?P<q>['\"`])(?P<single>[^'\"`\n]{1,256})(?P=q)"),
+        # commands whose secret is a word at its place
+        ("from-literal", rf"--from-literal[= \t]{{1,4}}[\"']?[\w.\-]{{1,128}}=(?:{_QUOTED}|(?P<bare>[^\s\"']{{1,256}}))"),
+        ("pass:", r"-pass(?:in|out|word)?[ \t]{1,4}[\"']?pass:(?P<bare>[^\s\"']{1,256})"),
+        ("login", r"\bvault\s{1,4}login\s{1,4}(?:token=)?(?!-)(?P<bare>\S{1,256})"),
+        ("obscure", rf"\brclone\s{{1,4}}obscure\s{{1,4}}{_VALUE}"),
+        ("setapikey", rf"\bsetapikey\s{{1,4}}{_VALUE}"),
+        ("htpasswd", r"\bhtpasswd\s{1,4}-\w{0,8}b\w{0,8}(?:\s{1,4}\S{1,128}){1,2}\s{1,4}(?P<bare>\S{1,256})[ \t]{0,8}(?:\n|\Z|[|;&])"),
+        ("/user:", r"\bnet\s{1,4}use\b[^\n]{0,256}?/user:\S{1,128}\s{1,4}(?P<bare>[^\s/]\S{0,255})"),
+        ("/user:", r"\bnet\s{1,4}use\b[^\n]{0,256}?\\\S{1,128}\s{1,4}(?P<bare>[^\s/]\S{0,255})\s{1,4}/user:"),
+        ("lftp", r"\blftp\b[^\n]{0,128}?-u\s{0,4}[^\s,]{1,128},(?P<bare>\S{1,256})"),
+        ("--password-stdin", rf"\becho\s{{1,4}}(?:-n\s{{1,4}})?{_VALUE}\s{{0,4}}\|[^|\n]{{0,128}}--password-stdin"),
+        # Terraform: the name is the variable's
+        ("variable", rf"\bvariable\s{{1,8}}\"[^\"]{{0,64}}(?:pass|secret|token|key|cred)[^\"]{{0,64}}\"\s{{0,8}}\{{[^}}]{{0,512}}?\bdefault\s{{0,16}}=\s{{0,8}}{_QUOTED}"),
+    )
+)  # fmt: skip
+# CREATE USER u IDENTIFIED BY 'x'; only a statement about users may leave the quotes out.
+_IDENTIFIED: Final = re.compile(
+    r"(?i)\bidentified\s{1,8}(?:(?:with|using)\s{1,8}[^\s]{1,64}\s{1,8})?(?:by|as)\s{1,8}"
+    r"(?:(?:password|values|hash)\s{1,8})?(?:(?P<quote>[\"'])|(?P<bare>[^\s;,)\"']{1,256}))"
+)
+_OF_USERS: Final = re.compile(r"(?i)\b(?:user|role|grant|link|login)\b")
+_HELD: Final = ("single", "double", "bare")
+
+
+def statements(text: str) -> Iterator[tuple[int, int]]:
+    """Where secrets stand at their place in statements, calls and blocks."""
+    lowered = text.lower()
+    for word, pattern in _STATEMENTS:
+        if word in lowered:
+            for found in pattern.finditer(text):
+                groups = found.groupdict()
+                yield found.span(next(name for name in _HELD if groups.get(name) is not None))
+    if "identified" in lowered:
+        yield from _identified(text)
+    if "(" in text and ("'" in text or '"' in text):
+        yield from _calls(text, lowered)
+    if "secret" in lowered and "data" in lowered:
+        yield from _manifests(text)
+    if "value" in lowered and ("name" in lowered or "key" in lowered):
+        yield from _values_before_names(text)
+
+
+def _identified(text: str) -> Iterator[tuple[int, int]]:
+    users = _OF_USERS.search(text)
+    start = users.start() if users else 0
+    for found in _IDENTIFIED.finditer(text, start):
+        if found["bare"]:
+            if users:
+                yield found.span("bare")
+        elif users or found["quote"] == "'" or found.start() == 0:
+            end = text.find(found["quote"], found.end())
+            yield found.end(), end if end >= 0 else len(text)
+
+
+# --- calls ---------------------------------------------------------------------------------------
+
+
+class _Call(NamedTuple):
+    """Which argument is secret, from 0 or from the end, of a call with ``least`` arguments."""
+
+    place: int
+    least: int = 1
+
+
+_LAST_OF_TWO: Final = _Call(1, 2)
+_FIRST: Final = _Call(0)
+_CALLS: Final[Mapping[str, _Call]] = {
+    # Java and Scala: logins
+    "usernamepasswordcredentials": _LAST_OF_TWO, "passwordauthentication": _LAST_OF_TWO,
+    "basicawscredentials": _LAST_OF_TWO, "awscredentials": _LAST_OF_TWO,
+    "basicsessioncredentials": _LAST_OF_TWO, "awsbasiccredentials": _LAST_OF_TWO,
+    "plaintextauthprovider": _LAST_OF_TWO,
+    "plaintextauthenticator": _LAST_OF_TWO, "storagesharedkeycredential": _LAST_OF_TWO,
+    "azurenamedkeycredential": _LAST_OF_TWO,
+    "basiccredentials": _LAST_OF_TWO, "networkcredential": _LAST_OF_TWO,
+    "pscredential": _LAST_OF_TWO, "getconnection": _Call(2, 3), "withcredentials": _LAST_OF_TWO,
+    "passwordcredential": _LAST_OF_TWO, "credentials": _LAST_OF_TWO, "login": _LAST_OF_TWO,
+    # Python and others
+    "httpbasicauth": _LAST_OF_TWO, "httpdigestauth": _LAST_OF_TWO, "httpproxyauth": _LAST_OF_TWO,
+    "basicauth": _LAST_OF_TWO, "basic_auth": _LAST_OF_TWO, "digestauth": _LAST_OF_TWO,
+    "set_basic_auth": _LAST_OF_TWO, "setbasicauth": _LAST_OF_TWO, "plaincredentials": _LAST_OF_TWO,
+    "fernet": _FIRST, "secretstr": _FIRST, "azurekeycredential": _FIRST, "clientsecret": _FIRST,
+    "azuresascredential": _FIRST, "azuresaskeycredential": _FIRST, "secretkeyspec": _FIRST,
+    "from_connection_string": _FIRST, "tokencredentials": _FIRST, "pbekeyspec": _FIRST,
+    # SQL: keys of functions, and the tables of other databases
+    "pgp_sym_encrypt": _LAST_OF_TWO, "pgp_sym_decrypt": _LAST_OF_TWO,
+    "aes_encrypt": _LAST_OF_TWO, "aes_decrypt": _LAST_OF_TWO, "try_aes_decrypt": _LAST_OF_TWO,
+    "des_encrypt": _LAST_OF_TWO, "des_decrypt": _LAST_OF_TWO, "encode_password": _FIRST,
+    "encryptbypassphrase": _FIRST, "decryptbypassphrase": _FIRST, "decrypt_raw": _LAST_OF_TWO,
+    "decrypt": _LAST_OF_TWO, "encrypt": _LAST_OF_TWO, "hmac": _LAST_OF_TWO,
+    "mysql": _Call(4, 5), "postgresql": _Call(4, 5), "remote": _Call(-1, 5),
+    "remotesecure": _Call(-1, 5), "mongodb": _Call(4, 5), "s3": _Call(2, 3), "gcs": _Call(2, 3),
+    "s3cluster": _Call(3, 4), "hudi": _Call(2, 3), "deltalake": _Call(2, 3), "iceberg": _Call(2, 3),
+    "openrowset": _Call(3, 5), "azureblobstorage": _Call(4, 5),
+}  # fmt: skip
+_CALL: Final = re.compile(r"(?<!\w)([A-Za-z_]\w{0,63})\s{0,4}\(")
+_CALLED: Final = re.compile(r"(?<!\w)\w{1,64}(?= {0,4}\()")
+_MOST_CALLS: Final = 1_000
+"""Of one text: one with more is masked as a whole, as one with more secrets is."""
+_LONGEST_CALL: Final = 1_024
+_ARGUMENT: Final = re.compile(r"\s*[NbBrRuUfF]?('''|\"\"\"|['\"])")
+_STRING_OR_SIGN: Final = re.compile(r"['\"(){}\[\],;]")
+
+
+def _calls(text: str, lowered: str) -> Iterator[tuple[int, int]]:
+    if "auth" in lowered or "cred" in lowered or "login" in lowered:
+        yield from (found.span("secret") for found in _TUPLE.finditer(text))
+    if _CALLS.keys().isdisjoint(_CALLED.findall(lowered)):
+        return
+    done = seen = 0
+    for found in _CALL.finditer(text):
+        call = _CALLS.get(found[1].lower())
+        if call is None or found.start() < done:
+            continue
+        seen += 1
+        if seen > _MOST_CALLS:
+            yield 0, len(text)
+            return
+        arguments = list(_arguments(text, found.end()))
+        done = arguments[-1][1] if arguments else found.end()
+        if call.least <= len(arguments):
+            literal = _literal(text, *arguments[call.place])
+            if literal:
+                yield literal
+
+
+# auth=("svc", "x"), creds = ("svc", "x")
+_TUPLE: Final = re.compile(
+    r"(?i)\b\w{0,64}(?:auth|creds?|credentials?|login)[\"']?\]?\s{0,4}[=:]\s{0,4}[(\[]\s{0,4}"
+    r"[bru]?[\"'][^\"'\n]{0,128}[\"']\s{0,4},\s{0,4}[bru]?(?P<q>[\"'])(?P<secret>[^\"'\n]{1,256})"
+    r"(?P=q)\s{0,4}[)\]]"
+)
+
+
+def _arguments(text: str, start: int) -> Iterator[tuple[int, int]]:
+    """The places of a call's arguments; none where it does not end soon."""
+    depth, first, stop = 0, start, min(len(text), start + _LONGEST_CALL)
+    position = start
+    for _ in range(_LONGEST_CALL):
+        found = _STRING_OR_SIGN.search(text, position, stop)
+        if found is None:
+            return
+        sign, position = found.group(), found.end()
+        if sign in "'\"":
+            end = text.find(sign, position, stop)
+            if end < 0:
+                return
+            position = end + 1
+        elif sign in "([{":
+            depth += 1
+        elif depth:
+            depth -= sign in ")]}"
+        elif sign in ",;":
+            yield first, found.start()
+            first = position
+        else:
+            yield first, found.start()
+            return
+
+
+def _literal(text: str, start: int, end: int) -> tuple[int, int] | None:
+    """The inside of an argument that begins with a text in quotes."""
+    opening = _ARGUMENT.match(text, start, end)
+    if opening is None:
+        return None
+    close = text.find(opening[1], opening.end(), end)
+    return (opening.end(), close) if close > opening.end() else None
+
+
+# --- blocks --------------------------------------------------------------------------------------
+
+_SECRET_KIND: Final = re.compile(r"(?m)^[ \t]{0,16}kind:[ \t]{0,8}[\"']?Secret[\"']?[ \t]{0,8}$")
+_DATA: Final = re.compile(r"(?m)^([ \t]{0,16})(?:data|stringData):[ \t]{0,8}$")
+_ENTRY: Final = re.compile(
+    r"\n([ \t]{1,32})[\"']?[\w.\-]{1,128}[\"']?:[ \t]{1,8}[\"']?([^\s\"'][^\n\"']{0,4096})"
+)
+
+
+def _manifests(text: str) -> Iterator[tuple[int, int]]:
+    """The values of a Kubernetes Secret, whatever they are called."""
+    if _SECRET_KIND.search(text) is None:
+        return
+    for data in _DATA.finditer(text):
+        place = data.end()
+        while (entry := _ENTRY.match(text, place)) and len(entry[1]) > len(data[1]):
+            yield entry.span(2)
+            end = text.find("\n", entry.end())
+            place = end if end >= 0 else len(text)
+
+
+# <value>x</value><name>db.password</name>   value: x\n  name: DB_PASSWORD   "value": "x", "name": …
+_VALUE_FIRST: Final = re.compile(
+    r"(?i)<value>(?P<xml>[^<]{1,512})</value>\s{0,64}<(?:name|key)>(?P<of_xml>[^<]{1,256})</"
+    r"|\bvalue\\{0,3}[\"']?\s{0,4}[:=]\s{0,4}\\{0,3}(?:[\"'](?P<quoted>[^\"'\\\n]{1,512})\\{0,3}[\"']"
+    r"|(?P<bare>[^\s\"',]{1,512}))\s{0,64},?\s{0,64}\\{0,3}[\"']?(?:name|key)\\{0,3}[\"']?\s{0,4}[:=]"
+    r"\s{0,4}\\{0,3}[\"']?(?P<name>[\w.\-]{1,256})"
+)
+
+
+def _values_before_names(text: str) -> Iterator[tuple[int, int]]:
+    for found in _VALUE_FIRST.finditer(text):
+        if is_secret_key(found["of_xml"] or found["name"]):
+            held = ("xml", "quoted", "bare")
+            yield found.span(next(name for name in held if found[name] is not None))

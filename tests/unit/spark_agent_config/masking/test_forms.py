@@ -1,0 +1,172 @@
+"""Secrets in the forms of many languages, tools and vendors are masked; innocent texts are kept.
+
+The forms are data (tests/fixtures/masking): a line each, `\\n` for a line feed, {S} for the secret.
+"""
+
+from __future__ import annotations
+
+import json
+import random
+import re
+import string
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Final
+
+import pytest
+
+from spark_agent_config.masking import mask_secrets, mask_text
+from spark_agent_config.masking.tokens import _FORMS, _MARKED
+
+FIXTURES: Final = Path(__file__).parents[3] / "fixtures" / "masking"
+STRONG: Final = "Zq7kT9vLm2Xw4RbN"
+SECRETS: Final = (STRONG, "tr0ub4dor&3", "geheimniswort")
+NUMBER: Final = "8412907"
+MOST_PASSING: Final = 0.02
+MOST_HARMED: Final = 0.01
+
+
+def families(file: str) -> Mapping[str, list[str]]:
+    found: dict[str, list[str]] = {}
+    for line in (FIXTURES / file).read_text("utf-8").splitlines():
+        if line.startswith("== "):
+            family = found.setdefault(line.removeprefix("== "), [])
+        elif line:
+            family.append(line.replace("\\n", "\n"))
+    return found
+
+
+FORMS: Final = families("forms.txt")
+INNOCENTS: Final = families("innocents.txt")
+
+
+@pytest.mark.parametrize("family", FORMS)
+def test_nearly_no_secret_of_a_family_passes(family: str) -> None:
+    texts = [
+        (form, form.replace("{S}", secret), secret) for form in FORMS[family] for secret in SECRETS
+    ]
+    passing = [text for _, text, secret in texts if secret in mask_text(text)]
+    assert len(passing) <= MOST_PASSING * len(texts), passing
+    assert [
+        form for form, text, secret in texts if secret == STRONG and secret in mask_text(text)
+    ] == []
+    changed = [text for _, text, _ in texts if mask_text(mask_text(text)) != mask_text(text)]
+    assert changed == []
+
+
+@pytest.mark.parametrize("family", INNOCENTS)
+def test_innocent_texts_keep_their_meaning(family: str) -> None:
+    harmed = {text: mask_text(text) for text in INNOCENTS[family] if mask_text(text) != text}
+    assert len(harmed) <= MOST_HARMED * 373, harmed
+
+
+def test_there_are_hundreds_of_each() -> None:
+    assert sum(map(len, FORMS.values())) >= 400
+    assert sum(map(len, INNOCENTS.values())) >= 300
+
+
+def test_secrets_beside_above_and_in_keys_are_masked() -> None:
+    passing = []
+    for line in (FIXTURES / "structures.jsonl").read_text("utf-8").splitlines():
+        masked = mask_secrets(json.loads(line.replace("{S}", STRONG)))
+        told = json.dumps(masked)
+        if STRONG in told or NUMBER in told or mask_secrets(masked) is not masked:
+            passing.append((line, told))
+    assert passing == []
+
+
+@pytest.mark.parametrize(
+    "document",
+    [
+        {"columns": ["password", "email"], "pairs": [["token", "string"], ["id", "bigint"]]},
+        {"groups": [["password", "email"], ["id", "token"]]},
+        {"fields": {"password": {"type": "string", "inputFields": [{"field": "password"}]}}},
+        {"columnMetrics": {"token": {"nullCount": 3, "distinctCount": 5}}},
+        {"credentials": {"type": "ldap", "user": "u", "tokenUrl": "https://h/t"}},
+        {"fields": {"credentials": {"transformationType": "IDENTITY", "inputFields": []}}},
+        {"name": "color", "value": "blue"},
+        {"database_url": "jdbc:postgresql://h:5432/d"},
+        {"password": "${DB_PASSWORD}", "secretArn": "arn:aws:secretsmanager:x:1:secret:y"},
+        {"argv": ["mysql", "-u", "u", "-h", "h", "d"]},
+        {"tokens": 5, "token_count": 7, "passCount": 3},
+    ],
+)
+def test_structures_without_a_secret_are_kept(document: object) -> None:
+    assert mask_secrets(document) is document  # type: ignore[arg-type]
+
+
+def test_masked_keys_stay_apart() -> None:
+    given = {"https://a:x@h": 1, "https://b:y@h": 2}
+    assert mask_secrets(given) == {"https://*****@h": 1, "https://*****@h 2": 2}
+
+
+# --- forms of vendors ----------------------------------------------------------------------------
+
+
+def tokens() -> Iterator[tuple[str, str]]:
+    """A token of each prefix of the table, made of a seed: (vendor, token)."""
+    made = random.Random(7)
+    for form in _FORMS:
+        for prefix in form.prefixes.split():
+            for _ in range(2_000):
+                rest = example(form.rest, made)
+                if re.fullmatch(form.rest, rest):
+                    yield form.vendor, prefix + rest
+                    break
+            else:
+                raise AssertionError(form.vendor)
+
+
+def example(pattern: str, made: random.Random) -> str:
+    """A text of a pattern of the table: sets with counts, groups, and single letters."""
+    text, rest = "", re.sub(r"\(\?![^()]*\)", "", pattern)
+    while rest:
+        if rest.startswith("(?:"):
+            depth, end, bars = 0, 0, []
+            while True:
+                depth += (rest[end] == "(") - (rest[end] == ")")
+                if rest[end] == "|" and depth == 1:
+                    bars.append(end)
+                if depth == 0:
+                    break
+                end += 1
+            part, rest, group = rest[3 : [*bars, end][0]], rest[end + 1 :], True
+        else:
+            found = re.match(r"\[\^?[^\]]*\]|\\.|.", rest)
+            assert found
+            part, rest, group = found.group(), rest[found.end() :], False
+        counted = re.match(r"\{([0-9]+)(?:,([0-9]*))?\}|\?", rest)
+        least = 1
+        if counted:
+            least = int(counted[1] or 0) + 8 * (counted[2] == "")  # a longer one where it may be
+            rest = rest[counted.end() :]
+        for _ in range(least):
+            text += example(part, made) if group else letter(part, made)
+    return text
+
+
+def letter(part: str, made: random.Random) -> str:
+    if part.startswith("["):
+        letters = string.ascii_letters + string.digits
+        return made.choice([one for one in letters if re.fullmatch(part, one)])
+    if part in (r"\w", r"\S"):
+        return made.choice(string.ascii_letters + string.digits)
+    return part.removeprefix("\\")
+
+
+PLACES: Final = (
+    "{T}", "see {T} now", "'{T}'", "x={T}", "[{T}]", "https://h/x?y={T}", "run --with {T}",
+    "a,{T},b", "https://h/y%3D{T}",
+)  # fmt: skip
+
+
+def test_a_token_of_every_vendor_is_masked_wherever_it_stands() -> None:
+    assert len({form.vendor for form in _FORMS}) > 100
+    passing = [
+        (vendor, text)
+        for vendor, token in tokens()
+        for text in (place.replace("{T}", token) for place in PLACES)
+        if token in mask_text(text)
+    ]
+    assert passing == []
+    assert len({one.mark for one in _MARKED}) > 20
