@@ -219,7 +219,6 @@ def test_whatever_reads_a_text_is_linear_in_it(reader: str) -> None:
         (r"([^\s#]+)#(\d+)", "finditer", "a"),
         (r"\s*\n+\s*", "finditer", " "),
         (r'"(?:[^"\\]|\\.)*"', "finditer", '"a\\'),
-        (r"Traceback of calls:\n(?: .*\n)*+(\S.*)", "finditer", "Traceback of calls:\n "),
     ],
 )
 def test_a_pattern_that_is_not_linear_is_told(pattern: str, method: str, unit: str) -> None:
