@@ -192,28 +192,40 @@ class DatasetUse:
         return self.id, self.schema.path(name)
 
 
+Names = dict[str, tuple[tuple[DatasetName, DatasetUse], ...]]
+"""URI => its names, each with its dataset without partitions."""
+
+
 @dataclass
 class DatasetNamer:
     """Names datasets under one scope and one set of rules, and remembers the schema of each.
 
     ``patterns`` are inputs with another URI than (namespace, name) has: that of the pattern which
     stands for several files, of the metadata table which is read in the place of its table.
+    ``found`` are the names of URIs under the scope and rules: namers of one subject share them,
+    because a subject may have more than the cache of ``naming`` holds.
     """
 
     scope: str
     rules: Rules
     patterns: Mapping[tuple[str, str], str] = field(default_factory=dict)
+    found: Names = field(default_factory=dict)
     known: dict[str, DatasetUse] = field(default_factory=dict)
     _asked: dict[tuple[str, str], tuple[DatasetUse, ...]] = field(default_factory=dict)
 
     @classmethod
     def of(
-        cls, inputs: Sequence[Dataset], outputs: Sequence[Dataset], scope: str, rules: Rules
+        cls,
+        inputs: Sequence[Dataset],
+        outputs: Sequence[Dataset],
+        scope: str,
+        rules: Rules,
+        found: Names | None = None,
     ) -> DatasetNamer:
         """The names of a statement's inputs and outputs; many input files may fold into one
         pattern.
         """
-        names = cls(scope, rules)
+        names = cls(scope, rules, found={} if found is None else found)
         names.patterns = _files_of(inputs, outputs, rules) | names._metadata_of(inputs, outputs)
         return names
 
@@ -274,8 +286,11 @@ class DatasetNamer:
         """The names for a pair, each with its dataset without partitions."""
         pattern = self.patterns.get((namespace, name))
         uri = pattern or naming.openlineage_uri(namespace, name, self.rules)
-        found = naming.normalise(uri, self.scope, self.rules)
-        return tuple((one, DatasetUse(_whole(one))) for one in found)
+        found = self.found.get(uri)
+        if found is None:
+            names = naming.normalise(uri, self.scope, self.rules)
+            found = self.found[uri] = tuple((one, DatasetUse(_whole(one))) for one in names)
+        return found
 
 
 def _files_of(

@@ -33,7 +33,12 @@ from graph_model.producers.elements.spark_commands import (
     ROW_LEVEL_WRITES,
 )
 from graph_model.producers.openlineage.columns import ColumnEdges, ReportedFlow, RunInfluence
-from graph_model.producers.openlineage.datasets import DatasetNamer, DatasetUse, partition_keys
+from graph_model.producers.openlineage.datasets import (
+    DatasetNamer,
+    DatasetUse,
+    Names,
+    partition_keys,
+)
 from graph_model.producers.openlineage.events.accumulate import JobStatement
 from graph_model.producers.openlineage.events.declaration_facet import DECLARATION_FACET
 from graph_model.producers.openlineage.events.documents import Dataset
@@ -110,13 +115,20 @@ class RunLogic:
 
 
 def read_logics(
-    statement: JobStatement, job: JobName, command: str, scope: str, rules: Rules, *, declared: bool
+    statement: JobStatement,
+    job: JobName,
+    command: str,
+    scope: str,
+    rules: Rules,
+    names: Names,
+    *,
+    declared: bool,
 ) -> tuple[RunLogic, ...]:
     """One logic for each dataset that the statement writes, and one for inputs without an output.
 
     ``command`` is the class of Spark's command, "" for none; ``declared``: there was no run.
     """
-    logics = _Reader(statement, job, command, scope, rules, declared=declared).read()
+    logics = _Reader(statement, job, command, scope, rules, names, declared=declared).read()
     return tuple(map(_as_declared, logics)) if DECLARATION_FACET in statement.job_facets else logics
 
 
@@ -243,6 +255,7 @@ class _Reader:
         command: str,
         scope: str,
         rules: Rules,
+        names: Names,
         *,
         declared: bool,
     ) -> None:
@@ -252,8 +265,8 @@ class _Reader:
         self.rules = rules
         self.declared = declared
         self.weakest = labels.DECLARED if declared else labels.IMPLIED
-        self.sources = DatasetNamer.of(statement.inputs, statement.outputs, scope, rules)
-        self.targets = DatasetNamer(scope, rules)
+        self.sources = DatasetNamer.of(statement.inputs, statement.outputs, scope, rules, names)
+        self.targets = DatasetNamer(scope, rules, found=names)
         if not statement.without_columns:
             self._learn_schemas()
         inputs = (use for d in statement.inputs for use in self.sources.uses(*d.key))

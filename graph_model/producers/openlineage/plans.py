@@ -25,7 +25,7 @@ from graph_model.naming import JobName, Rules
 from graph_model.producers.elements.datasets import add_column, add_schema
 from graph_model.producers.elements.executions import add_job
 from graph_model.producers.elements.plans import add_column_edges, add_logical_plan, add_use
-from graph_model.producers.openlineage.datasets import Column, DatasetUse
+from graph_model.producers.openlineage.datasets import Column, DatasetUse, Names
 from graph_model.producers.openlineage.events.accumulate import JobStatement
 from graph_model.producers.openlineage.job_logic import RunLogic, read_logics, statement_digest
 from graph_model.producers.size_bounds import Weight, weigh
@@ -70,7 +70,14 @@ _HeadAndFacts = tuple[LogicalPlanHead, Facts]
 
 
 def plans_of(
-    statement: JobStatement, job: JobName, command: str, scope: str, rules: Rules, *, declared: bool
+    statement: JobStatement,
+    job: JobName,
+    command: str,
+    scope: str,
+    rules: Rules,
+    names: Names,
+    *,
+    declared: bool,
 ) -> tuple[LogicalPlan, ...]:
     """The plans of a statement. A statement that was translated before costs only its digest: the
     heads of its plans are kept, and their facts are made when a caller asks for them.
@@ -78,7 +85,7 @@ def plans_of(
 
     @cache
     def read() -> tuple[_HeadAndFacts, ...]:
-        logics = read_logics(statement, job, command, scope, rules, declared=declared)
+        logics = read_logics(statement, job, command, scope, rules, names, declared=declared)
         return tuple(map(translate_logic, logics))
 
     digest = statement_digest(statement, job, command, scope, rules, declared=declared)

@@ -64,6 +64,17 @@ def first_excess(statement: JobStatement) -> str:
     return Weight(elements=listed).excess
 
 
+def is_smaller(reduced: JobStatement, statement: JobStatement) -> bool:
+    """Whether a reduction left anything out: a list of 100,000 tables has no columns to lose."""
+    if reduced.without_columns and not statement.without_columns:
+        datasets = (*statement.inputs, *statement.outputs)
+        return any(map(_columns, datasets)) or any(entry.fields for entry in statement.entries)
+    before, after = (
+        (one.inputs, one.outputs, one.entries, one.job_facets) for one in (statement, reduced)
+    )
+    return before != after
+
+
 def _columns(dataset: Dataset) -> int:
     schema = value_of(dataset.facets, "schema", tuple) or ()
     lineage = value_of(dataset.facets, "columnLineage", ColumnLineage)

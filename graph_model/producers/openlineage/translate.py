@@ -49,6 +49,7 @@ from graph_model.producers.elements.renames import Rename, add_rename
 from graph_model.producers.openlineage.datasets import (
     DatasetNamer,
     DatasetUse,
+    Names,
     direction,
     partitions,
 )
@@ -100,7 +101,12 @@ from graph_model.producers.openlineage.plans import (
     plans_from,
     plans_of,
 )
-from graph_model.producers.openlineage.reduction import REDUCTIONS, first_excess, without_columns
+from graph_model.producers.openlineage.reduction import (
+    REDUCTIONS,
+    first_excess,
+    is_smaller,
+    without_columns,
+)
 from graph_model.producers.size_bounds import excess_of, weigh
 
 _KINDS: Final = {labels.LIFECYCLE: labels.LIFECYCLE_KIND, labels.NO_WRITE: labels.READ_KIND}
@@ -140,6 +146,7 @@ class _Subject:
     at: int
     producer: str
     job: str = ""
+    names: Names = field(default_factory=dict)
     id: str = field(init=False)
 
     def __post_init__(self) -> None:
@@ -179,8 +186,9 @@ def _within_bounds(
         further = REDUCTIONS[len(statement.left_out) :]
         if not further:
             raise InvalidDocument("", f"less than this, which comes to {excess}")
-        statement = further[0](statement, excess)
-        translation = translate(statement)
+        whole, statement = statement, further[0](statement, excess)
+        if is_smaller(statement, whole):
+            translation = translate(statement)
     return replace(translation, left_out=statement.left_out)
 
 
@@ -201,13 +209,24 @@ def _translate_run(
     touches = whole.outputs or whole.entries or is_query(whole, place, subject.rules)
     if place.role == "run" or touches:
         plans = plans_of(
-            statement, place.job, place.command, subject.scope, subject.rules, declared=False
+            statement,
+            place.job,
+            place.command,
+            subject.scope,
+            subject.rules,
+            subject.names,
+            declared=False,
         )
     base = _run_execution(state, place, subject)
-    names = DatasetNamer.of(statement.inputs, statement.outputs, subject.scope, subject.rules)
+    names = _namer(statement, subject)
     _add_executions(collector, base, plans, statement, subject, names)
     _add_facets(collector, statement, plans, place, subject, names)
     return SubjectTranslation(plans, collector.facts())
+
+
+def _namer(statement: JobStatement, subject: _Subject) -> DatasetNamer:
+    inputs, outputs = statement.inputs, statement.outputs
+    return DatasetNamer.of(inputs, outputs, subject.scope, subject.rules, subject.names)
 
 
 def _add_jobs(collector: FactCollector, place: JobPlace, subject: _Subject) -> None:
@@ -693,13 +712,15 @@ def _read_dataset(event: DatasetEvent, subject: _Subject) -> SubjectTranslation:
 def _translate_dataset(
     event: DatasetEvent, subject: _Subject, statement: JobStatement
 ) -> SubjectTranslation:
-    names = DatasetNamer(subject.scope, subject.rules)
+    names = DatasetNamer(subject.scope, subject.rules, found=subject.names)
     collector = FactCollector()
     plans: tuple[LogicalPlan, ...] = ()
     use = names.use(*event.dataset.key)
     if statement.explicit:
         job = own_job(subject.rules.declared_namespace, use.dataset.uri, subject.rules)
-        plans = plans_of(statement, job, "", subject.scope, subject.rules, declared=True)
+        plans = plans_of(
+            statement, job, "", subject.scope, subject.rules, subject.names, declared=True
+        )
         base = _execution(subject, run_key=subject.key)._replace(kind=labels.DECLARATION_KIND)
         _add_executions(collector, base, plans, statement, subject, names)
     else:
@@ -743,7 +764,7 @@ def _declare(
 ) -> SubjectTranslation:
     collector = FactCollector()
     _add_jobs(collector, place, subject)
-    given = (statement, place.job, place.command, subject.scope, subject.rules)
+    given = (statement, place.job, place.command, subject.scope, subject.rules, subject.names)
     if DECLARATION_FACET in statement.job_facets:  # its row needs the logics, known or not
         logics = read_logics(*given, declared=True)
         plans = plans_from(logics)
@@ -751,7 +772,7 @@ def _declare(
     else:
         plans = plans_of(*given, declared=True)
     base = _execution(subject, run_key=subject.key)._replace(kind=labels.DECLARATION_KIND)
-    names = DatasetNamer.of(statement.inputs, statement.outputs, subject.scope, subject.rules)
+    names = _namer(statement, subject)
     _add_executions(collector, base, plans, statement, subject, names)
     _add_facets(collector, statement, plans, place, subject, names)
     return SubjectTranslation(plans, collector.facts())

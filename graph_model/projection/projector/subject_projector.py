@@ -42,6 +42,8 @@ run."""
 MANY_TOGETHER: Final = 1_000
 """The log warns at each multiple of this number of documents that are translated together."""
 _BYTES_A_BATCH: Final = 16 << 20
+_BYTES_APART: Final = 1 << 20
+"""A subject with more bytes of new documents waits until the smaller ones of its round are done."""
 _NOT_SHOWN: Final = frozenset({DocumentState.PENDING, DocumentState.FAILED})
 
 
@@ -69,6 +71,7 @@ class SubjectProjector:
         self._finished: Attempt | None = None  # the same, once all of it is done
         self.interrupted: Attempt | None = None
         self.left_some = False
+        self._large_waited = False
 
     def take_up(self, noted: Attempt | None) -> None:
         """Begin a round with the journal's note of an attempt, by this process or another."""
@@ -94,10 +97,12 @@ class SubjectProjector:
             self._finished, self.interrupted = self._noted, None
 
     def begin(self, subject_keys: Sequence[str]) -> int:
-        """Project the new documents of as many of these subjects as fit into memory. Returns how
-        many subjects.
+        """Project the new documents of as many of these subjects as fit into memory, the large ones
+        apart from the others and in turn with them. Returns how many subjects.
         """
-        keys, outline = self._outline(subject_keys)
+        outline = self._stores.outline(subject_keys, NEW_A_ROUND)
+        chosen = self._in_turn(subject_keys, outline)
+        keys, outline = self._outline(chosen, outline if len(chosen) == len(subject_keys) else None)
         attempt = attempt_of(keys, outline)
         changes = (d for key in attempt.keys for d in outline.get(key, ()) if is_new(d))
         # A new event of a known plan only adds facts, so repeating it needs no note.
@@ -106,11 +111,24 @@ class SubjectProjector:
             self._carry_out(attempt, outline)
         return len(attempt.keys)
 
-    def _outline(self, subject_keys: Sequence[str]) -> tuple[Sequence[str], Outline]:
+    def _in_turn(self, subject_keys: Sequence[str], outline: Outline) -> Sequence[str]:
+        """The small subjects, or one large subject after a round in which large ones waited."""
+        large = [key for key in subject_keys if _new_bytes(outline.get(key, ())) > _BYTES_APART]
+        if len(subject_keys) < 2 or not large:
+            return subject_keys
+        apart = set(large)
+        small = [key for key in subject_keys if key not in apart]
+        self._large_waited = bool(small) and not self._large_waited
+        return small if self._large_waited else large[:1]
+
+    def _outline(
+        self, subject_keys: Sequence[str], outline: Outline | None = None
+    ) -> tuple[Sequence[str], Outline]:
         """The first subjects that fit into memory together (at least one), with their outline; a
         subject with many new events has only the first of them in it.
         """
-        outline = self._stores.outline(subject_keys, NEW_A_ROUND)
+        if outline is None:
+            outline = self._stores.outline(subject_keys, NEW_A_ROUND)
         while len(subject_keys) > 1 and self._is_full(outline):
             subject_keys = subject_keys[: len(subject_keys) // 2]
             outline = self._stores.outline(subject_keys, NEW_A_ROUND)
@@ -326,10 +344,14 @@ def _within_bounds(subject_keys: Sequence[str], outline: Outline) -> Sequence[st
     """The first subjects that fit into memory together; at least one."""
     total = 0
     for place, subject_key in enumerate(subject_keys):
-        total += sum(one.size for one in outline.get(subject_key, ()) if is_new(one))
+        total += _new_bytes(outline.get(subject_key, ()))
         if total > _BYTES_A_BATCH and place:
             return subject_keys[:place]
     return subject_keys
+
+
+def _new_bytes(documents: Sequence[StoredDocument]) -> int:
+    return sum(one.size for one in documents if is_new(one))
 
 
 def _warn_of_many(subject_key: str, documents: Sequence[StoredDocument]) -> None:

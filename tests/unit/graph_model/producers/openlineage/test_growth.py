@@ -6,9 +6,11 @@ from typing import Any
 
 import pytest
 
-from graph_model import labels
+from graph_model import labels, naming
 from graph_model.facts import LogicalPlanRow, SchemaRow
-from graph_model.producers.openlineage import columns, job_logic, read_event
+from graph_model.producers import size_bounds
+from graph_model.producers.openlineage import columns, job_logic, read_event, translate
+from graph_model.producers.openlineage.events.accumulate import JobStatement
 from tests.openlineage_facts import facts_of_run
 
 WIDTH = 10_000
@@ -73,7 +75,7 @@ def many(inputs: int, outputs: int, width: int) -> Any:
             "run": {"runId": "many"},
             "job": {"namespace": "etl", "name": "many"},
             "inputs": [
-                {"namespace": "s3://lake", "name": f"in/{n}x", "facets": schema}
+                {"namespace": "s3://lake", "name": f"in/{n}x", "facets": schema if width else {}}
                 for n in range(inputs)
             ],
             "outputs": [{"namespace": "s3://lake", "name": f"out/{n}x"} for n in range(outputs)],
@@ -100,3 +102,34 @@ def test_schemas_that_all_plans_would_repeat_are_left_out_as_a_gap(
     assert gaps_of(small) == " ".join(["[]"] * 5)
     assert "schemas-too-large" in gaps_of(large)
     assert [edge.label for edge in large.edges].count(labels.FEEDS) == 2 * 6 + 6
+
+
+def test_a_name_is_read_once_however_many_the_event_has(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The cache of names was cycled four times by an event with more of them than it holds."""
+    read: list[str] = []
+    normalise = naming.normalise
+
+    def counting(uri: str, *others: Any) -> Any:
+        read.append(uri)
+        return normalise(uri, *others)
+
+    monkeypatch.setattr(naming, "normalise", counting)
+    monkeypatch.setattr(size_bounds, "MOST_ELEMENTS", 100)
+    facts_of_run([many(100, 1, 1)])
+    assert len(read) == len(set(read)) == 101
+
+
+def test_a_reduction_that_leaves_nothing_out_is_not_translated(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(size_bounds, "MOST_ELEMENTS", 100)
+    translated: list[JobStatement] = []
+    translate_run = translate._translate_run
+
+    def noting(*parts: Any) -> Any:
+        translated.append(parts[-1])
+        return translate_run(*parts)
+
+    monkeypatch.setattr(translate, "_translate_run", noting)
+    translate.read_run([many(100, 1, 0)])
+    assert [len(statement.inputs) for statement in translated] == [100, 0]
