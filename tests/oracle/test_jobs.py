@@ -12,7 +12,7 @@ from random import Random
 from typing import Final
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from graph_model import labels
@@ -94,7 +94,6 @@ def found(job: Job) -> frozenset[frozenset[str]]:
 
 @pytest.mark.parametrize("agents", [_AGENTS[:1], _AGENTS])
 @given(st.integers(0, 2**32))
-@settings(deadline=None, max_examples=400)
 def test_every_statement_of_a_job_is_one_write(agents: tuple[str, ...], seed: int) -> None:
     job = some_job(Random(seed), agents)
     assert found(job) == job.writes, "\n".join(job.statements)

@@ -14,7 +14,7 @@ from tests.oracle.histories import Asked, History
 from tests.oracle.truth import Oracle
 
 seeds = given(st.integers(0, 2**32))
-quick = settings(deadline=None, max_examples=100, phases=(Phase.reuse, Phase.generate))
+quick = settings(phases=(Phase.reuse, Phase.generate))
 
 
 def answers(oracle: Oracle, asked: Asked) -> set[str]:

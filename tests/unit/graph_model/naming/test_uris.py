@@ -216,7 +216,6 @@ EDITED = st.builds(
 ANY = SPELLED | EDITED | st.text(st.characters(), max_size=40)
 
 
-@settings(deadline=None, max_examples=600)
 @given(ANY)
 @example("jdbc:oracle:thin:@localhost:password=x.")
 @example("mongodb://a{b,c}@d")
@@ -238,7 +237,6 @@ def test_normalising_is_total_and_idempotent(text):
         )
 
 
-@settings(deadline=None, max_examples=600)
 @given(ANY)
 @example("table/delta." + "`/x`" * 50 + "--password ")
 def test_a_name_is_at_most_a_constant_multiple_of_its_text(text):
@@ -246,7 +244,6 @@ def test_a_name_is_at_most_a_constant_multiple_of_its_text(text):
         assert len(name.uri) <= 200 + 12 * len(text)
 
 
-@settings(deadline=None, max_examples=600)
 @given(ANY)
 def test_a_document_names_the_same_datasets_before_and_after_masking(text):
     document = {"operations": {"write": {"outputSource": text}}}

@@ -11,7 +11,7 @@ from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import contextmanager, suppress
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from spark_agent_config.delivery.outbox import Outbox, pause_after
@@ -349,7 +349,6 @@ TROUBLES = (
 )
 
 
-@settings(deadline=None, max_examples=150)
 @given(st.lists(st.none() | st.sampled_from(TROUBLES), max_size=12), st.integers(1, 4))
 def test_whatever_happens_every_document_is_somewhere_and_no_event_goes_without_its_plan(
     script: list[Exception | None], attempts: int

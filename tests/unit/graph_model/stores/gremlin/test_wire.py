@@ -244,7 +244,6 @@ def test_an_error_without_a_request_id_is_read_too() -> None:
     assert (read.request_id, read.code, read.message) == (None, 498, "no such request")
 
 
-@settings(deadline=None, max_examples=300)
 @given(st.binary(max_size=80))
 def test_rubbish_is_no_answer(data: bytes) -> None:
     with pytest.raises(ValueError, match=r"not an answer|too many"):

@@ -6,7 +6,7 @@ import json
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from graph_model.errors import InvalidDocument
@@ -327,7 +327,6 @@ JSON = st.recursive(
 )
 
 
-@settings(max_examples=200, deadline=None)
 @given(st.sampled_from(places(FULL)), JSON)
 def test_any_json_anywhere_is_taken_or_refused_but_never_crashes(path, value):
     refused = refusal(changed(path, value))

@@ -130,7 +130,6 @@ EVENTS = st.lists(
 )
 
 
-@settings(max_examples=100, deadline=None)
 @given(EVENTS, st.randoms(use_true_random=False))
 def test_any_order_and_repetition_of_events_gives_equal_facts(events: Any, chance: random.Random):
     again = [*events, *chance.choices(events, k=3)]

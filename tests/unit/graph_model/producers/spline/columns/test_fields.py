@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from graph_model import labels, naming
@@ -348,7 +348,6 @@ def paths_in(shape: Shape) -> list[tuple[str, ...]]:
     ]
 
 
-@settings(max_examples=150, deadline=None)
 @given(st.data(), shapes().filter(lambda shape: not isinstance(shape, str)))
 def test_a_field_has_the_same_sources_inside_a_plan_and_across_two(
     data: st.DataObject, shape: Shape

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from itertools import pairwise
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from graph_model.producers.spline.columns import lambdas as lambdas_module
@@ -300,7 +300,6 @@ class RandomExpression:
         return column, column
 
 
-@settings(max_examples=150, deadline=None)
 @given(data=st.data())
 def test_a_lambda_means_the_effect_of_its_body_on_the_array(data: st.DataObject) -> None:
     drawn = RandomExpression(data)

@@ -214,7 +214,6 @@ class RandomPlan:
         return self.plan.operation("Expand", below, output=[passing, fresh], params=params)
 
 
-@settings(deadline=None, max_examples=200)
 @given(st.data())
 def test_derivations_are_those_of_a_walk_over_every_path(data: st.DataObject) -> None:
     drawn = RandomPlan(data)
