@@ -56,14 +56,13 @@ def get(client: FlaskClient, path: str, **query: Any) -> Any:
 
 
 def everything(client: FlaskClient) -> dict[str, list[Any]]:
-    """Asks whatever can be asked of every job and dataset that the lists show."""
+    """Asks whatever can be asked of all listed jobs and datasets, and of two columns of each."""
     jobs = get(client, "/graph/jobs")["items"]
     datasets = get(client, "/graph/datasets")["items"]
     get(client, "/graph/overview", layout="true")
     for node in (*jobs, *datasets):
-        for direction in ("both", "upstream", "downstream"):
-            get(client, "/graph/lineage", node=node["id"], depth=3, columns="true",
-                indirect="true", layout="true", direction=direction)  # fmt: skip
+        get(client, "/graph/lineage", node=node["id"], depth=3, columns="true",
+            indirect="true", layout="true")  # fmt: skip
     runs = []
     for job in jobs:
         for plan in get(client, f"/graph/jobs/{job['id']}")["plans"]:
@@ -80,7 +79,7 @@ def everything(client: FlaskClient) -> dict[str, list[Any]]:
         get(client, f"/graph/datasets/{dataset['id']}/history")
         get(client, f"/graph/datasets/{dataset['id']}/facets")
         client.get(f"/graph/datasets/{dataset['id']}/last-writer")
-        for column in (page.get("schema") or {"columns": []})["columns"]:
+        for column in (page.get("schema") or {"columns": []})["columns"][:2]:
             get(client, "/graph/column-lineage", dataset=dataset["id"], column=column["name"])
     get(client, "/graph/search", q="e")
     get(client, "/consumer/data-sources")
