@@ -34,7 +34,7 @@ class Part:
 
 RANDOM: Final = "random"
 PARTS: Final = (
-    Part("spark-3.5", 420),
+    Part("spark-3.5", 480),
     Part("spark-4.0", 400, ("build/spark4/.installed",)),
     Part("spark-4.1", 500, ("build/spark41/.installed",)),
     Part("hudi", 90),

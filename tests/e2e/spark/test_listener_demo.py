@@ -17,7 +17,7 @@ from spark_agent_config.demo import links
 from tests.plan_reader import origins, sources
 from tests.recording_server import RecordingServer, recording_server
 
-pytestmark = [pytest.mark.spark, pytest.mark.timeout(600)]
+pytestmark = [pytest.mark.spark, pytest.mark.part("spark-3.5"), pytest.mark.timeout(600)]
 _ROOT = Path(__file__).parents[3]
 
 

@@ -11,7 +11,7 @@ import pytest
 from tests.e2e.spark.test_listener import run_driver
 from tests.recording_server import recording_server
 
-pytestmark = [pytest.mark.spark, pytest.mark.timeout(400)]
+pytestmark = [pytest.mark.spark, pytest.mark.part("spark-3.5"), pytest.mark.timeout(400)]
 
 _SCRIPT = """
 import gc, json, logging, sys, time
