@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from operator import itemgetter
 from typing import Any, Final
 
 from graph_model import identity, labels
@@ -21,12 +22,13 @@ from graph_model.lineage import Partial
 from graph_model.picture.view import JobReference, iso
 from graph_model.producers.openlineage import RunEvent, ancestors, newest, status
 from graph_model.producers.openlineage.events.accumulate import accumulate
-from graph_model.producers.openlineage.events.documents import run_home, run_key
+from graph_model.producers.openlineage.events.documents import run_key
+from graph_model.producers.openlineage.events.separation import separate_runs
 from graph_model.producers.openlineage.pages.events import shown_event
 from graph_model.producers.openlineage.pages.inspection import bodies
 from graph_model.producers.openlineage.pages.plans import MOST_EVENTS
 from graph_model.producers.openlineage.pages.trees import RunNode, build_tree, unknown_node
-from graph_model.stores.protocols import DocumentState
+from graph_model.stores.protocols import DocumentState, StoredDocument
 
 MOST_RUNS: Final = 500
 MOST_LEVELS: Final = 20
@@ -255,12 +257,12 @@ class RunTrees:
     def _history(self, row: RunRow) -> tuple[tuple[EventView, ...], dict[str, Any]]:
         documents = self._journal.newest_documents(run_key(row.run_id), row.scope, MOST_EVENTS)
         event_of, rules = self._sources.producers.event, self._sources.rules
-        events = [
+        told = [
             (event, one)
             for one in documents
             if isinstance(event := shown_event(one, rules, event_of), RunEvent)
-            and run_home(event) in ("", row.namespace)
         ]
+        events = _of_run(row, told)
         listed = [
             EventView(
                 iso(event.at), event.type, event.producer, one.position, one.state.value, one.reason
@@ -280,6 +282,22 @@ class RunTrees:
         if node is not None and node.job:
             ids.add(node.job)
         return _Briefs(job_references(self._sources, ids))
+
+
+def _of_run(
+    row: RunRow, told: Sequence[tuple[RunEvent, StoredDocument]]
+) -> Sequence[tuple[RunEvent, StoredDocument]]:
+    """The events of the run among those that have its id."""
+    named = (row.namespace, row.name)
+    return next(
+        (
+            run.members
+            for run in separate_runs(told, itemgetter(0))
+            if max(event.at for event, _ in run.members) == row.last_at
+            and any((event.job.namespace, event.job.name) == named for event, _ in run.members)
+        ),
+        (),
+    )
 
 
 def _newest_of_subjects(rows: Sequence[RunRow]) -> Iterable[RunRow]:

@@ -14,6 +14,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from functools import partial
+from operator import itemgetter
 from threading import Lock
 from typing import Final
 
@@ -40,7 +41,7 @@ from graph_model.producers.openlineage import (
     read_event,
     read_run,
 )
-from graph_model.producers.openlineage.events.documents import run_home
+from graph_model.producers.openlineage.events.separation import separate_runs
 from graph_model.producers.translation_result import Outcome, earlier_sets
 from graph_model.stores.protocols import DocumentState, StoredDocument
 
@@ -164,16 +165,16 @@ def _read(documents: Iterable[StoredDocument], outcome: Outcome) -> _Events:
 def _translate_scope(
     scope: str, found: _Events, effects: CommandEffects, rules: Rules, outcome: Outcome
 ) -> None:
-    runs: dict[str, list[tuple[StoredDocument, RunEvent]]] = {}
+    told: list[tuple[StoredDocument, RunEvent]] = []
     for document, event in found:
         if isinstance(event, RunEvent):
-            runs.setdefault(run_home(event), []).append((document, event))
+            told.append((document, event))
         else:
             translate = partial(read_declaration, event, rules, scope)
             _add([(document, event)], translate, effects, outcome)
-    for _, members in sorted(runs.items()):
-        events = [event for _, event in members]
-        _add(members, partial(read_run, events, rules, scope), effects, outcome)
+    for run in separate_runs(told, itemgetter(1)):
+        events = [event for _, event in run.members]
+        _add(run.members, partial(read_run, events, rules, scope, run.mark), effects, outcome)
 
 
 def _add(

@@ -157,15 +157,21 @@ class _Subject:
 
 
 def read_run(
-    events: Iterable[RunEvent], rules: Rules = naming.DEFAULT_RULES, scope: str = ""
+    events: Iterable[RunEvent],
+    rules: Rules = naming.DEFAULT_RULES,
+    scope: str = "",
+    mark: str = "",
 ) -> SubjectTranslation:
-    """The facts of one run: a function of the set of its events. ``scope``: of capture.
+    """The facts of one run: a function of the set of its events. ``scope``: of capture; ``mark``:
+    of a run that shares its id (``separation``).
 
     Raises ValueError for no event, or for events of several runs.
     """
     state = accumulate(events, rules)
     statement = state.statement
     place = place_job(statement, state.run_id, scope, rules)
+    if mark and place.run_key == state.run_id:
+        place = replace(place, run_key=f"{state.run_id} {mark}")
     at = state.last_at if state.ended_at is None else state.ended_at
     producer = producer_text(state.producer)
     subject = _Subject(state.key, scope, rules, at, producer, _job_id(place.job))

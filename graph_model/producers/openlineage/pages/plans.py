@@ -18,7 +18,8 @@ from graph_model.naming import Rules
 from graph_model.producers.openlineage import DatasetEvent, JobEvent, RunEvent
 from graph_model.producers.openlineage.datasets import DatasetNamer
 from graph_model.producers.openlineage.events.accumulate import JobStatement, accumulate, declared
-from graph_model.producers.openlineage.events.documents import Event, run_home
+from graph_model.producers.openlineage.events.documents import Event
+from graph_model.producers.openlineage.events.separation import separate_runs
 from graph_model.producers.openlineage.pages.events import EventOf, shown_event
 from graph_model.producers.openlineage.pages.inspection import (
     EventDataset,
@@ -160,12 +161,19 @@ class EventPlans:
         others.
         """
         found = [event for event in events if event is not None]
-        homes = {run_home(event) for event in found if isinstance(event, RunEvent)}
-        if len(homes) < 2:
+        told = [event for event in found if isinstance(event, RunEvent)]
+        runs = separate_runs(told, lambda event: event)
+        if len(runs) < 2:
             return found
         rows = self._catalogue.runs.of_subjects((execution.subject,))
-        own = {row.namespace for row in rows if row.job == execution.job}
-        return [one for one in found if isinstance(one, RunEvent) and run_home(one) in own]
+        named = {(row.namespace, row.name) for row in rows if row.job == execution.job}
+        return [
+            event
+            for run in runs
+            if any(event.at == execution.at for event in run.members)
+            and any((event.job.namespace, event.job.name) in named for event in run.members)
+            for event in run.members
+        ]
 
     def _statement(self, events: Sequence[Event]) -> JobStatement:
         runs = [event for event in events if isinstance(event, RunEvent)]
