@@ -187,6 +187,7 @@ class ExecutionRow(NamedTuple):
     ``metrics`` is JSON ``{"read": {…}, "write": {…}}``; ``reads`` stands for the set of datasets
     read (``identity.set_text``), so that two reports of one write can be recognised. ``version``,
     ``version_number`` and ``branch`` are those of the ``Version`` that a completed write made.
+    ``running``: its run had not ended then, and goes on reading and writing.
     """
 
     id: str
@@ -213,6 +214,12 @@ class ExecutionRow(NamedTuple):
     version: str = ""
     version_number: int | None = None
     branch: str = ""
+    running: bool = False
+
+    @property
+    def shown_state(self) -> str:
+        """The state for people; ``state`` says whether its writes and reads count."""
+        return labels.RUNNING if self.running else self.state
 
 
 class PartitionRow(NamedTuple):

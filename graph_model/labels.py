@@ -83,8 +83,10 @@ EXECUTION_MODES: Final = (*MODES, OVERWRITE_PARTITIONS)
 COMPLETED: Final = "completed"
 FAILED: Final = "failed"
 STATES: Final = (COMPLETED, FAILED)
-# Of a run alone.
+# Of a run, and of an execution while its run has not ended: it is a completed one until then.
 RUNNING: Final = "running"
+SHOWN_STATES: Final = (*STATES, RUNNING)
+# Of a run alone.
 ABORTED: Final = "aborted"
 
 # Kinds of an execution: the effect of its row on history.

@@ -72,7 +72,7 @@ def execution_views(sources: Sources, rows: Sequence[ExecutionRow]) -> tuple[Exe
         ExecutionView(
             id=row.id,
             at=iso(row.at) or "",
-            state=row.state,
+            state=row.shown_state,
             duration_ms=None if row.duration_ns is None else row.duration_ns / 1_000_000,
             mode=_mode_of(row),
             command=row.command,

@@ -363,7 +363,7 @@ def _job_node(row: JobRow, plans: tuple[str, ...], names: Names, more: More | No
 
 
 def last_run(row: ExecutionRow | None) -> LastRun | None:
-    return None if row is None else LastRun(iso(row.at) or "", row.state)
+    return None if row is None else LastRun(iso(row.at) or "", row.shown_state)
 
 
 def _column_nodes(

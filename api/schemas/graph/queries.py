@@ -100,7 +100,7 @@ class ListQuery(Query):
 
 class JobsQuery(ListQuery):
     namespace = TextField(load_default=None)
-    state = Choice(labels.STATES, load_default=None)
+    state = Choice(labels.SHOWN_STATES, load_default=None)
     order = Choice(JobOrder, load_default=JobOrder.NAMESPACE, data_key="sort")
 
 
@@ -124,7 +124,7 @@ class HistoryQuery(Query):
 
 
 class RunsQuery(HistoryQuery):
-    state = Choice(labels.STATES, load_default=None)
+    state = Choice(labels.SHOWN_STATES, load_default=None)
     order = Choice(ExecutionOrder, load_default=ExecutionOrder.AT_FALLING, data_key="sort")
 
 

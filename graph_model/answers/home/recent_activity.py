@@ -132,6 +132,6 @@ def _written(recent: Iterable[RecentExecution]) -> list[RecentExecution]:
     """The last completed write of each of the datasets written last, newest first."""
     newest: dict[str, RecentExecution] = {}
     for one in recent:
-        if one.kind == labels.WRITE_KIND and one.state == labels.COMPLETED and one.target:
+        if one.kind == labels.WRITE_KIND and one.state != labels.FAILED and one.target:
             newest.setdefault(one.target, one)
     return list(newest.values())[:_MOST_NAMED]

@@ -47,6 +47,7 @@ class Write(NamedTuple):
     come from the best report: one that names every input, then with fewest gaps, then with
     expressions. ``parts`` are the partitions that the write may have touched, ``closes`` those that
     it replaced. ``number`` and ``branch`` name the version that it made, None where not reported.
+    ``running``: its run had not ended, and went on reading.
     """
 
     id: str
@@ -59,6 +60,7 @@ class Write(NamedTuple):
     executions: tuple[str, ...]
     number: int | None = None
     branch: str = MAIN_BRANCH
+    running: bool = False
 
     @property
     def order(self) -> tuple[int, str]:
@@ -291,6 +293,7 @@ def write_of(group: Sequence[SuccessfulWrite], details: Details) -> Write:
         executions=tuple(row.id for row in group),
         number=numbered.version_number,
         branch=numbered.branch,
+        running=any(row.running for row in group),
     )
 
 

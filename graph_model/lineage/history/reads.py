@@ -38,7 +38,8 @@ class ReadStates:
         bound: dict[tuple[str, str], _BoundRead] = {}
         for write, source in listed:
             partitions = self._parts.partitions_read(write, source)
-            own = Moment(places[source, write.at], write.at, write.at, partitions)
+            until = write.at + write.running  # a run in progress reads what comes at its time, too
+            own = Moment(places[source, write.at], until, until, partitions)
             found[write.id, source] = (own,)
             if rows := self._parts.bound_reads_of(write, source):
                 bound[write.id, source] = own, rows

@@ -1,9 +1,10 @@
 """OpenLineage's documents -> facts, in the vocabulary that Spline's plans have.
 
-A run enters the graph once it has ended: until then its RunRow and JobRow show that it is running.
-A stream or a service need not end; its newest event stands for its end, so that its lineage is
-seen. Spark's helper runs (no output, or reads for the sake of another command) are RunRows under
-their application and nothing else.
+A run that has not ended shows the tables that its events name, as ``running``: its writes close
+nothing, and its facts are replaced when it ends. A stream or a service need not end: what it wrote
+until an event of it stays, whatever comes later, its end in a failure included. Spark's helper runs
+(no output, or reads for the sake of another command) are RunRows under their application and
+nothing else.
 
 One execution for each dataset that a run writes: its id covers the run, the terminal state and
 its time, and all that its row says, so a later event about the run makes another one (the
@@ -12,7 +13,7 @@ projector withdraws the former).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Container, Iterable, Iterator, Mapping
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Final
 
@@ -59,6 +60,7 @@ from graph_model.producers.openlineage.events.accumulate import (
     RunState,
     accumulate,
     declared,
+    seen_running,
 )
 from graph_model.producers.openlineage.events.declaration_facet import DECLARATION_FACET
 from graph_model.producers.openlineage.events.documents import (
@@ -72,7 +74,6 @@ from graph_model.producers.openlineage.events.documents import (
 from graph_model.producers.openlineage.events.facets import (
     Facet,
     Facets,
-    JobType,
     Lifecycle,
     LineageEntry,
     is_silent,
@@ -80,6 +81,7 @@ from graph_model.producers.openlineage.events.facets import (
 )
 from graph_model.producers.openlineage.events.jobs import (
     JobPlace,
+    is_endless,
     is_query,
     own_job,
     place_job,
@@ -167,7 +169,8 @@ def read_run(
 
     Raises ValueError for no event, or for events of several runs.
     """
-    state = accumulate(events, rules)
+    told = tuple(events)
+    state = accumulate(told, rules)
     statement = state.statement
     place = place_job(statement, state.run_id, scope, rules)
     if mark and place.run_key == state.run_id:
@@ -175,7 +178,22 @@ def read_run(
     at = state.last_at if state.ended_at is None else state.ended_at
     producer = producer_text(state.producer)
     subject = _Subject(state.key, scope, rules, at, producer, _job_id(place.job))
-    return _within_bounds(statement, lambda reduced: _translate_run(state, place, subject, reduced))
+    before = _before_its_end(state, told, rules)
+    return _within_bounds(
+        statement, lambda reduced: _translate_run(state, before, place, subject, reduced)
+    )
+
+
+def _before_its_end(
+    state: RunState, events: Sequence[RunEvent], rules: Rules
+) -> tuple[RunState, ...]:
+    """The states of a run in progress that count as writes and reads of their own."""
+    if is_endless(state.statement, rules):
+        seen = seen_running(events, rules)
+        if not seen and _is_broken(state) and state.started_at < (state.ended_at or 0):
+            return (replace(state, last_at=state.started_at),)  # only its failure names the tables
+        return seen
+    return () if state.ended_at is not None else (state,)
 
 
 def _within_bounds(
@@ -199,35 +217,71 @@ def _within_bounds(
 
 
 def _translate_run(
-    state: RunState, place: JobPlace, subject: _Subject, statement: JobStatement
+    state: RunState,
+    before: Sequence[RunState],
+    place: JobPlace,
+    subject: _Subject,
+    statement: JobStatement,
 ) -> SubjectTranslation:
-    """The facts of a run; ``statement`` is the translated part of the state's own."""
+    """The facts of a run; ``statement`` is the translated part of the state's own, ``before`` are
+    its states before its end.
+    """
     collector = FactCollector()
     row = _run_row(state, place, subject)
     collector.add(row)
     _add_jobs(collector, place, subject)
     _add_application(collector, row, place)
-    if state.ended_at is None and not row.endless:
-        return SubjectTranslation((), collector.facts())
-    _add_tree(collector, place, subject)
-    plans: tuple[LogicalPlan, ...] = ()
+    used: dict[str, LogicalPlan] = {}
     whole = state.statement
-    touches = whole.outputs or whole.entries or is_query(whole, place, subject.rules)
-    if place.role == "run" or touches:
-        plans = plans_of(
-            statement,
-            place.job,
-            place.command,
-            subject.scope,
-            subject.rules,
-            subject.names,
-            declared=False,
-        )
-    base = _run_execution(state, place, subject)
+    writes = bool(whole.outputs or whole.entries)
+    for earlier in before:
+        shown = statement if statement.left_out else earlier.statement
+        if shown.outputs or shown.entries or (shown.inputs and not writes):
+            base = _running_execution(earlier, place, subject, endless=row.endless)
+            plans = _add_run(collector, base, shown, place, subject)
+            used |= {plan.head.id: plan for plan in plans}
+    if state.ended_at is not None or row.endless:
+        _add_tree(collector, place, subject)
+        plans = _plans_of_run(whole, statement, place, subject)
+        names = _namer(statement, subject)
+        if state.ended_at is not None:
+            base = _run_execution(state, place, subject)
+            _add_executions(collector, base, plans, statement, subject, names)
+            used |= {plan.head.id: plan for plan in plans}
+        _add_facets(collector, statement, plans, place, subject, names)
+    return SubjectTranslation(tuple(used.values()), collector.facts())
+
+
+def _add_run(
+    collector: FactCollector,
+    base: ExecutionRow,
+    statement: JobStatement,
+    place: JobPlace,
+    subject: _Subject,
+) -> tuple[LogicalPlan, ...]:
+    """Add the executions of a run in one of its states; returns their plans."""
+    plans = _plans_of_run(statement, statement, place, subject)
     names = _namer(statement, subject)
     _add_executions(collector, base, plans, statement, subject, names)
-    _add_facets(collector, statement, plans, place, subject, names)
-    return SubjectTranslation(plans, collector.facts())
+    return plans
+
+
+def _plans_of_run(
+    whole: JobStatement, statement: JobStatement, place: JobPlace, subject: _Subject
+) -> tuple[LogicalPlan, ...]:
+    """The plans of a statement, which is ``whole`` or a part of it; a helper of Spark has none."""
+    touches = whole.outputs or whole.entries or is_query(whole, place, subject.rules)
+    if place.role != "run" and not touches:
+        return ()
+    return plans_of(
+        statement,
+        place.job,
+        place.command,
+        subject.scope,
+        subject.rules,
+        subject.names,
+        declared=False,
+    )
 
 
 def _namer(statement: JobStatement, subject: _Subject) -> DatasetNamer:
@@ -263,7 +317,6 @@ def _job_id(job: JobName | None) -> str:
 
 def _run_row(state: RunState, place: JobPlace, subject: _Subject) -> RunRow:
     statement = state.statement
-    kind = value_of(statement.job_facets, "jobType", JobType)
     row = RunRow(
         id="",
         subject=subject.id,
@@ -275,7 +328,7 @@ def _run_row(state: RunState, place: JobPlace, subject: _Subject) -> RunRow:
         scope=subject.scope,
         state=state.state,
         folded=place.folded and not statement.outputs,
-        endless=kind is not None and kind.processing in subject.rules.endless_processing,
+        endless=is_endless(statement, subject.rules),
         application_id=place.application_id,
         started_at=state.started_at,
         ended_at=state.ended_at,
@@ -321,6 +374,24 @@ def _run_execution(state: RunState, place: JobPlace, subject: _Subject) -> Execu
         command=place.command,
         application_id=place.application_id,
         dynamic=writes_dynamically(place.command, state.statement.run_facets),
+    )
+
+
+def _running_execution(
+    state: RunState, place: JobPlace, subject: _Subject, *, endless: bool
+) -> ExecutionRow:
+    """The row that the executions of a run in progress start from.
+
+    A batch job may have written nothing yet: its write must not close earlier ones.
+    """
+    base = _run_execution(state, place, subject)
+    return base._replace(
+        at=state.last_at,
+        state=labels.COMPLETED,
+        error=None,
+        duration_ns=None,
+        mode="" if endless else labels.UNKNOWN_MODE,
+        running=True,
     )
 
 
@@ -474,7 +545,7 @@ def _by_id(datasets: Iterable[Dataset], names: DatasetNamer) -> _ById:
 def _completed(
     base: ExecutionRow, plan: LogicalPlanHead, touched: _Touched, subject: _Subject
 ) -> ExecutionRow:
-    mode = plan.mode
+    mode = base.mode if base.mode and plan.mode == labels.OVERWRITE else plan.mode
     dynamic = base.dynamic and mode == labels.OVERWRITE
     named = any(role == "write" for role, _, _ in touched.partitions)
     if mode == labels.OVERWRITE and (dynamic or named):

@@ -52,6 +52,7 @@ class SuccessfulWrite(NamedTuple):
     bound: bool = True
     version_number: int | None = None
     branch: str = MAIN_BRANCH
+    running: bool = False
 
 
 class Span(NamedTuple):

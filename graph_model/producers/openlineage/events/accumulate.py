@@ -14,7 +14,7 @@ Events are put in order by (event time, digest) and each distinct one counts onc
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 from graph_model import labels
@@ -42,6 +42,8 @@ from graph_model.producers.openlineage.events.facets import (
 
 SNAPSHOT: Final = "COMPLETE_SNAPSHOT"
 _STATES: Final = {COMPLETE: labels.COMPLETED, FAIL: labels.FAILED, ABORT: labels.ABORTED}
+_HOUR: Final = 3_600_000  # milliseconds
+_MOST_CHANGES: Final = 50
 _SEVERITY: Final = {COMPLETE: 0, ABORT: 1, FAIL: 2}
 
 
@@ -111,6 +113,48 @@ def accumulate(events: Iterable[RunEvent], rules: Rules = DEFAULT_RULES) -> RunS
     )
 
 
+def seen_running(events: Iterable[RunEvent], rules: Rules = DEFAULT_RULES) -> tuple[RunState, ...]:
+    """The states of a run before its end, by time: one where its tables change, else one an hour.
+
+    Each holds what the events until then say, so that a later event changes no answer about an
+    earlier time; only a complete snapshot with other tables replaces the former ones. Past a bound
+    of changes the tables stay.
+    """
+    told: list[RunEvent] = []
+    states: list[RunState] = []
+    tables: object = None
+    changes = 0
+    for event in sorted({event.digest: event for event in events}.values(), key=_order):
+        if event.type in TERMINAL:
+            continue
+        told.append(event)
+        named = _tables_of(event)
+        if named and named != tables and changes < _MOST_CHANGES:
+            tables, changes = named, changes + 1
+            state = accumulate(told, rules)
+            if _is_snapshot(value_of(state.statement.job_facets, "jobType", JobType)):
+                states.clear()
+            states.append(state)
+        elif states and event.at // _HOUR > states[-1].last_at // _HOUR:
+            states.append(replace(states[-1], last_at=event.at))
+    return tuple(states)
+
+
+def _is_snapshot(kind: JobType | None) -> bool:
+    return kind is not None and kind.content == SNAPSHOT
+
+
+def _tables_of(event: RunEvent) -> list[object]:
+    """What an event says of its job's tables; empty for none. Statistics change with each event."""
+    listed = [("input", one) for one in event.inputs] + [("output", one) for one in event.outputs]
+    told: list[object] = [
+        (role, one.key, sorted((name, facet.digest) for name, facet in one.facets.items()))
+        for role, one in listed
+    ]
+    lineage = event.job.facets.get("lineage")
+    return told if lineage is None else [*told, lineage.digest]
+
+
 def declared(event: JobEvent) -> JobStatement:
     """The content of a job's declaration."""
     lineage = event.job.facets.get("lineage")
@@ -146,7 +190,7 @@ def _statement(ordered: Sequence[RunEvent], rules: Rules) -> JobStatement:
     job_facets = _latest(event.job.facets for event in ordered)
     speaking = ordered
     kind = value_of(job_facets, "jobType", JobType)
-    if kind is not None and kind.content == SNAPSHOT:
+    if _is_snapshot(kind):
         speaking = _snapshot(ordered)
     lineages = [event.job.facets["lineage"] for event in speaking if "lineage" in event.job.facets]
     return JobStatement(

@@ -245,6 +245,12 @@ def _command_word(statement: JobStatement, parent: RunReference | None) -> str:
     return rest.partition(".")[0]
 
 
+def is_endless(statement: JobStatement, rules: Rules) -> bool:
+    """Whether the job is a stream or a service, which need not end."""
+    kind = value_of(statement.job_facets, "jobType", JobType)
+    return kind is not None and kind.processing in rules.endless_processing
+
+
 def writes_dynamically(command: str, facets: Facets) -> bool:
     """Whether an overwrite by the command replaces only the partitions that it has rows for: the
     command says so, or the session's setting, where the client is told to capture it.

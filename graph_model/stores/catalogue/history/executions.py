@@ -26,7 +26,12 @@ from graph_model.stores.catalogue.reading.applications import (
     run_of,
     under_applications,
 )
-from graph_model.stores.catalogue.reading.conditions import pairs_from, successful, until
+from graph_model.stores.catalogue.reading.conditions import (
+    pairs_from,
+    shown_state,
+    successful,
+    until,
+)
 from graph_model.stores.catalogue.reading.reader import CatalogueReader
 from graph_model.stores.catalogue.reading.value_tables import (
     MATERIALIZED,
@@ -291,7 +296,7 @@ def _times_of_writes() -> sa.Select[Any]:
 def _last_states() -> sa.Select[Any]:
     asked, own = input_column(), executions.c
     newest = newest_id("job", asked, "any")
-    return sa.select(asked.c.value, own.at, own.state, own.producer).join_from(
+    return sa.select(asked.c.value, own.at, shown_state(own), own.producer).join_from(
         asked, executions, own.id == newest
     )
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 from typing import Any
 
 import sqlalchemy as sa
@@ -20,7 +20,7 @@ from graph_model.stores.catalogue.reading.applications import (
     names_of_runs,
     run_of,
 )
-from graph_model.stores.catalogue.reading.conditions import until
+from graph_model.stores.catalogue.reading.conditions import shown_state, until
 from graph_model.stores.catalogue.reading.reader import CatalogueReader
 from graph_model.stores.catalogue.reading.sort_orders import ListKeys, unknown_last
 from graph_model.stores.catalogue.reading.value_tables import at_values, is_input
@@ -118,7 +118,7 @@ class SqlCatalogueLists(CatalogueReader):
         """Equal names by id. By namespace an index is read, else all jobs are sorted."""
         chosen = _jobs_like(query, namespace, at) + _not_hidden(hidden, jobs.c.id)
         if state is not None:
-            chosen.append(_of_last_run("state", at) == state)
+            chosen.append(_state_of_last_run(at) == state)
         keys = ListKeys(f"jobs by {order}", order.falls, _job_keys(order, at))
         asked = sa.select(*STORAGE_OF[JobRow].fields).where(*chosen)
         values = at_values(hidden)
@@ -233,20 +233,20 @@ def _jobs_like(query: str, namespace: str | None, at: int | None) -> list[sa.Col
 def _job_summary(row: JobRow, runs: int, last: ExecutionRow | None) -> JobSummary:
     if last is None:
         return JobSummary(row, runs, None, None)
-    return JobSummary(row, runs, last.at, last.state)
+    return JobSummary(row, runs, last.at, last.shown_state)
 
 
 def _job_keys(order: JobOrder, at: int | None) -> tuple[sa.ColumnElement[Any], ...]:
     own = jobs.c
     place = (own.namespace, own.name, own.id)
-    last_run = unknown_last(_of_last_run("at", at), order)
+    last_run = unknown_last(_of_last_run(_time, at), order)
     match order.field:
         case JobOrder.NAME:
             return own.name, own.namespace, own.id
         case JobOrder.LAST_RUN:
             return last_run, *place
         case JobOrder.STATE:
-            state = _of_last_run("state", at)
+            state = _state_of_last_run(at)
             failed = sa.case((state == labels.FAILED, 1), (state.is_not(None), 0))
             return unknown_last(failed, order), last_run, *place
         case JobOrder.RUNS:
@@ -254,16 +254,27 @@ def _job_keys(order: JobOrder, at: int | None) -> tuple[sa.ColumnElement[Any], .
     return place
 
 
-def _of_last_run(column: str, at: int | None) -> sa.ColumnElement[Any]:
+def _of_last_run(
+    column: Callable[[Any], sa.ColumnElement[Any]], at: int | None
+) -> sa.ColumnElement[Any]:
     """A column of the newest execution of a job by (at, id); null where it has none."""
     seen = executions.alias("seen").c
     return (
-        sa.select(seen[column])
+        sa.select(column(seen))
         .where(seen.job == jobs.c.id, *until(seen.at, at))
         .order_by(seen.at.desc(), seen.id.desc())
         .limit(1)
         .scalar_subquery()
     )
+
+
+def _time(of: Any) -> sa.ColumnElement[int]:
+    column: sa.ColumnElement[int] = of.at
+    return column
+
+
+def _state_of_last_run(at: int | None) -> sa.ColumnElement[str]:
+    return _of_last_run(shown_state, at)
 
 
 def _run_count(at: int | None) -> sa.ColumnElement[Any]:

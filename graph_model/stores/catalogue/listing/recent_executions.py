@@ -12,7 +12,7 @@ import sqlalchemy as sa
 
 from graph_model import labels
 from graph_model.stores.catalogue.reading.applications import run_of
-from graph_model.stores.catalogue.reading.conditions import until
+from graph_model.stores.catalogue.reading.conditions import shown_state, until
 from graph_model.stores.catalogue.reading.reader import CatalogueReader
 from graph_model.stores.catalogue.reading.sort_orders import ListKeys, unknown_last
 from graph_model.stores.catalogue.reading.value_tables import at_values, input_column
@@ -46,14 +46,17 @@ class SqlRecentExecutions(CatalogueReader):
             *until(columns.at, at),
         ]
         if state is not None:
-            chosen.append(columns.state == state)
+            running = state == labels.RUNNING
+            chosen.append(columns.running if running else columns.state == state)
+            if state == labels.COMPLETED:
+                chosen.append(~columns.running)
         asked = sa.select(
             columns.id,
             columns.job,
             run_of(columns).label("run"),
             columns.target,
             columns.at,
-            columns.state,
+            shown_state(columns).label("state"),
             columns.kind,
             DURATION_MS.label("duration_ms"),
             columns.error,

@@ -22,6 +22,11 @@ def successful(of: Any, *, writes_only: bool) -> tuple[sa.ColumnElement[bool], .
     return (of.kind == labels.WRITE_KIND, completed) if writes_only else (completed,)
 
 
+def shown_state(of: Any) -> sa.ColumnElement[str]:
+    """``ExecutionRow.shown_state`` of an execution (``of``: columns of the table or an alias)."""
+    return sa.case((of.running, labels.RUNNING), else_=of.state)
+
+
 def pairs_from(
     first: sa.ColumnElement[str],
     second: sa.ColumnElement[str],
