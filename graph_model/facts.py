@@ -407,6 +407,7 @@ class ApplicationRow(NamedTuple):
 
 CHECK: Final = "check"
 READER: Final = "reader"
+DESCRIBED: Final = "described"
 
 
 class FacetRow(NamedTuple):
@@ -417,9 +418,10 @@ class FacetRow(NamedTuple):
     where the facet was ``deleted``. ``job`` is the job that reported it, "" for a dataset's own
     declaration.
 
-    Two kinds are contents of a facet and not facets themselves: ``check``, one check of a dataset
-    (``name`` is its key, "" where all were deleted), and ``reader``, the content that a run
-    without writes reports of itself, on each dataset that it read.
+    Three kinds are contents of a facet and not facets themselves: ``check``, one check of a dataset
+    (``name`` is its key, "" where all were deleted); ``reader``, the content that a run without
+    writes reports of itself, on each dataset that it read; ``described``, the schema (``name`` is
+    its id) that an event about the dataset alone gave it.
     """
 
     entity: str

@@ -22,6 +22,7 @@ from graph_model.error_text import shortened
 from graph_model.errors import InvalidDocument
 from graph_model.facts import (
     CHECK,
+    DESCRIBED,
     NO_NUMBER,
     READER,
     ApplicationRow,
@@ -743,12 +744,18 @@ def _add_rows(
 
 
 def _add_row(
-    collector: FactCollector, subject: _Subject, entity: str, kind: str, facet: Facet
+    collector: FactCollector,
+    subject: _Subject,
+    entity: str,
+    kind: str,
+    facet: Facet,
+    *,
+    with_body: bool = True,
 ) -> None:
     row = FacetRow(
         entity, kind, facet.name, subject.at, subject.id, facet.digest, facet.deleted, subject.job
     )
-    if facet.deleted:
+    if facet.deleted or not with_body:
         collector.add(row)
     else:
         collector.add(row, FacetBodyRow(facet.digest, spell(facet.body)))
@@ -775,7 +782,7 @@ def _read_job(event: JobEvent, subject: _Subject) -> SubjectTranslation:
 
 
 def _read_dataset(event: DatasetEvent, subject: _Subject) -> SubjectTranslation:
-    """Lineage without a job gets a job that stands for the declaration."""
+    """Lineage without a job gets a job that stands for the declaration, and so does a rename."""
     dataset = event.dataset
     lineage = value_of(dataset.facets, "lineage", LineageEntry)
     entries: tuple[LineageEntry, ...] = ()
@@ -793,12 +800,21 @@ def _translate_dataset(
     collector = FactCollector()
     plans: tuple[LogicalPlan, ...] = ()
     use = names.use(*event.dataset.key)
-    if statement.explicit:
+    renamed = not statement.explicit and _rename_of(event.dataset, names) is not None
+    if statement.explicit or renamed:  # a rename moves data at its time, as that of a run does
         job = own_job(subject.rules.declared_namespace, use.dataset.uri, subject.rules)
         plans = plans_of(
-            statement, job, "", subject.scope, subject.rules, subject.names, declared=True
+            statement,
+            job,
+            "",
+            subject.scope,
+            subject.rules,
+            subject.names,
+            declared=statement.explicit,
         )
-        base = _execution(subject, run_key=subject.key)._replace(kind=labels.DECLARATION_KIND)
+        base = _execution(subject, run_key=subject.key)
+        if not renamed:
+            base = base._replace(kind=labels.DECLARATION_KIND)
         _add_executions(collector, base, plans, statement, subject, names)
     else:
         execution = identity.vertex_id(labels.EXECUTION, subject.id, event.digest)
@@ -827,13 +843,13 @@ def _add_described_dataset(
     add_dataset(collector, use.dataset)
     _add_dataset_facets(collector, subject, dataset, names, "")
     schema = dataset.facets.get("schema")
-    if schema is not None and not schema.deleted and not is_silent(schema):
-        known = names.use(*dataset.key)
+    if schema is not None and not is_silent(schema):
+        known = names.use(*dataset.key)  # with no columns where they were deleted
         add_schema_of(collector, known)
         collector.add(SupportRow(subject.id, known.schema_id))
         _add_row(collector, subject, use.id, "dataset", schema)
-    elif schema is not None and schema.deleted:
-        _add_row(collector, subject, use.id, "dataset", schema)
+        described = Facet(known.schema_id, {}, schema.digest)
+        _add_row(collector, subject, use.id, DESCRIBED, described, with_body=False)
 
 
 def _declare(

@@ -9,12 +9,17 @@ import sqlalchemy as sa
 from sqlalchemy.engine import Connection
 
 from graph_model import labels
-from graph_model.facts import SchemaRow, SchemaUseRow
+from graph_model.facts import DESCRIBED, SchemaRow, SchemaUseRow
 from graph_model.stores.catalogue.nodes import SqlNodeLookup
 from graph_model.stores.catalogue.reading.conditions import successful
 from graph_model.stores.catalogue.reading.reader import rows_for
-from graph_model.stores.catalogue.reading.value_tables import is_input, made_once, until_input
-from graph_model.stores.catalogue.tables import executions, schema_uses, schemas
+from graph_model.stores.catalogue.reading.value_tables import (
+    input_column,
+    is_input,
+    made_once,
+    until_input,
+)
+from graph_model.stores.catalogue.tables import executions, facets, schema_uses, schemas
 
 
 class SqlSchemaHistory(SqlNodeLookup):
@@ -29,9 +34,12 @@ class SqlSchemaHistory(SqlNodeLookup):
     def newest_schema_ids(self, datasets: Collection[str], at: int | None) -> dict[str, str]:
         """Among equal times and roles the greatest ids of the plan and of the schema come first."""
         with self._read() as connection:
-            chosen = _only_schemas(connection, datasets) if at is None else {}
-            left = set(datasets) - chosen.keys()
             uses: dict[str, list[_Use]] = {}
+            for dataset, schema, time in rows_for(connection, _described(), datasets, at):
+                uses[dataset] = [_Use("", dataset, schema, labels.WRITE, time, time)]
+            alone = set(datasets) - uses.keys()
+            chosen = _only_schemas(connection, alone) if at is None else {}
+            left = set(datasets) - chosen.keys()
             for use in map(_Use._make, rows_for(connection, _schema_uses(), left, at)):
                 uses.setdefault(use.dataset, []).append(use)
         for dataset, candidates in uses.items():
@@ -53,7 +61,9 @@ class SqlSchemaHistory(SqlNodeLookup):
 
 
 class _Use(NamedTuple):
-    """A SchemaUseRow with the newest execution of its plan at a time, and at any."""
+    """A SchemaUseRow with the newest execution of its plan at a time, and at any; ``logical_plan``
+    "" for an event about the dataset alone.
+    """
 
     logical_plan: str
     dataset: str
@@ -80,6 +90,26 @@ def _used_schemas() -> sa.Select[Any]:
         .distinct()
         .join_from(schema_uses, schemas, schemas.c.id == uses.schema)
         .where(is_input(uses.dataset))
+    )
+
+
+@made_once
+def _described() -> sa.Select[Any]:
+    """Datasets with the newest schema that events about them alone gave them, and its time."""
+    asked, seen, own = input_column(), facets.alias("seen").c, facets.c
+    newest = (
+        sa.select(sa.func.max(seen.at))
+        .where(seen.entity == asked.c.value, seen.kind == DESCRIBED, until_input(seen.at))
+        .scalar_subquery()
+    )
+    return (
+        sa.select(asked.c.value, sa.func.max(own.name), own.at)
+        .join_from(
+            asked,
+            facets,
+            sa.and_(own.entity == asked.c.value, own.kind == DESCRIBED, own.at == newest),
+        )
+        .group_by(asked.c.value, own.at)
     )
 
 

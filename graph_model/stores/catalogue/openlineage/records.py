@@ -9,7 +9,7 @@ from typing import Any, Final
 import sqlalchemy as sa
 from sqlalchemy.engine import Connection
 
-from graph_model.facts import CHECK, READER, FacetRow, RunRow
+from graph_model.facts import CHECK, DESCRIBED, READER, FacetRow, RunRow
 from graph_model.stores.catalogue.reading.applications import names_of_runs, under_applications
 from graph_model.stores.catalogue.reading.conditions import pairs_from, until
 from graph_model.stores.catalogue.reading.reader import CatalogueReader
@@ -30,6 +30,9 @@ from graph_model.stores.protocols import Page
 from graph_model.stores.protocols.records import Rows
 
 _BODIES: Final = prepared(sa.select(facet_bodies).where(is_input(facet_bodies.c.id)))
+
+_CONTENTS: Final = (CHECK, READER, DESCRIBED)
+"""The kinds of rows that are contents of a facet and not facets themselves."""
 
 
 class SqlRunRecords(CatalogueReader):
@@ -168,9 +171,7 @@ class SqlFacetRecords(CatalogueReader):
     ) -> Page[FacetRow]:
         columns = facets.c
         chosen = [columns.entity == entity, *until(columns.at, at)]
-        chosen.append(
-            columns.kind.not_in((CHECK, READER)) if kind is None else columns.kind == kind
-        )
+        chosen.append(columns.kind.not_in(_CONTENTS) if kind is None else columns.kind == kind)
         chosen += [] if name is None else [columns.name == name]
         names = ("at", "kind", "name", "subject", "digest", "job")
         keys = ListKeys("facets", True, [columns[one] for one in names])
