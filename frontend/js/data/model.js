@@ -172,6 +172,7 @@ function changeOf({ change }) {
 
 function jobDetail(node) {
   if (node.lastRun?.state === 'failed') return 'last run failed';
+  if (node.lastRun?.state === 'running') return 'running';
   return node.shared ? `${node.namespace} · shared name` : node.namespace;
 }
 

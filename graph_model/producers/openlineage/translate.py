@@ -179,22 +179,25 @@ def read_run(
     at = state.last_at if state.ended_at is None else state.ended_at
     producer = producer_text(state.producer)
     subject = _Subject(state.key, scope, rules, at, producer, _job_id(place.job))
-    before = _before_its_end(state, told, rules)
+    before = _before_its_end(state, told, place, rules)
     return _within_bounds(
         statement, lambda reduced: _translate_run(state, before, place, subject, reduced)
     )
 
 
 def _before_its_end(
-    state: RunState, events: Sequence[RunEvent], rules: Rules
+    state: RunState, events: Sequence[RunEvent], place: JobPlace, rules: Rules
 ) -> tuple[RunState, ...]:
-    """The states of a run in progress that count as writes and reads of their own."""
+    """The states of a run in progress that count as writes and reads of their own.
+
+    Spark's agent sends START for every query: its commands count when they have ended.
+    """
     if is_endless(state.statement, rules):
         seen = seen_running(events, rules)
         if not seen and _is_broken(state) and state.started_at < (state.ended_at or 0):
             return (replace(state, last_at=state.started_at),)  # only its failure names the tables
         return seen
-    return () if state.ended_at is not None else (state,)
+    return (state,) if state.ended_at is None and place.role == "run" else ()
 
 
 def _within_bounds(
