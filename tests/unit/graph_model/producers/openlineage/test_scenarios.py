@@ -14,6 +14,7 @@ import pytest
 from graph_model import labels
 from graph_model.facts import (
     CHECK,
+    DESCRIBED,
     READER,
     ColumnRow,
     DatasetRow,
@@ -148,7 +149,7 @@ class Summary:
         return [
             f"{row.kind} {self.names[row.entity]} {row.name}{' deleted' * row.deleted}"
             for row in self.rows(FacetRow)
-            if row.kind not in (CHECK, READER)  # results of facets, not facets
+            if row.kind not in (CHECK, DESCRIBED, READER)  # results of facets, not facets
         ]
 
     def metrics(self) -> list[str]:
