@@ -86,7 +86,7 @@ class Lineage:
         self._time_limit_ms = time_limit_ms
         self._structure = structure or Structure()
         self._hidden = hidden
-        self.history = History(catalogue, self._structure.plans)
+        self.history = History(catalogue, self._structure)
 
     # --- tables and jobs
 

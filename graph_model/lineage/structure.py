@@ -16,12 +16,14 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Iterable, Mapping
 from contextlib import suppress
 from threading import Lock
-from typing import Final, Generic, TypeVar
+from typing import Final, Generic, NamedTuple, TypeVar
 
 from cachetools import LRUCache
 
-from graph_model.facts import Edge, LogicalPlanRow
+from graph_model.facts import DatasetRow, Edge, LogicalPlanRow
 from graph_model.naming.schemas import ColumnSpelling
+from graph_model.naming.uri_parts.containment import Location
+from graph_model.stores.protocols import Surroundings
 
 _MEGABYTE: Final = 1_000_000
 _ID_BYTES: Final = 150  # a text of some forty characters in a collection
@@ -54,13 +56,24 @@ class StructureCache(Generic[_Key, _Value]):
                     self._values[key] = value
 
 
+class PlacedDataset(NamedTuple):
+    """A dataset with its location, the ids that the folders above it have as datasets, and where to
+    look for the locations that share files with it: a function of the dataset's id.
+    """
+
+    row: DatasetRow
+    location: Location
+    folders: tuple[str, ...] = ()
+    surroundings: tuple[Surroundings, ...] = ()
+
+
 class Structure:
-    """Plans, columns and schemas, of some 75 MB at most.
+    """Datasets, plans, columns and schemas, of some 85 MB at most.
 
     ``complete``: the logical plans that have their marker. ``sources``: the inputs of such a plan.
-    ``plans``: a plan's row. ``columns``: the dataset and path behind a column's id.
-    ``derivations``: by (logical plan, column) the edges into it. ``spellings``: by the id of a
-    schema its columns by their paths.
+    ``plans``: a plan's row. ``datasets``: a dataset and its place. ``columns``: the dataset and
+    path behind a column's id. ``derivations``: by (logical plan, column) the edges into it.
+    ``spellings``: by the id of a schema its columns by their paths.
     """
 
     def __init__(self) -> None:
@@ -72,6 +85,9 @@ class Structure:
         )
         self.plans: StructureCache[str, LogicalPlanRow] = StructureCache(
             15 * _MEGABYTE, _weight_of_row
+        )
+        self.datasets: StructureCache[str, PlacedDataset] = StructureCache(
+            10 * _MEGABYTE, _weight_of_place
         )
         self.columns: StructureCache[str, tuple[str, str]] = StructureCache(
             10 * _MEGABYTE, _weight_of_ids
@@ -86,6 +102,11 @@ class Structure:
 
 def _weight_of_ids(ids: Iterable[str]) -> int:
     return _ENTRY_BYTES + sum(_ID_BYTES + len(one) for one in ids)
+
+
+def _weight_of_place(placed: PlacedDataset) -> int:
+    texts = 3 * len(placed.row.uri) + len(placed.row.name)
+    return 3 * _ENTRY_BYTES + texts + 3 * _ID_BYTES * len(placed.folders)
 
 
 def _weight_of_row(row: LogicalPlanRow) -> int:

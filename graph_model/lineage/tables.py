@@ -169,8 +169,8 @@ class TableWalks:
         self, reads: Collection[Moment], question: Question
     ) -> Mapping[str, Collection[str]]:
         """Per dataset read the locations that share files with it."""
-        datasets = {read.dataset for read in reads}
-        return self._history.locations.around_at(datasets, question.at)
+        found = self._history.locations.around_at({read.dataset for read in reads}, question.at)
+        return {dataset: others for dataset, others in found.items() if others}
 
     def _steps_of_job(
         self, job: str, question: Question, found: TableFindings
@@ -349,6 +349,8 @@ def _with_shared_reads(step: Step, around: Mapping[str, Collection[str]]) -> Ste
 
         in/orders_*.csv was read  =>  in/orders_1.csv was read, under the name of the pattern
     """
+    if not around:
+        return step
     shared = [
         (called, Moment(other, read.since, read.until))
         for called, read in step.inputs

@@ -11,6 +11,7 @@ from typing import Final
 from graph_model import identity
 from graph_model.batches import batched
 from graph_model.facts import DatasetRow
+from graph_model.lineage.structure import PlacedDataset, StructureCache
 from graph_model.naming.uri_parts.containment import Location, begins, folders_above, holds, meets
 from graph_model.stores.protocols import Catalogue, Surroundings
 
@@ -89,13 +90,15 @@ class SharedLocations:
 
         s3://land/in/orders_*.csv  =>  s3://land/in, s3://land/in/orders_1.csv
 
-    ``cut``: some were left out, because there are more than ``LOCATION_LIMIT``.
+    ``cut``: some were left out, because there are more than ``LOCATION_LIMIT``. ``known`` keeps
+    datasets for later questions.
     """
 
-    def __init__(self, catalogue: Catalogue) -> None:
+    def __init__(self, catalogue: Catalogue, known: StructureCache[str, PlacedDataset]) -> None:
         self._catalogue = catalogue
+        self._known = known
         self._around: dict[str, tuple[str, ...]] = {}
-        self._rows: dict[str, DatasetRow] = {}
+        self._placed: dict[str, PlacedDataset] = {}
         self._seen: dict[Surroundings, tuple[DatasetRow, ...]] = {}
         self.cut = False
 
@@ -120,42 +123,42 @@ class SharedLocations:
         found = self.around_at(datasets, at)
         return {*datasets, *(other for some in found.values() for other in some)}
 
-    def folders_of(self, dataset: str) -> list[str]:
+    def folders_of(self, dataset: str) -> tuple[str, ...]:
         """The ids that the folders above a location have as datasets; it has been asked for, or
         shares files with one that has.
         """
-        row = self._rows[dataset]
-        return [identity.dataset_id(row.scope, uri) for uri in folders_above(_location(row))]
+        return self._placed[dataset].folders
 
     def holds(self, outer: str, inner: str) -> bool:
         """Whether one location holds all of the other one; both are known as in ``folders_of``."""
-        one, other = self._rows[outer], self._rows[inner]
-        return one.scope == other.scope and holds(_location(one), _location(other))
+        one, other = self._placed[outer], self._placed[inner]
+        return one.row.scope == other.row.scope and holds(one.location, other.location)
 
     def is_pattern(self, dataset: str) -> bool:
-        return self._rows[dataset].kind == _PATTERN
+        return self._placed[dataset].location.is_pattern
 
     def _learn(self, datasets: Collection[str]) -> None:
         self._around |= dict.fromkeys(datasets, ())
-        unknown = {dataset for dataset in datasets if dataset not in self._rows}
-        read = self._catalogue.datasets(unknown) if unknown else ()
-        self._rows |= {row.id: row for row in read if row.kind in _LOCATIONS}
-        places = {
-            dataset: (
-                *map(Surroundings, self.folders_of(dataset)),
-                Surroundings("", row.scope, begins(_location(row))),
-            )
-            for dataset in datasets
-            if (row := self._rows.get(dataset)) is not None
-        }
-        self._look({place for some in places.values() for place in some})
-        for dataset, some in places.items():
-            own = _location(self._rows[dataset])
-            found = {row.id: row for place in some for row in self._seen[place]}
-            found = {key: row for key, row in found.items() if meets(own, _location(row))}
-            found.pop(dataset, None)
-            self._rows |= found
-            self._around[dataset] = tuple(sorted(found))
+        self._read(datasets)
+        placed = [self._placed[dataset] for dataset in datasets if dataset in self._placed]
+        self._look({place for one in placed for place in one.surroundings})
+        for own in placed:
+            found = {row.id: row for place in own.surroundings for row in self._seen[place]}
+            found.pop(own.row.id, None)
+            if found:
+                self._note(found.values())
+                near = (key for key in found if meets(own.location, self._placed[key].location))
+                self._around[own.row.id] = tuple(sorted(near))
+
+    def _read(self, datasets: Collection[str]) -> None:
+        self._placed |= self._known.find(set(datasets) - self._placed.keys())
+        new = set(datasets) - self._placed.keys()
+        if new:
+            self._note(self._catalogue.datasets(new))
+            self._known.keep({key: self._placed[key] for key in new & self._placed.keys()})
+
+    def _note(self, rows: Iterable[DatasetRow]) -> None:
+        self._placed |= {row.id: _placed(row) for row in rows if row.id not in self._placed}
 
     def _look(self, places: Collection[Surroundings]) -> None:
         new = {place for place in places if place not in self._seen}
@@ -166,5 +169,10 @@ class SharedLocations:
             self._seen[place] = tuple(row for row in rows if row.kind in _LOCATIONS)
 
 
-def _location(row: DatasetRow) -> Location:
-    return Location(row.uri, row.kind == _PATTERN)
+def _placed(row: DatasetRow) -> PlacedDataset:
+    if row.kind not in _LOCATIONS:
+        return PlacedDataset(row, Location(row.uri, is_pattern=False))
+    location = Location(row.uri, row.kind == _PATTERN)
+    folders = tuple(identity.dataset_id(row.scope, uri) for uri in folders_above(location))
+    beneath = Surroundings("", row.scope, begins(location))
+    return PlacedDataset(row, location, folders, (*map(Surroundings, folders), beneath))
