@@ -48,8 +48,9 @@ def last_writer(
 ) -> LastWriter:
     """The newest completed write (that may have touched the partition), and the failures since.
 
-    A write to a branch of the table is not a write of the table itself. Renames are followed back:
-    the last writer may have written the table under a former name.
+    A write of a location that shares files with the dataset (a folder above it, a file in it) is
+    one of the dataset; one to a branch of the table is not a write of the table itself. Renames
+    are followed back: the last writer may have written the table under a former name.
 
     Raises InvalidReference for a partition that is not ``key=value/…`` with keys that the dataset
     is partitioned by.
@@ -57,7 +58,8 @@ def last_writer(
     sources = open_node(sources, labels.DATASET, dataset)
     dataset_row(sources, dataset)
     part = part_of(_known_partition(sources, dataset, partition)) if partition is not None else None
-    found = _newest_write(sources, dataset, part, at)
+    written = dataset if part is not None else _last_written(sources, dataset, at)
+    found = _newest_write(sources, written, part, at)
     renames: list[RenameRow] = []
     while len(renames) < RENAMES_FOLLOWED and (row := _rename_behind(sources, found)):
         earlier = _newest_write(sources, row.former, part, row.at - 1)
@@ -66,6 +68,16 @@ def last_writer(
         renames.append(row)
         found = replace(earlier, failed_since=(*found.failed_since, *earlier.failed_since))
     return replace(found, renames=tuple(renaming(sources, row) for row in renames))
+
+
+def _last_written(sources: Sources, dataset: str, at: int | None) -> str:
+    """The location with the newest write among the dataset and those that share files with it."""
+    locations = History(sources.catalogue).locations
+    shared = locations.with_shared((dataset,), at) - (sources.hidden - {dataset})
+    if len(shared) == 1:
+        return dataset
+    times = sources.catalogue.last_writes(shared, at)
+    return max(times, key=lambda one: (times[one], one == dataset, one), default=dataset)
 
 
 def _rename_behind(sources: Sources, found: LastWriter) -> RenameRow | None:

@@ -109,3 +109,29 @@ def test_the_writer_of_the_folder_is_upstream(headwater: SmallHeadwater) -> None
     assert {"land", "load"} <= {node["label"] for node in nodes}
     (listed,) = client.get("/graph/datasets?q=raw/x").get_json()["items"]
     assert listed["uri"] == "s3://lake/raw/x.csv"
+
+
+def test_a_file_is_upstream_of_the_readers_of_its_pattern_alone(headwater: SmallHeadwater) -> None:
+    runs = [
+        ("land", ["raw/o"], ["in/o_1.csv"]),
+        ("other", ["raw/c"], ["in/c_1.csv"]),
+        ("orders", ["in/o_*.csv"], ["orders"]),
+        ("customers", ["in/c_*.csv"], ["customers"]),
+    ]
+    for number, (job, inputs, outputs) in enumerate(runs):
+        body = a_run(inputs, outputs) | {"eventTime": f"2024-01-01T00:00:0{number}.000Z"}
+        body["run"] = {"runId": f"{number}b9a2f2e-6a5c-4a52-9e1a-0f5c0b1c2d3e"}
+        headwater.accept(lineage_event(body | {"job": {"namespace": "etl", "name": job}}))
+    headwater.project()
+    client = client_of(headwater, 4_000_000_000_000)
+
+    def impact(node: str) -> set[str]:
+        reply = client.get("/graph/impact", query_string={"node": node}).get_json()
+        return {item.get("uri") or item["label"] for item in reply["items"]}
+
+    assert impact("dataset:s3://lake/in/o_1.csv") == {"s3://lake/orders", "orders"}
+    assert impact("dataset:s3://lake/in/c_*.csv") == {"s3://lake/customers", "customers"}
+    assert impact("job:etl/land") >= {"s3://lake/in/o_*.csv", "s3://lake/orders", "orders"}
+    pattern = identity.dataset_id("", "s3://lake/in/o_*.csv")
+    last = client.get(f"/graph/datasets/{pattern}/last-writer").get_json()["execution"]
+    assert last["job"]["name"] == "land"
