@@ -204,6 +204,7 @@ const PARTIAL = Object.freeze({
   edges: 'more edges belong to this answer than one reply may hold',
   time: 'the walk ran out of time',
   hub: 'a node with very many neighbours was not followed',
+  locations: 'of a folder or pattern with very many files some were not followed',
   rebuilding: 'the graph is still catching up with the journal',
   full: 'the graph is full, and new jobs, tables and columns wait for room',
   starts: 'more tables begin like this than are followed',
