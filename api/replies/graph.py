@@ -18,7 +18,7 @@ from graph_model.answers.plans.pages import PlanPage
 from graph_model.answers.runs.one_run import OpenLineageRun, ReportedRun
 from graph_model.answers.runs.pages import RunPage
 from graph_model.answers.runs.trees import RunBranch, RunTree
-from graph_model.lineage import Influences, Partial
+from graph_model.lineage import Influences, NotSeen, Partial
 from graph_model.picture.operations import OperationView
 from graph_model.picture.view import (
     ColumnEdgeView,
@@ -110,7 +110,13 @@ def graph_reply(view: GraphView, lack: Partial | None) -> dict[str, Any]:
         "layers": [{"name": layer.name, "colour": layer.colour} for layer in view.layers],
         "hidden": view.hidden,
         **lanes,
+        **_not_seen(view.not_seen),
     }
+
+
+def _not_seen(found: NotSeen | None) -> dict[str, Any]:
+    """``partial`` where these are the least numbers: a bound was met."""
+    return {} if found is None else {"notSeen": found._asdict()}
 
 
 def _mark(view: GraphView, node: Node) -> dict[str, Any]:
@@ -186,6 +192,7 @@ def _edge(edge: FeedEdge | ColumnEdgeView) -> dict[str, Any]:
     if isinstance(edge, ColumnEdgeView):
         chain: dict[str, Any] = {} if edge.hops is None else {"hops": edge.hops}
         chain |= {"masking": True} if edge.masking else {}
+        chain |= {} if edge.seen else {"seen": False}
         return _between(edge, edge.kind) | {
             "how": edge.how,
             "expression": edge.expression,
@@ -201,6 +208,8 @@ def _edge(edge: FeedEdge | ColumnEdgeView) -> dict[str, Any]:
         reply["jobs"] = list(edge.jobs)
     if edge.attempted:
         reply["attempted"] = True
+    if not edge.seen:
+        reply["seen"] = False
     return reply | _route(edge)
 
 

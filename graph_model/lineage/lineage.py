@@ -289,7 +289,7 @@ class Lineage:
         names = _within(names, bounds)
         nodes = {column_id(name): node_of(name) for name in names}
         within = [e for e in edges if {e.out_id, e.in_id} <= nodes.keys()]
-        derived = fold_column_edges(within, self._hidden_plans(within))
+        derived = fold_column_edges(within, self._hidden_plans(within), _seen_edges(within, found))
         moments = {m for at, step in found.steps for m in (at, *(read for _, read in step.inputs))}
         moments |= {moment_of(dataset, question.at) for dataset in found.datasets}
         influences = self._influences(columns, names, moments, question.at, bounds)
@@ -382,6 +382,7 @@ class Lineage:
             for direction in part.directions:
                 walk = columns.upstream if direction == Direction.UPSTREAM else columns.downstream
                 walk(names, part, found, optional)
+        counted = self._count_not_seen_columns(names, optional, question, found)
         edges = tuple(sorted(found.drawn(self._hidden_plans(found.edges.values()))))
         drawn = [(node.dataset, node.path) for node in found.nodes.values()]
         influences = self._influences(columns, drawn, found.moments, question.at, found.bounds)
@@ -399,8 +400,48 @@ class Lineage:
             via=tuple(sorted(found.nodes.keys() - found.answers)),
             left_out=found.left_out(),
             influences=influences,
+            not_seen=counted,
         )
         return _with_chains(answer, question, found.traces, set(map(column_id, names | optional)))
+
+    def _count_not_seen_columns(
+        self,
+        names: set[Name],
+        optional: set[Name],
+        question: Question,
+        seen: ColumnFindings,
+    ) -> NotSeen | None:
+        """The tables and jobs of columns that a walk by plans in force finds beyond ``seen``."""
+        if not question.not_seen:
+            return None
+        bounds = self._bounds()
+        columns = self._columns(bounds, indirect=question.indirect)
+        found = ColumnFindings(question.limit, bounds, hidden=self._hidden)
+        found.admit_asked(names)
+        part = replace(question, reach=Reach.IN_FORCE, chains=False)
+        for direction in part.directions:
+            walk = columns.upstream if direction == Direction.UPSTREAM else columns.downstream
+            walk(names, part, found, optional)
+        jobs = self.history.plans.jobs_of(_plans_behind(found) | _plans_behind(seen))
+        more = {jobs.get(plan, "") for plan in _plans_behind(found)}
+        known = {jobs.get(plan, "") for plan in _plans_behind(seen)}
+        return NotSeen(
+            len(found.datasets - seen.datasets - set(self._hidden)),
+            len(more - known - set(self._hidden)),
+            bounds.partial is not None,
+        )
+
+
+def _plans_behind(found: ColumnFindings) -> set[str]:
+    return {str(edge.value("logical_plan")) for edge in found.edges.values()}
+
+
+def _seen_edges(edges: Iterable[Edge], found: TableFindings) -> frozenset[str] | None:
+    """Those of the edges between columns (ids) by plans that reads have seen; None: all."""
+    if found.seen is None:
+        return None
+    plans = {use[0] for use in found.seen}
+    return frozenset(edge.id for edge in edges if edge.value("logical_plan") in plans)
 
 
 def _within(names: set[Name], bounds: Bounds) -> set[Name]:

@@ -20,6 +20,7 @@ from graph_model.lineage import (
     ColumnEdge,
     ColumnNode,
     Influences,
+    NotSeen,
     Partial,
     PlanUse,
     holders,
@@ -194,7 +195,8 @@ Route = tuple[tuple[float, float], ...]
 class FeedEdge(NamedTuple):
     """Between a dataset and a job, or with jobs left out between two datasets.
 
-    ``attempted``: failed runs alone tried it, nothing flowed.
+    ``attempted``: failed runs alone tried it, nothing flowed. ``seen`` is False where no chain of
+    the answer has seen data flow, and it will at the next runs of plans in force.
     """
 
     id: str
@@ -205,6 +207,7 @@ class FeedEdge(NamedTuple):
     jobs: tuple[str, ...] = ()
     attempted: bool = False
     route: Route | None = None
+    seen: bool = True
 
 
 class ColumnEdgeView(NamedTuple):
@@ -219,6 +222,7 @@ class ColumnEdgeView(NamedTuple):
     hops: int | None = None
     route: Route | None = None
     masking: bool = False
+    seen: bool = True
 
 
 class NodeMark(NamedTuple):
@@ -263,6 +267,7 @@ class GraphView:
     marks: Mapping[str, NodeMark] = field(default_factory=dict)
     layers: tuple[DrawnLayer, ...] = ()
     lanes: tuple[Lane, ...] | None = None
+    not_seen: NotSeen | None = None  # what possible flow would add, if it was counted
 
 
 @dataclass(frozen=True, slots=True)
@@ -314,6 +319,7 @@ def draw(answer: Answer, names: Names, *, jobs: bool, columns: bool) -> GraphVie
         depth_reached=answer.depth_reached,
         partial=answer.partial,
         folded=answer.folded,
+        not_seen=answer.not_seen,
     )
 
 
@@ -423,10 +429,12 @@ def _feeds(answer: Answer) -> list[FeedEdge]:
     """Dataset -> job -> dataset, one edge a pair, with the plans behind it; attempts
     alone where nothing flowed.
     """
-    true = _feeds_of([use for use in answer.plans if not use.attempted])
+    true = _feeds_of([use for use in answer.plans if use.seen and not use.attempted])
+    coming = _feeds_of([use for use in answer.plans if not use.seen])
     tried = _feeds_of([use for use in answer.plans if use.attempted])
-    marked = {key: edge._replace(attempted=True) for key, edge in tried.items()}
-    edges = marked | true
+    edges = {key: edge._replace(attempted=True) for key, edge in tried.items()}
+    edges |= {key: edge._replace(seen=False) for key, edge in coming.items()}
+    edges |= true
     return [edges[pair] for pair in sorted(edges)]
 
 
@@ -455,9 +463,11 @@ def _feeds_of(uses: Iterable[PlanUse]) -> dict[tuple[str, str], FeedEdge]:
 def _feeds_without_jobs(answer: Answer) -> list[FeedEdge]:
     plans: dict[tuple[str, str], set[str]] = {}
     jobs: dict[tuple[str, str], set[str]] = {}
+    seen: set[tuple[str, str]] = set()
     for use in answer.plans:
         for source in use.sources:
             for target in use.targets:
+                seen |= {(source, target)} if use.seen else set()
                 plans.setdefault((source, target), set()).add(use.logical_plan)
                 jobs.setdefault((source, target), set()).add(use.job)
     return [
@@ -467,6 +477,7 @@ def _feeds_without_jobs(answer: Answer) -> list[FeedEdge]:
             pair[1],
             tuple(sorted(plans[pair])),
             jobs=tuple(sorted(jobs[pair])),
+            seen=pair in seen,
         )
         for pair in sorted(plans)
     ]
@@ -485,6 +496,7 @@ def _column_edge(edge: ColumnEdge, names: Names) -> ColumnEdgeView:
         jobs=tuple(sorted(jobs)),
         hops=edge.hops,
         masking=edge.masking,
+        seen=edge.seen,
     )
 
 

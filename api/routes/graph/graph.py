@@ -42,7 +42,7 @@ from graph_model.answers.datasets import pages as dataset_answers
 from graph_model.answers.plans import pages as plan_answers
 from graph_model.answers.runs import pages as run_answers
 from graph_model.answers.visibility import Selection
-from graph_model.lineage import Question
+from graph_model.lineage import Question, Reach
 
 blueprint = Blueprint("graph", __name__, url_prefix="/graph", description="The lineage graph")
 
@@ -60,6 +60,8 @@ def _question(query: Mapping[str, Any], node: str, *, columns: bool) -> Question
         columns=columns,
         indirect=query["indirect"],
         limit=query["limit"],
+        reach=query["reach"],
+        not_seen=query["reach"] is Reach.SEEN,
     )
 
 

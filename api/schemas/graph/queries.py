@@ -76,6 +76,7 @@ class LineageQuery(PictureQuery):
     classification = TextField(most=64, load_default=None)
     limit = IntegerField(1, 5_000, load_default=500)
     beyond = Flag(load_default=False)
+    reach = Choice(REACHES, load_default=Reach.SEEN)
 
 
 class ColumnLineageQuery(Query):
@@ -89,6 +90,13 @@ class ColumnLineageQuery(Query):
     limit = IntegerField(1, 5_000, load_default=500)
     layout = Flag(load_default=False)
     group = Choice(("layer",), load_default=None)
+    reach = Choice(REACHES, load_default=Reach.SEEN)
+
+    @validates_schema(skip_on_field_errors=True)
+    def check_reach(self, data: Any, **_: Any) -> None:
+        """An edge from end to end is not drawn by its steps: seen ones and others are one."""
+        if data["ends"] and data["reach"] is not Reach.SEEN:
+            raise ValidationError("seen, where ends is true", "reach")
 
 
 class ListQuery(Query):

@@ -45,6 +45,7 @@ class EdgeReply(Reply):
     kind = fields.String(required=True, metadata={"enum": ["feeds", "DIRECT", "INDIRECT"]})
     plans = fields.List(fields.String(), required=True)
     attempted = fields.Boolean()
+    seen = fields.Boolean()
     route = fields.List(fields.List(fields.Float()))
 
 
@@ -58,6 +59,7 @@ class GraphReply(Reply):
     cut = fields.Nested(PartialReply, required=True, allow_none=True, data_key="partial")
     layers = fields.List(fields.Dict())
     hidden = fields.Integer()
+    not_seen = fields.Dict(data_key="notSeen")
 
 
 class TotalsReply(Reply):

@@ -1,0 +1,87 @@
+"""Lineage is what was seen; possible flow is counted beside it, and drawn where it is asked for."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from flask.testing import FlaskClient
+
+from api.schemas.graph.reply import GraphReply
+from tests.e2e.answers.test_reading_jobs import edges_of, get, run, table
+from tests.e2e.small_client import client_of
+from tests.projections import SmallHeadwater, lineage_event
+
+NOW = 1_772_400_000_000
+RAW, DAILY = "dataset:s3://lake/raw", "dataset:s3://lake/daily"
+
+
+def copied(source: str) -> dict[str, Any]:
+    """``k`` is a copy of the source's."""
+    field = {"namespace": "s3://lake", "name": source, "field": "k"}
+    return {"columnLineage": {"fields": {"k": {"inputFields": [field]}}}}
+
+
+@pytest.fixture
+def client(headwater: SmallHeadwater) -> FlaskClient:
+    """The reader ran an hour before the writer."""
+    told = [
+        run("report", "09:00:00", table("daily"),
+            outputs=[{**table("report"), "facets": copied("daily")}]),
+        run("load", "10:00:00", table("raw"),
+            outputs=[{**table("daily"), "facets": copied("raw")}]),
+    ]  # fmt: skip
+    headwater.accept(*map(lineage_event, told))
+    headwater.project()
+    return client_of(headwater, NOW)
+
+
+def test_history_ends_where_nothing_was_seen_and_counts_what_is_possible(
+    client: FlaskClient,
+) -> None:
+    reply = get(client, "/graph/lineage", node=RAW, depth=5)
+    assert edges_of(reply) == {("raw", "load"), ("load", "daily")}
+    assert reply["notSeen"] == {"tables": 1, "jobs": 1, "partial": False}
+    near = get(client, "/graph/lineage", node=RAW, depth=1)
+    assert near["notSeen"] == {"tables": 0, "jobs": 0, "partial": False}
+
+
+@pytest.mark.parametrize("columns", ["false", "true"])
+def test_possible_flow_marks_the_edges_on_which_nothing_was_seen(
+    client: FlaskClient, columns: str
+) -> None:
+    query = {"node": RAW, "depth": 5, "reach": "possible", "columns": columns}
+    reply = get(client, "/graph/lineage", **query)
+    assert GraphReply().load(reply)
+    feeds = [edge for edge in reply["edges"] if edge["kind"] == "feeds"]
+    unseen = edges_of({**reply, "edges": [e for e in feeds if e.get("seen") is False]})
+    assert unseen == {("daily", "report"), ("report", "report")}
+    derived = [edge for edge in reply["edges"] if edge["kind"] != "feeds"]
+    assert [edge.get("seen", True) for edge in derived].count(False) == (columns == "true")
+    assert "notSeen" not in reply
+    up = get(client, "/graph/lineage", node="dataset:s3://lake/report", depth=5, reach="possible")
+    assert {label for label, _ in edges_of(up)} >= {"raw", "daily"}
+
+
+def test_columns_have_possible_flow_too(client: FlaskClient) -> None:
+    asked = {"dataset": "s3://lake/raw", "column": "k", "depth": 5}
+    reply = get(client, "/graph/column-lineage", **asked)
+    assert len(reply["edges"]) == 1
+    assert reply["notSeen"] == {"tables": 1, "jobs": 1, "partial": False}
+    more = get(client, "/graph/column-lineage", **asked, reach="possible")
+    assert [edge.get("seen", True) for edge in more["edges"]].count(False) == 1
+    assert len(more["edges"]) == 2
+
+
+@pytest.mark.parametrize(
+    ("path", "query"),
+    [
+        ("/graph/lineage", {"node": RAW, "reach": "in-force"}),
+        ("/graph/column-lineage", {"dataset": "s3://lake/raw", "reach": "possible", "ends": 1}),
+        ("/graph/impact", {"node": RAW, "reach": "none"}),
+    ],
+)
+def test_another_reach_is_refused(client: FlaskClient, path: str, query: dict[str, Any]) -> None:
+    answer = client.get(path, query_string=query)
+    assert answer.status_code == 400
+    assert "reach" in answer.get_data(as_text=True)
