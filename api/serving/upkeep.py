@@ -23,6 +23,7 @@ import time
 from collections.abc import Callable, Iterable, Sequence
 from typing import Final
 
+from api.http.bodies import PROCESS_MARK
 from api.intake.removals import Covered, choose_cutoffs, give
 from api.service import Service
 from api.service.storage import StorageUse
@@ -52,6 +53,8 @@ _SHORT_SECONDS: Final = 5.0
 _PAUSE_SECONDS: Final = 0.2
 """The pause between two steps, in which waiting documents are projected."""
 _TIDY_STEPS: Final = 100
+_MOST_HASHES: Final = 5_000
+"""Hashes in one transaction: some tens of milliseconds."""
 _STEP_SECONDS: Final = 600.0
 """How long a step may take before the rest is left to the next night."""
 _ALERT_SECONDS: Final = 0.5
@@ -87,6 +90,7 @@ class Upkeep:
         self._keep = keep
         self._most = most
         self._was_short = False
+        self._hashes_forgotten = False
         self._stopping = threading.Event()
         self._sleep = sleep or (lambda seconds: not self._stopping.wait(seconds))
         self._thread = threading.Thread(target=self._run, name="upkeep", daemon=True)
@@ -130,11 +134,24 @@ class Upkeep:
         if self._service.storage is not None:
             self._service.storage.keep_measure()
             self._tidy(self._service.storage)
+        self._forget_hashes()
         projector = self._service.projector
         if self._keep is None or projector.state != "ready" or projector.rebuild_waits:
             return 0
         night = self._taken_night(self._keep)
         return 0 if night is None else self._prune(self._keep, night)
+
+    def _forget_hashes(self) -> None:
+        """Once: the hashes of bytes that earlier processes left, whose keys are gone, and those
+        without a key of earlier versions.
+        """
+        for _ in range(_TIDY_STEPS):
+            if self._hashes_forgotten:
+                return
+            found = self._service.journal.forget_bytes(PROCESS_MARK, _MOST_HASHES)
+            self._hashes_forgotten = found < _MOST_HASHES
+            if not self._sleep(_PAUSE_SECONDS):
+                return
 
     def _tidy(self, storage: StorageUse) -> None:
         """Some steps a minute, with writers in between."""

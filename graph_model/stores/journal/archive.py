@@ -3,15 +3,16 @@
     {"headwater": "backup", "format": 2, "createdAt": …}      the header
     {"position": 1, "kind": "plan", …, "receipts": […]}       a document with its body and arrivals
     {"damaged": {"position": 2, "reason": "…", …}}            an unreadable document, left out
-    {"raw": "<hash>", "scope": "", "positions": [1]}          the documents behind received bytes
     {"key": {…}}                                              an API key, without its secret
     {"end": {"documents": 1, "receipts": 1, "sha256": "…"}}   the end: nothing else is missing
 
 ``sha256`` covers all lines before the last. A body is kept byte for byte, for its hash covers its
 bytes: as text where it is UTF-8, else in base64. A document with a damaged body is left out and
-named: it would damage every journal that it is restored into, and counts as new when a client sends
-it again. Format 1 had no keys. Graph and catalogue are not in it, nor are the settings of
-``journal_meta`` with their positions: the documents give them again, and the same.
+named: it would damage every journal that it is restored into, and counts as new when a client
+sends it again. Format 1 had no keys. Earlier versions wrote hashes of received bytes as well
+(``{"raw": …}`` lines, a field of receipts): bytes hold secrets, so they are not written, nor
+read. Graph and catalogue are not in it, nor are the settings of ``journal_meta`` with their
+positions: the documents give them again, and the same.
 """
 
 from __future__ import annotations
@@ -28,7 +29,6 @@ from sqlalchemy.engine import Connection, Engine
 
 from graph_model.errors import ConfigurationError, InvalidInput, JournalUnavailable
 from graph_model.stores.database import (
-    after_keys,
     chunks,
     count_from,
     count_rows,
@@ -109,7 +109,6 @@ def _lines(
             missing.add(line["damaged"]["position"])
         if (done := counts["documents"] + len(missing)) % _PAGE == 0:
             progress(done, max(total, done))
-    yield from _raw(engine, last or 0, missing)
     with read(engine, JournalUnavailable) as connection:
         yield from key_lines(connection)
 
@@ -158,7 +157,7 @@ def _arrivals(
             columns.received_at,
             columns.principal,
             columns.route,
-            columns.raw_hash,
+            sa.literal("").label("raw_hash"),
         )
         .where(columns.position.in_(positions), columns.id <= newest)
         .order_by(columns.position, columns.id)
@@ -226,39 +225,6 @@ def _spelled(body: bytes) -> dict[str, str]:
         return {"body": body.decode()}
     except UnicodeDecodeError:
         return {"base64": base64.b64encode(body).decode("ascii")}
-
-
-def _raw(engine: Engine, last: int, missing: set[int]) -> Iterator[dict[str, Any]]:
-    """The documents of received bytes, if all of them are in the archive."""
-    keys = (raw.c.raw_hash, raw.c.scope)
-    asked = sa.select(*keys).distinct().order_by(*keys).limit(_RAW_PAGE)
-    after: tuple[str, str] | None = None
-    while True:
-        page = asked if after is None else asked.where(after_keys(keys, after))
-        with read(engine, JournalUnavailable) as connection:
-            found = [(row.raw_hash, row.scope) for row in connection.execute(page)]
-            taken = _positions_of(connection, found)
-        for key in found:
-            if max(taken[key]) <= last and not missing.intersection(taken[key]):
-                yield {"raw": key[0], "scope": key[1], "positions": taken[key]}
-        if len(found) < _RAW_PAGE:
-            return
-        after = found[-1]
-
-
-def _positions_of(
-    connection: Connection, keys: Sequence[tuple[str, str]]
-) -> dict[tuple[str, str], list[int]]:
-    found: dict[tuple[str, str], list[int]] = {}
-    for chunk in chunks(sorted({raw_hash for raw_hash, _ in keys})):
-        asked = (
-            sa.select(raw.c.raw_hash, raw.c.scope, raw.c.position)
-            .where(raw.c.raw_hash.in_(chunk))
-            .order_by(raw.c.raw_hash, raw.c.scope, raw.c.ordinal)
-        )
-        for raw_hash, scope, position in connection.execute(asked):
-            found.setdefault((raw_hash, scope), []).append(position)
-    return found
 
 
 # --- lines -> contents ---------------------------------------------------------------------------
@@ -412,7 +378,6 @@ def _insert(connection: Connection, lines: Sequence[Any]) -> int:
         (bodies, _body_rows(connection, found)),
         (documents, rows),
         (receipts, [row for line in found for row in _receipt_rows(line)]),
-        (raw, [row for line in lines if "raw" in line for row in _raw_rows(line)]),
     ):
         if inserted:
             # Only a body may come twice: as several scopes reported it.
@@ -468,22 +433,12 @@ def _document_row(line: Any) -> dict[str, Any]:
 
 
 def _receipt_rows(line: Any) -> Iterator[dict[str, Any]]:
-    for number, received_at, principal, route, raw_hash in line["receipts"]:
+    for number, received_at, principal, route, _ in line["receipts"]:
         yield {
             "id": number,
             "position": line["position"],
             "received_at": received_at,
             "principal": principal,
             "route": route,
-            "raw_hash": raw_hash,
-        }
-
-
-def _raw_rows(line: Any) -> Iterator[dict[str, Any]]:
-    for ordinal, position in enumerate(line["positions"]):
-        yield {
-            "raw_hash": line["raw"],
-            "scope": line["scope"],
-            "ordinal": ordinal,
-            "position": position,
+            "raw_hash": "",
         }

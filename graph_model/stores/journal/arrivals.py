@@ -211,6 +211,21 @@ def _remember(
     )
 
 
+def forget_hashes(connection: Connection, mark: str, most: int) -> int:
+    """Remove hashes of bytes that do not begin with the mark, at most so many of each table."""
+    old = sa.or_(raw.c.raw_hash < mark, raw.c.raw_hash > f"{mark}~")
+    found = connection.execute(sa.select(raw.c.raw_hash).where(old).limit(most)).scalars().all()
+    for chunk in chunks(sorted(set(found))):
+        connection.execute(raw.delete().where(raw.c.raw_hash.in_(chunk)))
+    # Earlier versions kept it with each receipt as well.
+    kept = sa.select(receipts.c.id).where(receipts.c.raw_hash != "").limit(most)
+    ids = connection.execute(kept).scalars().all()
+    for numbers in chunks(ids):
+        blank = receipts.update().where(receipts.c.id.in_(numbers)).values(raw_hash="")
+        connection.execute(blank)
+    return max(len(found), len(ids))
+
+
 # --- rows ----------------------------------------------------------------------------------------
 
 

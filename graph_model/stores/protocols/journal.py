@@ -104,6 +104,11 @@ class JournalIntake(Protocol):
         DiskNearlyFull as ``accept`` does.
         """
 
+    def forget_bytes(self, mark: str, most: int) -> int:
+        """Forget up to ``most`` hashes of bytes that do not begin with the mark: those of processes
+        that have ended. How many were found; documents and receipts stay.
+        """
+
 
 class JournalDocuments(Protocol):
     """Documents by subject key and by position; see ``Journal`` for damaged ones."""

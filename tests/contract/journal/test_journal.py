@@ -217,6 +217,20 @@ def test_bytes_whose_documents_name_several_scopes_are_not_recalled(journal: Sql
     assert journal.recall("raw", "t") == ()
 
 
+def test_hashes_of_processes_that_ended_are_forgotten_and_documents_stay(
+    journal: SqlJournal,
+) -> None:
+    for raw_hash in ("0f" * 32, "kold-" + "a" * 64, "knew-" + "b" * 64, "knew-" + "c" * 64):
+        journal.accept([an_event(raw_hash)], a_receipt(raw_hash))
+    assert [journal.forget_bytes("knew-", 1) for _ in range(3)] == [1, 1, 0]
+    known = [
+        bool(journal.recall(f"{head}-{sign * 64}", ""))
+        for head, sign in (("kold", "a"), ("knew", "b"), ("knew", "c"))
+    ]
+    assert known == [False, True, True]
+    assert journal.summary().received == 4
+
+
 def test_an_empty_raw_hash_is_not_remembered(journal: SqlJournal) -> None:
     journal.accept([an_event("a")], a_receipt(""))
     assert journal.recall("", "") == ()

@@ -15,7 +15,7 @@ from sqlalchemy.engine import Connection, Engine
 
 from graph_model.errors import JournalUnavailable
 from graph_model.stores.database import reserve_of, write
-from graph_model.stores.journal.arrivals import Packed, Repeat, packed, record
+from graph_model.stores.journal.arrivals import Packed, Repeat, forget_hashes, packed, record
 from graph_model.stores.journal.intake_check import IntakeCheck, WriteTrial
 from graph_model.stores.journal.large_bodies import RemovedMeanwhile, put_aside, remove_marked
 from graph_model.stores.journal.questions.rows import described, without_body
@@ -117,6 +117,10 @@ class SqlJournalIntake(SqlJournalSettings):
         """Durable on return."""
         self._ensure_room(0)
         return bool(self._take(Repeat(scope, replace(receipt, raw_hash=raw_hash))))
+
+    def forget_bytes(self, mark: str, most: int) -> int:
+        forget = partial(forget_hashes, mark=mark, most=most)
+        return int(write(self._engine, forget, JournalUnavailable))
 
 
 def _most_written(request: Packed) -> int:

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import hashlib
+
 import pytest
 from flask import Flask
 
 from api import routes
 from api.http.access import Guard, NoKeys, needed_role, presented_key
 from api.http.blueprint import Api
+from api.http.bodies import PROCESS_MARK, wire_hash
 from api.http.principals import EVERYBODY, Principal
 from api.http.rates import Rates
 from api.serving.server import check_keys, is_loopback
@@ -265,3 +268,12 @@ def test_anonymous_roles_are_read_with_commas() -> None:
     settings = read_settings({"HEADWATER_ANONYMOUS": "Reader, producer"})
     assert settings.anonymous == {"reader", "producer"}
     assert read_settings({}).anonymous == frozenset()
+
+
+def test_the_hash_of_received_bytes_cannot_be_made_without_the_key_of_the_process() -> None:
+    made = wire_hash("plan", "1.2", "identity", b"pin=123456")
+    assert made == wire_hash("plan", "1.2", "identity", b"pin=123456")
+    assert made.startswith(PROCESS_MARK)
+    plain = hashlib.sha256(b'["plan", "1.2", "identity"]\npin=123456').hexdigest()
+    assert plain not in made
+    assert made != wire_hash("plan", "1.2", "gzip", b"pin=123456")
