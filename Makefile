@@ -80,7 +80,7 @@ test-all: test ## Run every test: make test, then all of make test-parts
 .PHONY: test-parts
 test-parts: ready-spark $(SERVE) $(DEVELOPMENT) $(PAGE) $(JARS) $(SPARK_JARS) ## Run what make test leaves out, with random examples (PARTS='hudi wheel', SEED=)
 	@stamps=$$("$(PYTHON)" -m tests.parts stamps $(PARTS)) && { test -z "$$stamps" || $(MAKE) --no-print-directory $$stamps; }
-	FUZZ_EXAMPLES=100 $(PYTEST) $(SPREAD) --parts="$(or $(PARTS),all)" $(RANDOM) $(ARGS)
+	$(PYTEST) $(SPREAD) --parts="$(or $(PARTS),all)" $(RANDOM) $(ARGS)
 
 .PHONY: test-busy
 test-busy: ready-spark $(SERVE) $(DEVELOPMENT) ## Run the fastest tests ROUNDS= times beside a program that keeps all cores busy (SEED=)
