@@ -3,6 +3,7 @@
 In reading order:
 
 ``server``       start of all parts, serving, stop of all parts
+``connections``  the HTTP server, and which connections it keeps
 ``storage``      the databases of journal and catalogue, and the locks on them
 ``upkeep``       work beside requests: retention at night, measurements of disk space
 ``summary``      one log line for all documents that arrived in an interval

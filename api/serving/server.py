@@ -14,7 +14,6 @@ import errno
 import gc
 import ipaddress
 import os
-import resource
 import signal
 import socket
 import sys
@@ -25,10 +24,8 @@ from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import replace
 from functools import partial
 from types import FrameType
-from typing import TYPE_CHECKING, Any, Final
+from typing import Final
 from urllib.parse import urlsplit
-
-from flask import Flask
 
 from api.application import create_app, version
 from api.http.access import Keys
@@ -54,9 +51,6 @@ from graph_model.stores.keys import SqlKeys
 from graph_model.stores.opening import open_generations, open_journal
 from graph_model.stores.protocols import Journal
 
-if TYPE_CHECKING:
-    from waitress.server import BaseWSGIServer
-
 Say = Callable[[str], None]
 
 ENGINE_FOLDER: Final = "engine"
@@ -64,24 +58,6 @@ _DIALECTS: Final = {"tinkerpop": "embedded", "neptune": "neptune"}
 _NEPTUNE: Final = (".neptune.amazonaws.com", ".neptune.amazonaws.com.cn")
 _LOOPBACK: Final = "127.0.0.1"
 _STOP_SECONDS: Final = 10.0
-_FILES: Final = 8_192
-_UNREADABLE: Final = 4
-"""A body is heard to its end up to this multiple of the largest one, so that its sender sees the
-413; beyond it the connection is cut off."""
-_MOST_CONNECTIONS: Final = 1_000
-"""Idle ones included; one more waits until another ends."""
-_MOST_HEAD: Final = 262_144
-"""Bytes of a request's line and headers."""
-_SILENT_SECONDS: Final = 120
-"""How long a silent connection stays open: between requests, or in the middle of one."""
-_UNTAKEN_SECONDS: Final = 30
-"""How long the system keeps a connection whose client reads nothing of an answer."""
-_IN_MEMORY: Final = 256 * 1024
-"""Bytes of a body, and of answers not sent yet, that a connection keeps in memory; the rest is in a
-file."""
-_UNSENT: Final = 16 * 1024 * 1024
-"""Bytes of answers that a connection may leave unsent; the next one waits for its client."""
-_PROXY_HEADERS: Final = frozenset({"x-forwarded-for", "x-forwarded-proto", "x-forwarded-host"})
 _PROGRESS_SECONDS: Final = 2.0
 _SAME_WISH_SECONDS: Final = 3.0
 _GARBAGE_THRESHOLDS: Final = (50_000, 50, 50)
@@ -116,6 +92,8 @@ def _serve(stack: ExitStack, settings: Settings, environment: Mapping[str, str],
     service = _start_service(stack, settings, environment, database, keys, say)
     upkeep = Upkeep(service, settings.keep)
     stack.callback(upkeep.stop)
+    from api.serving.connections import listening  # commands that serve nothing need no server
+
     http = stack.enter_context(listening(create_app(settings, service), settings, listener))
     if not tells_every_request(settings.access_log, settings.log_format):
         summary = Summary(service.metrics.arrivals)
@@ -289,52 +267,6 @@ def _checkpoints(
         capacity=lambda: engine.capacity,
         free=partial(free_bytes, settings.data),
     )
-
-
-def allow_files() -> None:
-    """Raise the limit of open files, which is 1,024 on many systems, for all connections."""
-    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
-    wanted = _FILES if hard == resource.RLIM_INFINITY else min(_FILES, hard)
-    if soft != resource.RLIM_INFINITY and soft < wanted:
-        resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, hard))
-
-
-@contextmanager
-def listening(app: Flask, settings: Settings, listener: socket.socket) -> Iterator[BaseWSGIServer]:
-    """A server on a bound socket; ``run()`` serves until interrupted."""
-    import waitress  # here, so that the commands that serve nothing do without it
-
-    allow_files()
-    if hasattr(socket, "TCP_USER_TIMEOUT"):  # each connection has it from its listener
-        milliseconds = 1000 * _UNTAKEN_SECONDS
-        listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_USER_TIMEOUT, milliseconds)
-    server = waitress.create_server(
-        app,
-        sockets=[listener],
-        threads=settings.threads,
-        ident=None,
-        connection_limit=_MOST_CONNECTIONS,
-        channel_timeout=_SILENT_SECONDS,
-        max_request_header_size=_MOST_HEAD,
-        max_request_body_size=_UNREADABLE * settings.max_body_bytes,
-        inbuf_overflow=_IN_MEMORY,
-        outbuf_overflow=_IN_MEMORY,
-        outbuf_high_watermark=_UNSENT,
-        log_socket_errors=False,  # a client that leaves is no news
-        asyncore_use_poll=True,  # the default knows no more than 1,024 files
-        **_proxy(settings),
-    )
-    try:
-        yield server
-    finally:
-        server.close()
-
-
-def _proxy(settings: Settings) -> dict[str, Any]:
-    """The headers of a proxy that waitress trusts: it removes those of all other clients."""
-    if not settings.trusted_proxy:
-        return {}
-    return {"trusted_proxy": settings.trusted_proxy, "trusted_proxy_headers": _PROXY_HEADERS}
 
 
 def _say_ready(settings: Settings, say: Say) -> None:

@@ -9,7 +9,8 @@ from contextlib import suppress
 from dataclasses import replace
 
 from api.logs import set_up_logging
-from api.serving.server import interruptible, listening, reserve
+from api.serving.connections import listening
+from api.serving.server import interruptible, reserve
 from tests.e2e.producer_service import Headwater
 
 LIMIT = 200_000

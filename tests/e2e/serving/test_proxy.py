@@ -21,7 +21,8 @@ from typing import Any
 import pytest
 
 from api.logs import FIELDS
-from api.serving.server import listening, reserve
+from api.serving.connections import listening
+from api.serving.server import reserve
 from graph_model.stores.roles import Role
 from tests.e2e.producer_service import SPLINE_1_2, Headwater, a_plan
 from tests.ports import reserved_port

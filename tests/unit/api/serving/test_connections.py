@@ -1,0 +1,90 @@
+"""Silent connections keep nobody out. No thread serves: each step of the server is called."""
+
+from __future__ import annotations
+
+import socket
+from collections.abc import Iterator
+from contextlib import ExitStack
+from dataclasses import dataclass, field
+
+import pytest
+from flask import Flask
+
+from api.serving.connections import Connection, HttpServer, listening
+from api.settings import read_settings
+
+HEAD = b"GET / HTTP/1.1\r\nHost: h\r\n\r\n"
+HALF = b"POST / HTTP/1.1\r\nHost: h\r\nContent-Length: 9\r\n\r\nabc"
+
+
+@dataclass
+class Clients:
+    server: HttpServer
+    stack: ExitStack
+    connections: list[Connection] = field(default_factory=list)
+
+    def connect(
+        self, said: bytes = b"", *, answered: bool = True, seconds_ago: int = 5
+    ) -> Connection:
+        client = self.stack.enter_context(
+            socket.create_connection(self.server.socket.getsockname())
+        )
+        known = set(self.server.active_channels)
+        self.server.handle_accept()
+        (number,) = set(self.server.active_channels) - known
+        connection: Connection = self.server.active_channels[number]
+        connection.creation_time -= seconds_ago
+        self.connections.append(connection)
+        if said:
+            client.sendall(said)
+            connection.handle_read()
+        if answered:
+            connection.requests = []
+        return connection
+
+    def closing(self) -> list[int]:
+        return [place for place, one in enumerate(self.connections) if one.will_close]
+
+
+@pytest.fixture
+def clients(monkeypatch: pytest.MonkeyPatch) -> Iterator[Clients]:
+    monkeypatch.setattr(HttpServer, "most", 4)
+    monkeypatch.setattr(HttpServer, "add_task", lambda *_: None)
+    with ExitStack() as stack:
+        listener = stack.enter_context(socket.create_server(("127.0.0.1", 0)))
+        settings = read_settings({})
+        server = stack.enter_context(listening(Flask("none"), settings, listener))
+        yield Clients(server, stack)
+        for one in list(server.active_channels.values()):
+            one.handle_close()
+
+
+def test_at_the_bound_a_connection_without_a_head_gives_way_to_a_new_one(clients: Clients) -> None:
+    for said in (HALF, HEAD, b"", HEAD):
+        clients.connect(said)
+    clients.connect()
+    assert clients.closing() == [2]
+
+
+def test_a_body_that_is_being_sent_stays_while_others_are_idle(clients: Clients) -> None:
+    for said in (HALF, HEAD, HALF, HEAD):
+        clients.connect(said)
+    clients.connect(seconds_ago=0)
+    clients.connect(seconds_ago=0)
+    assert clients.closing() == [1, 3]
+
+
+def test_a_connection_whose_request_is_being_answered_is_not_closed(clients: Clients) -> None:
+    for _ in range(4):
+        clients.connect(HEAD, answered=False)
+    clients.connect()
+    assert clients.closing() == []
+
+
+def test_a_connection_has_ten_seconds_for_its_first_head(clients: Clients) -> None:
+    idle, started, spoke = clients.connect(), clients.connect(HEAD[:9]), clients.connect(HEAD)
+    clients.server.maintenance(idle.creation_time + 9)
+    assert clients.closing() == []
+    clients.server.maintenance(max(idle.creation_time, started.creation_time) + 11)
+    assert clients.closing() == [0, 1]
+    assert spoke.spoke
