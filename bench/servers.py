@@ -30,7 +30,8 @@ from wsgiref.types import StartResponse, WSGIEnvironment
 
 from api.application import create_app
 from api.service import Service
-from api.serving.server import listening, reserve
+from api.serving.connections import listening
+from api.serving.server import reserve
 from api.settings import read_settings
 from bench.ingest.clients import Workload, post_all
 from bench.ingest.service import free_port
@@ -156,8 +157,8 @@ def main() -> None:
     if options.serve:
         with reserve("127.0.0.1", options.serve) as listener:
             app = application()
-            with listening(app, app.config["HEADWATER"], listener) as server:
-                server.run()
+            with listening(app, app.config["HEADWATER"], listener) as http:
+                http.run()
         return
     workloads: dict[str, Workload] = {"floor": Floor(), "pair": Recorded(), "event": Events(4_000)}
     found: dict[tuple[str, str], list[float]] = {}

@@ -26,7 +26,8 @@ if TYPE_CHECKING:
     from graph_model.lineage import Partial
     from graph_model.picture.view import JobReference
 
-_FORMULA: Final = ("=", "+", "-", "@", "\t", "\r")
+_FORMULA: Final = ("=", "+", "-", "@", "\t", "\r", "\n", "\uff1d", "\uff0b", "\uff0d", "\uff20")
+"""Beginnings of a formula; spreadsheets take the full-width signs of East Asian keyboards, too."""
 _MARKUP: Final = re.compile(r"([\\`*_\[\]|~<>&])")
 _MENTION: Final = re.compile(r"@(?=\w)")
 _BLANKS: Final = re.compile(r"\s+")
