@@ -255,8 +255,8 @@ def test_an_event_that_cannot_be_read_is_set_aside_alone() -> None:
     headwater.close()
 
 
-def test_a_running_run_is_known_and_draws_nothing() -> None:
-    headwater = project([lineage_event(TROUBLE[0])], stepwise=True)
+def test_a_running_run_without_tables_is_known_and_draws_nothing() -> None:
+    headwater = project([lineage_event(run_event("r1", "START", 0))], stepwise=True)
     rows = list(headwater.catalogue.scan())
     assert [row.state for row in rows if isinstance(row, RunRow)] == ["running"]
     assert not [row for row in rows if isinstance(row, ExecutionRow)]
