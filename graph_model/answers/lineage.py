@@ -71,18 +71,18 @@ def draw_around(
     if beyond and question.depth > 0:
         whole = with_attempts(
             answer,
-            _uses_around(lineage, answer, question.at),
+            _uses_around(lineage, answer, question),
             question.direction,
             node=question.node,
         )
-        counted = count_beyond(whole, _uses_around(lineage, whole, question.at), sources.hidden)
+        counted = count_beyond(whole, _uses_around(lineage, whole, question), sources.hidden)
         answer = replace(whole, left_out=counted)
     columns = question.columns or identity.kind_of(question.node) == labels.COLUMN
     view = draw_answer(sources, answer, lineage.history, question.at, jobs=jobs, columns=columns)
     return replace(view, focus=question.node)
 
 
-def _uses_around(lineage: Lineage, answer: Answer, at: int | None) -> tuple[PlanUse, ...]:
-    """The plans in force between the drawn nodes and their neighbours."""
-    datasets, jobs, _ = lineage.with_neighbours(answer.datasets, answer.jobs, at)
-    return lineage.overview(datasets, jobs, at).plans
+def _uses_around(lineage: Lineage, answer: Answer, question: Question) -> tuple[PlanUse, ...]:
+    """The plans that ``question.reach`` follows between the drawn nodes and their neighbours."""
+    datasets, jobs, _ = lineage.with_neighbours(answer.datasets, answer.jobs, question.at)
+    return lineage.overview(datasets, jobs, question.at, question.reach).plans

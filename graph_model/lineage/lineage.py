@@ -17,6 +17,7 @@ from graph_model.lineage.flows import flows_into
 from graph_model.lineage.history import Moment
 from graph_model.lineage.history.history import History
 from graph_model.lineage.history.visible_write_reader import end_of, moment_of
+from graph_model.lineage.in_force import WALKS
 from graph_model.lineage.inventory import Inventory, Name
 from graph_model.lineage.questions import (
     Answer,
@@ -32,7 +33,7 @@ from graph_model.lineage.questions import (
 from graph_model.lineage.structure import Structure
 from graph_model.lineage.tables import TableFindings, TableWalks, uses_of
 from graph_model.lineage.traces import Trace, join_chains
-from graph_model.lineage.walk import Step, Walk, plans_of_job
+from graph_model.lineage.walk import Step, plans_of_job
 from graph_model.stores.protocols import Catalogue, Direction, GraphReader
 
 
@@ -147,9 +148,16 @@ class Lineage:
             tables.downstream(places, part, found)
         return _with_chains(self._answer(question, found), question, found.traces, places)
 
-    def overview(self, datasets: Collection[str], jobs: Collection[str], at: int | None) -> Answer:
-        """These datasets and jobs with all visible plans between them. Where a job's newest run
-        failed, its inputs and outputs are included as ``attempted``.
+    def overview(
+        self,
+        datasets: Collection[str],
+        jobs: Collection[str],
+        at: int | None,
+        reach: Reach = Reach.SEEN,
+    ) -> Answer:
+        """These datasets and jobs with all visible plans between them, of POSSIBLE also those in
+        force. Where a job's newest run failed, its inputs and outputs are included as
+        ``attempted``.
         """
         bounds = self._bounds()
         found = TableFindings(
@@ -157,12 +165,17 @@ class Lineage:
             hidden=self._hidden,
         )  # fmt: skip
         ends = {*datasets, *self._reading_plans(jobs, bounds)}
-        walk = Walk(self._graph, self.history, bounds, end_of(at), structure=self._structure)
-        for moment, steps in walk.expand({moment_of(end, at) for end in ends}).items():
-            for step in steps:
-                if step.target or not found.datasets.isdisjoint(r.dataset for _, r in step.inputs):
-                    found.uses |= uses_of(step, moment)
-        answer = self._answer(Question("", depth=0, at=at, limit=found.limit), found)
+        question = Question("", depth=0, at=at, limit=found.limit, reach=reach)
+        for part in question.parts:
+            walk = WALKS[part.reach](
+                self._graph, self.history, bounds, end_of(at), structure=self._structure
+            )
+            for moment, steps in walk.expand({moment_of(end, at) for end in ends}).items():
+                for step in steps:
+                    read = {one.dataset for _, one in step.inputs}
+                    if step.target or not found.datasets.isdisjoint(read):
+                        found.uses |= uses_of(step, moment)
+        answer = self._answer(question, found)
         attempts = self._attempts(found, at)
         return replace(answer, plans=tuple(sorted((*answer.plans, *attempts))))
 

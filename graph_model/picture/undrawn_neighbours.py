@@ -1,6 +1,6 @@
 """Beyond a picture: neighbours of its nodes that are not drawn, and failed attempts.
 
-Pure. ``uses`` are the plans in force around the picture; of a dataset the neighbours are jobs, of a
+Pure. ``uses`` are the plans around the picture; of a dataset the neighbours are jobs, of a
 job datasets.
 """
 

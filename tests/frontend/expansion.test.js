@@ -52,15 +52,15 @@ test('a link opens everything again, in its order, and skips nodes that are not 
   const asked = [];
   const api = {
     get: async (path, query) => {
-      asked.push([path, query.node, query.direction, query.depth]);
+      asked.push([path, query.node, query.direction, query.depth, query.reach]);
       return { ok: true, data: { nodes: [box('b', 'dataset', 0, 0), box('k', 'job', 164, 0)], edges: [feeds('b', 'k')] } };
     },
   };
   const model = shown();
   await openAll(api, { opened: 'd.b,U.gone,D.k', at: '' }, model);
   assert.deepEqual(asked, [
-    ['/graph/lineage', 'b', 'downstream', 1],
-    ['/graph/lineage', 'k', 'downstream', 50],
+    ['/graph/lineage', 'b', 'downstream', 1, 'possible'],
+    ['/graph/lineage', 'k', 'downstream', 50, 'possible'],
   ]);
   assert.ok(model.boxes.has('k'));
 });

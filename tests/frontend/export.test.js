@@ -58,6 +58,15 @@ const GOVERNED = {
   edges: [{ id: 'e', kind: 'feeds', from: 'a', to: 'j', attempted: true }],
 };
 
+test('flow that was not seen yet has a line of its own in the legend, where it is drawn', () => {
+  const unseen = 'Not seen yet: a next run would bring it';
+  const picture = (edge) => svgOf({ ...GOVERNED, edges: [{ ...GOVERNED.edges[0], ...edge, attempted: false }] });
+  assert.ok(!words(picture({}).svg).includes(unseen));
+  const { model, svg } = picture({ seen: false });
+  assert.ok(words(svg).includes(unseen));
+  assert.match(toCsv(model), /,not seen yet\r\n$/);
+});
+
 test('a saved picture has its heading, the letters of its boxes and a key of all its signs', () => {
   const { model, svg } = svgOf(GOVERNED, { by: 'namespace' });
   const written = words(svg);

@@ -106,6 +106,22 @@ test('an edge to a folded box is attempted where nothing flowed in any that it s
   }
 });
 
+test('an edge to a folded box is unseen where none that it stands for was seen', () => {
+  const { members } = groups(foldFans(fan(70)))[0].node.fold;
+  for (const [unseen, seen] of [
+    [members, false],
+    [members.slice(1), true],
+    [members.slice(0, -1), true],
+    [[], true],
+  ]) {
+    const model = fan(70);
+    for (const id of unseen) model.links.get(`hub-${id}`).edge.seen = false;
+    const folded = foldFans(model);
+    const [group] = groups(folded);
+    assert.equal([...folded.links.values()].find(({ to }) => to === group.id).edge.seen, seen);
+  }
+});
+
 test('a fan opens in steps, and at last whole', () => {
   const model = fan(70);
   let text = '';

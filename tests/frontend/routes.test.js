@@ -114,7 +114,7 @@ test('parts that do not hang together stand beside each other in a wide window, 
       assert.ok(one === other || Math.abs(one.x - other.x) >= 100 || Math.abs(one.y - other.y) >= 40);
 });
 
-test('attempts of a failed run are dashed red; influences are dashed; lit edges are stronger', () => {
+test('attempts of a failed run are dashed red; influences and unseen flow are dashed; lit edges are stronger', () => {
   const [link] = toModel(fixture('overview')).links.values();
   const usual = styleOf(link, palette, false);
   assert.deepEqual([usual.colour, usual.dashes], [palette.feeds, []]);
@@ -123,4 +123,6 @@ test('attempts of a failed run are dashed red; influences are dashed; lit edges 
   const tried = styleOf({ ...link, edge: { ...link.edge, attempted: true } }, palette, false);
   assert.deepEqual([tried.colour, tried.dashes], [palette.failed, [6, 4]]);
   assert.deepEqual(styleOf({ ...link, kind: 'INDIRECT' }, palette, false).dashes, [5, 4]);
+  const unseen = styleOf({ ...link, edge: { ...link.edge, seen: false } }, palette, false);
+  assert.deepEqual([unseen.colour, unseen.dashes], [palette.feeds, [10, 6]]);
 });

@@ -229,13 +229,14 @@ function foldedLinks(model, gone) {
   return links;
 }
 
-/** Where something flowed in one of them, it flowed: only an edge that all attempted stays marked. */
+/** Where something flowed in one of them, it flowed: an edge stays marked where all attempted it, or none was seen. */
 function merge(links, link) {
   const id = `${link.from} ${link.to} ${link.kind}`;
   const known = links.get(id)?.edge;
   const plans = new Set([...(known?.plans ?? []), ...(link.edge.plans ?? [])]);
   const attempted = link.edge.attempted === true && known?.attempted !== false;
+  const seen = link.edge.seen !== false || (known !== undefined && known.seen !== false);
   const { how } = link.edge;
-  const edge = { id, from: link.from, to: link.to, kind: link.kind, how, plans: [...plans], attempted };
+  const edge = { id, from: link.from, to: link.to, kind: link.kind, how, plans: [...plans], attempted, seen };
   links.set(id, { ...link, id, parallel: 0, change: '', edge });
 }

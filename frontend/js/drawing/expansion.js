@@ -51,7 +51,7 @@ export async function openAll(api, state, model) {
     const { at, columns, indirect, tables } = state;
     const asked = { node: opened.id, direction: opened.side, depth: opened.whole ? WHOLE : 1, at, columns: columns || '', indirect: indirect || '' };
     const flow = model.flow;
-    const reply = await api.get('/graph/lineage', { ...asked, jobs: tables ? false : '', beyond: true, layout: true, flow });
+    const reply = await api.get('/graph/lineage', { ...asked, jobs: tables ? false : '', beyond: true, reach: 'possible', layout: true, flow });
     if (reply.ok) expand(model, toModel(reply.data, '', flow), opened);
   }
 }

@@ -65,6 +65,7 @@ function lines(model) {
     ['line', 'direct', 'Column value', found.has('DIRECT')],
     ['line', 'indirect', 'Filter, join, group, sort', found.has('INDIRECT')],
     ['line', 'declared', 'Declared by a person', links.some((link) => link.edge.origin === 'declared')],
+    ['line', 'unseen', 'Not seen yet: a next run would bring it', links.some((link) => link.edge.seen === false)],
     ['line', 'attempted', 'Attempted by a run that failed', links.some((link) => link.edge.attempted)],
   ]);
 }

@@ -17,8 +17,8 @@ const NEAR = 7;
  */
 
 /**
- * The look of a link: attempts of failed runs alone are dashed red, declarations are dotted,
- * influences without a flow are dashed.
+ * The look of a link: attempts of failed runs alone are dashed red, flow that was not seen yet has long
+ * dashes, declarations are dotted, influences without a flow are dashed.
  * @param {import('../data/model.js').Link} link
  * @param {import('./palette.js').Palette} palette
  * @param {boolean} strong
@@ -31,6 +31,7 @@ export function styleOf(link, palette, strong) {
   if (link.edge.attempted) return { colour: palette.failed, width, dashes: [6, 4] };
   const base = { feeds: palette.feeds, INDIRECT: palette.indirect }[link.kind] ?? palette.direct;
   const colour = strong && link.kind === 'feeds' ? palette.accent : base;
+  if (link.edge.seen === false) return { colour, width, dashes: [10, 6] };
   if (link.edge.origin === 'declared') return { colour, width, dashes: [2, 5] };
   return { colour, width, dashes: link.kind === 'INDIRECT' ? [5, 4] : [] };
 }

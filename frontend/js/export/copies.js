@@ -16,9 +16,14 @@ export function toCsv(model) {
     return row ? `${place}#${row.label}` : place;
   };
   const lines = [...model.links.values()].map(({ from, to, kind, edge }) =>
-    [name(from), name(to), kind, edge.how ?? '', edge.expression ?? '', edge.attempted ? 'attempted' : ''].map(cell).join(','),
+    [name(from), name(to), kind, edge.how ?? '', edge.expression ?? '', noteOf(edge)].map(cell).join(','),
   );
   return ['from,to,kind,how,expression,note', ...lines, ''].join('\r\n');
+}
+
+function noteOf({ attempted, seen }) {
+  if (attempted) return 'attempted';
+  return seen === false ? 'not seen yet' : '';
 }
 
 function cell(value) {

@@ -21,6 +21,7 @@ const LINKS = Object.freeze({
   direct: { kind: 'DIRECT', edge: {} },
   indirect: { kind: 'INDIRECT', edge: {} },
   declared: { kind: 'feeds', edge: { origin: 'declared' } },
+  unseen: { kind: 'feeds', edge: { seen: false } },
   attempted: { kind: 'feeds', edge: { attempted: true } },
 });
 

@@ -73,13 +73,15 @@ export function outageBanner(since, again) {
 
 /**
  * The newest event that was considered, and that nothing lies beyond the last step.
- * @param {{asOf?: string|null, depth?: {asked: number, reached: number}, partial?: object|null, nodes?: any[], edges?: any[]}|null} reply
+ * @param {{asOf?: string|null, depth?: {asked: number, reached: number}, partial?: object|null,
+ *   notSeen?: {tables: number, jobs: number}, nodes?: any[], edges?: any[]}|null} reply
  * @returns {Array} empty when there is nothing to say
  */
 export function footnote(reply) {
-  const { asOf, depth, partial } = reply ?? {};
+  const { asOf, depth, partial, notSeen } = reply ?? {};
   const tried = reply?.edges?.some((edge) => edge.attempted) ?? false;
-  const ended = depth && depth.reached > 0 && depth.reached < depth.asked && !partial && !tried;
+  const coming = notSeen !== undefined && notSeen.tables + notSeen.jobs > 0;
+  const ended = depth && depth.reached > 0 && depth.reached < depth.asked && !partial && !tried && !coming;
   return [
     asOf && element('span', {}, 'Newest event: ', time(asOf)),
     ended && element('span', {}, `${flowWord(reply?.nodes ?? [], reply?.edges ?? [])} beyond ${count(depth.reached, 'step')}`),

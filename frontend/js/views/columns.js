@@ -37,6 +37,7 @@ export const columns = {
       depth: depthOf(state),
       indirect: state.indirect || '',
       ends: state.ends || '',
+      reach: state.ends ? '' : 'possible',
       at,
       limit,
       layout: true,

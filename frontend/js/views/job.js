@@ -35,7 +35,7 @@ export const job = {
       return { ok: true, data: { heading: 'Job', subtitle: '', model: null, reply: null, empty: noJob() } };
     const graph = await api.get(
       '/graph/lineage',
-      { node: state.node, depth: 1, flow: flowOf(state), at: state.at, limit: state.limit, beyond: true, layout: true },
+      { node: state.node, depth: 1, flow: flowOf(state), at: state.at, limit: state.limit, beyond: true, reach: 'possible', layout: true },
       'page',
     );
     if (!graph.ok) return graph;

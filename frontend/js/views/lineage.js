@@ -69,6 +69,7 @@ function question(state) {
     flow: flowOf(state),
     jobs: state.tables ? false : '',
     beyond: true,
+    reach: 'possible',
     at,
     limit,
     layout: true,

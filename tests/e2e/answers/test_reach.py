@@ -73,6 +73,29 @@ def test_columns_have_possible_flow_too(client: FlaskClient) -> None:
     assert len(more["edges"]) == 2
 
 
+def test_the_number_beside_a_node_is_what_opens_there(headwater: SmallHeadwater) -> None:
+    """The write of ``early`` was overwritten, and a next run would bring it again."""
+    overwritten = {"lifecycleStateChange": {"lifecycleStateChange": "OVERWRITE"}}
+    told = [
+        run(job, ended, table(source), outputs=[{**table(target), "facets": overwritten}])
+        for job, ended, source, target in (
+            ("early", "08:00:00", "x", "t"),
+            ("late", "09:00:00", "y", "t"),
+            ("read", "10:00:00", "t", "u"),
+        )
+    ]
+    headwater.accept(*map(lineage_event, told))
+    headwater.project()
+    client = client_of(headwater, NOW)
+    for reach, writers in (("seen", {"late"}), ("possible", {"early", "late"})):
+        asked = {"reach": reach, "beyond": "true"}
+        near = get(client, "/graph/lineage", node="dataset:s3://lake/u", **asked)
+        more = {node["label"]: node["more"] for node in near["nodes"] if "more" in node}
+        assert more == {"t": {"upstream": len(writers), "downstream": 0}}
+        opened = get(client, "/graph/lineage", node="dataset:s3://lake/t", **asked)
+        assert {job for job, target in edges_of(opened) if target == "t"} == writers
+
+
 @pytest.mark.parametrize(
     ("path", "query"),
     [

@@ -449,6 +449,7 @@ _ROUTES: dict[str, Callable[[Scenario, Query], Reply]] = {
 
 
 _WALK = {"direction", "depth", "at", "indirect", "limit", "layout"}
+_FLOW = _WALK | {"reach"}
 #: The parameters of each route; any other is refused, as the real server does.
 _KNOWN: dict[str, set[str]] = {
     "/graph/overview": {
@@ -463,8 +464,8 @@ _KNOWN: dict[str, set[str]] = {
         "layout",
         "group",
     },
-    "/graph/lineage": {"node", "columns", "jobs", "group", "flow", "beyond"} | _WALK,
-    "/graph/column-lineage": {"dataset", "column", "ends"} | _WALK,
+    "/graph/lineage": {"node", "columns", "jobs", "group", "flow", "beyond"} | _FLOW,
+    "/graph/column-lineage": {"dataset", "column", "ends"} | _FLOW,
     "/graph/impact": {
         "node",
         "change",

@@ -82,6 +82,52 @@ def test_a_link_opens_the_same_nodes_again(page: Page) -> None:
     expect(page.get_by_test_id("canvas")).to_have_attribute("data-nodes", "9")
 
 
+def test_flow_that_was_not_seen_yet_is_drawn_and_named_where_it_is_in_reach(
+    browser: Browser,
+) -> None:
+    headwater = small_headwater()
+    reader, writer = ran("report", "daily", "result"), ran("load", "raw", "daily")
+    reader["eventTime"] = "2026-03-01T09:00:00Z"
+    writer["eventTime"] = "2026-03-01T10:00:00Z"
+    for event in (reader, writer):
+        field = {**event["inputs"][0], "field": "k"}
+        copied = {"columnLineage": {"fields": {"k": {"inputFields": [field]}}}}
+        event["outputs"][0]["facets"] = copied
+    headwater.accept(lineage_event(reader), lineage_event(writer))
+    headwater.project()
+    with (
+        serving(headwater, 1_800_000_000_000) as address,
+        open_page(browser, address) as page,
+    ):
+        raw = "/?view=lineage&node=dataset%3As3%3A%2F%2Flake%2Fraw"
+        page.goto(raw)
+        wait_for(page)
+        canvas = page.get_by_test_id("canvas")
+        expect(canvas).to_have_attribute("data-nodes", "3")
+        unseen = page.get_by_label("Edges").get_by_text("Not seen yet: a next run would bring it")
+        expect(unseen).to_have_count(0)
+        asked = "/graph/lineage?node=dataset:s3://lake/raw&depth=5&reach=possible"
+        edges = page.request.get(asked).json()["edges"]
+        unseen_id = next(edge["id"] for edge in edges if edge.get("seen") is False)
+        page.goto(f"{raw}&depth=5&selected={unseen_id}")
+        wait_for(page)
+        expect(canvas).to_have_attribute("data-nodes", "5")
+        expect(unseen).to_have_count(1)
+        expect(page.locator("#footnote")).to_contain_text("Nothing beyond 2 steps")
+        expect(page.get_by_test_id("panel")).to_contain_text("not seen yet")
+
+        column = "/?view=columns&dataset=s3%3A%2F%2Flake%2Fraw&column=k&depth=5"
+        page.goto(column)
+        wait_for(page)
+        expect(unseen).to_have_count(1)
+        expect(page.locator("#footnote")).to_contain_text("Nothing beyond 2 steps")
+        page.goto(f"{column}&ends=true")
+        wait_for(page)
+        expect(page.locator("#footnote")).to_contain_text("Newest event")
+        expect(page.locator("#footnote")).not_to_contain_text("beyond")
+    headwater.close()
+
+
 def drag(page: Page, distance: float) -> None:
     """Drag the picture sideways by its ground."""
     box = page.get_by_test_id("canvas").bounding_box()

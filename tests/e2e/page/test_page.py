@@ -600,6 +600,7 @@ def test_lineage_follows_direction_depth_columns_and_indirect(page: Page, api: F
         "columns": "true",
         "indirect": "true",
         "beyond": "true",
+        "reach": "possible",
         "layout": "true",
     }
     assert state_of(page)["depth"] == "2"
