@@ -39,7 +39,7 @@ DESCRIPTION: Final = (
 def create_app(settings: Settings, service: Service) -> Flask:
     """The WSGI application. Connects to nothing: the service brings its parts ready."""
     app = Flask("headwater", static_folder=None, template_folder=None)
-    app.config.update(HEADWATER=settings)
+    app.config.update(HEADWATER=settings, API_VERSION=version())
     app.json.sort_keys = False  # type: ignore[attr-defined]  # of Flask's default provider
     # A redirect to the other spelling of a path loses the document of a Spline agent.
     app.url_map.strict_slashes = False

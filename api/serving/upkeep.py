@@ -148,9 +148,9 @@ class Upkeep:
         for _ in range(_TIDY_STEPS):
             if self._hashes_forgotten:
                 return
-            found = self._service.journal.forget_bytes(PROCESS_MARK, _MOST_HASHES)
-            self._hashes_forgotten = found < _MOST_HASHES
-            if not self._sleep(_PAUSE_SECONDS):
+            forgotten = self._service.journal.forget_bytes(PROCESS_MARK, _MOST_HASHES)
+            self._hashes_forgotten = forgotten < _MOST_HASHES
+            if not (self._hashes_forgotten or self._sleep(_PAUSE_SECONDS)):
                 return
 
     def _tidy(self, storage: StorageUse) -> None:

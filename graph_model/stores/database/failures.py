@@ -48,9 +48,12 @@ _PASSING_POSTGRESQL: Final = frozenset({"40001", "40P01", "55P03"})  # serialisa
 _DAMAGE_SQLITE: Final = frozenset({sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB})
 _DAMAGE_POSTGRESQL: Final = frozenset({"XX001", "XX002", "42P01", "42703", "3F000"})
 """Damaged data, damaged index, no such table, no such column, no such schema."""
-_DAMAGE_TEXTS: Final = ("Could not decode to UTF-8", "no such table", "no such column")
+_DAMAGE_TEXTS: Final = (
+    "Could not decode to UTF-8", "no such table", "no such column", "already exists",
+)  # fmt: skip
 """Messages of the sqlite3 module without a code of its own. Statements take the names of tables and
-columns from the metadata that made them: a missing one has been changed in the file.
+columns from the metadata that made them: a missing one has been changed in the file. An index is
+made where its table has none: if it exists all the same, the file contradicts itself.
 """
 _BUGS: Final = (exc.IntegrityError, exc.ProgrammingError, exc.DataError)
 

@@ -92,13 +92,21 @@ def _prepare(
 
 
 def _make_missing_indexes(connection: Connection, metadata: sa.MetaData) -> None:
-    inspector = sa.inspect(connection)  # keeps its findings: one look at a table, not one an index
     for table in metadata.sorted_tables:
-        schema = connection.schema_for_object(table)
-        known = {found["name"] for found in inspector.get_indexes(table.name, schema)}
+        known = _index_names(connection, table)
         for index in sorted(table.indexes, key=lambda one: str(one.name)):
             if index.name not in known:
                 index.create(connection)
+
+
+def _index_names(connection: Connection, table: sa.Table) -> set[str | None]:
+    schema = connection.schema_for_object(table)
+    if connection.dialect.name != "sqlite":
+        return {index["name"] for index in sa.inspect(connection).get_indexes(table.name, schema)}
+    # SQLAlchemy also reads the text of a partial index, which a damaged file may have lost.
+    place = f'"{schema}".' if schema else ""
+    listed = connection.exec_driver_sql(f'PRAGMA {place}index_list("{table.name}")')
+    return {row[1] for row in listed}
 
 
 def _make_missing_columns(connection: Connection, metadata: sa.MetaData) -> None:

@@ -101,10 +101,10 @@ def test_the_sample_is_loaded_looked_at_and_removed(page: Page) -> None:
     page.get_by_role("link", name="Tables", exact=True).click()
     page.get_by_role("link", name="Last write").click()
     rows = page.get_by_test_id("tables-table").locator("tbody tr")
-    expect(rows.first).to_contain_text("contact_list")
+    expect(rows.first).to_contain_text("CONTACT_LIST")
     assert "sort=-lastWrite" in page.url
     page.reload()
-    expect(rows.first).to_contain_text("contact_list")
+    expect(rows.first).to_contain_text("CONTACT_LIST")
 
     page.get_by_role("link", name="Runs", exact=True).click()
     page.get_by_test_id("pager-right").click()
