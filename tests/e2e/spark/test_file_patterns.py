@@ -65,7 +65,7 @@ def told(
 @pytest.mark.spark
 @pytest.mark.timeout(600)
 @pytest.mark.parametrize("job", JOBS, ids=[job["name"] for job in JOBS])
-def test_a_pattern_has_the_lineage_of_the_folder_that_it_stands_for(
+def test_a_pattern_has_its_own_name_and_the_lineage_of_its_files(
     told: Told, job: Mapping[str, Any]
 ) -> None:
     logic = told.logic(job["name"])
