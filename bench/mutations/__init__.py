@@ -1,0 +1,12 @@
+"""Do the tests find a fault that somebody puts into the product?
+
+- ``faults``: which faults there are in a tree, a draw of them by a seed, and how one is planted
+- ``planted``: goes into the tree that is tested: turns a fault on, and notes which test reaches it
+
+    python -m bench.mutations draw --seed 33
+    python -m bench.mutations record CHECKOUT      # a throwaway checkout with its .venv
+    python -m bench.mutations run CHECKOUT
+    python -m bench.mutations compare BEFORE AFTER
+
+``drawn.json`` holds the 60 faults that the suite is held to.
+"""
