@@ -63,7 +63,7 @@ _FORMS: Final = (
     _Form("Cloudflare", "cfut_ cfat_ cfk_", rf"{_WORD}{{30,}}"),
     _Form("Confluent", "cflt", r"[A-Za-z0-9+/]{50,}"),
     _Form("Contentful", "CFPAT-", rf"{_WORD}{{40,}}"),
-    _Form("crates.io", "cio", r"[A-Za-z0-9]{32}(?!\w)", 3.0),
+    _Form("Cargo", "cio", r"[A-Za-z0-9]{32}(?!\w)", 3.0),
     _Form("Databricks", "dapi dose dkea dsap", r"[0-9a-f]{32}(?:-[0-9]{1,2})?"),
     _Form("Datadog", "ddapp_ ddpat_ ddsat_", rf"{_WORD}{{20,}}"),
     _Form("dbt Cloud", "dbtc_ dbtu_ dbts_", r"[\w\-]{20,}"),
