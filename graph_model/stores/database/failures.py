@@ -48,12 +48,9 @@ _PASSING_POSTGRESQL: Final = frozenset({"40001", "40P01", "55P03"})  # serialisa
 _DAMAGE_SQLITE: Final = frozenset({sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB})
 _DAMAGE_POSTGRESQL: Final = frozenset({"XX001", "XX002", "42P01", "42703", "3F000"})
 """Damaged data, damaged index, no such table, no such column, no such schema."""
-_DAMAGE_TEXTS: Final = (
-    "Could not decode to UTF-8", "no such table", "no such column", "already exists",
-)  # fmt: skip
+_DAMAGE_TEXTS: Final = ("Could not decode to UTF-8", "no such table", "no such column")
 """Messages of the sqlite3 module without a code of its own. Statements take the names of tables and
-columns from the metadata that made them: a missing one has been changed in the file. An index is
-made where its table has none: if it exists all the same, the file contradicts itself.
+columns from the metadata that made them: a missing one has been changed in the file.
 """
 _BUGS: Final = (exc.IntegrityError, exc.ProgrammingError, exc.DataError)
 
@@ -114,7 +111,11 @@ def tells_damage(error: BaseException | None) -> bool:
     while error is not None:
         if _kind(_sqlite_code(error)) in _DAMAGE_SQLITE or _state(error) in _DAMAGE_POSTGRESQL:
             return True
-        if any(text in str(getattr(error, "orig", "")) for text in _DAMAGE_TEXTS):
+        said = str(getattr(error, "orig", ""))
+        if any(text in said for text in _DAMAGE_TEXTS):
+            return True
+        # An index is made where its table has none: SQLite's file contradicts itself.
+        if said.startswith("index ") and said.endswith(" already exists"):
             return True
         error = error.__cause__
     return False
