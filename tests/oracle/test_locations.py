@@ -8,7 +8,7 @@ itself on each of its names, an overwrite alone; a read finds what is on each of
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
 from itertools import product
 from random import Random
@@ -16,10 +16,11 @@ from random import Random
 from hypothesis import Phase, example, given, settings
 from hypothesis import strategies as st
 
+from graph_model import identity
 from graph_model.lineage import Lineage, Question
 from graph_model.stores.protocols import Direction
-from tests.oracle.documents import START, dataset_id, job_id, submissions
-from tests.oracle.histories import Execution, History, Place, Plan
+from tests.oracle.documents import START, column_id, dataset_id, job_id, submissions
+from tests.oracle.histories import Column, Execution, History, Place, Plan
 from tests.projections import project
 
 NAMES = tuple(
@@ -31,6 +32,7 @@ NAMES = tuple(
 FILES = ("in/o_1.csv", "in/o_2.csv", "in/c_1.csv", "in/a/o_1.csv", "in/b/o_1.csv", "out/o_1.csv")
 FOLDERS = ("in", "in/a", "out")
 PATTERNS = ("in/o_*.csv", "in/?_1.csv", "in/{a,b}", "in/*/o_[1-8].csv", "in/[^o]*", "*/o_?.csv")
+PATHS = ("k", "v")
 TABLES = ("t/raw-1", "t/raw-2", "t/report-1", "t/report-2")
 
 
@@ -62,15 +64,18 @@ def meet(one: str, other: str) -> bool:
 
 @dataclass(frozen=True)
 class Truth:
-    """Per execution, by its place, the executions that it saw; ``held``: those on each name.
+    """Per execution, by its place, and location that it read the executions that it saw; ``held``:
+    those on each name.
 
     ``known``: the locations that existed by then, as did those that only plans without a run name.
+    ``columns``: those that a document names.
     """
 
     executions: tuple[tuple[Execution, Plan], ...]
     known: frozenset[str]
-    saw: Mapping[int, frozenset[int]]
+    saw: Mapping[tuple[int, str], frozenset[int]]
     held: Mapping[str, frozenset[int]]
+    columns: frozenset[Column]
 
     @classmethod
     def of(cls, history: History, at: int) -> Truth:
@@ -79,13 +84,16 @@ class Truth:
         held = dict.fromkeys((*NAMES, *TABLES), frozenset[int]())
         saw = {}
         for place, (_, plan) in enumerate(done):
-            read = (name for one in plan.reads for name in names_of(one.dataset))
-            saw[place] = frozenset(before for name in read for before in held[name])
-            for name in names_of(plan.target):
+            for one in plan.reads:
+                on = (held[name] for name in names_of(one.dataset))
+                saw[place, one.dataset] = frozenset[int]().union(*on)
+            for name in names_of(plan.target) if plan.writes else ():
                 held[name] = (held[name] if plan.append else frozenset()) | {place}
         dated = _named(history.plans[one.plan] for one in history.executions)
         undated = _named(history.plans.values()) - dated
-        return cls(done, frozenset(_named(plan for _, plan in done) | undated), saw, held)
+        known = frozenset(_named(plan for _, plan in done) | undated)
+        columns = frozenset(one for plan in history.plans.values() for one in _columns_of(plan))
+        return cls(done, known, saw, held, columns)
 
     def upstream(self, location: str) -> tuple[set[str], set[str]]:
         """The locations among those of the history that are upstream, and the jobs between."""
@@ -93,18 +101,87 @@ class Truth:
         reached: set[int] = set()
         while waiting:
             reached |= waiting
-            waiting = {before for place in waiting for before in self.saw[place]} - reached
+            waiting = {before for place in waiting for before in self._before(place)} - reached
         plans = [self.executions[place][1] for place in reached]
         read = {place.dataset for plan in plans for place in plan.reads}
         known = {one for one in self.known if any(meet(one, other) for other in read)}
         return known, {plan.job for plan in plans}
 
+    def _before(self, place: int) -> set[int]:
+        reads = self.executions[place][1].reads
+        return {before for read in reads for before in self.saw[place, read.dataset]}
+
+    # --- columns
+
+    def upstream_columns(self, column: Column) -> set[Column]:
+        """The columns upstream, under the name of every location that was read there."""
+        writes = {place for name in names_of(column.dataset) for place in self.held[name]}
+        derived = self._derived({(place, column.name) for place in writes})
+        read = {source for place, name in derived for source in self._sources(place, name)}
+        return {one for one in self.columns if any(self._read_as(one, source) for source in read)}
+
+    def jobs_below(self, column: Column) -> set[str]:
+        """The jobs between a column and what is visible, and the readers that name no columns."""
+        writes = {place for location in self.known for place in self._visible(location)}
+        ends = {(place, name) for place in writes for name in self._written(place)}
+        ends |= {(place, "") for place in writes if self.executions[place][1].columns is None}
+        ends |= {(place, "") for place, (_, plan) in enumerate(self.executions) if not plan.writes}
+        below: set[tuple[int, str]] = set()
+        for place, name in sorted(self._derived(ends)):  # by time: what was read comes first
+            before = self._derived_before(place, name)
+            read = self._sources(place, name)
+            if before & below or any(self._read_as(column, one) for one in read):
+                below.add((place, name))
+        return {self.executions[place][1].job for place, _ in below}
+
+    def _visible(self, location: str) -> set[int]:
+        return {place for name in names_of(location) for place in self.held[name]}
+
+    def _written(self, place: int) -> set[str]:
+        return {name for name, _ in self.executions[place][1].columns or ()}
+
+    def _derived(self, ends: set[tuple[int, str]]) -> set[tuple[int, str]]:
+        """These columns of executions ("": of one that names none), and those behind them."""
+        reached: set[tuple[int, str]] = set()
+        waiting = ends
+        while waiting:
+            reached |= waiting
+            waiting = {one for end in waiting for one in self._derived_before(*end)} - reached
+        return reached
+
+    def _derived_before(self, place: int, name: str) -> set[tuple[int, str]]:
+        return {
+            (before, source.name)
+            for source in self._sources(place, name)
+            for before in self.saw[place, source.dataset]
+            if source.name in self._written(before)
+        }
+
+    def _sources(self, place: int, name: str) -> set[Column]:
+        plan = self.executions[place][1]
+        if not name and plan.columns is None:
+            return {Column(read.dataset, one) for read in plan.reads for one in PATHS}
+        return {source for own, some in plan.columns or () if own == name for source in some}
+
+    def _read_as(self, column: Column, read: Column) -> bool:
+        met = column.dataset in self.known and meet(column.dataset, read.dataset)
+        return met and column.name == read.name
+
+
+def _columns_of(plan: Plan) -> set[Column]:
+    """The columns that its document names: it reads all that there are."""
+    if plan.columns is None:
+        return set()
+    read = {Column(place.dataset, path) for place in plan.reads for path in PATHS}
+    return read | {Column(plan.target, name) for name, _ in plan.columns}
+
 
 def _named(plans: Iterable[Plan]) -> set[str]:
-    return {one for plan in plans for one in (plan.target, *(read.dataset for read in plan.reads))}
+    named = {one for plan in plans for one in (plan.target, *(read.dataset for read in plan.reads))}
+    return named - {""}
 
 
-def new_history(random: Random) -> History:
+def new_history(random: Random, *, columns: bool = False) -> History:
     landed = (*FILES, *FOLDERS)
     plans = []
     for number in range(random.randint(3, 7)):
@@ -114,10 +191,24 @@ def new_history(random: Random) -> History:
         written = random.choice((*landed, *landed, *TABLES[2:]))
         places = tuple(Place(one) for one in dict.fromkeys(reads))
         append = random.random() < 0.4
-        plans.append(Plan(f"p{number}", f"J{number}", places, Place(written), append=append))
+        plan = Plan(f"p{number}", f"J{number}", places, Place(written), append=append)
+        plans.append(_with_columns(random, plan) if columns else plan)
     times = random.sample(range(20), random.randint(4, 10))
     executions = [Execution(random.choice(plans).id, 1_000 * at) for at in sorted(times)]
     return History({plan.id: plan for plan in plans}, tuple(executions))
+
+
+def _with_columns(random: Random, plan: Plan) -> Plan:
+    """It writes one column or both; or it names none; or it only reads."""
+    kind = random.random()
+    if kind < 0.15:
+        return replace(plan, writes=None)
+    if kind < 0.3:
+        return plan
+    read = [Column(place.dataset, path) for place in plan.reads for path in PATHS]
+    names = random.choice((("k",), ("v",), PATHS))
+    computed = ((name, tuple(random.sample(read, random.choice((1, 1, 2))))) for name in names)
+    return replace(plan, columns=tuple(computed))
 
 
 def answered(
@@ -158,3 +249,44 @@ def test_upstream_is_what_the_names_of_files_say_and_downstream_its_mirror(seed:
             if one != other:
                 assert (one in down[other]) == (other in up[one][0]), (one, other, at)
     headwater.close()
+
+
+@given(st.integers(0, 2**32))
+@settings(deadline=None, max_examples=5, phases=(Phase.explicit, Phase.generate))
+def test_columns_meet_by_name_where_their_locations_share_files(seed: int) -> None:
+    random = Random(seed)
+    history = new_history(random, columns=True)
+    headwater = project(submissions(history), stepwise=False)
+    for at in (random.randrange(20_000), 20_000):
+        truth = Truth.of(history, at)
+        lineage = Lineage(headwater.graph, headwater.catalogue)
+        asked = sorted((one for one in truth.columns if one.dataset in truth.known), key=str)
+        up = {one: columns_of(lineage, one, Direction.UPSTREAM, at)[0] for one in asked}
+        down = {one: columns_of(lineage, one, Direction.DOWNSTREAM, at) for one in asked}
+        for one in asked:
+            assert up[one] == truth.upstream_columns(one) | {one}, (one, at)
+            assert down[one][1] == truth.jobs_below(one), (one, at)
+        for one, other in product(asked, asked):
+            if one != other:
+                assert (one in down[other][0]) == (other in up[one]), (one, other, at)
+        for location in sorted(truth.known)[:2]:
+            question = Question(dataset_id(location), depth=50, at=START + at, columns=True)
+            drawn = {Column(_SPELLINGS[n.dataset], n.path) for n in lineage.ask(question).columns}
+            assert drawn <= truth.columns, (location, at)
+    headwater.close()
+
+
+def columns_of(
+    lineage: Lineage, column: Column, direction: Direction, at: int
+) -> tuple[set[Column], set[str]]:
+    """The columns of an answer, and the jobs at the ends of its chains."""
+    question = Question(
+        column_id(column), direction, 50, START + at, limit=5_000, chains=True, readers=True
+    )
+    answer = lineage.ask(question)
+    assert answer.partial is None
+    assert not answer.folded
+    via = set(answer.via) - {question.node}
+    nodes = [node for node in answer.columns if node.id not in via]
+    ends = {chain.end for chain in answer.chains if identity.kind_of(chain.end) == "job"}
+    return {Column(_SPELLINGS[node.dataset], node.path) for node in nodes}, _spelled(ends)

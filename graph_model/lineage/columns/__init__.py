@@ -12,5 +12,6 @@ In reading order:
 ``findings``           the columns and edges found for one answer, up to its limit
 ``derivation_reader``  derivations, influences and names, each read from the graph once
 ``step_hops``          the derivations of a step of the table walk into a column and its structs
+``shared_columns``     columns of one path in locations that share files
 ``walks``              the walks: columns up and down, and those inside the tables of an answer
 """

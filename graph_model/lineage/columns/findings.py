@@ -87,6 +87,11 @@ class ColumnFindings:
         self.answers |= {column_id(name) for name in names} & self.nodes.keys()
         return {cell for cell in reached if column_id(cell.name) in self.nodes}
 
+    def add_edges_inside(self, edges: Iterable[Edge]) -> None:
+        """Add those of these edges that are between drawn columns."""
+        drawn = self.nodes.keys()
+        self.edges |= {edge.id: edge for edge in edges if {edge.out_id, edge.in_id} <= drawn}
+
     def admit_results(self, by_depth: Mapping[int, Iterable[Name]]) -> None:
         """Admit columns downstream, by their least number of steps from the start."""
         for depth in sorted(by_depth):

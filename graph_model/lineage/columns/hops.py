@@ -35,12 +35,14 @@ class Hop(NamedTuple):
     """A derivation by a job, between columns at their locations, and its source column.
 
     ``own``: the derivation leads into the column itself, not into a struct that contains it.
+    ``written``: the plan's name (an id) for the table that it wrote.
     """
 
     edge: Edge
     source: Cell
     job: str
     own: bool = True
+    written: str = ""
 
 
 def cell_at(column: Name, at: int | None) -> Cell:
@@ -83,3 +85,17 @@ def with_structs(column: Name) -> list[Name]:
 def structs_around(columns: Iterable[Name]) -> set[Name]:
     """The structs that contain these columns."""
     return {struct for column in columns for struct in with_structs(column)[1:]}
+
+
+def moved(edge: Edge, source: Name, target: Name) -> Edge:
+    """The same derivation between columns at their locations: with the ids of the tables there."""
+    out_id, in_id = column_id(source), column_id(target)
+    if (edge.out_id, edge.in_id) == (out_id, in_id):
+        return edge
+    return edge._replace(id=f"{edge.id}.{out_id}.{in_id}", out_id=out_id, in_id=in_id)
+
+
+def from_column(edge: Edge, source: Name) -> Edge:
+    """The same derivation from another column."""
+    out_id = column_id(source)
+    return edge._replace(id=f"{edge.id}.{out_id}", out_id=out_id)

@@ -17,7 +17,7 @@ from graph_model.lineage.columns.derivation_reader import (
     Derivations,
     WrittenColumn,
 )
-from graph_model.lineage.columns.hops import Cell, Hop, column_id, is_followed
+from graph_model.lineage.columns.hops import Cell, Hop, column_id, is_followed, moved
 from graph_model.lineage.history import Moment
 from graph_model.lineage.inventory import Name, holders
 from graph_model.lineage.questions import InfluenceCount, Influences
@@ -69,7 +69,7 @@ class StepHops:
             if own or self._writes_any_holder(cell.path, step):
                 found += self._flows_into_rows(step, own=own)
         return [
-            Hop(_moved(flow.edge, source.name, cell.name), source, step.job, flow.own)
+            Hop(moved(flow.edge, source.name, cell.name), source, step.job, flow.own, step.target)
             for flow in found
             for source in self._sources(flow, step)
         ]
@@ -216,14 +216,6 @@ def _counts_of(influences: Iterable[_Influence]) -> Influences:
     """The number of influencing columns, by kind of influence and dataset, sorted."""
     counts = Counter((how, dataset) for how, (dataset, _) in influences)
     return tuple(InfluenceCount(*key, counts[key]) for key in sorted(counts))
-
-
-def _moved(edge: Edge, source: Name, target: Name) -> Edge:
-    """The same derivation between columns at their locations: with the ids of the tables there."""
-    out_id, in_id = column_id(source), column_id(target)
-    if (edge.out_id, edge.in_id) == (out_id, in_id):
-        return edge
-    return edge._replace(id=f"{edge.id}.{out_id}.{in_id}", out_id=out_id, in_id=in_id)
 
 
 def _as_column_edge(influence: Edge) -> Edge:

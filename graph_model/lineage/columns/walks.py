@@ -27,6 +27,7 @@ from graph_model.lineage.columns.hops import (
     way_of,
     with_structs,
 )
+from graph_model.lineage.columns.shared_columns import SharedColumns
 from graph_model.lineage.columns.step_hops import StepHops
 from graph_model.lineage.history import Moment
 from graph_model.lineage.history.history import History
@@ -99,6 +100,7 @@ class ColumnWalks:
     ) -> None:
         """Find the sources of columns, and the columns among ``optional`` that have a source."""
         walk = self._walk(end_of(question.at), reach=question.reach)
+        shared = self._shared(question)
         frontier = {cell_at(name, question.at) for name in {*start, *optional}}
         visited = set(frontier)
         for level in range(question.depth):
@@ -108,10 +110,10 @@ class ColumnWalks:
             if level == 0:
                 hops = _of_known_columns(hops, start)
                 found.admit_asked(cell.name for cell in hops)
-            reached = found.admit_sources(
-                [hop for some in hops.values() for hop in some], level + 1
-            )
-            frontier = reached - visited
+            read = [hop for some in hops.values() for hop in some]
+            drawn = found.admit_sources([*read, *shared.reads(read)], level + 1)
+            found.add_edges_inside(shared.writes(hops))
+            frontier = {hop.source for hop in read if hop.source in drawn} - visited
             visited |= frontier
         found.folded |= walk.folded
 
@@ -126,23 +128,32 @@ class ColumnWalks:
         mirror of ``upstream``, by the same relation among the candidates.
         """
         start = {*start, *optional}
+        shared = self._shared(question)
         candidates = self._candidates_of(start, question)
         reading = self._readers(start, candidates, question) if question.depth else frozenset()
         walk = self._walk(end_of(question.at), candidates.plans | reading, question.reach)
         among_candidates = StepHops(self._reader, candidates.derivations, indirect=self._indirect)
-        hops = self._hops_to_readers(walk, reading, start | candidates.columns, question.at)
+        beside = shared.beside(candidates.columns) if reading else set()
+        read_columns = {*start, *candidates.columns, *beside, *shared.beside(start)}
+        hops = self._hops_to_readers(walk, reading, read_columns, question.at)
         read = {hop.source for some in hops.values() for hop in some}
         columns = {cell_at(name, question.at) for name in candidates.columns}
         roots = columns | hops.keys()
-        frontier = columns | {cell for cell in read if cell.name in candidates.columns}
+        between = candidates.columns | beside
+        frontier = columns | {cell for cell in read if cell.name in between}
         for _ in range(question.depth):
             if not frontier or self._bounds.over():
                 break
             hops |= self._expand(walk, frontier, among_candidates)
             reached = {hop.source for cell in frontier for hop in hops[cell]}
             frontier = {c for c in reached - hops.keys() if c.name in candidates.columns}
+        if shared.beside(start):
+            hops = {cell: [*some, *shared.reads(some, start)] for cell, some in hops.items()}
         _draw(start, question, found, hops, roots)
         found.folded |= walk.folded
+
+    def _shared(self, question: Question) -> SharedColumns:
+        return SharedColumns(self._history, self._inventory, self._bounds, question.at)
 
     # --- one level up
 
@@ -177,8 +188,11 @@ class ColumnWalks:
             self._known_candidates[key] = self._candidates(start, question)
         return self._known_candidates[key]
 
-    def _candidates(self, start: Collection[Name], question: Question) -> _Candidates:
-        columns, frontier, plans = set[Name](), set(start), set[str]()
+    def _candidates(self, start: Set[Name], question: Question) -> _Candidates:
+        shared = self._shared(question)
+        columns, plans = set[Name](), set[str]()
+        frontier = {*start, *shared.beside(start)}
+        visited = set(frontier)
         derivations: defaultdict[WrittenColumn, list[Edge]] = defaultdict(list)
         for _ in range(question.depth):
             if not frontier or self._bounds.over():
@@ -195,21 +209,14 @@ class ColumnWalks:
                 plans |= influenced
                 targets |= {name for plan in influenced for name in self._reader.outputs[plan]}
             located = self._inventory.ever_located_with_fields(targets)
-            frontier = (located | self._in_shared_locations(located, question.at)) - columns
-            columns |= frontier
+            beside = shared.beside(located)
+            frontier = (located | beside) - visited
+            visited |= frontier
+            columns |= located | (shared.known(beside) if beside else set())
             if len(columns) > CANDIDATE_LIMIT:
                 self._bounds.cut("nodes", CANDIDATE_LIMIT)
         found = {column: tuple(into) for column, into in derivations.items()}
         return _Candidates(columns, plans, found)
-
-    def _in_shared_locations(self, columns: Set[Name], at: int | None) -> set[Name]:
-        """The known columns with the path of one of these, in locations that share files with its
-        table.
-        """
-        around = self._history.locations.around_at({dataset for dataset, _ in columns}, at)
-        return self._inventory.known(
-            {(other, path) for dataset, path in columns for other in around[dataset]}
-        )
 
     def _derivations_out_of(self, columns: Collection[Name], ids: Set[str]) -> list[Edge]:
         """The followed derivations out of these columns, and out of the structs around them; the
@@ -227,7 +234,8 @@ class ColumnWalks:
         """The logical plans that ever read a table of these columns and may read any of them."""
         if not question.readers:
             return frozenset()
-        datasets = frozenset(dataset for dataset, _ in start | candidates.columns)
+        tables = {dataset for dataset, _ in start | candidates.columns}
+        datasets = frozenset(self._shared(question).tables_with(tables))
         if datasets not in self._known_readers:
             plans = self._reader.readers_of(datasets).keys() - candidates.plans
             self._known_readers[datasets] = frozenset(self._reader.without_columns(plans))
@@ -282,6 +290,8 @@ class ColumnWalks:
                 targets.add(cell.name)
                 names |= {hop.source.name for hop in hops}
         names |= targets | self._inventory.fields(targets - names)
+        # a location that shares files with another one may lack its columns
+        names = {*listed, *self._inventory.known(names - listed)}
         found = self._hops.into(_with_steps(names, steps))
         return names, [hop.edge for _, hops in found for hop in hops]
 
