@@ -17,7 +17,9 @@ def serve(call: Call) -> int:
     """Start everything and serve until Ctrl-C."""
     from api.serving import server
 
-    return server.serve(call.settings(), call.environment, call.say)
+    return server.serve(
+        call.settings(), call.environment, call.say, new_journal=call.options.new_journal
+    )
 
 
 def demo(call: Call) -> int:
@@ -67,6 +69,11 @@ The first start downloads the server's Java archives (34 files, HEADWATER_CACHE 
         added, "host", "port", "data", "database", "gremlin_port", "gremlin_read_port",
         "gremlin_url", "threads", "log_level", "log_format",
     )  # fmt: skip
+    added.add_argument(
+        "--new-journal",
+        action="store_true",
+        help="begin an empty journal although a catalogue, checkpoint or graph of another is there",
+    )
 
 
 def add_demo(commands: Any) -> None:

@@ -68,18 +68,30 @@ _KEYLESS_SECONDS: Final = 1.0
 """How long a service goes on without keys after another process has made the first one."""
 
 
-def serve(settings: Settings, environment: Mapping[str, str], say: Say) -> int:
-    """Run until interrupted; 0. Raises HeadwaterError when something cannot be started."""
+def serve(
+    settings: Settings, environment: Mapping[str, str], say: Say, *, new_journal: bool = False
+) -> int:
+    """Run until interrupted; 0. Raises HeadwaterError when something cannot be started.
+
+    ``new_journal``: see ``accepts_new_journal`` of ``Projector``.
+    """
     set_up_logging(settings.log_level, settings.log_format, settings.access_log)
     with interruptible(), ExitStack() as stack:
         with suppress(KeyboardInterrupt):
-            _serve(stack, settings, environment, say)
+            _serve(stack, settings, environment, say, new_journal=new_journal)
         say("Stopping …")
     say("Stopped.")
     return 0
 
 
-def _serve(stack: ExitStack, settings: Settings, environment: Mapping[str, str], say: Say) -> None:
+def _serve(
+    stack: ExitStack,
+    settings: Settings,
+    environment: Mapping[str, str],
+    say: Say,
+    *,
+    new_journal: bool,
+) -> None:
     listener = _reserve_ports(stack, settings)
     settings = replace(settings, port=listener.getsockname()[1])  # PORT=0 => the system's choice
     stack.enter_context(claim(settings.data))
@@ -89,7 +101,9 @@ def _serve(stack: ExitStack, settings: Settings, environment: Mapping[str, str],
     database = _hold_database(stack, settings, say)
     keys = SqlKeys(database, believed_seconds=_KEYLESS_SECONDS)
     check_keys(settings, listener.getsockname()[0], keys)
-    service = _start_service(stack, settings, environment, database, keys, say)
+    service = _start_service(
+        stack, settings, environment, database, keys, say, new_journal=new_journal
+    )
     upkeep = Upkeep(service, settings.keep)
     stack.callback(upkeep.stop)
     from api.serving.connections import listening  # commands that serve nothing need no server
@@ -133,6 +147,8 @@ def _start_service(
     database: Database,
     keys: Keys,
     say: Say,
+    *,
+    new_journal: bool,
 ) -> Service:
     """Journal, catalogue and graph, and the projector at work on them."""
     metrics = Metrics()
@@ -150,6 +166,7 @@ def _start_service(
         observe=metrics.projected,
         runs=settings.run_window,
         capacity=lambda: engine.capacity if engine else None,
+        accepts_new_journal=new_journal,
     )
     if engine:
         engine.watch(graph.count, lambda: projector.state == "ready")

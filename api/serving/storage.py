@@ -106,7 +106,7 @@ def _refuse_emptied(journal: Path) -> None:
         raise ConfigurationError(
             f"{journal} is empty, but beside it is a catalogue that was made from a journal:"
             " restore the newest backup into another data folder (headwater restore FILE --data"
-            " FOLDER), or remove the empty file to start with an empty journal"
+            " FOLDER), or remove the empty file and start headwater serve --new-journal"
         )
 
 

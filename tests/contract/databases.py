@@ -96,7 +96,9 @@ def empty_database(kind: str, request: pytest.FixtureRequest) -> Iterator[str]:
 
 @contextmanager
 def schema_on(server_url: str) -> Iterator[str]:
-    """The URL of an empty schema on a PostgreSQL server."""
+    """The URL of an empty schema on a PostgreSQL server. Catalogues, which have schemas of their
+    own, are dropped with it.
+    """
     name = f"headwater_test_{uuid.uuid4().hex}"
     engine = open_database(server_url)
     try:
@@ -105,7 +107,9 @@ def schema_on(server_url: str) -> Iterator[str]:
         own = engine.url.update_query_dict({"options": f"-csearch_path={name}"})
         yield own.render_as_string(hide_password=False)
         with engine.begin() as connection:
-            connection.execute(sa.schema.DropSchema(name, cascade=True))
+            for made in sa.inspect(connection).get_schema_names():
+                if made == name or made.startswith("headwater_catalogue_"):
+                    connection.execute(sa.schema.DropSchema(made, cascade=True))
     finally:
         engine.dispose()
 

@@ -67,7 +67,8 @@ class Projector:
     round with the number of its subjects and its seconds. ``checkpoints`` are those of an in-memory
     graph: one is taken between two rounds, when the graph holds exactly the projected documents of
     the journal. ``runs`` says which runs the graph carries, ``capacity`` how many elements it holds
-    (None: any number).
+    (None: any number). ``accepts_new_journal``: begin an empty journal beside the catalogue,
+    checkpoint or graph of another one, which are replaced.
     """
 
     def __init__(
@@ -84,6 +85,7 @@ class Projector:
         producers: Producers = PRODUCERS,
         runs: RunWindow = EMBEDDED,
         capacity: Callable[[], int | None] = lambda: None,
+        accepts_new_journal: bool = False,
     ) -> None:
         self._stores = stores = ProjectionStores(
             journal,
@@ -124,6 +126,7 @@ class Projector:
             self._readiness,
             self._waiting,
             kept,
+            accepts_new_journal=accepts_new_journal,
         )
         subject_projector = SubjectProjector(
             stores, self._rules, commands_in_force, commits, self._rebuild_control

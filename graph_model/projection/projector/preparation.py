@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Final
 
+from graph_model.errors import JournalUnavailable
 from graph_model.projection.projector.commits import Commits
 from graph_model.projection.projector.graph_probe import GraphProbe
 from graph_model.projection.projector.readiness import Readiness
@@ -17,12 +18,23 @@ from graph_model.projection.projector.rules import EPOCH_KEY, FROM_NOTHING, Rule
 from graph_model.projection.projector.stores import ProjectionStores
 from graph_model.projection.runs.graph_runs import GraphRuns
 from graph_model.projection.waiters import Waiters
-from graph_model.stores.protocols import CATALOGUE_KEY, FILLING, DocumentState, is_catalogue_whole
+from graph_model.stores.protocols import (
+    CATALOGUE_KEY,
+    FILLING,
+    NEW_KEY,
+    DocumentState,
+    is_catalogue_whole,
+)
 
 log = logging.getLogger(__name__)
 
 _TAKEN_UP: Final = (DocumentState.PROJECTED, DocumentState.WAITING)
 _LOOKED_AT: Final = 10_000
+_MISSING_JOURNAL: Final = (
+    "the journal is new and empty, and beside it is {}: a volume is not mounted, a file was "
+    "removed or another database is named. No document is taken. Stop the service and bring the "
+    "journal back, or restore a backup; to begin anew, headwater serve --new-journal (once)"
+)
 
 
 class Preparation:
@@ -38,7 +50,10 @@ class Preparation:
         readiness: Readiness,
         waiting: Waiters,
         runs: GraphRuns,
+        *,
+        accepts_new_journal: bool,
     ) -> None:
+        self._accepts_new_journal = accepts_new_journal
         self._runs = runs
         self._stores = stores
         self._rules = rules
@@ -64,6 +79,7 @@ class Preparation:
         self._rebuild_control.drop()
         with self._stores.journal.projecting():
             self._stores.generations.refresh()
+            self._begin_journal()
             self._prepare()
 
     def has_answers(self) -> bool:
@@ -79,6 +95,28 @@ class Preparation:
             return False
         self._readiness.join()
         return self._probe.find() is None and self._readiness.has_caught_up(nothing_left=False)
+
+    def _begin_journal(self) -> None:
+        """Take a new journal into use, unless something beside it was made from another one, which
+        is probably missing: then no document is taken, and JournalUnavailable says what to do.
+        """
+        journal, stores = self._stores.journal, self._stores
+        if journal.get_meta(NEW_KEY) == "true":
+            if not self._accepts_new_journal and (foreign := self._find_foreign()) is not None:
+                reason = _MISSING_JOURNAL.format(foreign)
+                journal.hold(reason)
+                raise JournalUnavailable(reason)
+            stores.generations.set_foreign_aside()
+            stores.checkpoints.remove_foreign()
+            journal.set_meta(NEW_KEY, "")
+        journal.hold(None)
+
+    def _find_foreign(self) -> str | None:
+        """What is beside a new journal and was made from another one."""
+        stores = self._stores
+        foreign = stores.generations.find_foreign() or stores.checkpoints.find_foreign()
+        vertices = 0 if foreign else stores.graph.count()[0]
+        return f"a graph of {vertices:,} vertices" if vertices else foreign
 
     def _has_every_answer(self) -> bool:
         return is_catalogue_whole(self._stores.journal) and self.has_answers()

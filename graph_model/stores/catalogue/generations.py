@@ -108,6 +108,49 @@ class SqlGenerations:
         found = mismatch_with(origin, self._journal.id, concluded, self._journal.newest())
         return found and (self._set_aside_for or found)
 
+    def find_foreign(self) -> str | None:
+        names = self._names()
+        aside = [name for name in names if name.endswith(_ASIDE)]
+        if aside:  # this journal is to be asked before it sets any aside
+            return f"the catalogue {aside[-1]}, which was set aside"
+        foreign = self._foreign()
+        return f"the catalogue {foreign[-1]} of another journal" if foreign else None
+
+    def set_foreign_aside(self) -> None:
+        for number in self._foreign():
+            if number != self._number:
+                self._put_aside(number)
+
+    def _foreign(self) -> list[int]:
+        numbers = sorted(int(name) for name in self._names() if name.isdecimal())
+        return [number for number in numbers if self._is_foreign(number)]
+
+    def _is_foreign(self, number: int) -> bool:
+        """Whether a catalogue has the documents of another journal, or cannot be read."""
+        engine = self._engine(number)
+        is_file = self._database.dialect.name == "sqlite"
+        try:
+            with read(engine, Unavailable) as connection:
+                origin = _origin_in(connection, None if is_file else f"{_SCHEMA}{number}")
+        except Unavailable as error:
+            if not tells_damage(error):
+                raise
+            return True
+        finally:
+            if is_file:  # elsewhere its connections are the journal's
+                engine.dispose()
+        return origin is not None and origin.journal != self._journal.id and origin.position > 0
+
+    def _names(self) -> list[str]:
+        """``7`` or ``7_set_aside`` for each catalogue beside the journal."""
+        if self._database.dialect.name == "sqlite":
+            file = self._file(0)
+            files = [] if file is None else sorted(file.parent.glob("catalogue-*.db"))
+            return [one.stem.removeprefix("catalogue-") for one in files]
+        with read(self._database, Unavailable) as connection:
+            schemas = sa.inspect(connection).get_schema_names()
+        return [name.removeprefix(_SCHEMA) for name in schemas if name.startswith(_SCHEMA)]
+
     def set_aside(self) -> None:
         """The next number is in force then: connections still open on the former catalogue must not
         find another catalogue's files under its name.
@@ -239,14 +282,19 @@ def examine_file(database: Engine, journal: Journal) -> str | None:
         with read(engine, Unavailable) as connection:
             if found := damage(connection):
                 return found[0]
-            has_origin = sa.inspect(connection).has_table(origins.name)
-            origin = read_origin(connection) if has_origin else None
+            origin = _origin_in(connection)
     except Unavailable as error:
         return str(error)
     finally:
         engine.dispose()
     concluded = int(journal.get_meta(ROUND_KEY) or 0)
     return mismatch_with(origin, journal.id, concluded, journal.newest())
+
+
+def _origin_in(connection: Connection, schema: str | None = None) -> Origin | None:
+    """None also for a catalogue without tables."""
+    made = sa.inspect(connection).has_table(origins.name, schema=schema)
+    return read_origin(connection) if made else None
 
 
 def catalogue_file(journal: Engine, number: int) -> Path | None:

@@ -42,7 +42,7 @@ from graph_model.stores.journal.integrity import odd_receipt
 from graph_model.stores.journal.large_bodies import large_of, put_marked
 from graph_model.stores.journal.tables import bodies, documents, meta, raw, receipts
 from graph_model.stores.keys.archive import checked_key, insert_keys, key_lines
-from graph_model.stores.protocols import Body
+from graph_model.stores.protocols import NEW_KEY, Body
 from graph_model.stores.submissions import content_hash
 
 FORMAT: Final = 2
@@ -350,7 +350,7 @@ def load(
         for chunk in chunks(map(json.loads, lines()), _LINES):
             done += _insert(connection, chunk)
             progress(done, contents.documents)
-        _set(connection, settings)
+        _set(connection, {NEW_KEY: "", **settings})
         for table, column in ((documents, "position"), (receipts, "id")):
             count_from(connection, table, column)
         _check_counts(connection, contents)

@@ -41,7 +41,8 @@ def attempt_at(request: Packed | Repeat) -> WriteTrial:
 class IntakeCheck:
     """Safe from several threads. ``attempt`` raises JournalUnavailable; ``seconds`` never go back.
 
-    At most one attempt at a time, and one a second while they succeed.
+    At most one attempt at a time, and one a second while they succeed. ``held`` is a reason to
+    refuse every document; None while there is none.
     """
 
     def __init__(
@@ -52,6 +53,12 @@ class IntakeCheck:
         self._trying = Lock()
         self._tried_at = float("-inf")
         self._refused: tuple[WriteTrial, JournalUnavailable] | None = None
+        self.held: str | None = None
+
+    def ensure_not_held(self) -> None:
+        """Raises JournalUnavailable."""
+        if self.held is not None:
+            raise JournalUnavailable(self.held)
 
     def passed(self) -> None:
         """A document was made durable."""
@@ -63,6 +70,7 @@ class IntakeCheck:
 
     def check(self) -> None:
         """Raises JournalUnavailable while documents are refused, as far as that is known."""
+        self.ensure_not_held()
         fresh = self._seconds() - self._tried_at < _FRESH_SECONDS
         if (self._refused or not fresh) and self._trying.acquire(blocking=False):
             try:

@@ -31,6 +31,7 @@ from graph_model.stores.journal.questions.states import SqlJournalStates
 from graph_model.stores.journal.questions.subjects import SqlJournalSubjects
 from graph_model.stores.journal.tables import VERSION, VERSION_WITH_LARGE_BODIES, meta, metadata
 from graph_model.stores.journal.vocabulary import check_vocabularies
+from graph_model.stores.protocols import NEW_KEY
 
 ID_KEY: Final = "journal_id"
 """Where a journal keeps its own id."""
@@ -107,8 +108,9 @@ class SqlJournal(
 
     def _given_id(self) -> str:
         def work(connection: Connection) -> None:
-            new = {"key": ID_KEY, "value": uuid.uuid4().hex}
-            connection.execute(insert_new(connection, meta), new)
+            new = {ID_KEY: uuid.uuid4().hex, NEW_KEY: "true"}
+            rows = [{"key": key, "value": value} for key, value in new.items()]
+            connection.execute(insert_new(connection, meta), rows)
 
         known = self.get_meta(ID_KEY)
         if known is None:

@@ -66,6 +66,7 @@ from graph_model.stores.protocols.history import (
     Writer,
 )
 from graph_model.stores.protocols.journal import (
+    NEW_KEY,
     NO_SETTINGS,
     Backlog,
     DocumentsSize,
@@ -100,6 +101,7 @@ __all__ = [
     "CATALOGUE_KEY",
     "FILLING",
     "NEVER",
+    "NEW_KEY",
     "NO_SETTINGS",
     "REOPENED",
     "ROUND_KEY",

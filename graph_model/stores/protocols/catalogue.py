@@ -123,6 +123,14 @@ class Generations(Protocol):
         To be called while no process projects (``Journal.projecting``).
         """
 
+    def find_foreign(self) -> str | None:
+        """A catalogue beside the journal with the documents of another one, for a message, whatever
+        its number; None where there is none.
+        """
+
+    def set_foreign_aside(self) -> None:
+        """Give catalogues of another journal another name, but for the one in force."""
+
     @property
     def trusted(self) -> bool:
         """Whether ``find_mismatch`` found nothing, or the catalogue was made here since."""

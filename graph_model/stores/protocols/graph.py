@@ -149,6 +149,12 @@ class Checkpoints(Protocol):
         no checkpoint.
         """
 
+    def find_foreign(self) -> str | None:
+        """A checkpoint that this journal does not name, for a message; None where there is none."""
+
+    def remove_foreign(self) -> None:
+        """Remove every checkpoint that this journal does not name."""
+
 
 class NoCheckpoints:
     """For graphs that forget nothing."""
@@ -174,3 +180,9 @@ class NoCheckpoints:
 
     def restore(self, epoch: str) -> int | None:  # noqa: ARG002
         return None
+
+    def find_foreign(self) -> str | None:
+        return None
+
+    def remove_foreign(self) -> None:
+        """There is none."""

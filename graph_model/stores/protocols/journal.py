@@ -18,6 +18,9 @@ from graph_model.stores.protocols.documents import (
 )
 from graph_model.stores.protocols.pages import Page
 
+NEW_KEY: Final = "journal_new"
+"""A journal's own setting: "true" from when its tables are made until a projector has found nothing
+beside it that was made from another journal."""
 NO_SETTINGS: Final[Mapping[str, str]] = MappingProxyType({})
 
 
@@ -95,6 +98,9 @@ class JournalIntake(Protocol):
         with the same writes. At most one attempt a second while they succeed. The reserve of a disk
         does not count: it is a refusal by choice, which ends by itself.
         """
+
+    def hold(self, reason: str | None) -> None:
+        """Refuse every document of this process with JournalUnavailable; None: no longer."""
 
     def recall(self, raw_hash: str, scope: str) -> tuple[StoredDocument, ...]:
         """The documents of these very bytes, if they came before (without bodies), or ()."""

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 import sqlalchemy as sa
 
+from graph_model.errors import JournalUnavailable
 from graph_model.projection.projector import Projector
 from graph_model.stores.catalogue import SqlGenerations
 from graph_model.stores.catalogue.generations import GENERATION_KEY, _create_schema, _drop_schema
@@ -88,6 +89,22 @@ def test_a_schema_that_is_dropped_or_emptied_is_made_anew(
     service.settle()
     assert service.elements() == expected
     service.close()
+
+
+def test_an_empty_journal_beside_the_catalogue_of_another_takes_nothing(
+    url: str, server_url: str
+) -> None:
+    former = Service(url, MemoryGraph())
+    former.journal.accept(TROUBLE, Receipt(0, "", "test", ""))
+    former.settle()
+    former.close()
+    with schema_on(server_url) as empty:
+        service = Service(empty, MemoryGraph())
+        eventually(lambda: service.projector.state == "unavailable")
+        assert "--new-journal" in (service.projector.failure or "")
+        with pytest.raises(JournalUnavailable, match="catalogue 0 of another journal"):
+            service.journal.accept(TROUBLE, Receipt(0, "", "test", ""))
+        service.close()
 
 
 def test_two_services_on_one_database_do_not_doubt_the_projection_of_the_other(url: str) -> None:

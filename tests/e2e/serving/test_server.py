@@ -22,6 +22,7 @@ from api.serving.server import check_read_port, dialect_of
 from api.serving.storage import claim
 from api.settings import read_settings
 from graph_model.errors import ConfigurationError
+from graph_model.stores.gremlin.graph import GremlinGraph
 from tests import captures
 from tests.conftest import needs_java
 from tests.waiting import eventually
@@ -205,7 +206,9 @@ def test_a_stop_in_the_middle_of_the_start_leaves_nothing_running(tmp_path: Path
         assert "Headwater is ready" not in server.said()
 
 
-def test_a_gremlin_server_of_ones_own_is_used_instead(tmp_path: Path, gremlin_url: str) -> None:
+def test_a_gremlin_server_of_ones_own_is_used_instead(
+    tmp_path: Path, gremlin_url: str, gremlin_graph: GremlinGraph
+) -> None:
     with serving(tmp_path, HEADWATER_GREMLIN_URL=gremlin_url) as server:
         server.ready().replay("a1_curate")
         eventually(server.projected)

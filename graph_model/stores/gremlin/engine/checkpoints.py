@@ -311,6 +311,15 @@ class EngineCheckpoints:
                 if file.name not in kept:
                     file.unlink(missing_ok=True)
 
+    def find_foreign(self) -> str | None:
+        mark = read_mark(self._marks.get_meta(MARK_KEY))
+        files = (file.name for file in self._folder.glob(f"{_PREFIX}*{_SUFFIX}"))
+        found = sorted(name for name in files if mark is None or name != mark.file)
+        return f"the engine's checkpoint {found[0]}" if found else None
+
+    def remove_foreign(self) -> None:
+        self._sweep()
+
     # --- taking back ------------------------------------------------------------------------
 
     @contextmanager

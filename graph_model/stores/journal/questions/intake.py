@@ -63,6 +63,7 @@ class SqlJournalIntake(SqlJournalSettings):
         """
         if not submissions:
             return ()
+        self._intake_check.ensure_not_held()
         request = packed(tuple(submissions), receipt, remember=remember)
         if not makes_room:
             self._ensure_room(_most_written(request))
@@ -97,6 +98,9 @@ class SqlJournalIntake(SqlJournalSettings):
     def ensure_taking(self) -> None:
         self._intake_check.check()
 
+    def hold(self, reason: str | None) -> None:
+        self._intake_check.held = reason
+
     def _attempt(self, attempt: WriteTrial) -> None:
         """The writes of a document: its pages read and changed, and room written durably."""
         with suppress(_Undone):
@@ -115,6 +119,7 @@ class SqlJournalIntake(SqlJournalSettings):
 
     def acknowledge(self, raw_hash: str, scope: str, receipt: Receipt) -> bool:
         """Durable on return."""
+        self._intake_check.ensure_not_held()
         self._ensure_room(0)
         return bool(self._take(Repeat(scope, replace(receipt, raw_hash=raw_hash))))
 

@@ -18,7 +18,7 @@ import pytest
 from api.serving.doctor import _stores
 from api.serving.storage import DATABASE_FILE, open_storage
 from api.settings import read_settings
-from graph_model.errors import ConfigurationError, Unavailable
+from graph_model.errors import ConfigurationError, JournalUnavailable, Unavailable
 from graph_model.projection.projector import Projector
 from graph_model.stores.catalogue import SqlGenerations
 from graph_model.stores.journal import SqlJournal
@@ -34,13 +34,17 @@ CATALOGUE: Final = "catalogue-0.db"
 class House:
     """Everything on one data folder; ``kept`` is a graph that outlives it (an external one)."""
 
-    def __init__(self, folder: Path, kept: MemoryGraph | None = None) -> None:
+    def __init__(
+        self, folder: Path, kept: MemoryGraph | None = None, *, new_journal: bool = False
+    ) -> None:
         settings = read_settings({"HEADWATER_DATA": str(folder)})
         self.database = open_storage(settings, make=True)
         self.journal = SqlJournal(self.database)
         self.generations = SqlGenerations(self.database, self.journal)
         self.graph = kept or MemoryGraph()
-        self.projector = Projector(self.journal, self.graph, self.generations)
+        self.projector = Projector(
+            self.journal, self.graph, self.generations, accepts_new_journal=new_journal
+        )
         self._taken: list[int] = []
 
     def take(self, *submissions: Submission) -> None:
@@ -221,18 +225,68 @@ def test_a_catalogue_that_knows_documents_which_the_journal_lost_is_made_anew(
     check_whole(folder, kept, "newer than the journal", 1, 2)
 
 
-def test_a_journal_that_was_deleted_takes_nothing_over_from_the_one_before(
-    folder: Path, kept: MemoryGraph | None
-) -> None:
-    for file in folder.glob(f"{DATABASE_FILE}*"):
+def lose_journal(data: Path) -> None:
+    for file in data.glob(f"{DATABASE_FILE}*"):
         file.unlink()
-    house = House(folder, kept)
+
+
+def lose_journal_after_a_rebuild(data: Path) -> None:
+    """The catalogue has a number that an empty journal does not open."""
+    lose_journal(data)
+    (data / CATALOGUE).rename(data / "catalogue-3.db")
+
+
+def lose_journal_and_damage_catalogue(data: Path) -> None:
+    lose_journal(data)
+    no_database(data)
+
+
+@pytest.mark.parametrize(
+    "harm", [lose_journal, lose_journal_after_a_rebuild, lose_journal_and_damage_catalogue]
+)
+def test_an_empty_journal_beside_the_catalogue_of_another_is_not_ready_and_takes_nothing(
+    folder: Path, kept: MemoryGraph | None, harm: Callable[[Path], None]
+) -> None:
+    harm(folder)
+    for _ in range(2):  # a restart changes nothing
+        house = House(folder, kept)
+        with pytest.raises(JournalUnavailable, match=r"catalogue .*--new-journal"):
+            house.projector.prepare()
+        with pytest.raises(JournalUnavailable, match="the journal is new"):
+            house.take(*numbered(5))
+        with pytest.raises(JournalUnavailable, match="the journal is new"):
+            house.journal.ensure_taking()
+        assert kept is None or kept.count()[0]
+        house.close()
+    check_begins_anew(folder, kept)
+    kept_aside = {"catalogue-0_set_aside.db", "catalogue-3_set_aside.db"}
+    assert kept_aside & {file.name for file in folder.glob("catalogue-*")}
+
+
+def test_an_empty_journal_before_the_graph_of_another_leaves_it_as_it_is(tmp_path: Path) -> None:
+    graph = MemoryGraph()
+    run(tmp_path / "former", graph, *numbered(1, 2))
+    content = tuple(graph.scan())
+    house = House(tmp_path / "new", graph)
+    with pytest.raises(JournalUnavailable, match=r"a graph of .*--new-journal"):
+        house.projector.prepare()
+    assert tuple(graph.scan()) == content
+    house.close()
+    check_begins_anew(tmp_path / "new", graph)
+
+
+def check_begins_anew(data: Path, kept: MemoryGraph | None) -> None:
+    """An accepted journal takes nothing over from the one before, and needs no word again."""
+    house = House(data, kept, new_journal=True)
+    house.projector.start()
+    eventually(lambda: house.projector.state == "ready")
+    house.close()
+    house = House(data, kept)
     house.projector.start()
     house.take(*numbered(5))
     house.settle()
     assert house.elements() == elements_of(numbered(5), stepwise=False)
     house.close()
-    assert (folder / "catalogue-0_set_aside.db").is_file()
 
 
 @pytest.mark.parametrize("harm", [no_bytes, half, no_database])

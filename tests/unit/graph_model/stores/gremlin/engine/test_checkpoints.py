@@ -150,6 +150,18 @@ def test_without_a_checkpoint_nothing_is_restored(engine: Engine) -> None:
     assert engine.start().restore(EPOCH) is None
 
 
+def test_a_checkpoint_that_the_journal_does_not_name_is_foreign_until_it_is_removed(
+    saved: Engine,
+) -> None:
+    assert saved.start().find_foreign() is None
+    saved.marks = Marks()
+    checkpoints = saved.start()
+    assert checkpoints.find_foreign() == f"the engine's checkpoint {saved.files()[0]}"
+    checkpoints.remove_foreign()
+    assert checkpoints.find_foreign() is None
+    assert saved.files() == []
+
+
 def test_a_newer_checkpoint_takes_the_place_of_the_older_and_its_file(saved: Engine) -> None:
     checkpoints = saved.start()
     saved.graph.names += ["a", "b", "c"]
