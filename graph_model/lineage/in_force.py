@@ -33,6 +33,7 @@ class WalkInForce(Walk):
 
     def __init__(self, *given: Any, **named: Any) -> None:
         super().__init__(*given, **named)
+        self._columns = False  # nothing has replaced a plan in force
         self._read: dict[str, frozenset[str]] = {}  # plan without a target -> what is in force
 
     def _visible(self, moments: Collection[Moment]) -> Mapping[Moment, VisibleWrites]:

@@ -471,9 +471,9 @@ def _drawn_steps(found: TableFindings) -> dict[str, list[Step]]:
     """
     drawn = {(plan, source, "") for plan, job, source, _, _, _ in found.uses if job in found.jobs}
     drawn |= {(plan, "", target) for plan, job, _, _, target, _ in found.uses if job in found.jobs}
-    inputs: defaultdict[tuple[str, str, str, str], set[tuple[str, Moment]]] = defaultdict(set)
+    inputs: defaultdict[tuple[str, Step], set[tuple[str, Moment]]] = defaultdict(set)
     for moment, step in found.steps:
-        key = (moment.dataset, step.logical_plan, step.job, step.target)
+        key = moment.dataset, step._replace(inputs=())
         if moment.dataset in found.datasets and (step.logical_plan, "", moment.dataset) in drawn:
             inputs[key] |= {
                 (called, moment_of(read.dataset, None))
@@ -481,8 +481,8 @@ def _drawn_steps(found: TableFindings) -> dict[str, list[Step]]:
                 if read.dataset in found.datasets and (step.logical_plan, read.dataset, "") in drawn
             }
     steps: defaultdict[str, list[Step]] = defaultdict(list)
-    for (dataset, plan, job, target), read in inputs.items():
-        steps[dataset].append(Step(plan, job, target, tuple(sorted(read))))
+    for (dataset, step), read in inputs.items():
+        steps[dataset].append(step._replace(inputs=tuple(sorted(read))))
     return steps
 
 

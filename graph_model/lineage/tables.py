@@ -189,9 +189,15 @@ class TableWalks:
     def _walk(
         self, question: Question, plans: Mapping[str, Collection[str] | None] | None = None
     ) -> Walk:
-        until = end_of(question.at)
         return WALKS[question.reach](
-            self._graph, self._history, self._bounds, until, plans, self._structure, self._intervals
+            self._graph,
+            self._history,
+            self._bounds,
+            end_of(question.at),
+            plans,
+            self._structure,
+            self._intervals,
+            columns=question.columns,
         )
 
     def _places(self, datasets: Collection[str]) -> set[str]:

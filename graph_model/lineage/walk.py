@@ -26,13 +26,15 @@ class Step(NamedTuple):
     """The writes of a moment by one logical plan, and their reads.
 
     ``target`` is the plan's name for the dataset written, "" where it only reads; ``inputs`` are
-    pairs of the plan's name for a dataset read and the moment that it read.
+    pairs of the plan's name for a dataset read and the moment that it read. ``replaced_by``: the
+    plans of a later run whose expressions replaced those of this one, where a walk asks for them.
     """
 
     logical_plan: str
     job: str
     target: str
     inputs: tuple[tuple[str, Moment], ...]
+    replaced_by: frozenset[str] = frozenset()
 
 
 _MARKER_AND_INPUTS: Final = (labels.HAS, labels.FEEDS)
@@ -46,8 +48,9 @@ class Walk:
     follow for each (None: all inputs).
 
     ``until`` is the latest time that the walk considers. ``intervals`` are the moments that stand
-    for several executions; walks that continue each other share them. ``folded``: the walk followed
-    one of them, so the answer may contain more than the exact one.
+    for several executions; walks that continue each other share them. ``columns``: the steps say
+    which plans replaced their expressions. ``folded``: the walk followed one of the intervals, so
+    the answer may contain more than the exact one.
     """
 
     def __init__(
@@ -59,6 +62,8 @@ class Walk:
         plans: Mapping[str, Collection[str] | None] | None = None,
         structure: Structure | None = None,
         intervals: set[Moment] | None = None,
+        *,
+        columns: bool = False,
     ) -> None:
         self._graph = graph
         self._structure = structure or Structure()
@@ -66,6 +71,7 @@ class Walk:
         self._bounds = bounds
         self._until = until
         self._plans = plans
+        self._columns = columns
         self._sources: dict[str, tuple[str, ...] | None] = {}  # sorted; None: not complete
         self._exact: defaultdict[str, set[str]] = defaultdict(set)  # plan -> writes, one by one
         self._periods: dict[str, tuple[int, int]] = {}  # of the executions that share an interval
@@ -83,6 +89,8 @@ class Walk:
             self._learn_sources(visible_by_moment)
             exact, folded = self._divide(new, visible_by_moment)
             self._steps |= self._build(new, exact, folded)
+            if self._columns:
+                self._mark_replaced(visible_by_moment)
             for moment in new:
                 self._steps[moment] += self._declared_steps(moment, visible_by_moment[moment])
             self._count += sum(len(s.inputs) for m in new for s in self._steps[m])
@@ -219,6 +227,13 @@ class Walk:
             for moment in states[write.id, source]
         )
         return Step(write.logical_plan, write.job, write.target, inputs)
+
+    def _mark_replaced(self, visible_by_moment: Mapping[Moment, VisibleWrites]) -> None:
+        for moment, plans in self._history.in_force.replaced(visible_by_moment).items():
+            self._steps[moment] = tuple(
+                step._replace(replaced_by=plans.get(step.logical_plan, frozenset()))
+                for step in self._steps[moment]
+            )
 
     def _declared_steps(self, moment: Moment, visible: VisibleWrites) -> tuple[Step, ...]:
         """The steps of the declarations in force; they read their sources at the moment itself."""

@@ -201,7 +201,7 @@ class ComparedHistory:
 
 def key_of(one: Execution, history: History) -> tuple[str, int, str, str]:
     state = labels.FAILED if one.failed else labels.COMPLETED
-    if history.plans[one.plan].writes is None:
+    if history.plans[one.plan].by_run:
         return event_key(one), one.at, "", state
     return plan_uuid(one.plan), one.at, one.application, state
 

@@ -30,7 +30,7 @@ def submissions(history: History) -> list[Submission]:
 
     Spline's plans write something: of one that only reads OpenLineage tells, run by run.
     """
-    plans = [plan for plan in history.plans.values() if plan.writes]
+    plans = [plan for plan in history.plans.values() if not plan.by_run]
     return [submission(PLAN_KIND, plan_document(plan)) for plan in plans] + [
         _event_submission(execution, history.plans[execution.plan])
         for execution in history.executions
@@ -38,7 +38,7 @@ def submissions(history: History) -> list[Submission]:
 
 
 def _event_submission(execution: Execution, plan: Plan) -> Submission:
-    if plan.writes is None:
+    if plan.by_run:
         return lineage_event(run_event(execution, plan))
     return submission(EVENT_KIND, event_document(execution))
 
@@ -114,7 +114,7 @@ def _version(version: Version) -> dict[str, Any]:
 
 
 def run_event(execution: Execution, plan: Plan) -> dict[str, Any]:
-    """A run that only reads, as a client of OpenLineage tells of it when it ends."""
+    """A run as a client of OpenLineage tells of it when it ends."""
     at = datetime.fromtimestamp((START + execution.at) / 1_000, UTC)
     return {
         "eventType": "FAIL" if execution.failed else "COMPLETE",
@@ -124,15 +124,39 @@ def run_event(execution: Execution, plan: Plan) -> dict[str, Any]:
         "run": {"runId": run_uuid(execution)},
         "job": {"namespace": "default", "name": plan.job},
         "inputs": [_read_by_run(place, dict(execution.bound)) for place in plan.reads],
-        "outputs": [],
+        "outputs": [_written_by_run(plan)] if plan.writes else [],
     }
 
 
-def _read_by_run(place: Place, bound: Mapping[str, Version]) -> dict[str, Any]:
+def _written_by_run(plan: Plan) -> dict[str, Any]:
+    """The output with its columns, without a word about the mode."""
+    if plan.columns is None:
+        return _named(Place(plan.target))
+    fields = {
+        name: {"inputFields": [_source(column, len(sources)) for column in sources]}
+        for name, sources in plan.columns
+        if sources
+    }
+    schema = [{"name": name, "type": "int"} for name, _ in plan.columns]
+    facets = {"schema": {"fields": schema}, "columnLineage": {"fields": fields}}
+    return _named(Place(plan.target)) | {"facets": facets}
+
+
+def _source(column: Column, number: int) -> dict[str, Any]:
+    how = "IDENTITY" if number == 1 else "TRANSFORMATION"
+    named = _named(Place(column.dataset)) | {"field": column.name}
+    return named | {"transformations": [{"type": "DIRECT", "subtype": how}]}
+
+
+def _named(place: Place) -> dict[str, Any]:
     namespace, separator, name = _path(place).partition("/lake/")
     if not separator:
         return {"namespace": "", "name": namespace}
-    read: dict[str, Any] = {"namespace": f"{namespace}/lake", "name": name}
+    return {"namespace": f"{namespace}/lake", "name": name}
+
+
+def _read_by_run(place: Place, bound: Mapping[str, Version]) -> dict[str, Any]:
+    read = _named(place)
     if place.dataset in bound:
         read["facets"] = {"version": {"datasetVersion": bound[place.dataset].id}}
     return read

@@ -16,6 +16,7 @@ from tests.oracle.histories import (
     CREATE_AS_SELECT,
     INSERT,
     LIFECYCLE,
+    OPENLINEAGE,
     ROW_LEVEL,
     Asked,
     Column,
@@ -96,6 +97,42 @@ def with_versions(random: Random, history: History) -> History:
     return replace(history, executions=tuple(executions))
 
 
+def with_rewritten_jobs(random: Random, history: History) -> History:
+    """Some of its jobs write in an unknown mode, and compute their columns in more ways than one:
+    later, and now and then at the same time.
+    """
+    plans = dict(history.plans)
+    jobs = random.sample(JOBS, random.randint(1, len(JOBS)))
+    own = [p for p in plans.values() if p.job in jobs and _may_be_told_by_run(p)]
+    plans |= {plan.id: _told_by_run(random, plan) for plan in own}
+    versions = [
+        replace(_told_by_run(random, random.choice(own)), id=f"v{number}")
+        for number in range(random.randint(1, 3) if own else 0)
+    ]
+    plans |= {plan.id: plan for plan in versions}
+    more = {
+        Execution(random.choice((*own, *versions)).id, random.randint(0, 12) * SECOND)
+        for _ in range(random.randint(1, 4) if own else 0)
+    }
+    executions = sorted({*history.executions, *more}, key=lambda one: (one.at, one.plan))
+    return History(plans, tuple(executions))
+
+
+def _may_be_told_by_run(plan: Plan) -> bool:
+    datasets = {plan.target, *(place.dataset for place in plan.reads)}
+    return plan.command == INSERT and datasets <= {*DATASETS} and plan.id not in ("once", "again")
+
+
+def _told_by_run(random: Random, plan: Plan) -> Plan:
+    """The same in OpenLineage's words, with columns of its own choice or with none."""
+    whole = tuple(dict.fromkeys(Place(place.dataset) for place in plan.reads))
+    plain = Plan(plan.id, plan.job, whole, Place(plan.target), producer=OPENLINEAGE)
+    plain = _with_columns(random, plain) if random.random() < 0.8 else plain
+    if any(sources for _, sources in plain.columns or ()):
+        return replace(plain, filter=())
+    return replace(plain, columns=None, filter=())
+
+
 def _with_more_writes(random: Random, history: History, versioned: Sequence[str]) -> History:
     """Versions tell most where several writes stand beside each other: appends, and runs again."""
     plans = {
@@ -119,6 +156,7 @@ def _with_written(random: Random, history: History, dataset: str) -> dict[Execut
         one
         for one in history.executions
         if history.plans[one.plan].target == dataset
+        and not history.plans[one.plan].by_run
         and one.application != "twice"
         and random.random() < 0.75
     ]
@@ -148,7 +186,7 @@ def _bound(
         own = {o: v for o, v in wrote.items() if history.plans[o.plan].target == dataset}
         later = min((v.number for o, v in own.items() if o.at >= read_at), default=99)
         known = [v for v in own.values() if v.number < later]
-        if plan.writes is None:  # OpenLineage says the id, and that alone
+        if plan.by_run:  # OpenLineage says the id, and that alone
             if known:
                 told = random.choice(known)
                 yield dataset, told if told.by_id else Version(told.number)
@@ -292,7 +330,7 @@ def _half_second(random: Random) -> int:
 def nodes_of(history: History) -> list[str]:
     """Every node that one can ask about: nobody tells of a plan that only reads and never ran."""
     ran = {execution.plan for execution in history.executions}
-    told = {key: plan for key, plan in history.plans.items() if plan.writes or key in ran}
+    told = {key: plan for key, plan in history.plans.items() if not plan.by_run or key in ran}
     history = replace(history, plans=told)
     columns = {
         Column(end.dataset, end.name)

@@ -21,6 +21,8 @@ FOLDER: Final = Path(__file__).parents[1] / "fixtures" / "histories"
 INSERT: Final = "InsertIntoHadoopFsRelationCommand"
 CREATE_AS_SELECT: Final = "CreateDataSourceTableAsSelectCommand"
 LIFECYCLE: Final = ("DropTableCommand", "TruncateTableCommand", "CreateTableCommand")
+OPENLINEAGE: Final = "openlineage"
+SHARED_JOBS: Final = ("pyspark-shell",)
 ROW_LEVEL: Final = ("UpdateCommand", "DeleteCommand", "MergeIntoCommand")
 
 Partition = tuple[tuple[str, str], ...]
@@ -59,6 +61,8 @@ class Plan:
     columns; ``filter`` are the columns that a condition reads; ``names`` are (dataset, catalog
     name): the plan calls the dataset by that name too. ``listed``: the written partition stands
     in the listing of static partitions, not in the path. ``dynamic``: a sign of dynamic mode.
+    OpenLineage tells of a plan that only reads, run by run, and, in an unknown mode, of those of
+    its ``producer``.
     """
 
     id: str
@@ -78,6 +82,11 @@ class Plan:
     def target(self) -> str:
         """The dataset written, "" for none."""
         return self.writes.dataset if self.writes else ""
+
+    @property
+    def by_run(self) -> bool:
+        """Whether OpenLineage tells of it: every execution is a run of its own."""
+        return self.writes is None or self.producer == OPENLINEAGE
 
 
 @dataclass(frozen=True, slots=True)

@@ -28,6 +28,7 @@ from tests.oracle.generation import (
     some_question,
     times_of,
     varied_history,
+    with_rewritten_jobs,
     with_versions,
 )
 from tests.oracle.histories import Asked, History, in_short, read_known_histories
@@ -93,6 +94,18 @@ def test_a_generated_history_is_answered_as_the_oracle_does(seed: int) -> None:
 def test_versions_and_branches_of_tables_are_answered_as_the_oracle_does(seed: int) -> None:
     random = Random(seed)
     check(with_versions(random, new_history(random, names=False)), random)
+
+
+@seeds
+@budget(20)
+def test_expressions_that_a_later_run_replaced_are_answered_as_the_oracle_does(seed: int) -> None:
+    random = Random(seed)
+    history = with_rewritten_jobs(random, new_history(random, names=False))
+    if random.random() < 0.3:
+        history = with_versions(random, history)
+    columns = [node for node in nodes_of(history) if node.startswith("column:")]
+    asked = [replace(some_question(random, history), node=node) for node in columns]
+    compare(history, [*asked, *(some_question(random, history) for _ in range(5))])
 
 
 @seeds

@@ -17,7 +17,9 @@ from tests.oracle.histories import (
     CREATE_AS_SELECT,
     INSERT,
     LIFECYCLE,
+    OPENLINEAGE,
     ROW_LEVEL,
+    SHARED_JOBS,
     Asked,
     Column,
     Execution,
@@ -62,6 +64,7 @@ class Write:
     flows: tuple[Flow, ...]
     version: Version | None = None
     bound: tuple[tuple[str, Version], ...] = ()
+    run: str = ""
 
     @property
     def order(self) -> tuple[int, str]:
@@ -168,6 +171,7 @@ class Oracle:
             flows=tuple(self._flows(plan, execution.at)),
             version=execution.wrote,
             bound=execution.bound,
+            run=identifier if plan.by_run else execution.application,
         )
 
     def _reads(self, plan: Plan, at: int) -> Iterator[Place]:
@@ -290,23 +294,46 @@ class Oracle:
 
     def saw(self, reader: Write, dataset: str) -> list[Write]:
         """Every write of the dataset that any of the reader's reads of it saw."""
-        seen = {
-            write.id: write
-            for place in reader.reads
-            if place.dataset == dataset
-            for write in self._found(reader, place)
-        }
+        seen = {write.id: write for state in self.states(reader, dataset) for write in state}
         return sorted(seen.values(), key=lambda write: write.order)
 
-    def _found(self, reader: Write, place: Place) -> list[Write]:
-        bound = [version for name, version in reader.bound if name == place.dataset]
-        if not bound:
-            return self.visible(place.dataset, place.partition, reader.at)
+    def states(self, reader: Write, dataset: str) -> list[list[Write]]:
+        """Per version of the dataset that the reader read the writes that it saw, in any part."""
+        places = [place for place in reader.reads if place.dataset == dataset]
+        read: list[Version | None] = [version for name, version in reader.bound if name == dataset]
         return [
-            write
-            for version in bound
-            for write in self.visible_version(place.dataset, place.partition, version, reader.at)
+            list({w.id: w for place in places for w in self._found(reader, place, v)}.values())
+            for v in read or [None]
         ]
+
+    def _found(self, reader: Write, place: Place, version: Version | None) -> list[Write]:
+        if version is None:
+            return self.visible(place.dataset, place.partition, reader.at)
+        return self.visible_version(place.dataset, place.partition, version, reader.at)
+
+    # --- the expressions that hold ---------------------------------------------------------------
+
+    def explained(self, state: list[Write], column: Column) -> list[Write]:
+        """Of the writes that are seen together those whose expression of the column holds: "with
+        unknown write mode a plan of a LATER run of the same job and output replaces the older one's
+        expression from its time on (shared jobs excepted)". It has to say where its columns come
+        from.
+        """
+        return [write for write in state if not self._is_replaced(write, state, column)]
+
+    def _is_replaced(self, write: Write, state: list[Write], column: Column) -> bool:
+        plans = [self.history.plans[plan] for plan in write.plans]
+        if write.job in SHARED_JOBS or any(plan.producer != OPENLINEAGE for plan in plans):
+            return False
+        same = [w for w in state if (w.job, w.target) == (write.job, write.target)]
+        newest = max(same, key=lambda one: one.order)
+        later = [self.history.plans[p] for w in same if w.run == newest.run for p in w.plans]
+        return not any(_same_logic(one, two) for one in plans for two in later) and any(
+            name == column.name
+            for plan in later
+            if any(sources for _, sources in plan.columns or ())
+            for name, _ in plan.columns or ()
+        )
 
     # --- chains ----------------------------------------------------------------------------------
 
@@ -341,10 +368,14 @@ class Oracle:
     def column_chains(self, at: int, indirect: bool) -> Iterator[Chain]:
         """ "Across jobs: joined on (dataset, column) and on the time rule."""
         for root in sorted({write.target for write in self.writes}):
-            for write in self.visible(root, None, at + 1):
-                for column in sorted({flow.target for flow in write.flows}, key=_text):
-                    for steps in self._up_column(write, column, indirect):
-                        yield Chain(root, steps)
+            for steps in self._up_columns(self.visible(root, None, at + 1), indirect):
+                yield Chain(root, steps)
+
+    def _up_columns(self, state: list[Write], indirect: bool) -> Iterator[tuple[Step, ...]]:
+        columns = {flow.target for write in state for flow in write.flows}
+        for column in sorted(columns, key=_text):
+            for write in self.explained(state, column):
+                yield from self._up_column(write, column, indirect)
 
     def _up_column(
         self, write: Write, column: Column, indirect: bool
@@ -353,9 +384,10 @@ class Oracle:
             if flow.target == column and (indirect or flow.kind == "DIRECT"):
                 here = Step(write, flow.source.dataset, flow)
                 yield (here,)
-                for earlier in self.saw(write, flow.source.dataset):
-                    for steps in self._up_column(earlier, flow.source, indirect):
-                        yield (here, *steps)
+                for state in self.states(write, flow.source.dataset):
+                    for earlier in self.explained(state, flow.source):
+                        for steps in self._up_column(earlier, flow.source, indirect):
+                            yield (here, *steps)
 
     def column_readers(self, at: int, indirect: bool) -> Iterator[tuple[Step, ...]]:
         """A reader without column facts may read every column of the tables that it read: its own
@@ -365,10 +397,9 @@ class Oracle:
             for source in reader.sources if reader.at < at + 1 else ():
                 here = Step(reader, source)
                 yield (here,)
-                for earlier in self.saw(reader, source):
-                    for column in sorted({flow.target for flow in earlier.flows}, key=_text):
-                        for steps in self._up_column(earlier, column, indirect):
-                            yield (here, *steps)
+                for state in self.states(reader, source):
+                    for steps in self._up_columns(state, indirect):
+                        yield (here, *steps)
 
     def _writes_without_columns(self, at: int) -> Iterator[Write]:
         for root in sorted({write.target for write in self.writes}):
@@ -518,13 +549,19 @@ def _closes(plan: Plan) -> bool:
     partition; one of known partitions closes those alone; dynamic with unknown values closes
     nothing"; "any other overwrite that reads its target is an overwrite".
     """
-    if plan.writes is None or plan.append or plan.command in ROW_LEVEL:
+    if plan.writes is None or plan.append or plan.by_run or plan.command in ROW_LEVEL:
         return False
     return plan.writes.partition is not None or not (plan.dynamic or _by_class(plan))
 
 
 def _by_class(plan: Plan) -> bool:
     return plan.command == "OverwritePartitionsDynamic"
+
+
+def _same_logic(one: Plan, other: Plan) -> bool:
+    return replace(one, id="", reads=()) == replace(other, id="", reads=()) and (
+        set(one.reads) == set(other.reads)
+    )
 
 
 def _touches(partition: Partition | None, atom: Atom) -> bool:
@@ -572,7 +609,7 @@ def _merge_producers(found: list[Found]) -> list[Found]:
     counts: dict[tuple[str, str, str], int] = {}
     places: dict[tuple[str, str, int], list[Found]] = {}
     for one in found:
-        key = (one[2].application, one[0].target, one[1].producer)
+        key = (one[0].run, one[0].target, one[1].producer)
         counts[key] = counts.get(key, 0) + 1
         places.setdefault((key[0], key[1], counts[key]), []).append(one)
     left: list[Found] = []

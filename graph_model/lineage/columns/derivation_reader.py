@@ -52,6 +52,7 @@ class DerivationReader:
         self.row_influences: dict[str, list[Edge]] = {}
         self.outputs: dict[str, frozenset[Name]] = {}
         self.known_fields: dict[Name, bool] = {}
+        self._explained: dict[str, frozenset[str]] = {}
 
     # --- derivations
 
@@ -176,6 +177,20 @@ class DerivationReader:
             if edges and plan in written:
                 written[plan].add(self.names[column])
         return written
+
+    def columns_explained_by(self, plans: Collection[str]) -> dict[str, frozenset[str]]:
+        """Per plan the paths of the columns that it writes, literals too; none for a plan of which
+        no document says where any of them comes from.
+        """
+        new = set(plans) - self._explained.keys()
+        if new:
+            self.learn_derivations_of(new)
+            self._learn_outputs(new)
+            derived = {plan for (plan, _), edges in self.derivations.items() if edges}
+            written = self.columns_written_by(new & derived)
+            self._explained |= dict.fromkeys(new, frozenset())
+            self._explained |= {p: frozenset(path for _, path in w) for p, w in written.items()}
+        return {plan: self._explained[plan] for plan in plans}
 
     # --- readers
 

@@ -54,9 +54,25 @@ class StepHops:
         self._field_sources: dict[WrittenColumn, naming.FieldSources[Edge]] = {}
 
     def into(self, pairs: Collection[tuple[Cell, Step]]) -> list[tuple[Cell, list[Hop]]]:
-        """Per column and step the hops into the column."""
-        self._learn_known_fields(pairs)
-        return [(cell, self._hops(cell, step)) for cell, step in pairs]
+        """Per column and step the hops into the column, where no later plan has replaced them."""
+        current = self._current(pairs)
+        self._learn_known_fields(current)
+        return [(cell, self._hops(cell, step)) for cell, step in current]
+
+    def _current(self, pairs: Collection[tuple[Cell, Step]]) -> Collection[tuple[Cell, Step]]:
+        """The pairs but those of a step whose expression for the column was replaced: a plan of a
+        later run says how it computes the columns that it writes, and this or a struct around it is
+        among them.
+        """
+        newer = {plan for _, step in pairs for plan in step.replaced_by}
+        if not newer:
+            return pairs
+        explained = self._reader.columns_explained_by(newer)
+        return [
+            (cell, step)
+            for cell, step in pairs
+            if all(explained[p].isdisjoint(holders(cell.path)) for p in step.replaced_by)
+        ]
 
     def _hops(self, cell: Cell, step: Step) -> list[Hop]:
         found = [
@@ -182,6 +198,7 @@ class StepHops:
 
         ``own``: the influences on a column itself, beside those on all rows of its steps.
         """
+        pairs = self._current(pairs)
         self._learn_known_fields(pairs)
         writing: defaultdict[Name, set[Step]] = defaultdict(set)
         own: defaultdict[Name, set[_Influence]] = defaultdict(set)

@@ -162,7 +162,13 @@ class ColumnWalks:
     ) -> Walk:
         followed = None if plans is None else dict.fromkeys(plans)
         return WALKS[reach](
-            self._graph, self._history, self._bounds, until, followed, self._structure
+            self._graph,
+            self._history,
+            self._bounds,
+            until,
+            followed,
+            self._structure,
+            columns=True,
         )
 
     def _expand(

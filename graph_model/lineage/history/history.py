@@ -29,7 +29,7 @@ class History:
         self.columns = SchemaColumns(catalogue)
         self.writes = ReportedWrites(catalogue, self.names, self.plans, parts)
         self.reads = ReadStates(catalogue, self.names, parts)
-        self.in_force = PlansInForce(catalogue, self.names)
+        self.in_force = PlansInForce(catalogue, self.names, self.plans)
         self.declared = DeclaredFlows(catalogue, self.names)
         self.visible_writes = VisibleWriteReader(
             catalogue, self.names, self.locations, self.plans, parts, self.writes, self.declared

@@ -10,10 +10,10 @@ from typing import NamedTuple
 from graph_model import labels
 from graph_model.facts import LogicalPlanRow
 from graph_model.gaps import SUBQUERY
-from graph_model.lineage.history.merging import as_report
+from graph_model.lineage.history.merging import Write, as_report
 from graph_model.lineage.history.names import DatasetNames
 from graph_model.lineage.history.read_rule import Moment
-from graph_model.lineage.history.versions import BEGINNING
+from graph_model.lineage.history.versions import BEGINNING, VisibleWrites
 from graph_model.lineage.structure import StructureCache
 from graph_model.stores.protocols import Catalogue, NewestWrite, Span, SuccessfulWrite
 
@@ -75,11 +75,10 @@ class PlanRows:
 
 class Output(NamedTuple):
     """What a job writes, a branch of a dataset; of a job that writes nothing ("" as branch) a
-    dataset that it reads. ``before`` is the time of the question.
+    dataset that it reads. The ``moment`` is that of the question.
     """
 
-    dataset: str
-    before: int
+    moment: Moment
     job: str
     branch: str
 
@@ -91,9 +90,10 @@ class PlansInForce:
     A plan that a later run of its job replaced is history, one for another output is in force.
     """
 
-    def __init__(self, catalogue: Catalogue, names: DatasetNames) -> None:
+    def __init__(self, catalogue: Catalogue, names: DatasetNames, plans: PlanRows) -> None:
         self._catalogue = catalogue
         self._names = names
+        self._plans = plans
         self._writers: dict[Moment, tuple[SuccessfulWrite, ...]] = {}
 
     def writers(self, moments: Collection[Moment]) -> dict[Moment, tuple[SuccessfulWrite, ...]]:
@@ -120,7 +120,7 @@ class PlansInForce:
         for moment, some in spans.items():
             for newest in (one for span in some for one in found[span]):
                 row = newest.write
-                output = Output(moment.dataset, moment.until, row.job, row.branch)
+                output = Output(moment, row.job, row.branch)
                 written[moment].setdefault(output, []).append(newest)
         plans = self._of_newest_runs(
             {output: rows for groups in written.values() for output, rows in groups.items()}
@@ -149,7 +149,7 @@ class PlansInForce:
         outputs: dict[tuple[str, str], Output] = {}
         for plan, row in rows.items():
             for source in sources[plan]:
-                output = Output(places[source, until - 1], until, row.job, "")
+                output = Output(Moment(places[source, until - 1], until, until), row.job, "")
                 outputs[plan, source] = output
                 groups[output].append(NewestWrite(as_report(row), row.run))
         plans = self._of_newest_runs(groups)
@@ -160,6 +160,80 @@ class PlansInForce:
             )
             for plan, row in rows.items()
         }
+
+    def replaced(
+        self, seen: Mapping[Moment, VisibleWrites]
+    ) -> dict[Moment, dict[str, frozenset[str]]]:
+        """Per moment the plans whose expressions are history, each with those that replaced them:
+        other plans, of the newest run of its job that is visible, write the same output, and no
+        document says in which mode it wrote, so that its rows may be gone.
+
+            amount * rate on Monday, round(amount * rate, 2) on Friday  =>  the latter from then on
+
+        None at an interval: any of them may be the newest at some time of it.
+        """
+        written = self._written_by_several(seen)
+        reports = {
+            report
+            for outputs in written.values()
+            for plans in outputs.values()
+            for write in plans.values()
+            for report in write.executions
+        }
+        rows = {row.id: row for row in self._catalogue.executions_of(reports)} if reports else {}
+        newest = self._of_newest_runs(
+            {
+                output: [
+                    NewestWrite(as_report(row)._replace(id=write.id, at=write.at), row.run)
+                    for plan, write in plans.items()
+                    for row in map(rows.__getitem__, write.executions)
+                    if row.logical_plan == plan
+                ]
+                for outputs in written.values()
+                for output, plans in outputs.items()
+            }
+        )
+        return {
+            moment: {
+                plan: frozenset(newest[output])
+                for output, plans in outputs.items()
+                for plan, write in plans.items()
+                if plan not in newest[output]
+                and all(rows[one].mode == labels.UNKNOWN_MODE for one in write.executions)
+            }
+            for moment, outputs in written.items()
+        }
+
+    def _written_by_several(
+        self, seen: Mapping[Moment, VisibleWrites]
+    ) -> dict[Moment, dict[Output, dict[str, Write]]]:
+        """Per moment the outputs that a job wrote by several plans, one of them in an unknown mode,
+        each with the newest write of each plan.
+        """
+        several = {}
+        for moment, visible in seen.items():
+            if moment.since == moment.until and not visible.rough:
+                jobs: defaultdict[str, dict[str, Write]] = defaultdict(dict)
+                for write in visible.writes:  # newest first
+                    if write.target:
+                        jobs[write.job].setdefault(write.logical_plan, write)
+                several[moment] = [plans for plans in jobs.values() if len(plans) > 1]
+        rows = self._plans.rows({p for some in several.values() for plans in some for p in plans})
+        unknown = {plan for plan, row in rows.items() if row.mode == labels.UNKNOWN_MODE}
+        listed = [
+            (moment, write)
+            for moment, some in several.items()
+            for plans in some
+            if not unknown.isdisjoint(plans)
+            for write in plans.values()
+        ]
+        places = self._names.locate((write.target, moment.until - 1) for moment, write in listed)
+        found: defaultdict[Moment, dict[Output, dict[str, Write]]] = defaultdict(dict)
+        for moment, write in listed:
+            place = moment._replace(dataset=places[write.target, moment.until - 1])
+            output = Output(place, write.job, write.branch)
+            found[moment].setdefault(output, {})[write.logical_plan] = write
+        return found
 
     def _of_newest_runs(
         self, groups: Mapping[Output, Collection[NewestWrite]]
@@ -176,7 +250,7 @@ class PlansInForce:
             if output.job not in shared
         }
         earlier = {
-            (row.write.logical_plan, run, output.before)
+            (row.write.logical_plan, run, output.moment.until)
             for output, run in newest.items()
             for row in groups[output]
             if row.run != run
@@ -190,7 +264,7 @@ class PlansInForce:
                 for row in rows
                 if run is None
                 or row.run == run
-                or (row.write.logical_plan, run, output.before) in also
+                or (row.write.logical_plan, run, output.moment.until) in also
             }
         return found
 
