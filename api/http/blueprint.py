@@ -29,7 +29,6 @@ from webargs.flaskparser import FlaskParser
 from api.http.bodies import UNPACKING_MEMORY, is_gzip, require_json
 from api.http.errors import ErrorSchema, flatten
 from api.http.rights import OPEN, READING, RouteAccess
-from graph_model.documents.gzip_streams import gunzip
 from graph_model.documents.json_texts import parse_instruction
 from graph_model.errors import InvalidFields
 
@@ -66,10 +65,9 @@ class StrictParser(FlaskParser):
         if not body:
             return core.missing
         require_json(req.headers.get("Content-Type"))
-        if is_gzip(req.headers.get("Content-Encoding")):
-            body = gunzip(body, _MOST_BODY)
-        with UNPACKING_MEMORY.hold(len(body)):
-            g.body = parse_instruction(body)
+        packed = is_gzip(req.headers.get("Content-Encoding"))
+        with UNPACKING_MEMORY.unpacked(body, packed=packed, limit=_MOST_BODY) as text:
+            g.body = parse_instruction(text)
         return g.body
 
     def handle_error(

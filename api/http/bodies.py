@@ -1,6 +1,6 @@
 """The body of a request and the headers that describe it, every step within bounds.
 
-    read (at most the limit) -> gzip_streams (at most the limit) -> json_texts
+    read (at most the limit) -> UnpackingMemory -> gzip_streams (at most the limit) -> json_texts
 
 Nothing here knows the meaning of a document. A body is refused with a status for the reason: 400
 broken, 413 too large, 415 an unsupported type or encoding.
@@ -19,6 +19,8 @@ from typing import IO, Final
 from werkzeug.exceptions import UnsupportedMediaType
 from werkzeug.http import parse_options_header
 
+from graph_model.documents.gzip_streams import inflated
+from graph_model.documents.json_texts import memory_for
 from graph_model.errors import DocumentTooLarge
 
 _JSON: Final = "application/json"
@@ -31,15 +33,19 @@ CONTENT_TYPES: Final = {
 """Media type -> API version. Agents send ``application/json`` for version 1."""
 
 _CHUNK: Final = 64 * 1024
-_SMALL: Final = 1024 * 1024
+_MEBIBYTE: Final = 1024 * 1024
+_SMALL: Final = 16 * _MEBIBYTE
+_KEPT: Final = _MEBIBYTE
+"""Bytes of a text that are kept while it is measured, so that they are inflated once."""
 _UTF8: Final = frozenset({"", "utf-8", "utf8", "us-ascii"})
 
 
 class UnpackingMemory:
-    """How much of large documents is unpacked at a time; a request that finds it full waits.
+    """The memory for documents that are unpacked at a time; a request that finds it full waits.
 
-    A document takes about thirty times its size while it is parsed and checked, so sixteen of
-    64 MB at once would take all memory. Small ones (1 MiB) always enter, and so does one alone.
+    A document takes many times its size while it is parsed and checked (``memory_for``), and a
+    gzip stream a thousandth of it. Small ones (16 MiB of memory) always enter, and so does a larger
+    one alone.
     """
 
     def __init__(self, limit: int) -> None:
@@ -47,8 +53,29 @@ class UnpackingMemory:
         self._taken = 0
         self._changed = threading.Condition()
 
+    @contextmanager
+    def unpacked(self, raw: bytes, *, packed: bool, limit: int) -> Iterator[bytes]:
+        """The text of a body, with the memory for its document held while the block runs.
+
+        A gzip stream is inflated piece by piece to be measured, and a large one again once there is
+        memory for it. Raises as ``inflated``, before anything waits.
+        """
+
+        def pieces() -> Iterator[bytes]:
+            return inflated(raw, limit) if packed else iter((raw,))
+
+        size = needed = 0
+        kept: list[bytes] = []
+        for piece in pieces():
+            size += len(piece)
+            needed += memory_for(piece)
+            if size <= _KEPT:
+                kept.append(piece)
+        with self.hold(needed):
+            yield b"".join(kept if size <= _KEPT else pieces())
+
     def hold(self, size: int) -> AbstractContextManager[None]:
-        """Memory for ``size`` bytes, for as long as the block runs."""
+        """``size`` bytes of memory, for as long as the block runs."""
         return self._hold(size) if size > _SMALL else nullcontext()
 
     @contextmanager
@@ -67,7 +94,7 @@ class UnpackingMemory:
         return self._taken == 0 or self._taken + size <= self._limit
 
 
-UNPACKING_MEMORY: Final = UnpackingMemory(64 * 1024 * 1024)
+UNPACKING_MEMORY: Final = UnpackingMemory(256 * _MEBIBYTE)
 """One for all routes: it is the process's memory that they share."""
 
 

@@ -11,6 +11,7 @@ fields included, with secrets masked, in one compact spelling.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from typing import Any, Final, NamedTuple
 
@@ -25,7 +26,6 @@ from api.schemas.event import EventSchema
 from api.schemas.plan import PlanSchema
 from api.service import Service
 from api.settings import Settings
-from graph_model.documents.gzip_streams import gunzip
 from graph_model.documents.json_texts import parse_json
 from graph_model.errors import InvalidDocument, InvalidFields
 from graph_model.producers.spline.reports.submissions import (
@@ -58,7 +58,7 @@ _EVENT: Final = EventSchema()
 
 @dataclass(frozen=True, slots=True)
 class Delivery:
-    """The documents of a request: ``raw`` are its bytes, ``inflate`` unpacks them.
+    """The documents of a request: ``raw`` are its bytes, which may be ``most`` unpacked.
 
     ``version`` is the API version of its Content-Type, ``encoding`` ``gzip`` or ``identity``.
     ``sender`` made it.
@@ -68,8 +68,13 @@ class Delivery:
     encoding: str
     version: str
     route: str
-    inflate: Callable[[bytes], bytes]
+    most: int
     sender: Principal
+
+    def unpacked(self) -> AbstractContextManager[bytes]:
+        """Its text, while the memory for its documents is held; raises InvalidInput."""
+        packed = self.encoding == "gzip"
+        return UNPACKING_MEMORY.unpacked(self.raw, packed=packed, limit=self.most)
 
 
 def current_delivery(version: str) -> Delivery:
@@ -82,7 +87,7 @@ def current_delivery(version: str) -> Delivery:
         "gzip" if packed else "identity",
         version,
         request.path,
-        (lambda body: gunzip(body, limit=settings.max_body_bytes)) if packed else bytes,
+        settings.max_body_bytes,
         current_principal(),
     )
 
@@ -139,8 +144,7 @@ def _make_durable(
 
 
 def _read(delivery: Delivery, reading: Reading) -> Sequence[Submission]:
-    body = delivery.inflate(delivery.raw)
-    with UNPACKING_MEMORY.hold(len(body)):
+    with delivery.unpacked() as body:
         try:
             return reading.prepare(parse_json(body), delivery.version, delivery.sender.scope)
         except RecursionError:

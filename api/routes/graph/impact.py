@@ -13,7 +13,6 @@ from werkzeug.exceptions import NotAcceptable, UnsupportedMediaType
 from werkzeug.http import parse_options_header
 
 from api.http.blueprint import Blueprint
-from api.http.bodies import UNPACKING_MEMORY
 from api.http.rights import ASKING
 from api.intake.documents import current_delivery
 from api.replies.graph import check_reply, impact_reply
@@ -117,8 +116,7 @@ def _captured(rules: Rules, producers: Producers) -> tuple[PlanOutline, ...]:
     """The plans of the body; raises InvalidInput naming the line of one that is refused."""
     _require_json_lines()
     delivery = current_delivery(PLAIN_VERSION)
-    body = delivery.inflate(delivery.raw)
-    with UNPACKING_MEMORY.hold(len(body)):
+    with delivery.unpacked() as body:
         text = body.decode("utf-8-sig", "surrogateescape")
         pieces = list(
             islice(

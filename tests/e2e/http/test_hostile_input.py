@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import json
 import threading
+import tracemalloc
 from collections.abc import Iterator
 from typing import Any
 
@@ -13,9 +14,10 @@ import pytest
 import graph_model.documents.repeated_keys
 from api.http.bodies import UnpackingMemory
 from api.schemas.fields import MOST_CHECKED
-from graph_model.documents.gzip_streams import gunzip
-from graph_model.documents.json_texts import parse_json
+from graph_model.documents.gzip_streams import gunzip, inflated
+from graph_model.documents.json_texts import memory_for, parse_json
 from graph_model.errors import InvalidFields
+from graph_model.producers.openlineage.submissions import event_submission
 from tests.e2e.producer_service import (
     PLAN_ID,
     SPLINE_1,
@@ -26,6 +28,7 @@ from tests.e2e.producer_service import (
     errors_of,
     headwater,
 )
+from tests.waiting import eventually
 
 GZIP = {"Content-Encoding": "gzip"}
 EMPTY_MEMBER = gzip.compress(b"", mtime=0)
@@ -124,16 +127,16 @@ def test_commas_in_strings_are_no_values(monkeypatch: pytest.MonkeyPatch, text: 
 
 
 def test_large_documents_are_unpacked_one_after_the_other_and_small_ones_at_once() -> None:
-    room, entered = UnpackingMemory(3 * MEBIBYTE), threading.Event()
+    room, entered = UnpackingMemory(30 * MEBIBYTE), threading.Event()
 
     def enter() -> None:
-        with room.hold(2 * MEBIBYTE):
+        with room.hold(20 * MEBIBYTE):
             entered.set()
 
     waiting = threading.Thread(target=enter)
-    with room.hold(2 * MEBIBYTE):
+    with room.hold(20 * MEBIBYTE):
         waiting.start()
-        with room.hold(MEBIBYTE):
+        with room.hold(16 * MEBIBYTE):
             assert not entered.is_set()
     waiting.join(60)
     assert entered.is_set()
@@ -145,6 +148,65 @@ def test_a_document_larger_than_the_room_enters_alone_and_leaves_it_after_an_err
         raise InvalidFields({"document": ["something else"]})
     with room.hold(50 * MEBIBYTE):
         pass
+
+
+def test_a_short_gzip_of_many_objects_waits_before_it_is_inflated(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Twelve of 7.6 kB grew the service by 1.7 GB: a text of 8 MB was counted as 8 MB, and only
+    once it was there.
+    """
+    text = b"[" + b"{}," * 1_000_000 + b"{}]"
+    raw = gzip.compress(text)
+    room, entered = UnpackingMemory(256 * MEBIBYTE), threading.Event()
+    inflations: list[int] = []
+
+    def inflating(packed: bytes, limit: int) -> Iterator[bytes]:
+        inflations.append(len(packed))
+        return inflated(packed, limit)
+
+    def enter() -> None:
+        with room.unpacked(raw, packed=True, limit=len(text)) as body:
+            assert body == text
+            entered.set()
+
+    monkeypatch.setattr("api.http.bodies.inflated", inflating)
+    waiting = threading.Thread(target=enter)
+    with room.hold(100 * MEBIBYTE):
+        waiting.start()
+        eventually(lambda: len(inflations) == 1)  # to be measured
+        assert not entered.is_set()
+    waiting.join(60)
+    assert entered.is_set()
+    assert len(inflations) == 2
+
+
+def test_a_stream_is_inflated_in_pieces_whatever_its_ratio() -> None:
+    text = b" " * (5 * MEBIBYTE)
+    pieces = list(inflated(gzip.compress(text) * 2, 2 * len(text)))
+    assert max(map(len, pieces)) == MEBIBYTE
+    assert b"".join(pieces) == text * 2
+
+
+@pytest.mark.parametrize(
+    "value", ["{}", "[]", '{"a": 1}', "1.5", "1000", '"%d"', "[[[]]]", '{"%d": %d}', '"%1000d"']
+)
+def test_a_document_takes_no_more_memory_than_is_held_for_it(value: str) -> None:
+    numbered = (value.replace("%d", str(n)).replace("%1000d", "x" * 1_000) for n in range(3_000))
+    event = {
+        "eventType": "COMPLETE",
+        "eventTime": "2026-01-01T00:00:00Z",
+        "producer": "https://example.org",
+        "run": {"runId": "1", "facets": {"many": {"values": [json.loads(v) for v in numbered]}}},
+        "job": {"namespace": "a", "name": "b"},
+    }
+    body = json.dumps(event, separators=(",", ":")).encode()
+    event_submission(json.loads(body), "")  # what is made once stays
+    tracemalloc.start()
+    event_submission(parse_json(body), "")
+    _, most = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert most <= memory_for(body)
 
 
 # --- documents -----------------------------------------------------------------------------------
