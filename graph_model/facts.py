@@ -222,10 +222,15 @@ class ExecutionRow(NamedTuple):
         return labels.RUNNING if self.running else self.state
 
 
-class PartitionRow(NamedTuple):
-    """An execution touched one partition of a dataset. ``role`` is read or write.
+LISTED: Final = "file"
+"""The role of a file in a list that a pattern stands for."""
 
-    ``partition`` is the canonical ``key=value/key=value`` text, keys in path order.
+
+class PartitionRow(NamedTuple):
+    """An execution touched one partition of a dataset. ``role`` is read, write or file.
+
+    ``partition`` is the canonical ``key=value/key=value`` text, keys in path order. Of a list of
+    files that was read as a pattern (file) it is what a name has in the place of the wildcard.
     """
 
     execution: str

@@ -65,7 +65,7 @@ class Inventory:
         rows = self._rows(datasets)
         reported = self._placed(rows, datasets)
         used = self._used(_without(rows, reported, listed), datasets, at)
-        known = listed | used
+        known = listed | used & reported  # no column that only a location around it has
         return known | {one for one in reported if _is_field_of(one, known)}
 
     def fields(self, columns: Collection[Name]) -> set[Name]:

@@ -144,7 +144,7 @@ class TableWalks:
                 break
             reached = {read for _, step in steps for _, read in step.inputs}
             around = self._around(reached, question)
-            steps = [(moment, _with_shared_reads(step, around)) for moment, step in steps]
+            steps = [(moment, self._with_shared_reads(step, around)) for moment, step in steps]
             uses = {use for moment, step in steps for use in uses_of(step, moment)}
             found.steps += steps
             if level == 1 and job is not None:
@@ -303,7 +303,8 @@ class TableWalks:
         """Admit every chain of at most ``depth`` steps from a root to the node."""
         if job is None and (ends := self._read_in_part(start, question)):
             steps = {
-                m: tuple(_with_shared_reads(s, ends) for s in some) for m, some in steps.items()
+                m: tuple(self._with_shared_reads(s, ends) for s in some)
+                for m, some in steps.items()
             }
         nexts = {m: {read for s in some for _, read in s.inputs} for m, some in steps.items()}
         goals = {m: 0 for reads in nexts.values() for m in reads if m.dataset in start}
@@ -335,6 +336,22 @@ class TableWalks:
                 found.reached = max(found.reached, length)
         found.answers |= {root.dataset for root in chains.roots} & found.datasets
 
+    def _with_shared_reads(self, step: Step, around: Mapping[str, Collection[str]]) -> Step:
+        """A step with a read of each location around those that it read, for the drawing: a walk
+        goes on from the moments that were read.
+
+            in/orders_*.csv was read  =>  in/orders_1.csv was read, under the name of the pattern
+        """
+        if not around:
+            return step
+        shared = [
+            (called, Moment(other, read.since, read.until))
+            for called, read in step.inputs
+            for other in around.get(read.dataset, ())
+            if self._history.visible_writes.reads(read, other)
+        ]
+        return step._replace(inputs=(*step.inputs, *shared)) if shared else step
+
 
 def _asked_job(question: Question) -> str | None:
     """The node of the question, where it is a job."""
@@ -347,22 +364,6 @@ def _ways(steps: Iterable[Step], job: str | None) -> Iterator[Way[Moment]]:
         if step.job == job:
             yield Way(step.job, None)
         yield from (Way(step.job, read) for _, read in step.inputs)
-
-
-def _with_shared_reads(step: Step, around: Mapping[str, Collection[str]]) -> Step:
-    """A step with a read of each location around those that it read, for the drawing: a walk goes
-    on from the moments that were read.
-
-        in/orders_*.csv was read  =>  in/orders_1.csv was read, under the name of the pattern
-    """
-    if not around:
-        return step
-    shared = [
-        (called, Moment(other, read.since, read.until))
-        for called, read in step.inputs
-        for other in around.get(read.dataset, ())
-    ]
-    return step._replace(inputs=(*step.inputs, *shared)) if shared else step
 
 
 def _uses_inside(uses: Collection[Use], drawn: Collection[str]) -> set[Use]:

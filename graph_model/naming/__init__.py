@@ -27,7 +27,13 @@ from __future__ import annotations
 from graph_model.naming.catalogs import catalog_table
 from graph_model.naming.columns import SchemaColumn, column_path, fold, schema_columns, split_path
 from graph_model.naming.fields import WHOLE, FieldSources, spell_fields
-from graph_model.naming.file_lists import fold_files, patterns_of
+from graph_model.naming.file_lists import (
+    MOST_LISTED,
+    fold_files,
+    listed_names,
+    patterns_of,
+    varying_part,
+)
 from graph_model.naming.jdbc.urls import query_lineage, without_query
 from graph_model.naming.jobs import JobName, job_name
 from graph_model.naming.literals import mask_literal, stable_text
@@ -39,6 +45,7 @@ from graph_model.naming.uris import PROGRAM_MEMORY, DatasetName, normalise, with
 
 __all__ = [
     "DEFAULT_RULES",
+    "MOST_LISTED",
     "PROGRAM_MEMORY",
     "WHOLE",
     "DatasetName",
@@ -51,6 +58,7 @@ __all__ = [
     "fold",
     "fold_files",
     "job_name",
+    "listed_names",
     "mask_literal",
     "metadata_table",
     "normalise",
@@ -66,6 +74,7 @@ __all__ = [
     "split_path",
     "stable_text",
     "tables_of",
+    "varying_part",
     "without_hosts",
     "without_query",
 ]

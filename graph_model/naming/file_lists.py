@@ -7,7 +7,8 @@
 
 The ``path`` or ``paths`` option of a read counts first: it keeps the text that Spark expanded. It
 stands for files. Folders are tables, which others write by their names: they stay. A list without
-such an option folds by folder and suffix, to the text that their names begin with.
+such an option folds by folder and suffix, to the text that their names begin with; of such a list
+the names are kept, so that another file of the pattern does not count as read.
 """
 
 from __future__ import annotations
@@ -24,6 +25,8 @@ from graph_model.naming.uri_parts.containment import literal_prefix
 from graph_model.naming.uris import normalise
 
 _MOST_NAMED: Final = 1_000
+#: Of a longer list every file that its pattern matches counts as read.
+MOST_LISTED: Final = 1_000
 _SEGMENTS_OF_A_PIECE: Final = 8  # part file, date of six directories, table
 #: Whether the sources of a read are files or folders, where its producer examined them.
 FILES: Final = "files"
@@ -159,6 +162,37 @@ def patterns_of(sources: Iterable[str], rules: Rules = DEFAULT_RULES) -> dict[st
         if len(some) > most:
             found |= dict.fromkeys(some, f"{folder}{_common_prefix(some, folder, suffix)}*{suffix}")
     return found
+
+
+def listed_names(
+    reads: Iterable[tuple[Sequence[str], Mapping[str, Any]]], rules: Rules = DEFAULT_RULES
+) -> dict[str, frozenset[str]]:
+    """Per pattern that stands for lists in these reads (sources, options) what the listed names
+    have in the place of its wildcard; nothing of a pattern that a read names, too.
+
+    ``s3://b/in/o-1.csv`` among 30 of them => ``s3://b/in/o-*.csv``: ``1``, …
+    """
+    found: defaultdict[str, set[str]] = defaultdict(set)
+    named = set[str]()
+    for sources, options in reads:
+        chosen = _named_files(sources, options)
+        patterns = {} if chosen else patterns_of(sources, rules)
+        named |= {*chosen, *(source for source in sources if source not in patterns)}
+        for source, pattern in patterns.items():
+            found[pattern].add(varying_part(source, pattern))
+    return {
+        pattern: frozenset(names)
+        for pattern, names in found.items()
+        if pattern not in named and len(names) <= MOST_LISTED
+    }
+
+
+def varying_part(file: str, pattern: str) -> str:
+    """What the name of a listed file, or of one below it, has in the place of the wildcard."""
+    before, _, after = pattern.rpartition("*")
+    folder = before.rfind("/") + 1
+    name = file[folder:].partition("/")[0]
+    return name[len(before) - folder : len(name) - len(after)]
 
 
 def _folded(sources: Sequence[str], rules: Rules) -> tuple[str, ...]:

@@ -123,7 +123,11 @@ def run_event(execution: Execution, plan: Plan) -> dict[str, Any]:
         "schemaURL": "https://openlineage.io/spec/2-0-2/OpenLineage.json#/$defs/RunEvent",
         "run": {"runId": run_uuid(execution)},
         "job": {"namespace": "default", "name": plan.job},
-        "inputs": [_read_by_run(place, dict(execution.bound)) for place in plan.reads],
+        "inputs": [
+            _read_by_run(one, dict(execution.bound))
+            for place in plan.reads
+            for one in ([Place(file) for file in place.files] or [place])
+        ],
         "outputs": [_written_by_run(plan)] if plan.writes else [],
     }
 
@@ -187,7 +191,9 @@ def plan_document(plan: Plan) -> dict[str, Any]:
 def _paths(plan: Plan) -> dict[str, list[str]]:
     paths: dict[str, list[str]] = {}
     for place in plan.reads:
-        paths.setdefault(place.dataset, []).append(_path(place))
+        paths.setdefault(place.dataset, []).extend(
+            [uri(file) for file in place.files] or [_path(place)]
+        )
     return paths
 
 

@@ -36,6 +36,7 @@ class Place:
     dataset: str
     partition: Partition | None = None
     keys: tuple[str, ...] = ()
+    files: tuple[str, ...] = ()  # the document lists these, and the dataset is their pattern
 
     @property
     def text(self) -> str:

@@ -61,6 +61,7 @@ class SharedColumns:
             (hop, [(other, path) for path in _paths_of(hop.source)])
             for hop in hops
             for other in around.get(hop.source.moment.dataset, ())
+            if self._history.visible_writes.reads(hop.source.moment, other)
         )
         if not offered:
             return []

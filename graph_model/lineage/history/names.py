@@ -12,6 +12,7 @@ from graph_model import identity
 from graph_model.batches import batched
 from graph_model.facts import DatasetRow
 from graph_model.lineage.structure import PlacedDataset, StructureCache
+from graph_model.naming import varying_part
 from graph_model.naming.uri_parts.containment import Location, begins, folders_above, holds, meets
 from graph_model.stores.protocols import Catalogue, Surroundings
 
@@ -133,6 +134,17 @@ class SharedLocations:
         """Whether one location holds all of the other one; both are known as in ``folders_of``."""
         one, other = self._placed[outer], self._placed[inner]
         return one.row.scope == other.row.scope and holds(one.location, other.location)
+
+    def lists(self, pattern: str, files: Collection[str], other: str) -> bool:
+        """Whether a read of a list of files, for which a pattern stands, may have read another
+        location: it holds the whole pattern, or it is one of the files or lies in one.
+        """
+        return (
+            other == pattern
+            or self.holds(other, pattern)
+            or varying_part(self._placed[other].location.uri, self._placed[pattern].location.uri)
+            in files
+        )
 
     def is_pattern(self, dataset: str) -> bool:
         return self._placed[dataset].location.is_pattern

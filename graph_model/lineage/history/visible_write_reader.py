@@ -84,7 +84,11 @@ class VisibleWriteReader:
         open_moments = [moment for moment in new if not is_end(moment) and not moment.bound]
         around = self._locations.around({moment.dataset for moment in open_moments})
         others = {
-            moment: [Moment(other, moment.since, moment.until) for other in around[moment.dataset]]
+            moment: [
+                Moment(other, moment.since, moment.until)
+                for other in around[moment.dataset]
+                if self.reads(moment, other)
+            ]
             for moment in open_moments
             if around[moment.dataset]
         }
@@ -94,6 +98,13 @@ class VisibleWriteReader:
             visible = {other.dataset: own[other] for other in some}
             self._shared[moment] = self._across(moment, {**visible, moment.dataset: own[moment]})
         return {moment: self._shared[moment] for moment in moments}
+
+    def reads(self, moment: Moment, other: str) -> bool:
+        """Whether a read of a moment may have read another location that shares files with the
+        dataset of the moment; of a list of files, for which a pattern stands, only those count.
+        """
+        files = self._parts.files(moment.partitions)
+        return files is None or self._locations.lists(moment.dataset, files, other)
 
     def _across(self, moment: Moment, own: Mapping[str, VisibleWrites]) -> VisibleWrites:
         """The writes to locations that share files with the moment's, each location seen on its

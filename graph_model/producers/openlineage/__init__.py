@@ -39,7 +39,7 @@ from graph_model.producers.openlineage.translate import (
 )
 
 #: Part of the projection epoch: raise it when equal documents give other facts.
-OPENLINEAGE_VERSION: Final = 13
+OPENLINEAGE_VERSION: Final = 14
 
 __all__ = [
     "OPENLINEAGE_VERSION",

@@ -6,6 +6,7 @@ Spline's URIs; a column is (dataset id, folded path), nested fields below their 
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -202,6 +203,7 @@ class DatasetNamer:
 
     ``patterns`` are inputs with another URI than (namespace, name) has: that of the pattern which
     stands for several files, of the metadata table which is read in the place of its table.
+    ``files`` are those of them that a pattern stands for, with what it does not say of them.
     ``found`` are the names of URIs under the scope and rules: namers of one subject share them,
     because a subject may have more than the cache of ``naming`` holds.
     """
@@ -209,6 +211,7 @@ class DatasetNamer:
     scope: str
     rules: Rules
     patterns: Mapping[tuple[str, str], str] = field(default_factory=dict)
+    files: Mapping[tuple[str, str], str] = field(default_factory=dict)
     found: Names = field(default_factory=dict)
     known: dict[str, DatasetUse] = field(default_factory=dict)
     _asked: dict[tuple[str, str], tuple[DatasetUse, ...]] = field(default_factory=dict)
@@ -226,7 +229,10 @@ class DatasetNamer:
         pattern.
         """
         names = cls(scope, rules, found={} if found is None else found)
-        names.patterns = _files_of(inputs, outputs, rules) | names._metadata_of(inputs, outputs)
+        files = _files_of(inputs, outputs, rules)
+        names.files = {key: file for key, (_, file) in files.items()}
+        patterns = {key: pattern for key, (pattern, _) in files.items()}
+        names.patterns = patterns | names._metadata_of(inputs, outputs)
         return names
 
     def _metadata_of(
@@ -295,15 +301,36 @@ class DatasetNamer:
 
 def _files_of(
     inputs: Sequence[Dataset], outputs: Sequence[Dataset], rules: Rules
-) -> dict[tuple[str, str], str]:
-    """(namespace, name) => the pattern of many input files."""
+) -> dict[tuple[str, str], tuple[str, str]]:
+    """(namespace, name) => the pattern of many input files, and what it does not say of the one."""
     written = {dataset.key for dataset in outputs}
     read = [dataset.key for dataset in inputs if dataset.key not in written]
     if len(read) <= rules.most_files_of_a_folder:
         return {}
     uris = {key: naming.openlineage_uri(*key, rules) for key in read}
     patterns = naming.patterns_of(uris.values(), rules)
-    return {key: patterns[uri] for key, uri in uris.items() if uri in patterns}
+    return {
+        key: (patterns[uri], naming.varying_part(uri, patterns[uri]))
+        for key, uri in uris.items()
+        if uri in patterns
+    }
+
+
+def listed_files(inputs: Iterable[Dataset], names: DatasetNamer) -> Iterator[tuple[str, str]]:
+    """(id of a pattern, file) of the lists that patterns stand for; none of a pattern that is an
+    input, too, or stands for more than MOST_LISTED.
+    """
+    found: defaultdict[str, set[str]] = defaultdict(set)
+    named = set[str]()
+    for dataset in inputs:
+        for use in names.uses(*dataset.key):
+            if dataset.key in names.files:
+                found[use.id].add(names.files[dataset.key])
+            else:
+                named.add(use.id)
+    for pattern, files in found.items():
+        if pattern not in named and len(files) <= naming.MOST_LISTED:
+            yield from ((pattern, file) for file in files)
 
 
 def _whole(name: DatasetName) -> DatasetName:

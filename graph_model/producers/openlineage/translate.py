@@ -23,6 +23,7 @@ from graph_model.errors import InvalidDocument
 from graph_model.facts import (
     CHECK,
     DESCRIBED,
+    LISTED,
     NO_NUMBER,
     READER,
     ApplicationRow,
@@ -53,6 +54,7 @@ from graph_model.producers.openlineage.datasets import (
     DatasetUse,
     Names,
     direction,
+    listed_files,
     partitions,
 )
 from graph_model.producers.openlineage.declaration_rows import declaration_rows
@@ -520,6 +522,7 @@ class _Touched:
             for dataset in listed
             for one in partitions(dataset, names.names(*dataset.key))
         ]
+        found += [(LISTED, *one) for one in listed_files(read, names)]
         versions = {
             (identity.dataset_id(name.scope, name.uri), version)
             for dataset in read

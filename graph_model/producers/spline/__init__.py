@@ -52,4 +52,4 @@ __all__ = [
 ]
 
 #: Part of the projection epoch: raise it when equal documents give other facts.
-TRANSLATOR_VERSION: Final = 20
+TRANSLATOR_VERSION: Final = 21

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Final, Literal
 
 from graph_model import identity, labels, naming
 from graph_model.errors import InvalidDocument
 from graph_model.facts import (
+    LISTED,
     ExecutionPlanRow,
     FactCollector,
     Facts,
@@ -50,6 +51,10 @@ MOST_PARTITIONS: Final = 10_000
 """Of one dataset; every execution has a row for each. A plan with more reads the whole dataset."""
 
 
+_Part = tuple[str, str, str]
+"""(dataset id, role, partition) as in a PartitionRow."""
+
+
 @dataclass(frozen=True, slots=True)
 class PlanHead:
     """The part of a plan that the facts of its executions need, small enough to cache."""
@@ -66,7 +71,7 @@ class PlanHead:
     command: str
     producer: str
     reads: str
-    partitions: tuple[tuple[str, str, str], ...]  # (dataset id, role, partition)
+    partitions: tuple[_Part, ...]  # those that are named, and the files of lists
     names: tuple[tuple[DatasetName, str], ...]  # (catalog name, its location's dataset id)
     hostless: tuple[tuple[str, str], ...]  # (dataset id without its servers, dataset id)
     format: str
@@ -87,21 +92,24 @@ def translate_plan(
     A plan that exceeds the bounds of the graph keeps its tables and jobs (``reduction``). Raises
     InvalidDocument where even its job and its output exceed them.
     """
+    files = _listed_files(document, rules)
     document = replace(document, plan=with_patterns(document.plan, rules))
     logic = whole = read_logic(document, rules)
-    facts, head = _translate_logic(document, logic, rules)
+    facts, head = _translate_logic(document, logic, rules, files)
     for reduced in REDUCTIONS:
         if not (excess := weigh(facts).excess):
             return facts, head
         logic = reduced(logic, excess)
-        facts, head = _translate_logic(document, logic, rules)
+        facts, head = _translate_logic(document, logic, rules, files)
         head = replace(head, left_out=tuple(gap for gap in logic.gaps if gap not in whole.gaps))
     if excess := weigh(facts).excess:
         raise InvalidDocument("", f"less than this, which comes to {excess}")
     return facts, head
 
 
-def _translate_logic(document: PlanDocument, logic: Logic, rules: Rules) -> tuple[Facts, PlanHead]:
+def _translate_logic(
+    document: PlanDocument, logic: Logic, rules: Rules, files: Collection[_Part]
+) -> tuple[Facts, PlanHead]:
     plan = document.plan
     job = naming.job_name(plan.labels, plan.name, document.scope, rules)
     collector = FactCollector()
@@ -117,6 +125,9 @@ def _translate_logic(document: PlanDocument, logic: Logic, rules: Rules) -> tupl
     _add_operations(collector, logic, row.id)
     _add_datasets(collector, logic, row.id, rules)
     head = _head(document, logic, row.job, row.id, rules)
+    read = {use.dataset_id for use in logic.reads}
+    listed = (one for one in files if one[0] in read)
+    head = replace(head, partitions=(*head.partitions, *listed))
     _add_execution_plan(collector, document, head)
     return collector.facts(), head
 
@@ -235,15 +246,13 @@ def _words(plan: ExecutionPlan, target: str) -> str:
     return plain("\n".join((system, plan.name or "", target, _format(plan.write))))
 
 
-def _partitions(
-    document: PlanDocument, logic: Logic, rules: Rules
-) -> tuple[tuple[str, str, str], ...]:
+def _partitions(document: PlanDocument, logic: Logic, rules: Rules) -> tuple[_Part, ...]:
     """(dataset id, role, partition) of every partition that the plan names.
 
     A dataset that the plan also reads or writes as a whole, or of which it names more than
     MOST_PARTITIONS, has no entry in that role.
     """
-    found: set[tuple[str, str, str]] = set()
+    found: set[_Part] = set()
     whole: set[tuple[str, str]] = set()
     kept = {use.dataset_id for use in (*logic.reads, logic.write)}
     for operation in document.plan.operations:
@@ -263,6 +272,17 @@ def _partitions(
     counts = Counter(one[:2] for one in found)
     whole |= {place for place, count in counts.items() if count > MOST_PARTITIONS}
     return tuple(sorted(one for one in found if one[0] in kept and one[:2] not in whole))
+
+
+def _listed_files(document: PlanDocument, rules: Rules) -> tuple[_Part, ...]:
+    """The files of the lists for which patterns stand, each once."""
+    reads = [(one.sources, one.params) for one in document.plan.operations if one.kind == "read"]
+    return tuple(
+        (identity.dataset_id(name.scope, name.uri), LISTED, file)
+        for pattern, files in sorted(naming.listed_names(reads, rules).items())
+        for name in naming.normalise(pattern, document.scope, rules)
+        for file in sorted(files)
+    )
 
 
 def _read_by_operations(

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from graph_model import labels
 from graph_model.errors import InvalidDocument
-from graph_model.naming import DEFAULT_RULES, fold_files
+from graph_model.naming import DEFAULT_RULES, MOST_LISTED, fold_files, listed_names, varying_part
 from graph_model.naming.rules_json import read_rules
 from graph_model.producers.spline import PlanDocument, translate_plan
 from graph_model.producers.spline.documents import read_plan
@@ -95,6 +95,26 @@ def test_a_producer_that_looked_says_which_paths_are_files(roots, pattern, sourc
 def test_neither_the_order_nor_another_file_with_that_beginning_makes_another_dataset(files, more):
     files = [*files, *(f"file:/in/orders-late-{number}.csv" for number in range(more))]
     assert fold_files(files, {}) == ("file:/in/orders-*.csv",)
+
+
+def test_a_list_keeps_the_names_that_its_pattern_leaves_open():
+    names = {str(number) for number in range(30)}
+    assert listed_names([(MANY, {})]) == {"file:/in/orders-*.csv": names}
+    for reads in (
+        [(MANY, {"path": "/in/orders-*.csv"})],
+        [(MANY, {}), (["file:/in/orders-*.csv"], {})],
+        [([f"file:/in/orders-{number}.csv" for number in range(MOST_LISTED + 1)], {})],
+        [(MANY[:20], {})],
+    ):
+        assert not listed_names(reads), reads
+
+
+@pytest.mark.parametrize(
+    ("file", "part"),
+    [("s3://b/in/o-7.csv", "7"), ("s3://b/in/o-7.csv/part-0.csv", "7"), ("s3://b/in/o-.csv", "")],
+)
+def test_a_file_and_what_lies_in_it_have_its_part_of_the_name(file, part):
+    assert varying_part(file, "s3://b/in/o-*.csv") == part
 
 
 def test_how_many_files_are_a_pattern_is_a_rule():
