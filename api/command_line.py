@@ -12,7 +12,7 @@ import sys
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Final, TextIO
 
-from api.console import configuration, impact, keys, projection, removal, serving, storage
+from api.console import configuration, impact, keys, projection, removal, serving, sql, storage
 from api.console.call import PROGRAM, Call
 from api.console.declarations import commands as declarations
 from api.console.journal import backup, consuming
@@ -82,6 +82,7 @@ def parser() -> argparse.ArgumentParser:
     governance.add_governance(commands)
     quality.add_quality(commands)
     impact.add_impact(commands)
+    sql.add_sql(commands)
     storage.add_storage(commands)
     serving.add_doctor(commands)
     return root

@@ -6,6 +6,7 @@ Knows lineage and how to keep it; never Flask, never HTTP. In reading order:
 ``facts``                the result of a translation: vertices, edges and catalogue rows, as values
 ``identity``             natural key -> the id of a vertex or an edge
 ``naming``               one name for each dataset, column and job, however a client spells it
+``sql``                  SQL text -> what each statement reads, writes and computes; below naming
 ``producers``            the formats in which clients report lineage: documents -> facts
 ``documents``            documents on their way into the journal: bytes -> JSON -> submissions
 ``stores``               the protocols of graph, catalogue and journal, and the stores behind them

@@ -9,6 +9,7 @@ once. In reading order:
 ``journal``        ``headwater journal``, ``backup``, ``restore`` and ``consume``
 ``projection``     ``headwater replay`` and ``rebuild``
 ``impact``         ``headwater impact``: everything downstream, and the effects of a change
+``sql``            ``headwater sql``: the lineage of a file of SQL, without a server
 ``declarations``   ``headwater declare`` and the files that it reads
 ``statements``     sub-commands that state something: governance, rules of quality
 ``removal``        ``headwater forget`` and ``prune``, each with its dry run

@@ -9,6 +9,7 @@ In reading order:
 ``governance``   statements of people: layers, classifications, declarations, rules
 ``journal``      received documents, their states and reasons; replay
 ``commands``     forget and prune, each with a dry run, and the list of past commands
+``sql``          the lineage of a text of SQL; nothing is stored
 ``health``       liveness, readiness and metrics
 ``page_files``   the page's files under the hash of their contents, for browsers to keep
 ``pages``        files for browsers: the page of ``frontend/``, and the OpenAPI page
@@ -20,7 +21,7 @@ from typing import TYPE_CHECKING
 
 from api.consumer import probes
 from api.consumer import routes as consumer
-from api.routes import commands, health, journal, openlineage, pages, producer, uploads
+from api.routes import commands, health, journal, openlineage, pages, producer, sql, uploads
 from api.routes.governance import declarations, governance, quality, rules
 from api.routes.graph import columns, difference, graph, home, impact, runs
 
@@ -37,7 +38,7 @@ def register(app: Flask, api: Api) -> None:
         api.register_blueprint(producer.blueprint, name=name, url_prefix=prefix or "/")
     for module in (
         openlineage, uploads, consumer, probes, graph, home, columns, runs, difference, impact,
-        journal, commands, governance, rules, declarations, quality, health,
+        journal, commands, governance, rules, declarations, quality, sql, health,
     ):  # fmt: skip
         api.register_blueprint(module.blueprint)
     app.register_blueprint(pages.blueprint)

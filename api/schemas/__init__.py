@@ -11,6 +11,7 @@ In reading order:
 ``governance``  bodies and answers for statements of people
 ``commands``    bodies and answers of the routes that take commands
 ``journal``     queries and answers of the journal's routes
+``sql``         body and answer of the route that translates SQL
 ``health``      answers of the health routes
 ``security``    API keys in the OpenAPI document (``api.http.access`` checks them)
 """

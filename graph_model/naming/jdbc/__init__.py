@@ -3,6 +3,5 @@
 In reading order:
 
 ``urls``           ``jdbc:<driver>://<hosts>/<database>:<schema>.<table>`` from any driver's URL
-``parsing``        SQL text -> statements, in a bounded number of steps
 ``query_columns``  the table columns behind each column of a JDBC query
 """

@@ -18,12 +18,12 @@ from sqlglot import exp
 from sqlglot.optimizer.scope import traverse_scope
 
 from graph_model.naming.identifiers import identifier_parts, identifier_text, in_case
-from graph_model.naming.jdbc.parsing import parse
 from graph_model.naming.jdbc.query_columns import QueryLineage, read_lineage, unreadable
 from graph_model.naming.rules import JdbcDriver, Rules
 from graph_model.naming.uri_parts.escapes import percent, printable
 from graph_model.naming.uri_parts.parameters import without_secret_parameters
 from graph_model.regular_expressions import expand_groups, match_whole
+from graph_model.sql.parsing import parse
 from spark_agent_config import masking
 from spark_agent_config.masking.jdbc_text import split_table
 from spark_agent_config.masking.logins import user_info_end

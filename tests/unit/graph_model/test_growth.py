@@ -30,7 +30,7 @@ _BOUNDED: Final = {
     "graph_model.documents.files.recognise": "reads a line of a file that its owner gives",
     "graph_model.naming.jdbc.urls.query_lineage": "parses up to 20,000 characters",
     "graph_model.naming.jdbc.urls.without_query": "parses up to 20,000 characters",
-    "graph_model.naming.jdbc.parsing.parse": "is given up to 20,000 characters",
+    "graph_model.sql.parsing.parse": "is given up to 20,000 characters",
     "graph_model.producers.spline.columns.queries.read_query": "parses up to 20,000 characters",
 }
 _UNITS: Final = (

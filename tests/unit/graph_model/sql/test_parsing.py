@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from sqlglot import exp
 
-from graph_model.naming.jdbc.parsing import parse
+from graph_model.sql.parsing import parse
 
 
 @pytest.mark.parametrize(

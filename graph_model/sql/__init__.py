@@ -1,0 +1,31 @@
+"""SQL text -> what each statement reads and writes, and the columns behind each written column.
+
+Pure, on sqlglot; a dialect is a parameter. Schemas come with the call: nothing is looked up. The
+kinds of lineage are those of Spark plans (``graph_model.producers.spline.columns``).
+
+In reading order:
+
+``translation``  :func:`translate`: a text -> its statements; temporary tables and renames folded
+``scripts``      a text cut into statements, through procedures and their control flow
+``parsing``      tokens -> one statement, in a bounded number of steps
+``writes``       each kind of statement: what it writes, and from which values
+``queries``      the relation that a query makes, in one walk over its scopes
+``expressions``  how each part of an expression contributes to its value; its text
+``values``       relations, and values with the columns behind them
+``names``        names folded and qualified as a dialect does it; declared schemas
+``unread``       the tables of a statement that the parser cannot read
+``reply``        the answer as JSON, as lines for people, as a report of gaps
+"""
+
+from __future__ import annotations
+
+from graph_model.sql.names import DIALECTS
+from graph_model.sql.queries import SqlGap
+from graph_model.sql.translation import (
+    MOST_CHARACTERS,
+    SqlColumn,
+    SqlStatement,
+    translate,
+)
+
+__all__ = ["DIALECTS", "MOST_CHARACTERS", "SqlColumn", "SqlGap", "SqlStatement", "translate"]

@@ -1,0 +1,105 @@
+"""SQL text -> tokens -> statements, in a number of steps that follows from its length.
+
+sqlglot's parser backtracks. In ``a join a join a join a`` without conditions every table doubles
+the work: 40 of them would take a day. The bound counts steps instead of time, so that the same
+query has the same tables on every machine. The parser's own bound, ``max_nodes``, sees none of the
+work that ``select ( union ( union (`` makes: it ends before a node is made. So the parser is given
+tokens that count how often it looks at them; without a look at a token it makes no step.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any, Final
+
+from sqlglot import Token, TokenType, exp
+from sqlglot.dialects.dialect import Dialect
+from sqlglot.errors import TokenError
+
+_LOOKS_PER_TOKEN: Final = 200  # real queries take ten to thirty
+_TOKENS_OF_A_SHORT_QUERY: Final = 50
+
+
+def parse(query: str, dialect: str) -> list[exp.Expr | None]:
+    """The statements of a text; ``dialect`` is sqlglot's name, "" for none.
+
+    Raises any error of sqlglot, and RuntimeError after too many steps.
+    """
+    return _parsed(Dialect.get_or_raise(dialect or None).tokenize(query), query, dialect)
+
+
+def parse_tokens(tokens: Sequence[Token], text: str, dialect: str) -> exp.Expr | None:
+    """The one statement that some tokens of a text are; raises as :func:`parse` does."""
+    if dialect == "athena" and tokens:  # its DDL is Hive's, which its own reading tells
+        return next(iter(parse(text[tokens[0].start : tokens[-1].end + 1], dialect)), None)
+    if tokens and tokens[0].token_type is TokenType.REPLACE:  # REPLACE INTO t SELECT …
+        first = tokens[0]
+        inserts = Token(TokenType.INSERT, "INSERT", first.line, first.col, first.start, first.end)
+        tokens = [inserts, *tokens[1:]]
+    trees = _parsed(tokens, text, dialect)
+    return trees[0] if len(trees) == 1 else None
+
+
+def _parsed(tokens: Sequence[Token], text: str, dialect: str) -> list[exp.Expr | None]:
+    looks = _Looks(_LOOKS_PER_TOKEN * (len(tokens) + _TOKENS_OF_A_SHORT_QUERY))
+    parser = Dialect.get_or_raise(dialect or None).parser()
+    return parser.parse([_CountedToken(token, looks) for token in tokens], text)
+
+
+def tokenize(text: str, dialect: str) -> list[Token]:
+    """The tokens of a text; raises TokenError where a quote or a comment never ends.
+
+    sqlglot's own reading takes what follows EXECUTE, CALL, DO and the like for one string, and in
+    T-SQL the statements behind it.
+    """
+    if dialect == "athena":
+        try:
+            return tokenize(text, "trino")
+        except TokenError:
+            return tokenize(text, "hive")
+    return list(_tokenizer(dialect)(dialect=dialect).tokenize(text))
+
+
+@lru_cache(maxsize=64)
+def _tokenizer(dialect: str) -> Any:
+    own = Dialect.get_or_raise(dialect).tokenizer_class
+    return type(f"All{own.__name__}", (own,), {"COMMANDS": set()})
+
+
+# Its warnings quote statements, literals included.
+logging.getLogger("sqlglot").setLevel(logging.ERROR)
+
+
+@dataclass(slots=True)
+class _Looks:
+    """The number of looks at the tokens of one text that are left."""
+
+    left: int
+
+
+class _CountedToken(Token):
+    """A token that takes one from ``looks`` whenever its type is read."""
+
+    __slots__ = ("_looks", "_type")
+
+    def __init__(self, token: Token, looks: _Looks) -> None:
+        self._looks = looks
+        super().__init__(
+            token.token_type, token.text, token.line, token.col, token.start, token.end,
+            token.comments,
+        )  # fmt: skip
+
+    @property
+    def token_type(self) -> TokenType:
+        """Raises RuntimeError where no look is left."""
+        self._looks.left -= 1
+        if self._looks.left < 0:
+            raise RuntimeError("the parser went back too often")
+        return self._type
+
+    @token_type.setter
+    def token_type(self, value: TokenType) -> None:
+        self._type = value

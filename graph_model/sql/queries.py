@@ -1,0 +1,1021 @@
+"""Queries: the relation that each makes, in one walk over its scopes.
+
+    with c as (select k, sum(v) as v from t group by k) select c.v from c join d using (k)
+
+    v         t.v  AGGREGATION
+    GROUP_BY  t.k
+    JOIN      t.k, d.k
+
+A name belongs to the innermost query that can have it. There, a table that is known to have it
+comes first, then (where the dialect has that) an earlier alias of the same SELECT, then the only
+table whose columns are not known. Where several tables may have it, it is a gap that names them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Final, NamedTuple
+
+from sqlglot import exp
+
+from graph_model import labels
+from graph_model.sql.expressions import Texts, conjuncts, items, parts_of
+from graph_model.sql.names import ANY_COLUMN, Leaf, Parts, SqlNames
+from graph_model.sql.values import (
+    NOTHING,
+    ColumnValue,
+    Flow,
+    Flows,
+    Influences,
+    SqlInfluence,
+    SqlRelation,
+    base_table,
+    composed,
+    stepped,
+)
+
+MOST_STEPS: Final = 400_000
+"""Nodes visited and flows passed on, of one statement."""
+
+#: An alias of a SELECT may be used further on in the same SELECT.
+_LATERAL_ALIASES: Final = frozenset(
+    {"redshift", "snowflake", "databricks", "spark", "duckdb", "clickhouse", "teradata", "sqlite"}
+)
+_RECURSIVE_WITHOUT_A_WORD: Final = frozenset({"tsql", "oracle", "teradata", "fabric"})
+_MOST_ROUNDS: Final = 20  # of a recursive query, whose flows reach its columns one after another
+
+#: Names that are session values, not columns, in one database or another.
+_NO_COLUMNS: Final = frozenset(
+    {"rownum", "rowid", "level", "sysdate", "systimestamp", "user", "current_user", "getdate"}
+)
+
+
+class StatementTooLarge(Exception):
+    """The statement takes more than MOST_STEPS."""
+
+
+class SqlGap(NamedTuple):
+    """What a statement leaves open: a code for machines, a text that names it."""
+
+    code: str
+    detail: str
+
+
+UNRESOLVED: Final = "unresolved-column"
+STAR: Final = "unknown-columns"
+UNSUPPORTED: Final = "unsupported"
+
+
+class FromItem(NamedTuple):
+    """A relation in a FROM, under an alias or the parts of its name."""
+
+    name: Parts
+    relation: SqlRelation
+    hidden: bool = False  # the right side of a semi or anti join has no columns in the result
+
+    def answers(self, qualifier: Parts) -> bool:
+        """Whether ``sales.orders`` or ``orders`` in ``orders.id`` means this one."""
+        ours = self.name[-len(qualifier) :]
+        return len(ours) == len(qualifier) and all(
+            a == b or a.lower() == b.lower() for a, b in zip(ours, qualifier, strict=True)
+        )
+
+
+@dataclass(slots=True)
+class SelectScope:
+    """What the names of one SELECT can mean."""
+
+    parent: SelectScope | None = None
+    sources: list[FromItem] = field(default_factory=list)
+    shared: dict[str, ColumnValue] = field(default_factory=dict)  # columns of USING and NATURAL
+    aliases: dict[str, ColumnValue] = field(default_factory=dict)
+    windows: dict[str, exp.Expr] = field(default_factory=dict)
+    selected: bool = False  # in HAVING and QUALIFY an alias comes before an unknown column
+    influences: Influences = field(default_factory=Influences)
+
+
+@dataclass(slots=True)
+class Common:
+    """A common table expression, read when a query first selects from it."""
+
+    node: exp.CTE
+    around: Mapping[str, Common]
+    recursive: bool
+    outer: SelectScope | None
+    relation: SqlRelation | None = None
+
+
+class Temporary(NamedTuple):
+    """A temporary table of the script: what it is made of, and the stored tables behind it."""
+
+    relation: SqlRelation
+    reads: frozenset[str]
+
+
+Commons = Mapping[str, Common]
+
+
+class QueryReader:
+    """Reads the queries of one statement; ``temporary`` are the script's tables by name."""
+
+    def __init__(
+        self,
+        names: SqlNames,
+        texts: Texts,
+        dialect: str,
+        temporary: Mapping[str, Temporary],
+        variables: frozenset[str] = frozenset(),
+    ) -> None:
+        self.names = names
+        self.texts = texts
+        self.reads: dict[str, None] = {}
+        self.gaps: dict[SqlGap, None] = {}
+        self._dialect = dialect
+        self._temporary = temporary
+        self._variables = variables
+        self._steps_left = MOST_STEPS
+
+    def gap(self, code: str, detail: str) -> None:
+        self.gaps[SqlGap(code, detail)] = None
+
+    def step(self, count: int = 1) -> None:
+        self._steps_left -= count
+        if self._steps_left < 0:
+            raise StatementTooLarge
+
+    # --- queries ---------------------------------------------------------------------------------
+
+    def query(self, node: exp.Expr, outer: SelectScope | None, commons: Commons) -> SqlRelation:
+        """The columns of a query; its influences are with them."""
+        self.step()
+        commons = self.commons(node, outer, commons)
+        if isinstance(node, exp.Select):
+            return self._select(node, outer, commons)
+        if isinstance(node, exp.SetOperation):
+            return self._set_operation(node, outer, commons)
+        if isinstance(node, exp.Subquery):
+            return self._bracketed(node, outer, commons)
+        if isinstance(node, exp.Values):
+            return self._values(node, SelectScope(outer), commons)
+        if isinstance(node, exp.Table):  # FROM t, alone
+            frame = SelectScope(outer)
+            self.add(node, frame, commons)
+            return self._result(frame, self._all(frame, None))
+        if isinstance(node, exp.Paren):
+            return self.query(node.this, outer, commons)
+        self.gap(UNSUPPORTED, type(node).__name__)
+        return SqlRelation(())
+
+    def commons(self, node: exp.Expr, outer: SelectScope | None, around: Commons) -> Commons:
+        clause = node.args.get("with_")
+        if clause is None:
+            return around
+        known = dict(around)
+        for common in clause.expressions:
+            recursive = bool(clause.args.get("recursive"))
+            recursive = recursive or self._dialect in _RECURSIVE_WITHOUT_A_WORD
+            name = self.names.identifier(common.args["alias"].this)
+            known[name] = Common(common, dict(known), recursive, outer)
+        return known
+
+    def _common(self, common: Common) -> SqlRelation:
+        if common.relation is None:
+            body, alias = common.node.this, common.node.args["alias"]
+            columns = [self.names.identifier(column) for column in alias.columns]
+            bare = body.unnest() if isinstance(body, exp.Subquery) else body
+            if common.recursive and isinstance(bare, exp.SetOperation):
+                name = self.names.identifier(alias.this)
+                common.relation = self._recursive(common, bare, name, columns)
+            elif isinstance(body, exp.DML) or not isinstance(body, exp.Query | exp.Values):
+                common.relation = self.returning(body, common)
+            else:
+                made = self.query(body, common.outer, common.around)
+                common.relation = made.renamed(columns)
+        return common.relation
+
+    def returning(self, body: exp.Expr, common: Common) -> SqlRelation:
+        """A changing statement as a table: RETURNING takes from the table that it changes."""
+        table = body.args.get("this")
+        table = table.this if isinstance(table, exp.Schema) else table
+        clause = body.args.get("returning")
+        if clause is None or not isinstance(table, exp.Table):
+            return SqlRelation(())
+        frame = SelectScope(common.outer)
+        self.add(table, frame, common.around)
+        return self._result(
+            frame, [v for item in clause.expressions for v in self._projected(item, frame, {})]
+        )
+
+    def _recursive(
+        self, common: Common, node: exp.SetOperation, name: str, columns: list[str]
+    ) -> SqlRelation:
+        """The first branch begins; the others are read until no column gains a source."""
+        spine = _spine(node)
+        around = self.commons(node, common.outer, common.around)
+        made = self.query(spine[0], common.outer, around).renamed(columns)
+        gaps = dict(self.gaps)
+        for _ in range(_MOST_ROUNDS):
+            self.gaps = dict(gaps)  # of the last round alone
+            itself = Common(common.node, {}, recursive=False, outer=None, relation=made)
+            inside = {**around, name: itself}
+            branches = [self.query(one, common.outer, inside) for one in spine[1:]]
+            united = self._united(made, branches, node)
+            if [v.flows for v in united.values] == [v.flows for v in made.values]:
+                return united
+            made = SqlRelation(united.values, united.influences)
+        return made
+
+    def _bracketed(
+        self, node: exp.Subquery, outer: SelectScope | None, commons: Commons
+    ) -> SqlRelation:
+        inner = node.this
+        if isinstance(inner, exp.Table) or node.args.get("joins") or node.args.get("pivots"):
+            frame = SelectScope(outer)
+            self.add(node, frame, commons)
+            return self._result(frame, self._all(frame, None))
+        made = self.query(inner, outer, commons)
+        if node.args.get("order") is not None:
+            frame = SelectScope(outer, [FromItem((), made)])
+            frame.influences.inner.append(made.influences or Influences())
+            self._ordered(node, frame, commons, made)
+            return SqlRelation(made.values, frame.influences)
+        return made
+
+    def _values(self, node: exp.Values, frame: SelectScope, commons: Commons) -> SqlRelation:
+        rows = [
+            row.expressions if isinstance(row, exp.Tuple) else [row] for row in node.expressions
+        ]
+        width = max(map(len, rows), default=0)
+        self.step(sum(map(len, rows)))
+        columns: list[ColumnValue] = []
+        for place in range(width):
+            nodes = [row[place] for row in rows if place < len(row)]
+            columns.append(self._computed(f"col{place + 1}", nodes, frame, commons))
+        alias = node.args.get("alias")
+        names = [self.names.identifier(column) for column in alias.columns] if alias else []
+        return SqlRelation(columns, frame.influences).renamed(names)
+
+    def _computed(
+        self, name: str, nodes: Sequence[exp.Expr], frame: SelectScope, commons: Commons
+    ) -> ColumnValue:
+        flows = {flow for node in nodes for flow in self.flows(node, frame, commons)}
+        return ColumnValue(name, frozenset(flows), tuple(nodes[:1]))
+
+    def _result(self, frame: SelectScope, values: Iterable[ColumnValue]) -> SqlRelation:
+        made = SqlRelation(values, frame.influences)
+        self.step(1 + sum(1 + len(value.flows) for value in made.values))
+        return made
+
+    # --- set operations --------------------------------------------------------------------------
+
+    def _set_operation(
+        self, node: exp.SetOperation, outer: SelectScope | None, commons: Commons
+    ) -> SqlRelation:
+        made: SqlRelation | None = None
+        spine = _spine(node)
+        made = self.query(spine[0], outer, commons)
+        kinds = _operations(node)
+        for operation, branch in zip(kinds, spine[1:], strict=True):
+            made = self._united(made, [self.query(branch, outer, commons)], operation)
+        if node.args.get("order") is not None:
+            frame = SelectScope(outer, [FromItem((), made)])
+            frame.influences.inner.append(made.influences or Influences())
+            self._ordered(node, frame, commons, made)
+            made = SqlRelation(made.values, frame.influences)
+        return made
+
+    def _united(
+        self, left: SqlRelation, branches: Sequence[SqlRelation], node: exp.SetOperation
+    ) -> SqlRelation:
+        """UNION takes from all; EXCEPT and INTERSECT keep rows of the left one."""
+        influences = Influences(inner=[r.influences for r in (left, *branches) if r.influences])
+        values: Sequence[ColumnValue] = left.values
+        if isinstance(node, exp.Union):
+            for branch in branches:
+                values = self._paired(values, branch, by_name=bool(node.args.get("by_name")))
+        word = type(node).__name__.upper()
+        everything = frozenset(
+            source for r in (left, *branches) for value in r.values for source, _ in value.flows
+        )
+        if everything and not isinstance(node, exp.Union):
+            influences.own.append(SqlInfluence(labels.FILTER, (word,), everything))
+        elif everything and node.args.get("distinct"):
+            influences.own.append(SqlInfluence(labels.GROUP_BY, (word,), everything))
+        united = SqlRelation(values, influences)
+        self.step(1 + sum(1 + len(value.flows) for value in united.values))
+        return united
+
+    def _paired(
+        self, left: Sequence[ColumnValue], right: SqlRelation, *, by_name: bool
+    ) -> Sequence[ColumnValue]:
+        if by_name:
+            known = {value.name.lower() for value in left}
+            paired = [_either(value, right.definite(value.name)) for value in left]
+            return paired + [v for v in right.values if v.name.lower() not in known]
+        others = right.values
+        stars = [bool(value.tables) for value in left]
+        if len(left) == len(others) and stars == [bool(value.tables) for value in others]:
+            return [_either(*both) for both in zip(left, others, strict=True)]
+        tables = {t for value in (*left, *others) for t in value.tables}
+        among = f" of {', '.join(sorted(tables))}" if tables else ""
+        self.gap(STAR, f"UNION of {len(left)} and {len(others)} columns{among}")
+        return left
+
+    # --- SELECT ----------------------------------------------------------------------------------
+
+    def _select(self, node: exp.Select, outer: SelectScope | None, commons: Commons) -> SqlRelation:
+        frame = self.from_clause(node, outer, commons)
+        frame.windows = {
+            self.names.identifier(window.this): window for window in node.args.get("windows") or ()
+        }
+        values: list[ColumnValue] = []
+        for projection in node.expressions:
+            made = self._projected(projection, frame, commons)
+            values += made
+            for value in made:
+                if isinstance(projection, exp.Alias | exp.Aliases):
+                    frame.aliases.setdefault(value.name.lower(), value)
+        made_ = SqlRelation(values)
+        self._conditions(node, frame, commons)
+        self._grouped(node, frame, commons, made_)
+        self._ordered(node, frame, commons, made_)
+        return self._result(frame, values)
+
+    def from_clause(
+        self, node: exp.Expr, outer: SelectScope | None, commons: Commons
+    ) -> SelectScope:
+        frame = SelectScope(outer)
+        clause = node.args.get("from_")
+        if clause is not None:
+            self.add(clause.this, frame, commons)
+        self._around(node, frame, commons)
+        return frame
+
+    def _around(self, node: exp.Expr, frame: SelectScope, commons: Commons) -> None:
+        """The joins and lateral views beside a FROM, or beside a table in it."""
+        for join in node.args.get("joins") or ():
+            self.join(join, frame, commons)
+        for lateral in node.args.get("laterals") or ():
+            self.add(lateral, frame, commons)
+
+    def _conditions(self, node: exp.Expr, frame: SelectScope, commons: Commons) -> None:
+        for key in ("prewhere", "where", "having", "qualify"):
+            frame.selected = key in {"having", "qualify"}
+            if (clause := node.args.get(key)) is not None:
+                self.influence(labels.FILTER, clause.this, frame, commons)
+        hierarchy = node.args.get("connect")
+        if hierarchy is not None:
+            for key in ("start", "connect"):
+                if (condition := hierarchy.args.get(key)) is not None:
+                    self.influence(labels.FILTER, condition, frame, commons)
+
+    def influence(
+        self, how: str, condition: exp.Expr, frame: SelectScope, commons: Commons
+    ) -> None:
+        """A condition, split at AND."""
+        for conjunct in conjuncts(condition):
+            leaves = frozenset(leaf for leaf, _ in self.flows(conjunct, frame, commons))
+            if leaves:
+                frame.influences.own.append(SqlInfluence(how, (conjunct,), leaves))
+
+    def _grouped(
+        self, node: exp.Select, frame: SelectScope, commons: Commons, made: SqlRelation
+    ) -> None:
+        clause = node.args.get("group")
+        if clause is not None:
+            if clause.args.get("all"):
+                flows = {f for value in made.values for f in value.flows if not _aggregated(value)}
+            else:
+                flows = set(self._listed(clause, frame, commons, made, aliases_first=False))
+            self._whole(labels.GROUP_BY, self._listed_texts(clause, made), flows, frame)
+        distinct = node.args.get("distinct")
+        if distinct is not None:
+            on = distinct.args.get("on")
+            if on is None:
+                flows = {flow for value in made.values for flow in value.flows}
+            else:
+                flows = set(self._listed(on, frame, commons, made, aliases_first=True))
+            self._whole(labels.GROUP_BY, ("DISTINCT",), flows, frame)
+
+    def _ordered(
+        self, node: exp.Expr, frame: SelectScope, commons: Commons, made: SqlRelation
+    ) -> None:
+        for key in ("order", "sort", "cluster"):
+            if (clause := node.args.get(key)) is not None:
+                flows = set(self._listed(clause, frame, commons, made, aliases_first=True))
+                self._whole(labels.SORT, self._listed_texts(clause, made), flows, frame)
+
+    @staticmethod
+    def _whole(
+        how: str, texts: tuple[exp.Expr | str, ...], flows: Iterable[Flow], frame: SelectScope
+    ) -> None:
+        if leaves := frozenset(leaf for leaf, _ in flows):
+            frame.influences.own.append(SqlInfluence(how, texts, leaves))
+
+    def _listed(
+        self,
+        clause: exp.Expr,
+        frame: SelectScope,
+        commons: Commons,
+        made: SqlRelation,
+        *,
+        aliases_first: bool,
+    ) -> Iterator[Flow]:
+        """GROUP BY and ORDER BY may name an output, or give its number."""
+        for item in items(clause):
+            if isinstance(item, exp.Literal):
+                numbered = _numbered(item, made)
+                yield from numbered.flows if numbered is not None else ()
+                continue
+            output = None
+            if isinstance(item, exp.Column) and not item.table:
+                name = self.names.identifier(item.this)
+                output = made.definite(name)
+                if not aliases_first and any(s.relation.definite(name) for s in frame.sources):
+                    output = None
+            yield from output.flows if output else self.flows(item, frame, commons)
+
+    @staticmethod
+    def _listed_texts(clause: exp.Expr, made: SqlRelation) -> tuple[exp.Expr | str, ...]:
+        """A number is the text of the output that it counts to."""
+        texts: list[exp.Expr | str] = []
+        for item in items(clause):
+            numbered = _numbered(item, made) if isinstance(item, exp.Literal) else None
+            texts += [item] if numbered is None else numbered.texts[:1] or [numbered.name]
+        return tuple(texts)
+
+    # --- projections -----------------------------------------------------------------------------
+
+    def _projected(
+        self, node: exp.Expr, frame: SelectScope, commons: Commons
+    ) -> Sequence[ColumnValue]:
+        if isinstance(node, exp.Star):
+            return self._without(node, self._all(frame, None), frame, commons)
+        if isinstance(node, exp.Column) and isinstance(node.this, exp.Star):
+            parts = tuple(self.names.identifier(part) for part in node.parts[:-1])
+            return self._without(node.this, self._all(frame, parts), frame, commons)
+        if isinstance(node, exp.Aliases):
+            flows = self.flows(node.this, frame, commons)
+            named = [self.names.identifier(alias) for alias in node.expressions]
+            return [ColumnValue(name, flows, (node.this,)) for name in named]
+        if isinstance(node, exp.EQ) and isinstance(node.this, exp.Parameter):
+            self.flows(node.expression, frame, commons)  # SELECT @x = a: no output
+            return ()
+        bare = node.this if isinstance(node, exp.Alias) else node
+        return [self.value(bare, self._output_name(node, bare), frame, commons)]
+
+    def _output_name(self, node: exp.Expr, bare: exp.Expr) -> str:
+        if isinstance(node, exp.Alias):
+            return self.names.identifier(node.args["alias"])
+        if isinstance(bare, exp.Column):
+            return self.names.identifier(bare.this)
+        if isinstance(bare, exp.Dot) and isinstance(bare.expression, exp.Identifier):
+            return self.names.identifier(bare.expression)
+        return self.texts.name(bare)
+
+    def value(self, bare: exp.Expr, name: str, frame: SelectScope, commons: Commons) -> ColumnValue:
+        """The value of an expression; a column that an inner query computes has the text there."""
+        while isinstance(bare, exp.Paren):
+            bare = bare.this
+        if isinstance(bare, exp.Column):
+            found = self.column(bare, frame)
+            return ColumnValue(
+                name, found.flows, found.texts or (bare,), found.fields, found.element
+            )
+        if isinstance(bare, exp.Struct):
+            return self._struct(bare, name, frame, commons)
+        if isinstance(bare, exp.Subquery) and isinstance(bare.this, exp.Query):
+            return ColumnValue(name, self.flows(bare, frame, commons), (bare,))
+        return ColumnValue(name, self.flows(bare, frame, commons), (bare,))
+
+    def _struct(
+        self, node: exp.Struct, name: str, frame: SelectScope, commons: Commons
+    ) -> ColumnValue:
+        members: dict[str, ColumnValue] = {}
+        for item in node.expressions:
+            if isinstance(item, exp.PropertyEQ | exp.Alias):
+                alias = item.this if isinstance(item, exp.PropertyEQ) else item.args["alias"]
+                inner = item.expression if isinstance(item, exp.PropertyEQ) else item.this
+                member = self.names.identifier(alias)
+            else:
+                inner, member = item, self._output_name(item, item)
+            members[member.lower()] = self.value(inner, member, frame, commons)
+        flows = {
+            flow
+            for member_value in members.values()
+            for flow in stepped(member_value.flows, labels.TRANSFORMATION)
+        }
+        return ColumnValue(name, frozenset(flows), (node,), fields=members)
+
+    def _all(self, frame: SelectScope, qualifier: Parts | None) -> Sequence[ColumnValue]:
+        """``*`` or ``t.*``; columns of USING come once, and first."""
+        if qualifier is not None:
+            at: SelectScope | None = frame
+            while at is not None:
+                for source in at.sources:
+                    if source.answers(qualifier):
+                        return self._columns(source)
+                at = at.parent
+            self.gap(UNRESOLVED, f"{'.'.join(qualifier)}.*: no table has this name")
+            return ()
+        shared = list(frame.shared.values())
+        rest = [
+            value
+            for source in frame.sources
+            if not source.hidden
+            for value in self._columns(source)
+            if value.tables or value.name.lower() not in frame.shared
+        ]
+        return [*shared, *rest]
+
+    def _columns(self, source: FromItem) -> Sequence[ColumnValue]:
+        otherwise = source.relation.otherwise
+        if otherwise is not None and not source.relation.values:
+            return [otherwise.named(source.name[-1] if source.name else ANY_COLUMN)]
+        return source.relation.values
+
+    def _without(
+        self, star: exp.Expr, values: Sequence[ColumnValue], frame: SelectScope, commons: Commons
+    ) -> Sequence[ColumnValue]:
+        """``* EXCEPT (a) REPLACE (b + 1 AS b) RENAME (c AS d)``."""
+        left_out = {self.names.identifier(item).lower() for item in star.args.get("except_") or ()}
+        replaced = {
+            self.names.identifier(item.args["alias"]).lower(): item.this
+            for item in star.args.get("replace") or ()
+        }
+        renamed = {
+            self.names.identifier(item.this).lower(): self.names.identifier(item.args["alias"])
+            for item in star.args.get("rename") or ()
+        }
+        if not (left_out or replaced or renamed):
+            return values
+        kept = [value for value in values if value.name.lower() not in left_out]
+        made = [
+            self.value(replaced[value.name.lower()], value.name, frame, commons)
+            if value.name.lower() in replaced
+            else value.named(renamed.get(value.name.lower(), value.name))
+            for value in kept
+        ]
+        known = {value.name.lower() for value in values}
+        added = [
+            self.value(node, name, frame, commons)
+            for name, node in replaced.items()
+            if name not in known
+        ]
+        return [*made, *added]
+
+    # --- FROM ------------------------------------------------------------------------------------
+
+    def add(
+        self, node: exp.Expr, frame: SelectScope, commons: Commons, *, hidden: bool = False
+    ) -> None:
+        """An item of FROM, with the joins that hang at it, as a source of the frame."""
+        self.step()
+        alias = node.args.get("alias")
+        columns = alias.columns if isinstance(alias, exp.TableAlias) else ()
+        name = node.alias
+        relation = self._relation(node, frame, commons, [self.names.identifier(c) for c in columns])
+        if relation is not None:
+            for pivot in node.args.get("pivots") or ():
+                relation = self._pivoted(relation, pivot, frame, commons)
+                name = pivot.alias or name
+            if relation.influences is not None:
+                frame.influences.inner.append(relation.influences)
+            if name:
+                parts: Parts = (
+                    self.names.identifier(alias.this if alias and alias.this else name),
+                )
+            else:
+                parts = self.names.parts(node) if isinstance(node, exp.Table) else ()
+            frame.sources.append(FromItem(parts, relation, hidden))
+        self._around(node, frame, commons)
+
+    def _relation(
+        self, node: exp.Expr, frame: SelectScope, commons: Commons, columns: list[str]
+    ) -> SqlRelation | None:
+        """None where the item is a bracket around others, which are sources themselves."""
+        if isinstance(node, exp.Table):
+            return self._table(node, frame, commons).renamed(columns)
+        if isinstance(node, exp.Lateral):
+            inner = node.this
+            if isinstance(inner, exp.Subquery | exp.Query):
+                return self.query(inner, frame, commons).renamed(columns)
+            return self._generated(inner, frame, commons, columns)
+        if isinstance(node, exp.Unnest):
+            return self._unnested(node, frame, commons, columns)
+        if isinstance(node, exp.Values):
+            return self._values(node, SelectScope(frame), commons)
+        if isinstance(node, exp.Subquery) and not isinstance(node.this, exp.Query | exp.Values):
+            self.add(node.this, frame, commons)  # (a JOIN b ON …)
+            return None
+        if isinstance(node, exp.Query):
+            bare = node.this if isinstance(node, exp.Subquery) else node
+            lateral = self._dialect in {"bigquery"}
+            outer = frame if lateral else frame.parent
+            return self.query(bare, outer, self.commons(node, outer, commons)).renamed(columns)
+        if isinstance(node, exp.Paren):
+            self.add(node.this, frame, commons)
+            return None
+        return self._generated(node, frame, commons, columns)
+
+    def _table(self, node: exp.Table, frame: SelectScope, commons: Commons) -> SqlRelation:
+        if isinstance(node.this, exp.Func | exp.Dot):
+            return self._function(node, frame, commons)
+        parts = self.names.parts(node)
+        if len(parts) == 1:
+            key = self.names.identifier(node.this)
+            if (common := commons.get(key)) is not None:
+                return self._common(common)
+            if (nested := self._nested(parts, frame)) is not None:
+                return nested
+        table = self.names.table(node)
+        kept = self._temporary.get(self.names.text(parts)) or self._temporary.get(table)
+        if kept is not None:
+            self.reads.update(dict.fromkeys(kept.reads))
+            return kept.relation
+        if len(parts) > 1 and (inner := self._nested(parts, frame)) is not None:
+            return inner
+        self.reads[table] = None
+        return base_table(table, self.names.columns(table))
+
+    def _nested(self, parts: Parts, frame: SelectScope) -> SqlRelation | None:
+        """``FROM t, t.items i``: an array of the table, as Redshift and BigQuery have it."""
+        if len(parts) < 2:
+            return None
+        for source in frame.sources:
+            if source.name and source.answers(parts[:1]) and len(source.name) == 1:
+                value = self._of_source(source, parts[1])
+                for name in parts[2:]:
+                    value = value.field(name)
+                return _exploded(value.flows, [], ())
+        return None
+
+    def _function(self, node: exp.Table, frame: SelectScope, commons: Commons) -> SqlRelation:
+        """A table function: files that it names are read, its columns come from its arguments."""
+        for literal in node.this.find_all(exp.Literal):
+            if literal.is_string and "://" in literal.this:
+                self.reads[literal.this] = None
+                return base_table(literal.this, None)
+        flows = self.flows(node.this, frame, commons)
+        return SqlRelation((), otherwise=ColumnValue(ANY_COLUMN, flows, (node.this,)))
+
+    def _generated(
+        self, node: exp.Expr, frame: SelectScope, commons: Commons, columns: list[str]
+    ) -> SqlRelation:
+        """Every column of explode, flatten and the like comes from all inputs."""
+        arguments = [part for part, _ in parts_of(node, labels.IDENTITY)]
+        flows = {
+            flow for part in arguments for flow in self.flows(part, frame, commons)
+        }  # fmt: skip
+        return _exploded(frozenset(flows), columns, (node,))
+
+    def _unnested(
+        self, node: exp.Unnest, frame: SelectScope, commons: Commons, columns: list[str]
+    ) -> SqlRelation:
+        """UNNEST(a, b) AS u(x, y): each column from the array in its place."""
+        arrays = [self.flows(array, frame, commons) for array in node.expressions]
+        place = node.args.get("offset")
+        numbers = (
+            [ColumnValue(self.names.identifier(place))] if isinstance(place, exp.Identifier) else []
+        )
+        if len(arrays) == len(columns):
+            values = [
+                ColumnValue(name, stepped(flows, labels.TRANSFORMATION), (node,), element=True)
+                for name, flows in zip(columns, arrays, strict=True)
+            ]
+            everything = frozenset(f for flows in arrays for f in flows)
+            return SqlRelation([*values, *numbers], otherwise=_element(everything, (node,)))
+        made = _exploded(frozenset(f for flows in arrays for f in flows), columns, (node,))
+        return SqlRelation([*made.values, *numbers], otherwise=made.otherwise)
+
+    def _pivoted(
+        self, relation: SqlRelation, pivot: exp.Pivot, frame: SelectScope, commons: Commons
+    ) -> SqlRelation:
+        inside = SelectScope(frame.parent, [FromItem((), relation)])
+        fields = [item for item in pivot.args.get("fields") or () if isinstance(item, exp.In)]
+        if pivot.args.get("unpivot"):
+            return self._unpivoted(relation, pivot, fields, inside, commons)
+        deciding = {
+            (leaf, labels.CONDITIONAL)
+            for item in fields
+            for leaf, _ in self.flows(item.this, inside, commons)
+        }
+        measured = [
+            (item, self.flows(item, inside, commons)) for item in pivot.expressions
+        ]  # fmt: skip
+        made = [
+            ColumnValue(
+                self.names.identifier(column),
+                measured[place % len(measured)][1] | deciding,
+                (measured[place % len(measured)][0],),
+            )
+            for place, column in enumerate(pivot.args.get("columns") or ())
+            if measured
+        ]
+        used = {
+            self.names.identifier(column.this).lower()
+            for item in (*pivot.expressions, *(f.this for f in fields))
+            for column in item.find_all(exp.Column)
+        }
+        kept = [value for value in relation.values if value.name.lower() not in used]
+        columns = pivot.args["alias"].columns if pivot.args.get("alias") else ()
+        pivoted = SqlRelation([*kept, *made], relation.influences)
+        return pivoted.renamed([self.names.identifier(column) for column in columns])
+
+    def _unpivoted(
+        self,
+        relation: SqlRelation,
+        pivot: exp.Pivot,
+        fields: Sequence[exp.In],
+        inside: SelectScope,
+        commons: Commons,
+    ) -> SqlRelation:
+        """Each listed column becomes rows: its values in one column, its name in another."""
+        written = [expression for item in fields for expression in item.expressions]
+        listed = [column for one in written for column in one.find_all(exp.Column)]
+        flows = frozenset(f for column in listed for f in self.flows(column, inside, commons))
+        made = [ColumnValue(self.names.identifier(item.this)) for item in fields]
+        made += [
+            ColumnValue(self.names.identifier(name), flows, tuple(listed))
+            for item in pivot.expressions
+            for name in (item.expressions if isinstance(item, exp.Tuple) else [item])
+        ]
+        used = {self.names.identifier(column.this).lower() for column in listed}
+        kept = [value for value in relation.values if value.name.lower() not in used]
+        return SqlRelation([*kept, *made], relation.influences)
+
+    # --- joins -----------------------------------------------------------------------------------
+
+    def join(self, join: exp.Join, frame: SelectScope, commons: Commons) -> None:
+        before = len(frame.sources)
+        words = {str(join.args.get(key) or "").upper() for key in ("kind", "side", "method")}
+        self.add(join.this, frame, commons, hidden=bool(words & {"SEMI", "ANTI"}))
+        if (condition := join.args.get("on")) is not None:
+            self.influence(labels.JOIN, condition, frame, commons)
+        condition = join.args.get("match_condition")
+        if condition is not None:
+            self.influence(labels.JOIN, condition, frame, commons)
+        names = [self.names.identifier(column) for column in join.args.get("using") or ()]
+        if "NATURAL" in words:
+            names = self._natural(frame, before)
+        for name in names:
+            self._share(name, frame, before, words)
+
+    def _natural(self, frame: SelectScope, before: int) -> list[str]:
+        left, right = frame.sources[:before], frame.sources[before:]
+        if any(source.relation.is_open for source in (*left, *right)):
+            self.gap(STAR, "NATURAL JOIN: the columns of its tables are not known")
+            return []
+        known = {value.name.lower() for source in right for value in source.relation.values}
+        mine = [value.name for source in left for value in source.relation.values]
+        return [name for name in dict.fromkeys(mine) if name.lower() in known]
+
+    def _share(self, name: str, frame: SelectScope, before: int, words: set[str]) -> None:
+        """A column of USING: the left one; of a right join the right one, of a full one both."""
+        key = name.lower()
+        left = frame.shared.get(key) or self._one_of(frame.sources[:before], name)
+        right = self._one_of(frame.sources[before:], name)
+        sides = [side for side in (left, right) if side is not None]
+        leaves = frozenset(leaf for side in sides for leaf, _ in side.flows)
+        if leaves:
+            text = f"USING ({name})"
+            frame.influences.own.append(SqlInfluence(labels.JOIN, (text,), leaves))
+        if "FULL" in words and len(sides) == 2:
+            both = stepped(sides[0].flows | sides[1].flows, labels.TRANSFORMATION)
+            frame.shared[key] = ColumnValue(name, both, (exp.column(name),))
+        elif "RIGHT" in words and right is not None:
+            frame.shared[key] = right.named(name)
+        elif sides:
+            frame.shared[key] = sides[0].named(name)
+
+    def _one_of(self, sources: Sequence[FromItem], name: str) -> ColumnValue | None:
+        known = [value for s in sources if (value := s.relation.definite(name)) is not None]
+        if known:
+            return known[0]
+        opened = [source for source in sources if source.relation.is_open]
+        if len(opened) > 1:
+            self._candidates(name, opened)
+        return self._of_source(opened[0], name) if len(opened) == 1 else None
+
+    # --- names -----------------------------------------------------------------------------------
+
+    def column(self, node: exp.Column, frame: SelectScope) -> ColumnValue:
+        """What a name means; without flows where that is a gap."""
+        parts = tuple(self.names.identifier(part) for part in node.parts)
+        if len(parts) > 1:
+            return self._qualified(parts, frame)
+        found = self._bare(parts[0], frame)
+        if found is None:
+            if parts[0].lower() not in self._variables | _NO_COLUMNS:
+                self.gap(UNRESOLVED, f"{parts[0]}: no table has it")
+            return ColumnValue(parts[0], texts=(node,))
+        return found
+
+    def _qualified(self, parts: Parts, frame: SelectScope) -> ColumnValue:
+        """``t.a``; where no table is called t, the field a of a struct."""
+        for cut in range(len(parts) - 1, 0, -1):
+            at: SelectScope | None = frame
+            while at is not None:
+                for source in at.sources:
+                    if source.answers(parts[:cut]):
+                        value = self._of_source(source, parts[cut])
+                        return self._fields(value, parts[cut + 1 :])
+                at = at.parent
+        struct = self._bare(parts[0], frame)
+        if struct is not None:
+            return self._fields(struct, parts[1:])
+        if parts[0].lower() not in self._variables:
+            self.gap(UNRESOLVED, f"{'.'.join(parts)}: no table has this name")
+        return ColumnValue(parts[-1])
+
+    @staticmethod
+    def _fields(value: ColumnValue, names: Parts) -> ColumnValue:
+        for name in names:
+            value = value.field(name)
+        return value
+
+    def _of_source(self, source: FromItem, name: str) -> ColumnValue:
+        found = source.relation.definite(name)
+        if found is not None:
+            return found
+        possible = source.relation.possible(name)
+        if len(possible) == 1:
+            return possible[0]
+        if possible:
+            self._candidates(name, [source])
+        else:
+            known = ".".join(source.name) or "the subquery"
+            self.gap(UNRESOLVED, f"{name}: {known} has no such column")
+        return ColumnValue(name)
+
+    def _bare(self, name: str, frame: SelectScope) -> ColumnValue | None:
+        at: SelectScope | None = frame
+        while at is not None:
+            found = self._in_frame(name, at)
+            if found is not None:
+                return found
+            at = at.parent
+        return None
+
+    def _in_frame(self, name: str, frame: SelectScope) -> ColumnValue | None:
+        """The meaning of a name in one SELECT; None where it has none there."""
+        if (shared := frame.shared.get(name.lower())) is not None:
+            return shared
+        definite = [v for s in frame.sources if (v := s.relation.definite(name)) is not None]
+        if len({value.flows for value in definite}) == 1:
+            return definite[0]
+        if definite:
+            self._candidates(name, [s for s in frame.sources if s.relation.definite(name)])
+            return ColumnValue(name)
+        opened = [source for source in frame.sources if source.relation.is_open]
+        alias = frame.aliases.get(name.lower())
+        usable = self._dialect in _LATERAL_ALIASES or frame.selected or not opened
+        if alias is not None and usable and not _uses(alias, name):
+            return alias  # else the table has the name: upper(name) AS name
+        if name.lower() in self._variables:
+            return ColumnValue(name)
+        if not opened or name.lower() in _NO_COLUMNS:
+            return None
+        outside = self._outside(name, frame)
+        if len(opened) > 1 or outside:
+            self._candidates(name, [*opened, *outside])
+            return ColumnValue(name)
+        return self._of_source(opened[0], name)
+
+    @staticmethod
+    def _outside(name: str, frame: SelectScope) -> list[FromItem]:
+        """The sources of enclosing queries that are known to have the name."""
+        at, found = frame.parent, list[FromItem]()
+        while at is not None and not found:
+            found = [s for s in at.sources if s.relation.definite(name) is not None]
+            at = at.parent
+        return found
+
+    def _candidates(self, name: str, sources: Iterable[FromItem]) -> None:
+        among = {
+            table
+            for source in sources
+            for table in (
+                {t for value in source.relation.opens for t in value.tables}
+                or {".".join(source.name) or "a subquery"}
+            )
+        }
+        self.gap(UNRESOLVED, f"{name}: one of {', '.join(sorted(among))}")
+
+    # --- flows -----------------------------------------------------------------------------------
+
+    def flows(
+        self, root: exp.Expr, frame: SelectScope, commons: Commons, how: str = labels.IDENTITY
+    ) -> Flows:
+        """The columns behind an expression, each with how it flows."""
+        found: set[Flow] = set()
+        stack: list[tuple[exp.Expr, str]] = [(root, how)]
+        while stack:
+            self.step()
+            node, how = stack.pop()
+            if isinstance(node, exp.Column):
+                if not isinstance(node.this, exp.Star) and not isinstance(node, exp.Pseudocolumn):
+                    found |= stepped(self.column(node, frame).flows, how)
+            elif isinstance(node, exp.Query | exp.Exists):
+                found |= self._inner(node, frame, commons, how)
+            elif isinstance(node, exp.Dot):
+                found |= stepped(self._dotted(node, frame, commons).flows, how)
+            elif isinstance(node, exp.Window) and node.args.get("alias") is not None:
+                window = frame.windows.get(self.names.identifier(node.args["alias"]))
+                if window is not None:
+                    stack.extend(parts_of(window, how))
+                stack.extend(parts_of(node, how))
+            elif not isinstance(node, exp.Identifier | exp.Literal | exp.DataType):
+                stack.extend(parts_of(node, how))
+        return frozenset(found) if found else NOTHING
+
+    def _dotted(self, node: exp.Dot, frame: SelectScope, commons: Commons) -> ColumnValue:
+        """``a.b.c.d.e``, ``f(x).y``: the field of what stands before the dot."""
+        names: list[str] = []
+        inner: exp.Expr = node
+        while isinstance(inner, exp.Dot):
+            if isinstance(inner.expression, exp.Identifier):
+                names.append(self.names.identifier(inner.expression))
+            inner = inner.this
+        while isinstance(inner, exp.Paren):
+            inner = inner.this
+        if isinstance(inner, exp.Identifier):
+            return ColumnValue(inner.name)  # a variable of a lambda: its array flows already
+        value = self.value(inner, "", frame, commons)
+        return self._fields(value, tuple(reversed(names)))
+
+    def _inner(self, node: exp.Expr, frame: SelectScope, commons: Commons, how: str) -> Flows:
+        """A subquery in an expression: its columns flow, and its conditions decide."""
+        if isinstance(node, exp.Exists):
+            how = labels.CONDITIONAL if how in labels.DIRECT_HOWS else how
+            if not isinstance(node.this, exp.Query):
+                return self.flows(node.this, frame, commons, how)
+            node = node.this
+        made = self.query(node, frame, commons)
+        found = {flow for value in made.values for flow in stepped(value.flows, how)}
+        deciding = (
+            composed(labels.CONDITIONAL, labels.IDENTITY) if how in labels.DIRECT_HOWS else how
+        )
+        for influence in made.influences or ():
+            self.step(len(influence.leaves))
+            found.update((leaf, deciding) for leaf in influence.leaves)
+        return frozenset(found)
+
+
+# --- the parts of a query ------------------------------------------------------------------------
+
+
+def _spine(node: exp.SetOperation) -> list[exp.Expr]:
+    """``a UNION b UNION c`` => [a, b, c]; a branch in brackets stays one."""
+    branches: list[exp.Expr] = []
+    left: exp.Expr = node
+    while isinstance(left, exp.SetOperation) and (left is node or not left.args.get("with_")):
+        branches.append(left.expression)
+        left = left.this
+    return [left, *reversed(branches)]
+
+
+def _operations(node: exp.SetOperation) -> list[exp.SetOperation]:
+    """The operations between the branches of :func:`_spine`."""
+    found: list[exp.SetOperation] = []
+    left: exp.Expr = node
+    while isinstance(left, exp.SetOperation) and (left is node or not left.args.get("with_")):
+        found.append(left)
+        left = left.this
+    return list(reversed(found))
+
+
+def _either(left: ColumnValue, right: ColumnValue | None) -> ColumnValue:
+    if right is None:
+        return left
+    texts = left.texts + right.texts
+    tables = tuple(dict.fromkeys((*left.tables, *right.tables)))
+    return ColumnValue(left.name, left.flows | right.flows, texts[:8], tables=tables)
+
+
+def _numbered(item: exp.Literal, made: SqlRelation) -> ColumnValue | None:
+    """The output that ``2`` in GROUP BY or ORDER BY stands for."""
+    place = int(item.this) if item.this.isdecimal() and len(item.this) < 6 else 0
+    return made.values[place - 1] if 0 < place <= len(made.values) else None
+
+
+def _uses(alias: ColumnValue, name: str) -> bool:
+    return any(path.lower() == name.lower() for (_, path), _ in alias.flows)
+
+
+def _aggregated(value: ColumnValue) -> bool:
+    return any(how == labels.AGGREGATION for _, how in value.flows)
+
+
+def _element(flows: Flows, texts: tuple[exp.Expr, ...]) -> ColumnValue:
+    return ColumnValue(ANY_COLUMN, stepped(flows, labels.TRANSFORMATION), texts, element=True)
+
+
+def _exploded(flows: Flows, columns: Sequence[str], texts: tuple[exp.Expr, ...]) -> SqlRelation:
+    element = _element(flows, texts)
+    return SqlRelation([element.named(name) for name in columns], otherwise=element)
+
+
+def leaves_of(flows: Iterable[Flow]) -> frozenset[Leaf]:
+    return frozenset(leaf for leaf, _ in flows)

@@ -1,0 +1,479 @@
+"""Scripts: a text cut into statements, through procedures and their control flow.
+
+    CREATE PROCEDURE p() AS $$ BEGIN IF x THEN INSERT INTO t SELECT a FROM s; END IF; END; $$
+    => INSERT INTO t SELECT a FROM s
+
+Statements end at a semicolon; T-SQL needs none, so there a statement also ends where a word begins
+the next one. Conditions of IF and WHILE and assignments of variables are left out: no table is
+written there. What is put together as text when it runs is a piece of its own: nobody can read it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from enum import Enum
+from typing import Final, NamedTuple
+
+from sqlglot import Token, TokenType
+
+from graph_model.sql.parsing import tokenize
+
+
+class PieceKind(Enum):
+    """What a piece of a script is."""
+
+    STATEMENT = "statement"
+    DYNAMIC = "dynamic"  # EXECUTE of a text
+    CALL = "call"  # of a procedure that is not here
+    BEGIN = "begin"  # of a transaction
+    ROLLBACK = "rollback"  # of a whole transaction, in no block
+    FOREIGN = "foreign"  # a procedure in another language
+
+
+class ScriptPiece(NamedTuple):
+    """One piece: its tokens, and the text that their places are in.
+
+    ``variables`` are the folded names of parameters and variables of the procedure around it.
+    """
+
+    kind: PieceKind
+    tokens: Sequence[Token]
+    text: str
+    variables: frozenset[str] = frozenset()
+
+    @property
+    def sql(self) -> str:
+        """The piece as written."""
+        return self.text[self.tokens[0].start : self.tokens[-1].end + 1] if self.tokens else ""
+
+
+def pieces(text: str, dialect: str) -> Iterator[ScriptPiece]:
+    """The pieces of a text, in order; raises TokenError where it has no tokens."""
+    tokens = tokenize(text, dialect)
+    yield from _Splitter(text, tokens, dialect, frozenset(), inside=False).pieces()
+
+
+_BODIES: Final = frozenset(
+    {TokenType.HEREDOC_STRING, TokenType.RAW_STRING, TokenType.STRING, TokenType.NATIONAL_STRING}
+)
+_ROUTINES: Final = frozenset({"PROCEDURE", "PROC", "FUNCTION", "TRIGGER"})
+_FOREIGN: Final = frozenset(
+    {"JAVASCRIPT", "PYTHON", "JAVA", "SCALA", "PLPYTHON3U", "PLPYTHONU", "C"}
+)
+_TRANSACTION: Final = frozenset({"TRANSACTION", "TRAN", "WORK", "READ", "ISOLATION", ";", ""})
+#: Statements without lineage: to the next semicolon, or the next statement of T-SQL.
+_WITHOUT: Final = frozenset(
+    {"RAISE", "PRINT", "RETURN", "COMMIT", "SAVE", "SAVEPOINT", "RELEASE", "RAISERROR", "THROW",
+     "FETCH", "OPEN", "CLOSE", "DEALLOCATE", "ANALYZE", "VACUUM", "GRANT", "REVOKE", "LOCK",
+     "COMMENT", "EXPLAIN", "SHOW", "DESCRIBE", "DESC", "PREPARE", "GET", "NULL", "EXIT", "CONTINUE",
+     "BREAK", "LEAVE", "ITERATE", "GOTO", "WAITFOR", "END", "REFRESH", "UNLOCK", "DBCC", "KILL",
+     "RESET", "DISCARD", "LISTEN", "NOTIFY", "CHECKPOINT", "OPTIMIZE", "MSCK", "REINDEX", "CLUSTER",
+     "LET", "LIST", "LS", "REMOVE", "PUT", "DECLARE", "SIGNAL", "RESIGNAL", "DELIMITER", "ADD",
+     "UNCACHE"}
+)  # fmt: skip
+#: Words of T-SQL that begin a statement, wherever they stand.
+_BEGINNINGS: Final = frozenset(
+    {"SELECT", "INSERT", "UPDATE", "DELETE", "MERGE", "WITH", "CREATE", "ALTER", "DROP", "TRUNCATE",
+     "EXEC", "EXECUTE", "DECLARE", "SET", "IF", "ELSE", "WHILE", "BEGIN", "END", "PRINT", "RETURN",
+     "COMMIT", "ROLLBACK", "RAISERROR", "GO", "USE", "THROW", "WAITFOR", "DEALLOCATE", "CLOSE",
+     "OPEN"}
+)  # fmt: skip
+_LOOSE: Final = frozenset({"tsql", "fabric"})
+_DECLARING_INSIDE: Final = frozenset(
+    {"mysql", "doris", "starrocks", "bigquery", "spark", "databricks"}
+)
+_DECLARING_WITHOUT_A_WORD: Final = frozenset({"oracle"})
+
+
+class _Splitter:
+    def __init__(
+        self, text: str, tokens: Sequence[Token], dialect: str, variables: frozenset[str], *,
+        inside: bool,
+    ) -> None:  # fmt: skip
+        self._text = text
+        self._tokens = tokens
+        self._dialect = dialect
+        self._variables = variables
+        self._inside = inside  # a procedure's body: EXECUTE is dynamic, BEGIN a block
+        self._loose = dialect in _LOOSE
+        self._place = 0
+        self._blocks = 0
+
+    # --- reading tokens --------------------------------------------------------------------------
+
+    def _word(self, ahead: int = 0) -> str:
+        place = self._place + ahead
+        if place >= len(self._tokens):
+            return ""
+        token = self._tokens[place]
+        if token.token_type in _BODIES or token.token_type is TokenType.IDENTIFIER:
+            return "'"  # in quotes: no keyword
+        return token.text.upper()
+
+    def _ends(self) -> bool:
+        return self._place >= len(self._tokens)
+
+    def _piece(self, kind: PieceKind, start: int) -> ScriptPiece:
+        return ScriptPiece(kind, self._tokens[start : self._place], self._text, self._variables)
+
+    # --- pieces ----------------------------------------------------------------------------------
+
+    def pieces(self) -> Iterator[ScriptPiece]:
+        while not self._ends():
+            before = self._place
+            yield from self._next()
+            if self._place == before:
+                self._place += 1
+
+    def _next(self) -> Iterator[ScriptPiece]:
+        word = self._word()
+        reading = _READINGS.get(word)
+        if word == ";" or word == "GO":
+            self._place += 1
+        elif reading is not None:
+            yield from reading(self)
+        elif word == "CREATE" and self._is_routine():
+            yield from self._routine()
+        elif word == "<" and self._word(1) == "<":  # <<label>>
+            self._place += 5
+        elif word in _WITHOUT or self._word(1) in {":=", ":"}:
+            self._to_end()
+        else:
+            yield from self._statement()
+
+    def _statement(self) -> Iterator[ScriptPiece]:
+        start = self._place
+        self._to_end()
+        yield self._piece(PieceKind.STATEMENT, start)
+
+    def _to_end(self) -> None:
+        """To the semicolon, or in T-SQL to the word that begins the next statement."""
+        depth = cases = 0
+        start, taken = self._place, _Taken(self._word())
+        while not self._ends():
+            word = self._word()
+            if word == "(":
+                depth += 1
+            elif word == ")":
+                depth -= 1
+            elif depth <= 0 and word == ";":
+                return
+            elif word == "CASE":
+                cases += 1
+            elif word == "END" and cases:
+                cases -= 1
+            elif self._loose and depth <= 0 and self._place > start and word in _BEGINNINGS:
+                before = self._tokens[self._place - 1].text.upper()
+                if not taken.takes(word, before, self._word(1)):
+                    return
+            self._place += 1
+
+    # --- blocks and control flow -----------------------------------------------------------------
+
+    def _begin(self) -> Iterator[ScriptPiece]:
+        start, following = self._place, self._word(1)
+        if following in _TRANSACTION and not (self._inside and following in {";", ""}):
+            self._place += 1
+            self._to_end()
+            if not self._inside:
+                yield self._piece(PieceKind.BEGIN, start)
+            return
+        self._blocks += 1
+        self._place += 2 if following in {"TRY", "CATCH", "ATOMIC"} else 1
+
+    def _end(self) -> Iterator[ScriptPiece]:
+        """``END``, ``END IF``, ``END LOOP label``, ``END CATCH``."""
+        self._blocks = max(0, self._blocks - 1)
+        self._place += 1
+        if self._loose:
+            self._place += self._word() in {"TRY", "CATCH"}
+        else:
+            self._to_end()
+        yield from ()
+
+    def _start(self) -> Iterator[ScriptPiece]:
+        start = self._place
+        self._to_end()
+        yield self._piece(PieceKind.BEGIN, start)
+
+    def _rollback(self) -> Iterator[ScriptPiece]:
+        start, whole = self._place, self._word(1) != "TO" and self._word(2) != "TO"
+        self._to_end()
+        if whole and not self._blocks and not self._inside:
+            yield self._piece(PieceKind.ROLLBACK, start)
+
+    def _condition(self) -> Iterator[ScriptPiece]:
+        """IF, ELSIF, WHILE: what they ask is left out, what they guard is read."""
+        self._place += 1
+        if not self._loose:
+            self._past({"THEN", "LOOP", "DO"})
+            return
+        depth = 0
+        self._blocks += 1  # one guarded statement is no plain statement of the script
+        while not self._ends():
+            word = self._word()
+            depth += (word == "(") - (word == ")")
+            if depth <= 0 and (word in _BEGINNINGS or word == ";"):
+                break
+            self._place += 1
+        yield from ()
+
+    def _for(self) -> Iterator[ScriptPiece]:
+        """``FOR r IN SELECT … LOOP``, ``FOR EACH ROW``: the query reads, its loop is read on."""
+        while not self._ends() and self._word() not in {"IN", "LOOP", "DO", ";"}:
+            self._place += 1
+        self._place += 1
+        while self._word() in {"(", "REVERSE"}:
+            self._place += 1
+        start = self._place
+        if self._word() in {"SELECT", "WITH"}:
+            self._past({"LOOP", "DO"})
+            end = self._place - 1
+            opened = sum((t.text == "(") - (t.text == ")") for t in self._tokens[start:end])
+            piece = ScriptPiece(
+                PieceKind.STATEMENT,
+                self._tokens[start : end + min(opened, 0)],
+                self._text,
+                self._variables,
+            )
+            yield piece
+        elif self._word() == "EXECUTE":
+            self._past({"LOOP", "DO"})
+            yield self._piece(PieceKind.DYNAMIC, start)
+        else:
+            self._past({"LOOP", "DO"})
+
+    def _past(self, words: set[str]) -> None:
+        """Behind the next of the words; a semicolon ends the search."""
+        depth = cases = 0
+        while not self._ends():
+            word = self._word()
+            depth += (word == "(") - (word == ")")
+            cases += word == "CASE"
+            self._place += 1
+            if word == "END" and cases:
+                cases -= 1
+            elif not cases and (word in words or (word == ";" and depth <= 0)):
+                return
+
+    def _skip_word(self) -> Iterator[ScriptPiece]:
+        self._place += 1
+        yield from ()
+
+    def _exception(self) -> Iterator[ScriptPiece]:
+        """``EXCEPTION WHEN others THEN``."""
+        self._past({"THEN"}) if self._word(1) == "WHEN" else self._skip_one()
+        yield from ()
+
+    def _skip_one(self) -> None:
+        self._place += 1
+
+    def _declare(self) -> Iterator[ScriptPiece]:
+        """Variables to BEGIN; a table variable of T-SQL is a temporary table of its columns."""
+        if self._loose:
+            start = self._place
+            self._to_end()
+            if "TABLE" in {token.text.upper() for token in self._tokens[start : start + 4]}:
+                yield self._piece(PieceKind.STATEMENT, start)
+            return
+        if self._dialect in _DECLARING_INSIDE:
+            self._variables |= {self._tokens[self._place + 1 : self._place + 2][0].text.lower()}
+            self._to_end()
+            return
+        if self._word(2) == "CURSOR" or self._word(3) == "CURSOR":
+            while not self._ends() and self._word() not in {"SELECT", "WITH", ";"}:
+                self._place += 1
+            return
+        self._place += 1
+        self._declared()
+
+    def _declared(self) -> None:
+        """The head of a block: names, each with a type, up to BEGIN."""
+        named: set[str] = set()
+        while not self._ends() and self._word() != "BEGIN":
+            named.add(self._tokens[self._place].text.lower())
+            self._to_end()
+            self._place += 1
+        self._variables |= named
+
+    def _execute(self) -> Iterator[ScriptPiece]:
+        start = self._place
+        self._to_end()
+        words = [token.text.upper() for token in self._tokens[start : start + 3]]
+        text = words[1:2] == ["("] or self._tokens[min(start + 1, len(self._tokens) - 1)].token_type
+        dynamic = (
+            text is True or text in _BODIES or "IMMEDIATE" in words[1:2]
+            or any("SP_EXECUTESQL" in word for word in words) or not self._loose
+        )  # fmt: skip
+        yield self._piece(PieceKind.DYNAMIC if dynamic else PieceKind.CALL, start)
+
+    def _call(self) -> Iterator[ScriptPiece]:
+        start = self._place
+        self._to_end()
+        yield self._piece(PieceKind.CALL, start)
+
+    def _return(self) -> Iterator[ScriptPiece]:
+        """``RETURN QUERY SELECT …``."""
+        if self._word(1) == "QUERY" and self._word(2) != "EXECUTE":
+            self._place += 2
+        elif self._word(1) == "QUERY":
+            self._place += 2
+            yield from self._execute()
+        elif self._loose:
+            self._place += 1
+            while not self._ends() and self._word() not in _BEGINNINGS | {";"}:
+                self._place += 1
+        else:
+            self._to_end()
+
+    def _set(self) -> Iterator[ScriptPiece]:
+        """``SET search_path TO …`` is read, other settings and variables are not."""
+        start = self._place
+        self._to_end()
+        setting = [token.text.upper() for token in self._tokens[start + 1 : start + 2]]
+        if setting in (["SEARCH_PATH"], ["SCHEMA"]):
+            yield self._piece(PieceKind.STATEMENT, start)
+
+    # --- procedures ------------------------------------------------------------------------------
+
+    def _is_routine(self) -> bool:
+        ahead = [self._word(number) for number in range(1, 6)]
+        for word in ahead:
+            if word in _ROUTINES:
+                return True
+            if word not in {
+                "OR",
+                "REPLACE",
+                "ALTER",
+                "SECURE",
+                "TEMP",
+                "TEMPORARY",
+                "DEFINER",
+                "=",
+            }:
+                return False
+        return False
+
+    def _routine(self) -> Iterator[ScriptPiece]:
+        """Its body: a text in quotes, or the statements that follow."""
+        start = self._place
+        names = self._parameters()
+        while not self._ends() and self._word() not in {"AS", "IS", "BEGIN", ";"}:
+            if self._word() == "LANGUAGE" and self._word(1) in _FOREIGN:
+                self._to_end()
+                yield self._piece(PieceKind.FOREIGN, start)
+                return
+            if self._word(0) == "'" and self._is_body():
+                break
+            self._place += 1
+        if self._word() in {"AS", "IS"}:
+            self._place += 1
+        if self._is_body():
+            yield from self._body(start, names)
+            return
+        self._inside = True
+        self._variables |= names
+        if self._dialect in _DECLARING_WITHOUT_A_WORD and self._word() != "BEGIN":
+            self._declared()
+
+    def _is_body(self) -> bool:
+        return not self._ends() and self._tokens[self._place].token_type in _BODIES
+
+    def _body(self, start: int, names: frozenset[str]) -> Iterator[ScriptPiece]:
+        text = self._tokens[self._place].text
+        self._to_end()
+        words = {token.text.upper() for token in self._tokens[start : self._place]}
+        if words & _FOREIGN and "LANGUAGE" in words:
+            yield self._piece(PieceKind.FOREIGN, start)
+        elif "FUNCTION" not in words or "BEGIN" in text.upper():
+            yield from self._quoted(text, names)
+
+    def _quoted(self, text: str, names: frozenset[str]) -> Iterator[ScriptPiece]:
+        tokens = tokenize(text, self._dialect)
+        known = self._variables | names
+        yield from _Splitter(text, tokens, self._dialect, known, inside=True).pieces()
+
+    def _do(self) -> Iterator[ScriptPiece]:
+        """``DO $$ … $$``."""
+        self._place += 1
+        if self._is_body():
+            text = self._tokens[self._place].text
+            self._to_end()
+            yield from self._quoted(text, frozenset())
+
+    def _parameters(self) -> frozenset[str]:
+        """The names in the first brackets: ``p(IN day date, INOUT n int)``."""
+        found: set[str] = set()
+        depth, fresh = 0, False
+        while not self._ends() and self._word() not in {"AS", "IS", "BEGIN", ";", "RETURNS"}:
+            word = self._word()
+            depth += (word == "(") - (word == ")")
+            if word == ")" and depth == 0:
+                break
+            if depth == 1 and word in {"(", ","}:
+                fresh = True
+            elif fresh and word not in {"IN", "OUT", "INOUT", "VARIADIC"}:
+                found.add(self._tokens[self._place].text.lower())
+                fresh = False
+            self._place += 1
+        return frozenset(found)
+
+
+class _Taken:
+    """Which words that could begin a statement of T-SQL belong to the one that is read."""
+
+    def __init__(self, first: str) -> None:
+        self._first = first
+        self._main = first
+        self._selects = first in {"INSERT", "CREATE", "DECLARE"}
+
+    def takes(self, word: str, before: str, after: str) -> bool:
+        if word == "MERGE" and after in {"JOIN", "INTO"} and before not in {"", ";"}:
+            return after == "JOIN"
+        if self._main == "MERGE" or self._first in {"ALTER"} or word == before:
+            return word != "GO"
+        if word == "WITH":
+            return after == "(" or before in {"AS", ","} or self._first in {"CREATE", "INSERT"}
+        if word == "SELECT" and before in {"UNION", "ALL", "EXCEPT", "INTERSECT", "AS", "FOR", "("}:
+            return True
+        if word in {"IF", "END"}:
+            return word == "IF" and self._first in {"DROP", "CREATE"}
+        if self._main == "UPDATE" and word == "SET":
+            return True
+        if self._first == "WITH" and self._main == "WITH" and word in _MAIN:
+            self._main = word
+            self._selects = word in {"INSERT", "MERGE"}
+            return True
+        if self._selects and word in {"SELECT", "EXEC", "EXECUTE"}:
+            self._selects = False
+            return self._first != "DECLARE" or before == "FOR"
+        return word == "UPDATE" and after == "("
+
+
+_MAIN: Final = frozenset({"SELECT", "INSERT", "UPDATE", "DELETE", "MERGE"})
+_READINGS: Final = {
+    "BEGIN": _Splitter._begin,
+    "START": _Splitter._start,
+    "END": _Splitter._end,
+    "ROLLBACK": _Splitter._rollback,
+    "ABORT": _Splitter._rollback,
+    "IF": _Splitter._condition,
+    "ELSIF": _Splitter._condition,
+    "ELSEIF": _Splitter._condition,
+    "WHILE": _Splitter._condition,
+    "FOR": _Splitter._for,
+    "ELSE": _Splitter._skip_word,
+    "THEN": _Splitter._skip_word,
+    "LOOP": _Splitter._skip_word,
+    "REPEAT": _Splitter._skip_word,
+    "PERFORM": _Splitter._call,
+    "EXCEPTION": _Splitter._exception,
+    "WHEN": _Splitter._exception,
+    "DECLARE": _Splitter._declare,
+    "EXECUTE": _Splitter._execute,
+    "EXEC": _Splitter._execute,
+    "CALL": _Splitter._call,
+    "RETURN": _Splitter._return,
+    "SET": _Splitter._set,
+    "DO": _Splitter._do,
+}

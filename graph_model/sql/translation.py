@@ -1,0 +1,429 @@
+"""From a text to the lineage of its statements: :func:`translate`.
+
+One pass. What a script makes on its way is folded: a temporary table is what it was made of, and
+what was written under a name that is renamed afterwards was written to the new name. A statement
+that cannot be read is a gap, and the others are read.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Final
+
+from sqlglot import exp
+from sqlglot.errors import SqlglotError, TokenError
+
+from graph_model import labels
+from graph_model.errors import InvalidFields
+from graph_model.sql.expressions import Mask, Texts
+from graph_model.sql.names import DIALECTS, Leaf, SqlNames, column_text
+from graph_model.sql.parsing import parse_tokens
+from graph_model.sql.queries import STAR, QueryReader, SqlGap, StatementTooLarge, Temporary
+from graph_model.sql.scripts import PieceKind, ScriptPiece, pieces
+from graph_model.sql.unread import Word, rough_words, tables, words_of
+from graph_model.sql.values import ColumnValue, Influences, SqlRelation, base_table
+from graph_model.sql.writes import StatementEffect, Statements, TableWrite
+
+MOST_CHARACTERS: Final = 1 << 20
+MOST_STATEMENTS: Final = 10_000
+
+UNREADABLE: Final = "unreadable"
+NESTED: Final = "nested-too-deep"
+LARGE: Final = "too-large"
+DYNAMIC: Final = "dynamic-sql"
+CALLED: Final = "called-procedure"
+FOREIGN: Final = "other-language"
+
+
+@dataclass(frozen=True, slots=True)
+class SqlColumn:
+    """``to`` is ``table#column``, ``#column`` of a query's result, or None for a condition of the
+    whole statement; ``sources`` are sorted ``table#column``. ``kind`` and ``how`` as on the edges
+    of the graph, one entry for each (to, kind, how); ``expression`` with masked literals.
+    """
+
+    to: str | None
+    sources: tuple[str, ...]
+    kind: str
+    how: str
+    expression: str
+
+
+@dataclass(frozen=True, slots=True)
+class SqlStatement:
+    """What one statement reads and writes: sorted names of tables, URIs as they are."""
+
+    reads: tuple[str, ...] = ()
+    writes: tuple[str, ...] = ()
+    columns: tuple[SqlColumn, ...] = ()
+    gaps: tuple[SqlGap, ...] = ()
+
+
+def masked(text: str) -> str:
+    """Any literal, without what it holds."""
+    del text
+    return "?"
+
+
+def translate(
+    text: str,
+    dialect: str,
+    *,
+    schemas: Mapping[str, Sequence[str]] | None = None,
+    database: str = "",
+    schema: str = "",
+    mask: Mask = masked,
+) -> tuple[SqlStatement, ...]:
+    """The lineage of each statement of a text, in order; statements without any are left out.
+
+    ``schemas`` has the columns of tables (``schema.table``) in order; ``database`` and ``schema``
+    qualify names without them (a schema may be a search path: ``etl, public``). Never raises
+    because of the text: what cannot be read is a gap. Raises InvalidFields for an unknown dialect.
+    """
+    known = DIALECTS.get(dialect.strip().lower())
+    if known is None:
+        raise InvalidFields({"dialect": [f"one of {', '.join(sorted(DIALECTS))}"]})
+    names = SqlNames(known, database, schema, schemas or {})
+    if len(text) > MOST_CHARACTERS:
+        gap = SqlGap(LARGE, f"{len(text):,} characters; at most {MOST_CHARACTERS:,} are read")
+        return (SqlStatement(gaps=(gap,)),)
+    return _on_own_stack(lambda: _Script(known, names, Texts(known, mask)).read(text))
+
+
+def _on_own_stack(work: Callable[[], tuple[SqlStatement, ...]]) -> tuple[SqlStatement, ...]:
+    """The parser recurses, and the depth that it has must not depend on the caller's."""
+    made: list[tuple[SqlStatement, ...]] = []
+    worker = threading.Thread(target=lambda: made.append(work()))
+    worker.start()
+    worker.join()
+    return made[0]
+
+
+class _Script:
+    """The state of one text: its temporary tables, and the statements so far."""
+
+    def __init__(self, dialect: str, names: SqlNames, texts: Texts) -> None:
+        self._dialect = dialect
+        self._names = names
+        self._texts = texts
+        self._temporary: dict[str, Temporary] = {}
+        self._statements: list[SqlStatement] = []
+        self._transaction: int | None = None
+
+    def read(self, text: str) -> tuple[SqlStatement, ...]:
+        try:
+            for number, piece in enumerate(pieces(text, self._dialect)):
+                if number >= MOST_STATEMENTS:
+                    self._only(SqlGap(LARGE, f"at most {MOST_STATEMENTS:,} statements are read"))
+                    break
+                self._piece(piece)
+        except TokenError:
+            self._unread(rough_words(text), SqlGap(UNREADABLE, "a quote or a comment never ends"))
+        except RecursionError:
+            self._only(SqlGap(NESTED, "procedures within procedures"))
+        return tuple(self._statements)
+
+    # --- pieces ----------------------------------------------------------------------------------
+
+    def _piece(self, piece: ScriptPiece) -> None:
+        if piece.kind is PieceKind.STATEMENT:
+            self._statement(piece)
+        elif piece.kind is PieceKind.BEGIN:
+            self._transaction = len(self._statements)
+        elif piece.kind is PieceKind.ROLLBACK:
+            if self._transaction is not None:
+                del self._statements[self._transaction :]
+                self._transaction = None
+        elif piece.kind is PieceKind.DYNAMIC:
+            self._only(SqlGap(DYNAMIC, "SQL that is put together when it runs"))
+        elif piece.kind is PieceKind.FOREIGN:
+            self._only(SqlGap(FOREIGN, "a procedure that is not written in SQL"))
+        elif piece.kind is PieceKind.CALL:
+            self._called(piece)
+
+    def _only(self, gap: SqlGap) -> None:
+        self._statements.append(SqlStatement(gaps=(gap,)))
+
+    def _unread(self, words: Sequence[Word], gap: SqlGap) -> None:
+        reads, writes = tables(words, self._names)
+        behind = [self._temporary.get(table) for table in reads]
+        seen = {table for kept in behind if kept for table in kept.reads}
+        seen |= {table for table in reads if table not in self._temporary}
+        written = {table for table in writes if table not in self._temporary}
+        self._statements.append(
+            SqlStatement(tuple(sorted(seen)), tuple(sorted(written)), gaps=(gap,))
+        )
+
+    def _called(self, piece: ScriptPiece) -> None:
+        words = [token.text for token in piece.tokens]
+        if len(words) > 4 and words[1].lower() == "sp_rename" and words[3] == ",":
+            old, new = (exp.to_table(w, dialect=self._dialect) for w in (words[2], words[4]))
+            statements = Statements(self._reader(frozenset()), self._temporary, frozenset())
+            effect = StatementEffect(
+                renames=[(self._names.table(old), statements.beside(old, new))]
+            )
+            self._rename(effect, [])
+            return
+        name = "".join(_name_of(words[1:]))
+        self._only(SqlGap(CALLED, f"{name[:100]}: its statements are not in this text"))
+
+    def _reader(self, variables: frozenset[str]) -> QueryReader:
+        return QueryReader(self._names, self._texts, self._dialect, self._temporary, variables)
+
+    # --- statements ------------------------------------------------------------------------------
+
+    def _statement(self, piece: ScriptPiece) -> None:
+        reader = self._reader(piece.variables)
+        try:
+            effect = self._effect(piece, reader)
+            if effect is not None:
+                self._keep(effect, reader)
+        except RecursionError:
+            self._unread(words_of(piece.tokens), SqlGap(NESTED, "it nests too deeply to be read"))
+        except StatementTooLarge:
+            self._unread(
+                words_of(piece.tokens), SqlGap(LARGE, "its columns are too many to be read")
+            )
+        except Exception as error:  # hostile text may raise any error in a parser
+            self._unread(words_of(piece.tokens), SqlGap(UNREADABLE, _reason(error)))
+
+    def _effect(self, piece: ScriptPiece, reader: QueryReader) -> StatementEffect | None:
+        """None for a statement without a meaning of its own (an empty one)."""
+        statements = Statements(reader, self._temporary, piece.variables)
+        first = piece.tokens[0].text.upper()
+        special = _SPECIAL.get(first)
+        if (
+            special is not None
+            and (effect := special(piece, statements, self._dialect)) is not None
+        ):
+            return effect
+        tree = parse_tokens(piece.tokens, piece.text, self._dialect)
+        if tree is None:
+            return None
+        if isinstance(tree, exp.Command) and first in _WITH_TABLES:
+            raise SqlglotError(f"{first} in a form that is not known")
+        return statements.effect(tree)
+
+    def _keep(self, effect: StatementEffect, reader: QueryReader) -> None:
+        gaps = list(reader.gaps)
+        stored: list[TableWrite] = []
+        for write in effect.writes:
+            if write.table is not None and (write.temporary or write.table in self._temporary):
+                self._fold(write, effect.influences, reader)
+            else:
+                stored.append(write)
+                if write.made and write.table is not None and not any(
+                    value.tables for value in write.values
+                ):  # fmt: skip
+                    self._names.declare(write.table, tuple(value.name for value in write.values))
+        for table in effect.dropped:
+            self._temporary.pop(table, None)
+        if effect.renames or effect.swaps:
+            self._rename(effect, gaps)
+        elif stored or reader.reads or gaps:
+            self._statements.append(self._written(stored, effect, reader, gaps))
+
+    def _fold(self, write: TableWrite, influences: Influences, reader: QueryReader) -> None:
+        """A temporary table is what it was made of, and what is added to it."""
+        name = write.table or ""
+        known = None if write.made else self._temporary.get(name)
+        values: Sequence[ColumnValue] = write.values
+        if known is not None:
+            values = _added(known.relation.values, values)
+            earlier = known.relation.influences
+            influences = Influences(inner=[i for i in (earlier, influences) if i is not None])
+        reads = frozenset(reader.reads) | (known.reads if known is not None else frozenset())
+        self._temporary[name] = Temporary(SqlRelation(values, influences), reads)
+
+    def _written(
+        self,
+        writes: Sequence[TableWrite],
+        effect: StatementEffect,
+        reader: QueryReader,
+        gaps: Sequence[SqlGap],
+    ) -> SqlStatement:
+        made: dict[tuple[str | None, str, str], tuple[set[Leaf], list[exp.Expr | str]]] = {}
+        for write in writes:
+            for value in write.values:
+                self._value(write.table or "", value, made)
+        if writes:
+            for influence in effect.influences:
+                key = (None, labels.INDIRECT, influence.how)
+                leaves, texts = made.setdefault(key, (set(), []))
+                leaves |= influence.leaves
+                texts += [", ".join(map(self._texts.of, influence.texts))]
+        columns: list[SqlColumn] = []
+        for (to, kind, how), (leaves, texts) in made.items():
+            sources = tuple(sorted(map(column_text, leaves)))
+            columns.append(SqlColumn(to, sources, kind, how, self._texts.joined(texts)))
+        named = {write.table for write in writes if write.table}
+        starred = {table for write in writes for value in write.values for table in value.tables}
+        if starred:
+            gaps = [*gaps, SqlGap(STAR, f"* of {', '.join(sorted(starred))}")]
+        return SqlStatement(
+            tuple(sorted(reader.reads)), tuple(sorted(named)), tuple(columns), tuple(sorted(gaps))
+        )
+
+    def _value(
+        self,
+        table: str,
+        value: ColumnValue,
+        made: dict[tuple[str | None, str, str], tuple[set[Leaf], list[exp.Expr | str]]],
+    ) -> None:
+        by_how: dict[str, set[Leaf]] = {}
+        for leaf, how in value.flows:
+            by_how.setdefault(how, set()).add(leaf)
+        for how in sorted(by_how, key=_ORDER.index):
+            kind = labels.INDIRECT if how in labels.COLUMN_INDIRECT_HOWS else labels.DIRECT
+            key = (column_text((table, value.name)), kind, how)
+            leaves, texts = made.setdefault(key, (set(), []))
+            leaves |= by_how[how]
+            texts += value.texts or sorted(path for _, path in by_how[how])
+
+    # --- renames ---------------------------------------------------------------------------------
+
+    def _rename(self, effect: StatementEffect, gaps: Sequence[SqlGap]) -> None:
+        """What the script wrote under the old name is the new table's; another table is moved."""
+        for old, new in effect.renames:
+            if (kept := self._temporary.pop(old, None)) is not None:
+                self._temporary[new] = kept
+            elif self._wrote(old):
+                self._renamed({old: new})
+            else:
+                self._statements.append(self._moved(old, new, gaps))
+            if (columns := self._names.columns(old)) is not None:
+                self._names.declare(new, columns)
+        for one, other in effect.swaps:
+            if self._wrote(one) or self._wrote(other):
+                self._renamed({one: other, other: one})
+            else:
+                moved = (self._moved(one, other, gaps), self._moved(other, one, ()))
+                self._statements.extend(moved)
+
+    def _wrote(self, table: str) -> bool:
+        return any(table in statement.writes for statement in self._statements)
+
+    def _renamed(self, names: Mapping[str, str]) -> None:
+        """In what was written under these names, and in what was read of it afterwards."""
+        written = False
+        for place, statement in enumerate(self._statements):
+            written = written or any(table in names for table in statement.writes)
+            if written:
+                self._statements[place] = replace(
+                    statement,
+                    writes=tuple(sorted(names.get(table, table) for table in statement.writes)),
+                    columns=tuple(_retargeted(column, names) for column in statement.columns),
+                )
+
+    def _moved(self, old: str, new: str, gaps: Sequence[SqlGap]) -> SqlStatement:
+        """A table under another name: a copy of its columns."""
+        columns = [
+            SqlColumn(
+                column_text((new, value.name)),
+                tuple(column_text(leaf) for leaf, _ in value.flows),
+                labels.DIRECT,
+                labels.IDENTITY,
+                value.name,
+            )
+            for value in base_table(old, self._names.columns(old)).values
+        ]
+        return SqlStatement((old,), (new,), tuple(columns), tuple(gaps))
+
+
+_ORDER: Final = (*labels.DIRECT_HOWS, *labels.COLUMN_INDIRECT_HOWS)
+
+
+def _retargeted(column: SqlColumn, names: Mapping[str, str]) -> SqlColumn:
+    if column.to is None:
+        return column
+    table, _, path = column.to.rpartition("#")
+    return replace(column, to=column_text((names.get(table, table), path)))
+
+
+def _added(known: Sequence[ColumnValue], added: Sequence[ColumnValue]) -> list[ColumnValue]:
+    """The columns of a table with further values in them, by name."""
+    by_name = {value.name.lower(): value for value in added}
+    united = [
+        ColumnValue(value.name, value.flows | more.flows, value.texts + more.texts)
+        if (more := by_name.pop(value.name.lower(), None)) is not None and not value.tables
+        else value
+        for value in known
+    ]
+    return united + list(by_name.values())
+
+
+def _reason(error: Exception) -> str:
+    """Where a parser stopped; its own message quotes the text, literals included."""
+    details = getattr(error, "errors", None)
+    if details:
+        at = details[0]
+        return f"line {at.get('line')}, column {at.get('col')}: not understood"
+    if isinstance(error, RuntimeError | SqlglotError) and len(error.args) == 1:
+        return str(error)[:200]
+    return "not understood"
+
+
+# --- statements that sqlglot does not read ------------------------------------------------------
+
+_WITH_TABLES: Final = frozenset(
+    {"SELECT", "WITH", "INSERT", "UPDATE", "DELETE", "MERGE", "CREATE", "COPY", "UNLOAD", "REPLACE"}
+)
+
+
+def _unload(piece: ScriptPiece, statements: Statements, dialect: str) -> StatementEffect | None:
+    """UNLOAD ('SELECT …') TO 's3://…', UNLOAD (SELECT …) TO 's3://…'."""
+    tokens = piece.tokens
+    ends = [p for p, token in enumerate(tokens) if token.text.upper() == "TO"]
+    if not ends or ends[-1] + 1 >= len(tokens) or tokens[1].text != "(":
+        return None
+    end = next(p for p in ends if tokens[p - 1].text == ")")
+    inner = tokens[2 : end - 1]
+    if len(inner) == 1:
+        text = inner[0].text
+        found = next(iter(pieces(text, dialect)), None)
+        query = parse_tokens(found.tokens, text, dialect) if found is not None else None
+    else:
+        query = parse_tokens(inner, piece.text, dialect)
+    if query is None:
+        return None
+    return statements.unload(query, tokens[end + 1].text)
+
+
+def _append(piece: ScriptPiece, statements: Statements, dialect: str) -> StatementEffect | None:
+    """ALTER TABLE t APPEND FROM s."""
+    words = [token.text.upper() for token in piece.tokens]
+    if words[1:2] != ["TABLE"] or "APPEND" not in words or words[-1] == "APPEND":
+        return None
+    place = words.index("APPEND")
+    target = "".join(token.text for token in piece.tokens[2:place])
+    source = "".join(_until(piece.tokens[place + 2 :], {"IGNOREEXTRA", "FILLTARGET"}))
+    return statements.append(
+        exp.to_table(target, dialect=dialect), exp.to_table(source, dialect=dialect)
+    )
+
+
+def _search_path(piece: ScriptPiece, statements: Statements, dialect: str) -> StatementEffect:
+    """SET search_path TO etl, public."""
+    del dialect
+    return statements.search("".join(token.text for token in piece.tokens[3:]))
+
+
+def _name_of(words: Sequence[str]) -> Iterator[str]:
+    """``dbo . load @ day = …`` => dbo.load."""
+    for place, word in enumerate(words):
+        if (word == ".") != bool(place % 2):
+            return
+        yield word
+
+
+def _until(tokens: Sequence[object], words: set[str]) -> Iterator[str]:
+    for token in tokens:
+        text = str(getattr(token, "text", ""))
+        if text.upper() in words:
+            return
+        yield text
+
+
+_SPECIAL: Final = {"UNLOAD": _unload, "ALTER": _append, "SET": _search_path}

@@ -1,0 +1,689 @@
+"""Statements: what each kind writes, and from which values.
+
+    INSERT INTO t (a, b) SELECT x, y FROM s    t.a from s.x, t.b from s.y
+    UPDATE t SET a = s.x FROM s WHERE …        t.a from s.x; the condition is CONDITIONAL for t.a
+    MERGE INTO t USING s ON …                  as UPDATE and INSERT; ON is JOIN
+
+A kind of statement is one function here. The table that UPDATE, DELETE and MERGE change is among
+the reads only where the statement names it as a source, too.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+from sqlglot import exp
+
+from graph_model import labels
+from graph_model.sql.expressions import conjuncts
+from graph_model.sql.names import SqlNames
+from graph_model.sql.queries import (
+    STAR,
+    UNSUPPORTED,
+    Commons,
+    FromItem,
+    QueryReader,
+    SelectScope,
+    Temporary,
+    leaves_of,
+)
+from graph_model.sql.values import (
+    NOTHING,
+    ColumnValue,
+    Flows,
+    Influences,
+    SqlRelation,
+    base_table,
+)
+
+TARGET: Final = "target-columns"
+"""No schema lists the columns of a table that a query writes by position: they have its names."""
+
+
+@dataclass(slots=True)
+class TableWrite:
+    """Values for columns of a table; no ``table``: the result of a query. ``made``: the statement
+    creates the table, and these are its columns.
+    """
+
+    table: str | None
+    values: Sequence[ColumnValue]
+    made: bool = False
+    temporary: bool = False
+    view: bool = False
+
+
+@dataclass(slots=True)
+class StatementEffect:
+    """What one statement does. ``renames``: (old, new) names of tables, ``swaps`` of both ways."""
+
+    writes: list[TableWrite] = field(default_factory=list)
+    influences: Influences = field(default_factory=Influences)
+    renames: list[tuple[str, str]] = field(default_factory=list)
+    swaps: list[tuple[str, str]] = field(default_factory=list)
+    dropped: list[str] = field(default_factory=list)
+
+
+class Statements:
+    """Reads statements with the reader of their queries."""
+
+    def __init__(
+        self, reader: QueryReader, temporary: dict[str, Temporary], variables: frozenset[str]
+    ) -> None:
+        self._reader = reader
+        self._names: SqlNames = reader.names
+        self._temporary = temporary
+        self._variables = variables
+        self._effect = StatementEffect()
+
+    def effect(self, node: exp.Expr) -> StatementEffect:
+        """Statements of no kind that is known have the gap UNSUPPORTED."""
+        self._read(node, {})
+        return self._effect
+
+    def _read(self, node: exp.Expr, commons: Commons) -> None:
+        for kind, read in _KINDS:
+            if isinstance(node, kind):
+                around = self._reader.commons(node, None, commons)
+                self._changing(node, around)
+                read(self, node, commons if isinstance(node, exp.Query) else around)
+                return
+        if not isinstance(node, _WITHOUT_LINEAGE):
+            self._reader.gap(UNSUPPORTED, type(node).__name__.upper())
+
+    def _changing(self, node: exp.Expr, commons: Commons) -> None:
+        """Common table expressions that change a table do so whether or not they are read."""
+        clause = node.args.get("with_")
+        for common in clause.expressions if clause is not None else ():
+            if isinstance(common.this, exp.DML) and not isinstance(common.this, exp.Query):
+                self._read(common.this, commons)
+
+    # --- shared ----------------------------------------------------------------------------------
+
+    def _taken(self, relation: SqlRelation) -> Sequence[ColumnValue]:
+        if relation.influences is not None:
+            self._effect.influences.inner.append(relation.influences)
+        return relation.values
+
+    def _write(self, table: str, values: Iterable[ColumnValue], **marks: bool) -> None:
+        self._effect.writes.append(TableWrite(table, list(values), **marks))
+
+    def _target(self, node: exp.Expr) -> tuple[str, exp.Table | None]:
+        """The name of what is written, and its table node."""
+        if isinstance(node, exp.Schema):
+            node = node.this
+        if isinstance(node, exp.Directory):
+            return str(node.this.name), None
+        if isinstance(node, exp.Table):
+            return self._name(node), node
+        return node.name, None
+
+    def _name(self, table: exp.Table) -> str:
+        short = self._names.text(self._names.parts(table))
+        return short if short in self._temporary else self._names.table(table)
+
+    def _columns(self, table: str) -> tuple[str, ...] | None:
+        kept = self._temporary.get(table)
+        if kept is not None and not kept.relation.is_open:
+            return tuple(value.name for value in kept.relation.values)
+        return self._names.columns(table)
+
+    def _relation(self, table: str) -> SqlRelation:
+        """A table that is changed: no read of it."""
+        kept = self._temporary.get(table)
+        return kept.relation if kept else base_table(table, self._columns(table))
+
+    # --- queries ---------------------------------------------------------------------------------
+
+    def select(self, node: exp.Expr, commons: Commons) -> None:
+        """A query alone, or SELECT … INTO."""
+        relation = self._reader.query(node, None, commons)
+        first = node
+        while isinstance(first, exp.SetOperation):
+            first = first.this
+        into = first.args.get("into")
+        values = self._taken(relation)
+        table = into.this if into is not None else None
+        if not isinstance(table, exp.Table) or table.name.lower() in self._variables:
+            self._effect.writes.append(TableWrite(None, values))
+            return
+        temporary = (into is not None and bool(into.args.get("temporary"))) or _is_hash(table)
+        self._write(self._name(table), values, made=True, temporary=temporary)
+
+    # --- CREATE ----------------------------------------------------------------------------------
+
+    def create(self, node: exp.Create, commons: Commons) -> None:
+        if node.kind not in {"TABLE", "VIEW"}:
+            return
+        table, named = self._target(node.this)
+        properties = node.args.get("properties")
+        marks = properties.expressions if properties is not None else []
+        temporary = any(isinstance(mark, exp.TemporaryProperty) for mark in marks)
+        temporary = temporary or (named is not None and _is_hash(named))
+        if temporary and named is not None:
+            table = self._names.text(self._names.parts(named))
+        columns = self._listed(node.this)
+        copied = next((mark.this for mark in marks if isinstance(mark, exp.LikeProperty)), None)
+        clone = node.args.get("clone")
+        body = node.expression
+        if isinstance(clone, exp.Clone) and isinstance(clone.this, exp.Table):
+            relation = self._reader.query(clone.this, None, commons)
+            self._write(table, self._taken(relation), made=True, temporary=temporary)
+        elif isinstance(body, exp.Query | exp.Values | exp.Table | exp.Subquery):
+            relation = self._reader.query(body, None, commons).renamed(columns)
+            view = node.kind == "VIEW"
+            values = self._taken(relation)
+            self._write(table, values, made=True, temporary=temporary, view=view)
+        else:
+            if copied is not None:
+                columns = list(self._columns(self._name(copied)) or ())
+            if temporary:
+                relation = SqlRelation([ColumnValue(name) for name in columns])
+                self._temporary[table] = Temporary(relation, frozenset())
+            elif columns:
+                self._names.declare(table, tuple(columns))
+
+    def _listed(self, node: exp.Expr) -> list[str]:
+        if not isinstance(node, exp.Schema):
+            return []
+        return [
+            self._names.identifier(item if isinstance(item, exp.Identifier) else item.this)
+            for item in node.expressions
+            if isinstance(item, exp.Identifier | exp.ColumnDef | exp.Column)
+        ]
+
+    def cache(self, node: exp.Cache, commons: Commons) -> None:
+        """CACHE TABLE t AS SELECT …: a view of the session."""
+        if isinstance(node.expression, exp.Query) and isinstance(node.this, exp.Table):
+            relation = self._reader.query(node.expression, None, commons)
+            name = self._names.text(self._names.parts(node.this))
+            self._write(name, self._taken(relation), made=True, temporary=True)
+
+    def declare(self, node: exp.Declare, commons: Commons) -> None:
+        """DECLARE @t TABLE (a int)."""
+        del commons
+        for item in node.expressions:
+            schema = item.args.get("kind")
+            if isinstance(schema, exp.Schema):
+                for named in item.this if isinstance(item.this, list) else [item.this]:
+                    relation = SqlRelation([ColumnValue(name) for name in self._listed(schema)])
+                    name = f"@{named.name.lower().lstrip('@')}"
+                    self._temporary[name] = Temporary(relation, frozenset())
+
+    # --- INSERT ----------------------------------------------------------------------------------
+
+    def insert(self, node: exp.Insert, commons: Commons) -> None:
+        body = node.expression
+        if isinstance(body, exp.Tuple):
+            body = exp.Values(expressions=[body])
+        if isinstance(body, exp.Query | exp.Values | exp.Table | exp.Subquery):
+            relation = self._reader.query(body, None, commons)
+        else:
+            relation = SqlRelation(())
+            if body is not None:
+                self._reader.gap(UNSUPPORTED, f"INSERT of {type(body).__name__.upper()}")
+        self._insert(node, relation, commons)
+
+    def _insert(self, node: exp.Insert, relation: SqlRelation, commons: Commons) -> None:
+        table, named = self._target(node.this)
+        values = self._taken(relation)
+        if named is None:
+            self._write(table, values)
+            return
+        columns = self._listed(node.this) or [
+            self._names.identifier(column) for column in node.args.get("columns") or ()
+        ]
+        paired = list(self._paired(table, named, values, columns, bool(node.args.get("by_name"))))
+        self._write(table, paired)
+        self._conflict(node, table, named, paired, commons)
+
+    def _paired(
+        self,
+        table: str,
+        named: exp.Table,
+        values: Sequence[ColumnValue],
+        columns: list[str],
+        by_name: bool,
+    ) -> Iterator[ColumnValue]:
+        """The values under the names of the columns that they are written to."""
+        if by_name:
+            yield from values
+            return
+        fixed, moving = self._partition(named)
+        known = columns or [c for c in self._columns(table) or () if c not in (*fixed, *moving)]
+        targets = [*known, *(m for m in moving if m not in known)]
+        if not known and moving:
+            targets = [*(value.name for value in values[: -len(moving)]), *moving]
+        if any(value.tables for value in values):
+            yield from self._starred(table, values, targets)
+        elif not known and not moving:
+            if values and any(value.flows for value in values):
+                self._reader.gap(TARGET, f"{table}: its columns are not known")
+            yield from values
+        else:
+            if len(values) > len(targets):
+                self._reader.gap(TARGET, f"{table}: {len(values)} values, {len(targets)} columns")
+            yield from (value.named(name) for value, name in zip(values, targets, strict=False))
+
+    def _starred(
+        self, table: str, values: Sequence[ColumnValue], targets: Sequence[str]
+    ) -> Iterator[ColumnValue]:
+        """Values with a ``*`` of unknown columns among them: those before it have their place, and
+        those behind it theirs from the end.
+        """
+        star = next(place for place, value in enumerate(values) if value.tables)
+        if not targets:
+            yield from values
+            return
+        last = len(values) - 1 - next(p for p, v in enumerate(reversed(values)) if v.tables)
+        behind = len(values) - 1 - last
+        yield from (value.named(name) for value, name in zip(values[:star], targets, strict=False))
+        if behind and len(targets) >= star + behind:
+            ends = zip(values[last + 1 :], targets[-behind:], strict=True)
+            yield from (value.named(name) for value, name in ends)
+        among = sorted({t for value in values for t in value.tables})
+        self._reader.gap(STAR, f"* of {', '.join(among)} into columns of {table}")
+
+    def _partition(self, table: exp.Table) -> tuple[list[str], list[str]]:
+        """PARTITION (day = '…', hour): columns with a value, and those of the query's last ones."""
+        fixed: list[str] = []
+        moving: list[str] = []
+        clause = table.args.get("partition")
+        for item in clause.expressions if isinstance(clause, exp.Partition) else ():
+            if isinstance(item, exp.EQ):
+                fixed.append(self._names.identifier(item.this.this))
+            elif isinstance(item, exp.Column):
+                moving.append(self._names.identifier(item.this))
+            elif isinstance(item, exp.Identifier):
+                moving.append(self._names.identifier(item))
+        return fixed, moving
+
+    def _conflict(
+        self,
+        node: exp.Insert,
+        table: str,
+        named: exp.Table,
+        inserted: Sequence[ColumnValue],
+        commons: Commons,
+    ) -> None:
+        """ON CONFLICT DO UPDATE SET a = excluded.a, ON DUPLICATE KEY UPDATE a = VALUES(a)."""
+        clause = node.args.get("conflict")
+        if not isinstance(clause, exp.OnConflict):
+            return
+        given = SqlRelation(inserted)
+        excluded = tuple(self._names.identifier(word) for word in ("excluded", "new"))
+        frame = SelectScope(None, [self._source(table, named)])
+        frame.sources += [FromItem((name,), given) for name in excluded]
+        frame.shared = {value.name.lower(): value for value in self._relation(table).values}
+        items = [item for item in clause.expressions if isinstance(item, exp.EQ)]
+        for item in items:
+            for call in item.expression.find_all(exp.Anonymous):
+                if str(call.this).upper() == "VALUES" and call.expressions:
+                    call.replace(exp.column(call.expressions[0].this, table=excluded[0]))
+        deciding = self._deciding(clause.args.get("where"), frame, commons)
+        self._assign(items, table, frame, commons, deciding)
+
+    def multiple(self, node: exp.MultitableInserts, commons: Commons) -> None:
+        """FROM s INSERT INTO a SELECT … INSERT INTO b SELECT …, INSERT ALL INTO a … SELECT …."""
+        source = node.args["source"]
+        for item in node.expressions:
+            insert = item.this if isinstance(item, exp.ConditionalInsert) else item
+            frame = SelectScope()
+            self._reader.add(_as_source(source), frame, commons)
+            if isinstance(item, exp.ConditionalInsert) and item.expression is not None:
+                self._reader.influence(labels.FILTER, item.expression, frame, commons)
+            body = insert.expression
+            if isinstance(body, exp.Select):
+                body.set("from_", exp.From(this=_as_source(source)))
+                relation = self._reader.query(body, None, commons)
+            elif isinstance(body, exp.Tuple | exp.Values):
+                row = body.expressions[0] if isinstance(body, exp.Values) else body
+                values = [
+                    self._reader.value(v, v.output_name, frame, commons) for v in row.expressions
+                ]
+                relation = SqlRelation(values, frame.influences)
+            else:
+                values_ = [v for one in frame.sources for v in one.relation.values]
+                relation = SqlRelation(values_, frame.influences)
+            self._insert(insert, relation, commons)
+
+    # --- UPDATE, DELETE, MERGE -------------------------------------------------------------------
+
+    def _source(self, table: str, named: exp.Table) -> FromItem:
+        alias = named.args.get("alias")
+        if alias is not None and alias.this is not None:
+            return FromItem((self._names.identifier(alias.this),), self._relation(table))
+        return FromItem(self._names.parts(named), self._relation(table))
+
+    def _changed(
+        self, node: exp.Expr, named: exp.Table, commons: Commons
+    ) -> tuple[str, SelectScope, dict[str, str]]:
+        """The changed table, the frame of the statement, and the tables by alias.
+
+        T-SQL names the alias of a table in FROM, MySQL joins other tables to the changed one.
+        """
+        inside = [
+            table
+            for key in ("from_", "using")
+            for part in _listed_nodes(node.args.get(key))
+            for table in part.find_all(exp.Table)
+        ]
+        name = self._names.parts(named)
+        behind = next(
+            (
+                t
+                for t in inside
+                if t.alias and (self._names.identifier(t.args["alias"].this),) == name
+            ),
+            None,
+        ) or next(
+            (t for t in inside if not t.alias and self._names.parts(t)[-1:] == name[-1:]), None
+        )
+        target = self._name(behind if behind is not None else named)
+        frame = SelectScope()
+        if behind is None:
+            frame.sources.append(self._source(target, named))
+        for part in _listed_nodes(node.args.get("from_")) + _listed_nodes(node.args.get("using")):
+            self._reader.add(part.this if isinstance(part, exp.From) else part, frame, commons)
+        if behind is not None:
+            self._reader.reads.pop(target, None)
+        for join in named.args.get("joins") or ():
+            self._reader.join(join, frame, commons)
+        self._effect.influences.inner.append(frame.influences)
+        aliases = {t.alias_or_name.lower(): self._name(t) for t in named.find_all(exp.Table)}
+        aliases |= {t.alias_or_name.lower(): self._name(t) for t in inside}
+        return target, frame, aliases
+
+    def update(self, node: exp.Update, commons: Commons) -> None:
+        named = node.this
+        if not isinstance(named, exp.Table):
+            self._reader.gap(UNSUPPORTED, "UPDATE of a query")
+            return
+        target, frame, aliases = self._changed(node, named, commons)
+        deciding = self._deciding(node.args.get("where"), frame, commons)
+        tables: dict[str, list[exp.EQ]] = {target: []}
+        for item in node.expressions:
+            if isinstance(item, exp.EQ):
+                alias = item.this.table.lower() if isinstance(item.this, exp.Column) else ""
+                tables.setdefault(aliases.get(alias, target), []).append(item)
+        for table, assigned in tables.items():
+            if assigned or table == target:
+                self._assign(assigned, table, frame, commons, deciding)
+
+    def _deciding(self, clause: exp.Expr | None, frame: SelectScope, commons: Commons) -> Flows:
+        """A condition on the rows that are changed: CONDITIONAL for the columns that are set."""
+        if clause is None:
+            return NOTHING
+        condition = clause.this if isinstance(clause, exp.Where) else clause
+        leaves = {
+            leaf
+            for conjunct in conjuncts(condition)
+            for leaf in leaves_of(self._reader.flows(conjunct, frame, commons))
+        }
+        return frozenset((leaf, labels.CONDITIONAL) for leaf in leaves)
+
+    def _assign(
+        self,
+        items: Sequence[exp.EQ],
+        table: str,
+        frame: SelectScope,
+        commons: Commons,
+        deciding: Flows,
+    ) -> None:
+        values: list[ColumnValue] = []
+        for item in items:
+            left, right = item.this, item.expression
+            columns = left.expressions if isinstance(left, exp.Tuple | exp.Paren) else [left]
+            values += self._set(columns, right, frame, commons)
+        self._write(table, [_also(value, deciding) for value in values])
+
+    def _set(
+        self, columns: Sequence[exp.Expr], right: exp.Expr, frame: SelectScope, commons: Commons
+    ) -> Iterator[ColumnValue]:
+        """``a = x``, ``(a, b) = (x, y)``, ``(a, b) = (SELECT x, y …)``."""
+        names = [self._names.identifier(_last(column)) for column in columns]
+        if len(names) == 1:
+            yield self._reader.value(right, names[0], frame, commons)
+        elif isinstance(right, exp.Tuple):
+            for name, part in zip(names, right.expressions, strict=False):
+                yield self._reader.value(part, name, frame, commons)
+        else:
+            made = self._reader.query(right, frame, commons)
+            deciding = frozenset(
+                (leaf, labels.CONDITIONAL) for one in made.influences or () for leaf in one.leaves
+            )
+            for name, value in zip(names, made.values, strict=False):
+                yield _also(value.named(name), deciding)
+
+    def delete(self, node: exp.Delete, commons: Commons) -> None:
+        named = node.this
+        if not isinstance(named, exp.Table):
+            return
+        first = (node.args.get("tables") or [None])[0]
+        if isinstance(first, exp.Table):  # DELETE a FROM t a JOIN …
+            frame = SelectScope()
+            self._reader.add(named, frame, commons)
+            inside = [named, *named.find_all(exp.Table)]
+            name = first.name.lower()
+            behind = next((t for t in inside if t.alias_or_name.lower() == name), first)
+            target = self._name(behind)
+            self._reader.reads.pop(target, None)
+            self._effect.influences.inner.append(frame.influences)
+        else:
+            target, frame, _ = self._changed(node, named, commons)
+        if (clause := node.args.get("where")) is not None:
+            self._reader.influence(labels.FILTER, clause.this, frame, commons)
+        self._write(target, ())
+
+    def merge(self, node: exp.Merge, commons: Commons) -> None:
+        named = node.this
+        target = self._name(named)
+        frame = SelectScope(None, [self._source(target, named)])
+        self._reader.add(node.args["using"], frame, commons)
+        self._effect.influences.inner.append(frame.influences)
+        if (condition := node.args.get("on")) is not None:
+            self._reader.influence(labels.JOIN, condition, frame, commons)
+        self._write(target, ())
+        for when in node.args["whens"].expressions:
+            self._merged(when, target, frame, commons)
+
+    def _merged(self, when: exp.When, target: str, frame: SelectScope, commons: Commons) -> None:
+        then, condition = when.args["then"], when.args.get("condition")
+        source = SelectScope(frame.parent, frame.sources[1:])  # of an INSERT: the target has no row
+        source.influences = frame.influences
+        if isinstance(then, exp.Update):
+            deciding = self._deciding(condition, frame, commons)
+            deciding |= self._deciding(then.args.get("where"), frame, commons)
+            if any(isinstance(item, exp.Star) for item in then.expressions):
+                self._by_name(target, source, deciding)
+            else:
+                items = [item for item in then.expressions if isinstance(item, exp.EQ)]
+                self._assign(items, target, frame, commons, deciding)
+        elif isinstance(then, exp.Insert):
+            deciding = self._deciding(condition, source, commons)
+            deciding |= self._deciding(then.args.get("where"), source, commons)
+            body, listed = then.expression, list(_members(then.this))
+            if listed and isinstance(listed[0], exp.Anonymous):  # INSERT VALUES (…)
+                body, listed = listed[0], []
+            if not isinstance(body, exp.Tuple | exp.Anonymous):
+                self._by_name(target, source, deciding)
+                return
+            columns = [self._names.identifier(_last(column)) for column in listed]
+            columns = columns or list(self._columns(target) or ())
+            values = [
+                self._reader.value(v, v.output_name, source, commons) for v in body.expressions
+            ]
+            if columns:
+                values = [v.named(name) for v, name in zip(values, columns, strict=False)]
+            self._write(target, [_also(value, deciding) for value in values])
+        elif condition is not None:
+            self._reader.influence(labels.FILTER, condition, frame, commons)
+
+    def _by_name(self, target: str, source: SelectScope, deciding: Flows) -> None:
+        """UPDATE SET *, INSERT *, INSERT ROW: each column from the source's of its name."""
+        values = [value for one in source.sources for value in one.relation.values]
+        self._write(target, [_also(value, deciding) for value in values])
+
+    # --- files -----------------------------------------------------------------------------------
+
+    def copy(self, node: exp.Copy, commons: Commons) -> None:
+        """COPY t FROM 's3://…', COPY INTO t FROM (SELECT …), COPY (SELECT …) TO 's3://…'."""
+        files = [place for item in node.args.get("files") or () if (place := _place(item))]
+        queries = [item for item in node.args.get("files") or () if isinstance(item, exp.Subquery)]
+        target, named = self._target(node.this)
+        if node.args.get("kind") and ("://" in target or target.startswith("@")):
+            relation = self._reader.query(node.args["files"][0], None, commons)
+            self._write(target, self._taken(relation))  # Snowflake: COPY INTO 's3://…' FROM t
+            return
+        if node.args.get("kind"):
+            self._reader.reads.update(dict.fromkeys(files))
+            values: list[ColumnValue] = []
+            for query in queries:
+                relation = self._reader.query(query, None, commons)
+                columns = self._listed(node.this)
+                if named is not None:
+                    values += self._paired(target, named, self._taken(relation), columns, False)
+            self._write(target, values)
+            return
+        source = node.this
+        if isinstance(source, exp.Schema):
+            source = source.this
+        relation = self._reader.query(source, None, commons)
+        values = list(self._taken(relation))
+        for file in files or [""]:
+            self._write(file, values) if file else self._effect.writes.append(
+                TableWrite(None, values)
+            )
+
+    def export(self, node: exp.Export, commons: Commons) -> None:
+        """EXPORT DATA OPTIONS (uri = 'gs://…') AS SELECT …."""
+        relation = self._reader.query(node.this, None, commons)
+        places = [t.this for t in node.find_all(exp.Literal) if t.is_string and "://" in t.this]
+        self._write(places[0] if places else "", self._taken(relation))
+
+    def load(self, node: exp.LoadData, commons: Commons) -> None:
+        """LOAD DATA INPATH 's3://…' INTO TABLE t."""
+        del commons
+        if (path := node.args.get("inpath")) is not None:
+            self._reader.reads[path.name] = None
+        self._write(self._target(node.this)[0], ())
+
+    def unload(self, query: exp.Expr, place: str) -> StatementEffect:
+        """UNLOAD ('SELECT …') TO 's3://…'."""
+        relation = self._reader.query(query, None, {})
+        self._write(place, self._taken(relation))
+        return self._effect
+
+    # --- ALTER, DROP, USE ------------------------------------------------------------------------
+
+    def alter(self, node: exp.Alter, commons: Commons) -> None:
+        del commons
+        if not isinstance(node.this, exp.Table):
+            return
+        old = self._name(node.this)
+        for action in node.args.get("actions") or ():
+            if isinstance(action, exp.AlterRename) and isinstance(action.this, exp.Table):
+                self._effect.renames.append((old, self.beside(node.this, action.this)))
+            elif isinstance(action, exp.SwapTable) and isinstance(action.this, exp.Table):
+                self._effect.swaps.append((old, self._name(action.this)))
+
+    def beside(self, old: exp.Table, new: exp.Table) -> str:
+        """``ALTER TABLE sales.a RENAME TO b``: sales.b."""
+        parts = self._names.parts(new)
+        if len(parts) == 1:
+            parts = (*self._names.parts(old)[:-1], *parts)
+        return self._names.text(self._names.qualified(parts))
+
+    def append(self, target: exp.Table, source: exp.Table) -> StatementEffect:
+        """ALTER TABLE t APPEND FROM s: the rows of s are moved, by the names of its columns."""
+        relation = self._reader.query(source, None, {})
+        self._write(self._name(target), self._taken(relation))
+        return self._effect
+
+    def drop(self, node: exp.Drop, commons: Commons) -> None:
+        del commons
+        tables = [node.this, *(node.args.get("expressions") or ())]
+        self._effect.dropped += [self._name(t) for t in tables if isinstance(t, exp.Table)]
+
+    def use(self, node: exp.Use, commons: Commons) -> None:
+        del commons
+        if isinstance(node.this, exp.Table):
+            parts = self._names.parts(node.this)
+            kind = node.args.get("kind")
+            if len(parts) == 2 or (kind is not None and kind.name.upper() == "SCHEMA"):
+                self._names.path = parts[-1:]
+                self._names.database = parts[0] if len(parts) == 2 else self._names.database
+            elif kind is None or kind.name.upper() in {"DATABASE", "CATALOG"}:
+                self._names.use(parts[0])
+
+    def search(self, path: str) -> StatementEffect:
+        """SET search_path TO a, b."""
+        self._names.search_path(path)
+        return self._effect
+
+
+_KINDS: Final[tuple[tuple[Any, Callable[[Statements, Any, Commons], None]], ...]] = (
+    (exp.Create, Statements.create),
+    (exp.MultitableInserts, Statements.multiple),
+    (exp.Insert, Statements.insert),
+    (exp.Update, Statements.update),
+    (exp.Delete, Statements.delete),
+    (exp.Merge, Statements.merge),
+    (exp.Copy, Statements.copy),
+    (exp.Export, Statements.export),
+    (exp.LoadData, Statements.load),
+    (exp.Alter, Statements.alter),
+    (exp.Drop, Statements.drop),
+    (exp.Use, Statements.use),
+    (exp.Cache, Statements.cache),
+    (exp.Declare, Statements.declare),
+    (exp.Query | exp.Values | exp.Table | exp.Subquery, Statements.select),
+)
+_WITHOUT_LINEAGE: Final = (
+    exp.TruncateTable, exp.Transaction, exp.Commit, exp.Rollback, exp.Semicolon, exp.Command,
+    exp.Analyze, exp.Comment, exp.Describe, exp.Grant, exp.Kill, exp.Pragma, exp.Show, exp.Refresh,
+    exp.Return, exp.Set, exp.Attach, exp.Detach, exp.Uncache,
+)  # fmt: skip
+
+
+def _is_hash(table: exp.Table) -> bool:
+    """``#t`` of T-SQL, and Redshift's of that name."""
+    named = table.this
+    return isinstance(named, exp.Identifier) and (
+        bool(named.args.get("temporary")) or named.name.startswith("#")
+    )
+
+
+def _also(value: ColumnValue, deciding: Flows) -> ColumnValue:
+    if not deciding:
+        return value
+    return ColumnValue(value.name, value.flows | deciding, value.texts, tables=value.tables)
+
+
+def _last(column: exp.Expr) -> exp.Expr:
+    """The name of a column that is set: ``t.a`` => a."""
+    return column.this if isinstance(column, exp.Column) else column
+
+
+def _members(node: exp.Expr | None) -> Sequence[exp.Expr]:
+    if isinstance(node, exp.Tuple | exp.Schema):
+        return node.expressions
+    return [node.this] if isinstance(node, exp.Paren) else []
+
+
+def _listed_nodes(value: object) -> list[exp.Expr]:
+    listed = value if isinstance(value, list) else [value]
+    return [item for item in listed if isinstance(item, exp.Expr)]
+
+
+def _as_source(node: exp.Expr) -> exp.Expr:
+    return node.copy() if not isinstance(node, exp.Select) else exp.Subquery(this=node.copy())
+
+
+def _place(node: exp.Expr) -> str:
+    """A file or stage of a COPY: a text in quotes, ``@stage/path``, a folder."""
+    if isinstance(node, exp.Subquery):
+        return ""
+    return str(node.name)

@@ -1,0 +1,56 @@
+"""Statements of eight dialects against what they do, worked out by hand (tests/fixtures/sql)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from graph_model.sql import SqlStatement, translate
+
+FIXTURES = Path(__file__).parents[3] / "fixtures" / "sql"
+
+
+def cases() -> Iterator[Any]:
+    for path in sorted(FIXTURES.glob("*.yaml")):
+        document = yaml.safe_load(path.read_text(encoding="utf-8"))
+        given = {key: document[key] for key in document if key != "cases"}
+        for number, case in enumerate(document["cases"], 1):
+            yield pytest.param({**given, **case}, id=f"{path.stem}-{number}")
+
+
+def described(statements: tuple[SqlStatement, ...]) -> dict[str, set[str]]:
+    return {
+        "reads": {table for one in statements for table in one.reads},
+        "writes": {table for one in statements for table in one.writes},
+        "columns": {
+            f"{column.to or '*'} < {' '.join(column.sources)} {column.how}"
+            for one in statements
+            for column in one.columns
+        },
+        "gaps": {gap.code for one in statements for gap in one.gaps},
+    }
+
+
+@pytest.mark.parametrize("case", list(cases()))
+def test_a_statement_does_what_was_worked_out_by_hand(case: dict[str, Any]) -> None:
+    statements = translate(
+        case["sql"],
+        case["dialect"],
+        schemas=case["schemas"],
+        database=case.get("database", ""),
+        schema=case.get("schema", ""),
+    )
+    assert described(statements) == {
+        "reads": set(case.get("reads", "").split()),
+        "writes": set(case.get("writes", "").split()),
+        "columns": set(case.get("columns", ())),
+        "gaps": set(case.get("gaps", ())),
+    }
+
+
+def test_the_expectations_are_many() -> None:
+    assert len(list(cases())) >= 120
