@@ -38,13 +38,15 @@ os.environ.setdefault("JDK_JAVA_OPTIONS", "-XX:TieredStopAtLevel=1 -XX:ReservedC
 hypothesis.settings.register_profile(
     "derandomised",
     derandomize=True,
+    max_examples=30,
     database=None,
     deadline=None,
     suppress_health_check=[hypothesis.HealthCheck.too_slow],
 )
 hypothesis.settings.register_profile(
-    "random", hypothesis.settings.get_profile("derandomised"), derandomize=False, print_blob=True
-)
+    "random", hypothesis.settings.get_profile("derandomised"),
+    derandomize=False, max_examples=100, print_blob=True,
+)  # fmt: skip
 hypothesis.settings.load_profile("derandomised")
 
 

@@ -45,8 +45,8 @@ PARTS: Final = (
     Part("dbt", 30, ("build/dbt/.installed",)),
     Part("notebooks", 40, ("build/notebooks/.installed",)),
     Part("janusgraph", 60),
+    Part("recovery", 300),
     Part("wheel", 60),
-    Part("lambda", 60),
     Part(RANDOM, 300),
 )
 NAMES: Final = tuple(part.name for part in PARTS)
@@ -56,7 +56,7 @@ _NOT_BY_CHANCE: Final = "a commit is not green by chance: make test-all and make
 
 _FORMATS: Final = ("spark-3.5", "spark-4.0", "spark-4.1", "hudi", "hive")
 _SPARK: Final = (*_FORMATS, "connect", "openlineage")
-_GREMLIN: Final = ("janusgraph", "notebooks", "pipeline")
+_GREMLIN: Final = ("janusgraph", "notebooks", "pipeline", "recovery")
 _NONE: Final[tuple[str, ...]] = ()
 #: The beginning of a path => the parts that look at it beyond make test. The first one counts.
 SOURCES: Final[tuple[tuple[str, tuple[str, ...]], ...]] = (
@@ -76,7 +76,9 @@ SOURCES: Final[tuple[tuple[str, tuple[str, ...]], ...]] = (
     ("tests/e2e/notebooks/", ("notebooks",)),
     ("tests/e2e/openlineage/test_python.py", ("dbt",)),
     ("tests/e2e/serving/test_wheel.py", ("wheel",)),
-    ("tests/e2e/aws/test_lambda_crashes.py", ("lambda",)),
+    ("tests/e2e/aws/test_lambda_crashes.py", ("recovery",)),
+    ("tests/e2e/engine/test_checkpoints.py", ("recovery",)),
+    ("tests/e2e/serving/", ("recovery",)),
     ("tests/contract/janusgraph", ("janusgraph",)),
     ("tests/contract/", ("janusgraph",)),
     ("tests/fuzz/", (RANDOM,)),
@@ -90,22 +92,21 @@ SOURCES: Final[tuple[tuple[str, tuple[str, ...]], ...]] = (
     ("spark_agent_config/", _SPARK),
     ("pipeline/", ("pipeline",)),
     ("notebooks/", ("notebooks",)),
-    ("aws/", ("lambda",)),
-    ("collectors/sqs/", ("lambda",)),
-    ("graph_model/stores/journal/", ("lambda", "pipeline", RANDOM)),
-    ("graph_model/stores/uploads.py", ("lambda",)),
+    ("aws/", ("recovery",)),
+    ("collectors/sqs/", ("recovery",)),
+    ("graph_model/stores/uploads.py", ("recovery",)),
     ("graph_model/stores/gremlin/", _GREMLIN),
-    ("graph_model/stores/", ("pipeline", RANDOM)),
+    ("graph_model/stores/", ("pipeline", "recovery", RANDOM)),
     ("graph_model/producers/openlineage/", ("openlineage", "connect", "dbt", RANDOM)),
     ("graph_model/producers/spline/", (*_FORMATS, "pipeline", RANDOM)),
     ("graph_model/producers/", ("pipeline", RANDOM)),
     ("graph_model/labels.py", ("notebooks", "pipeline")),
-    ("graph_model/projection/", ("pipeline", RANDOM)),
+    ("graph_model/projection/", ("pipeline", "recovery", RANDOM)),
     ("graph_model/", (RANDOM,)),
     ("frontend/package", ("wheel",)),
     ("frontend/", _NONE),
     ("api/routes/pages.py", ("wheel",)),
-    ("api/serving/", ("wheel",)),
+    ("api/serving/", ("recovery", "wheel")),
     ("api/", _NONE),
     ("collectors/", _NONE),
     ("deploy/", _NONE),

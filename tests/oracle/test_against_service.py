@@ -14,10 +14,10 @@ from itertools import pairwise
 from random import Random
 
 import pytest
-from hypothesis import Phase, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.oracle.comparison import ComparedHistory, Difference, projected, told
+from tests.oracle.comparison import ComparedHistory, Difference, budget, projected, told
 from tests.oracle.documents import submissions
 from tests.oracle.generation import (
     DEPTHS,
@@ -38,12 +38,6 @@ pytestmark = pytest.mark.timeout(600)
 KNOWN = {known.name: known.history for known in read_known_histories()}
 
 seeds = given(st.integers(0, 2**32))
-
-
-def budget(examples: int) -> settings:
-    """A seed has no smaller form: ``smallest`` shrinks the history instead."""
-    phases = (Phase.reuse, Phase.generate)
-    return settings(deadline=None, max_examples=examples, phases=phases)
 
 
 @contextmanager
@@ -167,7 +161,7 @@ def test_a_walk_that_follows_one_execution_of_a_plan_finds_no_less_than_the_trut
 def test_a_known_history_is_answered_as_the_oracle_does(name: str) -> None:
     """Beside the answers worked out by hand: any node, direction, depth and time."""
     random = Random(name)
-    check(KNOWN[name], random, 8)
+    check(KNOWN[name], random, 4)
 
 
 @seeds

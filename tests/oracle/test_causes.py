@@ -5,21 +5,20 @@ from __future__ import annotations
 from dataclasses import replace
 from random import Random
 
-from hypothesis import Phase, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from graph_model import labels
 from graph_model.answers.difference.causes import FAILED_RUN, rank
 from graph_model.answers.difference.upstream import Upstream, UpstreamChanges
 from graph_model.picture.view import iso
-from tests.oracle.comparison import datasets_of, node_id, projected
+from tests.oracle.comparison import budget, datasets_of, node_id, projected
 from tests.oracle.documents import START
 from tests.oracle.generation import JOBS, new_history
 from tests.oracle.histories import History
 from tests.projections import SmallHeadwater
 
 seeds = given(st.integers(0, 2**32))
-quick = settings(deadline=None, max_examples=20, phases=(Phase.reuse, Phase.generate))
 
 
 def asked(headwater: SmallHeadwater, history: History, since: int | None) -> list[UpstreamChanges]:
@@ -41,7 +40,7 @@ def asked(headwater: SmallHeadwater, history: History, since: int | None) -> lis
 
 
 @seeds
-@quick
+@budget(20)
 def test_a_run_is_compared_with_a_good_one_before_it(seed: int) -> None:
     history = new_history(Random(seed))
     headwater = projected(history)
@@ -62,7 +61,7 @@ def test_a_run_is_compared_with_a_good_one_before_it(seed: int) -> None:
 
 
 @seeds
-@quick
+@budget(20)
 def test_between_a_time_and_itself_nothing_upstream_of_a_good_run_has_changed(seed: int) -> None:
     random = Random(seed)
     history = new_history(random)

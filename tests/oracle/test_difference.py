@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from random import Random
 from typing import Any
 
-from hypothesis import Phase, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from graph_model.answers.difference.graph import (
@@ -27,13 +27,12 @@ from graph_model.answers.plans.pages import plan
 from graph_model.lineage import Question
 from graph_model.picture.view import ColumnEdgeView
 from graph_model.stores.protocols import Direction
-from tests.oracle.comparison import is_empty, node_id, projected
+from tests.oracle.comparison import budget, is_empty, node_id, projected
 from tests.oracle.documents import START, plan_uuid
 from tests.oracle.generation import new_history, some_question, times_of
 from tests.oracle.histories import Asked, History
 
 seeds = given(st.integers(0, 2**32))
-quick = settings(deadline=None, max_examples=20, phases=(Phase.reuse, Phase.generate))
 _MIRRORED = {ADDED: REMOVED, REMOVED: ADDED, CHANGED: CHANGED}
 
 
@@ -111,7 +110,7 @@ def _apply(found: Any, old: Any, change: ElementChange, whole: Mapping[str, Any]
 
 
 @seeds
-@quick
+@budget(20)
 def test_an_answer_does_not_differ_from_itself(seed: int) -> None:
     found = Compared(seed).forth
     for view in (found.before, found.after):
@@ -121,7 +120,7 @@ def test_an_answer_does_not_differ_from_itself(seed: int) -> None:
 
 
 @seeds
-@quick
+@budget(20)
 def test_the_other_way_round_is_the_mirror_image(seed: int) -> None:
     compared = Compared(seed)
 
@@ -141,14 +140,14 @@ def test_the_other_way_round_is_the_mirror_image(seed: int) -> None:
 
 
 @seeds
-@quick
+@budget(20)
 def test_the_first_answer_with_the_difference_applied_is_the_second(seed: int) -> None:
     found = Compared(seed).forth
     assert applied(found.before, found.difference) == contents(found.after)
 
 
 @seeds
-@quick
+@budget(20)
 def test_every_added_or_removed_element_names_its_reporter(seed: int) -> None:
     found = Compared(seed).forth
     for change in found.difference.edges:
@@ -159,7 +158,7 @@ def test_every_added_or_removed_element_names_its_reporter(seed: int) -> None:
 
 
 @seeds
-@quick
+@budget(20)
 def test_a_plan_does_not_differ_from_itself_and_two_plans_mirror_each_other(seed: int) -> None:
     one, other = Compared(seed).plans
     assert is_empty(compare_plans(one, one))

@@ -35,9 +35,12 @@ SECONDS = {part.name: part.seconds for part in PARTS}
     [
         ("docs/graph.md", ()),
         ("frontend/js/page.js", ()),
-        ("aws/take.py", ("lambda",)),
+        ("aws/take.py", ("recovery",)),
         ("tests/e2e/spark/test_hudi.py", ("hudi",)),
-        ("graph_model/stores/gremlin/graph.py", ("janusgraph", "notebooks", "pipeline")),
+        (
+            "graph_model/stores/gremlin/graph.py",
+            ("janusgraph", "notebooks", "pipeline", "recovery"),
+        ),
         ("graph_model/producers/openlineage/reading.py", ("openlineage", "connect", "dbt", RANDOM)),
         ("Makefile", NAMES),
         ("somewhere/else.py", None),
@@ -83,8 +86,8 @@ def test_a_part_has_tests(name: str) -> None:
 
 def test_a_change_runs_the_parts_that_look_at_it_and_those_in_turn() -> None:
     chosen = choose(["docs/graph.md", "aws/take.py"], DAY)
-    assert chosen.runs["lambda"] == "aws/take.py changed"
-    assert set(chosen.runs) == {"lambda", *in_turn(DAY)} - {RANDOM}
+    assert chosen.runs["recovery"] == "aws/take.py changed"
+    assert set(chosen.runs) == {"recovery", *in_turn(DAY)} - {RANDOM}
     assert set(chosen.left) == set(NAMES) - set(chosen.runs)
 
 

@@ -1,5 +1,5 @@
 """Answers about columns agree, whichever way they are asked: beside the tables that hold
-them, or column by column. Held on every store, over generated estates.
+them, or column by column. Held over generated estates, and once on every store.
 """
 
 from __future__ import annotations
@@ -25,9 +25,7 @@ UP, DOWN, BOTH = Direction.UPSTREAM, Direction.DOWNSTREAM, Direction.BOTH
 LIMIT = 5_000
 
 # The stores are the same for all examples of a test; each example empties them.
-shared = settings(
-    deadline=None, max_examples=25, suppress_health_check=[HealthCheck.function_scoped_fixture]
-)
+shared = settings(max_examples=12, suppress_health_check=[HealthCheck.function_scoped_fixture])
 
 
 @pytest.fixture
@@ -102,13 +100,12 @@ def test_all_that_is_said_column_by_column_stands_beside_the_tables(
 @shared
 @given(estates(), questions, st.sampled_from((UP, DOWN)))
 def test_one_step_from_a_table_both_questions_have_the_same_edges(
-    store: Open,
     names: SqlCatalogue,
     runs: tuple[Run, ...],
     question: Question,
     direction: Direction,
 ) -> None:
-    estate = Estate(runs, store(), names)
+    estate = Estate(runs, MemoryGraph(), names)
     asked = Question("", direction, 1, question.at, indirect=question.indirect, limit=LIMIT)
     for table in estate.tables:
         node, place = table_id(table), estate.place(table, question.at)
@@ -122,9 +119,9 @@ def test_one_step_from_a_table_both_questions_have_the_same_edges(
 @shared
 @given(estates(3), questions)
 def test_the_statements_beside_tables_are_those_of_their_columns_at_some_time(
-    store: Open, names: SqlCatalogue, runs: tuple[Run, ...], question: Question
+    names: SqlCatalogue, runs: tuple[Run, ...], question: Question
 ) -> None:
-    estate = Estate(runs, store(), names)
+    estate = Estate(runs, MemoryGraph(), names)
     for table in estate.tables[:2]:
         answer = estate.tables_around(table_id(table), question)
         left = ends(answer)
@@ -138,9 +135,9 @@ def test_the_statements_beside_tables_are_those_of_their_columns_at_some_time(
 @shared
 @given(estates(), st.one_of(st.none(), st.integers(0, 60).map(milliseconds)), st.booleans())
 def test_every_column_says_how_many_columns_decide_over_it(
-    store: Open, names: SqlCatalogue, runs: tuple[Run, ...], at: int | None, indirect: bool
+    names: SqlCatalogue, runs: tuple[Run, ...], at: int | None, indirect: bool
 ) -> None:
-    estate = Estate(runs, store(), names)
+    estate = Estate(runs, MemoryGraph(), names)
     for table in estate.tables:
         node, place = table_id(table), estate.place(table, at)
         drawn = estate.columns_around(node, Question("", UP, 1, at, indirect=True, limit=LIMIT))

@@ -44,7 +44,7 @@ ALL: Final = os.environ.get("HEADWATER_TEST_CRASHES") == "all"
 SOME: Final = 15
 LEFT: Final = TimeLeft()
 
-pytestmark = pytest.mark.part("lambda")
+pytestmark = pytest.mark.part("recovery")
 
 
 @pytest.fixture(scope="module")

@@ -118,6 +118,7 @@ def test_a_full_disk_leaves_the_former_checkpoint_and_the_next_one_finds_room(
     journal.close()
 
 
+@pytest.mark.part("recovery")
 def test_a_kill_in_the_middle_of_a_checkpoint_is_harmless(
     engine: EmbeddedServer, tmp_path: Path
 ) -> None:
@@ -238,6 +239,7 @@ def test_after_a_kill_only_documents_after_the_checkpoint_are_projected_again(
     assert deployment.elements() == before
 
 
+@pytest.mark.part("recovery")
 def test_facts_that_a_command_removed_after_the_checkpoint_stay_away_after_a_kill(
     deployment: Deployment,
 ) -> None:
@@ -256,6 +258,7 @@ def test_facts_that_a_command_removed_after_the_checkpoint_stay_away_after_a_kil
     assert deployment.elements() == before
 
 
+@pytest.mark.part("recovery")
 def test_an_event_that_waited_before_the_checkpoint_is_there_after_it(
     deployment: Deployment,
 ) -> None:
@@ -269,6 +272,7 @@ def test_an_event_that_waited_before_the_checkpoint_is_there_after_it(
     assert deployment.elements() == before
 
 
+@pytest.mark.part("recovery")
 def test_a_document_replayed_after_the_checkpoint_is_there_after_a_kill(
     deployment: Deployment,
 ) -> None:
@@ -289,6 +293,7 @@ def test_a_document_replayed_after_the_checkpoint_is_there_after_a_kill(
     assert deployment.elements() == before
 
 
+@pytest.mark.part("recovery")
 def test_a_plan_that_changed_after_the_checkpoint_is_the_new_one_after_a_kill(
     deployment: Deployment,
 ) -> None:
@@ -306,6 +311,7 @@ def test_a_plan_that_changed_after_the_checkpoint_is_the_new_one_after_a_kill(
     assert deployment.elements() == before
 
 
+@pytest.mark.part("recovery")
 def test_a_bad_checkpoint_is_a_full_rebuild_and_says_so(
     deployment: Deployment, caplog: pytest.LogCaptureFixture
 ) -> None:
@@ -319,6 +325,7 @@ def test_a_bad_checkpoint_is_a_full_rebuild_and_says_so(
     assert "everything is rebuilt" in caplog.text
 
 
+@pytest.mark.part("recovery")
 def test_without_checkpoints_everything_is_projected_again(deployment: Deployment) -> None:
     deployment.accept(*some_plans(4))
     deployment.run(deployment.start(every=0))
@@ -376,6 +383,7 @@ def test_a_stopped_service_starts_from_its_checkpoint(tmp_path: Path) -> None:
             service.kill()
 
 
+@pytest.mark.part("recovery")
 @pytest.mark.parametrize("end", ["stopped", "killed"])
 def test_a_service_whose_catalogue_was_lost_or_broken_comes_back_whole(
     tmp_path: Path, end: str
@@ -408,6 +416,7 @@ def test_a_service_whose_catalogue_was_lost_or_broken_comes_back_whole(
 # --- out of memory -------------------------------------------------------------------------------
 
 
+@pytest.mark.part("recovery")
 def test_an_engine_out_of_memory_ends_with_its_own_code_and_is_explained(
     gremlin_url: str, tmp_path: Path
 ) -> None:

@@ -80,6 +80,7 @@ def two_services(
         yield one, two
 
 
+@pytest.mark.part("recovery")
 @pytest.mark.engine
 def test_two_services_on_one_journal_keep_one_graph(
     tmp_path: Path, database_url: str, gremlin_url: str, gremlin_graph: GremlinGraph
@@ -168,6 +169,7 @@ def limit_files(server: Serving, size: int) -> None:
     resource.prlimit(server.process.pid, resource.RLIMIT_FSIZE, (size, resource.RLIM_INFINITY))
 
 
+@pytest.mark.part("recovery")
 @pytest.mark.engine
 @pytest.mark.skipif(not hasattr(resource, "prlimit"), reason="needs Linux")
 def test_on_a_full_disk_documents_are_refused_and_it_goes_on_when_there_is_room(

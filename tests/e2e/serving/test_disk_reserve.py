@@ -125,6 +125,7 @@ def start(server: RunningHeadwater, reserved_mb: int, before: Sequence[str | Pat
     server.start(program, {**os.environ, "HEADWATER_DISK_RESERVE": str(reserved_mb)})
 
 
+@pytest.mark.part("recovery")
 def test_a_full_disk_is_pruned_and_takes_documents_again(server: RunningHeadwater) -> None:
     start(server, RESERVED_MB, on_small_disk(server.data))
     client = Client(server)

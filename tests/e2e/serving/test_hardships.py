@@ -131,6 +131,7 @@ def acknowledged(server: Serving, number: int) -> int | None:
 # --- poison --------------------------------------------------------------------------------------
 
 
+@pytest.mark.part("recovery")
 def test_a_poison_plan_among_a_thousand_is_listed_with_its_reason_and_blocks_none(
     tmp_path: Path, gremlin_url: str, gremlin_graph: GremlinGraph
 ) -> None:
@@ -205,6 +206,7 @@ def hash_of(folder: Path, gremlin_url: str, documents: Iterable[tuple[str, bytes
     return before
 
 
+@pytest.mark.part("recovery")
 def test_documents_shuffled_and_repeated_come_to_the_same_hash(
     tmp_path: Path, gremlin_url: str, gremlin_graph: GremlinGraph
 ) -> None:

@@ -298,6 +298,7 @@ def await_closed(port: int) -> bool:
     return False
 
 
+@pytest.mark.part("recovery")
 def test_no_engine_outlives_its_service(tmp_path: Path) -> None:
     service = RunningHeadwater(tmp_path / "data")
     service.start()
