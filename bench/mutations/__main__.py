@@ -46,7 +46,9 @@ def _parser() -> argparse.ArgumentParser:
         command = commands.add_parser(name, help=text)
         command.add_argument("checkout", type=Path, help="a checkout with its .venv; it is changed")
         command.add_argument("arguments", nargs="*", help="for pytest, after --")
-        command.add_argument("--seconds", type=float, default=60, help="of processor time of the tests for each fault")
+        command.add_argument(
+            "--seconds", type=float, default=60, help="of processor time for each fault"
+        )
         command.add_argument("--only", type=int, nargs="*", help="numbers of faults")
         command.set_defaults(run=run)
     two = commands.add_parser("compare", help="two results of run side by side")
