@@ -103,6 +103,12 @@ class ColumnEdges:
             how = kind_and_how(one)[1]
             self._influences.setdefault((source, how), _Texts()).add(one)
 
+    def also_influenced(self, other: ColumnEdges) -> None:
+        """Add the influences of another output."""
+        for key, texts in other._influences.items():
+            own = self._influences.setdefault(key, _Texts())
+            own.descriptions |= texts.descriptions
+
     def fold(self) -> None:
         """Turn a source that every target column has in the same way into an influence."""
         targets = {target for _, target, _, _ in self._flows}

@@ -4,7 +4,8 @@ A logical plan has one target, so a run with three outputs follows three of them
 output are read in this order, and every edge carries its ``origin``:
 
 1. ``explicit``: the lineage facet. Nothing is inferred beside it; an input that no entry names is
-   still read by the job, an output that no entry targets still written.
+   still read by the job, an output that no entry targets still written. A job that feeds a dataset,
+   itself or through other jobs, writes it, from all that was read on the way.
 2. ``column``: the datasets of the output's columnLineage, whether ``inputs`` has them or not.
 3. ``implied`` (``declared`` without a run): the inputs. Beside column lineage those that no
    output's column lineage names: ``count(*)``, EXISTS and Python functions name no column.
@@ -15,7 +16,7 @@ facts in the graph, as in ``producers.spline.plan_logic``.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import product
 from typing import Final
@@ -180,6 +181,12 @@ class _Draft:
             key: (DatasetUse(use.dataset), origin) for key, (use, origin) in self.reads.items()
         }
 
+    def take(self, other: _Draft) -> None:
+        """What the other plan reads; its rows decide about the rows of this one."""
+        for use, origin in other.reads.values():
+            self.read([use], origin)
+        self.columns.also_influenced(other.columns)
+
     def link(self, job: JobName, column: str = "") -> None:
         source = identity.job_id(job.namespace, job.name)
         self.links[(job, JobLink(source, column))] = None
@@ -269,6 +276,7 @@ class _Reader:
         self.targets = DatasetNamer(scope, rules, found=names)
         if not statement.without_columns:
             self._learn_schemas()
+        self.feeding: dict[str, dict[JobName, None]] = {}  # dataset -> jobs in its lineage entries
         inputs = (use for d in statement.inputs for use in self.sources.uses(*d.key))
         self.inputs = {use.id: use for use in inputs}
         self.outputs = self._outputs()
@@ -432,6 +440,7 @@ class _Reader:
                 self._add_job_entry(drafts, entry)
             else:
                 self._add_dataset_entry(drafts, entry)
+        self._lead_on(drafts)
         targeted = {target for _, target in drafts}
         for key, output in self.outputs.items():
             if key not in targeted:
@@ -442,6 +451,44 @@ class _Reader:
             reading.read(rest, self.weakest)
         ordered = sorted(drafts, key=lambda key: (key[0].namespace, key[0].name, key[1]))
         return [drafts[key] for key in ordered] or [self._only_reading((), self.weakest)]
+
+    def _lead_on(self, drafts: dict[tuple[JobName, str], _Draft]) -> None:
+        """Have each job that feeds a dataset write it, from what it and the jobs before it read: a
+        chain through jobs leads on from table to table.
+
+            extract -> load, stg -> load, load -> summary
+            =>  load writes summary from stg, extract writes summary
+        """
+        reading = {job: draft for (job, target), draft in drafts.items() if not target}
+        writing: set[JobName] = set()
+        count = 0
+        for target, feeding in self.feeding.items():
+            own = drafts[self.job, target]
+            if own.mode == labels.LIFECYCLE:
+                continue
+            for job in _with_jobs_before(feeding, reading):
+                before = _with_jobs_before((job,), reading)
+                sources = [reading[one] for one in before if one in reading]
+                count += len(before) + sum(len(one.reads) + len(one.links) for one in sources)
+                if count > MOST_READS:
+                    reason = f"jobs before it with more than {MOST_READS:,} inputs"
+                    own.gaps.add((INPUTS_TOO_MANY, reason))
+                    return
+                columns = ColumnEdges(labels.EXPLICIT)
+                draft = _Draft(
+                    job, own.write, labels.EXPLICIT, own.mode, own.partition_keys, columns=columns
+                )
+                draft = drafts.setdefault((job, target), draft)
+                if draft is not own and own.mode == labels.OVERWRITE:
+                    # written at one time, each would replace the others
+                    draft.mode = own.mode = labels.UNKNOWN_MODE
+                for one in sources:
+                    draft.take(one)
+                if job in reading:
+                    draft.links |= reading[job].links
+                writing.add(job)
+        for job in writing & reading.keys():
+            del drafts[job, ""]
 
     def _job_of(self, node: LineageEntry | LineageSource) -> JobName:
         """A job without a name, or with that of the event's own job, is the event's own."""
@@ -488,6 +535,7 @@ class _Reader:
     def _add_source(self, draft: _Draft, one: LineageSource) -> None:
         """A source of the whole target."""
         if one.type == "JOB":
+            self._feed(draft, self._job_of(one))
             if self._job_of(one) != self.job:
                 draft.link(self._job_of(one))
             return
@@ -500,11 +548,16 @@ class _Reader:
     ) -> None:
         """A source of one column; without a field, the source is the whole dataset."""
         if one.type == "JOB":
+            self._feed(draft, self._job_of(one))
             draft.link(self._job_of(one), target.column(column)[1])
             return
         draft.read(self.sources.uses(one.namespace, one.name), labels.EXPLICIT)
         if one.field:
             draft.columns.flow(self._column(one), target.column(column), one.transformations)
+
+    def _feed(self, draft: _Draft, job: JobName) -> None:
+        if draft.write is not None:
+            self.feeding.setdefault(draft.write.id, {})[job] = None
 
     # --- the mode --------------------------------------------------------------------------------
 
@@ -541,6 +594,21 @@ class _Reader:
         .267 execute_insert_into_hive_table a -> t, .268 execute_create_hive_table_as_select -> t
         """
         return self.command in FILLING_COMMANDS and not reads
+
+
+def _with_jobs_before(
+    jobs: Iterable[JobName], reading: Mapping[JobName, _Draft]
+) -> tuple[JobName, ...]:
+    """These jobs, and all that feed them by the links of what they read."""
+    found = dict.fromkeys(jobs)
+    waiting = list(found)
+    while waiting:
+        draft = reading.get(waiting.pop())
+        for job, _ in draft.links if draft else ():
+            if job not in found:
+                found[job] = None
+                waiting.append(job)
+    return tuple(found)
 
 
 def _columns_without_lineage(output: _Output) -> list[tuple[str, str]]:
