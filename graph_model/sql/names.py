@@ -70,9 +70,9 @@ class SqlNames:
         named = (part.strip().strip("\"'`") for part in text.split(","))
         self.path = tuple(self._folded(part) for part in named if part and part != "$user")
 
-    def use(self, name: str) -> None:
-        """USE names a database; where a database is a schema, that one."""
-        if self._dialect in _SCHEMAS_USED:
+    def use(self, name: str, kind: str) -> None:
+        """USE names a database; where a database is a schema, that one, if not ``kind`` CATALOG."""
+        if kind == "SCHEMA" or (kind != "CATALOG" and self._dialect in _SCHEMAS_USED):
             self.path = (name,)
         else:
             self.database = name
@@ -112,6 +112,8 @@ class SqlNames:
         place = table.name
         if "://" in place or (len(parts) == 2 and parts[0] in _FILE_FORMATS and "/" in place):
             return place
+        if isinstance(table.this, exp.Var | exp.Parameter):  # a stage, a table variable
+            return self.text(parts)
         return self.text(self.qualified(parts))
 
     def qualified(self, parts: Parts) -> Parts:
@@ -122,12 +124,14 @@ class SqlNames:
         if len(parts) == 1 and self.path:
             known = (s for s in self.path if self.columns(self.text((s, *parts))) is not None)
             parts = (next(known, self.path[0]), *parts)
-        return (self.database, *parts) if self.database and len(parts) == 2 else parts
+        return (self.database, *parts) if self.database and len(parts) < 3 else parts
 
     @staticmethod
     def text(parts: Parts) -> str:
+        """A part with a dot is in quotes, unless it is a place (a URI, a stage)."""
         return ".".join(
-            f'"{part}"' if "." in part and "://" not in part else part for part in parts
+            f'"{part}"' if "." in part and "://" not in part and part[0] != "@" else part
+            for part in parts
         )
 
     # --- columns ---------------------------------------------------------------------------------

@@ -39,8 +39,34 @@ def parse_tokens(tokens: Sequence[Token], text: str, dialect: str) -> exp.Expr |
         first = tokens[0]
         inserts = Token(TokenType.INSERT, "INSERT", first.line, first.col, first.start, first.end)
         tokens = [inserts, *tokens[1:]]
+    if dialect in _COMPOUND and tokens and tokens[0].token_type is TokenType.UPDATE:
+        tokens = _spelled_out(tokens)
     trees = _parsed(tokens, text, dialect)
     return trees[0] if len(trees) == 1 else None
+
+
+_COMPOUND: Final = frozenset({"tsql", "fabric"})
+
+
+def _spelled_out(tokens: Sequence[Token]) -> list[Token]:
+    """``SET t.a += 1`` => ``SET t.a = t.a + 1``."""
+    spelled: list[Token] = []
+    for place, token in enumerate(tokens):
+        before = tokens[place - 1] if place else token
+        if token.text == "=" and before.text in "+-*/%&|^" and before.end + 1 == token.start:
+            operator = spelled.pop()
+            start = len(spelled)
+            while start and (spelled[start - 1].text == "." or _is_part(spelled, start - 1)):
+                start -= 1
+            spelled += [token, *spelled[start:], operator]
+        else:
+            spelled.append(token)
+    return spelled
+
+
+def _is_part(tokens: Sequence[Token], place: int) -> bool:
+    """Whether a token is the last part of a name, or one before a dot."""
+    return place == len(tokens) - 1 or tokens[place + 1].text == "."
 
 
 def _parsed(tokens: Sequence[Token], text: str, dialect: str) -> list[exp.Expr | None]:

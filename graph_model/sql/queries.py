@@ -45,6 +45,9 @@ _LATERAL_ALIASES: Final = frozenset(
 _RECURSIVE_WITHOUT_A_WORD: Final = frozenset({"tsql", "oracle", "teradata", "fabric"})
 _MOST_ROUNDS: Final = 20  # of a recursive query, whose flows reach its columns one after another
 
+#: A column without an alias has the name of its function, or of the column that it casts.
+_NAMED_BY_FUNCTION: Final = frozenset({"postgres", "redshift", "materialize", "risingwave"})
+
 #: Names that are session values, not columns, in one database or another.
 _NO_COLUMNS: Final = frozenset(
     {"rownum", "rowid", "level", "sysdate", "systimestamp", "user", "current_user", "getdate"}
@@ -439,7 +442,7 @@ class QueryReader:
     @staticmethod
     def _listed_texts(clause: exp.Expr, made: SqlRelation) -> tuple[exp.Expr | str, ...]:
         """A number is the text of the output that it counts to."""
-        texts: list[exp.Expr | str] = []
+        texts: list[exp.Expr | str] = ["ALL"] if clause.args.get("all") else []
         for item in items(clause):
             numbered = _numbered(item, made) if isinstance(item, exp.Literal) else None
             texts += [item] if numbered is None else numbered.texts[:1] or [numbered.name]
@@ -468,11 +471,16 @@ class QueryReader:
     def _output_name(self, node: exp.Expr, bare: exp.Expr) -> str:
         if isinstance(node, exp.Alias):
             return self.names.identifier(node.args["alias"])
+        passed = (exp.Paren, exp.Cast) if self._dialect in _NAMED_BY_FUNCTION else (exp.Paren,)
+        while isinstance(bare, passed):
+            bare = bare.this
         if isinstance(bare, exp.Column):
             return self.names.identifier(bare.this)
         if isinstance(bare, exp.Dot) and isinstance(bare.expression, exp.Identifier):
             return self.names.identifier(bare.expression)
-        return self.texts.name(bare)
+        if self._dialect in _NAMED_BY_FUNCTION:
+            return _function_name(bare) or self.texts.name(bare)
+        return self.texts.name(node)
 
     def value(self, bare: exp.Expr, name: str, frame: SelectScope, commons: Commons) -> ColumnValue:
         """The value of an expression; a column that an inner query computes has the text there."""
@@ -606,7 +614,7 @@ class QueryReader:
             return self._unnested(node, frame, commons, columns)
         if isinstance(node, exp.Values):
             return self._values(node, SelectScope(frame), commons)
-        if isinstance(node, exp.Subquery) and not isinstance(node.this, exp.Query | exp.Values):
+        if isinstance(node, exp.Subquery) and _is_join(node):
             self.add(node.this, frame, commons)  # (a JOIN b ON …)
             return None
         if isinstance(node, exp.Query):
@@ -620,7 +628,8 @@ class QueryReader:
         return self._generated(node, frame, commons, columns)
 
     def _table(self, node: exp.Table, frame: SelectScope, commons: Commons) -> SqlRelation:
-        if isinstance(node.this, exp.Func | exp.Dot):
+        last = node.this.expression if isinstance(node.this, exp.Dot) else node.this
+        if isinstance(last, exp.Func):
             return self._function(node, frame, commons)
         parts = self.names.parts(node)
         if len(parts) == 1:
@@ -668,7 +677,7 @@ class QueryReader:
         flows = {
             flow for part in arguments for flow in self.flows(part, frame, commons)
         }  # fmt: skip
-        return _exploded(frozenset(flows), columns, (node,))
+        return _closed(_exploded(frozenset(flows), columns, (node,)))
 
     def _unnested(
         self, node: exp.Unnest, frame: SelectScope, commons: Commons, columns: list[str]
@@ -685,9 +694,11 @@ class QueryReader:
                 for name, flows in zip(columns, arrays, strict=True)
             ]
             everything = frozenset(f for flows in arrays for f in flows)
-            return SqlRelation([*values, *numbers], otherwise=_element(everything, (node,)))
+            made = SqlRelation([*values, *numbers], otherwise=_element(everything, (node,)))
+            return made if self._dialect == "bigquery" else _closed(made)
         made = _exploded(frozenset(f for flows in arrays for f in flows), columns, (node,))
-        return SqlRelation([*made.values, *numbers], otherwise=made.otherwise)
+        made = SqlRelation([*made.values, *numbers], otherwise=made.otherwise)
+        return made if self._dialect == "bigquery" else _closed(made)
 
     def _pivoted(
         self, relation: SqlRelation, pivot: exp.Pivot, frame: SelectScope, commons: Commons
@@ -994,6 +1005,26 @@ def _either(left: ColumnValue, right: ColumnValue | None) -> ColumnValue:
     return ColumnValue(left.name, left.flows | right.flows, texts[:8], tables=tables)
 
 
+def _function_name(node: exp.Expr) -> str:
+    """``sum(a)`` => sum, ``CASE … END`` => case; "" for an operator."""
+    while isinstance(node, exp.Window | exp.Filter | exp.WithinGroup):
+        node = node.this
+    if isinstance(node, exp.Anonymous):
+        return str(node.this).lower()
+    if isinstance(node, exp.Case):
+        return "case"
+    operator = isinstance(node, exp.Binary | exp.Unary | exp.Connector)
+    return node.sql_name().lower() if isinstance(node, exp.Func) and not operator else ""
+
+
+def _is_join(node: exp.Subquery) -> bool:
+    """Whether brackets hold tables to choose from, not a query: their aliases count outside."""
+    inner: exp.Expr = node
+    while isinstance(inner, exp.Subquery) and (inner is node or not inner.alias):
+        inner = inner.this
+    return isinstance(inner, exp.Table) or (isinstance(inner, exp.Subquery) and bool(inner.alias))
+
+
 def _numbered(item: exp.Literal, made: SqlRelation) -> ColumnValue | None:
     """The output that ``2`` in GROUP BY or ORDER BY stands for."""
     place = int(item.this) if item.this.isdecimal() and len(item.this) < 6 else 0
@@ -1015,6 +1046,11 @@ def _element(flows: Flows, texts: tuple[exp.Expr, ...]) -> ColumnValue:
 def _exploded(flows: Flows, columns: Sequence[str], texts: tuple[exp.Expr, ...]) -> SqlRelation:
     element = _element(flows, texts)
     return SqlRelation([element.named(name) for name in columns], otherwise=element)
+
+
+def _closed(relation: SqlRelation) -> SqlRelation:
+    """A generator whose columns have names has no others."""
+    return SqlRelation(relation.values) if relation.values else relation
 
 
 def leaves_of(flows: Iterable[Flow]) -> frozenset[Leaf]:

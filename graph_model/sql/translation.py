@@ -391,17 +391,31 @@ def _unload(piece: ScriptPiece, statements: Statements, dialect: str) -> Stateme
     return statements.unload(query, tokens[end + 1].text)
 
 
-def _append(piece: ScriptPiece, statements: Statements, dialect: str) -> StatementEffect | None:
-    """ALTER TABLE t APPEND FROM s."""
+def _moved(piece: ScriptPiece, statements: Statements, dialect: str) -> StatementEffect | None:
+    """ALTER TABLE t APPEND FROM s, s SWITCH TO t, t EXCHANGE PARTITION (…) WITH TABLE s."""
     words = [token.text.upper() for token in piece.tokens]
-    if words[1:2] != ["TABLE"] or "APPEND" not in words or words[-1] == "APPEND":
+    if words[1:2] != ["TABLE"]:
         return None
-    place = words.index("APPEND")
-    target = "".join(token.text for token in piece.tokens[2:place])
-    source = "".join(_until(piece.tokens[place + 2 :], {"IGNOREEXTRA", "FILLTARGET"}))
-    return statements.append(
-        exp.to_table(target, dialect=dialect), exp.to_table(source, dialect=dialect)
-    )
+    for verb, before, backwards in _MOVES:
+        if verb in words and before in words[words.index(verb) :]:
+            changed = "".join(token.text for token in piece.tokens[2 : words.index(verb)])
+            place = words.index(before, words.index(verb)) + 1
+            named = "".join(_until(piece.tokens[place:], _AFTER_MOVES))
+            tables = [exp.to_table(name, dialect=dialect) for name in (changed, named) if name]
+            if len(tables) == 2:
+                return statements.append(*(reversed(tables) if backwards else tables))
+    return None
+
+
+_MOVES: Final = (
+    ("APPEND", "FROM", False),
+    ("SWITCH", "TO", True),
+    ("EXCHANGE", "TABLE", False),
+)
+"""The verb, the word before the other table, and whether rows move there."""
+_AFTER_MOVES: Final = frozenset(
+    {"IGNOREEXTRA", "FILLTARGET", "PARTITION", "WITH", "INCLUDING", "EXCLUDING", "WITHOUT"}
+)
 
 
 def _search_path(piece: ScriptPiece, statements: Statements, dialect: str) -> StatementEffect:
@@ -418,7 +432,7 @@ def _name_of(words: Sequence[str]) -> Iterator[str]:
         yield word
 
 
-def _until(tokens: Sequence[object], words: set[str]) -> Iterator[str]:
+def _until(tokens: Sequence[object], words: frozenset[str]) -> Iterator[str]:
     for token in tokens:
         text = str(getattr(token, "text", ""))
         if text.upper() in words:
@@ -426,4 +440,4 @@ def _until(tokens: Sequence[object], words: set[str]) -> Iterator[str]:
         yield text
 
 
-_SPECIAL: Final = {"UNLOAD": _unload, "ALTER": _append, "SET": _search_path}
+_SPECIAL: Final = {"UNLOAD": _unload, "ALTER": _moved, "SET": _search_path}

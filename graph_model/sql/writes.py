@@ -534,8 +534,10 @@ class Statements:
         queries = [item for item in node.args.get("files") or () if isinstance(item, exp.Subquery)]
         target, named = self._target(node.this)
         if node.args.get("kind") and ("://" in target or target.startswith("@")):
-            relation = self._reader.query(node.args["files"][0], None, commons)
-            self._write(target, self._taken(relation))  # Snowflake: COPY INTO 's3://…' FROM t
+            source = node.args["files"][0]  # Snowflake: COPY INTO 's3://…' FROM t
+            if isinstance(source, exp.Table) and isinstance(source.this, exp.Var):
+                source = exp.to_table(source.name)
+            self._write(target, self._taken(self._reader.query(source, None, commons)))
             return
         if node.args.get("kind"):
             self._reader.reads.update(dict.fromkeys(files))
@@ -610,13 +612,11 @@ class Statements:
     def use(self, node: exp.Use, commons: Commons) -> None:
         del commons
         if isinstance(node.this, exp.Table):
-            parts = self._names.parts(node.this)
+            *around, name = self._names.parts(node.this)
             kind = node.args.get("kind")
-            if len(parts) == 2 or (kind is not None and kind.name.upper() == "SCHEMA"):
-                self._names.path = parts[-1:]
-                self._names.database = parts[0] if len(parts) == 2 else self._names.database
-            elif kind is None or kind.name.upper() in {"DATABASE", "CATALOG"}:
-                self._names.use(parts[0])
+            self._names.use(name, "SCHEMA" if around else kind.name.upper() if kind else "")
+            if around:
+                self._names.use(around[-1], "CATALOG")
 
     def search(self, path: str) -> StatementEffect:
         """SET search_path TO a, b."""
