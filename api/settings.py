@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Final, NamedTuple
 
 from graph_model.errors import ConfigurationError
+from graph_model.producers.counted_times import read_tolerance
 from graph_model.projection.runs.window import EMBEDDED, REMOTE, RunWindow, read_run_window
 from graph_model.retention.policy import RetentionPolicy, read_policy
 from graph_model.stores.gremlin.engine.memory import LEAST_HEAP_MB, fitting_heap, memory_limit
@@ -67,6 +68,7 @@ class Settings:
     gremlin_signed: bool
     gremlin_heap_mb: int
     checkpoint_every: int
+    clock_tolerance: int
     graph_runs: RunWindow | None
     keep: RetentionPolicy | None
     max_body_bytes: int
@@ -379,6 +381,14 @@ ROWS: Final[tuple[Row, ...]] = (
         "document counts as one more. It waits until nothing was written for five seconds, at most "
         "until twice this number. It also saves when Headwater is stopped. 0: never.",
         _whole(0, 1_000_000_000),
+    ),
+    Row(
+        "HEADWATER_CLOCK_TOLERANCE",
+        "24",
+        "The hours that a time in a document may be after its first receipt. A later one is "
+        "doubtful: answers count it from that receipt (docs/operate.md). A change projects "
+        "everything anew; the same in every Headwater on one database.",
+        read_tolerance,
     ),
     Row(
         "HEADWATER_GRAPH_RUNS",

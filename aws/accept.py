@@ -30,6 +30,7 @@ from aws.parts import Context, required, settings_of
 from aws.waking import ProjectorElsewhere
 from collectors.sqs.queues import Queue, open_client
 from graph_model.errors import HeadwaterError
+from graph_model.producers.registry import PRODUCERS
 from graph_model.projection.projector import Projector
 from graph_model.stores.keys import SqlKeys
 from graph_model.stores.opening import open_generations, open_journal
@@ -75,8 +76,10 @@ def make_accept(environment: Mapping[str, str]) -> Accept:
     journal = open_journal(database)
     generations = open_generations(database, journal)
     graph = open_remote_graph(settings)
-    projector = ProjectorElsewhere(journal, Projector(journal, graph, generations), queue)
-    service = Service(journal, projector, graph, generations, now, keys)
+    producers = PRODUCERS.tolerating(settings.clock_tolerance)
+    own = Projector(journal, graph, generations, producers=producers)
+    projector = ProjectorElsewhere(journal, own, queue)
+    service = Service(journal, projector, graph, generations, now, keys, producers=producers)
 
     def close() -> None:
         graph.close()

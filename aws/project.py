@@ -22,6 +22,7 @@ from aws.parts import Context, deadline, required, settings_of
 from aws.waking import WakeUps, wake
 from collectors.sqs.queues import Queue, open_client
 from graph_model.errors import HeadwaterError
+from graph_model.producers.registry import PRODUCERS
 from graph_model.projection.projector import Projector
 from graph_model.stores.database import Database
 from graph_model.stores.opening import open_generations, open_journal
@@ -82,7 +83,9 @@ def make_project(environment: Mapping[str, str]) -> Project:
     journal = open_journal(database)
     generations = open_generations(database, journal)
     graph = open_remote_graph(settings)
-    projector = Projector(journal, graph, generations, runs=settings.run_window)
+    producers = PRODUCERS.tolerating(settings.clock_tolerance)
+    runs = settings.run_window
+    projector = Projector(journal, graph, generations, producers=producers, runs=runs)
 
     def close() -> None:
         graph.close()

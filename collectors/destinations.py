@@ -34,7 +34,7 @@ class Destination(Protocol):
 class JournalDestination:
     """Writes into a journal that no server uses; the next server to start projects the documents.
 
-    ``clock`` gives epoch milliseconds, for documents without a time of receipt; ``route`` and
+    ``clock`` gives epoch milliseconds, for documents without a past time of receipt; ``route`` and
     ``principal`` are recorded on their receipts.
     """
 
@@ -53,7 +53,8 @@ class JournalDestination:
     def take(self, documents: Sequence[Prepared]) -> tuple[Refusal, ...]:
         """See Destination. Adjacent documents with one time of receipt share a transaction."""
         for received_at, group in groupby(documents, lambda one: one.piece.received_at):
-            at = self._clock() if received_at is None else received_at
+            now = self._clock()
+            at = min(received_at or now, now)  # a receipt is not of a time to come
             submissions = [one.submission for one in group]
             self._journal.accept(submissions, Receipt(at, self._principal, self._route, ""))
         return ()

@@ -181,6 +181,9 @@ CURRENT_VERSION: Final = Version("", NO_NUMBER)
 class ExecutionRow(NamedTuple):
     """One execution: the row that history selects by. Times are epoch milliseconds (event time).
 
+    ``at`` is the time from which answers count it, ``ahead`` how much later the time is that its
+    document claims (``producers.counted_times``): 0 but for a doubtful one.
+
     ``mode`` is overwrite, append or lifecycle; ``dynamic`` is True when an overwrite replaces only
     the partitions it touches; ``kind`` is ``write``, ``lifecycle``, ``read`` (it writes nothing:
     ``target`` is empty) or ``declaration``;
@@ -215,6 +218,12 @@ class ExecutionRow(NamedTuple):
     version_number: int | None = None
     branch: str = ""
     running: bool = False
+    ahead: int = 0
+
+    @property
+    def claimed_at(self) -> int:
+        """The execution's own time, which graph and pages show."""
+        return self.at + self.ahead
 
     @property
     def shown_state(self) -> str:
@@ -255,12 +264,15 @@ class ReadVersionRow(NamedTuple):
 
 
 class NameRow(NamedTuple):
-    """At ``at`` an execution saw the dataset ``name`` stand for the dataset ``location``."""
+    """At ``at`` an execution saw the dataset ``name`` stand for the dataset ``location``; ``ahead``
+    is that of the execution, here and below.
+    """
 
     name: str
     location: str
     execution: str
     at: int
+    ahead: int = 0
 
 
 class HostlessNameRow(NamedTuple):
@@ -274,6 +286,7 @@ class HostlessNameRow(NamedTuple):
     location: str
     execution: str
     at: int
+    ahead: int = 0
 
 
 class RenameRow(NamedTuple):
@@ -286,6 +299,7 @@ class RenameRow(NamedTuple):
     current: str
     execution: str
     at: int
+    ahead: int = 0
 
 
 class SchemaUseRow(NamedTuple):
@@ -368,8 +382,8 @@ class RunRow(NamedTuple):
     or aborted; ``started_at`` is the time of START, else of the earliest event (``start_told``);
     ``folded``: a helper run of a Spark application, shown as a part of its parent;
     ``endless``: a streaming job or a service. ``parent_run`` and ``root_run`` are run ids, "" for
-    none, beside the ids of their jobs. Times are epoch milliseconds; ``last_at`` is the newest
-    event's.
+    none, beside the ids of their jobs. Times are epoch milliseconds, as answers count them;
+    ``last_at`` is the newest event's.
     """
 
     id: str
@@ -426,7 +440,7 @@ class FacetRow(NamedTuple):
     Three kinds are contents of a facet and not facets themselves: ``check``, one check of a dataset
     (``name`` is its key, "" where all were deleted); ``reader``, the content that a run without
     writes reports of itself, on each dataset that it read; ``described``, the schema (``name`` is
-    its id) that an event about the dataset alone gave it.
+    its id) that an event about the dataset alone gave it. ``ahead`` is as in an ExecutionRow.
     """
 
     entity: str
@@ -437,6 +451,7 @@ class FacetRow(NamedTuple):
     digest: str
     deleted: bool
     job: str
+    ahead: int = 0
 
 
 class FacetBodyRow(NamedTuple):
@@ -513,8 +528,38 @@ RowKey = tuple[str | int, ...]
 
 
 def row_key(row: Row) -> RowKey:
-    """The key of a row within the catalogue; two rows with one key must be equal."""
+    """The key of a row within the catalogue; two rows with one key must agree (``agreed``)."""
     return _KEY_READERS[type(row)](row)
+
+
+CountedRow = ExecutionRow | NameRow | HostlessNameRow | RenameRow | FacetRow
+"""The rows with a time that answers count, beside the one that a document claims."""
+
+
+def as_documented(row: Row) -> Row:
+    """The row as its documents have it, without what follows from the times of their receipts.
+
+    The id of a run's row covers the times that its events claim.
+    """
+    if isinstance(row, CountedRow):
+        return row._replace(at=row.at + row.ahead, ahead=0) if row.ahead else row
+    if isinstance(row, RunRow):
+        return row._replace(started_at=0, ended_at=None, last_at=0)
+    return row
+
+
+def agreed(one: Row, other: Row) -> Row:
+    """Of two rows with one key the one that holds: that of the document received first.
+
+    Raises FactConflict where their documents differ.
+    """
+    if as_documented(one) != as_documented(other):
+        raise FactConflict(f"{one!r} and {other!r} share a key")
+    if isinstance(one, RunRow) and isinstance(other, RunRow):
+        return min(one, other, key=lambda row: (row.last_at, row.started_at, row.ended_at or 0))
+    if isinstance(one, CountedRow) and isinstance(other, CountedRow):
+        return min(one, other, key=lambda row: row.at)
+    return one
 
 
 _KEY_FIELDS: Final[Mapping[type[Any], tuple[str, ...]]] = {
@@ -528,7 +573,7 @@ _KEY_FIELDS: Final[Mapping[type[Any], tuple[str, ...]]] = {
     NameRow: ("name", "location", "execution"),
     HostlessNameRow: ("name", "location", "execution"),
     RenameRow: ("former", "current", "execution"),
-    FacetRow: ("entity", "kind", "name", "at", "subject", "digest", "job"),
+    FacetRow: ("entity", "kind", "name", "at", "subject", "digest", "job", "ahead"),
     DeclarationRow: ("id", "event", "scope"),
     ArrivalRow: ("told", "received_at"),
 }
@@ -608,15 +653,22 @@ class FactCollector:
 
     def add(self, *elements: Vertex | Edge | Row) -> None:
         for element in elements:
-            first: Vertex | Edge | Row
+            first: Vertex | Edge
             if isinstance(element, Edge):
                 first = self._edges.setdefault(element.id, element)
             elif isinstance(element, Vertex):
                 first = self._vertices.setdefault(element.id, element)
             else:
-                first = self._rows.setdefault(row_key(element), element)
+                self._add_row(element)
+                continue
             if first is not element and first != element:
                 raise FactConflict(f"{first!r} and {element!r} share an id")
+
+    def _add_row(self, row: Row) -> None:
+        key = row_key(row)
+        first = self._rows.setdefault(key, row)
+        if first is not row and first != row:
+            self._rows[key] = agreed(first, row)
 
     def facts(self) -> Facts:
         return Facts(

@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Any, Final, TextIO
 
 from graph_model.console import ProgramCall, run_command
 from graph_model.errors import ConfigurationError, HeadwaterError, InvalidInput
+from graph_model.producers.counted_times import TOLERANCE_MS, read_tolerance
 from graph_model.projection.runs.window import REMOTE, RunWindow, read_run_window
 
 if TYPE_CHECKING:
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
 PROGRAM: Final = "headwater-pipeline"
 PASSWORD: Final = "HEADWATER_DATABASE_PASSWORD"  # noqa: S105 - where it stands
 DATABASE: Final = "HEADWATER_DATABASE"
+CLOCK_TOLERANCE: Final = "HEADWATER_CLOCK_TOLERANCE"
 GRAPH_RUNS: Final = "HEADWATER_GRAPH_RUNS"
 _SHOWN: Final = 20
 
@@ -57,6 +59,7 @@ def rebuild(call: ProgramCall) -> int:
     """Translate a journal with Spark."""
     if find_spec("pyspark") is None:
         raise ConfigurationError("PySpark is not installed here: pip install 'pyspark>=3.5,<3.6'")
+    from graph_model.producers.registry import PRODUCERS
     from pipeline.journal.sources import open_source
     from pipeline.rebuild import Request
     from pipeline.rebuild import rebuild as run_job
@@ -70,6 +73,7 @@ def rebuild(call: ProgramCall) -> int:
         file_bytes=int(options.file_megabytes * 1_000_000),
         partitions=options.partitions,
         keep_work=options.keep_work,
+        producers=PRODUCERS.tolerating(_tolerance_of(call.environment)),
         runs=options.graph_runs or _runs_of(call.environment),
     )
     spark = open_session(options.master, dict(options.conf))
@@ -89,6 +93,14 @@ def _runs_of(environment: Mapping[str, str]) -> RunWindow:
         return read_run_window(text) if text else REMOTE
     except ValueError as error:
         raise ConfigurationError(f"{GRAPH_RUNS} is {text!r}, expected {error}") from error
+
+
+def _tolerance_of(environment: Mapping[str, str]) -> int:
+    text = environment.get(CLOCK_TOLERANCE, "").strip()
+    try:
+        return read_tolerance(text) if text else TOLERANCE_MS
+    except ValueError as error:
+        raise ConfigurationError(f"{CLOCK_TOLERANCE} is {text!r}, expected {error}") from error
 
 
 def show(call: ProgramCall) -> int:

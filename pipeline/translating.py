@@ -26,8 +26,10 @@ _REPEATS_KEPT: Final = 100_000
 
 RANK: Final = "rank"
 """1 for a document that only adds to the facts of its subject key, else 0."""
-ORDER: Final = ("subject_key", "part", RANK, "content_hash", "scope", "position")
-"""How the lines of a partition are sorted; all lines of a subject key are in one partition."""
+ORDER: Final = ("subject_key", "part", RANK, "content_hash", "scope", "received_at", "position")
+"""How the lines of a partition are sorted, so that the first receipt of a document comes first; all
+lines of a subject key are in one partition.
+"""
 BATCH_SIZE: Final = 5_000
 """Documents of a subject in one call, if they only add to others: the call holds the others and so
 many of them with their facts, for any number of runs.

@@ -103,8 +103,8 @@ class SmallHeadwater:
         """The sources from which questions are answered."""
         return Sources(self.graph, self.catalogue, self.journal)
 
-    def accept(self, *submissions: Submission) -> tuple[int, ...]:
-        return self.journal.accept(submissions, Receipt(0, "", "test", "raw"))
+    def accept(self, *submissions: Submission, received_at: int = 0) -> tuple[int, ...]:
+        return self.journal.accept(submissions, Receipt(received_at, "", "test", "raw"))
 
     def project(self) -> None:
         while self.projector.project_pending():

@@ -40,6 +40,7 @@ from api.serving.summary import Summary
 from api.serving.upkeep import Upkeep
 from api.settings import Settings
 from graph_model.errors import ConfigurationError
+from graph_model.producers.registry import PRODUCERS
 from graph_model.projection.projector import Projector
 from graph_model.stores.database import Database, reserve_of, shown
 from graph_model.stores.gremlin.engine.checkpoints import EngineCheckpoints
@@ -157,10 +158,12 @@ def _start_service(
     stack.callback(generations.close)
     graph, engine = _open_graph(stack, settings, environment, say)
     checkpoints = _checkpoints(settings, graph, journal, engine) if engine else None
+    producers = PRODUCERS.tolerating(settings.clock_tolerance)
     projector = Projector(
         journal,
         graph,
         generations,
+        producers=producers,
         restart_engine=engine.restart if engine else lambda: False,
         checkpoints=checkpoints,
         observe=metrics.projected,
@@ -191,7 +194,16 @@ def _start_service(
         reserve=reserve_of(database),
     )
     return Service(
-        journal, projector, graph, generations, now, keys, metrics, engine_memory, storage=storage
+        journal,
+        projector,
+        graph,
+        generations,
+        now,
+        keys,
+        metrics,
+        engine_memory,
+        storage=storage,
+        producers=producers,
     )
 
 

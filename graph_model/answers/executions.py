@@ -36,6 +36,8 @@ class ExecutionView:
 
     ``version`` is the id of the table version that it made, None where not reported; ``branch``
     None: the main branch. ``former_name`` is set in the history of a table that was renamed later.
+    ``at`` is the execution's own time, ``counted_at`` the one from which answers count it where its
+    own is doubtful (``producers.counted_times``).
     """
 
     id: str
@@ -58,6 +60,7 @@ class ExecutionView:
     version: str | None = None
     branch: str | None = None
     former_name: DatasetReference | None = None
+    counted_at: str | None = None
 
 
 def execution_views(sources: Sources, rows: Sequence[ExecutionRow]) -> tuple[ExecutionView, ...]:
@@ -71,7 +74,7 @@ def execution_views(sources: Sources, rows: Sequence[ExecutionRow]) -> tuple[Exe
     return tuple(
         ExecutionView(
             id=row.id,
-            at=iso(row.at) or "",
+            at=iso(row.claimed_at) or "",
             state=row.shown_state,
             duration_ms=None if row.duration_ns is None else row.duration_ns / 1_000_000,
             mode=_mode_of(row),
@@ -89,6 +92,7 @@ def execution_views(sources: Sources, rows: Sequence[ExecutionRow]) -> tuple[Exe
             gaps=() if row.id in partitions or not _replaces_some(row) else (_SOME_PARTITIONS,),
             version=row.version or None,
             branch=row.branch or None,
+            counted_at=iso(row.at) if row.ahead else None,
         )
         for row in rows
     )

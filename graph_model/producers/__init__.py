@@ -9,6 +9,7 @@ In reading order:
 ``translation``         the documents of one subject key -> facts, and a state for each document
 ``projections``         the writes and removals of one subject, and the states of its documents
 ``translation_result``  the result for the documents of one key: facts, and a state for each
+``counted_times``       the time from which answers count what a document reports
 ``client_spellings``    the names of a document as its client spelled them
 ``document_notes``      the journal's notes beside a projected document
 ``spline``              execution plans and events of the Spline agent and of the listener

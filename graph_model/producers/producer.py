@@ -61,7 +61,8 @@ class Additions(Protocol):
 
 
 class Translator(Protocol):
-    """Translates the documents of one format under one set of rules. No I/O, clock or environment.
+    """Translates the documents of one format under one set of rules. No I/O, clock or environment:
+    the time of a document's receipt is a value of the document.
 
     Its caches save time and change no result.
     """
@@ -144,5 +145,7 @@ class Producer(Protocol):
         InvalidDocument.
         """
 
-    def translator(self, rules: Rules) -> Translator:
-        """A translator of these documents; several may be in use at once."""
+    def translator(self, rules: Rules, clock_tolerance: int) -> Translator:
+        """A translator of these documents; several may be in use at once. ``clock_tolerance``: that
+        of ``counted_times``, in milliseconds.
+        """

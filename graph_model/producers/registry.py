@@ -10,6 +10,7 @@ from graph_model.json_fields import JsonObject
 from graph_model.naming import Rules
 from graph_model.producers.client_spellings import Spellings
 from graph_model.producers.commands.producer import Commands
+from graph_model.producers.counted_times import TOLERANCE_MS
 from graph_model.producers.declared.producer import Declarations
 from graph_model.producers.openlineage.producer import OpenLineage
 from graph_model.producers.producer import Producer, Translator
@@ -20,13 +21,17 @@ from graph_model.stores.protocols import DocumentKind, DocumentState, StoredDocu
 class Producers:
     """Producers by the kinds of their documents. Raises ValueError where two share a kind.
 
+    ``clock_tolerance``: how far a document's time may be after its receipt (``counted_times``), in
+    milliseconds.
+
     ``additions`` are the kinds whose documents only add facts to others', ``bases`` the other kinds
     of those producers, ``from_clients`` the kinds that clients send. ``announced``, ``openings``
     and ``spelled`` are those of all producers.
     """
 
-    def __init__(self, producers: Iterable[Producer]) -> None:
+    def __init__(self, producers: Iterable[Producer], clock_tolerance: int = TOLERANCE_MS) -> None:
         self._producers = tuple(producers)
+        self.clock_tolerance: Final = clock_tolerance
         kinds = [(kind, producer) for producer in self._producers for kind in producer.kinds]
         self._by_kind = dict(kinds)
         if len(kinds) != len(self._by_kind):
@@ -53,6 +58,10 @@ class Producers:
         self.versions: Final = tuple(
             version for producer in self._producers for version in producer.versions
         )
+
+    def tolerating(self, clock_tolerance: int) -> Producers:
+        """The same producers with another tolerance."""
+        return Producers(self._producers, clock_tolerance)
 
     def __iter__(self) -> Iterator[Producer]:
         return iter(self._producers)
@@ -88,7 +97,8 @@ class Producers:
         """Translators by kind; the kinds of one producer share a translator."""
         found: dict[DocumentKind, Translator] = {}
         for producer in self._producers:
-            found |= dict.fromkeys(producer.kinds, producer.translator(rules))
+            translator = producer.translator(rules, self.clock_tolerance)
+            found |= dict.fromkeys(producer.kinds, translator)
         return found
 
 

@@ -25,9 +25,11 @@ from graph_model.stores.protocols import DocumentState, StoredDocument
 
 
 def projection_epoch(rules: Rules, producers: Producers = PRODUCERS) -> str:
-    """Changes when equal documents must be projected anew: versions of translators, and rules."""
-    digest = naming.rules_digest(rules)
-    return identity.digest("projection", *producers.versions, digest, _parser_version())
+    """Changes when equal documents must be projected anew: versions of translators, rules, and the
+    tolerance for clocks.
+    """
+    digest, tolerance = naming.rules_digest(rules), producers.clock_tolerance
+    return identity.digest("projection", *producers.versions, digest, _parser_version(), tolerance)
 
 
 @cache

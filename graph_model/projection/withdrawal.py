@@ -181,7 +181,7 @@ def _withdraw_executions(gone: Facts, graph: RemovedElements, catalogue: Catalog
     ]
     catalogue.withdraw(own)
     graph.remove([one.id for one in gone.vertices if one.label == labels.EXECUTION], ())
-    days = {day_id(row.job, row.at): row for row in executions.values()}
+    days = {day_id(row.job, row.claimed_at): row for row in executions.values()}
     stale = [
         edge.id
         for edge in gone.edges
@@ -223,7 +223,7 @@ def _any_on_day(
     logical_plan: str | None = None,
 ) -> bool:
     """Whether the row's job has an execution left on its day (UTC)."""
-    since = row.at - row.at % _DAY_MS
+    since = row.claimed_at - row.claimed_at % _DAY_MS
     return catalogue.has_execution(
         row.job, since, since + _DAY_MS, run=run, logical_plan=logical_plan
     )

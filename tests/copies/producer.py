@@ -72,7 +72,7 @@ class Copies:
         copy = json.loads(document.body)
         return Spellings({}, copy["copy"], copy["to"], (SpelledRead((copy["from"],)),))
 
-    def translator(self, rules: Rules) -> CopyTranslator:
+    def translator(self, rules: Rules, clock_tolerance: int) -> CopyTranslator:
         return CopyTranslator(rules)
 
 

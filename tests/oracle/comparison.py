@@ -249,11 +249,20 @@ def datasets_of(history: History) -> list[str]:
     return sorted(found)
 
 
-def projected(history: History, order: Sequence[int] = ()) -> SmallHeadwater:
-    """A Headwater to which the documents came in this order (none: plans, then events)."""
+def projected(
+    history: History, order: Sequence[int] = (), receipts: Sequence[int] = ()
+) -> SmallHeadwater:
+    """A Headwater to which the documents came in this order (none: plans, then events), at these
+    times.
+    """
     documents: list[Submission] = submissions(history)
     headwater = small_headwater()
-    headwater.accept(*(documents[index] for index in order or range(len(documents))))
+    places = order or range(len(documents))
+    if receipts:
+        for index in places:
+            headwater.accept(documents[index], received_at=receipts[index])
+    else:
+        headwater.accept(*(documents[index] for index in places))
     headwater.project()
     return headwater
 

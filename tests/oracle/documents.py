@@ -37,6 +37,12 @@ def submissions(history: History) -> list[Submission]:
     ]
 
 
+def receipts(history: History) -> list[int]:
+    """When each of the documents came, where the time matters (``Execution.claimed``)."""
+    plans = len(submissions(history)) - len(history.executions)
+    return [START] * plans + [START + execution.at for execution in history.executions]
+
+
 def _event_submission(execution: Execution, plan: Plan) -> Submission:
     if plan.by_run:
         return lineage_event(run_event(execution, plan))
@@ -51,7 +57,7 @@ def plan_uuid(plan: str) -> str:
 
 
 def run_uuid(execution: Execution) -> str:
-    told = (execution.plan, execution.at, execution.failed, execution.application)
+    told = (execution.plan, execution.told_at, execution.failed, execution.application)
     return str(uuid.uuid5(_NAMESPACE, repr(told)))
 
 
@@ -83,7 +89,7 @@ def column_id(column: Column) -> str:
 def event_document(execution: Execution) -> dict[str, Any]:
     return {
         "planId": plan_uuid(execution.plan),
-        "timestamp": START + execution.at,
+        "timestamp": START + execution.told_at,
         "durationNs": 1_000_000,
         "error": "it failed" if execution.failed else None,
         "extra": {
@@ -115,7 +121,7 @@ def _version(version: Version) -> dict[str, Any]:
 
 def run_event(execution: Execution, plan: Plan) -> dict[str, Any]:
     """A run as a client of OpenLineage tells of it when it ends."""
-    at = datetime.fromtimestamp((START + execution.at) / 1_000, UTC)
+    at = datetime.fromtimestamp((START + execution.told_at) / 1_000, UTC)
     return {
         "eventType": "FAIL" if execution.failed else "COMPLETE",
         "eventTime": at.isoformat(),

@@ -14,6 +14,7 @@ from typing import Final
 from tests.oracle.comparison import datasets_of
 from tests.oracle.histories import (
     CREATE_AS_SELECT,
+    DAY,
     INSERT,
     LIFECYCLE,
     OPENLINEAGE,
@@ -33,6 +34,8 @@ JOBS: Final = ("J", "K", "L")
 DEPTHS: Final = (0, 1, 2, 3, 4, 50)
 DIRECTIONS: Final = ("upstream", "downstream", "both")
 SECOND: Final = 1_000
+END_OF_TIME: Final = 253_402_300_799_000 - 1_700_000_000_000
+"""The last second of the year 9999, in milliseconds after the start."""
 _PARTITIONS: Final = (
     (("dt", "1"),),
     (("dt", "2"),),
@@ -75,6 +78,20 @@ def long_history(random: Random) -> History:
     runs = [Execution(busy, at * SECOND + 500) for at in range(random.randint(9, 12))]
     others = [one for one in history.executions if one.plan != busy][:3]
     return replace(history, executions=(*others, *runs))
+
+
+def with_clocks(random: Random, history: History) -> History:
+    """Some of its documents claim a time after their receipt: within a day, or to the year 9999."""
+    ahead = (SECOND, DAY - SECOND, DAY, DAY + 1, 30 * DAY, END_OF_TIME)
+    return replace(
+        history,
+        executions=tuple(
+            replace(one, claimed=min(one.at + random.choice(ahead), END_OF_TIME))
+            if random.random() < 0.3
+            else one
+            for one in history.executions
+        ),
+    )
 
 
 def with_versions(random: Random, history: History) -> History:

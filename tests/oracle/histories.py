@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Final
 
@@ -24,6 +24,8 @@ LIFECYCLE: Final = ("DropTableCommand", "TruncateTableCommand", "CreateTableComm
 OPENLINEAGE: Final = "openlineage"
 SHARED_JOBS: Final = ("pyspark-shell",)
 ROW_LEVEL: Final = ("UpdateCommand", "DeleteCommand", "MergeIntoCommand")
+
+DAY: Final = 86_400_000
 
 Partition = tuple[tuple[str, str], ...]
 """(key, value) pairs in path order."""
@@ -115,7 +117,8 @@ class Version:
 @dataclass(frozen=True, slots=True)
 class Execution:
     """``at`` is in milliseconds after the start. ``wrote`` is the version that it made, ``bound``
-    the versions that its reads of datasets named.
+    the versions that its reads of datasets named. ``claimed``: its document, received at ``at``,
+    claims another time.
     """
 
     plan: str
@@ -124,12 +127,26 @@ class Execution:
     application: str = "app"
     wrote: Version | None = None
     bound: tuple[tuple[str, Version], ...] = ()
+    claimed: int | None = None
+
+    @property
+    def told_at(self) -> int:
+        """The time in its document."""
+        return self.at if self.claimed is None else self.claimed
+
+    def as_counted(self) -> Execution:
+        """A time more than a day after its receipt counts from the receipt."""
+        return self if self.told_at - self.at > DAY else replace(self, at=self.told_at)
 
 
 @dataclass(frozen=True, slots=True)
 class History:
     plans: Mapping[str, Plan]
     executions: tuple[Execution, ...] = field(default_factory=tuple)
+
+    def as_counted(self) -> History:
+        """The same, each execution at the time from which answers count it."""
+        return replace(self, executions=tuple(one.as_counted() for one in self.executions))
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,7 +18,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.oracle.comparison import ComparedHistory, Difference, budget, projected, told
-from tests.oracle.documents import submissions
+from tests.oracle.documents import START, receipts, submissions
 from tests.oracle.generation import (
     DEPTHS,
     long_history,
@@ -28,6 +28,7 @@ from tests.oracle.generation import (
     some_question,
     times_of,
     varied_history,
+    with_clocks,
     with_rewritten_jobs,
     with_versions,
 )
@@ -113,6 +114,28 @@ def test_the_last_write_of_a_table_is_none_of_a_branch(seed: int) -> None:
                 k: pair for k, pair in compared.last_writes(at).items() if len({*pair}) > 1
             }
             assert differing == {}, (at, in_short(history))
+
+
+@seeds
+@budget(10)
+def test_a_time_a_day_after_its_receipt_counts_from_that_receipt(seed: int) -> None:
+    """In answers, as the oracle counts it; a projection anew counts alike."""
+    random = Random(seed)
+    history = with_clocks(random, new_history(random))
+    order = list(range(len(submissions(history))))
+    random.shuffle(order)
+    counted = history.as_counted()
+    headwater = projected(history, order, receipts(history))
+    compared = ComparedHistory(counted, headwater.graph, headwater.catalogue)
+    asked = [some_question(random, counted) for _ in range(_QUESTIONS)]
+    assert [told(compared.differences(one)) for one in asked] == [""] * len(asked)
+    newest = max(one.at for one in counted.executions)
+    assert headwater.catalogue.newest_event(None) == START + newest
+    elements = headwater.elements()
+    headwater.projector.request_rebuild()
+    headwater.project()
+    assert headwater.elements() == elements
+    headwater.close()
 
 
 @seeds

@@ -133,6 +133,7 @@ class HistoryQuery(Query):
 
 class RunsQuery(HistoryQuery):
     state = Choice(labels.SHOWN_STATES, load_default=None)
+    doubtful = Flag(load_default=False)
     order = Choice(ExecutionOrder, load_default=ExecutionOrder.AT_FALLING, data_key="sort")
 
 

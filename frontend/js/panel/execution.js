@@ -25,6 +25,7 @@ export function execution(state, item) {
       time(item.at),
       element('span', {}, modeChip(item.mode), ' ', stateChip(item.state)),
     ),
+    item.countedAt && element('div', { class: 'muted' }, 'a doubtful time: it counts from its receipt, ', time(item.countedAt)),
     aside(state, item),
     item.formerName &&
       element('div', { class: 'muted' }, 'under the former name ', datasetLink(state, item.formerName)),

@@ -30,7 +30,11 @@ function keyOf({ target, plan }) {
 }
 
 function byTime(executions) {
-  return [...executions].sort((one, other) => compare(one.at, other.at) || compare(one.id, other.id));
+  return [...executions].sort((one, other) => compare(countedTime(one), countedTime(other)) || compare(one.id, other.id));
+}
+
+function countedTime({ at, countedAt }) {
+  return countedAt ?? at;
 }
 
 function compare(one, other) {

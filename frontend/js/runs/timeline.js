@@ -21,7 +21,7 @@
  */
 export function timelineOfTable(writes, versions, spell) {
   return merge(
-    writes.map(({ at, state, mode, job }) => ({ at, state, words: mode ?? 'write', job: job ?? null })),
+    writes.map(({ at, countedAt, state, mode, job }) => ({ at: countedAt ?? at, state, words: mode ?? 'write', job: job ?? null })),
     versions.map(({ first, changes, columns }) => ({
       at: first,
       changes: changes === null ? [`first schema, ${columns.length} columns`] : changes.map(spell),

@@ -71,7 +71,12 @@ const LISTINGS = {
     path: '/graph/runs',
     filters: ({ ended, at }) => ({ state: ended, at }),
     columns: [
-      { name: 'Ended', sort: 'at', newest: true, cell: ({ at }) => time(at) },
+      {
+        name: 'Ended',
+        sort: 'at',
+        newest: true,
+        cell: ({ at, countedAt }) => [time(at), countedAt && element('span', { class: 'muted block' }, 'doubtful, counts from ', time(countedAt))],
+      },
       { name: 'State', cell: ({ state }) => stateChip(state) },
       { name: 'Job', cell: ({ job }, state) => (job ? jobLink(state, job) : 'unknown') },
       { name: 'Wrote', cell: ({ target, kind }, state) => (target ? datasetLink(state, target) : kind === 'read' ? 'nothing, it only reads' : 'unknown') },

@@ -15,7 +15,9 @@ from graph_model.stores.protocols import ExecutionOrder, Page
 
 @dataclass(frozen=True, slots=True)
 class RunItem:
-    """One execution; ``run`` is the id of its run; ``target`` None: it only read."""
+    """One execution; ``run`` is the id of its run; ``target`` None: it only read. ``at`` and
+    ``counted_at`` are as in an ``ExecutionView``.
+    """
 
     id: str
     run: str
@@ -27,6 +29,7 @@ class RunItem:
     duration_ms: int | None
     error: str | None
     metrics: Any
+    counted_at: str | None = None
 
 
 @of_one_state
@@ -34,13 +37,20 @@ def all_runs(
     sources: Sources,
     *,
     state: str | None,
+    doubtful: bool = False,
     limit: int,
     cursor: str | None,
     at: int | None,
     order: ExecutionOrder = ExecutionOrder.AT_FALLING,
 ) -> Page[RunItem]:
     page = sources.catalogue.recent_executions(
-        sources.hidden, state=state, limit=limit, cursor=cursor, at=at, order=order
+        sources.hidden,
+        state=state,
+        doubtful=doubtful,
+        limit=limit,
+        cursor=cursor,
+        at=at,
+        order=order,
     )
     jobs = job_references(sources, {one.job for one in page.items})
     datasets = dataset_references(sources, {one.target for one in page.items if one.target})
@@ -50,12 +60,13 @@ def all_runs(
             run=one.run,
             job=jobs.get(one.job),
             target=datasets.get(one.target),
-            at=iso(one.at) or "",
+            at=iso(one.at + one.ahead) or "",
             state=one.state,
             kind=one.kind,
             duration_ms=one.duration_ms,
             error=cause_line(one.error),
             metrics=json.loads(one.metrics) if one.metrics else {},
+            counted_at=iso(one.at) if one.ahead else None,
         )
         for one in page.items
     )

@@ -12,6 +12,7 @@ from graph_model.answers.impact.outline import PlanOutline, outlines
 from graph_model.errors import InvalidDocument
 from graph_model.facts import Facts, merge
 from graph_model.naming import Rules
+from graph_model.producers.counted_times import NO_RECEIPT
 from graph_model.producers.registry import PRODUCERS, Producers
 from graph_model.producers.translation import Translation
 from graph_model.stores.protocols import DocumentState, StoredDocument, Submission
@@ -52,7 +53,7 @@ def _stored(one: Submission, position: int) -> StoredDocument:
         content_hash=one.content_hash,
         state=DocumentState.PENDING,
         reason=None,
-        received_at=0,
+        received_at=NO_RECEIPT,
         size=len(one.body),
         body=one.body,
     )

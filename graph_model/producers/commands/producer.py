@@ -50,7 +50,8 @@ class Commands:
     def spellings(self, document: StoredDocument) -> None:
         """None: a command names ids."""
 
-    def translator(self, rules: Rules) -> CommandTranslator:  # noqa: ARG002 - commands name ids
+    def translator(self, rules: Rules, clock_tolerance: int) -> CommandTranslator:  # noqa: ARG002
+        """Commands name ids, and the service that writes them gives them their time."""
         return CommandTranslator()
 
 

@@ -49,5 +49,5 @@ class Declarations:
     def spellings(self, document: StoredDocument) -> None:
         """None: the preview of naming rules shows the names of plans."""
 
-    def translator(self, rules: Rules) -> OpenLineageTranslator:
-        return OpenLineageTranslator(rules)
+    def translator(self, rules: Rules, clock_tolerance: int) -> OpenLineageTranslator:
+        return OpenLineageTranslator(rules, clock_tolerance)

@@ -47,7 +47,7 @@ def add_execution(collector: FactCollector, row: ExecutionRow) -> None:
 
 def run_elements(row: ExecutionRow) -> tuple[Vertex | Edge, ...]:
     """The graph elements of an execution: a function of its row alone."""
-    day = _elements_of_day(row.job, row.logical_plan, row.at // _DAY_MS)
+    day = _elements_of_day(row.job, row.logical_plan, row.claimed_at // _DAY_MS)
     return (
         *day,
         Vertex(row.run, labels.RUN),
@@ -71,7 +71,7 @@ def _elements_of_day(job: str, logical_plan: str, day: int) -> tuple[Vertex, Edg
 
 def _execution_vertex(row: ExecutionRow) -> Vertex:
     values: dict[str, Scalar | None] = {
-        "at": row.at,
+        "at": row.claimed_at,
         "state": row.state,
         "duration_ns": row.duration_ns,
         "error": row.error,

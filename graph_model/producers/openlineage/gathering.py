@@ -13,10 +13,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
+from dataclasses import replace
 from functools import partial
 from operator import itemgetter
 from threading import Lock
-from typing import Final
+from typing import Final, NamedTuple
 
 from cachetools import LRUCache
 
@@ -32,6 +33,7 @@ from graph_model.facts import (
 )
 from graph_model.naming import Rules
 from graph_model.producers.command_effects import NO_EFFECTS, CommandEffects
+from graph_model.producers.counted_times import TOLERANCE_MS, count_times
 from graph_model.producers.document_notes import projected
 from graph_model.producers.openlineage import (
     Event,
@@ -51,8 +53,15 @@ FACET_SET_ASIDE: Final = "facet-set-aside"
 _Set = frozenset[tuple[str, str]]
 
 
+class Terms(NamedTuple):
+    """The values on which facts depend beside documents: see ``Producer.translator``."""
+
+    rules: Rules
+    clock_tolerance: int = TOLERANCE_MS
+
+
 def translate_events(
-    documents: Sequence[StoredDocument], effects: CommandEffects, rules: Rules
+    documents: Sequence[StoredDocument], effects: CommandEffects, terms: Terms
 ) -> Outcome:
     """All facts of the documents of one key, in every scope; raises only Unavailable.
 
@@ -69,7 +78,7 @@ def translate_events(
         else:
             scopes.setdefault(document.scope, []).append(document)
     for scope, found in sorted(scopes.items()):
-        _translate_scope(scope, _read(found, outcome), effects, rules, outcome)
+        _translate_scope(scope, _read(found, outcome), effects, terms, outcome)
     return outcome
 
 
@@ -116,7 +125,7 @@ def former_facts(
     documents: Sequence[StoredDocument],
     outcome: Outcome,
     effects: CommandEffects,
-    rules: Rules,
+    terms: Terms,
     ongoing: OngoingRuns,
 ) -> Facts | None:
     """Facts that may be in the graph for these documents, other than those of all together (the
@@ -132,9 +141,9 @@ def former_facts(
     found: list[Part] = []
     for some in earlier:
         parts = ongoing.find(some)
-        found += translate_events(some, NO_EFFECTS, rules).parts if parts is None else parts
+        found += translate_events(some, NO_EFFECTS, terms).parts if parts is None else parts
         if _touches(effects, some):
-            found += translate_events(some, effects, rules).parts
+            found += translate_events(some, effects, terms).parts
     stays = {part.key for part in outcome.parts if isinstance(part, SharedFacts)}
     return merge(
         part for part in found if not isinstance(part, SharedFacts) or part.key not in stays
@@ -163,24 +172,27 @@ def _read(documents: Iterable[StoredDocument], outcome: Outcome) -> _Events:
 
 
 def _translate_scope(
-    scope: str, found: _Events, effects: CommandEffects, rules: Rules, outcome: Outcome
+    scope: str, found: _Events, effects: CommandEffects, terms: Terms, outcome: Outcome
 ) -> None:
+    rules = terms.rules
     told: list[tuple[StoredDocument, RunEvent]] = []
     for document, event in found:
         if isinstance(event, RunEvent):
             told.append((document, event))
         else:
             translate = partial(read_declaration, event, rules, scope)
-            _add([(document, event)], translate, effects, outcome)
+            _add([(document, event)], translate, effects, terms, outcome)
     for run in separate_runs(told, itemgetter(1)):
         events = [event for _, event in run.members]
-        _add(run.members, partial(read_run, events, rules, scope, run.mark), effects, outcome)
+        translate = partial(read_run, events, rules, scope, run.mark)
+        _add(run.members, translate, effects, terms, outcome)
 
 
 def _add(
     members: _Events,
     translate: Callable[[], SubjectTranslation],
     effects: CommandEffects,
+    terms: Terms,
     outcome: Outcome,
 ) -> None:
     """The facts of documents that succeed or fail together."""
@@ -192,6 +204,9 @@ def _add(
     except Exception as error:
         outcome.set_aside(documents, error)
         return
+    claims = ((event.at, document.received_at) for document, event in members)
+    own = count_times(translation.own, claims, terms.clock_tolerance)
+    translation = replace(translation, own=own)
     writes = [row for row in translation.own.rows if isinstance(row, ExecutionRow)]
     if writes and all(map(effects.prunes, writes)):
         outcome.hide(documents, dropped=all(map(effects.drops, writes)))
@@ -214,5 +229,5 @@ def _arrivals(executions: Iterable[ExecutionRow], members: _Events) -> Iterator[
     """
     last = max(document.received_at for document, _ in members)
     for row in executions:
-        ending = [document.received_at for document, event in members if event.at == row.at]
+        ending = [document.received_at for document, event in members if event.at == row.claimed_at]
         yield ArrivalRow(row.id, min(ending, default=last))

@@ -41,8 +41,8 @@ class OpenLineage:
     def spellings(self, document: StoredDocument) -> None:
         """None: the preview of naming rules shows the names of plans."""
 
-    def translator(self, rules: Rules) -> OpenLineageTranslator:
-        return OpenLineageTranslator(rules)
+    def translator(self, rules: Rules, clock_tolerance: int) -> OpenLineageTranslator:
+        return OpenLineageTranslator(rules, clock_tolerance)
 
 
 class OpenLineageTranslator:
@@ -50,8 +50,8 @@ class OpenLineageTranslator:
 
     additions = None
 
-    def __init__(self, rules: Rules) -> None:
-        self._rules = rules
+    def __init__(self, rules: Rules, clock_tolerance: int) -> None:
+        self._terms = openlineage.Terms(rules, clock_tolerance)
         self._ongoing = openlineage.OngoingRuns()
 
     def forget(self) -> None:
@@ -63,7 +63,7 @@ class OpenLineageTranslator:
         new: Collection[int],  # noqa: ARG002 - all events of a key are translated together
         effects: CommandEffects,
     ) -> Projection:
-        outcome = openlineage.translate_events(documents, effects, self._rules)
-        former = openlineage.former_facts(documents, outcome, effects, self._rules, self._ongoing)
+        outcome = openlineage.translate_events(documents, effects, self._terms)
+        former = openlineage.former_facts(documents, outcome, effects, self._terms, self._ongoing)
         self._ongoing.keep(documents, outcome)
         return projection_of(outcome, former, documents)

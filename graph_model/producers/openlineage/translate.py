@@ -351,8 +351,11 @@ def _run_row(state: RunState, place: JobPlace, subject: _Subject) -> RunRow:
 
 
 def _digest_of(*rows: RunRow | ExecutionRow | EventRow | EventLabelRow) -> str:
-    """A digest of all fields of rows that have no id yet."""
-    return identity.digest(*([*row] for row in rows))
+    """A digest of all fields of rows that have no id yet, as their documents have them."""
+    # ``ahead``, the last field of an ExecutionRow, is of no document.
+    return identity.digest(
+        *([*row[:-1]] if isinstance(row, ExecutionRow) else [*row] for row in rows)
+    )
 
 
 def _is_broken(state: RunState) -> bool:

@@ -18,6 +18,7 @@ from graph_model.facts import ArrivalRow, ExecutionRow, Facts
 from graph_model.naming import Rules
 from graph_model.producers.client_spellings import SpelledRead, Spellings
 from graph_model.producers.command_effects import NO_EFFECTS, CommandEffects
+from graph_model.producers.counted_times import count_times
 from graph_model.producers.document_notes import projected
 from graph_model.producers.producer import Additions, ProjectAll, Reported
 from graph_model.producers.projections import FORGOTTEN_REASON, Projection, projection_of
@@ -80,8 +81,8 @@ class Spline:
         reads = (SpelledRead(one.sources, one.params, one.extra.get("roots")) for one in plan.reads)
         return Spellings(plan.labels, plan.name, plan.write.target, tuple(reads))
 
-    def translator(self, rules: Rules) -> SplineTranslator:
-        return SplineTranslator(rules)
+    def translator(self, rules: Rules, clock_tolerance: int) -> SplineTranslator:
+        return SplineTranslator(rules, clock_tolerance)
 
 
 class _Untranslatable(Exception):
@@ -129,8 +130,9 @@ def _weigh_head(head: PlanHead) -> int:
 class SplineTranslator:
     """Translates the documents of plan ids under one set of rules."""
 
-    def __init__(self, rules: Rules) -> None:
+    def __init__(self, rules: Rules, clock_tolerance: int) -> None:
         self._rules = rules
+        self._clock_tolerance = clock_tolerance
         self._heads = PlanHeads()
 
     def forget(self) -> None:
@@ -220,7 +222,7 @@ class SplineTranslator:
         facts, head = self._known_head(plan) if known else self._new_head(plan)
         if head.left_out and plan.body:
             outcome.states[plan.position] = projected(plan, head.left_out)
-        shown = _add_executions(head, remaining, effects, outcome, self._rules)
+        shown = self._add_executions(head, remaining, effects, outcome)
         if facts is None:
             return
         if shown or not remaining:
@@ -256,36 +258,41 @@ class SplineTranslator:
             for plan, events in gather(some).chosen.values():
                 facts, head = translate_plan(read_plan_document(plan), self._rules)
                 outcome.parts += [facts, _arrival(head.execution_plan, plan)]
-                _add_executions(head, events, NO_EFFECTS, outcome, self._rules)
+                self._add_executions(head, events, NO_EFFECTS, outcome)
         return outcome.facts if outcome.parts else None
 
+    def _add_executions(
+        self,
+        head: PlanHead,
+        events: Sequence[StoredDocument],
+        effects: CommandEffects,
+        outcome: Outcome,
+    ) -> int:
+        """Adds the facts of each event that no command covers; returns the number of those events.
 
-def _add_executions(
-    head: PlanHead,
-    events: Sequence[StoredDocument],
-    effects: CommandEffects,
-    outcome: Outcome,
-    rules: Rules,
-) -> int:
-    """Adds the facts of each event that no command covers; returns the number of those events.
+        One invalid event fails alone, without its plan and the other events.
+        """
+        shown = 0
+        for event in events:
+            try:
+                facts = self._execution(head, event)
+            except Exception as error:
+                outcome.set_aside([event], error)
+                shown += 1
+                continue
+            row = _execution_row(facts)
+            if effects.prunes(row):
+                outcome.hide([event], dropped=effects.drops(row))
+            else:
+                outcome.parts += [facts, _arrival(row.id, event)]
+                shown += 1
+        return shown
 
-    One invalid event fails alone, without its plan and the other events.
-    """
-    shown = 0
-    for event in events:
-        try:
-            facts = translate_execution(head, read_event_document(event), rules)
-        except Exception as error:
-            outcome.set_aside([event], error)
-            shown += 1
-            continue
-        row = _execution_row(facts)
-        if effects.prunes(row):
-            outcome.hide([event], dropped=effects.drops(row))
-        else:
-            outcome.parts += [facts, _arrival(row.id, event)]
-            shown += 1
-    return shown
+    def _execution(self, head: PlanHead, document: StoredDocument) -> Facts:
+        event = read_event_document(document)
+        facts = translate_execution(head, event, self._rules)
+        claim = (event.timestamp, document.received_at)
+        return count_times(facts, (claim,), self._clock_tolerance)
 
 
 def _arrival(owner: str, document: StoredDocument) -> Facts:

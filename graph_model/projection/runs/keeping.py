@@ -180,7 +180,7 @@ def _with_leftover_vertices(
     """The rows of which the graph has an unwanted vertex: where their write broke off before its
     edges, no day leads to it.
     """
-    vertices = [(row, {row.id, row.run, day_id(row.job, row.at)}) for row in rows]
+    vertices = [(row, {row.id, row.run, day_id(row.job, row.claimed_at)}) for row in rows]
     asked = set[str]().union(*(ids for _, ids in vertices)).difference(_ids(wanted))
     there = {
         vertex.id for some in batched(sorted(asked), _LOOKED_UP) for vertex in graph.vertices(some)
@@ -225,7 +225,7 @@ def _remove_rows(graph: Graph, rows: Iterable[ExecutionRow]) -> int:
     execution. Returns an upper bound of how many elements were removed.
     """
     rows = tuple(rows)
-    own = {row.id for row in rows} | {day_id(row.job, row.at) for row in rows}
+    own = {row.id for row in rows} | {day_id(row.job, row.claimed_at) for row in rows}
     _remove(graph, own)
     runs = _without_executions(graph, {row.run for row in rows})
     _remove(graph, runs)

@@ -11,8 +11,8 @@ from typing import Any, Final
 import sqlalchemy as sa
 from sqlalchemy.engine import Connection
 
-from graph_model.errors import FactConflict, Unavailable
-from graph_model.facts import Row
+from graph_model.errors import Unavailable
+from graph_model.facts import Row, agreed, as_documented
 from graph_model.storable_text import storable_value
 from graph_model.stores.catalogue.listing.uses import count_added, count_removed, take_turn
 from graph_model.stores.catalogue.origin import stamp
@@ -23,7 +23,13 @@ from graph_model.stores.catalogue.reading.value_tables import (
     input_values,
     is_input,
 )
-from graph_model.stores.catalogue.tables import STORAGE_OF, STORAGES, Storage, metadata
+from graph_model.stores.catalogue.tables import (
+    COUNTED,
+    STORAGE_OF,
+    STORAGES,
+    Storage,
+    metadata,
+)
 from graph_model.stores.database import after_keys, chunks, insert_rows, read, write
 from graph_model.stores.digests import HashSum
 from graph_model.stores.protocols import Origin
@@ -41,6 +47,7 @@ class SqlRows(CatalogueReader):
 
     def record(self, rows: Sequence[Row], origin: Origin | None = None) -> None:
         """Insert the rows whose key is new, and note their origin; FactConflict changes nothing.
+        A row that agrees with a stored one and counts from earlier takes its place.
 
         Known rows are looked up first, outside the transaction, so a repeat takes no lock. From the
         first table with a new row on, the insert in the transaction finds the known rows itself.
@@ -61,7 +68,9 @@ class SqlRows(CatalogueReader):
             write(self._engine, lambda connection: work(connection, _insert_unknown), Unavailable)
 
     def withdraw(self, rows: Sequence[Row]) -> None:
-        """Delete the rows that are stored with exactly these values."""
+        """Delete the rows that are stored with exactly these values, whatever the time from which
+        they count.
+        """
         asked: dict[Storage, list[Values]] = {}
         for row in rows:
             asked.setdefault(STORAGE_OF[type(row)], []).append(stored_values(row))
@@ -132,9 +141,11 @@ def _insert(connection: Connection, parts: Sequence[_Part]) -> None:
     for storage, batch in parts:
         added = insert_rows(connection, storage.table, records(storage, batch.values()))
         if added != len(batch):
-            _unknown(connection, storage, batch)  # raises where a stored row has other content
+            earlier = _unknown(connection, storage, batch)
             if storage.counted is not None:
                 raise _PartlyKnown
+            if earlier:
+                _replace(connection, storage, earlier)
         count_added(connection, storage, batch.values())
 
 
@@ -150,24 +161,34 @@ def _batches(rows: Iterable[Row]) -> dict[Storage, Batch]:
     for row in rows:
         storage = STORAGE_OF[type(row)]
         values = stored_values(row)
-        known = batches[storage].setdefault(_key_reader(storage)(values), values)
+        key = _key_reader(storage)(values)
+        known = batches[storage].setdefault(key, values)
         if known is not values and known != values:
-            raise FactConflict(f"{row!r} and {storage.row(*known)!r} share a key")
+            batches[storage][key] = _agreed(storage, known, values)
     return {storage: batch for storage, batch in batches.items() if batch}
 
 
 def _unknown(connection: Connection, storage: Storage, batch: Batch) -> Batch:
-    """The part of a batch that is not stored; FactConflict for a stored row with the same key and
-    other values.
+    """The part of a batch that is not stored, or that is to take the place of a stored row;
+    FactConflict for a stored row with the same key that does not agree.
     """
     unknown = dict(batch)
     for known in _near(connection, storage, batch):
-        asked = unknown.pop(_key_reader(storage)(known), None)
-        if asked is not None and asked != known:
-            raise FactConflict(
-                f"{storage.row(*asked)!r} and the known {storage.row(*known)!r} share a key"
-            )
+        key = _key_reader(storage)(known)
+        asked = unknown.get(key)
+        if asked is not None and (asked == known or _agreed(storage, known, asked) == known):
+            del unknown[key]
     return unknown
+
+
+def _agreed(storage: Storage, one: Values, other: Values) -> Values:
+    return stored_values(agreed(storage.row(*one), storage.row(*other)))
+
+
+def _replace(connection: Connection, storage: Storage, batch: Batch) -> None:
+    """Put these rows in the place of the stored ones with the same keys."""
+    _remove(connection, storage, list(batch.values()))
+    insert_rows(connection, storage.table, records(storage, batch.values()))
 
 
 def _near(connection: Connection, storage: Storage, batch: Batch) -> Iterator[Values]:
@@ -212,10 +233,14 @@ def _remove(connection: Connection, storage: Storage, batch: Sequence[Values]) -
 
 @lru_cache
 def _delete(storage: Storage) -> sa.Delete:
-    same = []
+    same, given = [], {}
     for field in storage.fields:
-        value = sa.bindparam(f"old_{field.name}", type_=field.type)
-        same.append(field.is_not_distinct_from(value) if field.nullable else field == value)
+        given[field.name] = value = sa.bindparam(f"old_{field.name}", type_=field.type)
+        if field.name in storage.key or field.name not in storage.of_receipts:
+            same.append(field.is_not_distinct_from(value) if field.nullable else field == value)
+    if storage.of_receipts == COUNTED and COUNTED[0] not in storage.key:
+        own = storage.table.c
+        same.append(own.at + own.ahead == given["at"] + given["ahead"])
     return storage.table.delete().where(*same)
 
 
@@ -226,6 +251,8 @@ def _page_after(storage: Storage, last: Values | None) -> sa.Select[Any]:
 
 
 def _content(storage: Storage, values: Values) -> bytes:
+    if storage.of_receipts:
+        values = as_documented(storage.row(*values))
     line = json.dumps([storage.table.name, *values], ensure_ascii=True, separators=(",", ":"))
     return line.encode()
 

@@ -46,7 +46,7 @@ from graph_model.facts import (
 from graph_model.stores.catalogue.search_text import column_text, dataset_text, job_text
 from graph_model.stores.database import StoredId, StoredText
 
-VERSION: Final = 18
+VERSION: Final = 19
 """Tables of an older version are emptied: the catalogue is made from the journal anyway. A further
 index needs no version: a start makes it.
 """
@@ -223,6 +223,9 @@ executions = _table(
     sa.Index("catalogue_executions_by_job_and_run", "job", "run", "at", "application_id"),
     sa.Index("catalogue_executions_by_run", "run", "at"),
     sa.Index("catalogue_executions_by_plan", "plan_id", "at", "execution_plan"),
+    # The doubtful ones: of all, and of a job.
+    _partial_index("catalogue_executions_doubtful", "at", "id", where="ahead > 0"),
+    _partial_index("catalogue_executions_doubtful_by_job", "job", "at", where="ahead > 0"),
     ids="id subject plan_id execution_plan logical_plan job run target",
 )
 
@@ -353,6 +356,10 @@ declarations = _table(
 arrivals = _table(ArrivalRow, "catalogue_arrivals", ids="told", by_key=True)
 
 
+COUNTED: Final = ("at", "ahead")
+_TIMES_OF_RUNS: Final = ("started_at", "ended_at", "last_at")
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Storage:
     """The table of one kind of row. There is one object for each kind, hashed by its identity.
@@ -360,7 +367,8 @@ class Storage:
     Rows are looked up by the column ``owner`` of the key, which few of them share, or by their
     whole key if there is none. ``search`` gives the values of ``search_name`` and ``search_text``.
     The values of ``counted`` have their number of rows kept. ``hashed``: the rows follow from
-    documents, and are part of the catalogue's hash.
+    documents, and are part of the catalogue's hash, as documents have them: without the values of
+    ``of_receipts``, which follow from the times of receipts too (``facts.as_documented``).
     """
 
     row: type[Any]
@@ -369,6 +377,7 @@ class Storage:
     search: Callable[[Any], tuple[str, str]] | None = None
     counted: str | None = None
     hashed: bool = True
+    of_receipts: tuple[str, ...] = ()
 
     @property
     def key(self) -> tuple[str, ...]:
@@ -396,21 +405,21 @@ STORAGES: Final = (
     Storage(JobRow, jobs, "id", job_text),
     Storage(LogicalPlanRow, logical_plans, "id"),
     Storage(ExecutionPlanRow, execution_plans, "id"),
-    Storage(ExecutionRow, executions, "id"),
+    Storage(ExecutionRow, executions, "id", of_receipts=COUNTED),
     Storage(EventRow, events, "execution"),
     Storage(EventLabelRow, event_labels, "execution"),
     Storage(PartitionRow, partitions, "execution"),
     Storage(ReadVersionRow, read_versions, "execution"),
-    Storage(NameRow, names, "execution"),
-    Storage(HostlessNameRow, hostless_names, "execution"),
-    Storage(RenameRow, renames, "execution"),
+    Storage(NameRow, names, "execution", of_receipts=COUNTED),
+    Storage(HostlessNameRow, hostless_names, "execution", of_receipts=COUNTED),
+    Storage(RenameRow, renames, "execution", of_receipts=COUNTED),
     Storage(SchemaUseRow, schema_uses, "logical_plan"),
     Storage(SupportRow, supports, owner=None),
     Storage(CommandRow, commands, "id"),
     Storage(ForgottenRow, forgotten, "content_hash"),
-    Storage(RunRow, runs, "id"),
+    Storage(RunRow, runs, "id", of_receipts=_TIMES_OF_RUNS),
     Storage(ApplicationRow, applications, "id"),
-    Storage(FacetRow, facets, owner=None, counted="digest"),
+    Storage(FacetRow, facets, owner=None, counted="digest", of_receipts=COUNTED),
     Storage(FacetBodyRow, facet_bodies, "id"),
     Storage(DeclarationRow, declarations, "id"),
     Storage(ArrivalRow, arrivals, "told", hashed=False),

@@ -290,8 +290,8 @@ class ExecutionHistory(Protocol):
         run: str | None = None,
         logical_plan: str | None = None,
     ) -> bool:
-        """Whether there is an execution at ``since <= at < before``; it counts under the run that
-        its own events name.
+        """Whether there is an execution at ``since <= claimed_at < before``; it counts under the
+        run that its own events name.
         """
 
     def times_of_runs(

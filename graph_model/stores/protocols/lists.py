@@ -79,7 +79,7 @@ class RunSummary:
 @dataclass(frozen=True, slots=True)
 class RecentExecution:
     """An execution that wrote or read, as the list of all runs shows it; ``target`` "" where it
-    wrote nothing; ``metrics`` is JSON.
+    wrote nothing; ``metrics`` is JSON. ``at`` and ``ahead`` are those of its ExecutionRow.
     """
 
     id: str
@@ -92,6 +92,7 @@ class RecentExecution:
     duration_ms: int | None
     error: str | None
     metrics: str
+    ahead: int
 
 
 class CatalogueLists(Protocol):
@@ -205,6 +206,7 @@ class CatalogueLists(Protocol):
         hidden: Collection[str],
         *,
         state: str | None = None,
+        doubtful: bool = False,
         counted: bool = True,
         limit: int = 100,
         cursor: str | None = None,
@@ -212,7 +214,7 @@ class CatalogueLists(Protocol):
         order: ExecutionOrder = ExecutionOrder.AT_FALLING,
     ) -> Page[RecentExecution]:
         """The writes and reads of all jobs, without those of hidden jobs and datasets. The total is
-        0 unless it is ``counted``.
+        0 unless it is ``counted``. ``doubtful``: only those with a doubtful time.
         """
 
     def attempts(self, jobs: Collection[str], at: int | None) -> frozenset[tuple[str, str]]:

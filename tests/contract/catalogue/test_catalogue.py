@@ -158,6 +158,26 @@ def test_a_conflict_behind_a_new_row_changes_nothing_either(catalogue: SqlCatalo
     assert list(catalogue.scan()) == [an_execution("ex-1"), told, later]
 
 
+def test_of_rows_with_other_receipts_the_one_that_counts_first_holds(
+    catalogue: SqlCatalogue,
+) -> None:
+    """Whatever comes first; the hash knows nothing of receipts, and each withdraws the other."""
+    early: list[Row] = [an_execution("ex-1", at=5, ahead=95), NameRow("n", "l", "ex-1", 5, 95)]
+    late: list[Row] = [an_execution("ex-1", at=8, ahead=92), NameRow("n", "l", "ex-1", 8, 92)]
+    for rows in ([late, early], [early, late], [late + early]):
+        catalogue.clear()
+        for some in rows:
+            catalogue.record(some)
+        assert list(catalogue.scan()) == early
+    digest = catalogue.digest()
+    catalogue.withdraw(late)
+    assert list(catalogue.scan()) == []
+    catalogue.record([an_execution("ex-1", at=100), NameRow("n", "l", "ex-1", 100)])
+    assert catalogue.digest() == digest
+    with pytest.raises(FactConflict, match="ex-1"):
+        catalogue.record([an_execution("ex-1", at=5, ahead=96)])
+
+
 def test_two_rows_of_one_call_with_one_key_must_agree(catalogue: SqlCatalogue) -> None:
     catalogue.record([an_execution("ex-1"), an_execution("ex-1")])
     with pytest.raises(FactConflict):

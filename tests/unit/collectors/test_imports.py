@@ -299,17 +299,20 @@ def test_another_service_rejects_no_document() -> None:
     web.server_close()
 
 
-def test_the_journal_destination_keeps_the_time_of_an_export(tmp_path: Path) -> None:
+def test_the_journal_destination_keeps_a_past_time_of_an_export(
+    tmp_path: Path,
+) -> None:
     database = open_database(tmp_path / DATABASE_FILE)
     journal = SqlJournal(database)
     pieces = [
         Piece(PLAN_KIND, "1.2", a_plan(), "x:1", received_at=7),
         Piece(EVENT_KIND, "1.2", an_event(), "x:2"),
+        Piece(EVENT_KIND, "1.2", an_event(durationNs=1), "x:3", received_at=100),
     ]
     JournalDestination(journal, lambda: 99, "import", "console").take(
         [prepare(piece) for piece in pieces]
     )
-    assert [item.received_at for item in journal.entries().items] == [99, 7]
+    assert [item.received_at for item in journal.entries().items] == [99, 99, 7]
     database.dispose()
 
 

@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from graph_model.errors import GraphRejected
-from graph_model.facts import Row, Vertex
+from graph_model.facts import ExecutionRow, Row, Vertex
 from graph_model.producers.commands.documents import Cutoff, Forget, Prune
 from graph_model.producers.registry import PRODUCERS
 from graph_model.projection.runs.window import ALL
@@ -49,6 +49,7 @@ from tests.unit.graph_model.projection.projector.test_projector import (
 
 OTHER = "77777777-2222-5333-8444-555555555555"
 START = 1_700_000_000_000
+YEAR_9999 = 253_402_300_799_000
 DAY = 86_400_000
 
 
@@ -123,6 +124,23 @@ def check_equal(submissions: Sequence[Submission], batch_size: int = 5_000) -> l
     records = translated(lines, batch_size)
     assert content(records) == (list(elements), list(rows))
     return records
+
+
+def test_a_doubtful_time_counts_from_the_first_receipt_as_in_the_service() -> None:
+    """Also where an overlapping export has the document with a later receipt."""
+    headwater = small_headwater(ALL)
+    for number, one in enumerate([plan(a_plan()), event(an_event(YEAR_9999)), *runs(2)]):
+        headwater.accept(one, received_at=START + number)
+    headwater.project()
+    lines = [line.decode() for line in dump(headwater.journal._engine, 1, lambda *_: None)]
+    elements, rows = headwater.elements()
+    headwater.close()
+    late = [
+        line.replace(f'"receivedAt":{START + 1}', f'"receivedAt":{START + 9}') for line in lines
+    ]
+    assert late != lines
+    assert content(translated([*late, *lines])) == (list(elements), list(rows))
+    assert START + 1 in {row.at for row in rows if isinstance(row, ExecutionRow)}
 
 
 def set_aside(records: Iterable[Record]) -> list[dict[str, Any]]:

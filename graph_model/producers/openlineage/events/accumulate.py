@@ -107,10 +107,18 @@ def accumulate(events: Iterable[RunEvent], rules: Rules = DEFAULT_RULES) -> RunS
         started_at=(start or ordered[0]).at,
         ended_at=end.at if end else None,
         last_at=ordered[-1].at,
-        duration_ns=end.time - start.time if start and end and end.time >= start.time else None,
+        duration_ns=_duration(start, end) if start and end else None,
         producer=next((e.producer for e in reversed(ordered) if e.producer), ""),
         start_told=start is not None,
     )
+
+
+def _duration(start: RunEvent, end: RunEvent) -> int | None:
+    """Nanoseconds; None where the end is before the start, or three centuries after it, which is
+    more than a store's number holds: one of their clocks is wrong.
+    """
+    duration = end.time - start.time
+    return duration if 0 <= duration < 2**63 else None
 
 
 def seen_running(events: Iterable[RunEvent], rules: Rules = DEFAULT_RULES) -> tuple[RunState, ...]:

@@ -27,6 +27,7 @@ from graph_model.stores.catalogue.reading.applications import (
     under_applications,
 )
 from graph_model.stores.catalogue.reading.conditions import (
+    is_doubtful,
     pairs_from,
     shown_state,
     successful,
@@ -92,7 +93,10 @@ class SqlExecutionHistory(CatalogueReader):
     ) -> bool:
         own = executions.c
         given = _equal(job=job, run=run, logical_plan=logical_plan)
-        asked = sa.select(own.id).where(*given, own.at >= since, own.at < before).limit(1)
+        counted = sa.and_(own.ahead == 0, own.at >= since, own.at < before)
+        claimed = own.at + own.ahead
+        doubtful = sa.and_(is_doubtful(own), claimed >= since, claimed < before)
+        asked = sa.select(own.id).where(*given, sa.or_(counted, doubtful)).limit(1)
         with self._read() as connection:
             return connection.execute(asked).first() is not None
 

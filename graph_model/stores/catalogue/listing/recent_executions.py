@@ -12,7 +12,7 @@ import sqlalchemy as sa
 
 from graph_model import labels
 from graph_model.stores.catalogue.reading.applications import run_of
-from graph_model.stores.catalogue.reading.conditions import shown_state, until
+from graph_model.stores.catalogue.reading.conditions import is_doubtful, shown_state, until
 from graph_model.stores.catalogue.reading.reader import CatalogueReader
 from graph_model.stores.catalogue.reading.sort_orders import ListKeys, unknown_last
 from graph_model.stores.catalogue.reading.value_tables import at_values, input_column
@@ -32,6 +32,7 @@ class SqlRecentExecutions(CatalogueReader):
         hidden: Collection[str],
         *,
         state: str | None = None,
+        doubtful: bool = False,
         counted: bool = True,
         limit: int = 100,
         cursor: str | None = None,
@@ -50,6 +51,8 @@ class SqlRecentExecutions(CatalogueReader):
             chosen.append(columns.running if running else columns.state == state)
             if state == labels.COMPLETED:
                 chosen.append(~columns.running)
+        if doubtful:
+            chosen.append(is_doubtful(columns))
         asked = sa.select(
             columns.id,
             columns.job,
@@ -61,6 +64,7 @@ class SqlRecentExecutions(CatalogueReader):
             DURATION_MS.label("duration_ms"),
             columns.error,
             columns.metrics,
+            columns.ahead,
         ).where(*chosen)
         keys = ListKeys(f"recent by {order}", order.falls, _keys(order))
         values = at_values(hidden)

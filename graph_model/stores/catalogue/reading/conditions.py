@@ -16,6 +16,14 @@ def until(column: sa.ColumnElement[int], at: int | None) -> tuple[sa.ColumnEleme
     return () if at is None else (column <= at,)
 
 
+def is_doubtful(of: Any) -> sa.ColumnElement[bool]:
+    """The condition that an execution counts from its receipt (``producers.counted_times``), in the
+    words of its indexes.
+    """
+    doubtful: sa.ColumnElement[bool] = of.ahead > sa.literal_column("0")
+    return doubtful
+
+
 def successful(of: Any, *, writes_only: bool) -> tuple[sa.ColumnElement[bool], ...]:
     """The condition that an execution (``of``: columns of the table or an alias) completed."""
     completed = of.state == labels.COMPLETED

@@ -457,6 +457,14 @@ def test_whether_an_execution_is_stored_asks_by_its_own_run(catalogue: SqlCatalo
     assert catalogue.has_execution("job-1", 0, 900, logical_plan="lp-1")
 
 
+def test_whether_an_execution_is_stored_asks_by_its_own_time(catalogue: SqlCatalogue) -> None:
+    """As its day in the graph does, not by the time from which answers count it."""
+    catalogue.record([an_execution("own", at=500, ahead=9_000), an_execution("usual", at=700)])
+    assert catalogue.has_execution("job-1", 9_500, 9_501)
+    assert not catalogue.has_execution("job-1", 500, 501)
+    assert catalogue.has_execution("job-1", 700, 701)
+
+
 def by_version(catalogue: SqlCatalogue) -> object:
     return catalogue.version_writes([VersionSpan("ds-1", "", 5)], most=9)
 

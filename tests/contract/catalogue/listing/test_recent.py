@@ -10,7 +10,7 @@ from graph_model.stores.catalogue import SqlCatalogue
 from graph_model.stores.database import open_database
 from graph_model.stores.protocols import RecentExecution
 from tests.contract.databases import recorded_plans
-from tests.contract.rows import EXECUTIONS, TIMES, a_job, property_test
+from tests.contract.rows import EXECUTIONS, TIMES, a_job, an_execution, property_test
 
 _JOBS = [a_job(f"job-{n}", "ns", f"job {n}") for n in range(4)]
 
@@ -52,6 +52,19 @@ def test_pages_together_are_all_writes_and_reads_newest_first(
         if cursor is None:
             break
     assert [one.id for one in found] == expected
+
+
+def test_doubtful_executions_are_listed_alone_from_an_index_of_their_own() -> None:
+    engine = open_database("sqlite://")
+    catalogue = SqlCatalogue(engine)
+    doubtful = [an_execution(f"ex-{number}", at=number, ahead=5) for number in range(3)]
+    catalogue.record([*doubtful, *(an_execution(f"ok-{number}", at=number) for number in range(9))])
+    with recorded_plans(engine) as lines:
+        page = catalogue.recent_executions((), doubtful=True, limit=2)
+    assert [(one.id, one.at, one.ahead) for one in page.items] == [("ex-2", 2, 5), ("ex-1", 1, 5)]
+    assert page.total == 3
+    assert any("catalogue_executions_doubtful" in line for line in lines)
+    engine.dispose()
 
 
 def test_a_page_follows_the_index_by_time() -> None:

@@ -49,7 +49,7 @@ class Lines:
     def submission(self, reported: Reported) -> Submission:
         raise NotImplementedError
 
-    def translator(self, rules: Rules) -> LinesTranslator:
+    def translator(self, rules: Rules, clock_tolerance: int) -> LinesTranslator:
         return LinesTranslator()
 
 

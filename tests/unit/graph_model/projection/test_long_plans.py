@@ -51,8 +51,8 @@ Elements = tuple[object, object]
 class MeasuredTranslator(SplineTranslator):
     """Notes how many documents it is given at once."""
 
-    def __init__(self, rules: Rules, given: list[int]) -> None:
-        super().__init__(rules)
+    def __init__(self, rules: Rules, clock_tolerance: int, given: list[int]) -> None:
+        super().__init__(rules, clock_tolerance)
         self._given = given
 
     def project(
@@ -68,8 +68,8 @@ class MeasuredSpline(Spline):
     def __init__(self) -> None:
         self.given: list[int] = []
 
-    def translator(self, rules: Rules) -> SplineTranslator:
-        return MeasuredTranslator(rules, self.given)
+    def translator(self, rules: Rules, clock_tolerance: int) -> SplineTranslator:
+        return MeasuredTranslator(rules, clock_tolerance, self.given)
 
 
 class DyingGraph:
