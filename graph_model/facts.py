@@ -264,8 +264,9 @@ class ReadVersionRow(NamedTuple):
 
 
 class NameRow(NamedTuple):
-    """At ``at`` an execution saw the dataset ``name`` stand for the dataset ``location``; ``ahead``
-    is that of the execution, here and below.
+    """At ``at`` an execution saw the dataset ``name`` stand for the dataset ``location``; with one
+    id as both, it stands for itself from then on, and has lost the names that it had. ``ahead`` is
+    that of the execution, here and below.
     """
 
     name: str

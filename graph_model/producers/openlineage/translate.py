@@ -601,11 +601,17 @@ def _metrics(
 def add_names(
     collector: FactCollector, dataset: Dataset, names: DatasetNamer, execution: str, at: int
 ) -> None:
-    """The catalog names and locations from a dataset's symlinks."""
+    """The catalog names and locations from a dataset's symlinks. Deleted, they leave the dataset
+    standing for itself, without the names that it had.
+    """
     facet = dataset.facets.get("symlinks")
-    if facet is None or facet.deleted:
+    if facet is None:
         return
     own = names.use(*dataset.key).dataset
+    if facet.deleted:
+        alone = add_dataset(collector, own)
+        collector.add(NameRow(alone, alone, execution, at))
+        return
     for link in facet.value:
         name, location = direction(own, link, names.symlink(link))
         name_id = add_dataset(collector, name)

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Iterator
 from typing import Any, Final
 
 import sqlalchemy as sa
 
 from graph_model.facts import NameRow, RenameRow
-from graph_model.stores.catalogue.reading.conditions import pairs_from, until
+from graph_model.stores.catalogue.reading.conditions import pairs_from
 from graph_model.stores.catalogue.reading.reader import CatalogueReader
 from graph_model.stores.catalogue.reading.value_tables import (
     input_column,
@@ -20,6 +20,7 @@ from graph_model.stores.catalogue.reading.value_tables import (
 )
 from graph_model.stores.catalogue.tables import hostless_names, names, renames
 from graph_model.stores.database import StoredId
+from graph_model.stores.protocols import NEVER
 
 _MOMENT: Final = (("name", StoredId()), ("at", sa.BigInteger()))
 _RENAMES_BY: Final = prepared(sa.select(renames).where(is_input(renames.c.execution)))
@@ -34,13 +35,9 @@ class SqlCatalogNames(CatalogueReader):
         return tuple(sorted(NameRow(*row) for row in found))
 
     def location_of(self, name: str, at: int | None) -> str | None:
-        order = (names.c.at, names.c.execution, names.c.location)
-        asked = sa.select(names.c.location).where(names.c.name == name).limit(1)
-        last = asked.where(*until(names.c.at, at)).order_by(*(column.desc() for column in order))
+        asked = sa.select(location_at(sa.literal(name, StoredId()), NEVER if at is None else at))
         with self._read() as connection:
-            found: str | None = connection.execute(last).scalar()
-            if found is None and at is not None:
-                found = connection.execute(asked.order_by(*order)).scalar()
+            found: str | None = connection.execute(asked).scalar()
             if found is None:
                 found = connection.execute(_only_location_of(name)).scalar()
         return found
@@ -105,11 +102,17 @@ def _locations() -> sa.Select[Any]:
 
 
 def location_at(name: Any, at: Any) -> Any:
-    """The location of a name: the last one observed until then, else the first one."""
-    seen = names.alias("seen_names").c
+    """The location of a name: the last one observed until then, or itself if that one has lost its
+    names since; else the first one.
+    """
+    seen, lost = names.alias("seen_names").c, names.alias("lost_names").c
     order = (seen.at, seen.execution, seen.location)
     own = sa.select(seen.location).where(seen.name == name).limit(1)
-    last = own.where(seen.at <= at).order_by(*(column.desc() for column in order))
+    itself = lost.name == seen.location, lost.location == seen.location
+    gone = sa.select(sa.func.min(lost.at)).where(*itself, lost.at > seen.at).scalar_subquery()
+    stood = sa.case((gone <= at, seen.name), else_=seen.location)
+    last = sa.select(stood).where(seen.name == name, seen.at <= at).limit(1)
+    last = last.order_by(*(column.desc() for column in order))
     return sa.func.coalesce(last.scalar_subquery(), own.order_by(*order).scalar_subquery())
 
 
@@ -117,7 +120,7 @@ def location_at(name: Any, at: Any) -> Any:
 def _names_around() -> sa.CompoundSelect[Any]:
     asked = input_column()
     pairs = (_pairs_around(asked, table) for table in (names, hostless_names))
-    return sa.union_all(*pairs)
+    return sa.union_all(*(select for found in pairs for select in found))
 
 
 def _only_location_of(name: str) -> sa.Select[Any]:
@@ -138,9 +141,10 @@ def _only_locations(pairs: Iterable[tuple[str, str]]) -> frozenset[tuple[str, st
     return frozenset((name, found.pop()) for name, found in locations.items() if len(found) == 1)
 
 
-def _pairs_around(asked: sa.CTE, table: sa.Table) -> sa.Select[Any]:
+def _pairs_around(asked: sa.CTE, table: sa.Table) -> Iterator[sa.Select[Any]]:
     """The names of the given datasets, then every location of these names and of the given ones,
-    with 1 for the names without servers.
+    with 1 for the names without servers; a name of a location that has lost names stands for itself
+    as well.
     """
     seen = table.alias(f"seen_{table.name}").c
     names_of = pairs_from(seen.location, seen.name, asked, name=f"names_of_{table.name}").c
@@ -150,7 +154,12 @@ def _pairs_around(asked: sa.CTE, table: sa.Table) -> sa.Select[Any]:
     ).cte(f"called_{table.name}")
     pairs = pairs_from(table.c.name, table.c.location, called, name=f"pairs_{table.name}").c
     flag: sa.ColumnElement[int] = sa.literal_column("1" if table is hostless_names else "0")
-    return sa.select(pairs.first, pairs.second, flag).where(pairs.second.is_not(None))
+    yield sa.select(pairs.first, pairs.second, flag).where(pairs.second.is_not(None))
+    if table is names:
+        lost = names.alias("lost_names").c
+        itself = lost.name == pairs.second, lost.location == pairs.second
+        gone = sa.select(sa.literal(1)).where(*itself).exists()
+        yield sa.select(pairs.first, pairs.first, flag).where(gone)
 
 
 @made_once

@@ -212,6 +212,17 @@ def test_writes_to_a_name_count_where_it_stood(catalogue: SqlCatalogue) -> None:
     assert catalogue.names_around(["none"]) == frozenset()
 
 
+def test_a_location_that_stands_for_itself_has_lost_its_names(catalogue: SqlCatalogue) -> None:
+    catalogue.record([NameRow("name", "here", "ex-2", 2), NameRow("here", "here", "ex-4", 4)])
+    catalogue.record([NameRow("name", "here", "ex-6", 6)])
+    stood = {1: "here", 3: "here", 4: "name", 5: "name", 6: "here", 7: "here"}
+    assert {at: catalogue.location_of("name", at) for at in stood} == stood
+    moments = [("name", at) for at in stood]
+    assert catalogue.locations_of(moments) == {("name", at): stood[at] for at in stood}
+    assert catalogue.names_around(["name"]) == {("name", "here"), ("name", "name")}
+    assert catalogue.names_around(["here"]) > {("name", "here"), ("name", "name")}
+
+
 def test_a_name_without_servers_stands_for_the_only_location(catalogue: SqlCatalogue) -> None:
     catalogue.record([HostlessNameRow("topic", "here", "ex-2", 2)])
     catalogue.record([HostlessNameRow("topic", "here", "ex-3", 3)])

@@ -8,8 +8,11 @@ from typing import Any
 import pytest
 
 from graph_model import labels
+from graph_model.answers.nodes import catalog_names
 from graph_model.facts import DatasetRow
+from graph_model.lineage.history.history import History
 from graph_model.lineage.questions import Question
+from graph_model.stores.protocols import Direction
 from tests.projections import SmallHeadwater, lineage_event, small_headwater
 
 
@@ -74,3 +77,29 @@ def test_a_rename_of_a_dataset_event_is_followed(headwater: SmallHeadwater) -> N
         row.mode for row in headwater.catalogue.executions(target=named["s3://lake/new"]).items
     }
     assert modes == {labels.OVERWRITE}
+
+
+def test_deleted_symlinks_take_the_names_away_until_they_are_given_again(
+    headwater: SmallHeadwater,
+) -> None:
+    link = {"identifiers": [{"namespace": "hive://m", "name": "hr.t", "type": "TABLE"}]}
+    headwater.accept(write("load", 1, "s", "t", "a"), about("t", 2, symlinks=link))
+    headwater.accept(about("t", 4, symlinks={"_deleted": True}), about("t", 6, symlinks=link))
+    headwater.project()
+    named = ids(headwater)
+    (name,) = (uri for uri in named if uri.startswith("hive:"))
+    table, called = named["s3://lake/t"], named[name]
+    catalogue, sources = headwater.catalogue, headwater.sources
+    days = {day: 1767225600000 + (day - 1) * 86_400_000 + 43_200_000 for day in (3, 5, 7)}
+    stood = {day: catalogue.location_of(called, at) for day, at in days.items()}
+    assert stood == {3: table, 5: called, 7: table}
+    history = History(catalogue)
+    located = history.names.locate((called, at) for at in days.values())
+    assert located == {(called, at): stood[day] for day, at in days.items()}
+    shown = {day: catalog_names(sources, history, {table}, at) for day, at in days.items()}
+    assert shown == {3: {table: [name]}, 5: {}, 7: {table: [name]}}
+    for day, at in days.items():
+        found = sources.lineage.ask(Question(called, Direction.UPSTREAM, 2, at))
+        assert (named["s3://lake/s"] in found.datasets) is (day != 5)
+        alone = sources.lineage.ask(Question(table, Direction.UPSTREAM, 2, at))
+        assert named["s3://lake/s"] in alone.datasets
