@@ -35,7 +35,8 @@ class ExecutionView:
     """One execution as lists and pages show it.
 
     ``version`` is the id of the table version that it made, None where not reported; ``branch``
-    None: the main branch. ``former_name`` is set in the history of a table that was renamed later.
+    None: the main branch. ``former_name`` is set in the history of a table that was renamed later,
+    ``location`` in the history of another location that shares files with the one written.
     ``at`` is the execution's own time, ``counted_at`` the one from which answers count it where its
     own is doubtful (``producers.counted_times``).
     """
@@ -61,6 +62,7 @@ class ExecutionView:
     branch: str | None = None
     former_name: DatasetReference | None = None
     counted_at: str | None = None
+    location: DatasetReference | None = None
 
 
 def execution_views(sources: Sources, rows: Sequence[ExecutionRow]) -> tuple[ExecutionView, ...]:

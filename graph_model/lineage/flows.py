@@ -6,6 +6,8 @@ and versions are not distinguished, nor are reads before a table moved. A write 
 than the main one does not count until the branch is published.
 
     a overwrites t, then b and c append to it  =>  a, b and c;  then d overwrites it  =>  d
+
+What wrote a location counts for every location that shares files with it, too.
 """
 
 from __future__ import annotations
@@ -38,8 +40,18 @@ def flows_into(
     """The plans, declared ones too, that wrote the present data of these datasets, each with its
     inputs.
     """
-    written = set(_written(datasets, catalogue, history))
-    written |= set(_declared(datasets, history))
+    around = history.locations.around(datasets)
+    bounds.note_locations(cut=history.locations.cut)
+    locations = {*datasets, *(other for others in around.values() for other in others)}
+    plans_into: defaultdict[str, set[str]] = defaultdict(set)
+    for place, plan in (*_written(locations, catalogue, history), *_declared(locations, history)):
+        plans_into[place].add(plan)
+    written = {
+        (dataset, plan)
+        for dataset, others in around.items()
+        for place in (dataset, *others)
+        for plan in plans_into[place]
+    }
     plans = {plan for _, plan in written}
     sources = read_sources(graph, structure, bounds, plans)
     rows = history.plans.rows(plans)

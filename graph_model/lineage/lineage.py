@@ -170,11 +170,12 @@ class Lineage:
             walk = WALKS[part.reach](
                 self._graph, self.history, bounds, end_of(at), structure=self._structure
             )
-            for moment, steps in walk.expand({moment_of(end, at) for end in ends}).items():
-                for step in steps:
-                    read = {one.dataset for _, one in step.inputs}
-                    if step.target or not found.datasets.isdisjoint(read):
-                        found.uses |= uses_of(step, moment)
+            expanded = walk.expand({moment_of(end, at) for end in ends})
+            steps = [(moment, step) for moment, some in expanded.items() for step in some]
+            for moment, step in self._tables(bounds).with_shared_reads(steps, at):
+                read = {one.dataset for _, one in step.inputs}
+                if step.target or not found.datasets.isdisjoint(read):
+                    found.uses |= uses_of(step, moment)
         answer = self._answer(question, found)
         attempts = self._attempts(found, at)
         return replace(answer, plans=tuple(sorted((*answer.plans, *attempts))))
@@ -226,8 +227,9 @@ class Lineage:
         neighbours than returned.
         """
         down = Direction.DOWNSTREAM
-        names = self.history.names.names_of(datasets)
-        called = {name for dataset in datasets for name in (dataset, *names[dataset])}
+        shared = self.history.locations.with_shared(datasets, at)
+        names = self.history.names.names_of(shared)
+        called = {name for dataset in shared for name in (dataset, *names[dataset])}
         of_jobs = self._graph.edges(jobs, down, (labels.HAS,), HUB_LIMIT)
         reading = self._graph.edges(called, down, (labels.FEEDS,), HUB_LIMIT)
         found = {edge.in_id for page in (of_jobs, reading) for edge in page.edges}

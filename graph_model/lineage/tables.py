@@ -143,8 +143,7 @@ class TableWalks:
             if not steps:
                 break
             reached = {read for _, step in steps for _, read in step.inputs}
-            around = self._around(reached, question)
-            steps = [(moment, self._with_shared_reads(step, around)) for moment, step in steps]
+            steps = self.with_shared_reads(steps, question.at)
             uses = {use for moment, step in steps for use in uses_of(step, moment)}
             found.steps += steps
             if level == 1 and job is not None:
@@ -165,12 +164,14 @@ class TableWalks:
             return []
         return [(moment, step) for moment, some in walk.expand(moments).items() for step in some]
 
-    def _around(
-        self, reads: Collection[Moment], question: Question
-    ) -> Mapping[str, Collection[str]]:
-        """Per dataset read the locations that share files with it."""
-        found = self._history.locations.around_at({read.dataset for read in reads}, question.at)
-        return {dataset: others for dataset, others in found.items() if others}
+    def with_shared_reads(
+        self, steps: Collection[tuple[Moment, Step]], at: int | None
+    ) -> list[tuple[Moment, Step]]:
+        """Steps with the moments of their writes; a read counts as one of each location around."""
+        read = {one.dataset for _, step in steps for _, one in step.inputs}
+        found = self._history.locations.around_at(read, at)
+        around = {dataset: others for dataset, others in found.items() if others}
+        return [(moment, self._with_shared_reads(step, around)) for moment, step in steps]
 
     def _steps_of_job(
         self, job: str, question: Question, found: TableFindings

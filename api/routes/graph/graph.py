@@ -23,6 +23,7 @@ from api.schemas.graph.queries import (
 )
 from api.schemas.graph.reply import (
     GraphReply,
+    HistoryReply,
     ItemReply,
     LastWriterReply,
     ListReply,
@@ -178,11 +179,11 @@ def dataset(query: Mapping[str, Any], dataset_id: str) -> Response:
 
 @blueprint.route("/datasets/<dataset_id>/history")
 @blueprint.arguments(HistoryQuery)
-@blueprint.describes(ListReply)
+@blueprint.describes(HistoryReply)
 def history(query: Mapping[str, Any], dataset_id: str) -> Response:
     """The executions that wrote a dataset, newest first."""
     page = dataset_history.history(current_sources(), dataset_id, **query)
-    return jsonify(page_reply(page))
+    return jsonify({**page_reply(page), "partial": to_json(page.partial)})
 
 
 @blueprint.route("/datasets/<dataset_id>/last-writer")

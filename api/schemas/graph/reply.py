@@ -115,6 +115,10 @@ class ListReply(Reply):
     next = fields.String(required=True, allow_none=True)
 
 
+class HistoryReply(ListReply):
+    cut = fields.Nested(PartialReply, required=True, allow_none=True, data_key="partial")
+
+
 class OperationReply(Reply):
     id = fields.String(required=True)
     kind = fields.String(required=True, metadata={"enum": ["read", "transform", "write"]})

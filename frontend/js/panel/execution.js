@@ -29,6 +29,7 @@ export function execution(state, item) {
     aside(state, item),
     item.formerName &&
       element('div', { class: 'muted' }, 'under the former name ', datasetLink(state, item.formerName)),
+    item.location && element('div', { class: 'muted' }, 'at ', datasetLink(state, item.location)),
     item.partitions?.length > 0 &&
       element('div', { class: 'muted' }, 'partitions ', data(item.partitions.join(', '), 'mono')),
     metrics(item.metrics),

@@ -4,12 +4,15 @@ The history of a renamed table continues under its new name: writes under the fo
 the list too, each with its name.
 
     ALTER TABLE a RENAME TO b, at 12:00  =>  of b: its own, and those of a before 12:00
+
+So are those of locations that share files with it: of a pattern those of its files.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
+from typing import Final
 
 from graph_model import labels
 from graph_model.answers.datasets.renames import RENAMES_FOLLOWED
@@ -18,9 +21,22 @@ from graph_model.answers.nodes import dataset_row
 from graph_model.answers.sources import Sources, of_one_state
 from graph_model.answers.visibility import open_node
 from graph_model.facts import ExecutionRow, RenameRow
+from graph_model.lineage import Partial
 from graph_model.lineage.history.history import History
 from graph_model.stores.cursors import EXECUTIONS, write_cursor
 from graph_model.stores.protocols import Page
+
+LOCATIONS_LISTED: Final = 20
+"""The locations that share files with a dataset of which a history has the writes: those written
+last; of more the history is partial.
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class WritePage(Page[ExecutionView]):
+    """``partial``: whether the writes of some locations are left out."""
+
+    partial: Partial | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +56,7 @@ class Tenure:
 @of_one_state
 def history(
     sources: Sources, dataset: str, *, limit: int, cursor: str | None, at: int | None
-) -> Page[ExecutionView]:
+) -> WritePage:
     """The executions that wrote a dataset, failed ones too; a write reported twice is listed once.
 
     Its place is that of its earliest report, on whatever page the others are. At most 20 renames
@@ -49,7 +65,10 @@ def history(
     sources = open_node(sources, labels.DATASET, dataset)
     dataset_row(sources, dataset)
     history = History(sources.catalogue)
-    tenures = [Tenure(dataset, None, at), *_former(sources, dataset, at)]
+    former = _former(sources, dataset, at)
+    beside = _written_beside(sources, history, dataset, at)
+    kept = beside[:LOCATIONS_LISTED]
+    tenures = [Tenure(dataset, None, at), *former, *(Tenure(one, None, at) for one in kept)]
     reported = [(tenure, history.writes.reports_of(tenure.dataset)) for tenure in tenures]
     reports = [group for _, groups in reported for group in groups]
     repeated = {
@@ -66,8 +85,17 @@ def history(
         cursor = page.next
         if cursor is None or len(rows) == limit:
             views = execution_views(sources, history.writes.completed(rows, reports))
-            marked = tuple(_marked(view, dataset) for view in views)
-            return Page(marked, page.total - len(repeated), cursor)
+            names = {tenure.dataset for tenure in former}
+            marked = tuple(_marked(view, dataset, names) for view in views)
+            partial = None if kept == beside else Partial("locations", LOCATIONS_LISTED)
+            return WritePage(marked, page.total - len(repeated), cursor, partial)
+
+
+def _written_beside(sources: Sources, history: History, dataset: str, at: int | None) -> list[str]:
+    """The visible locations that share files with a dataset and were written, newest first."""
+    around = set(history.locations.around_at((dataset,), at)[dataset]) - sources.hidden
+    times = sources.catalogue.last_writes(around, at) if around else {}
+    return sorted(times, key=lambda one: (-times[one], one))
 
 
 def _former(sources: Sources, dataset: str, at: int | None) -> list[Tenure]:
@@ -125,7 +153,9 @@ def _earlier(sources: Sources, tenure: Tenure) -> int:
     return sources.catalogue.executions(target=tenure.dataset, at=tenure.since, limit=1).total
 
 
-def _marked(view: ExecutionView, dataset: str) -> ExecutionView:
+def _marked(view: ExecutionView, dataset: str, former: Collection[str]) -> ExecutionView:
     if view.target is None or view.target.id == dataset:
         return view
-    return replace(view, former_name=view.target)
+    if view.target.id in former:
+        return replace(view, former_name=view.target)
+    return replace(view, location=view.target)

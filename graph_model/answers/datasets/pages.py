@@ -155,7 +155,10 @@ def dataset(sources: Sources, dataset: str, at: int | None) -> DatasetPage:
     sources = open_node(sources, labels.DATASET, dataset)
     row = dataset_row(sources, dataset)
     history = History(sources.catalogue)
-    item = _dataset_item(sources, row, history.writes.last((dataset,), at).get(dataset))
+    around = set(history.locations.around_at((dataset,), at)[dataset]) - sources.hidden
+    item = _dataset_item(
+        sources, row, max(history.writes.last({dataset, *around}, at).values(), default=None)
+    )
     times = _visible_plans(history, (dataset,), at)
     written_by = sources.catalogue.logical_plans(times.keys())
     keys = {key for plan in written_by for key in json.loads(plan.partition_keys)}
@@ -171,7 +174,7 @@ def dataset(sources: Sources, dataset: str, at: int | None) -> DatasetPage:
         names=tuple(catalog_names(sources, history, (dataset,), at).get(dataset, ())),
         schema=_schema(sources, dataset, at, about),
         writers=_neighbours(sources, written_by, times),
-        readers=_readers(sources, history, dataset, at),
+        readers=_readers(sources, history, {dataset, *around}, at),
         partition_keys=tuple(sorted(keys)),
         about=about,
         renamed_from=renamed.came_from,
@@ -182,17 +185,18 @@ def dataset(sources: Sources, dataset: str, at: int | None) -> DatasetPage:
 
 
 def _readers(
-    sources: Sources, history: History, dataset: str, at: int | None
+    sources: Sources, history: History, places: Collection[str], at: int | None
 ) -> tuple[Neighbour, ...]:
-    """Plans that read the dataset under any of its names, and that have visible writes or write
-    nothing.
+    """Plans that read one of these places (a dataset, the locations that share files with it) under
+    any name, and that have visible writes or write nothing.
     """
-    called = {dataset, *history.names.names_of((dataset,))[dataset]}
+    names = history.names.names_of(places)
+    called = {name for place in places for name in (place, *names[place])}
     page = sources.graph.edges(called, Direction.DOWNSTREAM, (labels.FEEDS,), HUB_LIMIT)
     plans = {e.in_id for e in page.edges if identity.kind_of(e.in_id) == labels.LOGICAL_PLAN}
     rows = sources.catalogue.logical_plans(plans)
-    places = history.names.locations_of({row.target for row in rows})
-    targets = {place for found in places.values() for place in found if place}
+    located = history.names.locations_of({row.target for row in rows})
+    targets = {place for found in located.values() for place in found if place}
     reading = {row.id for row in rows if not row.target}
     times = _visible_plans(history, targets | reading, at)
     return _neighbours(sources, [row for row in rows if row.id in times], times)
