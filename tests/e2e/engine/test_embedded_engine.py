@@ -391,6 +391,51 @@ def test_the_read_port_refuses_each_write_as_bytecode(
     connections.close()
 
 
+@pytest.mark.parametrize(
+    "question",
+    [
+        "g.V().repeat(both()).times(20).elementMap().fold()",
+        "g.V().repeat(both()).times(20).group().by(label)",
+        "g.V().repeat(both()).times(12).path().by(elementMap()).fold()",
+    ],
+)
+def test_a_traversal_that_fills_the_heap_fails_and_the_engine_lives(
+    read_url: str, doors: EmbeddedServer, question: str
+) -> None:
+    """It ended the engine for everybody. On a slow machine its time is over first."""
+    pid = doors.pid
+    bounds = r"fills the memory|after 30 seconds|evaluationTimeout|folds at most 1000000"
+    with pytest.raises(GremlinServerError, match=bounds):
+        answers(read_url, question)
+    assert doors.pid == pid
+    assert doors.alive()
+
+
+def test_no_request_takes_the_bounds_of_the_read_port_away(read_url: str) -> None:
+    connections = Connections(read_url, EMBEDDED)
+    request = without("ReadBounds")
+    request.add_step("V")
+    with pytest.raises(GraphRejected, match="withoutStrategies"):
+        connections.submit(request)
+    connections.close()
+
+
+@pytest.mark.parametrize(
+    ("question", "expected"),
+    [
+        ("g.V().hasLabel('job').out('has').hasLabel('day')", "g.V().hasLabel('day')"),
+        ("g.V().as('a').out().as('b').select('a', 'b').count()", "g.E().count()"),
+        ("g.V().hasLabel('job').repeat(out()).until(__.not(out())).path().count().is(gt(0)).count()",
+         "g.inject(1)"),
+        ("g.V().where(__.out('feeds')).count()", "g.E().hasLabel('feeds').outV().dedup().count()"),
+    ],
+)  # fmt: skip
+def test_questions_within_the_bounds_have_their_answers(
+    read_url: str, question: str, expected: str
+) -> None:
+    assert answers(read_url, question) == answers(read_url, expected)
+
+
 READ_ONLY_STRATEGY = (
     "org.apache.tinkerpop.gremlin.process.traversal.strategy.verification.ReadOnlyStrategy"
 )

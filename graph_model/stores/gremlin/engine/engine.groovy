@@ -10,7 +10,7 @@
 //     any program that reaches the port, also from every page that a browser on this machine shows;
 //   * for the same reason a WebSocket opened by a page of another origin is refused, and so is plain
 //     HTTP: a request in an address needs no Origin, and without an answer it would wait for ever;
-//   * a second port, if configured, serves the same graph for reads alone;
+//   * a second port, if configured, serves the same graph for reads alone, each within bounds;
 //   * the owner learns from the ready file that this JVM, and no other program, holds the port;
 //   * upserts by id and the memory of threads are made cheap, each in a place that TinkerPop leaves
 //     to providers: a strategy of the traversal source, the executor of the server.
@@ -50,6 +50,11 @@ import org.apache.tinkerpop.gremlin.process.traversal.TraversalStrategy
 import org.apache.tinkerpop.gremlin.process.traversal.Traverser
 import org.apache.tinkerpop.gremlin.process.traversal.dsl.graph.GraphTraversalSource
 import org.apache.tinkerpop.gremlin.process.traversal.step.Mutating
+import org.apache.tinkerpop.gremlin.process.traversal.step.branch.RepeatStep
+import org.apache.tinkerpop.gremlin.process.traversal.step.filter.FilterStep
+import org.apache.tinkerpop.gremlin.process.traversal.step.map.FlatMapStep
+import org.apache.tinkerpop.gremlin.process.traversal.step.map.FoldStep
+import org.apache.tinkerpop.gremlin.process.traversal.step.map.GraphStep
 import org.apache.tinkerpop.gremlin.process.traversal.step.map.MergeEdgeStep
 import org.apache.tinkerpop.gremlin.process.traversal.step.map.MergeStep
 import org.apache.tinkerpop.gremlin.process.traversal.step.map.MergeVertexStep
@@ -188,6 +193,91 @@ class OnlyReads extends AbstractTraversalStrategy<TraversalStrategy.Verification
             it instanceof Mutating || it instanceof IoStep || it instanceof VertexComputing
         }
         if (refused != null) throw new VerificationException("this port only reads: ${refused}", traversal)
+    }
+}
+
+/**
+ * The bounds of the read port. A request that exceeds one fails, and its memory is free again; without them one
+ * `repeat(both()).path().fold()` fills the heap and ends the engine for everybody.
+ *
+ * Each step that can multiply traversers is followed by one that looks at the bounds, and each round of a loop and
+ * each fold() begins with one. A traverser stands for any number of equal ones, which fold() lists one by one.
+ */
+@CompileStatic
+class ReadBounds extends AbstractTraversalStrategy<TraversalStrategy.FinalizationStrategy>
+        implements TraversalStrategy.FinalizationStrategy {
+    static final int LOOK_EVERY = 512
+    static final long MOST_FOLDED = 1_000_000L // by all folds of a request
+    static final long LONGEST_NANOSECONDS = 30_000_000_000L // whatever limit the request names
+    static final double MUCH = 0.1d // of the old part of the heap, allocated by one request
+    static final double FULL = 0.7d // the graph at its capacity takes half of it, writers and answers need the rest
+    static final long PAUSE_NANOSECONDS = 2_000_000_000L
+    static final MemoryPoolMXBean OLD = ManagementFactory.memoryPoolMXBeans.find { it.name == 'PS Old Gen' }
+    static final com.sun.management.ThreadMXBean THREADS =
+            (com.sun.management.ThreadMXBean) ManagementFactory.threadMXBean
+    private static long collected = System.nanoTime()
+
+    @Override
+    void apply(Traversal.Admin<?, ?> traversal) {
+        for (Step step : new ArrayList<Step>(traversal.steps)) {
+            if (step instanceof FlatMapStep || step instanceof GraphStep) {
+                TraversalHelper.insertAfterStep(new BoundStep(traversal, false), step, traversal)
+            }
+            if (step instanceof FoldStep) {
+                TraversalHelper.insertBeforeStep(new BoundStep(traversal, true), step, traversal)
+            }
+        }
+        if (traversal.parent instanceof RepeatStep) traversal.addStep(0, new BoundStep(traversal, false))
+    }
+
+    static void fold(long number) {
+        ShortLivedThreads.Worker worker = (ShortLivedThreads.Worker) Thread.currentThread()
+        worker.folded += number
+        if (worker.folded > MOST_FOLDED || number > MOST_FOLDED) {
+            throw new IllegalStateException("the read port folds at most ${MOST_FOLDED} traversers: ask for less")
+        }
+    }
+
+    static void look() {
+        ShortLivedThreads.Worker worker = (ShortLivedThreads.Worker) Thread.currentThread()
+        if (++worker.passed % LOOK_EVERY != 0) return
+        if (System.nanoTime() - worker.began > LONGEST_NANOSECONDS) {
+            throw new IllegalStateException('the read port ends a traversal after 30 seconds: ask for less')
+        }
+        long allocated = THREADS.getThreadAllocatedBytes(worker.id)
+        if (worker.passed == LOOK_EVERY) worker.allocated = allocated
+        if (allocated - worker.allocated > MUCH * OLD.usage.max && isFull()) {
+            throw new IllegalStateException('the traversal fills the memory of the engine: ask for less at a time')
+        }
+    }
+
+    /** Whether what is alive fills the old part of the heap. What was not collected lately may be garbage. */
+    private static synchronized boolean isFull() {
+        MemoryUsage used = OLD.usage
+        if (used.used < FULL * used.max) return false
+        if (System.nanoTime() - collected > PAUSE_NANOSECONDS) {
+            System.gc()
+            collected = System.nanoTime()
+        }
+        OLD.collectionUsage.used >= FULL * used.max
+    }
+}
+
+/** Lets every traverser pass, within the bounds. */
+@CompileStatic
+class BoundStep extends FilterStep<Object> {
+    final boolean folds
+
+    BoundStep(Traversal.Admin traversal, boolean folds) {
+        super(traversal)
+        this.folds = folds
+    }
+
+    @Override
+    protected boolean filter(Traverser.Admin<Object> traverser) {
+        if (folds) ReadBounds.fold(traverser.bulk())
+        ReadBounds.look()
+        true
     }
 }
 
@@ -379,6 +469,9 @@ class ShortLivedThreads extends ThreadPoolExecutor {
     static class Worker extends Thread {
         long began
         long worked
+        long passed // traversers of this request, see ReadBounds
+        long allocated // bytes until its first look
+        long folded
 
         Worker(Runnable work, String name) {
             super(work, name)
@@ -400,7 +493,11 @@ class ShortLivedThreads extends ThreadPoolExecutor {
     }
 
     @Override
-    protected void beforeExecute(Thread thread, Runnable request) { ((Worker) thread).began = System.nanoTime() }
+    protected void beforeExecute(Thread thread, Runnable request) {
+        ((Worker) thread).began = System.nanoTime()
+        ((Worker) thread).passed = 0
+        ((Worker) thread).folded = 0
+    }
 
     /** An error thrown here ends the thread, and the executor makes another. */
     @Override
@@ -546,7 +643,7 @@ try {
     Graph graph = server.serverGremlinExecutor.graphManager.getGraph('graph')
     if (graph == null) throw new IllegalStateException('the graph cannot be opened, see above')
     serve(server, graph, new FilesStayInside(ready.parent), new UpsertsLookUpIds())
-    if (args.length > 3) serve(made(Settings.read(args[3]), 1), graph, new OnlyReads())
+    if (args.length > 3) serve(made(Settings.read(args[3]), 1), graph, new OnlyReads(), new ReadBounds())
     Files.createFile(ready)
 } catch (Throwable failure) {
     failure.printStackTrace()

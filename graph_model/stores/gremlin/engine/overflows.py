@@ -1,9 +1,10 @@
 """How often the graph outgrew a heap of this size: kept beside the engine's data, over restarts.
 
-After each overflow the service assumes a capacity a fifth smaller. Either the elements take more
-heap than the measured ones, or one large query filled the heap; only time tells the two apart. So a
-fifth comes back a day after the first overflow, two days after the second, and so on: a graph that
-really is too large for its heap overflows it less and less often.
+After each overflow of a graph that was at least half full (``supervisor``) the service assumes a
+capacity a fifth smaller. Either the elements take more heap than the measured ones, or one large
+query filled the heap; only time tells the two apart. So a fifth comes back a day after the first
+overflow, two days after the second, and so on: a graph that really is too large for its heap
+overflows it less and less often.
 
     overflow on day 0 => a fifth less until day 1; overflow on day 1 => a fifth less until day 3
 """

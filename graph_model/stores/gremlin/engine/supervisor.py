@@ -34,6 +34,9 @@ OUT_OF_MEMORY: Final = 3
 _LEARNED: Final = 0.8
 """The factor on the capacity after an overflow: elements may take more heap than the measured ones,
 so a number that did not fit is not tried again."""
+_HALF: Final = 0.5
+"""A graph that filled less of the capacity at the last count did not outgrow the heap since: a
+question filled it. While the graph is loaded, nothing is counted."""
 _CALM_SECONDS: Final = 900.0  # after a longer life the next end counts as a first one
 _FIRST_PAUSE_SECONDS: Final = 30.0
 _LONGEST_PAUSE_SECONDS: Final = 1800.0
@@ -208,6 +211,8 @@ class Supervisor:
         Headwater itself ends the engine only after ``stop``, which leaves no exit code.
         """
         code, heap = self._engine.exit_code, self._engine.heap_mb
+        if code == OUT_OF_MEMORY and self._was_half_empty:
+            return f"a question filled its {heap:,} MB, not the graph: ask for less at a time"
         if code == OUT_OF_MEMORY:
             self._overflows.add()
             return f"the graph no longer fits the engine's {heap:,} MB: {remedy(heap)}"
@@ -216,6 +221,14 @@ class Supervisor:
             note_kill(kill, self._folder)
             return str(kill)
         return f"the engine ended with code {code}: see engine.log"
+
+    @property
+    def _was_half_empty(self) -> bool:
+        """Whether less than half of the capacity was used at the last count of a complete graph."""
+        counted = self._memory
+        if counted is None or not self._counted_whole:
+            return False
+        return self._filled_with(counted.elements).share < _HALF
 
     @property
     def failure(self) -> str | None:

@@ -287,6 +287,20 @@ def test_memory_reports_the_lowered_capacity_so_that_a_held_graph_is_nearly_full
     assert f"{capacity(2048):,} before it overflowed" in str(memory)
 
 
+@pytest.mark.parametrize(
+    ("share", "whole", "is_lowered"), [(0.4, True, False), (0.6, True, True), (0.4, False, True)]
+)
+def test_only_a_graph_that_was_half_full_or_incomplete_can_have_outgrown_its_heap(
+    watched: Watched, share: float, whole: bool, is_lowered: bool
+) -> None:
+    """A reader's traversal filled it: the service took its graph for too large."""
+    watched.supervisor.observe(int(share * capacity(2048)), whole=whole)
+    watched.engine.die(OUT_OF_MEMORY)
+    assert ("the graph no longer fits" in (watched.supervisor.failure or "")) == is_lowered
+    assert ("a question filled" in (watched.supervisor.failure or "")) != is_lowered
+    assert (watched.supervisor.capacity < capacity(2048)) == is_lowered
+
+
 def test_a_lowered_capacity_comes_back_a_day_after_the_first_overflow(watched: Watched) -> None:
     overflow(watched.supervisor, watched.engine)
     watched.clock.now += DAY_SECONDS - 1
