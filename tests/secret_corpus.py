@@ -17,10 +17,11 @@ _FIXTURES: Final = Path(__file__).parent / "fixtures" / "masking"
 _ALPHABETS: Final = {
     "upper": string.ascii_uppercase + "234567",
     "alnum": string.ascii_letters + string.digits,
+    "lower": string.ascii_lowercase + string.digits,
     "hex": "0123456789abcdef",
     "digits": string.digits,
 }
-_PART: Final = re.compile(r"\{(upper|alnum|hex|digits)([0-9]+)\}")
+_PART: Final = re.compile(r"\{(upper|alnum|lower|hex|digits)([0-9]+)\}")
 
 
 @dataclass(frozen=True)
@@ -44,6 +45,20 @@ def planted_secrets(number: int = 1_000, seed: int = 7) -> list[Planted]:
     kinds += [("key", form) for form in forms["keys"]]
     first = [kinds[place % len(kinds)] for place in range(max(number, len(kinds)))]
     return [_planted(kind, form, made) for kind, form in first]
+
+
+def filled(form: str, secret: str, seed: int = 7) -> tuple[str, list[str]]:
+    """A form with its secrets in place, and these: ``{S}`` is the given one, others are made."""
+    made = random.Random(f"{seed} {form}")
+    secrets = [secret] if "{S}" in form else []
+
+    def put(part: re.Match[str]) -> str:
+        word = _word(part[1], int(part[2]), made)
+        if int(part[2]) > 12:  # shorter ones are parts of a token
+            secrets.append(word)
+        return word
+
+    return _PART.sub(put, form.replace("{S}", secret)), secrets
 
 
 def _planted(kind: str, form: str, made: random.Random) -> Planted:

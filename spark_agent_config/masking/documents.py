@@ -4,12 +4,18 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from collections.abc import Collection, Iterator
+from collections.abc import Iterator
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from spark_agent_config.masking.commands import commands, is_command
-from spark_agent_config.masking.free_text import is_masked, is_plain, mask_text, mask_uri
+from spark_agent_config.masking.free_text import (
+    is_masked,
+    is_plain,
+    mask_text,
+    mask_uri,
+    masked_text,
+)
 from spark_agent_config.masking.names import (
     MASK,
     NAME_LENGTH,
@@ -80,21 +86,24 @@ class _Walk:
 
     def _look_into_object(self, container: dict[str, Any], above: str) -> None:
         keys, texts = self._harmless_keys, self._harmless
-        holders: Collection[str] = ()
-        if not _MAY_HOLD.isdisjoint(container) or above not in keys:
-            holders = self._holders(container, above)
+        vault = above not in keys and squash(above) in _VAULTS
         for key, item in container.items():
-            if key in keys and key not in holders:
-                if isinstance(item, str) and (item in texts or self._is_plain(item)):
+            harmless = key in keys and not vault
+            if harmless:
+                if isinstance(item, str):
+                    if item not in texts:
+                        self._look_at_plain(container, key)
                     continue
                 holder = key
             else:
-                holder = _SECRET if key in holders else self._judged(key)
+                holder = self._judged(key)
+                if (vault or _is_special(key)) and _is_held(container, key, above):
+                    holder = _SECRET
             if isinstance(item, dict):
                 self._objects.append((item, holder))
             elif isinstance(item, _LISTS):
                 self._lists.append((item, holder, False))
-            else:
+            elif not harmless:
                 self._look_at(container, key, holder)
 
     def _judged(self, key: str) -> str:
@@ -106,52 +115,48 @@ class _Walk:
             self.renamed[key] = judged.shown
         return judged.shown
 
-    def _holders(self, container: dict[str, Any], above: str) -> Collection[str]:
-        """The keys of an object whose values are secret by what stands beside or above them."""
-        if not _MAY_HOLD.isdisjoint(container):
-            if "kty" in container:
-                return _WEB_KEY_PARTS
-            name = next((container[n] for n in container if squash(n) in _NAMING), None)
-            if isinstance(name, str) and len(name) <= NAME_LENGTH:
-                return _held(container) if is_secret_key(name) else ()
-            if above and is_secret_key(above[:NAME_LENGTH]):
-                return _held(container)
-        if above and squash(above) in _VAULTS:
-            return [key for key in container if squash(key) not in _OPEN and not is_public(key)]
-        return ()
-
     def _look_into_list(self, container: Any, above: str, in_pairs: bool) -> None:
-        options = len(container) == 2 or "-" in [
-            item[:1] for item in container if isinstance(item, str)
-        ]
+        only_objects = True
+        for item in container:
+            if isinstance(item, dict):
+                self._look_into_object(item, above)
+            else:
+                only_objects = False
+        if not only_objects:
+            self._look_at_items(container, above, in_pairs)
+
+    def _look_at_items(self, container: Any, above: str, in_pairs: bool) -> None:
+        """The items of a list that are no objects."""
+        texts = [item for item in container if isinstance(item, str)]
+        options = "-" in [text[:1] for text in texts] or (
+            len(texts) == len(container) == 2
+            and (is_secret_key(texts[0][:NAME_LENGTH]) or is_command(texts[0]))
+        )
         if options and is_command(container[0]):
             for index, start, end in _of_command(container):
                 changes = self._changes.setdefault(id(container), {})
                 changes[index] = container[index][:start] + MASK + container[index][end:]
-        pairs = (
-            len(container) > 0
-            and isinstance(container[0], _LISTS)
-            and all(isinstance(one, _LISTS) and len(one) == 2 for one in container)
-        )
-        keys, texts = () if options else self._harmless_keys, self._harmless
+        pairs = all(isinstance(one, _LISTS) and len(one) == 2 for one in container)
+        harmless = not options and above in self._harmless_keys
         for index, item in enumerate(container):
-            if isinstance(item, dict):
-                self._look_into_object(item, above)
-            elif isinstance(item, _LISTS):
+            if isinstance(item, _LISTS):
                 self._lists.append((item, above, pairs))
-            elif not (
-                above in keys and isinstance(item, str) and (item in texts or self._is_plain(item))
-            ):
+            elif harmless:
+                if isinstance(item, str) and item not in self._harmless:
+                    self._look_at_plain(container, index)
+            elif not isinstance(item, dict):
                 follows = options and _follows_name(container, index, in_pairs)
                 if index not in self._changes.get(id(container), ()):
                     self._look_at(container, index, _SECRET if follows else above)
 
-    def _is_plain(self, text: str) -> bool:
-        """Nearly all of a document: a text that no rule can apply to under a harmless key."""
-        plain = is_plain(text)
-        if plain and len(self._harmless) < _MOST_REMEMBERED:
+    def _look_at_plain(self, container: Any, place: Any) -> None:
+        """Nearly all of a document: a text under a harmless key, which few rules can apply to."""
+        text = container[place]
+        masked = text if is_plain(text) else masked_text(text)
+        if masked != text:
+            self._changes.setdefault(id(container), {})[place] = masked
+        elif len(self._harmless) < _MOST_REMEMBERED:
             self._harmless.add(text)
-        return plain
 
     def _look_at(self, container: Any, place: Any, key: str) -> None:
         """Notes the text to put in place of a scalar, unless it may stay."""
@@ -187,8 +192,11 @@ class _Judged(NamedTuple):
 
 def _judge(key: str) -> _Judged:
     shown = mask_text(key)
-    special = key in _URI_KEYS or len(key) > NAME_LENGTH or is_secret_key(key[:NAME_LENGTH])
-    return _Judged(not special and shown == key and squash(key) not in _VAULTS, shown)
+    special = (
+        key in _URI_KEYS or _is_special(key) or squash(key) in _VAULTS or len(key) > NAME_LENGTH
+        or is_secret_key(key[:NAME_LENGTH]) or hides_numbers(key)
+    )  # fmt: skip
+    return _Judged(not special and shown == key, shown)
 
 
 _judged: Final = lru_cache(maxsize=8192)(_judge)
@@ -211,16 +219,6 @@ _HOLDING: Final = frozenset({
     "parametervalue", "paramvalue", "propertyvalue", "optionvalue", "stringvalue", "plaintext",
     "plain", "literal", "current", "currentvalue", "payload", "setting", "secret",
 })  # fmt: skip
-_MAY_HOLD: Final = frozenset(
-    spelled
-    for word in _HOLDING - {"2"}
-    for spelled in (word, word.capitalize(), word.upper())
-) | {
-    "_2", "kty", "ParameterValue", "parameterValue", "parameter_value", "paramValue",
-    "propertyValue",
-    "defaultValue", "default_value", "stringValue", "StringValue", "optionValue", "currentValue",
-    "plainText",
-}  # fmt: skip
 _WEB_KEY_PARTS: Final = frozenset({"d", "k", "p", "q", "dp", "dq", "qi"})
 # Objects all of whose texts are secret, and what is none in them.
 _VAULTS: Final = frozenset({
@@ -237,8 +235,24 @@ _OPEN: Final = frozenset({
 })  # fmt: skip
 
 
-def _held(container: dict[str, Any]) -> list[str]:
-    return [key for key in container if squash(key) in _HOLDING]
+@lru_cache(maxsize=8192)
+def _is_special(key: str) -> bool:
+    """Whether what stands beside or above a key may show that its value is secret."""
+    return key in _WEB_KEY_PARTS or squash(key[:NAME_LENGTH]) in _HOLDING
+
+
+def _is_held(container: dict[str, Any], key: str, above: str) -> bool:
+    """Whether a value is secret by what stands beside or above it."""
+    squashed = squash(key)
+    if key in _WEB_KEY_PARTS and "kty" in container:
+        return True
+    if squashed in _HOLDING:
+        name = next((container[n] for n in container if squash(n) in _NAMING), None)
+        if isinstance(name, str) and len(name) <= NAME_LENGTH:
+            return is_secret_key(name)
+        if above and is_secret_key(above[:NAME_LENGTH]):
+            return True
+    return squash(above) in _VAULTS and squashed not in _OPEN and not is_public(key)
 
 
 def _follows_name(items: list[Any], index: int, in_pairs: bool) -> bool:

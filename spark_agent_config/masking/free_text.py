@@ -3,27 +3,22 @@
 from __future__ import annotations
 
 import re
+from bisect import bisect_right
 from collections.abc import Callable, Iterator
 from itertools import islice
 from typing import Final
 
-from spark_agent_config.masking.commands import commands
+from spark_agent_config.masking.commands import commands, may_run
 from spark_agent_config.masking.jdbc_text import split_table
 from spark_agent_config.masking.logins import logins
 from spark_agent_config.masking.names import MASK, may_name_secret
 from spark_agent_config.masking.settings import settings
-from spark_agent_config.masking.statements import statements
+from spark_agent_config.masking.statements import may_state, statements
 from spark_agent_config.masking.tokens import may_hold_token, tokens
 
-# The signs beside every named secret: nearly every text of a plan has none, and is done with.
-# Every choice begins with a letter of its own: the engine skips all other letters.
+# The signs beside a secret: a text without any, and without a blank, is done with.
 _SIGNS: Final = re.compile(
-    r"=|:|@|'|\"|<(?=[/\-])|-(?:[->]|(?<=\s-)[A-Za-z])|\((?:spark|fs|hadoop)\.|D(?<=FIED)\s|d(?<=fied)\s"
-)
-# Words before a value that nothing but a blank divides from them.
-_NAMES: Final = re.compile(
-    r"(?i)(?:pass|passw\w{0,8}|token|secret|auth|key|pwd|cred\w{0,10}|logon|login|using|connect|obscure"
-    r"|htpasswd)[ \t]{1,32}\S|\b(?:spark|fs|hadoop)\.[\w.\-]{1,256}[ \t]"
+    r"[=:@'\"% ]|&(?=quot|lt|apos|#)|\\(?=u00)|<(?=[/\-])|-(?=[->])|\((?=spark|fs|hadoop)"
 )
 _MOST_PASSES: Final = 4
 _SHORTEST_TOKEN: Final = 16
@@ -33,16 +28,21 @@ _MOST_SECRETS: Final = 1_000
 
 def is_plain(text: str) -> bool:
     """True: the text is done with at a glance, no rule can find a secret in it."""
-    return not (
-        _SIGNS.search(text)
-        or (" " in text and _NAMES.search(text))
-        or (len(text) >= _SHORTEST_TOKEN and may_hold_token(text))
-    )
+    if _SIGNS.search(text) is not None and (
+        "@" in text or may_name_secret(text) or may_state(text) or may_run(text)
+    ):
+        return False
+    return len(text) < _SHORTEST_TOKEN or not may_hold_token(text)
 
 
 def mask_text(text: str) -> str:
     """A text with its secrets as ``*****``: logins, values of secret settings, known tokens."""
-    return text if is_plain(text) else _settled(text, _masked_once)
+    return text if is_plain(text) else masked_text(text)
+
+
+def masked_text(text: str) -> str:
+    """The same for a text that is not plain."""
+    return _settled(text, _masked_once)
 
 
 def _settled(text: str, mask: Callable[[str], str]) -> str:
@@ -60,7 +60,7 @@ def _settled(text: str, mask: Callable[[str], str]) -> str:
 
 
 def _masked_once(text: str) -> str:
-    secrets = sorted(islice(_secrets(text), _MOST_SECRETS + 1))
+    secrets = sorted(islice(_all_secrets(text), _MOST_SECRETS + 1))
     if len(secrets) > _MOST_SECRETS:
         return MASK
     parts: list[str] = []
@@ -74,10 +74,57 @@ def _masked_once(text: str) -> str:
     return "".join((*parts, text[done:])) if parts else text
 
 
+def _all_secrets(text: str) -> Iterator[tuple[int, int]]:
+    """The secrets of a text, and those of the text that it stands for: ``password%3Dx``."""
+    yield from _secrets(text)
+    if _ENCODED_SIGN.search(text):
+        shown, place_of = _decoded(text)
+        for start, end in _secrets(shown):
+            yield place_of(start), place_of(end)
+
+
+# Signs as URLs, JSON and XML write them; a URL within a URL is encoded twice: %253D.
+_ENCODED_SIGN: Final = re.compile(
+    r"%(?:25){0,3}(?:3[ADad]|40|22|27)|\\u00(?:3[adAD]|40|22|27)|&(?:quot|apos|lt|#0{0,4}(?:39|34|61|58|64)"
+    r"|#[xX]0{0,4}(?:27|22|3[adAD]|40));"
+)
+_ENCODED: Final = re.compile(
+    r"%(?:25){0,3}([2-7][0-9A-Fa-f])|\\{1,4}u00([2-7][0-9A-Fa-f])|&#[xX]0{0,4}([2-7][0-9A-Fa-f]);"
+    r"|&(?:#0{0,4}([0-9]{2,3})|(quot|apos|amp|lt|gt));"
+)
+_ENTITIES: Final = {"quot": '"', "apos": "'", "amp": "&", "lt": "<", "gt": ">"}
+
+
+def _decoded(text: str) -> tuple[str, Callable[[int], int]]:
+    """A text with its encoded signs as themselves, and where a place of it stands in the given."""
+    parts: list[str] = []
+    places, given = [0], [0]  # where each part begins, shown and given
+    size = done = 0
+    for found in _ENCODED.finditer(text):
+        code = found[1] or found[2] or found[3]
+        if code:
+            sign = chr(int(code, 16))
+        else:
+            sign = chr(int(found[4])) if found[4] else _ENTITIES[found[5]]
+        parts += (text[done : found.start()], sign)
+        size += found.start() - done + 1
+        done = found.end()
+        places.append(size)
+        given.append(done)
+    parts.append(text[done:])
+
+    def place_of(shown: int) -> int:
+        part = bisect_right(places, shown) - 1
+        return given[part] + shown - places[part]
+
+    return "".join(parts), place_of
+
+
 def _secrets(text: str) -> Iterator[tuple[int, int]]:
     yield from logins(text)
     yield from tokens(text)
-    yield from commands(text)
+    if may_run(text):
+        yield from commands(text)
     if may_name_secret(text):
         yield from settings(text)
     yield from statements(text)

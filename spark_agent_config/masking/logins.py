@@ -54,6 +54,7 @@ def logins(text: str) -> Iterator[tuple[int, int]]:
     if "//" in text:
         yield from _behind_slashes(text)
     if ":" in text:
+        yield from (found.span(1) for found in _BARE_LOGIN.finditer(text))
         yield from _of_oracle(text)
         yield from _behind_schemes(text)
 
@@ -108,6 +109,10 @@ def _last_at(text: str, start: int) -> int:
     return text.rfind("@", start, _end_of_word(text, start))
 
 
+# user:password@tcp(host:3306)/db, user:password@host:5432/db
+_BARE_LOGIN: Final = re.compile(
+    r"(?<![\w/:.\-])([\w.\-]{1,64}:[^\s:@/\"']{1,128})@(?:(?:tcp|unix)\(|[\w.\-]{1,128}:[0-9]{2,5}/)"
+)
 _LONGEST_QUOTED: Final = 130
 _ORACLE: Final = re.compile(r"(?i):(?:thin|oci8?):")
 _USER_END: Final = re.compile(r"[@/\s]")

@@ -17,7 +17,15 @@ SECRET_FRAGMENTS: Final = (
     "accountkey", "sharedkey", "signingkey", "encryptionkey", "sastoken", "jaasconfig",
     "passcode", "pvtkey", "masterkey", "storagekey", "sharedaccesssignature", "credentialsjson",
     "fernetkey", "aeskey", "symmetrickey", "cipherkey", "cryptokey", "decryptionkey", "hmackey",
-    "passwrd", "pswd", "sshkey",
+    "passwrd", "pswd", "sshkey", "appkey", "subscriptionkey", "instrumentationkey",
+    "keysource", "credentialsbase64", "credentialsinfo", "clientkeydata",
+    "accesstokens", "authtokens", "apitokens", "bearertokens", "refreshtokens", "encryptkey",
+    # … and in other languages
+    "passwort", "kennwort", "motdepasse", "contraseña", "contrasena", "contrasenya", "wachtwoord",
+    "lösenord", "losenord", "passord", "adgangskode", "salasana", "jelszó", "jelszo",
+    "пароль", "пароля", "parolă", "κωδικόςπρόσβασης", "密码", "密碼", "口令",
+    "密钥", "パスワード", "暗証番号", "비밀번호", "암호", "סיסמה", "סיסמא", "كلمةالمرور",
+    "كلمةالسر", "mậtkhẩu",
 )  # fmt: skip
 # … or as its end (token, but neither tokenizer nor tokens) …
 SECRET_ENDINGS: Final = (
@@ -27,7 +35,8 @@ SECRET_ENDINGS: Final = (
     "tlskey", "keystorekey",
     "rootpw", "dbpw", "userpw", "adminpw", "masterauth", "connstr", "connectionuri", "dsn",
     "databaseurl", "databaseuri", "dburl", "licensekey", "apisecret",
-    "recoverycode", "otp", "totp", "otpseed",
+    "recoverycode", "otp", "totp", "otpseed", "authuserinfo", "openaikey",
+    "jsessionid", "sessionsecret", "passhash", "writekey",
 )  # fmt: skip
 # ... or as its end, unless the end is one of a word of the language (compass, bypass) ...
 _PASS: Final = "pass"  # noqa: S105 - a name
@@ -35,14 +44,26 @@ _WORDS_IN_PASS: Final = (
     "compass", "bypass", "trespass", "surpass", "overpass", "underpass", "encompass", "lowpass",
     "highpass", "bandpass", "multipass", "firstpass", "onepass", "twopass", "singlepass",
 )  # fmt: skip
+_WORDS_WITH_SECRET: Final = re.compile(r"secretar|secretion")
 # ... where these hold a URL, its login alone is the secret
 URL_NAMES: Final = (
     "connectionuri", "dsn", "databaseurl", "databaseuri", "dburl", "connstr",
 )  # fmt: skip
 # … or as one of its words (fs.azure.sas.<container>.<account>) …
-SECRET_WORDS: Final = ("sas", "pass", "pw")
+SECRET_WORDS: Final = (
+    "sas",
+    "pass",
+    "pw",
+    "senha",
+    "hasło",
+    "haslo",
+    "heslo",
+    "şifre",
+    "sifre",
+    "парола",
+)
 # … or as its last word (proxy.auth, but neither auth_date nor typeSignature) …
-SECRET_LAST_WORDS: Final = ("auth", "signature")
+SECRET_LAST_WORDS: Final = ("auth", "signature", "parola")
 # … or, in the query of a URL, as the whole name.
 SECRET_PARAMETERS: Final = (
     "key", "sig", "signature", "auth", "pin", "code", "jsessionid", "authmechanismproperties",
@@ -58,7 +79,8 @@ PUBLIC_ENDINGS: Final = (
     "createdat", "expiresat", "issuedat", "resetat", "rotatedat", "usedat", "date", "time",
     "timestamp", "expires", "attempts", "strength", "version", "algorithm", "status", "required",
     "arn", "file", "path", "secretname", "tokenname", "location", "ttl", "expiration",
-    "description", "hint",
+    "description", "hint", "existingsecret", "secretbackend", "secretsbackend", "secretref",
+    "secretmanager", "secretsmanager", "passwordcommand",
 )  # fmt: skip
 # Names of secrets that are numbers.
 NUMBER_SECRETS: Final = (
@@ -86,7 +108,7 @@ _ALIKE: Final = str.maketrans({"ı": "i", "ſ": "s"})
 @lru_cache(maxsize=8192)
 def is_secret_key(key: str) -> bool:
     """Whether a setting of this name holds a secret: ``fs.s3a.secret.key``, ``API-Token``."""
-    squashed = squash(key)
+    squashed = squash(key).removesuffix("value")
     if squashed.endswith(URL_NAMES):
         return True
     if squashed.endswith(PUBLIC_ENDINGS):
@@ -94,7 +116,7 @@ def is_secret_key(key: str) -> bool:
     if squashed.endswith(SECRET_ENDINGS):
         return True
     if any(fragment in squashed for fragment in SECRET_FRAGMENTS):
-        return True
+        return not _WORDS_WITH_SECRET.search(squashed)
     if squashed.endswith(_PASS) and len(squashed) > len(_PASS):
         return not squashed.endswith(_WORDS_IN_PASS)
     words = re.split(r"[\W_]+", key.lower())
@@ -147,20 +169,50 @@ def may_name_secret(text: str) -> bool:
     if "%" in text:
         return True
     squashed = text.lower().translate(_NO_PUNCTUATION)
-    for word in _TELLING:  # noqa: SIM110 - a generator would cost more than all of them
+    for word in _TELLING if text.isascii() else _TELLING_ANYWHERE:
         if word in squashed:
             return True
-    return False
+    return "key" in squashed and _has_secret_key(squashed)
 
 
 def _telling() -> tuple[str, ...]:
-    """The words that make a name secret, without those that contain another: ``key``, ``pass``."""
-    words = {
-        *SECRET_FRAGMENTS, *SECRET_ENDINGS, *SECRET_WORDS, *SECRET_LAST_WORDS, *SECRET_PARAMETERS,
-        *SIGNATURE_PARAMETERS, _PASS,
+    """The words that make a name secret, without those that contain another, as ``pass``.
+
+    Words with ``key`` are apart: texts are full of it. So are the parameters of a URL alone.
+    """
+    names = {
+        *SECRET_FRAGMENTS, *SECRET_ENDINGS, *SECRET_WORDS, *SECRET_LAST_WORDS, _PASS,
+        "cred", "jaas", "databaseur", "connectionstr",
     }  # fmt: skip
+    parameters = {f"{name}=" for name in (*SECRET_PARAMETERS, *SIGNATURE_PARAMETERS)}
+    words = {word for word in names | parameters if "key" not in word}
     return tuple(sorted(word for word in words if not any(o in word for o in words if o != word)))
 
 
-_TELLING: Final = _telling()
+_TELLING_ANYWHERE: Final = _telling()
+_TELLING: Final = tuple(word for word in _TELLING_ANYWHERE if word.isascii())
+# What stands before the key of a secret name: api, private; ?key=x is a parameter.
+_BEFORE_KEY: Final = (
+    "?", "&", ";", "#",
+    *sorted({
+        word.split("key")[-2]
+        for word in (*SECRET_FRAGMENTS, *SECRET_ENDINGS)
+        if word.endswith("key")
+    }),
+)  # fmt: skip
+
+
+def _has_secret_key(squashed: str) -> bool:
+    """Whether a text has ``apikey`` or the like, not only ``orderkey``."""
+    parts = squashed.split("key")
+    return any(part.endswith(_BEFORE_KEY) for part in parts[:-1]) or any(
+        word in squashed for word in _WITH_KEY
+    )
+
+
+_WITH_KEY: Final = tuple(
+    word
+    for word in (*SECRET_FRAGMENTS, *SECRET_ENDINGS)
+    if "key" in word and not word.endswith("key")
+)
 _NO_PUNCTUATION: Final = {**dict.fromkeys(map(ord, "._- ")), **_ALIKE}

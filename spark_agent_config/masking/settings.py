@@ -83,28 +83,40 @@ def _bare_name(word: str) -> str:
 
 # Behind a name: its closing quote, and the sign before its value.
 _JOINT: Final = re.compile(
-    r"(?P<close>\\{0,3}[\"'`]\]?)?(?:"
+    r"(?P<close>\\{0,7}[\"'`]\]?)?(?:"
     # "name": "x", "value": …   name="x" value="…"   - name: x\n  value: …
-    r"(?P<pair>,?\s{0,64}\\{0,3}[\"']?[Vv]alue\\{0,3}[\"']?\s{0,8}[:=][ \t]{0,8})"
-    r"|(?P<element></(?:name|key)>\s{0,64}"
+    r"(?P<pair>(?:,|\s{0,8}:\s{0,8}\{|:|\s{0,8}\{)?\s{0,64}\\{0,7}[\"']?"
+    r"(?:\w{0,16}[Vv]alue|[Dd]efault|(?<=[\"'])(?:\$|#?_?text|content|data))"
+    r"\\{0,7}[\"']?\s{0,8}[:=][ \t]{0,8})"
+    r"|(?P<element></\w{1,32}>\s{0,64}<(?:string|data)>|</(?:name|key)>\s{0,64}"
     r"(?:<(?!value)\w{1,32}(?:/>|>[^<]{0,512}</\w{1,32}>)\s{0,64}){0,4}<value>"
-    r"|>(?:\s{0,64}<value>)?)"
+    r"|(?:\s{1,8}[\w:.\-]{1,64}=\"[^\"<>]{0,256}\"){0,4}>(?:\s{0,64}<value>)?(?:<!\[CDATA\[)?)"
     # password: String = …   token: Final[str] = …   password <- …
-    r"|(?P<typed>\s{0,8}:\s{0,8}[A-Za-z_][\w.]{0,64}(?:\[[\w., ]{0,64}\])?\s{0,8}=[ \t]{0,8}"
-    r"(?:(?:Some|Option|new String|SecretStr)\()?(?=[bBrRuUfF]{0,2}[\"'`])"
+    r"|(?P<typed>\s{0,8}:\s{0,8}&?[A-Za-z_][\w.]{0,64}(?:\[[\w., ]{0,64}\])?\s{0,8}=[ \t]{0,8}"
+    r"(?:(?:Some|Option|new String|SecretStr)\()?(?=[bBrRuUfF@$]{0,2}[\"'`])"
     r"|\s{0,8}<-[ \t]{0,8}(?=[\"']))"
     r"|(?P<arrow>\s{0,8}[-=]>\s{0,8})"
-    r"|(?P<equals>(?:\s{1,8}(?:for|FOR)\s{1,8}[^\s=]{1,128})?\s{0,8}:?=[ \t]{0,8})"
-    r"|(?P<colon>\s{0,8}:[ \t]{0,8})"
+    # SET PASSWORD FOR u = x   password = <<EOF\nx   password = "a" + "x"
+    r"|(?P<equals>(?:\s{1,8}(?:for|FOR)\s{1,8}[^\s=]{1,128})?\s{0,8}\\?:?=[ \t]{0,8}"
+    r"(?:<<[\-~]?[\"']?[A-Z]{1,16}[\"']?\n\s{0,16})?)"
+    # password: |\n  x   password: !!str x   password: &name x   "password": ["x"]
+    r"|(?P<colon>\s{0,8}:(?:\\?[ \t]){0,8}(?:[|>][+\-]?[ \t]{0,8}\n[ \t]{1,64}"
+    r"|!!\w{1,16}[ \t]{1,8}|&[\w\-]{1,64}[ \t]{1,8}|\[\s{0,8}(?=\\{0,7}[\"']))?)"
     r"|(?P<comma>\s{0,8},\s{0,8})"
     r"|(?P<call>\(\s{0,8}(?=[\"']))"
-    r"|(?P<blank>\s{1,8}))"
+    # the password is x, API key provided: x
+    r"|(?P<told>\s{1,4}(?:(?i:is|was|to|now|has|been|changed|set|reset|provided|given|supplied)"
+    r"[ \t:]{1,4}){1,4})"
+    r"|(?P<blank>\n\s{0,32}-[ \t]{1,8}|\s{1,8}))"
 )
 # The quote that opens a value, with the prefix of a literal: b'x', N'x', \"x\".
-_OPENING: Final = re.compile(r"(?:[bBrRuUfFnNeE]{1,2}(?=[\"']))?(\\{0,3}(?:\"\"\"|'''|[\"'`]))")
+_OPENING: Final = re.compile(r"(?:[bBrRuUfFnNeE@$]{1,2}(?=[\"']))?(\\{0,7}(?:\"\"\"|'''|[\"'`]))")
 # A scheme in front of a credential: Authorization: Bearer x
 _SCHEME: Final = re.compile(
-    r"(?i)(?:bearer|basic|digest|negotiate|token|apikey|aws4-hmac-sha256)[ \t]{1,4}(?=[^\s\"'])"
+    r"(?i)(?:bearer|basic|digest|negotiate|token|apikey|aws4-hmac-sha256)"
+    r"(?:\\?[ \t]){1,4}(?=[^\s\"'])(?:(?:token|api_?key|key)=(?:\\{0,3}[\"'])?)?"
+    r"|(?=\w[\w\-]{0,63}[ \t][^\s\"']{0,128}[0-9])"
+    r"\w[\w\-]{0,63}[ \t]{1,4}(?:(?:token|api_?key|key)=(?:\\{0,3}[\"'])?)?"
 )
 
 
@@ -145,12 +157,27 @@ class _Reader:
         """The value of the name found; None where none is given here."""
         joint = _JOINT.match(self._text, found.end())
         if joint is None:
-            return None
+            return self._bridged(found)
         setting = self._setting(found, joint)
-        if setting is None or not _DECISIONS[setting.kind](self, setting):
+        if setting is None:
             return None
-        span = self._span(setting)
-        return None if self._is_no_secret(setting, *span) else span
+        if _DECISIONS[setting.kind](self, setting):
+            span = self._span(setting)
+            if not self._is_no_secret(setting, *span):
+                return span
+        return self._bridged(found)
+
+    def _bridged(self, found: re.Match[str]) -> tuple[int, int] | None:
+        """A text that looks like a password, behind signs and words that lead to values alone:
+        ``("--password", default="x1y2")``, ``Password /d x1y2``, ``token() { return "x1y2"; }``.
+        """
+        bridge = _BRIDGE.match(self._text, found.end())
+        if bridge is None or 0 <= self._sql < found.start():
+            return None
+        start, end = bridge.span("value")
+        if not is_strong(bridge["value"]) or not is_secret_key(_bare_name(found.group())):
+            return None
+        return start, end
 
     def _is_no_secret(self, setting: _Setting, start: int, end: int) -> bool:
         """A value that says where the secret is, or how it is used: ``${DB_PASSWORD}``, an ARN,
@@ -168,6 +195,10 @@ class _Reader:
                 return True
             if value.lower() in _PLAIN_WORDS or _CODE.match(self._text, start):
                 return True
+            if _FETCHED.match(self._text, start):
+                return True
+        if "/" in value and squash(setting.name).endswith("secretid"):  # of a manager of secrets
+            return True
         return _REFERENCE.fullmatch(value) is not None
 
     def _closes_a_literal(self, setting: _Setting, opening: re.Match[str]) -> bool:
@@ -213,7 +244,9 @@ class _Reader:
         """A name beside its value: as JSON, as attributes, as lines of YAML; a typed variable."""
         if setting.opening is not None or setting.kind == "typed":
             return setting.opening is not None
-        return "\n" in setting.joint and self._is_named(setting)
+        if setting.joint.lstrip().startswith(":"):  # password:\n  value: x
+            return self._has_strong_value(setting)
+        return ("\n" in setting.joint or "," in setting.joint) and self._is_named(setting)
 
     def _is_named(self, setting: _Setting) -> bool:
         """``key="password"``, ``- name: PASSWORD``: the name is itself the value of a field."""
@@ -223,12 +256,20 @@ class _Reader:
 
     def _is_element(self, setting: _Setting) -> bool:
         """``<password>x</password>``, ``<name>x.password</name><value>x</value>``."""
+        if setting.joint.endswith("[CDATA["):
+            return True
         end = self._text.find("<", setting.start)
         if end <= setting.start or not self._text.startswith("</", end):
             return False
         if setting.quoted_name:  # <property name="password">x</property>
             return self._is_named(setting)
-        return setting.place.lead == ("<" if setting.joint == ">" else ">")
+        if setting.joint.startswith("</"):
+            return setting.place.lead == ">"
+        return (
+            setting.place.lead == "<"
+            or _QUALIFIED.search(self._text, max(0, setting.first - _LOOK_BACK), setting.first)
+            is not None
+        )
 
     def _is_arrow(self, setting: _Setting) -> bool:
         """``Map(password -> x)``; a function's ``x -> …`` stands in a map, too, but names none."""
@@ -237,16 +278,40 @@ class _Reader:
 
     def _is_comma(self, setting: _Setting) -> bool:
         """``.option("password", "x")``, ``("password", "x")`` in a list, ``(spark.password,x)``."""
-        if not setting.quoted_name:
-            return setting.place.lead == "(" and setting.name.startswith(_CONFIGURED)
+        if not setting.quoted_name:  # (spark.password,x), (password,x1y2)
+            if setting.word.startswith("-"):  # Array(--password, x)
+                return not self._text.startswith("-", setting.start)
+            if setting.place.lead != "(" or setting.name.startswith(_CONFIGURED):
+                return setting.place.lead == "("
+            end = _search_end(_SCALAR_END, self._text, setting.start)
+            alone = self._sql < 0 and self._text.startswith(")", end)
+            return alone and is_strong(self._text[setting.start : end])
+        if setting.opening is not None and setting.place.mark in ("[", ","):
+            return self._is_listed_pair(setting, setting.opening)
         if setting.opening is None or setting.place.mark != "(":
             return False
         head = self._text[max(0, setting.start - _LOOK_BACK) : setting.start].rstrip()
         head = head[: head.rfind("(")]
         called = _LAST_WORD.search(head)
         if called is not None:
-            return called.group().lower().endswith(_SETTERS)
+            word = called.group().lower()
+            if word.endswith(_GETTERS):  # getOrElse("PASSWORD", "x1y2")
+                end = _closing(self._text, setting.opening)
+                return is_strong(self._text[setting.opening.end() : end])
+            return word.endswith(_SETTERS)
+        if not head.strip():
+            return self._is_listed_pair(setting, setting.opening)
         return head[-1:] in ("(", "[", ",", "{") or head.rstrip()[-1:] in ("(", "[", ",", "{")
+
+    def _is_listed_pair(self, setting: _Setting, opening: re.Match[str]) -> bool:
+        """``["--password", "x"]``, ``[["password", "x1"]]``; not the columns of a list."""
+        end = _closing(self._text, opening)
+        value = self._text[opening.end() : end]
+        if setting.word.startswith("-"):
+            return not value.startswith("-")
+        closed = self._text[end + len(opening[1]) : end + len(opening[1]) + 1] in ("]", ")")
+        alone = setting.place.mark != "," and closed
+        return alone and is_strong(value) and not is_type(value) and value.count(".") != 1
 
     def _is_call(self, setting: _Setting) -> bool:
         """``.password("x")``, ``setToken('x')``, ``PASSWORD('x')``; not ``getSecret("name")``."""
@@ -256,7 +321,7 @@ class _Reader:
     def _is_blank(self, setting: _Setting) -> bool:
         """``--password x``, ``OPTIONS (password 'x')``, ``ALTER USER u PASSWORD 'x'``."""
         if setting.word.startswith("-") and not setting.quoted_name:
-            return not self._text.startswith("--", setting.start) and len(setting.name) > 1
+            return not self._text.startswith(_NO_VALUES, setting.start) and len(setting.name) > 1
         if setting.opening is None:
             return self._is_line(setting)
         if setting.place.mark in ("(", ",", "{") or setting.quoted_name:
@@ -264,7 +329,23 @@ class _Reader:
         if setting.place.word in _BEFORE_A_QUOTED_NAME:
             return False
         looks_like_a_setting = setting.name.isupper() or "_" in setting.name or "." in setting.name
-        return looks_like_a_setting or 0 <= self._statement < setting.start
+        if looks_like_a_setting or 0 <= self._statement < setting.start:
+            return True
+        end = _closing(self._text, setting.opening)
+        is_told = self._sql < 0 and "\n" not in setting.joint
+        return is_told and is_strong(self._text[setting.opening.end() : end])
+
+    def _is_told(self, setting: _Setting) -> bool:
+        """``The password is x1y2z3``: told to a person, so the value must look like one."""
+        if 0 <= self._sql < setting.start:
+            return False
+        if setting.quoted_name and setting.joint.strip().lower() != "to":
+            return False
+        if setting.opening is None:
+            found = _WORD.match(self._text, setting.start)
+            return found is not None and _is_told(found.group())
+        end = _closing(self._text, setting.opening)
+        return _is_told(self._text[setting.opening.end() : end])
 
     def _is_line(self, setting: _Setting) -> bool:
         """``spark.redis.auth x`` as a whole line; ``ENV DB_PASSWORD x``, ``configure set k x``."""
@@ -273,8 +354,11 @@ class _Reader:
         first = max(0, setting.first - _LOOK_BACK)
         if _SETTING_COMMAND.search(self._text, first, setting.first):
             return True
-        configured = setting.name.startswith(_CONFIGURED) and setting.place.mark in ("", "\n")
-        return configured and _ALONE.match(self._text, setting.start) is not None
+        if setting.place.word == "with":  # user u with password x
+            return self._has_strong_value(setting)
+        if setting.place.mark not in ("", "\n") or not _ALONE.match(self._text, setting.start):
+            return False
+        return setting.name.startswith(_CONFIGURED) or self._has_strong_value(setting)
 
     def _is_colon(self, setting: _Setting) -> bool:
         """JSON, YAML, headers and free text; ``struct<password:string>`` is none."""
@@ -340,7 +424,10 @@ class _Reader:
         if not setting.spaced:
             return True
         if place.word == "set":
-            return setting.opening is not None or setting.name.count(".") > 1
+            if setting.opening is not None or setting.name.count(".") > 1:
+                return True
+            before = self._text[max(0, setting.start - _LOOK_BACK) : setting.start].lower()
+            return "update" not in before and self._has_strong_value(setting)
         is_plain = setting.opening is not None or self._has_strong_value(setting)
         listed = place.mark in ("", "\n") and _ALONE.match(self._text, setting.start) is not None
         return (is_plain or listed) and not in_query
@@ -379,7 +466,8 @@ class _Reader:
     def _span(self, setting: _Setting) -> tuple[int, int]:
         text, start = self._text, setting.start
         if setting.kind == "element":
-            return start, text.find("<", start)
+            end = text.find("]]>" if setting.joint.endswith("[CDATA[") else "<", start)
+            return start, end if end >= 0 else len(text)
         if setting.opening is not None:
             return self._quoted_span(setting, setting.opening)
         if _is_authorization(setting.name) and (scheme := _SCHEME.match(text, start)):
@@ -392,6 +480,11 @@ class _Reader:
 
     def _quoted_span(self, setting: _Setting, opening: re.Match[str]) -> tuple[int, int]:
         end = _closing(self._text, opening)
+        while joined := _JOINED.match(self._text, end):  # "a" + "b"
+            following = _OPENING.match(self._text, joined.end())
+            if following is None:
+                break
+            end = _closing(self._text, following)
         if setting.word.startswith("-") and not setting.quoted_name:  # --password='a'b
             start = opening.start()
             behind = min(end + len(opening[1]), len(self._text))
@@ -442,15 +535,19 @@ _DECISIONS: Final = {
     "colon": _Reader._is_colon,
     "comma": _Reader._is_comma,
     "call": _Reader._is_call,
+    "told": _Reader._is_told,
     "blank": _Reader._is_blank,
 }
 
 # --- the text around a name ----------------------------------------------------------------------
 
-# Words of a query: behind one of them `a = 'b'` compares.
+# What gives a name its value with a blank: aws configure set k x, ENV K x
 _SETTING_COMMAND: Final = re.compile(
-    r"(?:\b(?:configure|config|config:)\s{1,8}set|(?:\A|\n)\s{0,8}(?:ENV|ARG|setx|SETX|export))\s{1,8}\Z"
+    r"(?:\b(?:configure|config|variables?|secrets?|env|env-var|user-secrets|parameters?)[ :]"
+    r"\s{0,8}(?:set|store|add|put)(?:\s{1,8}\S{0,128}:)?|(?:\A|\n)\s{0,8}(?:ENV|ARG|setx|SETX"
+    r"|export))\s{0,8}[\"']?\Z"
 )
+# Words of a query: behind one of them `a = 'b'` compares.
 _QUERY_WORD: Final = re.compile(r"(?i)\b(?:select|where|having|join|merge|qualify)\b")
 # Fields and attributes that name a setting.
 _FIELD_BEFORE: Final = re.compile(r"(?i)(?:name|key|option|property|parameter)\s{0,4}[=:]\s{0,4}\Z")
@@ -466,6 +563,16 @@ _FUNCTIONS: Final = frozenset({
     "bool_and", "bool_or", "exists", "nvl", "coalesce", "ifnull", "iff", "decode", "cast", "join",
     "using", "equalto", "isnotnull", "isnull",
 })  # fmt: skip
+_GETTERS: Final = (
+    "get",
+    "getorelse",
+    "getordefault",
+    "getproperty",
+    "getenv",
+    "getstring",
+    "getconf",
+    "env",
+)
 _OPTION_WORDS: Final = frozenset({
     "options", "option", "with", "tblproperties", "properties", "dbproperties", "serdeproperties",
     "credentials", "credential", "encryption", "connection", "storage", "secret", "parameters",
@@ -475,13 +582,20 @@ _CONFIGURED: Final = ("spark.", "fs.", "hadoop.")
 _SETTERS: Final = (
     "option", "options", "set", "setenv", "putenv", "put", "conf", "config", "property", "header",
     "parameter", "param", "env", "of", "entry", "tuple", "tuple2", "pair", "arg", "variable", "var",
-    "setdefault", "text",
+    "setdefault", "text", "assign", "define", "setattr", "constant", "with_option", "literal",
 )  # fmt: skip
 # invalid token 'x', no such column password 'x'
 _BEFORE_A_QUOTED_NAME: Final = frozenset({
     "invalid", "unexpected", "unknown", "missing", "near", "at", "column", "field", "no", "input",
     "the", "a", "extraneous", "bad", "illegal", "wrong", "this", "that", "as",
 })  # fmt: skip
+_NO_VALUES: Final = ("--", "<", ">", "|", "&")
+_BRIDGE: Final = re.compile(
+    r"[\"'`\]]{0,2}[\s,:=({]{1,8}(?:\)\s{0,4}\{\s{0,4}return\s{1,4}"
+    r"|(?:[\-/]{0,2}(?:default|value|Option|Some|String|return|send|d|x|SecretStr)[\s,:=({]{1,4}){1,2})"
+    r"(?P<q>[\"'`]?)(?P<value>(?=[^\s\"'`]{0,64}[0-9])[^\s\"'`,;(){}\[\]<>]{6,256})(?P=q)"
+)
+_QUALIFIED: Final = re.compile(r"<[\w\-]{1,64}:\Z")
 _NOT_BEFORE_A_NAME: Final = ("/", "\\", ":", ".", "@", "$", "*", "+", "<", "~", "^")
 _NOT_BEFORE_A_COLON: Final = ("<", ":", "/", ".", "@", "$", "#")
 _AT_A_LINE: Final = ("", "\n", "-")
@@ -556,6 +670,7 @@ _BLANK_INSIDE: Final = re.compile(r"[ \t][^&;?,\n\"'<>()\[\]{}]{0,128}(?=[&;][\w
 # A text that is one URL or connection string as a whole has blanks in its values only.
 _WHOLE: Final = re.compile(r"[A-Za-z][A-Za-z0-9+.\-]{0,63}:\S|[\w.\- ]{1,64}=[^;\s]{0,256};")
 _WORD: Final = re.compile(r"[^\s\"',;)\]}]{1,256}")
+_JOINED: Final = re.compile(r"[\"']\s{0,8}(?:\+|\|\||\.)\s{0,8}(?=[\"'])")
 _GROUP: Final = re.compile(r"\(\s{0,8}[\w.\-\"']{1,128}\s{0,8}[=:,]")
 _PATH: Final = re.compile(r"[A-Za-z_][\w.]*")
 _SCALAR: Final = re.compile(
@@ -564,7 +679,7 @@ _SCALAR: Final = re.compile(
 _ALONE: Final = re.compile(r"[^\s\"']{1,256}[ \t]{0,8}(?:\n|\Z)")
 _NUMBER: Final = re.compile(r"[0-9]{1,64}(?![\w.])")
 _TYPE: Final = re.compile(
-    r"(?i)(?:string|str|text|char|varchar|nvarchar|character|bigint|int|integer|long|short"
+    r"(?i)(?:string|str|text|char|n?varchar2?|character|u?int(?:8|16|32|64|128)|float(?:32|64)|bigint|int|integer|long|short"
     r"|smallint|tinyint|float|double|real|decimal|numeric|number|boolean|bool|binary|varbinary|byte"
     r"|bytes|date|datetime|time|timestamp|timestamp_ntz|timestamptz|interval|array|map|struct|row"
     r"|uuid|json|jsonb|variant|void|null|none|option|seq|list|any|object)(?![\w\-])"
@@ -573,8 +688,16 @@ _APOSTROPHE: Final = re.compile(r"(?<=[A-Za-z])'(?=[a-z])|\\\\.")
 # A value that names the place of a secret.
 _REFERENCE: Final = re.compile(
     r"\$\{[^{}\n]{1,256}\}|\{\{[^{}\n]{1,256}\}\}|\$\(?[A-Z_][A-Z0-9_]{0,128}\)?|%\([\w.]{1,128}\)s"
+    r"|\[(?:REDACTED|MASKED|HIDDEN|redacted|masked|hidden)\]"
     r"|arn:aws[\w\-]{0,16}:[\w\-]{1,64}:\S{1,512}|!(?:ref|Ref|sub|Sub|vault)|<[a-z][\w \-]{0,64}>"
     r"|(?:args|config|conf|self|settings|options|opts|this|env|params|cfg|ctx)(?:\.\w{1,64}){1,4},?"
+)
+# … of which blanks are a part, or which goes on behind the value.
+_FETCHED: Final = re.compile(
+    r"<[A-Za-z][\w \-]{0,64}>|\$\([^()\n]{1,256}\)|@Microsoft\.KeyVault\("
+    r"|%[A-Z_][A-Z0-9_]{0,64}%(?:\W|\Z)"
+    r"|(?:var|local|data|module|each|self|this)\.[\w.]{1,256}(?=[\s,;)}\[]|\Z)"
+    r"|(?:Optional|Union|List|Sequence|Final)\["
 )
 # Code that fetches it: os.environ["X"], client.secret(name="x"), lexer.next()
 _CODE: Final = re.compile(
@@ -604,6 +727,14 @@ def is_strong(value: str) -> bool:
         return False
     bare = value.replace("_", "").replace(".", "").replace("-", "")
     return not bare.isalpha() and not bare.isdigit()
+
+
+def _is_told(value: str) -> bool:
+    """The same for a value in a sentence, where ``a=b`` and ``a/b`` are no passwords."""
+    return is_strong(value) and _OF_A_PATH.isdisjoint(value)
+
+
+_OF_A_PATH: Final = frozenset("=:/(")
 
 
 def is_type(value: str) -> bool:

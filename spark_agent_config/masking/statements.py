@@ -24,10 +24,11 @@ _STATEMENTS: Final = tuple(
     for word, pattern in (
         ("using", rf"\bconnect\s{{1,8}}to\s{{1,8}}\S{{1,128}}\s{{1,8}}user\s{{1,8}}\S{{1,128}}\s{{1,8}}using\s{{1,8}}{_VALUE}"),
         ("logon", rf"\blogon\s{{1,8}}[^\s,]{{1,256}},\s{{0,8}}{_VALUE}"),
-        ("connect", r"(?:\A|\n|;)\s{0,8}conn(?:ect)?\s{1,8}[\w$#.]{1,128}/(?P<bare>[^\s;\"'/]{1,256}?)(?=@[^\s@]{1,256}(?:\s|;|\Z)|\s|;|\Z)"),
+        ("conn ", r"(?:\A|\n|;)\s{0,8}conn\s{1,8}[\w$#.]{1,128}/(?P<bare>[^\s;\"'/]{1,256}?)(?=@[^\s@]{1,256}(?:\s|;|\Z)|\s|;|\Z)"),
+        ("connect ", r"(?:\A|\n|;)\s{0,8}connect\s{1,8}[\w$#.]{1,128}/(?P<bare>[^\s;\"'/]{1,256}?)(?=@[^\s@]{1,256}(?:\s|;|\Z)|\s|;|\Z)"),
         ("pragma", rf"\bpragma\s{{1,8}}(?:\w{{1,64}}\.)?(?:hex)?(?:re)?key\s{{0,8}}[=(]\s{{0,8}}{_QUOTED}"),
         ("attach", rf"\battach\b[^;]{{1,512}}?\skey\s{{1,8}}{_QUOTED}"),
-        ("sp_add", rf"\bsp_add(?:login|remotelogin|approle)\s{{1,8}}[N@]?[^\s,]{{1,128}}\s{{0,8}},\s{{0,8}}{_QUOTED}"),
+        ("sp_", rf"\bsp_(?:add(?:login|remotelogin|approle)|setapprole)\s{{1,8}}[N@]?[^\s,]{{1,128}}\s{{0,8}},\s{{0,8}}{_QUOTED}"),
         ("sp_addlinked", rf"\bsp_addlinkedsrvlogin\s{{1,8}}(?:[^\s,@=]{{1,128}}\s{{0,8}},\s{{0,8}}){{4}}{_QUOTED}"),
         ("sp_password", rf"\bsp_password\s{{1,8}}[^\s,]{{1,128}}\s{{0,8}},\s{{0,8}}{_QUOTED}"),
         ("sp_password", rf"\bsp_password\s{{1,8}}{_QUOTED}"),
@@ -41,14 +42,42 @@ _STATEMENTS: Final = tuple(
         # commands whose secret is a word at its place
         ("from-literal", rf"--from-literal[= \t]{{1,4}}[\"']?[\w.\-]{{1,128}}=(?:{_QUOTED}|(?P<bare>[^\s\"']{{1,256}}))"),
         ("pass:", r"-pass(?:in|out|word)?[ \t]{1,4}[\"']?pass:(?P<bare>[^\s\"']{1,256})"),
-        ("login", r"\bvault\s{1,4}login\s{1,4}(?:token=)?(?!-)(?P<bare>\S{1,256})"),
+        ("login", r"\b(?:vault|cargo|pulumi|railway)\s{1,4}login\s{1,4}(?:token=)?(?!-)(?P<bare>\S{1,256})"),
         ("obscure", rf"\brclone\s{{1,4}}obscure\s{{1,4}}{_VALUE}"),
         ("setapikey", rf"\bsetapikey\s{{1,4}}{_VALUE}"),
         ("htpasswd", r"\bhtpasswd\s{1,4}-\w{0,8}b\w{0,8}(?:\s{1,4}\S{1,128}){1,2}\s{1,4}(?P<bare>\S{1,256})[ \t]{0,8}(?:\n|\Z|[|;&])"),
         ("/user:", r"\bnet\s{1,4}use\b[^\n]{0,256}?/user:\S{1,128}\s{1,4}(?P<bare>[^\s/]\S{0,255})"),
         ("/user:", r"\bnet\s{1,4}use\b[^\n]{0,256}?\\\S{1,128}\s{1,4}(?P<bare>[^\s/]\S{0,255})\s{1,4}/user:"),
         ("lftp", r"\blftp\b[^\n]{0,128}?-u\s{0,4}[^\s,]{1,128},(?P<bare>\S{1,256})"),
-        ("--password-stdin", rf"\becho\s{{1,4}}(?:-n\s{{1,4}})?{_VALUE}\s{{0,4}}\|[^|\n]{{0,128}}--password-stdin"),
+        ("echo", rf"\becho\s{{1,4}}(?:-n\s{{1,4}})?{_VALUE}\s{{0,4}}\|[^|\n]{{0,128}}(?:stdin|secret|--with-token|passw|password|\bkv\s{{1,4}}put|sudo\b[^\n|]{{0,64}}-\w{{0,8}}S)"),
+        ("<<<", rf"(?:stdin|--with-token|passw\w{{0,8}}|secret[^\n<]{{0,64}}|sudo\b[^\n<]{{0,64}}-\w{{0,8}}S)\s{{0,4}}<<<\s{{0,4}}{_VALUE}"),
+        ("chpasswd", r"\becho\s{1,4}(?:-n\s{1,4})?[\"']?[^\s:\"']{1,64}:(?P<bare>[^\s\"'|]{1,256})[\"']?\s{0,4}\|[^|\n]{0,64}chpasswd"),
+        ("securestring", rf"\bConvertTo-SecureString\s{{1,4}}(?:-String\s{{1,4}})?(?![$(\-]){_VALUE}"),
+        ("securestring", rf"{_QUOTED}\s{{0,4}}\|\s{{0,4}}ConvertTo-SecureString"),
+        (".tochararray", rf"{_QUOTED}\.toCharArray"),
+        ("http-basic.", rf"\bhttp-basic\.\S{{1,128}}\s{{1,4}}\S{{1,128}}\s{{1,4}}{_VALUE}"),
+        ("pypi-token.", rf"\bpypi-token\.\S{{1,128}}\s{{1,4}}{_VALUE}"),
+        ("net user", rf"\bnet\s{{1,4}}user\s{{1,4}}\S{{1,128}}\s{{1,4}}(?![/*]){_VALUE}"),
+        ("!connect", rf"!connect\s{{1,4}}\S{{1,512}}\s{{1,4}}\S{{1,128}}\s{{1,4}}{_VALUE}"),
+        ("logdata", rf"\blogdata\s{{1,4}}[^\s@]{{1,128}}@@{_VALUE}"),
+        ("secrets.put", rf"\bsecrets\.put\w{{0,16}}\([^)\n]{{0,256}}?(?:string_)?value\s{{0,4}}=\s{{0,4}}{_QUOTED}"),
+        ("-value", rf"\b(?:secret|credential|parameter)s?\s{{1,4}}(?:set|create|put|update|add|store)\b[^\n]{{0,256}}?\s-{{1,2}}(?:string-|secret-)?value[ =]{_VALUE}"),
+        ("-body", rf"\bsecrets?\s{{1,4}}(?:set|create|put|update|add|store)\b[^\n]{{0,256}}?\s-{{1,2}}body[ =]{_VALUE}"),
+        ("securestring", rf"\bSecureString\b[^\n]{{0,256}}?--value[= ]{_VALUE}"),
+        ("securestring", rf"--value[= ]{_VALUE}[^\n]{{0,256}}?\bSecureString\b"),
+        ("isql", r"\bisql\s{1,4}(?:-v\s{1,4})?[^\s\-]\S{0,127}\s{1,4}[^\s\-]\S{0,127}\s{1,4}(?P<bare>[^\s\-]\S{0,255})"),
+        ("bindpw", rf"\bbindpw\s{{1,16}}{_VALUE}"),
+        ("replace", rf"\bidentified\s{{1,8}}by\s{{1,8}}\S{{1,256}}\s{{1,8}}replace\s{{1,8}}{_VALUE}"),
+        ("digest", r"\bdigest\b[^\n]{0,512}?\bresponse=\\{0,3}\"(?P<bare>[0-9a-f]{16,128})"),
+        ("b64encode", r"\bb64encode\(\s{0,4}(?:bytes\()?b?(?P<q>[\"'])[^\"':\n]{1,128}:(?P<bare>[^\"'\n]{1,256})(?P=q)"),
+        ("/password:", rf"(?:\s|\A)/password:{_VALUE}"),
+        ("/p:", r"(?:\s|\A)/p:[\w.]{0,64}(?:password|secret|token)=(?P<bare>[^\s\"']{1,256})"),
+        # scott/tiger@db, told to a person
+        ("@", r"\b(?:log(?:in|on|ging in)|connect(?:ed|ing|ion)?|userid|as|with)[ :=]{1,4}(?:to |as |with |user )?\w{1,64}/(?P<bare>[^\s/@\"']{4,128})@(?:[\w.:]{1,128}|//)"),
+        (" key", r"\b(?:api|access|secret|private|account|master|signing|encryption)[ \-]key(?:[ ](?:provided|used|given|is|was)){0,2}\s{0,4}[:=]?\s{1,4}[\"'`]?(?=[^\s\"'`]{0,64}[0-9])(?P<bare>[^\s\"'`,;]{8,256})"),
+        # a file of passwords of PostgreSQL
+        (":54", r"(?m)^[\w.\-*]{1,128}:54[0-9]{2}:[^\s:]{1,64}:[^\s:]{1,64}:(?P<bare>\S{1,256})$"),
+        (":*:", r"(?m)^[\w.\-*]{1,128}:[0-9*]{1,5}:[^\s:]{1,64}:[^\s:]{1,64}:(?P<bare>\S{1,256})$"),
         # Terraform: the name is the variable's
         ("variable", rf"\bvariable\s{{1,8}}\"[^\"]{{0,64}}(?:pass|secret|token|key|cred)[^\"]{{0,64}}\"\s{{0,8}}\{{[^}}]{{0,512}}?\bdefault\s{{0,16}}=\s{{0,8}}{_QUOTED}"),
     )
@@ -62,6 +91,20 @@ _OF_USERS: Final = re.compile(r"(?i)\b(?:user|role|grant|link|login)\b")
 _HELD: Final = ("single", "double", "bare")
 
 
+def may_state(text: str) -> bool:
+    """Whether a text has a word of some statement, or a call of the table with a literal."""
+    lowered = text.lower()
+    for word in _WORDS:
+        if word in lowered:
+            return True
+    return _has_literal(text) and _may_call(lowered)
+
+
+_WORDS: Final = tuple(
+    sorted({"identified", *(word for word, _ in _STATEMENTS)} - {"sp_addlinked", "sp_password"})
+)
+
+
 def statements(text: str) -> Iterator[tuple[int, int]]:
     """Where secrets stand at their place in statements, calls and blocks."""
     lowered = text.lower()
@@ -72,7 +115,7 @@ def statements(text: str) -> Iterator[tuple[int, int]]:
                 yield found.span(next(name for name in _HELD if groups.get(name) is not None))
     if "identified" in lowered:
         yield from _identified(text)
-    if "(" in text and ("'" in text or '"' in text):
+    if _has_literal(text):
         yield from _calls(text, lowered)
     if "secret" in lowered and "data" in lowered:
         yield from _manifests(text)
@@ -123,7 +166,18 @@ _CALLS: Final[Mapping[str, _Call]] = {
     "azuresascredential": _FIRST, "azuresaskeycredential": _FIRST, "secretkeyspec": _FIRST,
     "from_connection_string": _FIRST, "tokencredentials": _FIRST, "pbekeyspec": _FIRST,
     # SQL: keys of functions, and the tables of other databases
-    "pgp_sym_encrypt": _LAST_OF_TWO, "pgp_sym_decrypt": _LAST_OF_TWO,
+    "basicauthentication": _LAST_OF_TWO, "jwtauthentication": _FIRST, "minio": _Call(2, 3),
+    "clientsecretcredential": _Call(2, 3), "ssh.connect": _Call(3, 4),
+    "create_credential": _Call(2, 3), "awsbasiccredentials.create": _LAST_OF_TWO,
+    "awssessioncredentials.create": _LAST_OF_TWO, "credentials.basic": _LAST_OF_TWO,
+    "authenticate": _LAST_OF_TWO, "pdo": _Call(2, 3), "mysqli": _Call(2, 3),
+    "mysqli_connect": _Call(2, 3), "dbi->connect": _Call(2, 3), "dbi.connect": _Call(2, 3),
+    "decryptbykeyautocert": _LAST_OF_TWO, "crypt": _Call(0, 2),
+    "auth": _LAST_OF_TWO, "user_auth": _LAST_OF_TWO, "hmac.new": _FIRST, "aes.new": _FIRST,
+    "jwt.encode": _LAST_OF_TWO, "jwt.decode": _LAST_OF_TWO, "pbkdf2_hmac": _LAST_OF_TWO,
+    "pymysql.connect": _Call(2, 3), "mysqldb.connect": _Call(2, 3), "mariadb.connect": _Call(2, 3),
+    "cx_oracle.connect": _LAST_OF_TWO, "oracledb.connect": _LAST_OF_TWO,
+    "dbapi.connect": _Call(3, 4), "pgp_sym_encrypt": _LAST_OF_TWO, "pgp_sym_decrypt": _LAST_OF_TWO,
     "aes_encrypt": _LAST_OF_TWO, "aes_decrypt": _LAST_OF_TWO, "try_aes_decrypt": _LAST_OF_TWO,
     "des_encrypt": _LAST_OF_TWO, "des_decrypt": _LAST_OF_TWO, "encode_password": _FIRST,
     "encryptbypassphrase": _FIRST, "decryptbypassphrase": _FIRST, "decrypt_raw": _LAST_OF_TWO,
@@ -133,23 +187,30 @@ _CALLS: Final[Mapping[str, _Call]] = {
     "s3cluster": _Call(3, 4), "hudi": _Call(2, 3), "deltalake": _Call(2, 3), "iceberg": _Call(2, 3),
     "openrowset": _Call(3, 5), "azureblobstorage": _Call(4, 5),
 }  # fmt: skip
-_CALL: Final = re.compile(r"(?<!\w)([A-Za-z_]\w{0,63})\s{0,4}\(")
-_CALLED: Final = re.compile(r"(?<!\w)\w{1,64}(?= {0,4}\()")
+_LAST_PART: Final = re.compile(r"\.|->")
+_CIPHER: Final = "crypt"
+_CALL: Final = re.compile(r"(?<!\w)((?:[A-Za-z_]\w{0,63}(?:\.|->))?[A-Za-z_]\w{0,63})\s{0,4}\(")
+# Read backwards, a call begins with its parenthesis, and other words cost nothing.
+_CALLED: Final = re.compile(r"\( {0,4}(\w{1,40})")
+_CALLED_NAMES: Final = frozenset(_LAST_PART.split(name)[-1][::-1] for name in _CALLS)
 _MOST_CALLS: Final = 1_000
 """Of one text: one with more is masked as a whole, as one with more secrets is."""
 _LONGEST_CALL: Final = 1_024
-_ARGUMENT: Final = re.compile(r"\s*[NbBrRuUfF]?('''|\"\"\"|['\"])")
+_ARGUMENT: Final = re.compile(r"\s{0,64}(?:\w{1,64}\s{0,2}=\s{0,2})?[NbBrRuUfF]?('''|\"\"\"|['\"])")
 _STRING_OR_SIGN: Final = re.compile(r"['\"(){}\[\],;]")
 
 
 def _calls(text: str, lowered: str) -> Iterator[tuple[int, int]]:
     if "auth" in lowered or "cred" in lowered or "login" in lowered:
         yield from (found.span("secret") for found in _TUPLE.finditer(text))
-    if _CALLS.keys().isdisjoint(_CALLED.findall(lowered)):
+    if not _may_call(lowered):
         return
     done = seen = 0
     for found in _CALL.finditer(text):
-        call = _CALLS.get(found[1].lower())
+        name = found[1].lower()
+        call = _CALLS.get(name) or _CALLS.get(_LAST_PART.split(name)[-1])
+        if call is None and _CIPHER in name:
+            call = _LAST_OF_TWO
         if call is None or found.start() < done:
             continue
         seen += 1
@@ -162,6 +223,20 @@ def _calls(text: str, lowered: str) -> Iterator[tuple[int, int]]:
             literal = _literal(text, *arguments[call.place])
             if literal:
                 yield literal
+
+
+def _has_literal(text: str) -> bool:
+    """Whether an argument of a call begins with a quote."""
+    return "(" in text and _LITERAL.search(text) is not None
+
+
+_LITERAL: Final = re.compile(r"[\"'](?<=[(,\s=bBrRuUfFN][\"'])")
+
+
+def _may_call(lowered: str) -> bool:
+    if _CIPHER in lowered:
+        return True
+    return not _CALLED_NAMES.isdisjoint(_CALLED.findall(lowered[::-1]))
 
 
 # auth=("svc", "x"), creds = ("svc", "x")

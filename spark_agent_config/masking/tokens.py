@@ -12,8 +12,10 @@ from __future__ import annotations
 
 import math
 import re
+import string
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
+from operator import ne
 from typing import Final, NamedTuple
 
 
@@ -56,10 +58,10 @@ _FORMS: Final = (
     _Form("Azure DevOps", "AZDO", rf"{_LETTERS}{{40,}}"),
     _Form("Brevo", "xkeysib- xsmtpsib-", r"[0-9a-f]{64}-[A-Za-z0-9]{16}"),
     _Form("Buildkite", "bkua_ bkat_ bkaj_", r"[0-9a-zA-Z]{20,}"),
-    _Form("CircleCI", "CCIPAT_ CCIPRJ_", rf"{_LETTERS}{{16,}}_[0-9a-f]{{40}}"),
+    _Form("CircleCI", "CCIPAT_ CCIPRJ_", rf"{_LETTERS}{{16,}}_[0-9a-z]{{40}}"),
     _Form("ClickHouse Cloud", "4b1d", r"[A-Za-z0-9]{38}(?!\w)", 3.0),
     _Form("Clojars", "CLOJARS_", r"[A-Za-z0-9]{40,}"),
-    _Form("Cloudflare", "v1.0-", r"[0-9a-f]{24}-[0-9a-f]{40,}"),
+    _Form("Cloudflare", "v1.0-", r"[0-9a-f]{24,64}-[0-9a-f]{40,}"),
     _Form("Cloudflare", "cfut_ cfat_ cfk_", rf"{_WORD}{{30,}}"),
     _Form("Confluent", "cflt", r"[A-Za-z0-9+/]{50,}"),
     _Form("Contentful", "CFPAT-", rf"{_WORD}{{40,}}"),
@@ -81,7 +83,7 @@ _FORMS: Final = (
     _Form("Duffel", "duffel_test_ duffel_live_", r"[\w\-=]{30,}"),
     _Form("Dynatrace", "dt0c01. dt0s01. dt0s02. dt0s16.", r"[A-Za-z0-9]{8,24}\.[A-Za-z0-9]{40,}"),
     _Form("EasyPost", "EZAK EZTK", rf"{_LETTERS}{{54}}"),
-    _Form("Elastic", "essu_ esau_", rf"{_WORD}{{30,}}"),
+    _Form("Elastic", "essu_ esau_", rf"{_WORD}{{30,}}={{0,2}}"),
     _Form("Facebook", "EAA", r"[A-Za-z0-9]{60,}"),
     _Form("Figma", "figd_ figo_ figu_ figdr_ figoh_ figor_", rf"{_WORD}{{30,}}"),
     _Form("Flutterwave", "FLWSECK_TEST- FLWSECK-", r"[A-Za-z0-9]{12,}(?:-X)?"),
@@ -95,7 +97,7 @@ _FORMS: Final = (
         r"[\w\-]{16,}(?:\.[\w\-.]*)?",
     ),
     _Form("GitLab", "GR1348941", rf"{_WORD}{{16,}}"),
-    _Form("GoCardless", "live_ sandbox_", r"[\w\-=]{40}(?!\w)", 3.5),
+    _Form("GoCardless, Column", "live_ sandbox_", r"[\w\-=]{40}(?!\w)", 3.5),
     _Form("Google", "AIza", r"[\w\-]{30,}"),
     _Form("Google", "ya29.", r"[\w\-.]{20,}"),
     _Form("Google", "GOCSPX-", r"[\w\-]{20,}"),
@@ -111,7 +113,7 @@ _FORMS: Final = (
     _Form("HubSpot", "pat-na1- pat-na2- pat-na3- pat-eu1- pat-ap1-", r"[0-9a-fA-F\-]{36}"),
     _Form("Hugging Face", "hf_ api_org_", rf"{_LETTERS}{{30,}}"),
     _Form("Infracost", "ico-", r"[A-Za-z0-9]{32}(?!\w)"),
-    _Form("JWT, JWE", "eyJ", r"[\w\-]{8,}\.[\w\-]{2,}(?:\.[\w\-]*){0,4}"),
+    _Form("JWT, JWE", "eyJ", r"[\w\-]{8,}\.[\w\-]{0,}(?:\.[\w\-]{0,}){1,4}"),
     _Form("JWT in base64, Grafana", "ZXlK eyJrIjoi", r"[A-Za-z0-9+/]{60,}={0,3}"),
     _Form("LangSmith", "lsv2_pt_ lsv2_sk_ ls__", r"[0-9a-f]{32}(?:_[0-9a-f]{10})?"),
     _Form("LaunchDarkly", "sdk- mob- api-", r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}"),
@@ -121,8 +123,8 @@ _FORMS: Final = (
     _Form("Mapbox", "sk. pk. tk.", r"eyJ[\w\-]{30,}\.[\w\-]{20,}"),
     _Form("MongoDB Atlas", "mdb_sa_sk_", rf"{_WORD}{{20,}}"),
     _Form("Neon", "napi_", r"[a-z0-9]{40,}"),
-    _Form("Netlify", "nfp_ nfc_ nfo_ nfu_", rf"{_WORD}{{30,}}"),
-    _Form("New Relic", "NRAK- NRII- NRIQ- NRRA- NRSP- NRJS-", r"[A-Za-z0-9\-]{19,}"),
+    _Form("Netlify", "nfp_ nfc_ nfo_ nfu_ nfb_", rf"{_WORD}{{30,}}"),
+    _Form("New Relic", "NRAK- NRII- NRIQ- NRRA- NRSP- NRJS-", r"[\w\-]{19,}"),
     _Form("Notion", "ntn_ secret_", r"[A-Za-z0-9]{40,}", 3.0),
     _Form("npm", "npm_", rf"{_LETTERS}{{30,}}"),
     _Form("NuGet", "oy2", r"[a-z0-9]{43}(?!\w)", 3.0),
@@ -134,7 +136,7 @@ _FORMS: Final = (
     _Form("Pinecone", "pcsk_", r"\w{40,}"),
     _Form("PlanetScale", "pscale_tkn_ pscale_pw_ pscale_oauth_", r"[\w=.\-]{20,}"),
     _Form("Plaid", "access-sandbox- access-development- access-production-", r"[0-9a-f\-]{36}"),
-    _Form("PostHog", "phx_ phc_ phs_ pha_", rf"{_LETTERS}{{30,}}"),
+    _Form("PostHog", "phx_ phc_ phs_ pha_ phr_", r"\w{30,}"),
     _Form("Postman", "PMAK-", r"[0-9a-f\-]{40,}"),
     _Form("Prefect", "pnu_ pnb_", rf"{_LETTERS}{{36}}"),
     _Form("Pulumi", "pul-", r"[0-9a-f]{40}"),
@@ -166,10 +168,84 @@ _FORMS: Final = (
     _Form("Typeform", "tfp_", r"[\w\-.=]{40,}"),
     _Form("Vercel", "vcp_ vci_ vca_ vcr_ vck_", rf"{_WORD}{{20,}}"),
     _Form("Weights and Biases", "wandb_v1_", r"\w{30,}"),
-    _Form("xAI", "xai-", rf"{_LETTERS}{{40,}}"),
+    _Form("xAI", "xai-", r"\w{40,}"),
     _Form("Yandex", "AQVN YCAJ YCP", rf"{_WORD}{{30,}}"),
     _Form("Yandex", "t1.", r"[\w\-]{10,}={0,2}\.[\w\-]{60,}={0,2}"),
     _Form("Zapier, Shortcut", "sct_", rf"{_WORD}{{30,}}"),
+    _Form("AI21, Fireworks", "fw_ fpk_", rf"{_LETTERS}{{22,}}", 3.5),
+    _Form("Aikido", "AIK_ AIK_RUNTIME_", r"\w{32,}"),
+    _Form("Amazon login", "amzn1.oa2-cs.v1.", r"[0-9a-f]{64}"),
+    _Form("Apify", "apify_api_ apify_proxy_", rf"{_LETTERS}{{30,}}"),
+    _Form("AppSmith, Axiom", "xaat- xapt-", r"[0-9a-f\-]{36}"),
+    _Form("Beamer", "b_", r"[\w\-=]{44}(?![\w\-])", 3.5),
+    _Form("Buildkite packages", "bkpt_ bkpi_", rf"{_LETTERS}{{30,}}"),
+    _Form("Canva", "cnvca", rf"{_WORD}{{40,}}", 3.5),
+    _Form("Cerebras", "csk-", r"[a-z0-9]{40,}"),
+    _Form("Checkly", "cu_", r"[0-9a-zA-Z]{32}(?!\w)"),
+    _Form("ClickUp", "pk_", r"[0-9]{5,9}_[A-Z0-9]{32}"),
+    _Form("crypt, bcrypt, Argon2", "$2a$ $2b$ $2y$", r"[0-9]{2}\$[./A-Za-z0-9]{53}"),
+    _Form("crypt", "$1$ $5$ $6$ $y$ $7$ $apr1$", r"(?:rounds=[0-9]{1,9}\$)?[./\w]{1,32}\$[./\w]{22,}"),
+    _Form("Argon2, scrypt", "$argon2id$ $argon2i$ $argon2d$ $scrypt$", r"[\w=,$+/.\-]{24,}"),
+    _Form("Deno", "ddp_ ddo_ ddw_", rf"{_LETTERS}{{30,}}"),
+    _Form("Dependency-Track", "odt_", r"\w{32,}"),
+    _Form("Depot", "depot_project_ depot_org_ depot_user_", rf"{_LETTERS}{{32,}}"),
+    _Form("Dropbox", "sl.u.", rf"{_WORD}{{60,}}"),
+    _Form("E2B, Browserbase", "e2b_ bb_live_ bb_test_", rf"{_LETTERS}{{20,}}", 3.0),
+    _Form("ElevenLabs", "sk_", r"[0-9a-f]{48}(?!\w)"),
+    _Form("Endor Labs", "endr+", rf"{_WORD}{{16,}}"),
+    _Form("Firecrawl", "fc-", r"[0-9a-f]{32}(?![\w\-])"),
+    _Form("Flexport", "shltm_", rf"{_WORD}{{30,}}"),
+    _Form("Fleetbase, Pagar.me", "flb_live_ flb_test_ ak_live_ ak_test_", rf"{_LETTERS}{{20,}}"),
+    _Form("Google Firebase", "AAAA", r"[\w\-]{7}:APA91b[\w\-]{100,}"),
+    _Form("Honeycomb", "hcaik_ hcbik_ hcxik_ hcalk_ hcamk_", r"[a-z0-9]{40,}"),
+    _Form("Inngest", "signkey-prod- signkey-test- signkey-branch-", r"[0-9a-f]{32,}"),
+    _Form("Instagram", "IGQV", rf"{_WORD}{{60,}}"),
+    _Form("Ionic", "ion_", r"[A-Za-z0-9]{42}(?!\w)", 3.5),
+    _Form("JetBrains", "perm: perm-", r"[\w\-=]{8,}\.[\w\-=]{2,}\.[\w\-=]{20,}"),
+    _Form("Jina, Mixedbread", "jina_ emb_ mxb_", rf"{_LETTERS}{{30,}}"),
+    _Form("LinkedIn", "WPL_AP0. WPL_AP1.", r"\w{8,}\.[\w+/]{6,}={0,2}"),
+    _Form("LlamaCloud", "llx-", rf"{_LETTERS}{{40,}}"),
+    _Form("Mandrill", "md-", r"[\w\-]{22}(?![\w\-])", 3.5),
+    _Form("Mercury, Column", "secret-token:", r"[\w\-./+=%]{16,}"),
+    _Form("NVIDIA NGC", "nvapi-stg- nvapi-", rf"{_WORD}{{40,}}"),
+    _Form("Open VSX", "ovsxp_ ovsxat_", r"[\w\-]{30,}"),
+    _Form("Packagist", "packagist_", r"[a-z]{3}_[0-9a-f]{60,}"),
+    _Form("Paddle", "pdl_live_apikey_ pdl_sdbx_apikey_ pdl_ntfset_", r"\w{26,}"),
+    _Form("PagerDuty", "pdus+ pdeu+", r"[\w\-+]{20,}"),
+    _Form("PASETO", "v1.local. v2.local. v3.local. v4.local. v1.public. v2.public. v3.public. v4.public.",
+          r"[\w\-]{40,}(?:\.[\w\-]+)?"),
+    _Form("PayPal", "access_token$", r"(?:production|sandbox)\$[0-9a-z]{16}\$[0-9a-f]{32}"),
+    _Form("Polar", "polar_oat_ polar_pat_ polar_whs_ polar_cst_", rf"{_WORD}{{30,}}"),
+    _Form("Postman collection", "PMAT-", r"[0-9A-Z]{26}"),
+    _Form("PubNub", "sec-c-", r"[A-Za-z0-9]{40,}={0,2}"),
+    _Form("Render", "rnd_", r"[A-Za-z0-9]{24,}", 3.0),
+    _Form("Resend", "re_", r"[A-Za-z0-9]{8}_[A-Za-z0-9]{20,}"),
+    _Form("Rootly, Sourcegraph", "rootly_ slk_", r"[0-9a-f]{64}"),
+    _Form("RunPod", "rpa_", r"[A-Z0-9]{32,}[a-z0-9]{0,}"),
+    _Form("Salesforce", "00D", r"[A-Za-z0-9]{12,15}![\w.]{60,}"),
+    _Form("SAP, Contentstack", "cs", r"[0-9a-f]{40}(?!\w)"),
+    _Form("Scrapfly", "scp-live- scp-test-", r"[0-9a-f]{32}"),
+    _Form("Socket", "sktsec_", r"\w{30,}"),
+    _Form("StackHawk", "hawk.", r"[\w\-]{20}\.[\w\-]{20}"),
+    _Form("Tavily", "tvly-", r"(?:dev-|prod-)?[A-Za-z0-9\-]{24,}"),
+    _Form("Teamwork", "tkn.v1_", rf"{_WORD}{{40,}}"),
+    _Form("Thunderstore", "tss_", rf"{_LETTERS}{{28,}}"),
+    _Form("Together", "tgp_v1_", rf"{_WORD}{{40,}}"),
+    _Form("Trigger.dev", "tr_dev_ tr_prod_ tr_stg_ tr_pat_ tr_preview_", rf"{_LETTERS}{{18,}}"),
+    _Form("Ubidots", "BBFF- BBUS-", r"[A-Za-z0-9]{30}"),
+    _Form("Voiceflow", "VF.DM. VF.WS. VF.", r"[0-9a-f]{24}\.[A-Za-z0-9]{16}"),
+    _Form("Voyage", "pa- al-", r"[\w\-]{43}(?![\w\-])", 4.0),
+    _Form("Weaviate, Xata, Zuplo", "xau_ zpka_", r"\w{30,}"),
+    _Form("Yandex", "y0_", rf"{_WORD}{{40,}}"),
+    _Form("Zendesk, DigitalOcean", "s-s4t2ud- u-s4t2ud-", r"[0-9a-f]{64}"),
+    _Form("Zoho", "1000.", r"[0-9a-f]{32}\.[0-9a-f]{32}"),
+    # a private key in base64: -----BEGIN PRIV…, RSA …, EC …, OPENSSH …, ENCRYPTED …, DSA …
+    _Form(
+        "PEM in base64",
+        "LS0tLS1CRUdJTiBQUklW LS0tLS1CRUdJTiBSU0Eg LS0tLS1CRUdJTiBFQy"
+        " LS0tLS1CRUdJTiBPUEVO LS0tLS1CRUdJTiBFTkNS LS0tLS1CRUdJTiBEU0Eg",
+        r"[A-Za-z0-9+/]{20,}={0,2}",
+    ),
 )  # fmt: skip
 
 
@@ -189,7 +265,7 @@ _MARKED: Final = (
         for mark in ("JQQJ99", "+ASt", "+ABa", "ACDb", "AzFu", "AzSe", "+ACR", "AIoT", "+ARm",
                      "AzCa", "+AEh", "+ASb", "APIM", "AZEG")
     ),
-    _Marked("Telegram", ":AA", r"(?<![\w])[0-9]{8,10}:AA[\w\-]{30,35}(?![\w\-])"),
+    _Marked("Telegram", ":AA", r"(?<![0-9])[0-9]{8,10}:AA[\w\-]{30,35}(?![\w\-])"),
     _Marked("Facebook", "|", r"(?<![\w])[0-9]{15,16}\|[\w\-]{27,40}(?![\w\-])"),
     _Marked("Terraform Cloud", ".atlasv1.", r"(?<![\w])[A-Za-z0-9]{14}\.atlasv1\.[\w\-=]{40,}"),
     _Marked("MaxMind", "_mmk", r"(?<![\w])[A-Za-z0-9]{6}_[A-Za-z0-9]{29}_mmk(?!\w)"),
@@ -197,8 +273,12 @@ _MARKED: Final = (
     _Marked("Dropbox", "AAAAAAAAAA", r"(?<![\w])[a-z0-9]{11}AAAAAAAAAA[a-z0-9\-_=]{43}"),
     # The path of a web hook is its secret.
     _Marked("Slack", "hooks.slack.com/", r"hooks\.slack\.com/[a-z]{1,16}/([\w/\-]{16,})"),
+    _Marked("Azure DevOps", "AZDO", r"(?<![\w])[A-Za-z0-9]{70,80}AZDO[A-Za-z0-9]{4}(?!\w)"),
+    _Marked("OpenAI", "T3BlbkFJ", r"(?<![\w\-])[\w\-]{16,}T3BlbkFJ[\w\-]{16,}"),
+    _Marked("Adyen", "AQE", r"(?<![\w+/=])AQE[\w+/=]{30,}-[^\s\"']{16,}"),
+    _Marked("Microsoft Teams", "/IncomingWebhook/", r"/(\w+[\w/@\-]{36,}/IncomingWebhook/[\w/\-]{16,})"),
     _Marked("Microsoft Teams", ".webhook.office.com/", r"\.webhook\.office\.com/(\w+/[\w/@\-]{36,})"),
-    _Marked("Power Automate", "/triggers/", r"/triggers/[\w/]{1,64}\?[^\s\"']{0,200}sig=([\w\-%]{20,})"),
+    _Marked("Power Automate", "/triggers/", r"/triggers/[\w/]{1,64}\?[^\s\"']{0,400}sig=([\w\-%]{20,})"),
     _Marked("Discord", "/api/webhooks/", r"discord(?:app)?\.com/api/webhooks/([0-9]{17,20}/[\w\-]{20,})"),
     _Marked("Google Chat", "chat.googleapis.com/", r"chat\.googleapis\.com/v1/spaces/[^\s?\"']{1,64}\?([^\s\"']{20,})"),
     _Marked("Zapier", "hooks.zapier.com/", r"hooks\.zapier\.com/hooks/(?:catch/)?([\w/]{8,})"),
@@ -207,9 +287,11 @@ _MARKED_FORMS: Final = tuple((one.mark, re.compile(one.form)) for one in _MARKED
 
 # No token is without a run of characters, and few texts have one. It begins with the prefix, or
 # the prefix ends right before it: SG.…, hvs.…, sha256~…
-_RUN: Final = re.compile(r"[\w\-]{16,}")
+_RUN: Final = re.compile(r"(?<![\w\-])[\w\-]{16,}")
+# An id, as nearly every node and run has one.
+_UUID: Final = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 _BEFORE_RUN: Final = 40
-_LONGEST_PREFIX: Final = 24
+_BEHIND_START: Final = 8  # v1.0-…: the run begins with the prefix's own end
 # Behind an escape of a URL a token begins, too: %3Dghp_ => three blanks in its place
 _ESCAPE: Final = re.compile(r"%[0-9A-F]{2}")
 
@@ -250,21 +332,65 @@ def _by_start() -> Mapping[str, tuple[tuple[re.Pattern[str], float], ...]]:
 _BY_START: Final = _by_start()
 
 
+_HEADS: Final = ("Basic ", "Bearer ", '"kty', "Private-", "<RSAKey")
+"""Of secrets that are found without a run of their own."""
+
+
 def may_hold_token(text: str) -> bool:
     """Whether a text has the prefix or a part of a token, beside a run that is long enough."""
-    if "Basic " in text or "Bearer " in text:
-        return True
-    if _RUN.search(text) is None:
+    for head in _HEADS:
+        if head in text:
+            return True
+    if _RUN.search(text) is None or (len(text) == 36 and _UUID.fullmatch(text)):
         return False
-    return next(_prefixes(text), None) is not None or _has_mark(text)
+    return _has_mark(text) or next(_of_runs(text), None) is not None
 
 
-def _prefixes(text: str) -> Iterator[re.Match[str]]:
-    if "%" in text:
-        text = _ESCAPE.sub("   ", text)
-    for run in _RUN.finditer(text):
-        start = run.start()
-        yield from _PREFIX.finditer(text, max(0, start - _BEFORE_RUN), start + _LONGEST_PREFIX)
+def _of_runs(text: str) -> Iterator[tuple[int, int]]:
+    """Tokens of the table, and those that are like them, by the runs of their characters."""
+    shown = _ESCAPE.sub("   ", text) if "%" in text else text
+    done = 0
+    for run in _RUN.finditer(shown):
+        start, end = run.span()
+        if start < done:
+            continue
+        span = _listed(text, shown, start) or _issued(shown, start, end)
+        if span is not None:
+            done = span[1]
+            yield span
+
+
+def _listed(text: str, shown: str, start: int) -> tuple[int, int] | None:
+    """The token of the table that begins with a run, or shortly before it: ``SG.…``, ``hvs.…``."""
+    found = _PREFIX.match(shown, start)
+    if found is not None and (span := _token(text, found)):
+        return span
+    if shown[start - 1 : start] not in _ENDS_OF_PREFIXES:
+        return None
+    for found in _PREFIX.finditer(shown, max(0, start - _BEFORE_RUN), start + _BEHIND_START):
+        if span := _token(text, found):
+            return span
+    return None
+
+
+def _token(text: str, prefix: re.Match[str]) -> tuple[int, int] | None:
+    for pattern, entropy in _BY_START[prefix.group()[:2]]:
+        token = pattern.match(text, prefix.start())
+        if token is not None and (not entropy or entropy_of(token[1]) >= entropy):
+            return token.span()
+    return None
+
+
+def _issued(text: str, start: int, end: int) -> tuple[int, int] | None:
+    if end - start < _SHORTEST_ISSUED:
+        return None
+    run = _ISSUED.match(text, start)
+    return run.span() if run is not None and _is_random(run["random"]) else None
+
+
+_SHORTEST_ISSUED: Final = 30
+_ENDS_OF_PREFIXES: Final = frozenset(".:/~$+!")
+"""Signs that end the prefix of a token, or its first part."""
 
 
 def _has_mark(text: str) -> bool:
@@ -280,20 +406,50 @@ def tokens(text: str) -> Iterator[tuple[int, int]]:
     yield from _private_keys(text)
     if _RUN.search(text) is None:
         return
-    done = 0
-    for found in _prefixes(text):
-        if found.start() >= done:
-            for pattern, entropy in _BY_START[found.group()[:2]]:
-                token = pattern.match(text, found.start())
-                if token is not None and (not entropy or entropy_of(token[1]) >= entropy):
-                    done = token.end()
-                    yield token.start(), done
-                    break
+    yield from _of_runs(text)
     if not _has_mark(text):
         return
     for mark, pattern in _MARKED_FORMS:
         if mark in text:
             yield from (one.span(one.lastindex or 0) for one in pattern.finditer(text))
+
+
+# Most vendors issue a short prefix and a random text: acme_live_8Hs…. Names and ids are words, or of
+# few signs (digits, hexadecimal ones); a segment of a path is a name, whatever it looks like.
+_ISSUED: Final = re.compile(
+    r"(?<![\w\-/.])[A-Za-z][A-Za-z0-9]{0,11}(?:[_\-][A-Za-z0-9]{1,8}){0,2}?[_\-]"
+    r"(?P<random>[A-Za-z0-9][\w\-]{27,}|[a-z0-9]{32,})(?![\w\-])"
+)
+_HEXADECIMAL: Final = frozenset("0123456789abcdefABCDEF-_")
+
+
+def _is_random(text: str) -> bool:
+    """Whether capitals, small letters and digits change as they do by chance alone.
+
+    Two neighbours are of different kinds in three of five places of a random text, and in one or
+    two of five of ``ProcessingLambdaFunctionRole``.
+    """
+    kinds = text.translate(_KINDS)
+    changes = sum(map(ne, kinds, kinds[1:]))
+    if _HEXADECIMAL.issuperset(text) or kinds.count("-") > len(kinds) // 8 or _A_WORD in kinds:
+        return False
+    if "A" in kinds:
+        enough = kinds.count("A") > 3 and kinds.count("a") > 3 and kinds.count("0") > 1
+        return enough and changes > 0.42 * len(kinds)
+    return (
+        kinds.count("0") > 4 and len(kinds) > 31 and "-" not in kinds and changes > len(kinds) // 4
+    )
+
+
+_A_WORD: Final = "a" * 9
+_KINDS: Final = str.maketrans(
+    {
+        **dict.fromkeys(string.ascii_uppercase, "A"),
+        **dict.fromkeys(string.ascii_lowercase, "a"),
+        **dict.fromkeys(string.digits, "0"),
+        "_": "-",
+    }
+)
 
 
 def entropy_of(text: str) -> float:
@@ -319,7 +475,7 @@ _XML_KEY: Final = re.compile(r"<(?:D|P|Q|DP|DQ|InverseQ)>([\w\-+/=\s]{1,8192})</
 
 def _private_keys(text: str) -> Iterator[tuple[int, int]]:
     """``-----BEGIN … PRIVATE KEY-----`` to its end; to the end of the text where it was cut."""
-    if "PRIVATE KEY" in text:
+    if "BEGIN" in text and "PRIVATE" in text:
         yield from _armoured(text)
     if "Private-Lines" in text:
         yield from (found.span(1) for found in _PUTTY.finditer(text))
@@ -329,7 +485,9 @@ def _private_keys(text: str) -> Iterator[tuple[int, int]]:
         yield from (found.span(1) for found in _XML_KEY.finditer(text))
 
 
-_HEADING: Final = re.compile(r"----[- ]BEGIN ([A-Z0-9 ]{0,40}PRIVATE KEY[A-Z ]{0,8})-{1,5}")
+_HEADING: Final = re.compile(
+    r"----[- ]BEGIN(?: |%20|\+)((?:[A-Z0-9]{1,16}(?: |%20|\+)){0,4}PRIVATE(?: |%20|\+)KEY[A-Z ]{0,8})-{1,5}"
+)
 _ENDING: Final = re.compile(r"----[- ]END")
 
 

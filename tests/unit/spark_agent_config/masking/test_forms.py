@@ -17,10 +17,12 @@ import pytest
 
 from spark_agent_config.masking import mask_secrets, mask_text
 from spark_agent_config.masking.tokens import _FORMS, _MARKED
+from tests.secret_corpus import filled
 
 FIXTURES: Final = Path(__file__).parents[3] / "fixtures" / "masking"
 STRONG: Final = "Zq7kT9vLm2Xw4RbN"
 SECRETS: Final = (STRONG, "tr0ub4dor&3", "geheimniswort")
+FURTHER_SECRETS: Final = (STRONG, "Herbst-2031")
 NUMBER: Final = "8412907"
 MOST_PASSING: Final = 0.02
 MOST_HARMED: Final = 0.01
@@ -54,15 +56,28 @@ def test_nearly_no_secret_of_a_family_passes(family: str) -> None:
     assert changed == []
 
 
-@pytest.mark.parametrize("family", INNOCENTS)
-def test_innocent_texts_keep_their_meaning(family: str) -> None:
-    harmed = {text: mask_text(text) for text in INNOCENTS[family] if mask_text(text) != text}
-    assert len(harmed) <= MOST_HARMED * 373, harmed
+def test_at_most_two_in_a_hundred_secrets_of_further_forms_pass() -> None:
+    given = [
+        (text, text_secrets)
+        for forms in families("more_forms.txt").values()
+        for form in forms
+        for text, text_secrets in (filled(form, secret) for secret in FURTHER_SECRETS)
+    ]
+    masked = [(mask_text(text), text_secrets) for text, text_secrets in given]
+    passing = [text for text, hidden in masked if any(secret in text for secret in hidden)]
+    assert len(given) > 2_000
+    assert len(passing) <= MOST_PASSING * len(given), passing
 
 
-def test_there_are_hundreds_of_each() -> None:
+def test_at_most_one_in_a_hundred_innocent_texts_loses_its_meaning() -> None:
+    texts = [text for family in INNOCENTS.values() for text in family]
+    harmed = [text for text in texts if mask_text(text) != text]
+    assert len(texts) > 600
+    assert len(harmed) <= MOST_HARMED * len(texts), harmed
+
+
+def test_there_are_hundreds_of_forms() -> None:
     assert sum(map(len, FORMS.values())) >= 400
-    assert sum(map(len, INNOCENTS.values())) >= 300
 
 
 def test_secrets_beside_above_and_in_keys_are_masked() -> None:
