@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import sqlalchemy as sa
+from hypothesis import Phase, settings
 
 from graph_model.answers.sources import Sources
 from graph_model.facts import Edge, Row, Vertex
@@ -22,6 +23,16 @@ from graph_model.stores.journal import SqlJournal
 from graph_model.stores.protocols import DocumentKind, Receipt, Submission
 from graph_model.stores.submissions import make_submission
 from tests.memory_graph import MemoryGraph
+
+
+def budget(examples: int, *, shrinks: bool = True) -> settings:
+    """So many examples where they are random, a third where they are the same each time.
+
+    ``shrinks`` is left out for a seed: it has no smaller form.
+    """
+    chosen = max(2, examples // 3) if settings().derandomize else examples
+    phases = tuple(Phase) if shrinks else (Phase.reuse, Phase.generate)
+    return settings(max_examples=chosen, phases=phases)
 
 
 def submission(

@@ -6,8 +6,6 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
-from hypothesis import Phase, settings
-
 from graph_model import labels
 from graph_model.answers.difference.plan import PlanDifference
 from graph_model.facts import ExecutionPlanRow, ExecutionRow
@@ -28,16 +26,6 @@ from tests.oracle.truth import END_OF_TIME, Flow, Oracle, Truth
 from tests.projections import SmallHeadwater, small_headwater
 
 EXECUTIONS_BEFORE_FOLDING = 8
-
-
-def budget(examples: int) -> settings:
-    """So many histories where examples are random, a third where they are the same each time.
-
-    A seed has no smaller form, so Hypothesis does not shrink it.
-    """
-    few = max(2, examples // 3)
-    chosen = few if settings.default is not None and settings.default.derandomize else examples
-    return settings(max_examples=chosen, phases=(Phase.reuse, Phase.generate))
 
 
 @dataclass(frozen=True, slots=True)

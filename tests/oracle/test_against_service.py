@@ -17,7 +17,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.oracle.comparison import ComparedHistory, Difference, budget, projected, told
+from tests.oracle.comparison import ComparedHistory, Difference, projected, told
 from tests.oracle.documents import START, receipts, submissions
 from tests.oracle.generation import (
     DEPTHS,
@@ -33,6 +33,7 @@ from tests.oracle.generation import (
     with_versions,
 )
 from tests.oracle.histories import Asked, History, in_short, read_known_histories
+from tests.projections import budget
 
 _QUESTIONS = 20
 pytestmark = pytest.mark.timeout(600)
@@ -78,21 +79,21 @@ def check(history: History, random: Random, questions: int = _QUESTIONS) -> None
 
 
 @seeds
-@budget(10)
+@budget(10, shrinks=False)
 def test_a_generated_history_is_answered_as_the_oracle_does(seed: int) -> None:
     random = Random(seed)
     check(new_history(random), random)
 
 
 @seeds
-@budget(20)
+@budget(20, shrinks=False)
 def test_versions_and_branches_of_tables_are_answered_as_the_oracle_does(seed: int) -> None:
     random = Random(seed)
     check(with_versions(random, new_history(random, names=False)), random)
 
 
 @seeds
-@budget(20)
+@budget(20, shrinks=False)
 def test_expressions_that_a_later_run_replaced_are_answered_as_the_oracle_does(seed: int) -> None:
     random = Random(seed)
     history = with_rewritten_jobs(random, new_history(random, names=False))
@@ -104,7 +105,7 @@ def test_expressions_that_a_later_run_replaced_are_answered_as_the_oracle_does(s
 
 
 @seeds
-@budget(20)
+@budget(20, shrinks=False)
 def test_the_last_write_of_a_table_is_none_of_a_branch(seed: int) -> None:
     random = Random(seed)
     history = with_versions(random, new_history(random, names=False))
@@ -117,7 +118,7 @@ def test_the_last_write_of_a_table_is_none_of_a_branch(seed: int) -> None:
 
 
 @seeds
-@budget(10)
+@budget(10, shrinks=False)
 def test_a_time_a_day_after_its_receipt_counts_from_that_receipt(seed: int) -> None:
     """In answers, as the oracle counts it; a projection anew counts alike."""
     random = Random(seed)
@@ -139,7 +140,7 @@ def test_a_time_a_day_after_its_receipt_counts_from_that_receipt(seed: int) -> N
 
 
 @seeds
-@budget(4)
+@budget(4, shrinks=False)
 def test_a_plan_that_often_read_versions_is_answered_with_no_less_than_the_truth(seed: int) -> None:
     random = Random(seed)
     history = with_versions(random, long_history(random))
@@ -147,14 +148,14 @@ def test_a_plan_that_often_read_versions_is_answered_with_no_less_than_the_truth
 
 
 @seeds
-@budget(10)
+@budget(10, shrinks=False)
 def test_a_known_history_in_another_order_of_events_is_answered_so_too(seed: int) -> None:
     random = Random(seed)
     check(varied_history(random, KNOWN[random.choice(sorted(KNOWN))]), random)
 
 
 @seeds
-@budget(4)
+@budget(4, shrinks=False)
 def test_a_plan_that_ran_often_is_answered_with_no_less_than_the_truth(seed: int) -> None:
     random = Random(seed)
     history = long_history(random)
@@ -162,7 +163,7 @@ def test_a_plan_that_ran_often_is_answered_with_no_less_than_the_truth(seed: int
 
 
 @seeds
-@budget(20)
+@budget(20, shrinks=False)
 def test_a_walk_that_follows_one_execution_of_a_plan_finds_no_less_than_the_truth(
     seed: int,
 ) -> None:
@@ -188,7 +189,7 @@ def test_a_known_history_is_answered_as_the_oracle_does(name: str) -> None:
 
 
 @seeds
-@budget(6)
+@budget(6, shrinks=False)
 def test_downstream_is_the_mirror_of_upstream(seed: int) -> None:
     """ "x in downstream(y) exactly when y in upstream(x)", at each depth, intermediates aside."""
     random = Random(seed)
@@ -211,7 +212,7 @@ def test_downstream_is_the_mirror_of_upstream(seed: int) -> None:
 
 
 @seeds
-@budget(10)
+@budget(10, shrinks=False)
 def test_a_job_is_downstream_of_the_tables_upstream_of_it(seed: int) -> None:
     """The mirror law with a job on one side: one that writes, or one that only reads."""
     random = Random(seed)
@@ -236,7 +237,7 @@ def test_a_job_is_downstream_of_the_tables_upstream_of_it(seed: int) -> None:
 
 
 @seeds
-@budget(10)
+@budget(10, shrinks=False)
 def test_a_deeper_answer_contains_the_shallower(seed: int) -> None:
     """ "answer(d) contained in answer(d+1)": nodes, edges and columns."""
     random = Random(seed)

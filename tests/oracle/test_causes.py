@@ -12,11 +12,11 @@ from graph_model import labels
 from graph_model.answers.difference.causes import FAILED_RUN, rank
 from graph_model.answers.difference.upstream import Upstream, UpstreamChanges
 from graph_model.picture.view import iso
-from tests.oracle.comparison import budget, datasets_of, node_id, projected
+from tests.oracle.comparison import datasets_of, node_id, projected
 from tests.oracle.documents import START
 from tests.oracle.generation import JOBS, new_history
 from tests.oracle.histories import History
-from tests.projections import SmallHeadwater
+from tests.projections import SmallHeadwater, budget
 
 seeds = given(st.integers(0, 2**32))
 
@@ -40,7 +40,7 @@ def asked(headwater: SmallHeadwater, history: History, since: int | None) -> lis
 
 
 @seeds
-@budget(20)
+@budget(20, shrinks=False)
 def test_a_run_is_compared_with_a_good_one_before_it(seed: int) -> None:
     history = new_history(Random(seed))
     headwater = projected(history)
@@ -61,7 +61,7 @@ def test_a_run_is_compared_with_a_good_one_before_it(seed: int) -> None:
 
 
 @seeds
-@budget(20)
+@budget(20, shrinks=False)
 def test_between_a_time_and_itself_nothing_upstream_of_a_good_run_has_changed(seed: int) -> None:
     random = Random(seed)
     history = new_history(random)

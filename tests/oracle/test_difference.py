@@ -27,10 +27,11 @@ from graph_model.answers.plans.pages import plan
 from graph_model.lineage import Question
 from graph_model.picture.view import ColumnEdgeView
 from graph_model.stores.protocols import Direction
-from tests.oracle.comparison import budget, is_empty, node_id, projected
+from tests.oracle.comparison import is_empty, node_id, projected
 from tests.oracle.documents import START, plan_uuid
 from tests.oracle.generation import new_history, some_question, times_of
 from tests.oracle.histories import Asked, History
+from tests.projections import budget
 
 seeds = given(st.integers(0, 2**32))
 _MIRRORED = {ADDED: REMOVED, REMOVED: ADDED, CHANGED: CHANGED}
@@ -110,7 +111,7 @@ def _apply(found: Any, old: Any, change: ElementChange, whole: Mapping[str, Any]
 
 
 @seeds
-@budget(20)
+@budget(20, shrinks=False)
 def test_an_answer_does_not_differ_from_itself(seed: int) -> None:
     found = Compared(seed).forth
     for view in (found.before, found.after):
@@ -120,7 +121,7 @@ def test_an_answer_does_not_differ_from_itself(seed: int) -> None:
 
 
 @seeds
-@budget(20)
+@budget(20, shrinks=False)
 def test_the_other_way_round_is_the_mirror_image(seed: int) -> None:
     compared = Compared(seed)
 
@@ -140,14 +141,14 @@ def test_the_other_way_round_is_the_mirror_image(seed: int) -> None:
 
 
 @seeds
-@budget(20)
+@budget(20, shrinks=False)
 def test_the_first_answer_with_the_difference_applied_is_the_second(seed: int) -> None:
     found = Compared(seed).forth
     assert applied(found.before, found.difference) == contents(found.after)
 
 
 @seeds
-@budget(20)
+@budget(20, shrinks=False)
 def test_every_added_or_removed_element_names_its_reporter(seed: int) -> None:
     found = Compared(seed).forth
     for change in found.difference.edges:
@@ -158,7 +159,7 @@ def test_every_added_or_removed_element_names_its_reporter(seed: int) -> None:
 
 
 @seeds
-@budget(20)
+@budget(20, shrinks=False)
 def test_a_plan_does_not_differ_from_itself_and_two_plans_mirror_each_other(seed: int) -> None:
     one, other = Compared(seed).plans
     assert is_empty(compare_plans(one, one))

@@ -14,13 +14,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from graph_model.answers.impact.report import Impact, ImpactItem, ImpactReport, Scope
-from tests.oracle.comparison import ComparedHistory, budget, datasets_of, node_id, projected
+from tests.oracle.comparison import ComparedHistory, datasets_of, node_id, projected
 from tests.oracle.documents import START, column_id, dataset_id, job_id
 from tests.oracle.generation import DEPTHS, new_history, nodes_of, times_of
 from tests.oracle.histories import Asked, Column
 from tests.oracle.in_force import OracleInForce
 from tests.oracle.truth import END_OF_TIME, Step
-from tests.projections import SmallHeadwater
+from tests.projections import SmallHeadwater, budget
 
 pytestmark = pytest.mark.timeout(600)
 seeds = given(st.integers(0, 2**32))
@@ -116,7 +116,7 @@ def words_of(compared: ComparedHistory) -> dict[str, str]:
 
 
 @seeds
-@budget(12)
+@budget(12, shrinks=False)
 def test_depth_and_path_are_a_shortest_true_chain(seed: int) -> None:
     random = Random(seed)
     history = new_history(random)
@@ -155,7 +155,7 @@ def test_depth_and_path_are_a_shortest_true_chain(seed: int) -> None:
 
 
 @seeds
-@budget(12)
+@budget(12, shrinks=False)
 def test_a_prefix_covers_everything_downstream_of_its_datasets_but_not_themselves(
     seed: int,
 ) -> None:
@@ -183,7 +183,7 @@ def test_a_prefix_covers_everything_downstream_of_its_datasets_but_not_themselve
 
 
 @seeds
-@budget(12)
+@budget(12, shrinks=False)
 def test_more_depth_adds_rows_and_changes_none(seed: int) -> None:
     """ "answer(d) contained in answer(d+1)", row by row."""
     random = Random(seed)

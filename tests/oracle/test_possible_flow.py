@@ -7,7 +7,7 @@ from itertools import pairwise
 from random import Random
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from graph_model.lineage import Answer, Question, Reach
@@ -15,7 +15,7 @@ from graph_model.stores.protocols import Direction
 from tests.oracle.comparison import datasets_of, projected
 from tests.oracle.documents import START, dataset_id
 from tests.oracle.generation import new_history, times_of
-from tests.projections import SmallHeadwater
+from tests.projections import SmallHeadwater, budget
 
 pytestmark = pytest.mark.timeout(600)
 
@@ -30,7 +30,7 @@ def reached(answer: Answer) -> set[str]:
 
 
 @given(st.integers(0, 2**32))
-@settings(deadline=None, max_examples=8)
+@budget(8, shrinks=False)
 def test_up_and_down_mirror_each_other_and_more_depth_and_reach_add(seed: int) -> None:
     random = Random(seed)
     history = new_history(random, names=False)

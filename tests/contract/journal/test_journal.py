@@ -47,6 +47,7 @@ from tests.contract.databases import (
 )
 from tests.contract.postgresql import postgresql
 from tests.contract.submissions import a_receipt, a_submission, an_event
+from tests.projections import budget
 
 WAITING, PENDING = DocumentState.WAITING, DocumentState.PENDING
 PROJECTED, FAILED = DocumentState.PROJECTED, DocumentState.FAILED
@@ -183,7 +184,7 @@ def test_text_that_databases_refuse_is_stored_all_the_same(journal: SqlJournal) 
     assert [found.position for found in journal.recall("raw\0", "sc\udfffope")] == [1]
 
 
-@settings(deadline=None, max_examples=40)
+@budget(40)
 @given(body=st.binary(max_size=3_000))
 def test_any_bytes_come_back_as_they_were(body: bytes) -> None:
     journal = SqlJournal(open_database("sqlite://"))

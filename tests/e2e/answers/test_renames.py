@@ -11,7 +11,7 @@ from typing import Any, cast
 
 import pytest
 from flask.testing import FlaskClient
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from api.schemas.graph.reply import LastWriterReply
@@ -22,7 +22,7 @@ from graph_model.facts import RenameRow
 from graph_model.stores.protocols import Catalogue
 from tests.e2e.answers.test_answers import DAY, START, job, labels_of, ran
 from tests.e2e.small_client import client_of
-from tests.projections import SmallHeadwater, lineage_event, small_headwater
+from tests.projections import SmallHeadwater, budget, lineage_event, small_headwater
 
 HOUR = 3_600_000
 _MADE_BY = {
@@ -334,7 +334,7 @@ def sources_of(client: FlaskClient, table: str, prefix: str = "raw") -> frozense
     return frozenset(label for label in labels_of(reply) if label.startswith(prefix))
 
 
-@settings(deadline=None, max_examples=8)
+@budget(8)
 @given(st.integers(0, 2**32))
 def test_a_nightly_swap_of_two_tables_leads_each_to_the_rows_that_it_holds(seed: int) -> None:
     random, lake, headwater = Random(seed), Lake(), small_headwater()

@@ -8,13 +8,13 @@ from typing import Any, Final
 
 import pytest
 from flask.testing import FlaskClient
-from hypothesis import given, settings
+from hypothesis import given
 
 from graph_model.facts import RunRow
 from graph_model.producers.openlineage import RunEvent, read_event
 from tests.e2e.small_client import client_of
 from tests.openlineage_facts import facts_of_run
-from tests.projections import SmallHeadwater, lineage_event, project
+from tests.projections import SmallHeadwater, budget, lineage_event, project
 from tests.unit.graph_model.producers.openlineage.test_streams import SEEDS, Stream
 
 NOW: Final = 1_772_400_000_000  # 2026-03-01T21:20:00Z
@@ -55,7 +55,7 @@ def mirror_holds(client: FlaskClient, at: int) -> None:
         assert (other in up[one]) == (one in down[other])
 
 
-@settings(deadline=None, max_examples=5)
+@budget(5)
 @given(SEEDS)
 def test_every_page_opens_and_upstream_mirrors_downstream(seed: int) -> None:
     made = project(map(lineage_event, Stream(seed).events(6)), stepwise=False)

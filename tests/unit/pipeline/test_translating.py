@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from graph_model.errors import GraphRejected
@@ -36,7 +36,7 @@ from pipeline.output.records import (
     row_record,
 )
 from pipeline.translating import ORDER, RANK, PartitionTranslation, problems_of, sum_counts
-from tests.projections import SmallHeadwater, small_headwater
+from tests.projections import SmallHeadwater, budget, small_headwater
 from tests.unit.graph_model.producers.commands.test_commands import command
 from tests.unit.graph_model.projection.projector.test_projector import (
     ALL_CAPTURED,
@@ -179,7 +179,7 @@ def test_the_captured_traffic_comes_out_the_same_in_pieces() -> None:
 
 
 @given(st.data())
-@settings(deadline=None, max_examples=25)
+@budget(25)
 def test_any_part_of_it_in_any_order_comes_out_the_same(data: st.DataObject) -> None:
     everything = [*TROUBLE, *poison(), *runs(4), prune(START + DAY), forget(*runs(2)[1:])]
     chosen = data.draw(st.permutations(everything))[: data.draw(st.integers(1, len(everything)))]

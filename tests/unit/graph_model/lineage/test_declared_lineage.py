@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from graph_model import identity
@@ -12,7 +12,7 @@ from graph_model.lineage import Lineage, Question
 from graph_model.naming import DEFAULT_RULES, JobName
 from graph_model.producers.declared.documents import Declaration, write_declaration
 from graph_model.stores.protocols import Direction
-from tests.projections import SmallHeadwater, lineage_event, project
+from tests.projections import SmallHeadwater, budget, lineage_event, project
 
 NAMES = "abcde"
 END = 40
@@ -90,7 +90,7 @@ def upstream(listed: list[Step], name: str, at: int, depth: int) -> set[str]:
 
 
 @given(steps)
-@settings(deadline=None, max_examples=25)
+@budget(25)
 def test_upstream_follows_the_rule_and_downstream_is_its_mirror(listed: list[Step]) -> None:
     headwater = project(map(lineage_event, map(event, listed)), stepwise=False)
     known = {name for step in listed for name in step[2:]}
@@ -112,7 +112,7 @@ def test_upstream_follows_the_rule_and_downstream_is_its_mirror(listed: list[Ste
 
 
 @given(steps)
-@settings(deadline=None, max_examples=25)
+@budget(25)
 def test_the_map_has_the_flows_one_step_up_now(listed: list[Step]) -> None:
     headwater = project(map(lineage_event, map(event, listed)), stepwise=False)
     known = {name for step in listed for name in step[2:]}

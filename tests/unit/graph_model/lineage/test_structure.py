@@ -7,7 +7,7 @@ from collections.abc import Callable, Collection, Iterator, Sequence
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from graph_model import identity
@@ -23,7 +23,7 @@ from graph_model.stores.database import open_database
 from graph_model.stores.journal import SqlJournal
 from graph_model.stores.protocols import Direction, EdgePage, Submission
 from tests.memory_graph import MemoryGraph
-from tests.projections import SmallHeadwater, small_headwater
+from tests.projections import SmallHeadwater, budget, small_headwater
 from tests.unit.graph_model.projection.projector.test_projector import a_plan, an_event, event, plan
 
 START = 1_700_000_000_000
@@ -99,7 +99,7 @@ def test_elements_that_one_service_withdraws_are_in_no_answer_of_the_other(
     assert all({out, report} - set(answer.datasets) for answer in left)
 
 
-@settings(max_examples=10, deadline=None)
+@budget(10)
 @given(st.randoms(use_true_random=False))
 def test_an_answer_is_the_same_with_and_without_remembered_structure(rng: random.Random) -> None:
     headwater = small_headwater()

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from graph_model.naming import mask_literal, stable_text
 from graph_model.naming.rules import DEFAULT_RULES
+from tests.projections import budget
 
 ID = "c618a9fa-f5eb-4af9-9746-ae1035b36bc7"
 
@@ -108,7 +109,7 @@ def test_temporal_types_are_masked_whatever_their_value_looks_like(value, data_t
 def test_every_match_of_a_volatile_pattern_holds_one_of_its_signs(pattern, signs):
     assert all(signs)
 
-    @settings(deadline=None, max_examples=30)
+    @budget(30)
     @given(st.from_regex(pattern))
     def holds_one(text):
         assert any(one in text for one in signs)

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any, Final
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from graph_model.errors import GraphUnavailable, ProjectionStopped
@@ -36,7 +36,7 @@ from graph_model.projection.runs.window import ALL, EMBEDDED, NONE, REMOTE, RunW
 from graph_model.stores.gremlin.engine.checkpoints import EngineCheckpoints
 from graph_model.stores.protocols import DocumentState, Submission
 from tests.memory_graph import MemoryGraph
-from tests.projections import lineage_event, small_headwater
+from tests.projections import budget, lineage_event, small_headwater
 from tests.unit.graph_model.producers.openlineage import test_projection as openlineage
 from tests.unit.graph_model.projection.projector import test_projector as spline
 
@@ -420,7 +420,7 @@ def histories(draw: st.DrawFn) -> list[Meeting]:
 
 
 @given(histories(), st.sampled_from([1, 100]))
-@settings(deadline=None, max_examples=25)
+@budget(25)
 def test_a_crash_at_any_step_leaves_the_result_of_a_fresh_projection(
     meetings: list[Meeting], of_command: int
 ) -> None:
@@ -432,7 +432,7 @@ _WINDOWS: Final = [ALL, NONE, RunWindow("newest", 1), EMBEDDED, RunWindow("days"
 
 
 @given(histories(), st.sampled_from([1, 100]), st.sampled_from(_WINDOWS))
-@settings(deadline=None, max_examples=25)
+@budget(25)
 def test_a_start_from_the_last_checkpoint_has_the_result_of_a_fresh_projection(
     meetings: list[Meeting], of_command: int, window: RunWindow
 ) -> None:
@@ -467,7 +467,7 @@ def _changes_no_rules(meetings: list[Meeting]) -> bool:
 
 
 @given(histories().filter(_changes_no_rules))
-@settings(deadline=None, max_examples=20)
+@budget(20)
 def test_a_process_is_ready_only_when_the_answers_to_the_documents_before_its_start_are_complete(
     meetings: list[Meeting],
 ) -> None:

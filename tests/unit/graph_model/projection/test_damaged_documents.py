@@ -8,7 +8,7 @@ from typing import Any, Final
 
 import pytest
 import sqlalchemy as sa
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from graph_model.errors import DamagedDocument
@@ -19,7 +19,14 @@ from graph_model.projection.revision import EVENTS_A_STEP
 from graph_model.stores.journal.content import unpack
 from graph_model.stores.journal.tables import bodies, documents
 from graph_model.stores.protocols import DocumentState, StoredDocument, Submission
-from tests.projections import SmallHeadwater, elements_of, lineage_event, project, small_headwater
+from tests.projections import (
+    SmallHeadwater,
+    budget,
+    elements_of,
+    lineage_event,
+    project,
+    small_headwater,
+)
 from tests.unit.graph_model.producers.openlineage import test_projection as openlineage
 from tests.unit.graph_model.projection.projector import test_projector as spline
 from tests.unit.graph_model.projection.projector.test_projector import (
@@ -82,7 +89,7 @@ def without(damaged: Collection[str]) -> list[Submission]:
 
 @pytest.mark.parametrize("anew", [rebuild, project_again])
 @given(seed=st.integers(0, 2**32), count=st.integers(1, 4))
-@settings(deadline=None, max_examples=40)
+@budget(40)
 def test_whatever_bit_is_flipped_the_rest_is_projected_as_if_that_document_had_never_come(
     anew: Any, seed: int, count: int
 ) -> None:

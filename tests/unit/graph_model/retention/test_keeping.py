@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from graph_model import identity
@@ -15,7 +15,7 @@ from graph_model.producers.commands.recorded import recorded_cutoffs
 from graph_model.retention.policy import RetentionPolicy, read_policy
 from graph_model.retention.prune_steps import Move, next_step, split_time, worth_moving
 from tests.contract.rows import an_execution
-from tests.projections import SmallHeadwater, project, small_headwater
+from tests.projections import SmallHeadwater, budget, project, small_headwater
 from tests.unit.graph_model.producers.commands.test_commands import DAY, START, command, daily
 from tests.unit.graph_model.retention.estates import in_one_run, tables
 
@@ -55,7 +55,7 @@ def test_a_text_that_is_no_setting_is_refused(text: str) -> None:
 
 
 @given(st.lists(st.integers(0, 50), min_size=2, max_size=12), st.integers(1, 10))
-@settings(deadline=None, max_examples=25)
+@budget(25)
 def test_a_time_splits_executions_into_parts_that_fit_one_step(times: list[int], most: int) -> None:
     def count(before: int) -> int:
         return sum(START + at < before for at in times)

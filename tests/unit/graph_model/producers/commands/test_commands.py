@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from graph_model import identity
@@ -31,7 +31,7 @@ from graph_model.retention.coverage import (
     subject_keys_of_job,
 )
 from graph_model.stores.protocols import DocumentState, Submission
-from tests.projections import SmallHeadwater, project, small_headwater
+from tests.projections import SmallHeadwater, budget, project, small_headwater
 from tests.unit.graph_model.projection.projector.test_projector import (
     PLAN_ID,
     TROUBLE,
@@ -176,7 +176,7 @@ def _time(one: Submission) -> int:
 
 
 @given(st.randoms(use_true_random=False), st.booleans())
-@settings(deadline=None, max_examples=8)
+@budget(8)
 def test_a_forget_command_counts_whenever_it_comes(rng: random.Random, stepwise: bool) -> None:
     """A plan comes with every run of it, as agents send it: the body of one that was forgotten
     alone is gone, and only the plan that comes with a later run can speak for that run.
@@ -203,7 +203,7 @@ def test_a_plan_that_a_late_event_has_hidden_is_shown_with_the_next_one() -> Non
 
 
 @given(st.randoms(use_true_random=False), st.booleans())
-@settings(deadline=None, max_examples=8)
+@budget(8)
 def test_a_prune_command_counts_whenever_it_comes(rng: random.Random, stepwise: bool) -> None:
     instruction = Prune((Cutoff("default", "demo", "", "file:/data/out", START + DAY),), False)
     documents = [*MINE, *OTHERS, command(instruction), *MINE[:2]]

@@ -127,12 +127,11 @@ def test_removals_come_to_the_same_in_every_order() -> None:
     other = lineage_event(document(a_declaration("ann", target="s3://sheets/other")))
     documents = [ann, bob, other, retraction(ann, other)]
     found = []
-    for order in permutations(documents):
-        for stepwise in (True, False):
-            headwater = project(order, stepwise=stepwise)
-            elements, rows = headwater.elements()
-            found.append((elements, [row for row in rows if not isinstance(row, CommandRow)]))
-            headwater.close()
+    for number, order in enumerate(permutations(documents)):
+        headwater = project(order, stepwise=number % 3 == 0)
+        elements, rows = headwater.elements()
+        found.append((elements, [row for row in rows if not isinstance(row, CommandRow)]))
+        headwater.close()
     alone = project([bob], stepwise=False)
     elements, rows = alone.elements()
     alone.close()

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from graph_model import identity, labels
@@ -30,6 +30,7 @@ from graph_model.retention.coverage import (
 from graph_model.stores.protocols import DocumentState
 from tests.projections import (
     SmallHeadwater,
+    budget,
     elements_of_events,
     lineage_event,
     project,
@@ -130,7 +131,7 @@ def expected() -> tuple[object, object]:
 
 
 @given(st.randoms(use_true_random=False), st.booleans(), st.data())
-@settings(deadline=None, max_examples=25)
+@budget(25)
 def test_any_order_and_repetition_of_events_gives_the_same_projection(
     expected: tuple[object, object], rng: random.Random, stepwise: bool, data: st.DataObject
 ) -> None:
@@ -141,7 +142,7 @@ def test_any_order_and_repetition_of_events_gives_the_same_projection(
 
 
 @given(st.data())
-@settings(deadline=None, max_examples=40)
+@budget(40)
 def test_facts_withdrawn_for_later_events_leave_no_trace(data: st.DataObject) -> None:
     events = data.draw(st.permutations(TROUBLE))[: data.draw(st.integers(1, len(TROUBLE)))]
     assert elements_of_events(events, stepwise=True) == elements_of_events(

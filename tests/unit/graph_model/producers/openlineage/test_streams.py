@@ -9,13 +9,13 @@ import random
 from typing import Any, Final
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.projections import elements_of_events, lineage_event, project
+from tests.projections import budget, elements_of_events, lineage_event, project
 
 Json = dict[str, Any]
-slow = settings(deadline=None, max_examples=25)
+slow = budget(25)
 SEEDS = st.integers(0, 2**32)
 
 RUNS: Final = ("r1", "r2", "Ünï run")
@@ -140,7 +140,7 @@ def test_any_stream_comes_to_the_same_in_any_order_with_any_repetition(seed: int
 
 @pytest.mark.parametrize("backwards", [False, True])
 @pytest.mark.parametrize("late", [False, True])
-@settings(deadline=None, max_examples=8)
+@budget(8)
 @given(SEEDS)
 def test_a_run_told_in_parts_equals_the_run_told_at_once(
     late: bool, backwards: bool, seed: int

@@ -6,14 +6,14 @@ import itertools
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from graph_model.facts import ExecutionRow
 from graph_model.producers.registry import PRODUCERS
 from graph_model.producers.spline.documents import EVENT_KIND, PLAN_KIND
 from graph_model.stores.protocols import DocumentKind, DocumentState, Submission
-from tests.projections import SmallHeadwater, project
+from tests.projections import SmallHeadwater, budget, project
 from tests.unit.graph_model.projection.projector.test_projector import (
     TROUBLE,
     a_plan,
@@ -124,15 +124,14 @@ COLLISION = [
 ]
 
 
-@pytest.mark.parametrize("stepwise", [False, True])
-def test_every_order_of_a_collision_ends_the_same(stepwise: bool) -> None:
+def test_every_order_of_a_collision_ends_the_same() -> None:
     expected = outcome(COLLISION, stepwise=False)
-    for order in itertools.permutations(COLLISION):
-        assert outcome(list(order), stepwise=stepwise) == expected
+    for number, order in enumerate(itertools.permutations(COLLISION)):
+        assert outcome(list(order), stepwise=number % 3 == 0) == expected
 
 
 @given(st.data(), st.booleans())
-@settings(deadline=None, max_examples=25)
+@budget(25)
 def test_collisions_among_other_trouble_end_the_same(data: st.DataObject, stepwise: bool) -> None:
     documents = TROUBLE + COLLISION
     expected = outcome(documents, stepwise=False)

@@ -7,7 +7,7 @@ import random
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from graph_model import identity, labels
@@ -19,7 +19,14 @@ from graph_model.projection.projector import subject_projector
 from graph_model.projection.runs.window import ALL
 from graph_model.stores.protocols import DocumentState, Receipt, Submission
 from tests.captures import load, names
-from tests.projections import SmallHeadwater, elements_of, project, small_headwater, submission
+from tests.projections import (
+    SmallHeadwater,
+    budget,
+    elements_of,
+    project,
+    small_headwater,
+    submission,
+)
 from tests.spline_facts import facts_of_plan
 from tests.waiting import eventually
 
@@ -122,7 +129,7 @@ def expected() -> tuple[object, object]:
 
 
 @given(st.randoms(use_true_random=False), st.booleans(), st.data())
-@settings(deadline=None, max_examples=25)
+@budget(25)
 def test_any_order_and_repetition_gives_the_same_projection(
     expected: tuple[object, object], rng: random.Random, stepwise: bool, data: st.DataObject
 ) -> None:
@@ -133,7 +140,7 @@ def test_any_order_and_repetition_gives_the_same_projection(
 
 
 @given(st.data())
-@settings(deadline=None, max_examples=25)
+@budget(25)
 def test_a_withdrawal_leaves_the_result_of_a_projection_from_nothing(data: st.DataObject) -> None:
     """Whatever arrived step by step: the same as if it had all been there at once."""
     documents = data.draw(st.permutations(TROUBLE))[: data.draw(st.integers(1, len(TROUBLE)))]
@@ -301,7 +308,7 @@ def test_a_document_that_cannot_be_translated_is_set_aside_with_its_reason_and_b
 
 
 @given(st.permutations(range(3)), st.booleans())
-@settings(deadline=None, max_examples=12)
+@budget(12)
 def test_a_plan_that_cannot_be_read_leaves_the_word_to_the_next_of_its_id(
     order: list[int], stepwise: bool
 ) -> None:

@@ -21,7 +21,7 @@ from graph_model.projection.runs.carried_runs import RUNS_KEY, read_carried
 from graph_model.projection.runs.window import RunWindow, read_run_window
 from graph_model.stores.protocols import DocumentState, Submission
 from tests.memory_graph import MemoryGraph
-from tests.projections import SmallHeadwater, small_headwater
+from tests.projections import SmallHeadwater, budget, small_headwater
 from tests.unit.graph_model.projection.projector.test_projector import a_plan, an_event, event, plan
 from tests.unit.graph_model.projection.test_crashes import command, forget, run_event
 
@@ -319,7 +319,7 @@ met_by_one = st.sampled_from(("nothing", "run", "forget", "rebuild"))
 service = st.tuples(st.integers(0, 1), met_by_one, runs)
 
 
-@settings(deadline=None, max_examples=50)
+@budget(50)
 @given(st.sampled_from(WINDOWS), st.sampled_from(WINDOWS), st.lists(service, max_size=14))
 def test_services_of_different_settings_leave_the_runs_that_one_of_them_asks_for(
     former: str, latter: str, met: list[Step]

@@ -7,7 +7,7 @@ import random
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from graph_model import labels
@@ -26,6 +26,7 @@ from graph_model.naming import Rules
 from graph_model.producers.openlineage import ancestors, newest, read_event, status
 from graph_model.producers.openlineage.events.accumulate import accumulate
 from tests.openlineage_facts import facts_of_run
+from tests.projections import budget
 
 HOUR = 3_600_000
 
@@ -137,7 +138,7 @@ def test_any_order_and_repetition_of_events_gives_equal_facts(events: Any, chanc
     assert facts_of_run(again) == facts_of_run(events)
 
 
-@settings(max_examples=50, deadline=None)
+@budget(50)
 @given(EVENTS, EVENTS)
 def test_two_states_of_one_run_never_share_an_id_with_other_content(first: Any, second: Any):
     merge([facts_of_run(first), facts_of_run([*first, *second]), facts_of_run(second)])

@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any, TypeVar
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from graph_model import labels
@@ -16,6 +16,7 @@ from graph_model.producers.spline.columns.valuation import Valuation
 from graph_model.producers.spline.documents import ExecutionPlan, Reference, read_plan
 from graph_model.producers.spline.expressions import Definitions, Renderer
 from tests.builders import PlanBuilder, Step
+from tests.projections import budget
 
 # --- a walker that enumerates paths --------------------------------------------------------------
 
@@ -231,7 +232,7 @@ def test_derivations_are_those_of_a_walk_over_every_path(data: st.DataObject) ->
     assert len(set(columns.derivations)) == len(columns.derivations)
 
 
-@settings(deadline=None, max_examples=60)
+@budget(60)
 @given(st.data())
 def test_every_text_stays_within_the_limit_and_names_no_id(data: st.DataObject) -> None:
     plan = read_plan(RandomPlan(data).build())
