@@ -17,7 +17,10 @@ from hypothesis import Phase, example, given, settings
 from hypothesis import strategies as st
 
 from graph_model import identity
-from graph_model.lineage import Lineage, Question
+from graph_model.answers.impact.report import Impact, Scope
+from graph_model.answers.lineage import draw_around
+from graph_model.answers.sources import Sources
+from graph_model.lineage import Lineage, Question, Reach
 from graph_model.stores.protocols import Direction
 from tests.oracle.documents import START, column_id, dataset_id, job_id, submissions
 from tests.oracle.histories import Column, Execution, History, Place, Plan
@@ -120,6 +123,28 @@ class Truth:
         read = [place for plan in plans for place in plan.reads]
         known = {one for one in self.known if any(read_as(one, place) for place in read)}
         return known, {plan.job for plan in plans}
+
+    def upstream_in_force(self, location: str) -> tuple[set[str], set[str]]:
+        """As ``upstream``, by the plans that ran (each is the only one of its job), whatever was
+        written when; a next run may find other files than a list had.
+        """
+        plans = {plan.id: plan for _, plan in self.executions}
+        waiting = {one for one, plan in plans.items() if self._writes(plan, location)}
+        reached: set[str] = set()
+        while waiting:
+            reached |= waiting
+            read = {place.dataset for one in waiting for place in plans[one].reads}
+            waiting = {
+                one
+                for one, plan in plans.items()
+                if one not in reached and any(self._writes(plan, source) for source in read)
+            }
+        read = {place.dataset for one in reached for place in plans[one].reads}
+        known = {one for one in self.known if any(meet(one, other) for other in read)}
+        return known, {plans[one].job for one in reached}
+
+    def _writes(self, plan: Plan, location: str) -> bool:
+        return bool(plan.writes) and meet(plan.target, location)
 
     def _before(self, place: int) -> set[int]:
         reads = self.executions[place][1].reads
@@ -239,9 +264,9 @@ def _with_columns(random: Random, plan: Plan) -> Plan:
 
 
 def answered(
-    lineage: Lineage, location: str, direction: Direction, at: int
+    lineage: Lineage, location: str, direction: Direction, at: int, reach: Reach = Reach.SEEN
 ) -> tuple[set[str], set[str]]:
-    answer = lineage.ask(Question(dataset_id(location), direction, 50, START + at))
+    answer = lineage.ask(Question(dataset_id(location), direction, 50, START + at, reach=reach))
     assert answer.partial is None
     assert not answer.folded
     return _spelled(answer.datasets) - _spelled(answer.via), _spelled(answer.jobs)
@@ -277,6 +302,55 @@ def test_upstream_is_what_the_names_of_files_say_and_downstream_its_mirror(seed:
             if one != other:
                 assert (one in down[other]) == (other in up[one][0]), (one, other, at)
     headwater.close()
+
+
+@given(st.integers(0, 2**32))
+@settings(deadline=None, max_examples=5, phases=(Phase.explicit, Phase.generate))
+def test_possible_flow_leads_through_locations_and_all_numbers_agree(seed: int) -> None:
+    """What lineage draws, what it counts as not seen, and the rows of impact."""
+    random = Random(seed)
+    headwater = project(submissions(history := new_history(random)), stepwise=False)
+    at = random.choice((random.randrange(20_000), 20_000))
+    truth = Truth.of(history, at)
+    locations = sorted(truth.known)
+    up, down = Direction.UPSTREAM, Direction.DOWNSTREAM
+    lineage = Lineage(headwater.graph, headwater.catalogue)
+    above = {one: answered(lineage, one, up, at, Reach.POSSIBLE) for one in locations}
+    below = {one: answered(lineage, one, down, at, Reach.POSSIBLE) for one in locations}
+    for one in locations:
+        seen, in_force = truth.upstream(one), truth.upstream_in_force(one)
+        assert above[one] == (seen[0] | in_force[0] | {one}, seen[1] | in_force[1]), (one, at)
+        for other in locations:
+            if one != other:
+                assert (one in below[other][0]) == (other in above[one][0]), (one, other, at)
+        question = Question(dataset_id(one), down, 50, START + at, not_seen=True)
+        counted = lineage.ask(question)
+        possible = lineage.ask(replace(question, reach=Reach.POSSIBLE, not_seen=False))
+        assert counted.not_seen == (
+            len(possible.datasets) - len(counted.datasets),
+            len(possible.jobs) - len(counted.jobs),
+            False,
+        )
+        rows = Impact(headwater.sources).of_node(question.node, Scope(50, START + at)).items
+        assert _spelled(row.id for row in rows if row.kind == "job") == below[one][1]
+        assert _spelled(row.id for row in rows if row.kind == "dataset") == below[one][0] - {one}
+        assert len({row.id for row in rows}) == len(rows)
+    for one in random.sample(locations, 2):
+        near = Question(dataset_id(one), depth=1, at=START + at, reach=Reach.POSSIBLE)
+        assert_handles_open_what_they_count(headwater.sources, near)
+    headwater.close()
+
+
+def assert_handles_open_what_they_count(sources: Sources, near: Question) -> None:
+    view = draw_around(sources, near, jobs=True, beyond=True)
+    drawn = {node.id for node in view.nodes}
+    for node in view.nodes:
+        if identity.kind_of(node.id) != "dataset":
+            continue
+        counted = (node.more.upstream, node.more.downstream) if node.more else (0, 0)
+        ways = (Direction.UPSTREAM, Direction.DOWNSTREAM)
+        opened = (sources.lineage.ask(replace(near, node=node.id, direction=way)) for way in ways)
+        assert counted == tuple(len(set(answer.jobs) - drawn) for answer in opened), node
 
 
 @given(st.integers(0, 2**32))
