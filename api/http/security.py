@@ -15,6 +15,7 @@ from typing import Final
 from urllib.parse import urlsplit
 
 from flask import Flask, Response, request
+from werkzeug.exceptions import BadRequest
 
 from graph_model.errors import OtherOrigin
 
@@ -55,6 +56,8 @@ def secure(app: Flask, origins: Collection[str], is_open: Callable[[], bool]) ->
     """
 
     def check() -> None:
+        if _is_ambiguous(request.headers.get("Host", "")):
+            raise BadRequest("Host: expected one name, with a port or without")
         if request.method not in _SAFE:
             origin, site = request.headers.get("Origin"), request.headers.get("Sec-Fetch-Site")
             if not _may_change(origin, site, request.headers.get("Host", ""), origins, is_open):
@@ -69,6 +72,13 @@ def secure(app: Flask, origins: Collection[str], is_open: Callable[[], bool]) ->
 
     app.before_request(check)
     app.after_request(add_headers)
+
+
+def _is_ambiguous(host: str) -> bool:
+    """Whether a request named two hosts: the server joins headers of one name, ``a, b``. Of two, a
+    proxy in front may have meant the other one.
+    """
+    return "," in host or len(host.split()) > 1
 
 
 def _may_change(

@@ -87,6 +87,8 @@ class Service:
     ``metrics`` are of this service alone, with a registry of their own. ``engine_memory``
     returns how full the embedded engine is; None where that is not known, and where the graph is a
     server of its own. ``storage`` measures the space that the stores take, where the database can.
+    ``check_graph`` says for probes whether the graph answers, as far as that is known at once; None
+    asks it.
     """
 
     journal: Journal
@@ -101,6 +103,7 @@ class Service:
     refusals: Refusals = field(default_factory=Refusals)
     storage: StorageUse | None = None
     producers: Producers = PRODUCERS
+    check_graph: Callable[[], None] | None = None
 
     @property
     def catalogue(self) -> Catalogue:

@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+import threading
+from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Final
 
 from api.http.errors import NO_ENGINE
 from api.http.metrics import lag_seconds
 from api.logs import masked
 from api.service import Service
 from graph_model.errors import HeadwaterError, Unavailable
+
+_MOMENT_SECONDS: Final = 0.5
+"""How long a probe waits for an answer of the graph: those of load balancers give up after 1 s."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,6 +39,43 @@ class ServiceReadiness:
     lag: Lag | None = None
 
 
+class NewestAnswer:
+    """What is known of a server that may not answer for seconds: one question is under way at a
+    time, on a thread of its own, and whoever asks has the newest result after a moment.
+
+    ``ask`` returns, or raises HeadwaterError, within its own bound.
+    """
+
+    def __init__(self, ask: Callable[[], None], moment: float = _MOMENT_SECONDS) -> None:
+        self._ask = ask
+        self._moment = moment
+        self._lock = threading.Lock()
+        self._asked: threading.Event | None = None
+        self._failure: HeadwaterError | None = None
+        self._is_known = False
+
+    def check(self) -> None:
+        """Raises HeadwaterError where the newest question failed."""
+        with self._lock:
+            if (asked := self._asked) is None:
+                asked = self._asked = threading.Event()
+                threading.Thread(target=self._find, args=(asked,), daemon=True).start()
+        asked.wait(self._moment if self._is_known else None)
+        if (failure := self._failure) is not None:
+            raise failure
+
+    def _find(self, asked: threading.Event) -> None:
+        failure: HeadwaterError | None = None
+        try:
+            self._ask()
+        except HeadwaterError as error:
+            failure = error
+        finally:
+            with self._lock:
+                self._failure, self._is_known, self._asked = failure, True, None
+            asked.set()
+
+
 def ask(service: Service) -> ServiceReadiness:
     """Check every part. The journal decides about new documents, the graph about answers."""
     checks: dict[str, str] = {}
@@ -44,7 +87,7 @@ def ask(service: Service) -> ServiceReadiness:
     except HeadwaterError as error:
         checks["journal"] = _message_of(error)
     try:
-        service.graph.ping()
+        (service.check_graph or service.graph.ping)()
         checks["graph"] = "ok" if service.projector.state == "ready" else service.projector.state
     except HeadwaterError as error:
         checks["graph"] = _message_of(error)

@@ -34,6 +34,7 @@ from api.http.times import now
 from api.logs import set_up_logging, tells_every_request
 from api.routes.pages import missing_parts
 from api.service import Service
+from api.service.readiness import NewestAnswer
 from api.service.storage import StorageUse
 from api.serving.storage import claim, free_bytes, hold_for_service, open_storage
 from api.serving.summary import Summary
@@ -204,6 +205,7 @@ def _start_service(
         engine_memory,
         storage=storage,
         producers=producers,
+        check_graph=NewestAnswer(graph.ping).check,
     )
 
 

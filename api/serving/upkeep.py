@@ -26,7 +26,6 @@ from typing import Final
 from api.http.bodies import PROCESS_MARK
 from api.intake.removals import Covered, choose_cutoffs, give
 from api.service import Service
-from api.service.storage import StorageUse
 from graph_model.errors import HeadwaterError
 from graph_model.producers.commands.documents import Cutoff, Prune
 from graph_model.producers.commands.recorded import recorded_cutoffs
@@ -133,31 +132,28 @@ class Upkeep:
         """Do the work that is due; the number of removed executions."""
         if self._service.storage is not None:
             self._service.storage.keep_measure()
-            self._tidy(self._service.storage)
-        self._forget_hashes()
+            self._take_steps(self._service.storage.tidy)
+        self._take_steps(self._forget_hashes)
         projector = self._service.projector
         if self._keep is None or projector.state != "ready" or projector.rebuild_waits:
             return 0
         night = self._taken_night(self._keep)
         return 0 if night is None else self._prune(self._keep, night)
 
-    def _forget_hashes(self) -> None:
+    def _take_steps(self, step: Callable[[], bool]) -> None:
+        """Some steps a minute, with writers in between; ``step`` returns whether one is left."""
+        for _ in range(_TIDY_STEPS):
+            if not (step() and self._sleep(_PAUSE_SECONDS)):
+                return
+
+    def _forget_hashes(self) -> bool:
         """Once: the hashes of bytes that earlier processes left, whose keys are gone, and those
         without a key of earlier versions.
         """
-        for _ in range(_TIDY_STEPS):
-            if self._hashes_forgotten:
-                return
+        if not self._hashes_forgotten:
             forgotten = self._service.journal.forget_bytes(PROCESS_MARK, _MOST_HASHES)
             self._hashes_forgotten = forgotten < _MOST_HASHES
-            if not (self._hashes_forgotten or self._sleep(_PAUSE_SECONDS)):
-                return
-
-    def _tidy(self, storage: StorageUse) -> None:
-        """Some steps a minute, with writers in between."""
-        for _ in range(_TIDY_STEPS):
-            if not (storage.tidy() and self._sleep(_PAUSE_SECONDS)):
-                return
+        return not self._hashes_forgotten
 
     def _taken_night(self, keep: RetentionPolicy) -> int | None:
         """The number of this night, if there is work for it and this service has taken it.

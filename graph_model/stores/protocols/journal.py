@@ -96,7 +96,8 @@ class JournalIntake(Protocol):
     def ensure_taking(self) -> None:
         """Raise JournalUnavailable while documents are refused: the last one was, or an attempt
         with the same writes. At most one attempt a second while they succeed. The reserve of a disk
-        does not count: it is a refusal by choice, which ends by itself.
+        does not count: it is a refusal by choice, which ends by itself. Raises also once damage of
+        the stored data was met, by any reader or writer: it stays until a backup is restored.
         """
 
     def hold(self, reason: str | None) -> None:

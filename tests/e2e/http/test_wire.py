@@ -76,6 +76,13 @@ def test_the_handshake_has_one_line_per_version_and_no_body(port: int, path: str
     assert not any(line.lower().startswith(("content-encoding", "server")) for line in lines)
 
 
+@pytest.mark.parametrize("second", ["localhost", "elsewhere"])
+@pytest.mark.parametrize("path", ["/health/live", "/graph/search?q=a"])
+def test_two_host_headers_are_refused(port: int, path: str, second: str) -> None:
+    status, _, _ = exchange(port, request("GET", path, Host=second))
+    assert code_of(status) == 400
+
+
 def test_a_plan_and_its_event_go_through_with_a_length_or_in_chunks(port: int) -> None:
     status, _, body = exchange(
         port, request("POST", "//execution-plans/", PLAN, Content_Type=SPLINE_1_2)

@@ -14,7 +14,7 @@ import sqlalchemy as sa
 from sqlalchemy.engine import Connection, Engine
 
 from graph_model.errors import JournalUnavailable
-from graph_model.stores.database import reserve_of, write
+from graph_model.stores.database import noted_damage, reserve_of, write
 from graph_model.stores.journal.arrivals import Packed, Repeat, forget_hashes, packed, record
 from graph_model.stores.journal.intake_check import IntakeCheck, WriteTrial
 from graph_model.stores.journal.large_bodies import RemovedMeanwhile, put_aside, remove_marked
@@ -96,6 +96,8 @@ class SqlJournalIntake(SqlJournalSettings):
         return positions
 
     def ensure_taking(self) -> None:
+        if (met := noted_damage(self._engine)) is not None:
+            raise JournalUnavailable(met)
         self._intake_check.check()
 
     def hold(self, reason: str | None) -> None:

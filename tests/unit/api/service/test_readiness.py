@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import threading
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
-from api.service.readiness import ask
+from api.service.readiness import NewestAnswer, ask
 from graph_model.errors import EngineError, GraphUnavailable, JournalUnavailable, Unavailable
 from graph_model.stores.database import open_database, read
 from graph_model.stores.gremlin.graph import open_graph
+from graph_model.stores.journal import SqlJournal
 from tests.e2e.producer_service import headwater
 from tests.memory_graph import MemoryGraph
+from tests.waiting import eventually
 
 NOWHERE = "ws://127.0.0.1:9/gremlin"
 SECRETS = ("127.0.0.1", "5432", ":9", "gremlin/", "/srv", "ws:", "refused")
@@ -36,6 +40,50 @@ class Away(MemoryGraph):
 
     def ping(self) -> None:
         raise self.error
+
+
+def test_a_probe_waits_a_moment_for_the_graph_and_answers_from_what_is_known() -> None:
+    """A stopped engine held /health/ready for five seconds."""
+    may_answer, is_well, asked = threading.Semaphore(1), [True], []
+
+    def ask_graph() -> None:
+        asked.append(1)
+        may_answer.acquire()
+        if not is_well[0]:
+            raise GraphUnavailable("it does not answer")
+
+    newest = NewestAnswer(ask_graph, moment=0)
+    newest.check()  # nothing was known: it waits
+    is_well[0] = False
+    newest.check()
+    newest.check()  # one question is under way
+    assert len(asked) == 2
+    may_answer.release()
+    eventually(lambda: fails(newest))
+    is_well[0] = True
+    may_answer.release(100)
+    eventually(lambda: not fails(newest))
+
+
+def fails(newest: NewestAnswer) -> bool:
+    try:
+        newest.check()
+    except GraphUnavailable:
+        return True
+    return False
+
+
+def test_a_journal_in_which_damage_was_met_is_not_ok(tmp_path: Path) -> None:
+    journal = SqlJournal(open_database(tmp_path / "headwater.db"))
+    journal.ensure_taking()
+    with (
+        pytest.raises(Unavailable),
+        read(journal._engine, JournalUnavailable) as connection,
+    ):
+        connection.exec_driver_sql("SELECT * FROM a_table_that_the_file_lost")
+    with pytest.raises(JournalUnavailable, match="cannot be read"):
+        journal.ensure_taking()
+    journal.close()
 
 
 @pytest.mark.parametrize(
