@@ -68,7 +68,7 @@ def conclude(progress: Mapping[str, Any], say: Callable[[str], None]) -> int:
     if after is None:
         raise HeadwaterError("the rebuild was broken off: headwater rebuild starts it again")
     say(f"{progress['plans']:,} plans projected, {progress['removed']:,} elements removed")
-    say(f"  hash before  {before}")
+    say(f"  hash before  {before or 'none: the rows were damaged'}")
     say(f"  hash after   {after}")
     if before == after:
         say("graph and catalogue are equal to the journal's content")

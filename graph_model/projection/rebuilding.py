@@ -29,6 +29,7 @@ from enum import StrEnum
 from itertools import islice
 from typing import Final
 
+from graph_model.errors import Unavailable
 from graph_model.facts import Edge, ExecutionRow, Facts, Vertex, merge
 from graph_model.identity import digest
 from graph_model.producers.commands.documents import KEY_PREFIX
@@ -81,7 +82,8 @@ class Phase(StrEnum):
 @dataclass(frozen=True, slots=True)
 class Progress:
     """How far a rebuild is. ``before`` and ``after`` are hashes over all elements and rows, None
-    until they are known; documents that arrive in between make the two differ.
+    until they are known (``before`` also of rows too damaged to be hashed); documents that arrive
+    in between make the two differ.
     """
 
     phase: Phase
@@ -237,11 +239,25 @@ class Rebuild:
             self._sum.add(element)
         if page:
             return
-        whole = digest(self._sum.digest(), self._generations.current.digest())
         if self._phase is Phase.HASHING_BEFORE:
-            self._before, self._phase = whole, Phase.TRANSLATING
+            self._before, self._phase = self._whole_before(), Phase.TRANSLATING
         else:
-            self._after, self._phase = whole, Phase.DONE
+            self._after, self._phase = self._whole(), Phase.DONE
+
+    def _whole(self) -> str:
+        return digest(self._sum.digest(), self._generations.current.digest())
+
+    def _whole_before(self) -> str | None:
+        """None for rows that cannot be hashed, such as a name that a damaged file holds as bytes:
+        the rebuild replaces them, so they must not stop it.
+        """
+        try:
+            return self._whole()
+        except Unavailable:
+            raise
+        except Exception:
+            log.exception("the catalogue in force is damaged; the rebuild goes on without its hash")
+            return None
 
     def _translate(self) -> None:
         if self._overtaken:

@@ -74,6 +74,25 @@ def test_elements_that_the_journal_does_not_report_are_swept_away(
     headwater.close()
 
 
+@pytest.mark.parametrize(
+    "damage",
+    ["catalogue_datasets SET uri = x'ff'", "catalogue_executions SET at = 'x', ahead = x'00'"],
+)
+def test_rows_that_cannot_be_hashed_do_not_stop_the_rebuild_that_replaces_them(
+    expected: tuple[object, object], damage: str
+) -> None:
+    """SQLite holds any value in any column: a flipped bit makes bytes of a text."""
+    headwater = project(TROUBLE, stepwise=False)
+    with headwater.catalogue._engine.begin() as connection:
+        connection.exec_driver_sql(f"UPDATE {damage}")
+    rebuild(headwater)
+    assert headwater.elements() == expected
+    progress = headwater.projector.progress
+    assert progress is not None
+    assert (progress.before, progress.after is None) == (None, False)
+    headwater.close()
+
+
 def test_elements_lost_from_the_graph_come_back(expected: tuple[object, object]) -> None:
     headwater = project(TROUBLE, stepwise=False)
     some = [v.id for v in headwater.graph.scan() if isinstance(v, Vertex)][::3]
