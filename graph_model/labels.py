@@ -100,10 +100,11 @@ DECLARATION_SUBJECT: Final = "declaration:"
 # Where an edge comes from; without one it comes from a plan.
 EXPLICIT: Final = "explicit"  # a lineage facet says so
 COLUMN_ORIGIN: Final = "column"  # column lineage says so
+SQL_ORIGIN: Final = "sql"  # the text of the job's query says so
 IMPLIED: Final = "implied"  # a run has it among its inputs and outputs
 DECLARED: Final = "declared"  # a person says so; inputs and outputs of a job described, not run
 METADATA: Final = "metadata"  # a plan reads a table about this one (Iceberg's t.snapshots), no row
-ORIGINS: Final = (EXPLICIT, COLUMN_ORIGIN, IMPLIED, DECLARED, METADATA)
+ORIGINS: Final = (EXPLICIT, COLUMN_ORIGIN, SQL_ORIGIN, IMPLIED, DECLARED, METADATA)
 
 # Kinds of an operation: by the list of the plan that it stands in.
 READ: Final = "read"

@@ -19,7 +19,7 @@ In reading order:
 
 from __future__ import annotations
 
-from graph_model.sql.names import DIALECTS
+from graph_model.sql.names import DIALECTS, split_name
 from graph_model.sql.queries import SqlGap
 from graph_model.sql.translation import (
     MOST_CHARACTERS,
@@ -28,4 +28,12 @@ from graph_model.sql.translation import (
     translate,
 )
 
-__all__ = ["DIALECTS", "MOST_CHARACTERS", "SqlColumn", "SqlGap", "SqlStatement", "translate"]
+__all__ = [
+    "DIALECTS",
+    "MOST_CHARACTERS",
+    "SqlColumn",
+    "SqlGap",
+    "SqlStatement",
+    "split_name",
+    "translate",
+]

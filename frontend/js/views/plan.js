@@ -163,6 +163,7 @@ function summarise(state, known) {
 const ORIGINS = Object.freeze({
   explicit: 'reported by a lineage facet',
   column: 'reported by column lineage',
+  sql: 'from the text of the query',
   implied: 'implied by inputs and outputs',
   declared: 'declared, not run',
 });

@@ -11,6 +11,7 @@ In reading order:
 ``job_logic``         the logic of a job, without times and run ids: one value for each output
 ``datasets``          datasets and columns of an event under their canonical identity
 ``columns``           column edges of one output, from a columnLineage or lineage facet
+``query_text``        column lineage from the text of a job's query, where the client reports none
 ``plans``             the structural facts of a RunLogic, shared by all runs with the same logic
 ``declaration_rows``  the row of a person's declaration: author, reason, nodes under the rules
 ``gathering``         the documents of one subject key -> their facts and states. Pure
@@ -39,7 +40,7 @@ from graph_model.producers.openlineage.translate import (
 )
 
 #: Part of the projection epoch: raise it when equal documents give other facts.
-OPENLINEAGE_VERSION: Final = 14
+OPENLINEAGE_VERSION: Final = 15
 
 __all__ = [
     "OPENLINEAGE_VERSION",

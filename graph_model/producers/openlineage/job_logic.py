@@ -7,6 +7,7 @@ output are read in this order, and every edge carries its ``origin``:
    still read by the job, an output that no entry targets still written. A job that feeds a dataset,
    itself or through other jobs, writes it, from all that was read on the way.
 2. ``column``: the datasets of the output's columnLineage, whether ``inputs`` has them or not.
+   Where the client reports none, the columns are those of the job's text (``sql``: ``query_text``).
 3. ``implied`` (``declared`` without a run): the inputs. Beside column lineage those that no
    output's column lineage names: ``count(*)``, EXISTS and Python functions name no column.
 
@@ -53,6 +54,7 @@ from graph_model.producers.openlineage.events.facets import (
     value_of,
 )
 from graph_model.producers.openlineage.events.jobs import own_job
+from graph_model.producers.openlineage.query_text import SQL_GAPS, TextLineage, read_text
 
 #: Bounds of the inputs of a statement's plans: every output takes every input, and every plan
 #: lists the schemas of its inputs. A short event can name a thousand of each.
@@ -280,6 +282,7 @@ class _Reader:
         inputs = (use for d in statement.inputs for use in self.sources.uses(*d.key))
         self.inputs = {use.id: use for use in inputs}
         self.outputs = self._outputs()
+        self.text: TextLineage | None = None
 
     def _learn_schemas(self) -> None:
         for dataset in self.statement.inputs:
@@ -402,6 +405,8 @@ class _Reader:
             draft.read([output.use], self.weakest)
         for lineage in () if self.statement.without_columns else output.lineages():
             self._add_columns(draft, output.use, lineage)
+        if not output.lineages():
+            self._add_text(draft, output)
         if self.command and draft.reads:
             draft.gaps.update(_columns_without_lineage(output))
         self._add_rename(draft, output)
@@ -413,6 +418,27 @@ class _Reader:
                 draft.columns.flow(self._column(one), target.column(name), one.transformations)
         for one in lineage.dataset:
             draft.columns.influence(self._column(one), one.transformations)
+
+    def _add_text(self, draft: _Draft, output: _Output) -> None:
+        """The columns of the job's text, where the client reports none. Spark's client follows
+        its plans itself.
+        """
+        if self.command or self.declared or self.statement.without_columns:
+            return
+        read = self._text()
+        named = [read.by_output[d.key] for d in output.datasets if d.key in read.by_output]
+        if not named:
+            return
+        draft.columns = ColumnEdges(labels.SQL_ORIGIN)
+        for lineage in named:
+            self._add_columns(draft, output.use, lineage)
+        if read.gaps:
+            draft.gaps.add((SQL_GAPS, ", ".join(read.gaps)))
+
+    def _text(self) -> TextLineage:
+        if self.text is None:
+            self.text = read_text(self.statement, self.rules)
+        return self.text
 
     def _column(self, one: SourceField | LineageSource) -> tuple[str, str]:
         return self.sources.use(one.namespace, one.name).column(one.field)

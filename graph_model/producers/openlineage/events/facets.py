@@ -367,6 +367,23 @@ def read_job_type(body: JsonObject, path: str) -> JobType:
     )
 
 
+@dataclass(frozen=True, slots=True)
+class SqlQuery:
+    """The text of a job's query; ``dialect`` "" where the client does not say it."""
+
+    text: str
+    dialect: str
+
+
+def read_sql(body: JsonObject, path: str) -> SqlQuery:
+    """Never refused for its content: clients put other things than texts there."""
+    del path
+    text, dialect = body.get("query"), body.get("dialect")
+    return SqlQuery(
+        text if isinstance(text, str) else "", dialect if isinstance(dialect, str) else ""
+    )
+
+
 def read_statistics(body: JsonObject, path: str) -> Mapping[str, int | float]:
     """The numbers among the members."""
     found: dict[str, int | float] = {}
@@ -416,6 +433,7 @@ READERS: Final[Mapping[str, Mapping[str, Reader]]] = {
     "job": {
         "jobType": read_job_type,
         "lineage": read_job_lineage,
+        "sql": read_sql,
         DECLARATION_FACET: read_declaration_facet,
     },
     "dataset": {

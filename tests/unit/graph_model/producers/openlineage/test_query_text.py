@@ -1,0 +1,97 @@
+"""The text of a job's query gives the columns that its client does not report."""
+
+from __future__ import annotations
+
+import json
+from typing import Any, Final
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from graph_model import labels
+from graph_model.producers.openlineage.events.documents import RunEvent, read_event
+from tests.openlineage_facts import facts_of_run
+
+CLUSTER: Final = "redshift://cluster.example:5439"
+TEXT: Final = (
+    "INSERT INTO totals SELECT day, sum(amount) FROM sales.orders o JOIN rates USING (day) "
+    "WHERE o.day > '2024-01-01' GROUP BY day"
+)
+
+
+def dataset(name: str, *columns: str, **facets: Any) -> dict[str, Any]:
+    schema = {"schema": {"fields": [{"name": column} for column in columns]}} if columns else {}
+    return {"namespace": CLUSTER, "name": name, "facets": {**schema, **facets}}
+
+
+def event(text: object = TEXT, kind: str = "COMPLETE", **changes: Any) -> RunEvent:
+    sql = {"query": text, "dialect": "redshift"} | changes.pop("sql", {})
+    body = {
+        "eventTime": "2026-01-01T08:00:00Z",
+        "eventType": kind,
+        "run": {"runId": "r"},
+        "job": {"namespace": "etl", "name": "load", "facets": {"sql": sql}},
+        "inputs": [dataset("dev.sales.orders", "day", "amount"), dataset("dev.public.rates")],
+        "outputs": [dataset("dev.public.totals", "day", "total")],
+    }
+    read = read_event(body | changes)
+    assert isinstance(read, RunEvent)
+    return read
+
+
+def columns(*events: RunEvent) -> set[tuple[str, ...]]:
+    """(from, to, how, origin, expression) of each column edge; no "to" of an influence."""
+    facts = facts_of_run(events)
+    names = {
+        one.id: dict(one.properties)["path"] for one in facts.vertices if one.label == labels.COLUMN
+    }
+    found = set()
+    for edge in facts.edges:
+        if edge.label in {labels.DERIVES, labels.INFLUENCES}:
+            said = dict(edge.properties)
+            ends = (names[edge.out_id], names.get(edge.in_id, ""))
+            found.add((*ends, said["how"], said["origin"], said["expression"]))
+    return found
+
+
+def test_an_output_without_column_lineage_has_the_columns_of_the_text() -> None:
+    assert columns(event()) == {
+        ("day", "day", "IDENTITY", "sql", "day"),
+        ("amount", "total", "AGGREGATION", "sql", "SUM(amount)"),
+        ("day", "", "FILTER", "sql", "o.day > '<date>'"),
+        ("day", "", "JOIN", "sql", "USING (day)"),
+        ("day", "", "GROUP_BY", "sql", "day"),
+    }
+
+
+def test_the_clients_own_column_lineage_wins() -> None:
+    field = {"inputFields": [{"namespace": CLUSTER, "name": "dev.sales.orders", "field": "day"}]}
+    own = dataset("dev.public.totals", "day", columnLineage={"fields": {"day": field}})
+    assert {one[3] for one in columns(event(outputs=[own]))} == {"column"}
+
+
+def test_a_name_that_several_datasets_have_is_left_out() -> None:
+    two = [dataset("a.sales.orders", "day"), dataset("b.sales.orders", "day", "amount")]
+    assert columns(event("INSERT INTO totals SELECT day FROM sales.orders", inputs=two)) == set()
+
+
+def test_the_dialect_follows_from_the_datasets_where_the_facet_has_none() -> None:
+    assert columns(event(sql={"dialect": None})) == columns(event())
+    assert columns(event(sql={"dialect": "klingon"})) == set()
+
+
+def test_a_text_that_is_read_in_part_is_a_gap_of_the_plan() -> None:
+    text = "INSERT INTO totals (day, total) SELECT x.day, nobody.z FROM sales.orders x"
+    facts = facts_of_run([event(text)])
+    gaps = [gap for row in facts.rows for gap in json.loads(getattr(row, "gaps", "[]"))]
+    assert {"code": "sql-gaps", "detail": "unresolved-column"} in gaps
+
+
+def test_any_order_of_events_gives_the_same_facts() -> None:
+    start, end = event(kind="START"), event()
+    assert facts_of_run([start, end]) == facts_of_run([end, start])
+
+
+@given(st.one_of(st.none(), st.integers(), st.text(max_size=40), st.lists(st.text(max_size=3))))
+def test_no_text_refuses_an_event(text: object) -> None:
+    facts_of_run([event(text)])
