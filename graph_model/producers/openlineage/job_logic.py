@@ -60,6 +60,8 @@ from graph_model.producers.openlineage.query_text import SQL_GAPS, TextLineage, 
 #: lists the schemas of its inputs. A short event can name a thousand of each.
 MOST_READS: Final = 80_000
 MOST_READ_COLUMNS: Final = 500_000
+#: The most plans of jobs that feed a dataset through others: each job of a chain may feed each one.
+MOST_CHAINED: Final = 1_000
 #: Gaps of a statement that would exceed a bound.
 INPUTS_TOO_MANY: Final = "inputs-too-many"
 #: A lineage entry with neither inputs nor fields.
@@ -487,7 +489,7 @@ class _Reader:
         """
         reading = {job: draft for (job, target), draft in drafts.items() if not target}
         writing: set[JobName] = set()
-        count = 0
+        count, most = 0, len(drafts) + MOST_CHAINED
         for target, feeding in self.feeding.items():
             own = drafts[self.job, target]
             if own.mode == labels.LIFECYCLE:
@@ -496,8 +498,8 @@ class _Reader:
                 before = _with_jobs_before((job,), reading)
                 sources = [reading[one] for one in before if one in reading]
                 count += len(before) + sum(len(one.reads) + len(one.links) for one in sources)
-                if count > MOST_READS:
-                    reason = f"jobs before it with more than {MOST_READS:,} inputs"
+                if count > MOST_READS or len(drafts) >= most:
+                    reason = f"chains of jobs beyond {MOST_CHAINED:,} writes, {MOST_READS:,} inputs"
                     own.gaps.add((INPUTS_TOO_MANY, reason))
                     return
                 columns = ColumnEdges(labels.EXPLICIT)

@@ -56,13 +56,14 @@ def test_what_the_last_job_feeds_is_downstream_of_the_first(
     assert set(found.datasets) - {node} == {dataset("summary")}
 
 
+@pytest.mark.parametrize(("bound", "most"), [("MOST_READS", 4), ("MOST_CHAINED", 1)])
 def test_jobs_with_too_many_inputs_before_them_are_left_out(
-    monkeypatch: pytest.MonkeyPatch,
+    monkeypatch: pytest.MonkeyPatch, bound: str, most: int
 ) -> None:
-    monkeypatch.setattr(job_logic, "MOST_READS", 4)
-    headwater = project(map(lineage_event, events("another")), stepwise=False)
+    monkeypatch.setattr(job_logic, bound, most)
+    headwater = project(map(lineage_event, events(bound)), stepwise=False)
     try:
-        plans = headwater.catalogue.logical_plans_of({job("another")})
+        plans = headwater.catalogue.logical_plans_of({job(bound)})
         assert [job_logic.INPUTS_TOO_MANY in plan.gaps for plan in plans] == [True]
     finally:
         headwater.close()
