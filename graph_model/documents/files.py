@@ -32,6 +32,8 @@ from graph_model.producers.registry import PRODUCERS, Producers
 from graph_model.stores.protocols import DocumentKind
 
 _JSON_START: Final = re.compile(r"\s*(\{|\[\s*([\[{\]]|$))")
+_SPACE: Final = re.compile(r"\s*+")
+_SEPARATORS: Final = re.compile(r"[,;\s]*+")
 _NEW_DOCUMENT: Final = re.compile(r'\{\s*"')
 _STRING_END: Final = r'[^"\\]*+(?:\\.[^"\\]*+)*+(?P<end>"|\\?\Z)'
 _TOKEN: Final = re.compile(f'"{_STRING_END}|[{{}}\\[\\]]', re.DOTALL)
@@ -131,19 +133,20 @@ class _Capture:
     escaped: bool = False
     last: int = 0
 
-    def feed(self, text: str, limit: int) -> str | None:
-        """Take text; the text after the end of the value once it has come, else None."""
-        self.opening = self.opening or text[:1]
-        end = self._end_in(text, self._after_string(text))
-        self._keep(text if end is None else text[:end], limit)
-        self.tail = "" if self.in_string else text.rstrip()[-1:] or self.tail
-        return None if end is None else text[end:]
+    def feed(self, text: str, place: int, limit: int) -> int | None:
+        """Take text from this place on; the end of the value once it has come, else None."""
+        self.opening = self.opening or text[place : place + 1]
+        end = self._end_in(text, self._after_string(text, place))
+        taken = text[place:end]
+        self._keep(taken, limit)
+        self.tail = "" if self.in_string else taken.rstrip()[-1:] or self.tail
+        return end
 
-    def _after_string(self, text: str) -> int:
+    def _after_string(self, text: str, place: int) -> int:
         """Where the string ends in which the last line did."""
-        start = min(self.escaped, len(text))
-        if not self.in_string or (self.escaped and not text):
-            return 0
+        start = min(place + self.escaped, len(text))
+        if not self.in_string or (self.escaped and place == len(text)):
+            return place
         self.escaped = False
         found = _REST_OF_STRING.match(text, start)
         return self._leave(found) if found else len(text)
@@ -230,7 +233,7 @@ class _Scanner:
         if self._held is not None:
             line = self._with_held(line)
         if self._capture is None:
-            yield from self._read_values(line, line, number)
+            yield from self._read_values(line, 0, number)
         else:
             yield from self._continue(self._capture, line, number)
 
@@ -240,21 +243,22 @@ class _Scanner:
         text = text if text is None or capture.opening else text.lstrip()
         if text:
             capture.last = number
-            found, rest = self._read(capture, text)
+            found, place = self._read(capture, text, 0)
             yield from found
-            yield from self._read_values(rest, text, number)
+            yield from self._read_values(text, place, number)
 
-    def _read_values(self, rest: str, line: str, number: int) -> Iterator[_Value]:
-        """The values that begin in the rest of a line."""
-        while rest := rest.lstrip():
+    def _read_values(self, line: str, place: int, number: int) -> Iterator[_Value]:
+        """The values that begin in a line from this place on. A line may hold any number of them:
+        nothing copies or searches its rest for each.
+        """
+        while (place := _end_of(_SPACE, line, place)) < len(line):
             if self._capture is None:
-                before = line[: len(line) - len(rest)]
-                rest = self._begin(rest, number, before)
-                if self._capture is None and rest:
+                place = self._begin(line, place, number)
+                if self._capture is None and place < len(line):
                     yield _Value(number, None, wrong="expected JSON")
                     return
             else:
-                found, rest = self._read(self._capture, rest)
+                found, place = self._read(self._capture, line, place)
                 yield from found
 
     def end(self, reason: str) -> Iterator[_Value]:
@@ -263,29 +267,30 @@ class _Scanner:
             yield self._capture.broken(f"cut off: {reason}")
             self._capture = None
 
-    def _begin(self, text: str, number: int, before: str) -> str:
-        """Open a capture where a value may start; the text to go on with."""
-        if self._is_json and text[0] in "{[":
+    def _begin(self, line: str, place: int, number: int) -> int:
+        """Open a capture where a value may start; the place to go on from."""
+        if self._is_json and line[place] in "{[":
             self._capture = _Capture(number, None, Prefix(""), last=number)
-            return text
-        if marker := self._markers.pattern.search(text):
-            line, prefix = number, Prefix(before + text[: marker.start()])
+            return place
+        if marker := self._markers.pattern.search(line, place):
+            begun, prefix = number, Prefix.before(line, marker.start())
             if self._held is not None:
-                line, prefix, _ = self._held
+                begun, prefix, _ = self._held
             kind = (marker[1] or "", marker[2] or "")
-            self._capture = _Capture(line, kind, prefix, last=number)
+            self._capture = _Capture(begun, kind, prefix, last=number)
             self._held = None
-            return text[marker.end() :]
-        self._held = None if self._is_json else self._hold(text, number, before)
-        return text.strip(",; \t\r\n") if self._is_json else ""
+            return marker.end()
+        self._held = None if self._is_json else self._hold(line, place, number)
+        return _end_of(_SEPARATORS, line, place) if self._is_json else len(line)
 
-    def _hold(self, text: str, number: int, before: str) -> tuple[int, Prefix, str] | None:
+    def _hold(self, line: str, place: int, number: int) -> tuple[int, Prefix, str] | None:
         """``… {"eve`` at the end of a line may go on as ``ntTime"`` on the next."""
         openings = self._markers.openings
-        start = text.rfind("{", len(text) - max(map(len, openings), default=0))
-        if start < 0 or not any(one.startswith(text[start:]) for one in openings):
+        longest = max(map(len, openings), default=0)
+        start = line.rfind("{", max(place, len(line) - longest))
+        if start < 0 or not any(one.startswith(line[start:]) for one in openings):
             return None
-        return number, Prefix(before + text[:start]), text[start:]
+        return number, Prefix.before(line, start), line[start:]
 
     def _with_held(self, line: str) -> str:
         """The line after the beginning of a marker, where it continues it."""
@@ -296,16 +301,22 @@ class _Scanner:
         self._held = None
         return line
 
-    def _read(self, capture: _Capture, text: str) -> tuple[tuple[_Value, ...], str]:
-        """The value when it ends in this text, and the text after it."""
-        if not capture.opening and text[0] not in "{[":
+    def _read(self, capture: _Capture, text: str, place: int) -> tuple[tuple[_Value, ...], int]:
+        """The value when it ends in this text, and the place after it."""
+        if not capture.opening and text[place] not in "{[":
             self._capture = None
-            return (capture.broken("expected JSON after this line"),), text
-        left = capture.feed(text, self._limit)
-        if left is None:
-            return (), ""
+            return (capture.broken("expected JSON after this line"),), place
+        end = capture.feed(text, place, self._limit)
+        if end is None:
+            return (), len(text)
         self._capture = None
-        return (capture.value(self._limit),), left
+        return (capture.value(self._limit),), end
+
+
+def _end_of(pattern: re.Pattern[str], text: str, place: int) -> int:
+    """Where a match that begins at this place ends; the place itself where there is none."""
+    found = pattern.match(text, place)
+    return place if found is None else found.end()
 
 
 # --- JSON values -> pieces -----------------------------------------------------------------------

@@ -32,6 +32,11 @@ class Prefix:
     def __init__(self, text: str) -> None:
         self._text = text if len(text) <= _LONGEST else ""
 
+    @classmethod
+    def before(cls, line: str, place: int) -> Prefix:
+        """The text of a line before this place."""
+        return cls(line[: min(place, _LONGEST + 1)])
+
     def continued(self, line: str) -> str | None:
         """The text that a line adds to the message; None where it is another record.
 

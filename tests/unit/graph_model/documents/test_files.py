@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import random
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -13,6 +14,7 @@ from graph_model.producers.openlineage.events.documents import RUN_EVENT_KIND
 from graph_model.producers.spline.documents import EVENT_KIND, PLAN_KIND
 from graph_model.stores.protocols import DocumentKind
 from tests.e2e.producer_service import a_plan, an_event
+from tests.work import grows_too_fast
 
 PLAN, EVENT = json.dumps(a_plan()), json.dumps(an_event())
 LIMIT = 1_000_000
@@ -357,3 +359,18 @@ def test_an_event_that_the_console_transport_logs_is_heard_in_the_log() -> None:
         f"INFO:openlineage.client.transport.console:{json.dumps(DATASET)}\nbye\n"
     )
     assert [document for _, _, document, _ in pieces_in(text)] == [RUN, DATASET]
+
+
+@pytest.mark.parametrize(
+    "unit",
+    ["{}", "{},", "{} ", "[{}],", "1,", '{"eventTime":1} ', "ExecutionPlan (apiVersion: 1.2): {}"],
+)
+@pytest.mark.parametrize("before", ["", "INFO "])
+def test_the_work_for_a_line_grows_with_its_documents(before: str, unit: str) -> None:
+    """The rest of the line was copied, and searched for a marker, for each of them."""
+
+    def call(size: int) -> Callable[[], object]:
+        line = before + unit * size
+        return lambda: list(recognise([line], "f", len(line)))
+
+    assert not grows_too_fast(call, 100, 3.0)
