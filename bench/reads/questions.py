@@ -88,6 +88,10 @@ def questions(stores: Stores, lake: Lake) -> list[Question]:
         _lineage(stores, lake, "lineage, depth 2", middle, 2, BOTH),
         _lineage(stores, lake, "lineage, depth 5", middle, 5, BOTH),
         _lineage(stores, lake, "whole upstream, depth 20", last, 20, UP),
+        _lineage(stores, lake, "lineage, depth 2, possible flow", middle, 2, BOTH, "possible"),
+        _lineage(stores, lake, "whole upstream, possible flow", last, 20, UP, "possible"),
+        _impact(lake, "impact by history", middle, "seen"),
+        _impact(lake, "impact by possible flow", middle, "possible"),
         _columns(stores, lake, "column up, depth 20", last, 20, UP),
         _columns(stores, lake, "column both ways, depth 20", middle, 20, BOTH),
         Question("100 jobs", lambda n: f"/graph/jobs?limit=100&q=load_{'ocps'[n % 4]}"),
@@ -124,15 +128,30 @@ def _node(lake: Lake, layer: int, number: int) -> str:
 
 
 def _lineage(
-    stores: Stores, lake: Lake, name: str, layer: int, depth: int, directions: Sequence[Direction]
+    stores: Stores,
+    lake: Lake,
+    name: str,
+    layer: int,
+    depth: int,
+    directions: Sequence[Direction],
+    reach: str = "seen",
 ) -> Question:
     way = "both" if len(directions) > 1 else directions[0].value
 
     def path(number: int) -> str:
-        asked = {"node": _node(lake, layer, number), "depth": depth, "direction": way}
+        node = _node(lake, layer, number)
+        asked = {"node": node, "depth": depth, "direction": way, "reach": reach}
         return f"/graph/lineage?{urlencode({**asked, 'limit': 5000})}"
 
     return Question(name, path, lambda n: walk(stores, {_node(lake, layer, n)}, directions, depth))
+
+
+def _impact(lake: Lake, name: str, layer: int, reach: str) -> Question:
+    def path(number: int) -> str:
+        asked = {"node": _node(lake, layer, number), "limit": 5000, "reach": reach}
+        return f"/graph/impact?{urlencode(asked)}"
+
+    return Question(name, path)
 
 
 def _columns(
