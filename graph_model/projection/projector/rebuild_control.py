@@ -75,8 +75,10 @@ class RebuildControl:
         The journal keeps the request until the rebuild is done. The returned progress is that of a
         rebuild that has not begun.
         """
-        if self._commits.rebuild is not None:
-            return self._commits.rebuild.progress
+        under_way = self._commits.rebuild
+        # One that is just ending has taken back its note: it does not go on.
+        if under_way is not None and self.is_noted:
+            return under_way.progress
         journal = self._stores.journal
         self._progress = Progress(Phase.WANTED, 0, journal.count_subject_keys(), 0, None, None)
         while not _is_noted(noted := journal.get_meta(REBUILD_KEY)):

@@ -60,6 +60,25 @@ def test_a_rebuild_gives_the_same_and_says_so(expected: tuple[object, object]) -
     headwater.close()
 
 
+def test_a_request_while_a_rebuild_ends_is_not_lost(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Requests come on other threads: here one comes right after the note was taken back."""
+    headwater = project(TROUBLE, stepwise=False)
+    set_meta, requests = headwater.journal.set_meta, list[str]()
+
+    def requesting(key: str, value: str) -> None:
+        set_meta(key, value)
+        if (key, value) == (REBUILD_KEY, "none") and not requests:
+            requests.append(key)
+            headwater.projector.request_rebuild()
+
+    monkeypatch.setattr(headwater.journal, "set_meta", requesting)
+    headwater.projector.request_rebuild()
+    while not requests and headwater.projector.rebuild_step():
+        pass
+    assert headwater.projector.rebuild_waits
+    headwater.close()
+
+
 def test_elements_that_the_journal_does_not_report_are_swept_away(
     expected: tuple[object, object],
 ) -> None:
