@@ -16,6 +16,7 @@ from collections.abc import Callable, Mapping
 from functools import cache, partial
 from typing import Any, Final
 
+from api.http.bodies import MOST_FORGOTTEN, PROCESS_MARK
 from api.serving.server import open_remote_graph
 from api.serving.storage import hold_for_service, open_storage
 from aws.parts import Context, deadline, required, settings_of
@@ -36,6 +37,10 @@ RESERVE_SECONDS: Final = 30.0
 class Project:
     """``run`` handles one event of a queue or of a schedule. ``close`` gives back the connections,
     where a container does not simply end.
+
+    ``forget_hashes`` removes some hashes of received bytes and returns whether more are left. Each
+    process of this function does it once, to the end: functions that take documents end at any
+    time, and nobody else removes theirs. Where one still runs, a repeat is parsed once more.
     """
 
     def __init__(
@@ -44,8 +49,11 @@ class Project:
         projector: Projector,
         queue: WakeUps,
         close: Callable[[], None] = lambda: None,
+        forget_hashes: Callable[[], bool] = lambda: False,
     ) -> None:
         self.close = close
+        self._forget_hashes = forget_hashes
+        self._has_hashes = True
         self._database = database
         self._projector = projector
         self._queue = queue
@@ -68,7 +76,10 @@ class Project:
 
     def _work(self, enough: Callable[[], bool]) -> bool:
         with hold_for_service(self._database, own_graph=False):
-            return self._projector.work_until(enough)
+            done = self._projector.work_until(enough)
+        while self._has_hashes and not enough():
+            self._has_hashes = self._forget_hashes()
+        return done
 
 
 def _failed(records: Any) -> dict[str, Any]:
@@ -92,7 +103,10 @@ def make_project(environment: Mapping[str, str]) -> Project:
         generations.close()
         journal.close()
 
-    return Project(database, projector, queue, close)
+    def forget_hashes() -> bool:
+        return journal.forget_bytes(PROCESS_MARK, MOST_FORGOTTEN) >= MOST_FORGOTTEN
+
+    return Project(database, projector, queue, close, forget_hashes)
 
 
 _project: Final = cache(partial(make_project, os.environ))

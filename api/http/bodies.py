@@ -147,6 +147,8 @@ def _media_type(content_type: str | None, known: Collection[str], expected: str)
 _KEY: Final = token_bytes(32)
 PROCESS_MARK: Final = f"k{token_hex(8)}-"
 """The beginning of this process's wire hashes."""
+MOST_FORGOTTEN: Final = 5_000
+"""Hashes that one transaction removes: some tens of milliseconds."""
 
 
 def wire_hash(kind: str, version: str, encoding: str, raw: bytes) -> str:

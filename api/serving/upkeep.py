@@ -23,7 +23,7 @@ import time
 from collections.abc import Callable, Iterable, Sequence
 from typing import Final
 
-from api.http.bodies import PROCESS_MARK
+from api.http.bodies import MOST_FORGOTTEN, PROCESS_MARK
 from api.intake.removals import Covered, choose_cutoffs, give
 from api.service import Service
 from graph_model.errors import HeadwaterError
@@ -52,8 +52,6 @@ _SHORT_SECONDS: Final = 5.0
 _PAUSE_SECONDS: Final = 0.2
 """The pause between two steps, in which waiting documents are projected."""
 _TIDY_STEPS: Final = 100
-_MOST_HASHES: Final = 5_000
-"""Hashes in one transaction: some tens of milliseconds."""
 _STEP_SECONDS: Final = 600.0
 """How long a step may take before the rest is left to the next night."""
 _ALERT_SECONDS: Final = 0.5
@@ -151,8 +149,8 @@ class Upkeep:
         without a key of earlier versions.
         """
         if not self._hashes_forgotten:
-            forgotten = self._service.journal.forget_bytes(PROCESS_MARK, _MOST_HASHES)
-            self._hashes_forgotten = forgotten < _MOST_HASHES
+            forgotten = self._service.journal.forget_bytes(PROCESS_MARK, MOST_FORGOTTEN)
+            self._hashes_forgotten = forgotten < MOST_FORGOTTEN
         return not self._hashes_forgotten
 
     def _taken_night(self, keep: RetentionPolicy) -> int | None:

@@ -312,6 +312,16 @@ def test_a_wake_up_projects_all_that_the_journal_holds(
     assert cloud.count(cloud.projection) == 0
 
 
+def test_each_projector_forgets_the_hashes_of_ended_functions_once_and_to_the_end(
+    projection: Projection,
+) -> None:
+    left = [True, True, False]
+    projection.project._forget_hashes = lambda: left.pop(0)
+    for _ in range(2):
+        projection.run({"source": "aws.events"})
+    assert left == []
+
+
 def test_the_schedule_finds_documents_that_no_message_tells(
     cloud: Cloud, projection: Projection
 ) -> None:
