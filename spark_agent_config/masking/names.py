@@ -36,7 +36,7 @@ SECRET_ENDINGS: Final = (
     "rootpw", "dbpw", "userpw", "adminpw", "masterauth", "connstr", "connectionuri", "dsn",
     "databaseurl", "databaseuri", "dburl", "licensekey", "apisecret",
     "recoverycode", "otp", "totp", "otpseed", "authuserinfo", "openaikey",
-    "jsessionid", "sessionsecret", "passhash", "writekey",
+    "jsessionid", "sessionsecret", "passhash", "writekey", "securestring", "functionskey",
 )  # fmt: skip
 # ... or as its end, unless the end is one of a word of the language (compass, bypass) ...
 _PASS: Final = "pass"  # noqa: S105 - a name

@@ -28,6 +28,7 @@ from spark_agent_config.masking.names import (
     is_secret_parameter,
     squash,
 )
+from spark_agent_config.masking.tokens import is_random
 
 _NAME: Final = re.compile(r"(?<![\w.%\-])[\w.%\-]+")
 _URL_LEADS: Final = ("?", "&", ";", "#")
@@ -86,7 +87,8 @@ _JOINT: Final = re.compile(
     r"(?P<close>\\{0,7}[\"'`]\]?)?(?:"
     # "name": "x", "value": …   name="x" value="…"   - name: x\n  value: …
     r"(?P<pair>(?:,|\s{0,8}:\s{0,8}\{|:|\s{0,8}\{)?\s{0,64}\\{0,7}[\"']?"
-    r"(?:\w{0,16}[Vv]alue|[Dd]efault|(?<=[\"'])(?:\$|#?_?text|content|data))"
+    r"(?:\w{1,32}[\"']:\s{0,4}[\"'][^\"']{0,64}[\"'],\s{0,64}[\"'])?"
+    r"(?:\w{0,16}[Vv]alue|[Dd]efault|[Vv]al|(?<=[\"'])(?:\$|#?_?text|content|data))"
     r"\\{0,7}[\"']?\s{0,8}[:=][ \t]{0,8})"
     r"|(?P<element></\w{1,32}>\s{0,64}<(?:string|data)>|</(?:name|key)>\s{0,64}"
     r"(?:<(?!value)\w{1,32}(?:/>|>[^<]{0,512}</\w{1,32}>)\s{0,64}){0,4}<value>"
@@ -105,7 +107,7 @@ _JOINT: Final = re.compile(
     r"|(?P<comma>\s{0,8},\s{0,8})"
     r"|(?P<call>\(\s{0,8}(?=[\"']))"
     # the password is x, API key provided: x
-    r"|(?P<told>\s{1,4}(?:(?i:is|was|to|now|has|been|changed|set|reset|provided|given|supplied)"
+    r"|(?P<told>\s{1,4}(?:for\s{1,4}\S{1,64}\s{1,4})?(?:(?i:is|was|to|now|has|been|changed|set|reset|provided|given|supplied)"
     r"[ \t:]{1,4}){1,4})"
     r"|(?P<blank>\n\s{0,32}-[ \t]{1,8}|\s{1,8}))"
 )
@@ -242,6 +244,10 @@ class _Reader:
 
     def _is_pair(self, setting: _Setting) -> bool:
         """A name beside its value: as JSON, as attributes, as lines of YAML; a typed variable."""
+        if setting.opening is not None and self._is_kind(setting):  # {"type": "token", "value": …}
+            return is_strong(
+                self._text[setting.opening.end() : _closing(self._text, setting.opening)]
+            )
         if setting.opening is not None or setting.kind == "typed":
             return setting.opening is not None
         if setting.joint.lstrip().startswith(":"):  # password:\n  value: x
@@ -253,6 +259,10 @@ class _Reader:
         first = setting.first - setting.quoted_name
         found = _FIELD_BEFORE.search(self._text, max(0, first - 16), first)
         return found is not None
+
+    def _is_kind(self, setting: _Setting) -> bool:
+        first = setting.first - 1
+        return _KIND_BEFORE.search(self._text, max(0, first - 16), first) is not None
 
     def _is_element(self, setting: _Setting) -> bool:
         """``<password>x</password>``, ``<name>x.password</name><value>x</value>``."""
@@ -286,6 +296,10 @@ class _Reader:
             end = _search_end(_SCALAR_END, self._text, setting.start)
             alone = self._sql < 0 and self._text.startswith(")", end)
             return alone and is_strong(self._text[setting.start : end])
+        if setting.opening is not None and setting.place.mark == ",":  # set("db", "password", "x")
+            opener = _opener(self._text, setting.first)
+            if opener is not None and opener[1] and opener[0] in ("set", "put", "setitem"):
+                return True
         if setting.opening is not None and setting.place.mark in ("[", ","):
             return self._is_listed_pair(setting, setting.opening)
         if setting.opening is None or setting.place.mark != "(":
@@ -354,11 +368,12 @@ class _Reader:
         first = max(0, setting.first - _LOOK_BACK)
         if _SETTING_COMMAND.search(self._text, first, setting.first):
             return True
-        if setting.place.word == "with":  # user u with password x
+        if setting.place.word in _TOLD_BEFORE:  # user u with password x
             return self._has_strong_value(setting)
-        if setting.place.mark not in ("", "\n") or not _ALONE.match(self._text, setting.start):
-            return False
-        return setting.name.startswith(_CONFIGURED) or self._has_strong_value(setting)
+        if setting.place.mark in ("", "\n") and _ALONE.match(self._text, setting.start):
+            return setting.name.startswith(_CONFIGURED) or self._has_strong_value(setting)
+        found = _WORD.match(self._text, setting.start)  # wrong password Zq7kT9vLm2Xw
+        return found is not None and self._sql < 0 and is_random(found.group())
 
     def _is_colon(self, setting: _Setting) -> bool:
         """JSON, YAML, headers and free text; ``struct<password:string>`` is none."""
@@ -551,6 +566,7 @@ _SETTING_COMMAND: Final = re.compile(
 _QUERY_WORD: Final = re.compile(r"(?i)\b(?:select|where|having|join|merge|qualify)\b")
 # Fields and attributes that name a setting.
 _FIELD_BEFORE: Final = re.compile(r"(?i)(?:name|key|option|property|parameter)\s{0,4}[=:]\s{0,4}\Z")
+_KIND_BEFORE: Final = re.compile(r"(?i)type\\{0,7}[\"']?\s{0,4}[=:]\s{0,4}\\{0,7}\Z")
 # Words of statements that give values to names without any mark: CREATE USER u PASSWORD 'x'
 _STATEMENT_WORD: Final = re.compile(r"(?i)\b(?:alter|create|copy|unload|grant|set|attach)\b")
 _COMPARING: Final = frozenset({
@@ -569,7 +585,7 @@ _GETTERS: Final = (
     "getordefault",
     "getproperty",
     "getenv",
-    "getstring",
+    "string",
     "getconf",
     "env",
 )
@@ -592,9 +608,12 @@ _BEFORE_A_QUOTED_NAME: Final = frozenset({
 _NO_VALUES: Final = ("--", "<", ">", "|", "&")
 _BRIDGE: Final = re.compile(
     r"[\"'`\]]{0,2}[\s,:=({]{1,8}(?:\)\s{0,4}\{\s{0,4}return\s{1,4}"
-    r"|(?:[\-/]{0,2}(?:default|value|Option|Some|String|return|send|d|x|SecretStr)[\s,:=({]{1,4}){1,2})"
+    r"|(?:[\-/]{0,2}(?:default|value|base64\.b64decode|b64decode|Option|Some|String|return|send|d|x|SecretStr)[\s,:=({]{1,4}){1,2})"
     r"(?P<q>[\"'`]?)(?P<value>(?=[^\s\"'`]{0,64}[0-9])[^\s\"'`,;(){}\[\]<>]{6,256})(?P=q)"
 )
+_TOLD_BEFORE: Final = frozenset({
+    "with", "temporary", "new", "old", "initial", "default", "current", "generated",
+})  # fmt: skip
 _QUALIFIED: Final = re.compile(r"<[\w\-]{1,64}:\Z")
 _NOT_BEFORE_A_NAME: Final = ("/", "\\", ":", ".", "@", "$", "*", "+", "<", "~", "^")
 _NOT_BEFORE_A_COLON: Final = ("<", ":", "/", ".", "@", "$", "#")
@@ -688,6 +707,7 @@ _APOSTROPHE: Final = re.compile(r"(?<=[A-Za-z])'(?=[a-z])|\\\\.")
 # A value that names the place of a secret.
 _REFERENCE: Final = re.compile(
     r"\$\{[^{}\n]{1,256}\}|\{\{[^{}\n]{1,256}\}\}|\$\(?[A-Z_][A-Z0-9_]{0,128}\)?|%\([\w.]{1,128}\)s"
+    r"|[xX]{4,64}|projects/\S{1,128}/secrets/\S{1,256}|%|[(\[]{1,2}[?^.\\]\S{0,256}"
     r"|\[(?:REDACTED|MASKED|HIDDEN|redacted|masked|hidden)\]"
     r"|arn:aws[\w\-]{0,16}:[\w\-]{1,64}:\S{1,512}|!(?:ref|Ref|sub|Sub|vault)|<[a-z][\w \-]{0,64}>"
     r"|(?:args|config|conf|self|settings|options|opts|this|env|params|cfg|ctx)(?:\.\w{1,64}){1,4},?"
@@ -701,13 +721,15 @@ _FETCHED: Final = re.compile(
 )
 # Code that fetches it: os.environ["X"], client.secret(name="x"), lexer.next()
 _CODE: Final = re.compile(
-    r"[A-Za-z_]\w{0,63}(?:\.[A-Za-z_]\w{0,63}){0,5}(?:\([^()\n]{0,256}\)|\[[\"'][^\]\n]{1,128}[\"']\])"
+    r"[A-Za-z_]\w{0,63}(?:\.[A-Za-z_]\w{0,63}){0,5}(?:\([^()\n]{0,256}\)"
+    r"|\[(?:[\"'][^\]\n]{1,128}[\"']|[\w:\-]{1,32})\])"
 )
 _PLAIN_WORDS: Final = frozenset({
     "kerberos", "simple", "basic", "digest", "ntlm", "ldap", "saml", "oauth", "oauth2", "iam",
     "plain", "ssl", "tls", "mtls", "sasl", "gssapi", "anonymous", "enabled", "disabled", "default",
     "warn", "info", "debug", "error", "trace", "fatal", "nosasl", "pam", "custom", "undefined",
     "yes", "no", "true", "false", "none", "null", "on", "off", "required", "optional", "invalid",
+    "hmacsha1", "hmacsha256", "hmacsha384", "hmacsha512", "s3v4",
     "missing", "expired", "unknown", "empty", "set", "unset", "hidden", "masked", "redacted",
 })  # fmt: skip
 

@@ -54,6 +54,8 @@ _STATEMENTS: Final = tuple(
         ("chpasswd", r"\becho\s{1,4}(?:-n\s{1,4})?[\"']?[^\s:\"']{1,64}:(?P<bare>[^\s\"'|]{1,256})[\"']?\s{0,4}\|[^|\n]{0,64}chpasswd"),
         ("securestring", rf"\bConvertTo-SecureString\s{{1,4}}(?:-String\s{{1,4}})?(?![$(\-]){_VALUE}"),
         ("securestring", rf"{_QUOTED}\s{{0,4}}\|\s{{0,4}}ConvertTo-SecureString"),
+        ("mc alias", rf"\bmc\s{{1,4}}alias\s{{1,4}}set(?:\s{{1,4}}\S{{1,128}}){{3}}\s{{1,4}}{_VALUE}"),
+        ("auth plain", rf"\bauth\s{{1,4}}plain\s{{1,4}}{_VALUE}"),
         (".tochararray", rf"{_QUOTED}\.toCharArray"),
         ("http-basic.", rf"\bhttp-basic\.\S{{1,128}}\s{{1,4}}\S{{1,128}}\s{{1,4}}{_VALUE}"),
         ("pypi-token.", rf"\bpypi-token\.\S{{1,128}}\s{{1,4}}{_VALUE}"),
@@ -218,10 +220,10 @@ def _calls(text: str, lowered: str) -> Iterator[tuple[int, int]]:
             yield 0, len(text)
             return
         arguments = list(_arguments(text, found.end()))
-        done = arguments[-1][1] if arguments else found.end()
         if call.least <= len(arguments):
             literal = _literal(text, *arguments[call.place])
             if literal:
+                done = arguments[-1][1]
                 yield literal
 
 

@@ -276,6 +276,8 @@ _MARKED: Final = (
     _Marked("Azure DevOps", "AZDO", r"(?<![\w])[A-Za-z0-9]{70,80}AZDO[A-Za-z0-9]{4}(?!\w)"),
     _Marked("OpenAI", "T3BlbkFJ", r"(?<![\w\-])[\w\-]{16,}T3BlbkFJ[\w\-]{16,}"),
     _Marked("Adyen", "AQE", r"(?<![\w+/=])AQE[\w+/=]{30,}-[^\s\"']{16,}"),
+    # 64 bytes, as accounts of storage and databases have; behind sha512- it is a digest
+    _Marked("Azure account", "==", r"(?<![\w+/\-])[A-Za-z0-9+/]{86}==(?![\w=])"),
     _Marked("Microsoft Teams", "/IncomingWebhook/", r"/(\w+[\w/@\-]{36,}/IncomingWebhook/[\w/\-]{16,})"),
     _Marked("Microsoft Teams", ".webhook.office.com/", r"\.webhook\.office\.com/(\w+/[\w/@\-]{36,})"),
     _Marked("Power Automate", "/triggers/", r"/triggers/[\w/]{1,64}\?[^\s\"']{0,400}sig=([\w\-%]{20,})"),
@@ -385,7 +387,7 @@ def _issued(text: str, start: int, end: int) -> tuple[int, int] | None:
     if end - start < _SHORTEST_ISSUED:
         return None
     run = _ISSUED.match(text, start)
-    return run.span() if run is not None and _is_random(run["random"]) else None
+    return run.span() if run is not None and is_random(run["random"]) else None
 
 
 _SHORTEST_ISSUED: Final = 30
@@ -423,7 +425,7 @@ _ISSUED: Final = re.compile(
 _HEXADECIMAL: Final = frozenset("0123456789abcdefABCDEF-_")
 
 
-def _is_random(text: str) -> bool:
+def is_random(text: str) -> bool:
     """Whether capitals, small letters and digits change as they do by chance alone.
 
     Two neighbours are of different kinds in three of five places of a random text, and in one or
