@@ -18,72 +18,138 @@ from spark_agent_config.masking.names import is_secret_key
 
 _QUOTED: Final = r"[NbBrRuU]?(?:'(?P<single>[^'\n]{1,512})'|\"(?P<double>[^\"\n]{1,512})\")"
 _VALUE: Final = rf"(?:{_QUOTED}|(?P<bare>[^\s;,)\"']{{1,256}}))"
-# A word that each pattern has, and the pattern: the value is in one of three groups.
-_STATEMENTS: Final = tuple(
-    (word, re.compile(rf"(?i){pattern}"))
-    for word, pattern in (
-        ("using", rf"\bconnect\s{{1,8}}to\s{{1,8}}\S{{1,128}}\s{{1,8}}user\s{{1,8}}\S{{1,128}}\s{{1,8}}using\s{{1,8}}{_VALUE}"),
-        ("logon", rf"\blogon\s{{1,8}}[^\s,]{{1,256}},\s{{0,8}}{_VALUE}"),
-        ("conn ", r"(?:\A|\n|;)\s{0,8}conn\s{1,8}[\w$#.]{1,128}/(?P<bare>[^\s;\"'/]{1,256}?)(?=@[^\s@]{1,256}(?:\s|;|\Z)|\s|;|\Z)"),
-        ("connect ", r"(?:\A|\n|;)\s{0,8}connect\s{1,8}[\w$#.]{1,128}/(?P<bare>[^\s;\"'/]{1,256}?)(?=@[^\s@]{1,256}(?:\s|;|\Z)|\s|;|\Z)"),
-        ("pragma", rf"\bpragma\s{{1,8}}(?:\w{{1,64}}\.)?(?:hex)?(?:re)?key\s{{0,8}}[=(]\s{{0,8}}{_QUOTED}"),
-        ("attach", rf"\battach\b[^;]{{1,512}}?\skey\s{{1,8}}{_QUOTED}"),
-        ("sp_", rf"\bsp_(?:add(?:login|remotelogin|approle)|setapprole)\s{{1,8}}[N@]?[^\s,]{{1,128}}\s{{0,8}},\s{{0,8}}{_QUOTED}"),
-        ("sp_addlinked", rf"\bsp_addlinkedsrvlogin\s{{1,8}}(?:[^\s,@=]{{1,128}}\s{{0,8}},\s{{0,8}}){{4}}{_QUOTED}"),
-        ("sp_password", rf"\bsp_password\s{{1,8}}[^\s,]{{1,128}}\s{{0,8}},\s{{0,8}}{_QUOTED}"),
-        ("sp_password", rf"\bsp_password\s{{1,8}}{_QUOTED}"),
-        # a netrc file
-        ("login", r"\blogin\s{1,16}\S{1,128}\s{1,64}(?:account\s{1,16}\S{1,128}\s{1,64})?password\s{1,16}(?P<bare>\S{1,256})"),
-        # redis.conf
-        ("requirepass", rf"\brequirepass\s{{1,16}}{_VALUE}"),
-        ("masterauth", rf"\bmasterauth\s{{1,16}}{_VALUE}"),
-        # a login with a password in quotes, told to a person
-        ("with ", r"\bwith\s{1,4}(?:the\s{1,4})?(?:password|passphrase|token|secret|api[ _-]?key)\s{1,4}(?P<q>['\"`])(?P<single>[^'\"`\n]{1,256})(?P=q)"),
-        # commands whose secret is a word at its place
-        ("from-literal", rf"--from-literal[= \t]{{1,4}}[\"']?[\w.\-]{{1,128}}=(?:{_QUOTED}|(?P<bare>[^\s\"']{{1,256}}))"),
-        ("pass:", r"-pass(?:in|out|word)?[ \t]{1,4}[\"']?pass:(?P<bare>[^\s\"']{1,256})"),
-        ("login", r"\b(?:vault|cargo|pulumi|railway)\s{1,4}login\s{1,4}(?:token=)?(?!-)(?P<bare>\S{1,256})"),
-        ("obscure", rf"\brclone\s{{1,4}}obscure\s{{1,4}}{_VALUE}"),
-        ("setapikey", rf"\bsetapikey\s{{1,4}}{_VALUE}"),
-        ("htpasswd", r"\bhtpasswd\s{1,4}-\w{0,8}b\w{0,8}(?:\s{1,4}\S{1,128}){1,2}\s{1,4}(?P<bare>\S{1,256})[ \t]{0,8}(?:\n|\Z|[|;&])"),
-        ("/user:", r"\bnet\s{1,4}use\b[^\n]{0,256}?/user:\S{1,128}\s{1,4}(?P<bare>[^\s/]\S{0,255})"),
-        ("/user:", r"\bnet\s{1,4}use\b[^\n]{0,256}?\\\S{1,128}\s{1,4}(?P<bare>[^\s/]\S{0,255})\s{1,4}/user:"),
-        ("lftp", r"\blftp\b[^\n]{0,128}?-u\s{0,4}[^\s,]{1,128},(?P<bare>\S{1,256})"),
-        ("echo", rf"\becho\s{{1,4}}(?:-n\s{{1,4}})?{_VALUE}\s{{0,4}}\|[^|\n]{{0,128}}(?:stdin|secret|--with-token|passw|password|\bkv\s{{1,4}}put|sudo\b[^\n|]{{0,64}}-\w{{0,8}}S)"),
-        ("<<<", rf"(?:stdin|--with-token|passw\w{{0,8}}|secret[^\n<]{{0,64}}|sudo\b[^\n<]{{0,64}}-\w{{0,8}}S)\s{{0,4}}<<<\s{{0,4}}{_VALUE}"),
-        ("chpasswd", r"\becho\s{1,4}(?:-n\s{1,4})?[\"']?[^\s:\"']{1,64}:(?P<bare>[^\s\"'|]{1,256})[\"']?\s{0,4}\|[^|\n]{0,64}chpasswd"),
-        ("securestring", rf"\bConvertTo-SecureString\s{{1,4}}(?:-String\s{{1,4}})?(?![$(\-]){_VALUE}"),
-        ("securestring", rf"{_QUOTED}\s{{0,4}}\|\s{{0,4}}ConvertTo-SecureString"),
-        ("mc alias", rf"\bmc\s{{1,4}}alias\s{{1,4}}set(?:\s{{1,4}}\S{{1,128}}){{3}}\s{{1,4}}{_VALUE}"),
-        ("auth plain", rf"\bauth\s{{1,4}}plain\s{{1,4}}{_VALUE}"),
-        (".tochararray", rf"{_QUOTED}\.toCharArray"),
-        ("http-basic.", rf"\bhttp-basic\.\S{{1,128}}\s{{1,4}}\S{{1,128}}\s{{1,4}}{_VALUE}"),
-        ("pypi-token.", rf"\bpypi-token\.\S{{1,128}}\s{{1,4}}{_VALUE}"),
-        ("net user", rf"\bnet\s{{1,4}}user\s{{1,4}}\S{{1,128}}\s{{1,4}}(?![/*]){_VALUE}"),
-        ("!connect", rf"!connect\s{{1,4}}\S{{1,512}}\s{{1,4}}\S{{1,128}}\s{{1,4}}{_VALUE}"),
-        ("logdata", rf"\blogdata\s{{1,4}}[^\s@]{{1,128}}@@{_VALUE}"),
-        ("secrets.put", rf"\bsecrets\.put\w{{0,16}}\([^)\n]{{0,256}}?(?:string_)?value\s{{0,4}}=\s{{0,4}}{_QUOTED}"),
-        ("-value", rf"\b(?:secret|credential|parameter)s?\s{{1,4}}(?:set|create|put|update|add|store)\b[^\n]{{0,256}}?\s-{{1,2}}(?:string-|secret-)?value[ =]{_VALUE}"),
-        ("-body", rf"\bsecrets?\s{{1,4}}(?:set|create|put|update|add|store)\b[^\n]{{0,256}}?\s-{{1,2}}body[ =]{_VALUE}"),
-        ("securestring", rf"\bSecureString\b[^\n]{{0,256}}?--value[= ]{_VALUE}"),
-        ("securestring", rf"--value[= ]{_VALUE}[^\n]{{0,256}}?\bSecureString\b"),
-        ("isql", r"\bisql\s{1,4}(?:-v\s{1,4})?[^\s\-]\S{0,127}\s{1,4}[^\s\-]\S{0,127}\s{1,4}(?P<bare>[^\s\-]\S{0,255})"),
-        ("bindpw", rf"\bbindpw\s{{1,16}}{_VALUE}"),
-        ("replace", rf"\bidentified\s{{1,8}}by\s{{1,8}}\S{{1,256}}\s{{1,8}}replace\s{{1,8}}{_VALUE}"),
-        ("digest", r"\bdigest\b[^\n]{0,512}?\bresponse=\\{0,3}\"(?P<bare>[0-9a-f]{16,128})"),
-        ("b64encode", r"\bb64encode\(\s{0,4}(?:bytes\()?b?(?P<q>[\"'])[^\"':\n]{1,128}:(?P<bare>[^\"'\n]{1,256})(?P=q)"),
-        ("/password:", rf"(?:\s|\A)/password:{_VALUE}"),
-        ("/p:", r"(?:\s|\A)/p:[\w.]{0,64}(?:password|secret|token)=(?P<bare>[^\s\"']{1,256})"),
-        # scott/tiger@db, told to a person
-        ("@", r"\b(?:log(?:in|on|ging in)|connect(?:ed|ing|ion)?|userid|as|with)[ :=]{1,4}(?:to |as |with |user )?\w{1,64}/(?P<bare>[^\s/@\"']{4,128})@(?:[\w.:]{1,128}|//)"),
-        (" key", r"\b(?:api|access|secret|private|account|master|signing|encryption)[ \-]key(?:[ ](?:provided|used|given|is|was)){0,2}\s{0,4}[:=]?\s{1,4}[\"'`]?(?=[^\s\"'`]{0,64}[0-9])(?P<bare>[^\s\"'`,;]{8,256})"),
-        # a file of passwords of PostgreSQL
-        (":54", r"(?m)^[\w.\-*]{1,128}:54[0-9]{2}:[^\s:]{1,64}:[^\s:]{1,64}:(?P<bare>\S{1,256})$"),
-        (":*:", r"(?m)^[\w.\-*]{1,128}:[0-9*]{1,5}:[^\s:]{1,64}:[^\s:]{1,64}:(?P<bare>\S{1,256})$"),
-        # Terraform: the name is the variable's
-        ("variable", rf"\bvariable\s{{1,8}}\"[^\"]{{0,64}}(?:pass|secret|token|key|cred)[^\"]{{0,64}}\"\s{{0,8}}\{{[^}}]{{0,512}}?\bdefault\s{{0,16}}=\s{{0,8}}{_QUOTED}"),
-    )
+# In the patterns a blank stands for blanks, ~ for blanks or none, and capitals for these:
+_NOTATION: Final = (
+    (" ", r"\s{1,16}"),
+    ("~", r"\s{0,8}"),
+    ("REST", r"[^\n]{0,256}?"),
+    ("WORD", r"\S{1,128}"),
+    ("BARE", r"(?P<bare>\S{1,256})"),
+    ("VALUE", _VALUE),
+    ("QUOTED", _QUOTED),
+)
+
+
+def _statement(pattern: str) -> re.Pattern[str]:
+    for sign, meaning in _NOTATION:
+        pattern = pattern.replace(sign, meaning)
+    return re.compile(f"(?i){pattern}")
+
+
+# A word that each text has, and the pattern: the value is in one of three groups.
+_FORMS: Final = (
+    ("using", r"\bconnect to WORD user WORD using VALUE"),
+    ("logon", r"\blogon [^\s,]{1,256},~VALUE"),
+    (
+        "conn ",
+        r"(?:\A|\n|;)~conn [\w$#.]{1,128}/(?P<bare>[^\s;\"'/]{1,256}?)(?=@[^\s@]{1,256}(?:\s"
+        r"|;|\Z)|\s|;|\Z)",
+    ),
+    (
+        "connect ",
+        r"(?:\A|\n|;)~connect [\w$#.]{1,128}/(?P<bare>[^\s;\"'/]{1,256}?)(?=@[^\s@]{1,256}"
+        r"(?:\s|;|\Z)|\s|;|\Z)",
+    ),
+    ("pragma", r"\bpragma (?:\w{1,64}\.)?(?:hex)?(?:re)?key~[=(]~QUOTED"),
+    ("attach", r"\battach\b[^;]{1,512}?\skey QUOTED"),
+    ("sp_", r"\bsp_(?:add(?:login|remotelogin|approle)|setapprole) [N@]?[^\s,]{1,128}~,~QUOTED"),
+    ("sp_addlinked", r"\bsp_addlinkedsrvlogin (?:[^\s,@=]{1,128}~,~){4}QUOTED"),
+    ("sp_password", r"\bsp_password [^\s,]{1,128}~,~QUOTED"),
+    ("sp_password", r"\bsp_password QUOTED"),
+    # a netrc file
+    ("login", r"\blogin WORD\s{1,64}(?:account WORD\s{1,64})?password BARE"),
+    # redis.conf
+    ("requirepass", r"\brequirepass VALUE"),
+    ("masterauth", r"\bmasterauth VALUE"),
+    # a login with a password in quotes, told to a person
+    (
+        "with ",
+        r"\bwith (?:the )?(?:password|passphrase|token|secret|api[\x20_-]?key) "
+        r"(?P<q>['\"`])(?P<single>[^'\"`\n]{1,256})(?P=q)",
+    ),
+    # commands whose secret is a word at its place
+    (
+        "from-literal",
+        r"--from-literal[=\x20\t]{1,4}[\"']?[\w.\-]{1,128}=(?:QUOTED|"
+        r"(?P<bare>[^\s\"']{1,256}))",
+    ),
+    ("pass:", r"-pass(?:in|out|word)?[\x20\t]{1,4}[\"']?pass:(?P<bare>[^\s\"']{1,256})"),
+    ("login", r"\b(?:vault|cargo|pulumi|railway) login (?:token=)?(?!-)BARE"),
+    ("obscure", r"\brclone obscure VALUE"),
+    ("setapikey", r"\bsetapikey VALUE"),
+    ("htpasswd", r"\bhtpasswd -\w{0,8}b\w{0,8}(?: WORD){1,2} BARE[\x20\t]{0,8}(?:\n|\Z|[|;&])"),
+    ("/user:", r"\bnet use\bREST/user:WORD (?P<bare>[^\s/]\S{0,255})"),
+    ("/user:", r"\bnet use\bREST\\WORD (?P<bare>[^\s/]\S{0,255}) /user:"),
+    ("lftp", r"\blftp\b[^\n]{0,128}?-u~[^\s,]{1,128},BARE"),
+    (
+        "echo",
+        r"\becho (?:-n )?VALUE~\|[^|\n]{0,128}(?:stdin|secret|--with-token|passw|password"
+        r"|\bkv put|sudo\b[^\n|]{0,64}-\w{0,8}S)",
+    ),
+    (
+        "<<<",
+        r"(?:stdin|--with-token|passw\w{0,8}|secret[^\n<]{0,64}|sudo\b[^\n<]{0,64}-\w{0,8}S)"
+        r"~<<<~VALUE",
+    ),
+    (
+        "chpasswd",
+        r"\becho (?:-n )?[\"']?[^\s:\"']{1,64}:(?P<bare>[^\s\"'|]{1,256})[\"']?~\|"
+        r"[^|\n]{0,64}chpasswd",
+    ),
+    ("securestring", r"\bConvertTo-SecureString (?:-String )?(?![$(\-])VALUE"),
+    ("securestring", r"QUOTED~\|~ConvertTo-SecureString"),
+    ("mc alias", r"\bmc alias set(?: WORD){3} VALUE"),
+    ("auth plain", r"\bauth plain VALUE"),
+    (".tochararray", r"QUOTED\.toCharArray"),
+    ("http-basic.", r"\bhttp-basic\.WORD WORD VALUE"),
+    ("pypi-token.", r"\bpypi-token\.WORD VALUE"),
+    ("net user", r"\bnet user WORD (?![/*])VALUE"),
+    ("!connect", r"!connect \S{1,512} WORD VALUE"),
+    ("logdata", r"\blogdata [^\s@]{1,128}@@VALUE"),
+    ("secrets.put", r"\bsecrets\.put\w{0,16}\([^)\n]{0,256}?(?:string_)?value~=~QUOTED"),
+    (
+        "-value",
+        r"\b(?:secret|credential|parameter)s? (?:set|create|put|update|add"
+        r"|store)\bREST\s-{1,2}(?:string-|secret-)?value[\x20=]VALUE",
+    ),
+    ("-body", r"\bsecrets? (?:set|create|put|update|add|store)\bREST\s-{1,2}body[\x20=]VALUE"),
+    ("securestring", r"\bSecureString\bREST--value[=\x20]VALUE"),
+    ("securestring", r"--value[=\x20]VALUEREST\bSecureString\b"),
+    ("isql", r"\bisql (?:-v )?[^\s\-]\S{0,127} [^\s\-]\S{0,127} (?P<bare>[^\s\-]\S{0,255})"),
+    ("bindpw", r"\bbindpw VALUE"),
+    ("replace", r"\bidentified by \S{1,256} replace VALUE"),
+    ("digest", r"\bdigest\b[^\n]{0,512}?\bresponse=\\{0,3}\"(?P<bare>[0-9a-f]{16,128})"),
+    (
+        "b64encode",
+        r"\bb64encode\(~(?:bytes\()?b?(?P<q>[\"'])[^\"':\n]{1,128}:"
+        r"(?P<bare>[^\"'\n]{1,256})(?P=q)",
+    ),
+    ("/password:", r"(?:\s|\A)/password:VALUE"),
+    ("/p:", r"(?:\s|\A)/p:[\w.]{0,64}(?:password|secret|token)=(?P<bare>[^\s\"']{1,256})"),
+    # scott/tiger@db, told to a person
+    (
+        "@",
+        r"\b(?:log(?:in|on|ging\x20in)|connect(?:ed|ing|ion)?|userid|as|with)[\x20:=]{1,4}"
+        r"(?:to\x20|as\x20|with\x20|user\x20)?\w{1,64}/(?P<bare>[^\s/@\"']{4,128})@"
+        r"(?:[\w.:]{1,128}|//)",
+    ),
+    (
+        " key",
+        r"\b(?:api|access|secret|private|account|master|signing|encryption)[\x20\-]key"
+        r"(?:[\x20](?:provided|used|given|is|was)){0,2}~[:=]?"
+        r" [\"'`]?(?=[^\s\"'`]{0,64}[0-9])(?P<bare>[^\s\"'`,;]{8,256})",
+    ),
+    # a file of passwords of PostgreSQL
+    (":54", r"(?m)^[\w.\-*]{1,128}:54[0-9]{2}:[^\s:]{1,64}:[^\s:]{1,64}:BARE$"),
+    (":*:", r"(?m)^[\w.\-*]{1,128}:[0-9*]{1,5}:[^\s:]{1,64}:[^\s:]{1,64}:BARE$"),
+    # Terraform: the name is the variable's
+    (
+        "variable",
+        r"\bvariable \"[^\"]{0,64}(?:pass|secret|token|key|cred)[^\"]{0,64}\""
+        r"~\{[^}]{0,512}?\bdefault\s{0,16}=~QUOTED",
+    ),
 )  # fmt: skip
+_STATEMENTS: Final = tuple((word, _statement(pattern)) for word, pattern in _FORMS)
 # CREATE USER u IDENTIFIED BY 'x'; only a statement about users may leave the quotes out.
 _IDENTIFIED: Final = re.compile(
     r"(?i)\bidentified\s{1,8}(?:(?:with|using)\s{1,8}[^\s]{1,64}\s{1,8})?(?:by|as)\s{1,8}"

@@ -54,7 +54,11 @@ _FORMS: Final = (
     _Form("Artifactory", "AKCp cmVmd", rf"{_LETTERS}{{20,}}", 3.0),
     _Form("Asana", "1/", r"[0-9]{16}:[0-9a-f]{32}"),
     _Form("Atlassian", "ATATT3 ATCTT3 ATBB ATOA", r"[\w\-=]{20,}"),
-    _Form("Authress", "sc_ ext_ scauth_ authress_", r"[a-z0-9]{5,30}\.[a-z0-9]{4,6}\.acc[\w.\-+/=]{30,}"),
+    _Form(
+        "Authress",
+        "sc_ ext_ scauth_ authress_",
+        r"[a-z0-9]{5,30}\.[a-z0-9]{4,6}\.acc[\w.\-+/=]{30,}",
+    ),
     _Form("Azure DevOps", "AZDO", rf"{_LETTERS}{{40,}}"),
     _Form("Brevo", "xkeysib- xsmtpsib-", r"[0-9a-f]{64}-[A-Za-z0-9]{16}"),
     _Form("Buildkite", "bkua_ bkat_ bkaj_", r"[0-9a-zA-Z]{20,}"),
@@ -93,7 +97,8 @@ _FORMS: Final = (
     _Form("GitHub", "github_pat_", r"\w{20,}"),
     _Form(
         "GitLab",
-        "glpat- glptt- gldt- glrt- glrtr- glcbt- glft- glimt- glwt- glagent- glsoat- glffct- gloas-",
+        "glpat- glptt- gldt- glrt- glrtr- glcbt- glft- glimt- glwt- glagent- glsoat- glffct-"
+        " gloas-",
         r"[\w\-]{16,}(?:\.[\w\-.]*)?",
     ),
     _Form("GitLab", "GR1348941", rf"{_WORD}{{16,}}"),
@@ -184,7 +189,11 @@ _FORMS: Final = (
     _Form("Checkly", "cu_", r"[0-9a-zA-Z]{32}(?!\w)"),
     _Form("ClickUp", "pk_", r"[0-9]{5,9}_[A-Z0-9]{32}"),
     _Form("crypt, bcrypt, Argon2", "$2a$ $2b$ $2y$", r"[0-9]{2}\$[./A-Za-z0-9]{53}"),
-    _Form("crypt", "$1$ $5$ $6$ $y$ $7$ $apr1$", r"(?:rounds=[0-9]{1,9}\$)?[./\w]{1,32}\$[./\w]{22,}"),
+    _Form(
+        "crypt",
+        "$1$ $5$ $6$ $y$ $7$ $apr1$",
+        r"(?:rounds=[0-9]{1,9}\$)?[./\w]{1,32}\$[./\w]{22,}",
+    ),
     _Form("Argon2, scrypt", "$argon2id$ $argon2i$ $argon2d$ $scrypt$", r"[\w=,$+/.\-]{24,}"),
     _Form("Deno", "ddp_ ddo_ ddw_", rf"{_LETTERS}{{30,}}"),
     _Form("Dependency-Track", "odt_", r"\w{32,}"),
@@ -212,8 +221,11 @@ _FORMS: Final = (
     _Form("Packagist", "packagist_", r"[a-z]{3}_[0-9a-f]{60,}"),
     _Form("Paddle", "pdl_live_apikey_ pdl_sdbx_apikey_ pdl_ntfset_", r"\w{26,}"),
     _Form("PagerDuty", "pdus+ pdeu+", r"[\w\-+]{20,}"),
-    _Form("PASETO", "v1.local. v2.local. v3.local. v4.local. v1.public. v2.public. v3.public. v4.public.",
-          r"[\w\-]{40,}(?:\.[\w\-]+)?"),
+    _Form(
+        "PASETO",
+        "v1.local. v2.local. v3.local. v4.local. v1.public. v2.public. v3.public. v4.public.",
+        r"[\w\-]{40,}(?:\.[\w\-]+)?",
+    ),
     _Form("PayPal", "access_token$", r"(?:production|sandbox)\$[0-9a-z]{16}\$[0-9a-f]{32}"),
     _Form("Polar", "polar_oat_ polar_pat_ polar_whs_ polar_cst_", rf"{_WORD}{{30,}}"),
     _Form("Postman collection", "PMAT-", r"[0-9A-Z]{26}"),
@@ -261,7 +273,11 @@ _MARKED: Final = (
     _Marked("Azure client secret", "Q~", r"(?<![\w~.\-])[\w~.\-]{3}[0-9]Q~[\w~.\-]{30,40}"),
     # Microsoft's own mark in the keys of storage, batch, Cosmos, functions, search …
     *(
-        _Marked("Azure", mark, rf"(?<![\w+/]){_LETTERS}[\w+/]{{20,80}}{re.escape(mark)}[\w+/]{{4,8}}={{0,2}}")
+        _Marked(
+            "Azure",
+            mark,
+            rf"(?<![\w+/]){_LETTERS}[\w+/]{{20,80}}{re.escape(mark)}[\w+/]{{4,8}}={{0,2}}",
+        )
         for mark in ("JQQJ99", "+ASt", "+ABa", "ACDb", "AzFu", "AzSe", "+ACR", "AIoT", "+ARm",
                      "AzCa", "+AEh", "+ASb", "APIM", "AZEG")
     ),
@@ -278,11 +294,31 @@ _MARKED: Final = (
     _Marked("Adyen", "AQE", r"(?<![\w+/=])AQE[\w+/=]{30,}-[^\s\"']{16,}"),
     # 64 bytes, as accounts of storage and databases have; behind sha512- it is a digest
     _Marked("Azure account", "==", r"(?<![\w+/\-])[A-Za-z0-9+/]{86}==(?![\w=])"),
-    _Marked("Microsoft Teams", "/IncomingWebhook/", r"/(\w+[\w/@\-]{36,}/IncomingWebhook/[\w/\-]{16,})"),
-    _Marked("Microsoft Teams", ".webhook.office.com/", r"\.webhook\.office\.com/(\w+/[\w/@\-]{36,})"),
-    _Marked("Power Automate", "/triggers/", r"/triggers/[\w/]{1,64}\?[^\s\"']{0,400}sig=([\w\-%]{20,})"),
-    _Marked("Discord", "/api/webhooks/", r"discord(?:app)?\.com/api/webhooks/([0-9]{17,20}/[\w\-]{20,})"),
-    _Marked("Google Chat", "chat.googleapis.com/", r"chat\.googleapis\.com/v1/spaces/[^\s?\"']{1,64}\?([^\s\"']{20,})"),
+    _Marked(
+        "Microsoft Teams",
+        "/IncomingWebhook/",
+        r"/(\w+[\w/@\-]{36,}/IncomingWebhook/[\w/\-]{16,})",
+    ),
+    _Marked(
+        "Microsoft Teams",
+        ".webhook.office.com/",
+        r"\.webhook\.office\.com/(\w+/[\w/@\-]{36,})",
+    ),
+    _Marked(
+        "Power Automate",
+        "/triggers/",
+        r"/triggers/[\w/]{1,64}\?[^\s\"']{0,400}sig=([\w\-%]{20,})",
+    ),
+    _Marked(
+        "Discord",
+        "/api/webhooks/",
+        r"discord(?:app)?\.com/api/webhooks/([0-9]{17,20}/[\w\-]{20,})",
+    ),
+    _Marked(
+        "Google Chat",
+        "chat.googleapis.com/",
+        r"chat\.googleapis\.com/v1/spaces/[^\s?\"']{1,64}\?([^\s\"']{20,})",
+    ),
     _Marked("Zapier", "hooks.zapier.com/", r"hooks\.zapier\.com/hooks/(?:catch/)?([\w/]{8,})"),
 )  # fmt: skip
 _MARKED_FORMS: Final = tuple((one.mark, re.compile(one.form)) for one in _MARKED)
@@ -416,8 +452,8 @@ def tokens(text: str) -> Iterator[tuple[int, int]]:
             yield from (one.span(one.lastindex or 0) for one in pattern.finditer(text))
 
 
-# Most vendors issue a short prefix and a random text: acme_live_8Hs…. Names and ids are words, or of
-# few signs (digits, hexadecimal ones); a segment of a path is a name, whatever it looks like.
+# Most vendors issue a short prefix and a random text: acme_live_8Hs…. Names and ids are words, or
+# of few signs (digits, hexadecimal ones); a segment of a path is a name, whatever it looks like.
 _ISSUED: Final = re.compile(
     r"(?<![\w\-/.])[A-Za-z][A-Za-z0-9]{0,11}(?:[_\-][A-Za-z0-9]{1,8}){0,2}?[_\-]"
     r"(?P<random>[A-Za-z0-9][\w\-]{27,}|[a-z0-9]{32,})(?![\w\-])"
@@ -488,7 +524,8 @@ def _private_keys(text: str) -> Iterator[tuple[int, int]]:
 
 
 _HEADING: Final = re.compile(
-    r"----[- ]BEGIN(?: |%20|\+)((?:[A-Z0-9]{1,16}(?: |%20|\+)){0,4}PRIVATE(?: |%20|\+)KEY[A-Z ]{0,8})-{1,5}"
+    r"----[- ]BEGIN(?: |%20|\+)"
+    r"((?:[A-Z0-9]{1,16}(?: |%20|\+)){0,4}PRIVATE(?: |%20|\+)KEY[A-Z ]{0,8})-{1,5}"
 )
 _ENDING: Final = re.compile(r"----[- ]END")
 
