@@ -129,7 +129,9 @@ class QueryReader:
         dialect: str,
         temporary: Mapping[str, Temporary],
         variables: frozenset[str] = frozenset(),
+        steps: int = MOST_STEPS,
     ) -> None:
+        """``steps``: how many the statement may take."""
         self.names = names
         self.texts = texts
         self.reads: dict[str, None] = {}
@@ -137,14 +139,14 @@ class QueryReader:
         self._dialect = dialect
         self._temporary = temporary
         self._variables = variables
-        self._steps_left = MOST_STEPS
+        self.steps_left = steps
 
     def gap(self, code: str, detail: str) -> None:
         self.gaps[SqlGap(code, detail)] = None
 
     def step(self, count: int = 1) -> None:
-        self._steps_left -= count
-        if self._steps_left < 0:
+        self.steps_left -= count
+        if self.steps_left < 0:
             raise StatementTooLarge
 
     # --- queries ---------------------------------------------------------------------------------

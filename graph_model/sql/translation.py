@@ -20,7 +20,14 @@ from graph_model.errors import InvalidFields
 from graph_model.sql.expressions import Mask, Texts
 from graph_model.sql.names import DIALECTS, Leaf, SqlNames, column_text
 from graph_model.sql.parsing import parse_tokens
-from graph_model.sql.queries import STAR, QueryReader, SqlGap, StatementTooLarge, Temporary
+from graph_model.sql.queries import (
+    MOST_STEPS,
+    STAR,
+    QueryReader,
+    SqlGap,
+    StatementTooLarge,
+    Temporary,
+)
 from graph_model.sql.scripts import PieceKind, ScriptPiece, pieces
 from graph_model.sql.unread import Word, rough_words, tables, words_of
 from graph_model.sql.values import ColumnValue, Influences, SqlRelation, base_table
@@ -28,6 +35,7 @@ from graph_model.sql.writes import StatementEffect, Statements, TableWrite
 
 MOST_CHARACTERS: Final = 1 << 20
 MOST_STATEMENTS: Final = 10_000
+_MOST_STEPS_OF_A_TEXT: Final = 10 * MOST_STEPS
 
 UNREADABLE: Final = "unreadable"
 NESTED: Final = "nested-too-deep"
@@ -111,6 +119,7 @@ class _Script:
         self._temporary: dict[str, Temporary] = {}
         self._statements: list[SqlStatement] = []
         self._transaction: int | None = None
+        self._steps_left = _MOST_STEPS_OF_A_TEXT
 
     def read(self, text: str) -> tuple[SqlStatement, ...]:
         try:
@@ -170,12 +179,16 @@ class _Script:
         self._only(SqlGap(CALLED, f"{name[:100]}: its statements are not in this text"))
 
     def _reader(self, variables: frozenset[str]) -> QueryReader:
-        return QueryReader(self._names, self._texts, self._dialect, self._temporary, variables)
+        return QueryReader(
+            self._names, self._texts, self._dialect, self._temporary, variables,
+            min(MOST_STEPS, self._steps_left),
+        )  # fmt: skip
 
     # --- statements ------------------------------------------------------------------------------
 
     def _statement(self, piece: ScriptPiece) -> None:
         reader = self._reader(piece.variables)
+        steps = reader.steps_left
         try:
             effect = self._effect(piece, reader)
             if effect is not None:
@@ -188,6 +201,7 @@ class _Script:
             )
         except Exception as error:  # hostile text may raise any error in a parser
             self._unread(words_of(piece.tokens), SqlGap(UNREADABLE, _reason(error)))
+        self._steps_left -= steps - reader.steps_left
 
     def _effect(self, piece: ScriptPiece, reader: QueryReader) -> StatementEffect | None:
         """None for a statement without a meaning of its own (an empty one)."""
@@ -250,6 +264,7 @@ class _Script:
                 self._value(write.table or "", value, made)
         if writes:
             for influence in effect.influences:
+                reader.step(1 + len(influence.leaves))
                 key = (None, labels.INDIRECT, influence.how)
                 leaves, texts = made.setdefault(key, (set(), []))
                 leaves |= influence.leaves
@@ -286,6 +301,10 @@ class _Script:
 
     def _rename(self, effect: StatementEffect, gaps: Sequence[SqlGap]) -> None:
         """What the script wrote under the old name is the new table's; another table is moved."""
+        self._steps_left -= 3 * len(self._statements)
+        if self._steps_left < 0:
+            self._only(SqlGap(LARGE, "the tables that are renamed are too many to be followed"))
+            return
         for old, new in effect.renames:
             if (kept := self._temporary.pop(old, None)) is not None:
                 self._temporary[new] = kept

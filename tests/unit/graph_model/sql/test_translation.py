@@ -174,6 +174,16 @@ def test_flows_that_multiply_end_in_a_gap() -> None:
     assert codes(translate(text, "postgres")) == [LARGE]
 
 
+def test_a_text_has_a_bound_for_all_its_statements_together(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(translation, "_MOST_STEPS_OF_A_TEXT", 500)
+    pair = "CREATE TABLE t AS SELECT a FROM s; ALTER TABLE t RENAME TO u;"
+    statements = translate(pair * 40, "postgres")
+    assert statements[0].writes == ("u",)
+    assert set(codes(statements)) == {LARGE}
+
+
 WORDS: Final = (
     "SELECT", "a", "b", "FROM", "t", "u", "JOIN", "ON", "USING", "(", ")", ",", "*", "t.*",
     "WHERE", "=", "1", "'x'", "WITH", "AS", "INSERT INTO", "VALUES", "UPDATE", "SET",
