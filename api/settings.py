@@ -75,6 +75,8 @@ class Settings:
     max_compressed_bytes: int
     projection_wait_ms: int
     threads: int
+    connections: int
+    connections_per_peer: int
     log_level: str
     log_format: str
     access_log: str
@@ -438,6 +440,19 @@ ROWS: Final[tuple[Row, ...]] = (
         "16",
         "Threads for requests; further requests queue.",
         _whole(1, 512),
+    ),
+    Row(
+        "HEADWATER_CONNECTIONS",
+        "1000",
+        "Connections that are open at a time. A further one takes the place of one that is idle.",
+        _whole(20, 7_000),
+    ),
+    Row(
+        "HEADWATER_CONNECTIONS_PER_PEER",
+        "500",
+        "The same for one address, which may stand for all clients behind a NAT. Without effect "
+        "with HEADWATER_TRUSTED_PROXY: the proxy is the only address, and limits its clients.",
+        _whole(1, 7_000),
     ),
     Row(
         "HEADWATER_LOG_LEVEL",

@@ -13,7 +13,8 @@ from __future__ import annotations
 
 import resource
 import socket
-from collections.abc import Iterator
+import sys
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any, Final
 
@@ -29,7 +30,6 @@ _FILES: Final = 8_192
 _UNREADABLE: Final = 4
 """A body is heard to its end up to this multiple of the largest one, so that its sender sees the
 413; beyond it the connection is cut off."""
-_MOST_CONNECTIONS: Final = 1_000
 _SPARE: Final = 10
 """Places kept free for those that come while others close."""
 _MOST_HEAD: Final = 262_144
@@ -75,23 +75,36 @@ class Connection(HTTPChannel):  # type: ignore[misc]  # waitress has no types
 
 
 class HttpServer(TcpWSGIServer):  # type: ignore[misc]
-    """Keeps at most ``most`` connections, and closes one for each that comes beyond."""
+    """Keeps at most ``most`` connections, ``most_of_peer`` of them from one address, and closes one
+    for each that comes beyond.
+    """
 
     channel_class = Connection
-    most = _MOST_CONNECTIONS - _SPARE
+    most = most_of_peer = sys.maxsize
 
     def handle_accept(self) -> None:
-        before = [one for one in self.active_channels.values() if one.waits]
+        before = list(self.active_channels.values())
+        known = set(before)
         super().handle_accept()
-        if len(self.active_channels) > self.most and before:
-            now = max(one.creation_time for one in self.active_channels.values())
-            min(before, key=lambda one: one.need(now)).will_close = True
+        for new in [one for one in self.active_channels.values() if one not in known]:
+            address = new.addr[0]
+            peers = [one for one in before if one.addr[0] == address and not one.will_close]
+            if len(peers) >= self.most_of_peer:  # the new one, where all others are at work
+                _close_least([*peers, new], new.creation_time)
+            elif len(self.active_channels) > self.most:
+                _close_least(before, new.creation_time)
 
     def maintenance(self, now: float) -> None:
         super().maintenance(now)
         for one in self.active_channels.values():
             if not one.spoke and one.creation_time < now - _HEAD_SECONDS:
                 one.will_close = True
+
+
+def _close_least(connections: Sequence[Connection], now: float) -> None:
+    """Close the one that needs its place least; none where an answer is owed to each."""
+    if waiting := [one for one in connections if one.waits]:
+        min(waiting, key=lambda one: one.need(now)).will_close = True
 
 
 def allow_files() -> None:
@@ -113,7 +126,7 @@ def listening(app: Flask, settings: Settings, listener: socket.socket) -> Iterat
         sockets=[listener],
         threads=settings.threads,
         ident=None,
-        connection_limit=_MOST_CONNECTIONS,
+        connection_limit=settings.connections,
         channel_timeout=_SILENT_SECONDS,
         cleanup_interval=_LOOK_SECONDS,
         max_request_header_size=_MOST_HEAD,
@@ -131,6 +144,9 @@ def listening(app: Flask, settings: Settings, listener: socket.socket) -> Iterat
     server = HttpServer(
         app, {}, True, listener, threads, adjustments, sockinfo=place, bind_socket=False
     )
+    server.most = settings.connections - _SPARE
+    if not settings.trusted_proxy:
+        server.most_of_peer = settings.connections_per_peer
     try:
         yield server
     finally:

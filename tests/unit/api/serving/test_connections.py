@@ -48,12 +48,12 @@ class Clients:
 
 @pytest.fixture
 def clients(monkeypatch: pytest.MonkeyPatch) -> Iterator[Clients]:
-    monkeypatch.setattr(HttpServer, "most", 4)
     monkeypatch.setattr(HttpServer, "add_task", lambda *_: None)
     with ExitStack() as stack:
         listener = stack.enter_context(socket.create_server(("127.0.0.1", 0)))
         settings = read_settings({})
         server = stack.enter_context(listening(Flask("none"), settings, listener))
+        server.most = 4
         yield Clients(server, stack)
         for one in list(server.active_channels.values()):
             one.handle_close()
@@ -88,3 +88,30 @@ def test_a_connection_has_ten_seconds_for_its_first_head(clients: Clients) -> No
     clients.server.maintenance(max(idle.creation_time, started.creation_time) + 11)
     assert clients.closing() == [0, 1]
     assert spoke.spoke
+
+
+def test_a_peer_at_its_bound_closes_an_idle_connection_of_its_own(clients: Clients) -> None:
+    clients.server.most, clients.server.most_of_peer = 9, 3
+    for said in (HALF, HEAD, HALF):
+        clients.connect(said)
+    clients.connections[0].addr = ("192.0.2.1", 1)
+    clients.connect()
+    assert clients.closing() == []
+    clients.connect(HALF)
+    assert clients.closing() == [3]
+    clients.connect(seconds_ago=0)
+    assert clients.closing() == [1, 3]
+
+
+def test_a_peer_whose_connections_are_all_at_work_gets_no_further_one(clients: Clients) -> None:
+    clients.server.most_of_peer = 2
+    for _ in range(3):
+        clients.connect(HEAD, answered=False)
+    assert clients.closing() == [2]
+
+
+def test_behind_a_proxy_one_address_has_all_connections() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        settings = read_settings({"HEADWATER_TRUSTED_PROXY": "127.0.0.1"})
+        with listening(Flask("none"), settings, listener) as server:
+            assert server.most_of_peer > server.most == 990
