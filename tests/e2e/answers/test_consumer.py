@@ -453,7 +453,7 @@ def test_runs_that_openlineage_told_are_frozen_as_well(viewer: Viewer) -> None:
         place = {"namespace": "s3://lake", "name": run}
         viewer.take(
             lineage_event({
-                "eventType": kind, "eventTime": f"2026-03-01T{clock}Z", "producer": "https://x",
+                "eventType": kind, "eventTime": f"2023-11-20T{clock}Z", "producer": "https://x",
                 "run": {"runId": run}, "job": {"namespace": "etl", "name": run},
                 "inputs": [], "outputs": [place],
             })
