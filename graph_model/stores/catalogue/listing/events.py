@@ -435,6 +435,10 @@ def _data_sources(event_filter: EventFilter, *, window: bool = True) -> tuple[An
         ),
         window=window,
     )
+    # What a hidden job said of itself, its errors included, finds nothing.
+    told = _none_of(executions.c.job, event_filter.hidden)
+    if event_filter.application_id or event_filter.labels:
+        chosen += told
     if event_filter.targets is not None:
         chosen.append(datasets.c.id.in_(sorted(event_filter.targets)))
     if event_filter.append:
@@ -442,7 +446,7 @@ def _data_sources(event_filter: EventFilter, *, window: bool = True) -> tuple[An
     if event_filter.search:
         chosen.append(
             sa.or_(
-                holds(events.c.words, plain(event_filter.search)),
+                sa.and_(holds(events.c.words, plain(event_filter.search)), *told),
                 holds(datasets.c.search_text, fold(event_filter.search)),
                 holds(datasets.c.search_name, fold(event_filter.search)),
             )

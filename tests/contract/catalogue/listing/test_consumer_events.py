@@ -248,6 +248,20 @@ def test_a_write_ends_with_the_next_full_overwrite_that_worked(events: Events) -
     assert events.next_overwrite(earlier, {"ex-9", "ex-3"}) is None
 
 
+@pytest.mark.parametrize(
+    "asked",
+    [
+        EventFilter(search="app-c"),
+        EventFilter(application_id="app-c"),
+        EventFilter(labels=(("team", ("blue",)),)),
+    ],
+)
+def test_what_a_hidden_job_said_finds_no_data_source(events: Events, asked: EventFilter) -> None:
+    hidden = replace(asked, hidden=frozenset({EXECUTIONS[0].job}))
+    assert sources(events, asked, page()) == ["ds-1"]
+    assert sources(events, hidden, page()) == []
+
+
 def test_more_may_be_left_out_than_a_statement_has_parameters(events: Events) -> None:
     """PostgreSQL takes 65,535 of them."""
     many = frozenset(f"unknown-{number}" for number in range(70_000))
