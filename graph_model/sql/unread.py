@@ -52,7 +52,8 @@ def rough_words(text: str) -> list[Word]:
     return [Word(found) for found in _WORD.findall(_COMMENT.sub(" ", text))]
 
 
-_COMMENT: Final = re.compile(r"--[^\n]*|/\*[^*]*\*+(?:[^/*][^*]*\*+)*/|'[^'\n]*'")
+# A comment that never ends goes to the end: else each /* of it would be looked at to the end.
+_COMMENT: Final = re.compile(r"--[^\n]*|(?s:/\*.*?(?:\*/|\Z))|'[^'\n]*'")
 _WORD: Final = re.compile(r"[\w$#@]+|[^\s\w]")
 
 
