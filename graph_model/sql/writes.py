@@ -1,7 +1,7 @@
 """Statements: what each kind writes, and from which values.
 
     INSERT INTO t (a, b) SELECT x, y FROM s    t.a from s.x, t.b from s.y
-    UPDATE t SET a = s.x FROM s WHERE …        t.a from s.x; the condition is CONDITIONAL for t.a
+    UPDATE t SET a = s.x FROM s WHERE …        t.a from s.x; the WHERE is FILTER
     MERGE INTO t USING s ON …                  as UPDATE and INSERT; ON is JOIN
 
 A kind of statement is one function here. The table that UPDATE, DELETE and MERGE change is among
@@ -402,7 +402,7 @@ class Statements:
             self._reader.gap(UNSUPPORTED, "UPDATE of a query")
             return
         target, frame, aliases = self._changed(node, named, commons)
-        deciding = self._deciding(node.args.get("where"), frame, commons)
+        self._filter(node, frame, commons)
         tables: dict[str, list[exp.EQ]] = {target: []}
         for item in node.expressions:
             if isinstance(item, exp.EQ):
@@ -410,10 +410,15 @@ class Statements:
                 tables.setdefault(aliases.get(alias, target), []).append(item)
         for table, assigned in tables.items():
             if assigned or table == target:
-                self._assign(assigned, table, frame, commons, deciding)
+                self._assign(assigned, table, frame, commons, NOTHING)
+
+    def _filter(self, node: exp.Update | exp.Delete, frame: SelectScope, commons: Commons) -> None:
+        """The WHERE of an UPDATE or a DELETE selects rows, as any WHERE does."""
+        if (clause := node.args.get("where")) is not None:
+            self._reader.influence(labels.FILTER, clause.this, frame, commons)
 
     def _deciding(self, clause: exp.Expr | None, frame: SelectScope, commons: Commons) -> Flows:
-        """A condition on the rows that are changed: CONDITIONAL for the columns that are set."""
+        """The condition of a clause is CONDITIONAL for the columns that it sets."""
         if clause is None:
             return NOTHING
         condition = clause.this if isinstance(clause, exp.Where) else clause
@@ -473,8 +478,7 @@ class Statements:
             self._effect.influences.inner.append(frame.influences)
         else:
             target, frame, _ = self._changed(node, named, commons)
-        if (clause := node.args.get("where")) is not None:
-            self._reader.influence(labels.FILTER, clause.this, frame, commons)
+        self._filter(node, frame, commons)
         self._write(target, ())
 
     def merge(self, node: exp.Merge, commons: Commons) -> None:
