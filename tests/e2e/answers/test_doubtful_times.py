@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from flask.testing import FlaskClient
 
+from graph_model.facts import LogicalPlanRow
 from tests.e2e.answers.test_answers import job, labels_of
 from tests.e2e.small_client import client_of
 from tests.projections import SmallHeadwater
@@ -119,3 +120,13 @@ def test_a_repeat_of_the_document_changes_nothing(headwater: SmallHeadwater, pos
     before = headwater.elements()
     told_at(headwater, post, 30, *document)
     assert headwater.elements() == before
+
+
+def test_the_plan_of_a_doubtful_run_has_its_page_where_two_jobs_have_one_run_id(
+    headwater: SmallHeadwater,
+) -> None:
+    told_at(headwater, by_openlineage, 0, "load", "s3://lake/raw", 1, NOW)
+    client = told_at(headwater, by_openlineage, 1, "wrong", "s3://lake/evil", 1, YEAR_9999)
+    plans = [row for row in headwater.catalogue.scan() if isinstance(row, LogicalPlanRow)]
+    pages = [client.get(f"/graph/plans/{row.id}").get_json() for row in plans]
+    assert sorted(page["name"] for page in pages) == ["load", "wrong"]

@@ -120,7 +120,7 @@ class EventPlans:
         events = ((self._event(one), one) for one in documents)
         found = [(event, one) for event, one in events if event is not None]
         if not any(isinstance(event, RunEvent) for event, _ in found):
-            found = [(event, one) for event, one in found if event.at == execution.at][-1:]
+            found = [(event, one) for event, one in found if event.at == execution.claimed_at][-1:]
         if not found:
             raise NotFound("events of plan", execution.plan_id)
         return tuple(one for _, one in sorted(found, key=_order))
@@ -167,13 +167,16 @@ class EventPlans:
             return found
         rows = self._catalogue.runs.of_subjects((execution.subject,))
         named = {(row.namespace, row.name) for row in rows if row.job == execution.job}
-        return [
-            event
-            for run in runs
-            if any(event.at == execution.at for event in run.members)
-            and any((event.job.namespace, event.job.name) in named for event in run.members)
-            for event in run.members
+        then = [
+            run for run in runs if any(event.at == execution.claimed_at for event in run.members)
         ]
+        own = [
+            run
+            for run in then
+            if any((event.job.namespace, event.job.name) in named for event in run.members)
+        ]
+        # A `lineage` facet tells of further jobs, which have no event of their own.
+        return [event for run in own or then for event in run.members]
 
     def _statement(self, events: Sequence[Event]) -> JobStatement:
         runs = [event for event in events if isinstance(event, RunEvent)]
