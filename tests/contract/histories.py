@@ -57,6 +57,7 @@ def _an_execution(draw: st.DrawFn) -> ExecutionRow:
 HISTORIES: Final = st.lists(_an_execution(), min_size=1, max_size=len(IDS)).map(
     lambda found: [row._replace(id=key) for key, row in zip(IDS, found, strict=False)]
 )
+_AHEAD: Final = st.sampled_from((0, 3))
 #: Rows of other kinds about those executions and tables.
 ROWS_BESIDE: Final = st.lists(
     st.one_of(
@@ -70,10 +71,11 @@ ROWS_BESIDE: Final = st.lists(
         ),
         st.builds(
             NameRow, st.sampled_from(TARGETS[:2]), st.just(TARGETS[2]), st.sampled_from(IDS),
-            _TIMES,
+            _TIMES, _AHEAD,
         ),
         st.builds(
-            RenameRow, st.just("ds-8"), st.sampled_from(TARGETS), st.sampled_from(IDS), _TIMES
+            RenameRow, st.just("ds-8"), st.sampled_from(TARGETS), st.sampled_from(IDS), _TIMES,
+            ahead=_AHEAD,
         ),
         st.builds(
             lambda run, app: ApplicationRow(f"ola-{run}-{app}", run, app, "run-9"),

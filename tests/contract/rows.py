@@ -205,6 +205,7 @@ ANY_ROW: st.SearchStrategy[Row] = st.one_of(
         _pool("digest", 2),
         st.just(False),
         _pool("job", 2) | st.just(""),
+        st.sampled_from((0, 3)),
     ),
     st.integers(0, 5).map(lambda n: FacetBodyRow(f"digest-{n}", f'{{"a":"{n}ü"}}')),
     st.builds(SupportRow, _pool("sub", 3), PLANS),

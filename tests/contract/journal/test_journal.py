@@ -603,7 +603,8 @@ def test_a_setting_is_kept_and_replaced(journal: SqlJournal) -> None:
     journal.set_meta("other", "")
     assert journal.get_meta("epoch") == "2"
     assert journal.get_meta("other") == ""
-    assert journal.get_every_meta() == {"epoch": "2", "other": "", "journal_id": journal.id}
+    of_its_own = {"journal_id": journal.id, "journal_new": "true"}
+    assert journal.get_every_meta() == {"epoch": "2", "other": "", **of_its_own}
 
 
 def test_a_setting_is_replaced_where_it_is_still_the_one_that_was_read(
