@@ -84,7 +84,8 @@ def _list(call: Call) -> int:
         answer = call.ask("GET", path)
         for one in answer["items"]:
             note = f"  {one['note']}" if one["note"] else ""
-            call.say(f"{_line(one)}  {one['author']}  {one['declaredAt']}{note}")
+            hidden = "  (hidden)" if one.get("hidden") else ""
+            call.say(f"{_line(one)}  {one['author']}  {one['declaredAt']}{note}{hidden}")
         total, following = answer["total"], answer["next"]
     call.say(count_of(total, "declaration"))
     return 0

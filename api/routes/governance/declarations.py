@@ -55,16 +55,23 @@ blueprint = Blueprint(
 @blueprint.arguments(DeclarationsQuery)
 @blueprint.response(200, DeclarationsReply)
 def declarations(query: Mapping[str, Any]) -> Response:
-    """Declarations, newest first; with ``node`` those of one dataset or job."""
+    """Declarations, newest first; with ``node`` those of one dataset or job. Those that name a
+    hidden node are for admins.
+    """
     service = current_service()
     node = query["node"] and _node(query["node"], service)
-    hidden = service.governance.hidden - {node}
-    rows = (row for row in list_declarations(service, node) if not touches(row, hidden))
+    caller = current_principal()
+    hidden = service.governance.hidden
+    rows = list_declarations(service, node)
+    if not caller.may(Role.ADMIN):
+        rows = [row for row in rows if not touches(row, hidden)]
     page = newest_page(
         _CURSOR, rows, lambda row: (row.declared_at, row.id), query["limit"], query["cursor"]
     )
-    caller = current_principal()
-    items = [describe(row, removable=_may_remove(row, caller)) for row in page.items]
+    items = [
+        {**describe(row, removable=_may_remove(row, caller)), "hidden": touches(row, hidden)}
+        for row in page.items
+    ]
     return jsonify({"items": items, "total": page.total, "next": page.next})
 
 

@@ -96,7 +96,9 @@ class DeclaredJob(Schema):
 
 
 class DeclarationReply(Schema):
-    """``new``: in the reply to POST alone; false if the same person had declared it before."""
+    """``new``: in the reply to POST alone; false if the same person had declared it before.
+    ``hidden``: in the list alone; true if it names a hidden dataset or job.
+    """
 
     id = fields.String(required=True)
     author = fields.String(required=True)
@@ -109,6 +111,7 @@ class DeclarationReply(Schema):
     columns = fields.List(fields.Nested(DeclaredColumn), required=True)
     removable = fields.Boolean(required=True)
     new = fields.Boolean()
+    hidden = fields.Boolean()
 
 
 class DeclarationsReply(Schema):

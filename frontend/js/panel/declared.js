@@ -46,6 +46,7 @@ function line(item) {
       ', ',
       time(item.declaredAt),
       item.note ? [': ', data(item.note)] : null,
+      item.hidden ? ' (hidden)' : null,
     ),
   );
 }

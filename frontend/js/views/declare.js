@@ -276,7 +276,11 @@ function listed(context, items) {
     tableLink(context, item.target),
     item.columns.length > 0 ? mappings(item.columns) : '–',
     data(item.job.namespace === '(declared)' ? '–' : `${item.job.namespace}/${item.job.name}`),
-    [data(item.author), element('span', { class: 'muted block' }, time(item.declaredAt))],
+    [
+      data(item.author),
+      element('span', { class: 'muted block' }, time(item.declaredAt)),
+      item.hidden ? element('span', { class: 'muted block' }, 'hidden') : null,
+    ],
     item.note ? data(item.note) : '–',
     item.removable ? removal(context, item) : '',
   ]);

@@ -370,12 +370,19 @@ def test_the_list_has_pages(clients: Clients) -> None:
     assert client.get("/declarations?cursor=nonsense").status_code == 400
 
 
-def test_a_hidden_dataset_hides_its_declarations(client: FlaskClient) -> None:
-    declare(client)
-    client.post("/commands", json={"command": "hide", "node": f"dataset:{REPORT}"})
-    assert listed(client) == []
-    client.post("/commands", json={"command": "show", "node": f"dataset:{REPORT}"})
-    assert len(listed(client)) == 1
+@pytest.mark.parametrize("node", [f"dataset:{PEOPLE}", f"dataset:{REPORT}", "job:finance/close"])
+def test_a_declaration_that_names_a_hidden_node_is_listed_for_admins_alone(
+    clients: Clients, node: str
+) -> None:
+    ann, root = clients.of("ann"), clients.of("root", Role.ADMIN)
+    declare(ann, job="finance/close")
+    (one,) = listed(root)
+    assert not one["hidden"]
+    root.post("/commands", json={"command": "hide", "node": node})
+    assert listed(ann) == []
+    for query in ({}, {"node": one["target"]["id"]}, {"node": one["sources"][0]["id"]}):
+        assert [found["hidden"] for found in listed(root, **query)] == [True]
+    assert root.delete(f"/declarations/{one['id']}").status_code == 200
 
 
 def test_a_column_is_no_node_of_a_declaration_whether_hidden_or_not(client: FlaskClient) -> None:

@@ -44,6 +44,10 @@ ASIDE: Final = {
 }  # fmt: skip
 
 
+#: Routes that name hidden nodes to admins, who take such statements back.
+ADMINS_READ: Final = {"declarations.declarations"}
+
+
 @dataclass
 class Known:
     """The subjects of questions, as ids."""
@@ -394,8 +398,9 @@ def test_every_route_that_reads_is_asked(asked: Asked) -> None:
 @pytest.mark.parametrize("endpoint", sorted(ASKED))
 def test_no_answer_names_a_hidden_node(asked: Asked, endpoint: str) -> None:
     answered = 0
-    for role, about in (("reader", asked.everything), ("admin", asked.shown)):
-        for path in dict.fromkeys(ASKED[endpoint](about)):
+    about = {"reader": asked.everything, "admin": asked.shown}
+    for role in ("reader",) if endpoint in ADMINS_READ else ("reader", "admin"):
+        for path in dict.fromkeys(ASKED[endpoint](about[role])):
             status, text = asked.ask(path, role)
             assert status < 500, (path, text)
             found = [name for name in NAMES if name in text and name[:4] not in path]

@@ -222,6 +222,7 @@ def _class_columns(scenario: Scenario, query: Query) -> Reply:
 DECLARED = {
     "id": "decl_" + "1" * 32, "author": "ann", "declaredAt": "2026-03-01T08:15:00.000Z",
     "since": "2026-03-01T08:15:00.000Z", "note": "monthly upload", "removable": True,
+    "hidden": False,
     "job": {"id": "job_" + "1" * 32, "namespace": "(declared)", "name": "s3://sheets/staff"},
     "target": {"id": "ds_" + "1" * 32, "uri": "s3://sheets/staff", "scope": ""},
     "sources": [{"id": "ds_" + "2" * 32, "uri": "s3://lake/people", "scope": ""}],
