@@ -183,6 +183,7 @@ def _item_line(item: Mapping[str, Any]) -> str:
         _name(item),
         item["reason"] or _way(item["path"]),
         "may read it" if item["how"] == MAY_READ and not item["reason"] else "",
+        "reads its metadata only" if item.get("reads") else "",
         "declared, no run does it" if item["declared"] else "",
         FLOW_WORDS.get(item.get("flow", ""), ""),
         f"last run {run['at']} {run['state']}" if run else "",

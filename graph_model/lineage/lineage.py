@@ -33,7 +33,7 @@ from graph_model.lineage.questions import (
 from graph_model.lineage.structure import Structure
 from graph_model.lineage.tables import TableFindings, TableWalks, uses_of
 from graph_model.lineage.traces import Trace, join_chains
-from graph_model.lineage.walk import Step, plans_of_job
+from graph_model.lineage.walk import Step, plans_of_job, read_sources
 from graph_model.stores.protocols import Catalogue, Direction, GraphReader
 
 
@@ -273,10 +273,14 @@ class Lineage:
     def _answer(self, question: Question, found: TableFindings) -> Answer:
         inside = self._columns_of(found, question) if question.columns else _Inside()
         plans = self.history.plans.rows({use[0] for use in found.uses})
+        modes = {plan: row.mode for plan, row in plans.items()}
+        origins: Mapping[str, Mapping[str, str]] = {}
+        if question.chains:
+            origins = read_sources(self._graph, self._structure, found.bounds, plans)
         return Answer(
             datasets=tuple(sorted(found.datasets)),
             jobs=tuple(sorted(found.jobs)),
-            plans=found.plan_uses({plan: row.mode for plan, row in plans.items()}),
+            plans=found.plan_uses(modes, origins),
             columns=inside.columns,
             column_edges=inside.edges,
             as_of=self._catalogue.newest_event(question.at),

@@ -81,7 +81,9 @@ class PlanUse(NamedTuple):
     """A logical plan in an answer, with those of its datasets that the answer draws.
 
     ``attempted``: only a failed run followed the plan, so no data flowed. ``seen`` is False for
-    flow that is possible, and that no chain of the answer has seen.
+    flow that is possible, and that no chain of the answer has seen. ``metadata``: the sources of
+    which the plan reads tables about them (Iceberg's ``t.snapshots``) and no row; known where the
+    question asks for chains.
     """
 
     logical_plan: str
@@ -91,6 +93,7 @@ class PlanUse(NamedTuple):
     targets: tuple[str, ...]
     attempted: bool = False
     seen: bool = True
+    metadata: tuple[str, ...] = ()
 
 
 class ColumnEdge(NamedTuple):

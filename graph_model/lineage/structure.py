@@ -70,7 +70,8 @@ class PlacedDataset(NamedTuple):
 class Structure:
     """Datasets, plans, columns and schemas, of some 85 MB at most.
 
-    ``complete``: the logical plans that have their marker. ``sources``: the inputs of such a plan.
+    ``complete``: the logical plans that have their marker. ``sources``: the inputs of such a plan,
+    each with the origin of its edge.
     ``plans``: a plan's row. ``datasets``: a dataset and its place. ``columns``: the dataset and
     path behind a column's id. ``derivations``: by (logical plan, column) the edges into it.
     ``spellings``: by the id of a schema its columns by their paths.
@@ -80,7 +81,7 @@ class Structure:
         self.complete: StructureCache[str, bool] = StructureCache(
             5 * _MEGABYTE, lambda _: _ENTRY_BYTES
         )
-        self.sources: StructureCache[str, frozenset[str]] = StructureCache(
+        self.sources: StructureCache[str, Mapping[str, str]] = StructureCache(
             10 * _MEGABYTE, _weight_of_ids
         )
         self.plans: StructureCache[str, LogicalPlanRow] = StructureCache(

@@ -90,14 +90,19 @@ class TableFindings:
         steps |= {(job, target) for _, job, _, _, target, _ in self.uses if target}
         return count_left_out(steps, self.datasets | self.jobs, self.hidden)
 
-    def plan_uses(self, modes: Mapping[str, str]) -> tuple[PlanUse, ...]:
+    def plan_uses(
+        self, modes: Mapping[str, str], origins: Mapping[str, Mapping[str, str]]
+    ) -> tuple[PlanUse, ...]:
         """The uses between drawn nodes: one for each logical plan, and one for its flow that was
-        not seen.
+        not seen. ``origins``: by plan the origins of the edges from what it reads.
         """
         sources: dict[tuple[str, str, bool], set[str]] = {}
         targets: dict[tuple[str, str, bool], set[str]] = {}
+        rows: set[tuple[str, str]] = set()  # the plan reads rows of the source
         for use in self.uses:
-            plan, job, source, _, target, _ = use
+            plan, job, source, called, target, _ = use
+            if origins.get(plan, {}).get(called) != labels.METADATA:
+                rows.add((plan, source))
             if job in self.jobs:
                 key = plan, job, self.seen is None or use in self.seen
                 sources.setdefault(key, set()).update({source} & self.datasets)
@@ -107,6 +112,7 @@ class TableFindings:
                 PlanUse(
                     key[0], key[1], modes.get(key[0], ""), tuple(sorted(found)),
                     tuple(sorted(targets[key])), seen=key[2],
+                    metadata=tuple(sorted(one for one in found if (key[0], one) not in rows)),
                 )
                 for key, found in sources.items()
             )

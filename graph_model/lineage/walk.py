@@ -123,8 +123,10 @@ class Walk:
         if not new:
             return
         given = {plan: read for plan in new if (read := (self._plans or {}).get(plan)) is not None}
-        known = read_sources(self._graph, self._structure, self._bounds, new - given.keys())
-        known |= {plan: frozenset(given[plan]) for plan in self._complete(given)}
+        known: dict[str, Collection[str]] = {
+            **read_sources(self._graph, self._structure, self._bounds, new - given.keys()),
+            **{plan: given[plan] for plan in self._complete(given)},
+        }
         self._sources |= dict.fromkeys(new)
         self._sources |= {plan: tuple(sorted(read)) for plan, read in known.items()}
         # Every step locates its reads: one statement reads the names of all.
@@ -281,22 +283,23 @@ class Walk:
 
 def read_sources(
     graph: GraphReader, structure: Structure, bounds: Bounds, plans: Collection[str]
-) -> dict[str, frozenset[str]]:
-    """The inputs of the complete plans among these."""
+) -> dict[str, Mapping[str, str]]:
+    """The inputs of the complete plans among these, each with the ``origin`` of its edge ("" of the
+    plan itself).
+    """
     kept = structure.sources.find(plans)
     new = set(plans) - kept.keys()
     if not new:
         return kept
     page = graph.edges(sorted(new), Direction.UPSTREAM, _MARKER_AND_INPUTS, HUB_LIMIT)
     bounds.note_hub(page.cut)
-    sources: dict[str, set[str]] = {e.in_id: set() for e in page.edges if e.label == labels.HAS}
+    found: dict[str, dict[str, str]] = {e.in_id: {} for e in page.edges if e.label == labels.HAS}
     for edge in page.edges:
-        if edge.label == labels.FEEDS and edge.in_id in sources:
-            sources[edge.in_id].add(edge.out_id)
-    found = {plan: frozenset(read) for plan, read in sources.items()}
+        if edge.label == labels.FEEDS and edge.in_id in found:
+            found[edge.in_id][edge.out_id] = str(edge.value("origin") or "")
     structure.complete.keep(dict.fromkeys(found, True))
     structure.sources.keep({plan: read for plan, read in found.items() if plan not in page.cut})
-    return kept | found
+    return {**kept, **found}
 
 
 def plans_of_job(graph: GraphReader, job: str, bounds: Bounds) -> set[str]:

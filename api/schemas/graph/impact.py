@@ -7,6 +7,7 @@ from marshmallow import fields
 from api.schemas.graph.queries import MAX_DEPTH, REACHES
 from api.schemas.graph.reply import DepthReply, PartialReply, Reply
 from api.schemas.query import Choice, Flag, Instant, IntegerField, Query, TextField
+from graph_model import labels
 from graph_model.answers.impact.changes import COLUMN_CHANGES
 from graph_model.answers.impact.tables import JSON, TEXT_FORMS
 from graph_model.lineage import ChainFlow, Reach
@@ -47,6 +48,9 @@ class ImpactItemReply(Reply):
     depth = fields.Integer(required=True)
     path = fields.List(fields.Dict(), required=True)
     flow = fields.String(required=True, metadata={"enum": list(ChainFlow)})
+    reads = fields.String(
+        required=True, allow_none=True, metadata={"enum": [labels.METADATA, None]}
+    )
 
 
 class ImpactReply(Reply):

@@ -12,6 +12,7 @@ import { count, plain } from './format.js';
  * @property {number} depth
  * @property {Array<{kind: string, id: string, label: string}>} path
  * @property {boolean} [declared]  a step of the path is declared, and no run does it
+ * @property {'metadata'|null} [reads]  the last step reads tables about its source and no row of it
  * @property {string|null} verdict
  * @property {string|null} reason
  */
@@ -134,6 +135,7 @@ function shownText(item) {
     ...item.owners,
     item.layer ?? '',
     ...item.classifications,
+    item.reads ? 'metadata only' : '',
     item.declared ? 'declared' : '',
     item.verdict ? VERDICTS[item.verdict] : '',
   ].join('\n');

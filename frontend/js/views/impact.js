@@ -254,7 +254,12 @@ function nameCell(state, item) {
 }
 
 function wayCell(item) {
-  return [...way(item), item.declared && declaredChip()];
+  return [...way(item), item.reads && metadataChip(), item.declared && declaredChip()];
+}
+
+function metadataChip() {
+  const words = 'The last step of this path reads tables about its source, such as snapshots, and no row of it.';
+  return element('span', { class: 'chip plain', title: words }, 'metadata only');
 }
 
 function declaredChip() {

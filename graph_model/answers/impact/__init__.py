@@ -13,5 +13,5 @@ In reading order:
 ``comparison``  two outlines -> their differences (pure)
 ``verdicts``    differences + everything downstream -> effects, each with its reason (pure)
 ``written``     the columns that a job writes, each with the columns derived from it
-``declared``    steps of a chain that a person declared and no run performed
+``steps``       steps of a chain that no run performed, or that read a table's metadata alone
 """

@@ -13,7 +13,7 @@ from typing import Final
 from urllib.parse import unquote
 
 from graph_model import identity, labels
-from graph_model.answers.impact.declared import Step, declared_steps, steps_of
+from graph_model.answers.impact.steps import Step, declared_steps, metadata_steps, steps_of
 from graph_model.answers.impact.written import WrittenColumns
 from graph_model.answers.sources import Sources
 from graph_model.errors import NotFound
@@ -63,10 +63,11 @@ class ImpactItem:
     this one; ``jobs`` are those on the path, ``readers`` the jobs of the answer that read this
     node. ``use`` (DIRECT or INDIRECT), ``how`` and ``expression`` describe the last step between
     columns; ``how`` is MAY_READ for a job that reads the table, its columns unknown. ``declared``:
-    a step of the path is only declared, and no run makes it. ``verdict`` and ``reason`` are set
-    where the question names a change (``verdicts``). ``flow``: whether the node has seen data of
-    the requested one, will at the next runs of plans in force (``next``), or did by plans that
-    later ones replaced (``past``).
+    a step of the path is only declared, and no run makes it. ``reads``: METADATA where the last
+    step reads tables about its source (Iceberg's ``t.snapshots``) and no row of it. ``verdict``
+    and ``reason`` are set where the question names a change (``verdicts``). ``flow``: whether the
+    node has seen data of the requested one, will at the next runs of plans in force (``next``), or
+    did by plans that later ones replaced (``past``).
     """
 
     kind: str
@@ -89,6 +90,7 @@ class ImpactItem:
     verdict: str | None = None
     reason: str | None = None
     flow: ChainFlow = ChainFlow.SEEN
+    reads: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -249,6 +251,7 @@ class _Names:
     readers: Mapping[str, Collection[str]]
     owners: Mapping[str, tuple[str, ...]]  # from ownership facets
     declared: frozenset[Step]
+    of_metadata: frozenset[Step]
     hidden: frozenset[str]
 
     def home(self, node: str) -> str:
@@ -300,6 +303,7 @@ def _gather(
         owners=_facet_owners(datasets, "dataset", catalogue, at)
         | _facet_owners(jobs, "job", catalogue, at),
         declared=declared_steps(answers, catalogue),
+        of_metadata=metadata_steps(answers),
         hidden=sources.hidden,
     )
 
@@ -385,6 +389,7 @@ def _item(chain: Chain, names: _Names, governance: Governance) -> ImpactItem:
         classifications=tuple(tags),
         declared=_is_declared(chain, names),
         flow=chain.flow,
+        reads=labels.METADATA if [*steps_of(chain)][-1] in names.of_metadata else None,
     )
 
 

@@ -74,6 +74,7 @@ _CSV: Final[tuple[tuple[str, Cell], ...]] = (
     ("reason", lambda item: item.reason or ""),
     ("declared", lambda item: "true" if item.declared else ""),
     ("flow", lambda item: item.flow),
+    ("reads", lambda item: item.reads or ""),
 )
 _MARKDOWN: Final[tuple[tuple[str, Cell], ...]] = (
     ("Kind", lambda item: item.kind),
@@ -240,9 +241,10 @@ def _some(jobs: Sequence[JobReference]) -> str:
 
 
 def _marks(item: ImpactItem) -> str:
-    """`` (may read) (declared) (at its next run)``."""
+    """`` (may read) (metadata only) (declared) (at its next run)``."""
     marks = (
         "may read" if item.how == labels.MAY_READ and not item.reason else "",
+        "metadata only" if item.reads else "",
         "declared" if item.declared else "",
         FLOW_WORDS[item.flow],
     )

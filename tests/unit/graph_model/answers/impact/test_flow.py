@@ -120,7 +120,7 @@ def test_a_column_breaks_what_reads_it_at_the_next_run() -> None:
         assert found["report"] == ("breaks", "next")
         assert found["board"] == ("may-break", "next")
         assert "(at its next run)" in write_markdown(report)
-        assert write_csv(report).splitlines()[1].endswith((",seen", ",next"))
+        assert write_csv(report).splitlines()[1].endswith((",seen,", ",next,"))
 
 
 def test_every_plan_of_the_newest_run_is_in_force_and_every_one_of_a_shared_job() -> None:
@@ -155,3 +155,18 @@ def test_a_read_of_a_version_stays_with_it() -> None:
 def test_what_was_seen_alone_can_be_asked_for() -> None:
     with after(LOAD, REPORT._replace(minute=5)) as made:
         assert flows(made, "raw", reach=Reach.SEEN).keys() == {"daily", "load"}
+
+
+def test_a_row_says_that_its_last_step_reads_metadata_alone() -> None:
+    """``audit`` reads ``daily.snapshots``, which is about ``daily``, and ``both`` its rows too."""
+    audit = Run("audit", 62, "daily.snapshots", "log")
+    both = Run("both", 62, "daily daily.snapshots", "checked")
+    with after(LOAD, audit, both, Run("trend", 63, "log", "curve")) as made:
+        node = identity.dataset_id("", "s3://lake/daily")
+        report = Impact(made.sources).of_node(node, Scope(depth=50))
+    reads = {item.label: item.reads for item in report.items}
+    assert reads == {"audit": "metadata", "log": "metadata", "both": None, "checked": None,
+                     "trend": None, "curve": None}  # fmt: skip
+    lines = [line for line in write_markdown(report).splitlines() if "(metadata only)" in line]
+    assert [line.split(" | ")[1] for line in lines] == ["s3://lake/log", "default/audit"]
+    assert write_csv(report).count(",metadata\r\n") == 2

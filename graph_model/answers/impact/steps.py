@@ -1,11 +1,13 @@
-"""Steps of a chain that a person declared and no run performed."""
+"""Steps of a chain that a row says more of: a person declared them and no run performed them, or
+they read a table's metadata alone.
+"""
 
 from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
 
-from graph_model.lineage import Answer, Chain
+from graph_model.lineage import Answer, Chain, PlanUse
 from graph_model.stores.protocols import Catalogue
 
 Step = tuple[str, str, str]
@@ -33,17 +35,34 @@ def declared_steps(answers: Iterable[Answer], catalogue: Catalogue) -> frozenset
     jobs = {row.id: row.job for row in catalogue.logical_plans(plans)}
     behind: defaultdict[Step, set[str]] = defaultdict(set)
     for answer in listed:
-        for step, plan in _declared_by(answer, jobs):
+        for step, plan in _made_by(answer, jobs):
             behind[step].add(plan)
     return frozenset(step for step, plans in behind.items() if plans <= declared)
 
 
-def _declared_by(answer: Answer, jobs: dict[str, str]) -> Iterator[tuple[Step, str]]:
+def metadata_steps(answers: Iterable[Answer]) -> frozenset[Step]:
+    """The steps that read tables about their source (Iceberg's ``t.snapshots``), and no row of it:
+    no plan behind them does.
+    """
+    steps, of_rows = set[Step](), set[Step]()
+    for answer in answers:
+        for use in answer.plans:
+            for step in _steps_by(use):
+                (steps if step[0] in use.metadata else of_rows).add(step)
+    return frozenset(steps - of_rows)
+
+
+def _steps_by(use: PlanUse) -> Iterator[Step]:
+    for source in (use.job, *use.sources):
+        for target in ("", *use.targets):
+            yield source, use.job, target
+
+
+def _made_by(answer: Answer, jobs: dict[str, str]) -> Iterator[tuple[Step, str]]:
     """Every step of the answer, with the plan that makes it."""
     for use in answer.plans:
-        for source in (use.job, *use.sources):
-            for target in ("", *use.targets):
-                yield (source, use.job, target), use.logical_plan
+        for step in _steps_by(use):
+            yield step, use.logical_plan
     for edge in answer.column_edges:
         for plan in edge.plans:
             job = jobs.get(plan, "")
