@@ -6,6 +6,7 @@ from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence, Set
 from typing import NamedTuple
 
+from graph_model import labels
 from graph_model.facts import Edge
 from graph_model.lineage.bounds import CANDIDATE_LIMIT, Bounds
 from graph_model.lineage.chains import ShortChains, short_chains
@@ -37,7 +38,7 @@ from graph_model.lineage.inventory import Inventory, Name
 from graph_model.lineage.questions import Influences, Question, Reach
 from graph_model.lineage.structure import Structure
 from graph_model.lineage.traces import Trace
-from graph_model.lineage.walk import Step, Walk
+from graph_model.lineage.walk import Step, Walk, read_sources
 from graph_model.stores.protocols import GraphReader
 
 
@@ -260,11 +261,13 @@ class ColumnWalks:
         paths: defaultdict[str, list[str]] = defaultdict(list)
         for dataset, path in sorted(columns):
             paths[dataset].append(path)
+        origins = read_sources(self._graph, self._structure, self._bounds, reading)
         found: defaultdict[Cell, list[Hop]] = defaultdict(list)
         for moment, steps in walk.expand(self._ends_of(reading, at)).items():
             for step in steps:
                 if step.logical_plan in reading:
-                    found[Cell(moment, "")] += self._hops.into_reader(step, paths)
+                    rows = _without_metadata(step, origins.get(step.logical_plan, {}))
+                    found[Cell(moment, "")] += self._hops.into_reader(rows, paths)
             if sum(map(len, found.values())) > CANDIDATE_LIMIT:
                 self._bounds.cut("nodes", CANDIDATE_LIMIT)
                 break
@@ -404,3 +407,9 @@ def _trace_of(chains: ShortChains[Cell], hops: Mapping[Cell, Iterable[Hop]]) -> 
         lambda cell: map(way_of, hops[cell]),
         lambda cell: column_id(cell.name),
     )
+
+
+def _without_metadata(step: Step, origins: Mapping[str, str]) -> Step:
+    """A step without the tables of which it reads the metadata alone (``origins``: of its plan)."""
+    inputs = (one for one in step.inputs if origins.get(one[0]) != labels.METADATA)
+    return step._replace(inputs=tuple(inputs))

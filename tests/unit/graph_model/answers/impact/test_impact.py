@@ -521,6 +521,7 @@ def test_a_reader_without_column_lineage_may_read_every_column_of_its_table(
         reading_run("far-board", lake.DAILY),
         reading_run("copy", lake.ORDERS, target="s3://lake/copy"),
         reading_run("other-column", lake.ORDERS, target="s3://lake/ids", columns={"id": "id"}),
+        reading_run("metadata", f"{lake.ORDERS}.snapshots"),
     )
     headwater.project()
     found = verdicts(of_column(headwater, "amount", ChangeKind.COLUMN_DROPPED))
@@ -532,6 +533,7 @@ def test_a_reader_without_column_lineage_may_read_every_column_of_its_table(
     )  # fmt: skip
     assert found["job daily"][0] == "breaks"
     assert "job other-column" not in found
+    assert "job metadata" not in found  # no row of the table
     assert "job audit" not in found  # its plan names its columns
 
 
