@@ -157,13 +157,25 @@ def _is_inner(insert: SuccessfulWrite, command: SuccessfulWrite) -> bool:
     return (
         insert.command.startswith(_INSERT)
         and insert.producer == command.producer
-        and insert.reads == command.reads
+        and (insert.reads == command.reads or _names_nothing(command))
         and (_is_hive_pair(insert, command) or _have_one_mode((insert,), (command,)))
     )
 
 
+def _names_nothing(command: SuccessfulWrite) -> bool:
+    """Whether a command's report names neither inputs nor mode (OpenLineage): both are those of the
+    insert that it ran.
+    """
+    return not command.reads and command.mode == labels.UNKNOWN_MODE
+
+
 def _is_hive_pair(insert: SuccessfulWrite, command: SuccessfulWrite) -> bool:
     return insert.command == _HIVE_INSERT and command.command == labels.HIVE_CTAS
+
+
+def _is_hive_append(insert: SuccessfulWrite, command: SuccessfulWrite) -> bool:
+    """Whether the insert appends only because Hive's always does in such a command."""
+    return _is_hive_pair(insert, command) and insert.mode not in labels.OVERWRITES
 
 
 def _have_one_mode(one: Iterable[SuccessfulWrite], other: Iterable[SuccessfulWrite]) -> bool:
@@ -318,12 +330,13 @@ def lacks_expressions(row: SuccessfulWrite) -> bool:
 def _closes(
     group: Sequence[SuccessfulWrite], parts: tuple[Part, ...], details: Details
 ) -> tuple[Part, ...]:
-    """The parts that a write replaced. A sign of dynamic mode in one report counts for all, except
-    for a table just created.
+    """The parts that a write replaced: none where every report leaves its mode open. A sign of
+    dynamic mode in one report counts for all, except for a table just created.
     """
     makers = [row for row in group if row.command in _TABLE_MAKERS]
-    own = [row for row in group if not any(_is_hive_pair(row, maker) for maker in makers)]
-    if any(row.mode not in labels.OVERWRITES for row in own):
+    own = [row for row in group if not any(_is_hive_append(row, maker) for maker in makers)]
+    modes = {row.mode for row in own} - {labels.UNKNOWN_MODE}
+    if not modes or not modes.issubset(labels.OVERWRITES):
         return ()
     if any(row.mode == labels.OVERWRITE and not row.dynamic for row in makers):
         return _EVERYWHERE

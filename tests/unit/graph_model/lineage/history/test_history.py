@@ -99,6 +99,36 @@ def test_a_table_just_made_holds_nothing_else_whatever_its_insert_says() -> None
         assert write.closes == (part_of(""),)
 
 
+@pytest.mark.parametrize("insert", [labels.UNKNOWN_MODE, labels.OVERWRITE])
+@pytest.mark.parametrize(
+    ("inner", "command"),
+    [
+        ("InsertIntoHiveTable", labels.HIVE_CTAS),
+        ("InsertIntoHadoopFsRelationCommand", CTAS),
+    ],
+)
+def test_a_command_that_names_no_input_is_one_write_with_its_insert(
+    inner: str, command: str, insert: str
+) -> None:
+    """OpenLineage: .267 the insert with its input, .268 the command without inputs and mode."""
+    rows = (
+        row("a", 267, mode=insert, command=inner, reads="t1"),
+        row("b", 268, mode=labels.UNKNOWN_MODE, command=command, reads=""),
+    )
+    (write,) = merge_writes(rows)
+    assert (write.executions, write.logical_plan) == (("a", "b"), rows[0].logical_plan)
+    assert write.closes == merge_writes(rows[:1])[0].closes
+    other = rows[1]._replace(reads="t2")
+    assert len(merge_writes((rows[0], other))) == 2
+
+
+def test_a_mode_that_one_of_two_producers_tells_is_that_of_the_write() -> None:
+    rows = row("a", 0), row("b", 5, producer="listener", mode=labels.UNKNOWN_MODE)
+    assert merge_writes(rows)[0].closes == (part_of(""),)
+    unknown = [one._replace(mode=labels.UNKNOWN_MODE) for one in rows]
+    assert merge_writes(unknown)[0].closes == ()
+
+
 def test_a_double_write_told_by_two_producers_is_one() -> None:
     rows = (
         row("a", 0), row("b", 200, command=CTAS),
