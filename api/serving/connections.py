@@ -6,7 +6,8 @@ always comes in: at the bound the one closes that needs its place least.
 
     never sent a whole head  <  between two requests  <  in the middle of a body
 
-A connection whose request is being answered stays.
+A connection whose request is being answered stays. A health probe has a thread of its own: it
+waits for no other request.
 """
 
 from __future__ import annotations
@@ -49,6 +50,7 @@ _IN_MEMORY: Final = 256 * 1024
 file."""
 _UNSENT: Final = 16 * 1024 * 1024
 """Bytes of answers that a connection may leave unsent; the next one waits for its client."""
+_PROBES: Final = ("/health/live", "/health/ready", "/about/liveness", "/about/readiness")
 _PROXY_HEADERS: Final = frozenset({"x-forwarded-for", "x-forwarded-proto", "x-forwarded-host"})
 
 
@@ -107,6 +109,31 @@ def _close_least(connections: Sequence[Connection], now: float) -> None:
         min(waiting, key=lambda one: one.need(now)).will_close = True
 
 
+class RequestThreads(ThreadedTaskDispatcher):  # type: ignore[misc]
+    """The threads that answer requests, and one for each path of ``_PROBES``: liveness does not
+    wait for readiness either, which asks database and graph.
+    """
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._of_probes = {path: ThreadedTaskDispatcher() for path in _PROBES}
+        for threads in self._of_probes.values():
+            threads.set_thread_count(1)
+
+    def add_task(self, task: Connection) -> None:
+        request = task.requests[0]
+        probed = None if request.error else self._of_probes.get(request.path)
+        if probed is None:
+            super().add_task(task)
+        else:
+            probed.add_task(task)
+
+    def shutdown(self, cancel_pending: bool = True, timeout: float = 5) -> bool:
+        for threads in self._of_probes.values():
+            threads.shutdown(cancel_pending, timeout)
+        return bool(super().shutdown(cancel_pending, timeout))
+
+
 def allow_files() -> None:
     """Raise the limit of open files, which is 1,024 on many systems, for all connections."""
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
@@ -138,7 +165,7 @@ def listening(app: Flask, settings: Settings, listener: socket.socket) -> Iterat
         asyncore_use_poll=True,  # the default knows no more than 1,024 files
         **_proxy(settings),
     )
-    threads = ThreadedTaskDispatcher()
+    threads = RequestThreads()
     threads.set_thread_count(adjustments.threads)
     place = (listener.family, listener.type, listener.proto, listener.getsockname())
     server = HttpServer(

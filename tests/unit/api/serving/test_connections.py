@@ -6,11 +6,12 @@ import socket
 from collections.abc import Iterator
 from contextlib import ExitStack
 from dataclasses import dataclass, field
+from threading import Event
 
 import pytest
 from flask import Flask
 
-from api.serving.connections import Connection, HttpServer, listening
+from api.serving.connections import Connection, HttpServer, RequestThreads, listening
 from api.settings import read_settings
 
 HEAD = b"GET / HTTP/1.1\r\nHost: h\r\n\r\n"
@@ -115,3 +116,49 @@ def test_behind_a_proxy_one_address_has_all_connections() -> None:
         settings = read_settings({"HEADWATER_TRUSTED_PROXY": "127.0.0.1"})
         with listening(Flask("none"), settings, listener) as server:
             assert server.most_of_peer > server.most == 990
+
+
+@dataclass
+class Asked:
+    """A connection with one request, which is answered once ``may_end``."""
+
+    path: str
+    may_end: Event = field(default_factory=Event)
+    answered: Event = field(default_factory=Event)
+    error: str | None = None
+
+    @property
+    def requests(self) -> list[Asked]:
+        return [self]
+
+    def service(self) -> None:
+        assert self.may_end.wait(60)
+        self.answered.set()
+
+
+def test_a_probe_is_answered_while_all_threads_are_at_work() -> None:
+    threads = RequestThreads()
+    threads.set_thread_count(1)
+    slow, waiting = Asked("/graph/overview"), Asked("/graph/home")
+    ready, live = Asked("/health/ready"), Asked("/health/live")
+    try:
+        for one in (slow, waiting, ready):
+            threads.add_task(one)
+        live.may_end.set()
+        threads.add_task(live)
+        assert live.answered.wait(60)
+        ready.may_end.set()
+        assert ready.answered.wait(60)
+        assert not waiting.answered.is_set()
+    finally:
+        for one in (slow, waiting, ready):
+            one.may_end.set()
+        threads.shutdown()
+
+
+def test_a_request_that_cannot_be_read_is_no_probe() -> None:
+    threads = RequestThreads()
+    refused = Asked("", error="400")
+    threads.add_task(refused)
+    assert list(threads.queue) == [refused]
+    threads.shutdown(cancel_pending=False)
