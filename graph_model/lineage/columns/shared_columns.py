@@ -9,6 +9,7 @@ reader that names no columns it counts without.
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Set
 from itertools import islice
 from typing import TypeVar
@@ -56,19 +57,31 @@ class SharedColumns:
 
             out#y <- in/orders_*.csv#amount  =>  out#y <- in/orders_1.csv#amount
         """
-        around = self._around({hop.source.moment.dataset for hop in hops})
+        found = self.beside_reads(dict.fromkeys(hop.source for hop in hops), of)
+        return [_read_as(hop, name) for hop in hops for name in found.get(hop.source, ())]
+
+    def beside_reads(
+        self, read: Iterable[Cell], of: Set[Name] | None = None
+    ) -> dict[Cell, list[Name]]:
+        """Per column that was read those that it was read as: the known ones beside it (None), or
+        those ``of`` them.
+        """
+        cells = list(read)
+        around = self._around({cell.moment.dataset for cell in cells})
         offered = self._first(
-            (hop, [(other, path) for path in _paths_of(hop.source)])
-            for hop in hops
-            for other in around.get(hop.source.moment.dataset, ())
-            if self._history.visible_writes.reads(hop.source.moment, other)
+            (cell, [(other, path) for path in _paths_of(cell)])
+            for cell in cells
+            for other in around.get(cell.moment.dataset, ())
+            if self._history.visible_writes.reads(cell.moment, other)
         )
         if not offered:
-            return []
+            return {}
         counted = {one for _, names in offered for one in names}
         counted = self._inventory.known(counted) if of is None else counted & of
-        found = ((hop, next(filter(counted.__contains__, names), None)) for hop, names in offered)
-        return [_read_as(hop, name) for hop, name in found if name is not None]
+        found: defaultdict[Cell, list[Name]] = defaultdict(list)
+        for cell, names in offered:
+            found[cell] += islice(filter(counted.__contains__, names), 1)
+        return found
 
     def writes(self, hops: Mapping[Cell, Collection[Hop]]) -> Iterator[Edge]:
         """The derivations of writes that were seen through another location, into the columns of

@@ -7,7 +7,7 @@ same field of the source.
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from typing import Final, NamedTuple
 
 from graph_model import labels, naming
@@ -25,7 +25,7 @@ from graph_model.lineage.walk import Step
 
 _UNNAMED: Final = Edge("", labels.DERIVES, "", "", (("how", labels.MAY_READ), ("kind", "")))
 """Stands for a derivation that no document names; it is never drawn."""
-_Influence = tuple[str, Name]
+_Influence = tuple[str, Cell]
 """(how, column) of a column that influences another."""
 
 
@@ -192,9 +192,13 @@ class StepHops:
 
     # --- the number of influences
 
-    def count_influences(self, pairs: Collection[tuple[Cell, Step]]) -> dict[Name, Influences]:
-        """Per column the number of columns that influence it in these steps. Columns that the same
-        steps write share one count.
+    def count_influences(
+        self,
+        pairs: Collection[tuple[Cell, Step]],
+        beside_reads: Callable[[Iterable[Cell]], Mapping[Cell, Iterable[Name]]],
+    ) -> dict[Name, Influences]:
+        """Per column the number of columns that influence it in these steps, with those
+        ``beside_reads`` of them. Columns that the same steps write share one count.
 
         ``own``: the influences on a column itself, beside those on all rows of its steps.
         """
@@ -208,12 +212,19 @@ class StepHops:
             flows = self._flows(cell.path, step)
             indirect = (flow for flow in flows if flow.edge.value("kind") == labels.INDIRECT)
             own[cell.name] |= self._influences(indirect, step)
+        on_rows = {
+            step: self._influences_on_rows(step) for step in set[Step]().union(*writing.values())
+        }
+        read = {cell for some in (*own.values(), *on_rows.values()) for _, cell in some}
+        beside = beside_reads(sorted(read))
         counts: dict[tuple[frozenset[Step], frozenset[_Influence]], Influences] = {}
         found: dict[Name, Influences] = {}
         for name, influences in own.items():
             key = frozenset(writing[name]), frozenset(influences)
             if key not in counts:
-                counts[key] = _counts_of(influences.union(*map(self._influences_on_rows, key[0])))
+                counts[key] = _counts_of(
+                    influences.union(*map(on_rows.__getitem__, key[0])), beside
+                )
             found[name] = counts[key]
         return found
 
@@ -223,15 +234,20 @@ class StepHops:
     def _influences(self, flows: Iterable[_Flow], step: Step) -> set[_Influence]:
         """The kinds and the columns of these influences."""
         return {
-            (str(flow.edge.value("how")), source.name)
+            (str(flow.edge.value("how")), source)
             for flow in flows
             for source in self._sources(flow, step)
         }
 
 
-def _counts_of(influences: Iterable[_Influence]) -> Influences:
+def _counts_of(
+    influences: Iterable[_Influence], beside: Mapping[Cell, Iterable[Name]]
+) -> Influences:
     """The number of influencing columns, by kind of influence and dataset, sorted."""
-    counts = Counter((how, dataset) for how, (dataset, _) in influences)
+    columns = {
+        (how, name) for how, cell in influences for name in (cell.name, *beside.get(cell, ()))
+    }
+    counts = Counter((how, dataset) for how, (dataset, _) in columns)
     return tuple(InfluenceCount(*key, counts[key]) for key in sorted(counts))
 
 

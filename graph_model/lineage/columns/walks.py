@@ -336,7 +336,8 @@ class ColumnWalks:
         pairs = _with_steps(names, steps)
         self._reader.learn_derivations_into(pairs)
         self._reader.learn_influences({step.logical_plan for _, step in pairs})
-        counts = self._hops.count_influences(pairs)
+        shared = SharedColumns(self._history, self._inventory, self._bounds, at)
+        counts = self._hops.count_influences(pairs, shared.beside_reads)
         return {column_id(name): found for name, found in counts.items()}
 
 

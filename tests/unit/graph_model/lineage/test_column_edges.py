@@ -4,9 +4,14 @@ from __future__ import annotations
 
 import pytest
 
-from graph_model import labels
+from graph_model import identity, labels
 from graph_model.facts import Edge
+from graph_model.lineage import Lineage, Question
 from graph_model.lineage.columns.findings import fold_column_edges
+from graph_model.producers.openlineage.submissions import event_submission
+from graph_model.stores.protocols import Direction
+from tests.estates import Run, event, table_id
+from tests.projections import SmallHeadwater
 
 
 def derivation(plan: str, *, masking: bool) -> Edge:
@@ -33,3 +38,29 @@ def test_a_value_is_masked_where_every_plan_that_counts_masks_it(
     edges = [derivation(plan, masking=masks) for plan, masks in masking.items()]
     (folded,) = fold_column_edges(edges, hidden)
     assert folded.masking is expected
+
+
+def test_influences_through_a_pattern_are_counted_as_they_are_drawn(
+    headwater: SmallHeadwater,
+) -> None:
+    """``day`` of ``in_*.csv`` and that of ``in_1.csv`` decide over the rows of the copy."""
+    columns = ["k", "day"]
+    land = Run(0, 0, {"s3 raw": columns}, "s3 in_1.csv", columns, {"day": [("s3 raw", "day", "")]})
+    copy = Run(
+        1, 1, {"s3 in_*.csv": columns}, "s3 out", ["k"],
+        {"k": [("s3 in_*.csv", "k", "")]}, [("s3 in_*.csv", "day", "FILTER")],
+    )  # fmt: skip
+    headwater.accept(*(event_submission(event(run)) for run in (land, copy)))
+    headwater.project()
+    column = identity.column_id(table_id("s3 out"), "k")
+    lineage = Lineage(headwater.graph, headwater.catalogue)
+    for question in (
+        Question(column, Direction.UPSTREAM, indirect=True),
+        Question(table_id("s3 out"), Direction.UPSTREAM, columns=True, indirect=True),
+    ):
+        answer = lineage.ask(question)
+        drawn = {edge.source for edge in answer.column_edges if edge.kind == labels.INDIRECT}
+        tables = [table_id(table) for table in ("s3 in_*.csv", "s3 in_1.csv")]
+        assert drawn == {identity.column_id(table, "day") for table in tables}
+        counted = {one.dataset: one.columns for one in answer.influences[column]}
+        assert counted == dict.fromkeys(tables, 1)
