@@ -69,14 +69,11 @@ def draw_around(
         question = replace(question, node=located_column(sources, question.node, question.at))
     answer = filter_answer(sources, answer, lineage.history, wanted, frozenset({question.node}))
     if beyond and question.depth > 0:
-        whole = with_attempts(
-            answer,
-            _uses_around(lineage, answer, question),
-            question.direction,
-            node=question.node,
-        )
-        counted = count_beyond(whole, _uses_around(lineage, whole, question), sources.hidden)
-        answer = replace(whole, left_out=counted)
+        around = _uses_around(lineage, answer, question)
+        whole = with_attempts(answer, around, question.direction, node=question.node)
+        if (whole.datasets, whole.jobs) != (answer.datasets, answer.jobs):
+            around = _uses_around(lineage, whole, question)
+        answer = replace(whole, left_out=count_beyond(whole, around, sources.hidden))
     columns = question.columns or identity.kind_of(question.node) == labels.COLUMN
     view = draw_answer(sources, answer, lineage.history, question.at, jobs=jobs, columns=columns)
     return replace(view, focus=question.node)

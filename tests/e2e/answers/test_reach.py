@@ -8,6 +8,7 @@ import pytest
 from flask.testing import FlaskClient
 
 from api.schemas.graph.reply import GraphReply
+from graph_model.lineage import Lineage
 from tests.e2e.answers.test_reading_jobs import edges_of, get, run, table
 from tests.e2e.small_client import client_of
 from tests.projections import SmallHeadwater, lineage_event
@@ -94,6 +95,29 @@ def test_the_number_beside_a_node_is_what_opens_there(headwater: SmallHeadwater)
         assert more == {"t": {"upstream": len(writers), "downstream": 0}}
         opened = get(client, "/graph/lineage", node="dataset:s3://lake/t", **asked)
         assert {job for job, target in edges_of(opened) if target == "t"} == writers
+
+
+@pytest.mark.parametrize(("state", "times"), [("COMPLETE", 1), ("FAIL", 2)])
+def test_what_lies_beyond_a_picture_is_read_again_only_where_an_attempt_widens_it(
+    headwater: SmallHeadwater, monkeypatch: pytest.MonkeyPatch, state: str, times: int
+) -> None:
+    told = [
+        run("load", "08:00:00", table("raw"), outputs=[table("daily")]),
+        run("report", "09:00:00", table("daily"), outputs=[table("report")], kind=state),
+    ]
+    headwater.accept(*map(lineage_event, told))
+    headwater.project()
+    read: list[tuple[Any, ...]] = []
+
+    def neighbours(lineage: Lineage, *given: Any) -> Any:
+        read.append(given)
+        return beside(lineage, *given)
+
+    beside = Lineage.with_neighbours
+    monkeypatch.setattr(Lineage, "with_neighbours", neighbours)
+    reply = get(client_of(headwater, NOW), "/graph/lineage", node=DAILY, beyond="true")
+    assert edges_of(reply) >= {("load", "daily"), ("daily", "report")}
+    assert len(read) == times
 
 
 @pytest.mark.parametrize(
