@@ -8,7 +8,7 @@ arguments of ranking functions are WINDOW.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from typing import Any, Final
 
 from sqlglot import exp
@@ -37,9 +37,10 @@ _RANKING: Final = (
 _AGGREGATES: Final = frozenset(
     {"bool_and", "bool_or", "every", "json_object_agg", "jsonb_object_agg", "json_agg", "jsonb_agg",
      "group_concat_distinct", "approximate", "listaggdistinct", "hll", "mode", "checksum_agg",
-     "xmlagg", "product", "collect"}
+     "xmlagg", "product", "collect", "map_agg", "multimap_agg", "map_union", "histogram", "sum",
+     "max", "min", "avg", "count"}
 )  # fmt: skip
-"""Aggregate functions that sqlglot takes for unknown ones."""
+"""Aggregate functions that sqlglot takes for unknown ones; the plain ones behind a schema."""
 
 #: Arguments that only decide over the result.
 _DECIDING: Final[dict[type[Any], tuple[frozenset[str], str]]] = {
@@ -74,12 +75,27 @@ def parts_of(node: exp.Expr, how: str) -> Iterator[tuple[exp.Expr, str]]:
         deciding, decision = frozenset({"expression"}), labels.CONDITIONAL
     elif kind is exp.WithinGroup:
         how = composed(how, labels.AGGREGATION)
+    elif kind is exp.Window and node.args.get("over") == "KEEP":  # KEEP (DENSE_RANK LAST ORDER BY c)
+        decision = labels.CONDITIONAL
+    asking = _asking(node)
     for key, value in node.args.items():
         own = composed(decision, how) if key in deciding else how
         if isinstance(value, exp.Expr):
             yield value, own
         elif isinstance(value, list):
-            yield from ((item, own) for item in value if isinstance(item, exp.Expr))
+            for place, item in enumerate(value):
+                if isinstance(item, exp.Expr):
+                    yield item, composed(labels.CONDITIONAL, how) if place in asking else own
+
+
+def _asking(node: exp.Expr) -> Collection[int]:
+    """Places of the arguments that only decide: DECODE(a, 1, b, c) => 0, 1; sumIf(b, a > 1) => 1."""
+    last = len(node.expressions) - 1
+    if isinstance(node, exp.DecodeCase):
+        return {0, *range(1, last, 2)}
+    if isinstance(node, exp.CombinedAggFunc) and str(node.this).endswith("If"):
+        return {last}
+    return ()
 
 
 def _is_aggregate(node: exp.Expr) -> bool:

@@ -43,6 +43,7 @@ _FOLDING: Final[Mapping[NormalizationStrategy, tuple[Callable[[str], str], bool]
 _TWO_LEVELS: Final = frozenset({"mysql", "hive", "clickhouse", "doris", "starrocks", "teradata"})
 #: USE names a schema there, even where a catalog may stand before it.
 _SCHEMAS_USED: Final = _TWO_LEVELS | {"spark", "databricks", "trino", "presto", "athena", "duckdb"}
+_DEFAULT_SCHEMAS: Final = {"tsql": "dbo", "fabric": "dbo", "snowflake": "PUBLIC"}
 _FILE_FORMATS: Final = frozenset({"parquet", "csv", "json", "orc", "avro", "text", "delta"})
 
 
@@ -103,8 +104,15 @@ class SqlNames:
         return self.identifier(node)
 
     def parts(self, table: exp.Table) -> Parts:
-        """The name of a table as written: (database, schema, table), the last ones at least."""
-        return tuple(self._of_table(part) for part in table.parts if part.name)
+        """The name of a table as written: (database, schema, table), the last ones at least.
+
+        ``db..t`` has the default schema.
+        """
+        parts = tuple(self._of_table(part) for part in table.parts if part.name)
+        if table.args.get("catalog") is not None and not table.db and len(parts) == 2:
+            default = _DEFAULT_SCHEMAS.get(self._dialect, "public")
+            return (parts[0], self.path[0] if self.path else default, parts[1])
+        return parts
 
     def table(self, table: exp.Table) -> str:
         """The qualified name of a table; a path or URI stands as it is."""

@@ -35,14 +35,54 @@ def parse_tokens(tokens: Sequence[Token], text: str, dialect: str) -> exp.Expr |
     """The one statement that some tokens of a text are; raises as :func:`parse` does."""
     if dialect == "athena" and tokens:  # its DDL is Hive's, which its own reading tells
         return next(iter(parse(text[tokens[0].start : tokens[-1].end + 1], dialect)), None)
-    if tokens and tokens[0].token_type is TokenType.REPLACE:  # REPLACE INTO t SELECT …
-        first = tokens[0]
-        inserts = Token(TokenType.INSERT, "INSERT", first.line, first.col, first.start, first.end)
-        tokens = [inserts, *tokens[1:]]
-    if dialect in _COMPOUND and tokens and tokens[0].token_type is TokenType.UPDATE:
-        tokens = _spelled_out(tokens)
-    trees = _parsed(tokens, text, dialect)
+    trees = _parsed(_respelled(tokens, dialect), text, dialect)
     return trees[0] if len(trees) == 1 else None
+
+
+def _respelled(tokens: Sequence[Token], dialect: str) -> Sequence[Token]:
+    """Forms that sqlglot does not read, in ones that it reads."""
+    words = [token.text.upper() for token in tokens[:5]]
+    if words[:1] == ["REPLACE"]:  # REPLACE INTO t SELECT …
+        return [_as(tokens[0], TokenType.INSERT), *tokens[1:]]
+    if words[:3] == ["CREATE", "OR", "ALTER"]:
+        return [*tokens[:2], _as(tokens[2], TokenType.REPLACE), *tokens[3:]]
+    if words[:2] == ["SELECT", "INTO"] and dialect in _WITH_VARIABLES_FIRST:
+        return [tokens[0], *tokens[_behind_names(tokens, 2) :]]
+    if words[:1] == ["INSERT"] and "DIRECTORY" in words:
+        return _without_format(tokens, words.index("DIRECTORY") + 2)
+    if words[:1] == ["MERGE"] and [t.text.upper() for t in tokens[-2:]] == ["REMOVE", "DUPLICATES"]:
+        return [*tokens[:-2], *tokenize(_UPSERT, dialect)]
+    if dialect in _COMPOUND and words[:1] == ["UPDATE"]:
+        return _spelled_out(tokens)
+    return tokens
+
+
+_WITH_VARIABLES_FIRST: Final = frozenset({"postgres", "redshift"})  # SELECT INTO n count(*) FROM t
+_UPSERT: Final = "WHEN MATCHED THEN UPDATE SET * WHEN NOT MATCHED THEN INSERT *"
+
+
+def _as(token: Token, kind: TokenType) -> Token:
+    return Token(kind, kind.name, token.line, token.col, token.start, token.end)
+
+
+def _behind_names(tokens: Sequence[Token], place: int) -> int:
+    """The place behind ``STRICT a, b``."""
+    place += tokens[place : place + 1] != [] and tokens[place].text.upper() == "STRICT"
+    while place + 1 < len(tokens) and tokens[place + 1].text in {",", "."}:
+        place += 2
+    return place + 1
+
+
+def _without_format(tokens: Sequence[Token], place: int) -> Sequence[Token]:
+    """Without ``USING parquet OPTIONS (…)`` at a place."""
+    if [token.text.upper() for token in tokens[place : place + 1]] != ["USING"]:
+        return tokens
+    end = place + 2
+    if [token.text.upper() for token in tokens[end : end + 1]] == ["OPTIONS"]:
+        while end < len(tokens) and tokens[end].text != ")":
+            end += 1
+        end += 1
+    return [*tokens[:place], *tokens[end:]]
 
 
 _COMPOUND: Final = frozenset({"tsql", "fabric"})

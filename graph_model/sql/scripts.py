@@ -56,10 +56,18 @@ def pieces(text: str, dialect: str) -> Iterator[ScriptPiece]:
 _BODIES: Final = frozenset(
     {TokenType.HEREDOC_STRING, TokenType.RAW_STRING, TokenType.STRING, TokenType.NATIONAL_STRING}
 )
+_BLOCKS: Final = frozenset({TokenType.HEREDOC_STRING, TokenType.RAW_STRING})
 _ROUTINES: Final = frozenset({"PROCEDURE", "PROC", "FUNCTION", "TRIGGER"})
 _FOREIGN: Final = frozenset(
     {"JAVASCRIPT", "PYTHON", "JAVA", "SCALA", "PLPYTHON3U", "PLPYTHONU", "C"}
 )
+_BEFORE_KINDS: Final = frozenset(
+    {"OR", "REPLACE", "ALTER", "SECURE", "TEMP", "TEMPORARY", "DEFINER", "="}
+)
+_RUN_LATER: Final = frozenset({"TASK", "PIPE"})
+_WRITING: Final = frozenset({"BEGIN", "INSERT", "UPDATE", "DELETE", "MERGE"})
+#: Variables that a routine has without declaring them.
+_OF_ROUTINES: Final = frozenset({"new", "old", "sqlerrm", "sqlstate", "sqlcode", "found", "tg_op"})
 _TRANSACTION: Final = frozenset({"TRANSACTION", "TRAN", "WORK", "READ", "ISOLATION", ";", ""})
 #: Statements without lineage: to the next semicolon, or the next statement of T-SQL.
 _WITHOUT: Final = frozenset(
@@ -67,7 +75,8 @@ _WITHOUT: Final = frozenset(
      "FETCH", "OPEN", "CLOSE", "DEALLOCATE", "ANALYZE", "VACUUM", "GRANT", "REVOKE", "LOCK",
      "COMMENT", "EXPLAIN", "SHOW", "DESCRIBE", "DESC", "PREPARE", "GET", "NULL", "EXIT", "CONTINUE",
      "BREAK", "LEAVE", "ITERATE", "GOTO", "WAITFOR", "END", "REFRESH", "UNLOCK", "DBCC", "KILL",
-     "RESET", "DISCARD", "LISTEN", "NOTIFY", "CHECKPOINT", "OPTIMIZE", "MSCK", "REINDEX", "CLUSTER",
+     "RESET", "DISCARD", "LISTEN", "NOTIFY", "CHECKPOINT", "OPTIMIZE", "MSCK REPAIR", "REINDEX",
+     "CLUSTER",
      "LET", "LIST", "LS", "REMOVE", "PUT", "DECLARE", "SIGNAL", "RESIGNAL", "DELIMITER", "ADD",
      "UNCACHE"}
 )  # fmt: skip
@@ -76,7 +85,7 @@ _BEGINNINGS: Final = frozenset(
     {"SELECT", "INSERT", "UPDATE", "DELETE", "MERGE", "WITH", "CREATE", "ALTER", "DROP", "TRUNCATE",
      "EXEC", "EXECUTE", "DECLARE", "SET", "IF", "ELSE", "WHILE", "BEGIN", "END", "PRINT", "RETURN",
      "COMMIT", "ROLLBACK", "RAISERROR", "GO", "USE", "THROW", "WAITFOR", "DEALLOCATE", "CLOSE",
-     "OPEN"}
+     "OPEN", "FETCH"}
 )  # fmt: skip
 _LOOSE: Final = frozenset({"tsql", "fabric"})
 _DECLARING_INSIDE: Final = frozenset(
@@ -128,12 +137,16 @@ class _Splitter:
     def _next(self) -> Iterator[ScriptPiece]:
         word = self._word()
         reading = _READINGS.get(word)
-        if word == ";" or word == "GO":
+        if word in {";", "GO", ")"}:
             self._place += 1
         elif reading is not None:
             yield from reading(self)
-        elif word == "CREATE" and self._is_routine():
-            yield from self._routine()
+        elif word == "CREATE" and (kind := self._created()) in _ROUTINES:
+            yield from self._routine(kind)
+        elif word == "CREATE" and kind in _RUN_LATER:  # CREATE TASK x … AS INSERT INTO …
+            self._past({"AS"})
+        elif word == "CREATE" and kind == "STREAM":
+            self._to_end()
         elif word == "<" and self._word(1) == "<":  # <<label>>
             self._place += 5
         elif word in _WITHOUT or self._word(1) in {":=", ":"}:
@@ -154,6 +167,8 @@ class _Splitter:
             word = self._word()
             if word == "(":
                 depth += 1
+            elif word == ")" and depth <= 0:
+                return
             elif word == ")":
                 depth -= 1
             elif depth <= 0 and word == ";":
@@ -220,8 +235,11 @@ class _Splitter:
 
     def _for(self) -> Iterator[ScriptPiece]:
         """``FOR r IN SELECT … LOOP``, ``FOR EACH ROW``: the query reads, its loop is read on."""
+        named: set[str] = set()
         while not self._ends() and self._word() not in {"IN", "LOOP", "DO", ";"}:
+            named.add(self._tokens[self._place].text.lower())
             self._place += 1
+        self._variables |= named - {"for"}
         self._place += 1
         while self._word() in {"(", "REVERSE"}:
             self._place += 1
@@ -270,6 +288,10 @@ class _Splitter:
 
     def _declare(self) -> Iterator[ScriptPiece]:
         """Variables to BEGIN; a table variable of T-SQL is a temporary table of its columns."""
+        if "CURSOR" in {self._word(2), self._word(3)}:
+            while not self._ends() and self._word() not in {"SELECT", "WITH", ";"}:
+                self._place += 1
+            return
         if self._loose:
             start = self._place
             self._to_end()
@@ -279,10 +301,6 @@ class _Splitter:
         if self._dialect in _DECLARING_INSIDE:
             self._variables |= {self._tokens[self._place + 1 : self._place + 2][0].text.lower()}
             self._to_end()
-            return
-        if self._word(2) == "CURSOR" or self._word(3) == "CURSOR":
-            while not self._ends() and self._word() not in {"SELECT", "WITH", ";"}:
-                self._place += 1
             return
         self._place += 1
         self._declared()
@@ -299,6 +317,10 @@ class _Splitter:
     def _execute(self) -> Iterator[ScriptPiece]:
         start = self._place
         self._to_end()
+        last = self._tokens[self._place - 1]
+        if last.token_type in _BLOCKS and self._place - start == 3:  # EXECUTE IMMEDIATE $$ … $$
+            yield from self._quoted(last.text, frozenset())
+            return
         words = [token.text.upper() for token in self._tokens[start : start + 3]]
         text = words[1:2] == ["("] or self._tokens[min(start + 1, len(self._tokens) - 1)].token_type
         dynamic = (
@@ -321,7 +343,7 @@ class _Splitter:
             yield from self._execute()
         elif self._loose:
             self._place += 1
-            while not self._ends() and self._word() not in _BEGINNINGS | {";"}:
+            while not self._ends() and self._word() not in _BEGINNINGS | {";", "("}:
                 self._place += 1
         else:
             self._to_end()
@@ -336,25 +358,12 @@ class _Splitter:
 
     # --- procedures ------------------------------------------------------------------------------
 
-    def _is_routine(self) -> bool:
+    def _created(self) -> str:
+        """What CREATE makes: ``CREATE OR REPLACE PROCEDURE`` => PROCEDURE."""
         ahead = [self._word(number) for number in range(1, 6)]
-        for word in ahead:
-            if word in _ROUTINES:
-                return True
-            if word not in {
-                "OR",
-                "REPLACE",
-                "ALTER",
-                "SECURE",
-                "TEMP",
-                "TEMPORARY",
-                "DEFINER",
-                "=",
-            }:
-                return False
-        return False
+        return next((word for word in ahead if word not in _BEFORE_KINDS), "")
 
-    def _routine(self) -> Iterator[ScriptPiece]:
+    def _routine(self, kind: str) -> Iterator[ScriptPiece]:
         """Its body: a text in quotes, or the statements that follow."""
         start = self._place
         names = self._parameters()
@@ -371,8 +380,11 @@ class _Splitter:
         if self._is_body():
             yield from self._body(start, names)
             return
+        if kind == "FUNCTION" and self._word() == "(":  # the value of an expression
+            self._to_end()
+            return
         self._inside = True
-        self._variables |= names
+        self._variables |= names | _OF_ROUTINES
         if self._dialect in _DECLARING_WITHOUT_A_WORD and self._word() != "BEGIN":
             self._declared()
 
@@ -385,12 +397,12 @@ class _Splitter:
         words = {token.text.upper() for token in self._tokens[start : self._place]}
         if words & _FOREIGN and "LANGUAGE" in words:
             yield self._piece(PieceKind.FOREIGN, start)
-        elif "FUNCTION" not in words or "BEGIN" in text.upper():
+        elif "FUNCTION" not in words or _WRITING & set(text.upper().split()):
             yield from self._quoted(text, names)
 
     def _quoted(self, text: str, names: frozenset[str]) -> Iterator[ScriptPiece]:
         tokens = tokenize(text, self._dialect)
-        known = self._variables | names
+        known = self._variables | names | _OF_ROUTINES
         yield from _Splitter(text, tokens, self._dialect, known, inside=True).pieces()
 
     def _do(self) -> Iterator[ScriptPiece]:
@@ -428,6 +440,10 @@ class _Taken:
         self._selects = first in {"INSERT", "CREATE", "DECLARE"}
 
     def takes(self, word: str, before: str, after: str) -> bool:
+        if word == "FETCH":
+            return before in {"ROW", "ROWS"}  # OFFSET 5 ROWS FETCH NEXT 5 ROWS ONLY
+        if word == "ALTER" and self._first == "CREATE" and before == "OR":
+            return True
         if word == "MERGE" and after in {"JOIN", "INTO"} and before not in {"", ";"}:
             return after == "JOIN"
         if self._main == "MERGE" or self._first in {"ALTER"} or word == before:
