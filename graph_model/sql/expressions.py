@@ -75,7 +75,7 @@ def parts_of(node: exp.Expr, how: str) -> Iterator[tuple[exp.Expr, str]]:
         deciding, decision = frozenset({"expression"}), labels.CONDITIONAL
     elif kind is exp.WithinGroup:
         how = composed(how, labels.AGGREGATION)
-    elif kind is exp.Window and node.args.get("over") == "KEEP":  # KEEP (DENSE_RANK LAST ORDER BY c)
+    elif kind is exp.Window and node.args.get("over") == "KEEP":  # (DENSE_RANK LAST ORDER BY c)
         decision = labels.CONDITIONAL
     asking = _asking(node)
     for key, value in node.args.items():
@@ -89,7 +89,7 @@ def parts_of(node: exp.Expr, how: str) -> Iterator[tuple[exp.Expr, str]]:
 
 
 def _asking(node: exp.Expr) -> Collection[int]:
-    """Places of the arguments that only decide: DECODE(a, 1, b, c) => 0, 1; sumIf(b, a > 1) => 1."""
+    """Places of arguments that only decide: DECODE(a, 1, b, c) => 0, 1; sumIf(b, a > 1) => 1."""
     last = len(node.expressions) - 1
     if isinstance(node, exp.DecodeCase):
         return {0, *range(1, last, 2)}

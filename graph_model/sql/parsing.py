@@ -54,11 +54,26 @@ def _respelled(tokens: Sequence[Token], dialect: str) -> Sequence[Token]:
         return [*tokens[:-2], *tokenize(_UPSERT, dialect)]
     if dialect in _COMPOUND and words[:1] == ["UPDATE"]:
         return _spelled_out(tokens)
+    if dialect in _COMPOUND and words[:1] in (["DELETE"], ["WITH"]):
+        return _with_from(tokens)
     return tokens
 
 
 _WITH_VARIABLES_FIRST: Final = frozenset({"postgres", "redshift"})  # SELECT INTO n count(*) FROM t
 _UPSERT: Final = "WHEN MATCHED THEN UPDATE SET * WHEN NOT MATCHED THEN INSERT *"
+
+
+def _with_from(tokens: Sequence[Token]) -> Sequence[Token]:
+    """``DELETE t WHERE …`` => ``DELETE FROM t WHERE …``; ``DELETE x FROM t x`` has one already."""
+    verbs = [place for place, token in enumerate(tokens) if token.text.upper() == "DELETE"]
+    if not verbs:
+        return tokens
+    place = verbs[-1] + 1
+    words = [token.text.upper() for token in tokens[place:]]
+    before = words[: words.index("WHERE")] if "WHERE" in words else words
+    if "FROM" in before or not words:
+        return tokens
+    return [*tokens[:place], _as(tokens[place], TokenType.FROM), *tokens[place:]]
 
 
 def _as(token: Token, kind: TokenType) -> Token:

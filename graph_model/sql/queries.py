@@ -14,7 +14,7 @@ table whose columns are not known. Where several tables may have it, it is a gap
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Final, NamedTuple
 
 from sqlglot import exp
@@ -47,6 +47,10 @@ _MOST_ROUNDS: Final = 20  # of a recursive query, whose flows reach its columns 
 
 #: A column without an alias has the name of its function, or of the column that it casts.
 _NAMED_BY_FUNCTION: Final = frozenset({"postgres", "redshift", "materialize", "risingwave"})
+
+#: A table's name in an expression is its row.
+_ROWS_AS_VALUES: Final = frozenset({"postgres", "bigquery", "duckdb"})
+_METHODS: Final = frozenset({"value", "query", "exist", "nodes"})  # of XML in T-SQL
 
 #: Names that are session values, not columns, in one database or another.
 _NO_COLUMNS: Final = frozenset(
@@ -169,6 +173,8 @@ class QueryReader:
             return self._result(frame, self._all(frame, None))
         if isinstance(node, exp.Paren):
             return self.query(node.this, outer, commons)
+        if isinstance(node, exp.Pivot):  # PIVOT t ON …, UNPIVOT t ON … INTO NAME … VALUE …
+            return self._pivot_alone(node, SelectScope(outer), commons)
         self.gap(UNSUPPORTED, type(node).__name__)
         return SqlRelation(())
 
@@ -355,6 +361,8 @@ class QueryReader:
         if clause is not None:
             self.add(clause.this, frame, commons)
         self._around(node, frame, commons)
+        if node.args.get("match") is not None:
+            self.gap(UNSUPPORTED, "MATCH_RECOGNIZE")
         return frame
 
     def _around(self, node: exp.Expr, frame: SelectScope, commons: Commons) -> None:
@@ -437,6 +445,9 @@ class QueryReader:
             if isinstance(item, exp.Column) and not item.table:
                 name = self.names.identifier(item.this)
                 output = made.definite(name)
+                if output is None and aliases_first and name.upper() == "ALL":  # ORDER BY ALL
+                    yield from (flow for value in made.values for flow in value.flows)
+                    continue
                 if not aliases_first and any(s.relation.definite(name) for s in frame.sources):
                     output = None
             yield from output.flows if output else self.flows(item, frame, commons)
@@ -582,6 +593,10 @@ class QueryReader:
     ) -> None:
         """An item of FROM, with the joins that hang at it, as a source of the frame."""
         self.step()
+        if isinstance(node, exp.AtIndex):  # FROM t, t.items AS i AT place
+            place = self.names.identifier(node.expression)
+            frame.shared[place.lower()] = ColumnValue(place)
+            node = _as_table(node.this)
         alias = node.args.get("alias")
         columns = alias.columns if isinstance(alias, exp.TableAlias) else ()
         name = node.alias
@@ -617,8 +632,11 @@ class QueryReader:
         if isinstance(node, exp.Values):
             return self._values(node, SelectScope(frame), commons)
         if isinstance(node, exp.Subquery) and _is_join(node):
-            self.add(node.this, frame, commons)  # (a JOIN b ON …)
-            return None
+            inside = SelectScope(frame.parent) if node.alias else frame
+            self.add(node.this, inside, commons)  # (a JOIN b ON …)
+            if not node.alias:
+                return None
+            return self._result(inside, self._all(inside, None)).renamed(columns)
         if isinstance(node, exp.Query):
             bare = node.this if isinstance(node, exp.Subquery) else node
             lateral = self._dialect in {"bigquery"}
@@ -676,10 +694,15 @@ class QueryReader:
     ) -> SqlRelation:
         """Every column of explode, flatten and the like comes from all inputs."""
         arguments = [part for part, _ in parts_of(node, labels.IDENTITY)]
-        flows = {
-            flow for part in arguments for flow in self.flows(part, frame, commons)
-        }  # fmt: skip
-        return _closed(_exploded(frozenset(flows), columns, (node,)))
+        flows = {flow for part in arguments for flow in self.flows(part, frame, commons)}
+        made = _exploded(frozenset(flows), columns, (node,))
+        if made.otherwise is not None and not self._has_fields(node):
+            made.otherwise = replace(made.otherwise, element=False)
+        return _closed(made)
+
+    def _has_fields(self, node: exp.Expr) -> bool:
+        """Whether a name behind its alias is a field of the rows, not a column of the function."""
+        return self._dialect != "snowflake" and isinstance(node, exp.Explode | exp.Inline)
 
     def _unnested(
         self, node: exp.Unnest, frame: SelectScope, commons: Commons, columns: list[str]
@@ -758,6 +781,20 @@ class QueryReader:
         kept = [value for value in relation.values if value.name.lower() not in used]
         return SqlRelation([*kept, *made], relation.influences)
 
+    def _pivot_alone(self, node: exp.Pivot, frame: SelectScope, commons: Commons) -> SqlRelation:
+        """DuckDB's statements. The columns that a PIVOT makes are not known."""
+        self.add(node.this, frame, commons)
+        if not node.args.get("unpivot"):
+            self.gap(UNSUPPORTED, "PIVOT: its columns are in the data")
+            return self._result(frame, ())
+        into = node.args["into"]
+        listed = [self.column(column, frame) for column in node.expressions]
+        used = {value.name.lower() for value in listed}
+        kept = [v for v in self._all(frame, None) if v.name.lower() not in used]
+        flows = frozenset(flow for value in listed for flow in value.flows)
+        measures = [ColumnValue(self.names.identifier(c.this), flows) for c in into.expressions]
+        return self._result(frame, [*kept, ColumnValue(into.this.name), *measures])
+
     # --- joins -----------------------------------------------------------------------------------
 
     def join(self, join: exp.Join, frame: SelectScope, commons: Commons) -> None:
@@ -815,15 +852,56 @@ class QueryReader:
 
     def column(self, node: exp.Column, frame: SelectScope) -> ColumnValue:
         """What a name means; without flows where that is a gap."""
+        if isinstance(node.this, exp.Parameter):
+            return self._numbered(node.this, (self.names.identifier(node.args["table"]),), frame)
         parts = tuple(self.names.identifier(part) for part in node.parts)
         if len(parts) > 1:
             return self._qualified(parts, frame)
-        found = self._bare(parts[0], frame)
-        if found is None:
+        value = self._bare(parts[0], frame)
+        row = next(self._answering(parts, frame), None)
+        if row is not None and (value is None or self._is_row(row, value)):
+            return self._row(parts[0], [row])
+        if value is None:
             if parts[0].lower() not in self._variables | _NO_COLUMNS:
                 self.gap(UNRESOLVED, f"{parts[0]}: no table has it")
             return ColumnValue(parts[0], texts=(node,))
-        return found
+        return value
+
+    def _is_row(self, source: FromItem, value: ColumnValue) -> bool:
+        """Whether ``t`` in ``count(t)`` is the whole row, where the columns of t are not known."""
+        opens = source.relation.opens
+        guessed = {((opens[0].tables[0], value.name), labels.IDENTITY)} if opens else set()
+        return self._dialect in _ROWS_AS_VALUES and value.flows == guessed != set()
+
+    @staticmethod
+    def _answering(qualifier: Parts, frame: SelectScope) -> Iterator[FromItem]:
+        """The sources that a qualifier may mean, innermost first."""
+        at: SelectScope | None = frame
+        while at is not None:
+            yield from (source for source in at.sources if source.answers(qualifier))
+            at = at.parent
+
+    def _row(self, name: str, sources: Sequence[FromItem]) -> ColumnValue:
+        """``to_json(t)``, ``hash(t.*)``: all columns of a table at once."""
+        values = [value for source in sources for value in self._columns(source)]
+        if stars := {table for value in values for table in value.tables}:
+            self.gap(STAR, f"* of {', '.join(sorted(stars))}")
+        flows = frozenset(flow for value in values for flow in value.flows)
+        self.step(1 + len(values) + len(flows))
+        return ColumnValue(name, stepped(flows, labels.TRANSFORMATION))
+
+    def _numbered(self, node: exp.Parameter, qualifier: Parts, frame: SelectScope) -> ColumnValue:
+        """``$2``, ``t.$2`` of Snowflake: the second column."""
+        name = f"${node.name}"
+        among = self._answering(qualifier, frame) if qualifier else iter(frame.sources)
+        source = next(among, None)
+        if source is None:
+            return ColumnValue(name)
+        if source.relation.is_open:
+            return self._of_source(source, name)
+        place = int(node.name) if node.name.isdecimal() and len(node.name) < 6 else 0
+        values = source.relation.values
+        return values[place - 1] if 0 < place <= len(values) else ColumnValue(name)
 
     def _qualified(self, parts: Parts, frame: SelectScope) -> ColumnValue:
         """``t.a``; where no table is called t, the field a of a struct."""
@@ -927,21 +1005,39 @@ class QueryReader:
         while stack:
             self.step()
             node, how = stack.pop()
-            if isinstance(node, exp.Column):
-                if not isinstance(node.this, exp.Star) and not isinstance(node, exp.Pseudocolumn):
+            if isinstance(node, exp.Column) and isinstance(node.this, exp.Star):
+                parts = tuple(self.names.identifier(part) for part in node.parts[:-1])
+                row = self._row("*", list(self._answering(parts, frame))[:1])
+                found |= stepped(row.flows, how)
+            elif isinstance(node, exp.Star) and not isinstance(node.parent, exp.Count):
+                found |= stepped(self._row("*", frame.sources).flows, how)
+            elif isinstance(node, exp.Column):
+                if not isinstance(node, exp.Pseudocolumn):
                     found |= stepped(self.column(node, frame).flows, how)
+            elif self._dialect == "snowflake" and isinstance(node, exp.Parameter):
+                found |= stepped(self._numbered(node, (), frame).flows, how)
             elif isinstance(node, exp.Query | exp.Exists):
                 found |= self._inner(node, frame, commons, how)
             elif isinstance(node, exp.Dot):
                 found |= stepped(self._dotted(node, frame, commons).flows, how)
             elif isinstance(node, exp.Window) and node.args.get("alias") is not None:
-                window = frame.windows.get(self.names.identifier(node.args["alias"]))
-                if window is not None:
+                for window in self._windows(node, frame):
                     stack.extend(parts_of(window, how))
                 stack.extend(parts_of(node, how))
             elif not isinstance(node, exp.Identifier | exp.Literal | exp.DataType):
                 stack.extend(parts_of(node, how))
         return frozenset(found) if found else NOTHING
+
+    def _windows(self, node: exp.Expr, frame: SelectScope) -> Iterator[exp.Expr]:
+        """The named windows behind OVER: ``w2 AS (w1 ORDER BY c)`` is w2 and w1."""
+        for _ in frame.windows:
+            self.step()
+            alias = node.args.get("alias")
+            window = frame.windows.get(self.names.identifier(alias)) if alias is not None else None
+            if window is None:
+                return
+            yield window
+            node = window
 
     def _dotted(self, node: exp.Dot, frame: SelectScope, commons: Commons) -> ColumnValue:
         """``a.b.c.d.e``, ``f(x).y``: the field of what stands before the dot."""
@@ -950,6 +1046,9 @@ class QueryReader:
         while isinstance(inner, exp.Dot):
             if isinstance(inner.expression, exp.Identifier):
                 names.append(self.names.identifier(inner.expression))
+            elif isinstance(inner.expression, exp.Func):
+                made = self._called(inner, frame, commons)
+                return self._fields(made, tuple(reversed(names)))
             inner = inner.this
         while isinstance(inner, exp.Paren):
             inner = inner.this
@@ -957,6 +1056,18 @@ class QueryReader:
             return ColumnValue(inner.name)  # a variable of a lambda: its array flows already
         value = self.value(inner, "", frame, commons)
         return self._fields(value, tuple(reversed(names)))
+
+    def _called(self, node: exp.Dot, frame: SelectScope, commons: Commons) -> ColumnValue:
+        """``dbo.f(a)``, ``t.doc.query('…')``: the value of a method is of its document."""
+        flows = self.flows(node.expression, frame, commons)
+        before = node.this
+        names = list(before.flatten()) if isinstance(before, exp.Dot) else [before]
+        if not all(isinstance(name, exp.Identifier) for name in names):
+            flows |= self.flows(before, frame, commons, labels.TRANSFORMATION)
+        elif node.expression.name.lower() in _METHODS:
+            column = exp.column(*reversed(names[-3:]))
+            flows |= stepped(self.column(column, frame).flows, labels.TRANSFORMATION)
+        return ColumnValue(node.expression.name, flows, (node,))
 
     def _inner(self, node: exp.Expr, frame: SelectScope, commons: Commons, how: str) -> Flows:
         """A subquery in an expression: its columns flow, and its conditions decide."""
@@ -974,6 +1085,17 @@ class QueryReader:
             self.step(len(influence.leaves))
             found.update((leaf, deciding) for leaf in influence.leaves)
         return frozenset(found)
+
+
+def _as_table(node: exp.Expr) -> exp.Expr:
+    """``t.items AS i`` as a table of FROM."""
+    named = node.this if isinstance(node, exp.Alias) else node
+    if not isinstance(named, exp.Column):
+        return node
+    table = exp.Table(this=named.this, db=named.args.get("table"))
+    if isinstance(node, exp.Alias):
+        table.set("alias", exp.TableAlias(this=node.args["alias"]))
+    return table
 
 
 # --- the parts of a query ------------------------------------------------------------------------

@@ -19,7 +19,7 @@ from graph_model import labels
 from graph_model.errors import InvalidFields
 from graph_model.sql.expressions import Mask, Texts
 from graph_model.sql.names import DIALECTS, Leaf, SqlNames, column_text
-from graph_model.sql.parsing import parse_tokens
+from graph_model.sql.parsing import parse_tokens, tokenize
 from graph_model.sql.queries import (
     MOST_STEPS,
     STAR,
@@ -43,6 +43,8 @@ LARGE: Final = "too-large"
 DYNAMIC: Final = "dynamic-sql"
 CALLED: Final = "called-procedure"
 FOREIGN: Final = "other-language"
+_PUT_TOGETHER: Final = "SQL that is put together when it runs"
+_ELSEWHERE: Final = "its statements are not in this text"
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,7 +148,7 @@ class _Script:
                 del self._statements[self._transaction :]
                 self._transaction = None
         elif piece.kind is PieceKind.DYNAMIC:
-            self._only(SqlGap(DYNAMIC, "SQL that is put together when it runs"))
+            self._only(SqlGap(DYNAMIC, _PUT_TOGETHER))
         elif piece.kind is PieceKind.FOREIGN:
             self._only(SqlGap(FOREIGN, "a procedure that is not written in SQL"))
         elif piece.kind is PieceKind.CALL:
@@ -170,13 +172,11 @@ class _Script:
         if len(words) > 4 and words[1].lower() == "sp_rename" and words[3] == ",":
             old, new = (exp.to_table(w, dialect=self._dialect) for w in (words[2], words[4]))
             statements = Statements(self._reader(frozenset()), self._temporary, frozenset())
-            effect = StatementEffect(
-                renames=[(self._names.table(old), statements.beside(old, new))]
-            )
-            self._rename(effect, [])
+            statements.rename(old, new)
+            self._rename(statements.made, [])
             return
         name = "".join(_name_of(words[1:]))
-        self._only(SqlGap(CALLED, f"{name[:100]}: its statements are not in this text"))
+        self._only(SqlGap(CALLED, f"{name[:100]}: {_ELSEWHERE}"))
 
     def _reader(self, variables: frozenset[str]) -> QueryReader:
         return QueryReader(
@@ -301,7 +301,7 @@ class _Script:
 
     def _rename(self, effect: StatementEffect, gaps: Sequence[SqlGap]) -> None:
         """What the script wrote under the old name is the new table's; another table is moved."""
-        self._steps_left -= 3 * len(self._statements)
+        self._steps_left -= (2 + len(effect.renames)) * len(self._statements)
         if self._steps_left < 0:
             self._only(SqlGap(LARGE, "the tables that are renamed are too many to be followed"))
             return
@@ -415,6 +415,11 @@ def _moved(piece: ScriptPiece, statements: Statements, dialect: str) -> Statemen
     words = [token.text.upper() for token in piece.tokens]
     if words[1:2] != ["TABLE"]:
         return None
+    if words[-3:-1] == ["SET", "SCHEMA"]:
+        named = "".join(_name_of([token.text for token in piece.tokens[2:7]]))
+        old = exp.to_table(named, dialect=dialect)
+        statements.rename(old, exp.to_table(f"{piece.tokens[-1].text}.{old.name}", dialect=dialect))
+        return statements.made
     for verb, before, backwards in _MOVES:
         if verb in words and before in words[words.index(verb) :]:
             changed = "".join(token.text for token in piece.tokens[2 : words.index(verb)])
@@ -459,4 +464,50 @@ def _until(tokens: Sequence[object], words: frozenset[str]) -> Iterator[str]:
         yield text
 
 
-_SPECIAL: Final = {"UNLOAD": _unload, "ALTER": _moved, "SET": _search_path}
+def _inserted(piece: ScriptPiece, statements: Statements, dialect: str) -> StatementEffect | None:
+    """INSERT INTO t EXEC p: what the procedure returns is not in this text."""
+    words = [token.text.upper() for token in piece.tokens]
+    place = next((p for p, word in enumerate(words) if word in {"EXEC", "EXECUTE"}), 0)
+    if not place or dialect not in {"tsql", "fabric"} or "SELECT" in words[:place]:
+        return None
+    tree = parse_tokens(
+        [*piece.tokens[:place], *tokenize("VALUES (NULL)", dialect)], piece.text, dialect
+    )
+    effect = statements.effect(tree) if tree is not None else StatementEffect()
+    name = "".join(_name_of([token.text for token in piece.tokens[place + 1 :]]))
+    if words[place + 1 : place + 2] == ["("] or name.lower().endswith("sp_executesql"):
+        statements.gap(DYNAMIC, _PUT_TOGETHER)
+    else:
+        statements.gap(CALLED, f"{name[:100]}: {_ELSEWHERE}")
+    return effect
+
+
+def _loaded(piece: ScriptPiece, statements: Statements, dialect: str) -> StatementEffect | None:
+    """LOAD DATA INFILE 'path' INTO TABLE t."""
+    words = [token.text.upper() for token in piece.tokens]
+    if "INFILE" not in words or "TABLE" not in words:
+        return None
+    path = piece.tokens[min(words.index("INFILE") + 1, len(words) - 1)].text
+    name = "".join(_name_of([token.text for token in piece.tokens[words.index("TABLE") + 1 :]]))
+    return statements.loaded(path, exp.to_table(name, dialect=dialect))
+
+
+def _renamed(piece: ScriptPiece, statements: Statements, dialect: str) -> StatementEffect | None:
+    """RENAME TABLE a TO b, c TO d."""
+    words = [token.text for token in piece.tokens]
+    starts = [2, *(place + 1 for place, word in enumerate(words) if word.upper() in {"TO", ","})]
+    names = ("".join(_name_of(words[start : start + 5])) for start in starts)
+    tables = [exp.to_table(name, dialect=dialect) for name in names]
+    for old, new in zip(tables[::2], tables[1::2], strict=False):
+        statements.rename(old, new)
+    return statements.made
+
+
+_SPECIAL: Final = {
+    "UNLOAD": _unload,
+    "ALTER": _moved,
+    "SET": _search_path,
+    "INSERT": _inserted,
+    "LOAD": _loaded,
+    "RENAME": _renamed,
+}

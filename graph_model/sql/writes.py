@@ -76,12 +76,15 @@ class Statements:
         self._names: SqlNames = reader.names
         self._temporary = temporary
         self._variables = variables
-        self._effect = StatementEffect()
+        self.made = StatementEffect()
+
+    def gap(self, code: str, detail: str) -> None:
+        self._reader.gap(code, detail)
 
     def effect(self, node: exp.Expr) -> StatementEffect:
         """Statements of no kind that is known have the gap UNSUPPORTED."""
         self._read(node, {})
-        return self._effect
+        return self.made
 
     def _read(self, node: exp.Expr, commons: Commons) -> None:
         for kind, read in _KINDS:
@@ -104,11 +107,11 @@ class Statements:
 
     def _taken(self, relation: SqlRelation) -> Sequence[ColumnValue]:
         if relation.influences is not None:
-            self._effect.influences.inner.append(relation.influences)
+            self.made.influences.inner.append(relation.influences)
         return relation.values
 
     def _write(self, table: str, values: Iterable[ColumnValue], **marks: bool) -> None:
-        self._effect.writes.append(TableWrite(table, list(values), **marks))
+        self.made.writes.append(TableWrite(table, list(values), **marks))
 
     def _target(self, node: exp.Expr) -> tuple[str, exp.Table | None]:
         """The name of what is written, and its table node."""
@@ -147,7 +150,7 @@ class Statements:
         values = self._taken(relation)
         table = into.this if into is not None else None
         if not isinstance(table, exp.Table) or table.name.lower() in self._variables:
-            self._effect.writes.append(TableWrite(None, values))
+            self.made.writes.append(TableWrite(None, values))
             return
         temporary = (into is not None and bool(into.args.get("temporary"))) or _is_hash(table)
         self._write(self._name(table), values, made=True, temporary=temporary)
@@ -165,17 +168,26 @@ class Statements:
         if temporary and named is not None:
             table = self._names.text(self._names.parts(named))
         columns = self._listed(node.this)
-        copied = next((mark.this for mark in marks if isinstance(mark, exp.LikeProperty)), None)
+        like = (item for item in (*marks, *node.this.expressions))
+        copied = next((item.this for item in like if isinstance(item, exp.LikeProperty)), None)
         clone = node.args.get("clone")
         body = node.expression
         if isinstance(clone, exp.Clone) and isinstance(clone.this, exp.Table):
             relation = self._reader.query(clone.this, None, commons)
             self._write(table, self._taken(relation), made=True, temporary=temporary)
-        elif isinstance(body, exp.Query | exp.Values | exp.Table | exp.Subquery):
+        elif isinstance(body, _QUERIES):
             relation = self._reader.query(body, None, commons).renamed(columns)
+            into = [mark.this for mark in marks if isinstance(mark, exp.ToTableProperty)]
+            if into:  # CREATE MATERIALIZED VIEW v TO t
+                self._write(self._name(into[0]), self._taken(relation))
+                return
             view = node.kind == "VIEW"
             values = self._taken(relation)
             self._write(table, values, made=True, temporary=temporary, view=view)
+        elif temporary and (path := _path_of(marks)):  # … USING parquet OPTIONS (path '…')
+            self._reader.reads[path] = None
+            values = base_table(path, None).values
+            self._write(table, values, made=True, temporary=True)
         else:
             if copied is not None:
                 columns = list(self._columns(self._name(copied)) or ())
@@ -215,10 +227,10 @@ class Statements:
     # --- INSERT ----------------------------------------------------------------------------------
 
     def insert(self, node: exp.Insert, commons: Commons) -> None:
-        body = node.expression
+        body = node.expression or node.args.get("source")  # INSERT INTO t TABLE s
         if isinstance(body, exp.Tuple):
             body = exp.Values(expressions=[body])
-        if isinstance(body, exp.Query | exp.Values | exp.Table | exp.Subquery):
+        if isinstance(body, _QUERIES):
             relation = self._reader.query(body, None, commons)
         else:
             relation = SqlRelation(())
@@ -237,6 +249,7 @@ class Statements:
         ]
         paired = list(self._paired(table, named, values, columns, bool(node.args.get("by_name"))))
         self._write(table, paired)
+        self._output(node, table, SqlRelation(paired))
         self._conflict(node, table, named, paired, commons)
 
     def _paired(
@@ -299,6 +312,23 @@ class Statements:
             elif isinstance(item, exp.Identifier):
                 moving.append(self._names.identifier(item))
         return fixed, moving
+
+    def _output(self, node: exp.Expr, table: str, inserted: SqlRelation | None = None) -> None:
+        """T-SQL's OUTPUT inserted.a, deleted.b INTO u (a, b)."""
+        clause = node.args.get("returning")
+        into = clause.args.get("into") if clause is not None else None
+        if clause is None or not into:
+            return
+        columns = [self._names.identifier(_last(column)) for column in into.expressions]
+        named = exp.to_table(into.name) if isinstance(into, exp.Anonymous) else into
+        changed = self._relation(table)
+        frame = SelectScope(None, [FromItem(("deleted",), changed)])
+        frame.sources.append(FromItem(("inserted",), inserted or changed))
+        values = [
+            self._reader.value(item, item.output_name, frame, {}) for item in clause.expressions
+        ]
+        written = self._name(named)
+        self._write(written, list(self._paired(written, named, values, columns, False)))
 
     def _conflict(
         self,
@@ -368,7 +398,8 @@ class Statements:
             table
             for key in ("from_", "using")
             for part in _listed_nodes(node.args.get(key))
-            for table in part.find_all(exp.Table)
+            for table in part.dfs(prune=lambda inner: isinstance(inner, exp.Select))
+            if isinstance(table, exp.Table)
         ]
         name = self._names.parts(named)
         behind = next(
@@ -381,20 +412,44 @@ class Statements:
         ) or next(
             (t for t in inside if not t.alias and self._names.parts(t)[-1:] == name[-1:]), None
         )
-        target = self._name(behind if behind is not None else named)
+        changed = behind if behind is not None else named
+        stored = self._stored(changed, commons)
+        target = self._name(stored)
         frame = SelectScope()
-        if behind is None:
+        if behind is None and stored is not named:
+            self._reader.add(named, frame, commons)
+        elif behind is None:
             frame.sources.append(self._source(target, named))
         for part in _listed_nodes(node.args.get("from_")) + _listed_nodes(node.args.get("using")):
             self._reader.add(part.this if isinstance(part, exp.From) else part, frame, commons)
-        if behind is not None:
-            self._reader.reads.pop(target, None)
+        if stored is not named:
+            self._unread_target(node, target, (named, changed, stored))
         for join in named.args.get("joins") or ():
             self._reader.join(join, frame, commons)
-        self._effect.influences.inner.append(frame.influences)
+        self.made.influences.inner.append(frame.influences)
         aliases = {t.alias_or_name.lower(): self._name(t) for t in named.find_all(exp.Table)}
         aliases |= {t.alias_or_name.lower(): self._name(t) for t in inside}
+        aliases[changed.alias_or_name.lower()] = target
         return target, frame, aliases
+
+    def _stored(self, table: exp.Table, commons: Commons) -> exp.Table:
+        """``WITH x AS (SELECT … FROM t) DELETE FROM x``: t."""
+        while (common := commons.get(".".join(self._names.parts(table)))) is not None:
+            clause = common.node.this.args.get("from_")
+            if clause is None or not isinstance(clause.this, exp.Table):
+                break
+            table, commons = clause.this, common.around
+        return table
+
+    def _unread_target(self, node: exp.Expr, target: str, changed: tuple[exp.Table, ...]) -> None:
+        """The ``changed`` one of FROM is no read of the table; another one of its name is."""
+        known = {id(table) for table in changed}
+        if not any(
+            self._name(table) == target
+            for table in node.find_all(exp.Table)
+            if id(table) not in known
+        ):
+            self._reader.reads.pop(target, None)
 
     def update(self, node: exp.Update, commons: Commons) -> None:
         named = node.this
@@ -411,6 +466,7 @@ class Statements:
         for table, assigned in tables.items():
             if assigned or table == target:
                 self._assign(assigned, table, frame, commons, NOTHING)
+        self._output(node, target)
 
     def _filter(self, node: exp.Update | exp.Delete, frame: SelectScope, commons: Commons) -> None:
         """The WHERE of an UPDATE or a DELETE selects rows, as any WHERE does."""
@@ -473,20 +529,22 @@ class Statements:
             inside = [named, *named.find_all(exp.Table)]
             name = first.name.lower()
             behind = next((t for t in inside if t.alias_or_name.lower() == name), first)
-            target = self._name(behind)
-            self._reader.reads.pop(target, None)
-            self._effect.influences.inner.append(frame.influences)
+            stored = self._stored(behind, commons)
+            target = self._name(stored)
+            self._unread_target(node, target, (first, behind, stored))
+            self.made.influences.inner.append(frame.influences)
         else:
             target, frame, _ = self._changed(node, named, commons)
         self._filter(node, frame, commons)
         self._write(target, ())
+        self._output(node, target)
 
     def merge(self, node: exp.Merge, commons: Commons) -> None:
         named = node.this
         target = self._name(named)
         frame = SelectScope(None, [self._source(target, named)])
         self._reader.add(node.args["using"], frame, commons)
-        self._effect.influences.inner.append(frame.influences)
+        self.made.influences.inner.append(frame.influences)
         if (condition := node.args.get("on")) is not None:
             self._reader.influence(labels.JOIN, condition, frame, commons)
         self._write(target, ())
@@ -559,9 +617,7 @@ class Statements:
         relation = self._reader.query(source, None, commons)
         values = list(self._taken(relation))
         for file in files or [""]:
-            self._write(file, values) if file else self._effect.writes.append(
-                TableWrite(None, values)
-            )
+            self._write(file, values) if file else self.made.writes.append(TableWrite(None, values))
 
     def export(self, node: exp.Export, commons: Commons) -> None:
         """EXPORT DATA OPTIONS (uri = 'gs://…') AS SELECT …."""
@@ -574,13 +630,21 @@ class Statements:
         del commons
         if (path := node.args.get("inpath")) is not None:
             self._reader.reads[path.name] = None
+        for literal in node.find_all(exp.Literal):  # FROM FILES (uris = ['gs://…'])
+            if literal.is_string and "://" in literal.this:
+                self._reader.reads[literal.this] = None
         self._write(self._target(node.this)[0], ())
+
+    def loaded(self, path: str, table: exp.Table) -> StatementEffect:
+        self._reader.reads[path] = None
+        self._write(self._name(table), ())
+        return self.made
 
     def unload(self, query: exp.Expr, place: str) -> StatementEffect:
         """UNLOAD ('SELECT …') TO 's3://…'."""
         relation = self._reader.query(query, None, {})
         self._write(place, self._taken(relation))
-        return self._effect
+        return self.made
 
     # --- ALTER, DROP, USE ------------------------------------------------------------------------
 
@@ -591,27 +655,37 @@ class Statements:
         old = self._name(node.this)
         for action in node.args.get("actions") or ():
             if isinstance(action, exp.AlterRename) and isinstance(action.this, exp.Table):
-                self._effect.renames.append((old, self.beside(node.this, action.this)))
+                self.rename(node.this, action.this)
             elif isinstance(action, exp.SwapTable) and isinstance(action.this, exp.Table):
-                self._effect.swaps.append((old, self._name(action.this)))
+                self.made.swaps.append((old, self._name(action.this)))
 
-    def beside(self, old: exp.Table, new: exp.Table) -> str:
-        """``ALTER TABLE sales.a RENAME TO b``: sales.b."""
+    def rename(self, old: exp.Table, new: exp.Table) -> None:
+        """``ALTER TABLE sales.a RENAME TO b``: to sales.b."""
         parts = self._names.parts(new)
         if len(parts) == 1:
             parts = (*self._names.parts(old)[:-1], *parts)
-        return self._names.text(self._names.qualified(parts))
+        self.made.renames.append((self._name(old), self._names.text(self._names.qualified(parts))))
 
     def append(self, target: exp.Table, source: exp.Table) -> StatementEffect:
         """ALTER TABLE t APPEND FROM s: the rows of s are moved, by the names of its columns."""
         relation = self._reader.query(source, None, {})
         self._write(self._name(target), self._taken(relation))
-        return self._effect
+        return self.made
+
+    def truncate(self, node: exp.TruncateTable, commons: Commons) -> None:
+        """A temporary table has its columns, and nothing in them."""
+        del commons
+        for table in node.expressions:
+            name = self._name(table)
+            kept = self._temporary.get(name)
+            if kept is not None:
+                values = [ColumnValue(v.name) for v in kept.relation.values if not v.tables]
+                self._temporary[name] = Temporary(SqlRelation(values), frozenset())
 
     def drop(self, node: exp.Drop, commons: Commons) -> None:
         del commons
         tables = [node.this, *(node.args.get("expressions") or ())]
-        self._effect.dropped += [self._name(t) for t in tables if isinstance(t, exp.Table)]
+        self.made.dropped += [self._name(t) for t in tables if isinstance(t, exp.Table)]
 
     def use(self, node: exp.Use, commons: Commons) -> None:
         del commons
@@ -625,9 +699,10 @@ class Statements:
     def search(self, path: str) -> StatementEffect:
         """SET search_path TO a, b."""
         self._names.search_path(path)
-        return self._effect
+        return self.made
 
 
+_QUERIES: Final = (exp.Query, exp.Values, exp.Table, exp.Pivot)
 _KINDS: Final[tuple[tuple[Any, Callable[[Statements, Any, Commons], None]], ...]] = (
     (exp.Create, Statements.create),
     (exp.MultitableInserts, Statements.multiple),
@@ -643,10 +718,11 @@ _KINDS: Final[tuple[tuple[Any, Callable[[Statements, Any, Commons], None]], ...]
     (exp.Use, Statements.use),
     (exp.Cache, Statements.cache),
     (exp.Declare, Statements.declare),
-    (exp.Query | exp.Values | exp.Table | exp.Subquery, Statements.select),
+    (exp.TruncateTable, Statements.truncate),
+    (_QUERIES, Statements.select),
 )
 _WITHOUT_LINEAGE: Final = (
-    exp.TruncateTable, exp.Transaction, exp.Commit, exp.Rollback, exp.Semicolon, exp.Command,
+    exp.Transaction, exp.Commit, exp.Rollback, exp.Semicolon, exp.Command,
     exp.Analyze, exp.Comment, exp.Describe, exp.Grant, exp.Kill, exp.Pragma, exp.Show, exp.Refresh,
     exp.Return, exp.Set, exp.Attach, exp.Detach, exp.Uncache,
 )  # fmt: skip
@@ -690,4 +766,13 @@ def _place(node: exp.Expr) -> str:
     """A file or stage of a COPY: a text in quotes, ``@stage/path``, a folder."""
     if isinstance(node, exp.Subquery):
         return ""
-    return str(node.name)
+    return "" if node.name.lower() in {"stdin", "stdout"} else str(node.name)
+
+
+def _path_of(marks: Sequence[exp.Expr]) -> str:
+    """The path among OPTIONS, or the LOCATION."""
+    for mark in marks:
+        for option in mark.expressions if isinstance(mark, exp.OptionsProperty) else ():
+            if option.name.lower() == "path":
+                return str(option.args["value"].name)
+    return ""

@@ -1,4 +1,4 @@
-"""Statements of eight dialects against what they do, worked out by hand (tests/fixtures/sql)."""
+"""Statements of many dialects against what they do, worked out by hand (tests/fixtures/sql)."""
 
 from __future__ import annotations
 
