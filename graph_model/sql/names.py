@@ -51,14 +51,23 @@ class SqlNames:
     """The names of one text. USE, SET search_path and the tables that the text makes change it."""
 
     def __init__(
-        self, dialect: str, database: str, schema: str, schemas: Mapping[str, Sequence[str]]
+        self,
+        dialect: str,
+        database: str,
+        schema: str,
+        schemas: Mapping[str, Sequence[str]],
+        *,
+        folded: bool = True,
     ) -> None:
         """``dialect`` is sqlglot's name; ``schemas`` the columns of ``schema.table``, in order;
-        ``schema`` a default schema, or several with commas between (a search path).
+        ``schema`` a default schema, or several with commas between (a search path). Names that are
+        not ``folded`` stay as they are written.
         """
         self._dialect = dialect
         self._fold, self._fold_quoted = _FOLDING[
-            Dialect.get_or_raise(dialect).NORMALIZATION_STRATEGY
+            Dialect.get_or_raise(dialect or None).NORMALIZATION_STRATEGY
+            if folded
+            else NormalizationStrategy.CASE_SENSITIVE
         ]
         self.database = self._folded(database.strip())
         self.search_path(schema)
@@ -147,10 +156,10 @@ class SqlNames:
     def columns(self, table: str) -> tuple[str, ...] | None:
         """The columns of a qualified table, in order; None where no schema tells them."""
         parts = tuple(map(str.lower, split_name(table)))
-        found = self._declared.get(parts)
-        if found is None and len(parts) > 2:  # a schema that does not say its database
-            found = self._declared.get(parts[1:])
-        return self._ends.get(parts) if found is None else found
+        columns = self._declared.get(parts)
+        if columns is None and len(parts) > 2:  # a schema that does not say its database
+            columns = self._declared.get(parts[1:])
+        return self._ends.get(parts) if columns is None else columns
 
     def declare(self, table: str, columns: tuple[str, ...]) -> None:
         """The columns of a table. An end of its name that two tables share names neither."""

@@ -187,7 +187,7 @@ class QueryReader:
             recursive = bool(clause.args.get("recursive"))
             recursive = recursive or self._dialect in _RECURSIVE_WITHOUT_A_WORD
             name = self.names.identifier(common.args["alias"].this)
-            known[name] = Common(common, dict(known), recursive, outer)
+            known[name.lower()] = Common(common, dict(known), recursive, outer)
         return known
 
     def _common(self, common: Common) -> SqlRelation:
@@ -222,15 +222,17 @@ class QueryReader:
         self, common: Common, node: exp.SetOperation, name: str, columns: list[str]
     ) -> SqlRelation:
         """The first branch begins; the others are read until no column gains a source."""
-        spine = _spine(node)
+        first, operations = _spine(node)
         around = self.commons(node, common.outer, common.around)
-        made = self.query(spine[0], common.outer, around).renamed(columns)
+        made = self.query(first, common.outer, around).renamed(columns)
         gaps = dict(self.gaps)
         for _ in range(_MOST_ROUNDS):
             self.gaps = dict(gaps)  # of the last round alone
             itself = Common(common.node, {}, recursive=False, outer=None, relation=made)
-            inside = {**around, name: itself}
-            branches = [self.query(one, common.outer, inside) for one in spine[1:]]
+            inside = {**around, name.lower(): itself}
+            branches = [
+                self.query(operation.expression, common.outer, inside) for operation in operations
+            ]
             united = self._united(made, branches, node)
             if [v.flows for v in united.values] == [v.flows for v in made.values]:
                 return united
@@ -245,13 +247,18 @@ class QueryReader:
             frame = SelectScope(outer)
             self.add(node, frame, commons)
             return self._result(frame, self._all(frame, None))
-        made = self.query(inner, outer, commons)
-        if node.args.get("order") is not None:
-            frame = SelectScope(outer, [FromItem((), made)])
-            frame.influences.inner.append(made.influences or Influences())
-            self._ordered(node, frame, commons, made)
-            return SqlRelation(made.values, frame.influences)
-        return made
+        return self._sorted(node, self.query(inner, outer, commons), outer, commons)
+
+    def _sorted(
+        self, node: exp.Expr, made: SqlRelation, outer: SelectScope | None, commons: Commons
+    ) -> SqlRelation:
+        """A query with an ORDER BY behind its brackets, or behind its last branch."""
+        if node.args.get("order") is None:
+            return made
+        frame = SelectScope(outer, [FromItem((), made)])
+        frame.influences.inner.append(made.influences or Influences())
+        self._ordered(node, frame, commons, made)
+        return SqlRelation(made.values, frame.influences)
 
     def _values(self, node: exp.Values, frame: SelectScope, commons: Commons) -> SqlRelation:
         rows = [
@@ -283,18 +290,12 @@ class QueryReader:
     def _set_operation(
         self, node: exp.SetOperation, outer: SelectScope | None, commons: Commons
     ) -> SqlRelation:
-        made: SqlRelation | None = None
-        spine = _spine(node)
-        made = self.query(spine[0], outer, commons)
-        kinds = _operations(node)
-        for operation, branch in zip(kinds, spine[1:], strict=True):
-            made = self._united(made, [self.query(branch, outer, commons)], operation)
-        if node.args.get("order") is not None:
-            frame = SelectScope(outer, [FromItem((), made)])
-            frame.influences.inner.append(made.influences or Influences())
-            self._ordered(node, frame, commons, made)
-            made = SqlRelation(made.values, frame.influences)
-        return made
+        first, operations = _spine(node)
+        made = self.query(first, outer, commons)
+        for operation in operations:
+            branch = self.query(operation.expression, outer, commons)
+            made = self._united(made, [branch], operation)
+        return self._sorted(node, made, outer, commons)
 
     def _united(
         self, left: SqlRelation, branches: Sequence[SqlRelation], node: exp.SetOperation
@@ -338,7 +339,8 @@ class QueryReader:
     def _select(self, node: exp.Select, outer: SelectScope | None, commons: Commons) -> SqlRelation:
         frame = self.from_clause(node, outer, commons)
         frame.windows = {
-            self.names.identifier(window.this): window for window in node.args.get("windows") or ()
+            self.names.identifier(window.this).lower(): window
+            for window in node.args.get("windows") or ()
         }
         values: list[ColumnValue] = []
         for projection in node.expressions:
@@ -347,10 +349,10 @@ class QueryReader:
             for value in made:
                 if isinstance(projection, exp.Alias | exp.Aliases):
                     frame.aliases.setdefault(value.name.lower(), value)
-        made_ = SqlRelation(values)
+        outputs = SqlRelation(values)
         self._conditions(node, frame, commons)
-        self._grouped(node, frame, commons, made_)
-        self._ordered(node, frame, commons, made_)
+        self._grouped(node, frame, commons, outputs)
+        self._ordered(node, frame, commons, outputs)
         return self._result(frame, values)
 
     def from_clause(
@@ -500,14 +502,10 @@ class QueryReader:
         while isinstance(bare, exp.Paren):
             bare = bare.this
         if isinstance(bare, exp.Column):
-            found = self.column(bare, frame)
-            return ColumnValue(
-                name, found.flows, found.texts or (bare,), found.fields, found.element
-            )
+            meant = self.column(bare, frame)
+            return replace(meant, name=name, texts=meant.texts or (bare,), tables=())
         if isinstance(bare, exp.Struct):
             return self._struct(bare, name, frame, commons)
-        if isinstance(bare, exp.Subquery) and isinstance(bare.this, exp.Query):
-            return ColumnValue(name, self.flows(bare, frame, commons), (bare,))
         return ColumnValue(name, self.flows(bare, frame, commons), (bare,))
 
     def _struct(
@@ -532,12 +530,8 @@ class QueryReader:
     def _all(self, frame: SelectScope, qualifier: Parts | None) -> Sequence[ColumnValue]:
         """``*`` or ``t.*``; columns of USING come once, and first."""
         if qualifier is not None:
-            at: SelectScope | None = frame
-            while at is not None:
-                for source in at.sources:
-                    if source.answers(qualifier):
-                        return self._columns(source)
-                at = at.parent
+            for source in self._answering(qualifier, frame):
+                return self._columns(source)
             self.gap(UNRESOLVED, f"{'.'.join(qualifier)}.*: no table has this name")
             return ()
         shared = list(frame.shared.values())
@@ -654,7 +648,7 @@ class QueryReader:
         parts = self.names.parts(node)
         if len(parts) == 1:
             key = self.names.identifier(node.this)
-            if (common := commons.get(key)) is not None:
+            if (common := commons.get(key.lower())) is not None:
                 return self._common(common)
             if (nested := self._nested(parts, frame)) is not None:
                 return nested
@@ -769,7 +763,7 @@ class QueryReader:
     ) -> SqlRelation:
         """Each listed column becomes rows: its values in one column, its name in another."""
         written = [expression for item in fields for expression in item.expressions]
-        listed = [column for one in written for column in one.find_all(exp.Column)]
+        listed = [column for item in written for column in item.find_all(exp.Column)]
         flows = frozenset(f for column in listed for f in self.flows(column, inside, commons))
         made = [ColumnValue(self.names.identifier(item.this)) for item in fields]
         made += [
@@ -906,13 +900,8 @@ class QueryReader:
     def _qualified(self, parts: Parts, frame: SelectScope) -> ColumnValue:
         """``t.a``; where no table is called t, the field a of a struct."""
         for cut in range(len(parts) - 1, 0, -1):
-            at: SelectScope | None = frame
-            while at is not None:
-                for source in at.sources:
-                    if source.answers(parts[:cut]):
-                        value = self._of_source(source, parts[cut])
-                        return self._fields(value, parts[cut + 1 :])
-                at = at.parent
+            for source in self._answering(parts[:cut], frame):
+                return self._fields(self._of_source(source, parts[cut]), parts[cut + 1 :])
         struct = self._bare(parts[0], frame)
         if struct is not None:
             return self._fields(struct, parts[1:])
@@ -927,25 +916,25 @@ class QueryReader:
         return value
 
     def _of_source(self, source: FromItem, name: str) -> ColumnValue:
-        found = source.relation.definite(name)
-        if found is not None:
-            return found
+        known = source.relation.definite(name)
+        if known is not None:
+            return known
         possible = source.relation.possible(name)
         if len(possible) == 1:
             return possible[0]
         if possible:
             self._candidates(name, [source])
         else:
-            known = ".".join(source.name) or "the subquery"
-            self.gap(UNRESOLVED, f"{name}: {known} has no such column")
+            table = ".".join(source.name) or "the subquery"
+            self.gap(UNRESOLVED, f"{name}: {table} has no such column")
         return ColumnValue(name)
 
     def _bare(self, name: str, frame: SelectScope) -> ColumnValue | None:
         at: SelectScope | None = frame
         while at is not None:
-            found = self._in_frame(name, at)
-            if found is not None:
-                return found
+            value = self._in_frame(name, at)
+            if value is not None:
+                return value
             at = at.parent
         return None
 
@@ -977,11 +966,11 @@ class QueryReader:
     @staticmethod
     def _outside(name: str, frame: SelectScope) -> list[FromItem]:
         """The sources of enclosing queries that are known to have the name."""
-        at, found = frame.parent, list[FromItem]()
-        while at is not None and not found:
-            found = [s for s in at.sources if s.relation.definite(name) is not None]
+        at, owners = frame.parent, list[FromItem]()
+        while at is not None and not owners:
+            owners = [s for s in at.sources if s.relation.definite(name) is not None]
             at = at.parent
-        return found
+        return owners
 
     def _candidates(self, name: str, sources: Iterable[FromItem]) -> None:
         among = {
@@ -1000,7 +989,7 @@ class QueryReader:
         self, root: exp.Expr, frame: SelectScope, commons: Commons, how: str = labels.IDENTITY
     ) -> Flows:
         """The columns behind an expression, each with how it flows."""
-        found: set[Flow] = set()
+        flowing: set[Flow] = set()
         stack: list[tuple[exp.Expr, str]] = [(root, how)]
         while stack:
             self.step()
@@ -1008,32 +997,36 @@ class QueryReader:
             if isinstance(node, exp.Column) and isinstance(node.this, exp.Star):
                 parts = tuple(self.names.identifier(part) for part in node.parts[:-1])
                 row = self._row("*", list(self._answering(parts, frame))[:1])
-                found |= stepped(row.flows, how)
+                flowing |= stepped(row.flows, how)
             elif isinstance(node, exp.Star) and not isinstance(node.parent, exp.Count):
-                found |= stepped(self._row("*", frame.sources).flows, how)
+                flowing |= stepped(self._row("*", frame.sources).flows, how)
             elif isinstance(node, exp.Column):
                 if not isinstance(node, exp.Pseudocolumn):
-                    found |= stepped(self.column(node, frame).flows, how)
+                    flowing |= stepped(self.column(node, frame).flows, how)
             elif self._dialect == "snowflake" and isinstance(node, exp.Parameter):
-                found |= stepped(self._numbered(node, (), frame).flows, how)
+                flowing |= stepped(self._numbered(node, (), frame).flows, how)
             elif isinstance(node, exp.Query | exp.Exists):
-                found |= self._inner(node, frame, commons, how)
+                flowing |= self._inner(node, frame, commons, how)
             elif isinstance(node, exp.Dot):
-                found |= stepped(self._dotted(node, frame, commons).flows, how)
+                flowing |= stepped(self._dotted(node, frame, commons).flows, how)
             elif isinstance(node, exp.Window) and node.args.get("alias") is not None:
                 for window in self._windows(node, frame):
                     stack.extend(parts_of(window, how))
                 stack.extend(parts_of(node, how))
             elif not isinstance(node, exp.Identifier | exp.Literal | exp.DataType):
                 stack.extend(parts_of(node, how))
-        return frozenset(found) if found else NOTHING
+        return frozenset(flowing) if flowing else NOTHING
 
     def _windows(self, node: exp.Expr, frame: SelectScope) -> Iterator[exp.Expr]:
         """The named windows behind OVER: ``w2 AS (w1 ORDER BY c)`` is w2 and w1."""
         for _ in frame.windows:
             self.step()
             alias = node.args.get("alias")
-            window = frame.windows.get(self.names.identifier(alias)) if alias is not None else None
+            window = (
+                frame.windows.get(self.names.identifier(alias).lower())
+                if alias is not None
+                else None
+            )
             if window is None:
                 return
             yield window
@@ -1077,14 +1070,14 @@ class QueryReader:
                 return self.flows(node.this, frame, commons, how)
             node = node.this
         made = self.query(node, frame, commons)
-        found = {flow for value in made.values for flow in stepped(value.flows, how)}
+        flowing = {flow for value in made.values for flow in stepped(value.flows, how)}
         deciding = (
             composed(labels.CONDITIONAL, labels.IDENTITY) if how in labels.DIRECT_HOWS else how
         )
         for influence in made.influences or ():
             self.step(len(influence.leaves))
-            found.update((leaf, deciding) for leaf in influence.leaves)
-        return frozenset(found)
+            flowing.update((leaf, deciding) for leaf in influence.leaves)
+        return frozenset(flowing)
 
 
 def _as_table(node: exp.Expr) -> exp.Expr:
@@ -1101,24 +1094,14 @@ def _as_table(node: exp.Expr) -> exp.Expr:
 # --- the parts of a query ------------------------------------------------------------------------
 
 
-def _spine(node: exp.SetOperation) -> list[exp.Expr]:
-    """``a UNION b UNION c`` => [a, b, c]; a branch in brackets stays one."""
-    branches: list[exp.Expr] = []
+def _spine(node: exp.SetOperation) -> tuple[exp.Expr, list[exp.SetOperation]]:
+    """``a UNION b UNION c`` => a, and the operations with b and c; brackets stay whole."""
+    operations: list[exp.SetOperation] = []
     left: exp.Expr = node
     while isinstance(left, exp.SetOperation) and (left is node or not left.args.get("with_")):
-        branches.append(left.expression)
+        operations.append(left)
         left = left.this
-    return [left, *reversed(branches)]
-
-
-def _operations(node: exp.SetOperation) -> list[exp.SetOperation]:
-    """The operations between the branches of :func:`_spine`."""
-    found: list[exp.SetOperation] = []
-    left: exp.Expr = node
-    while isinstance(left, exp.SetOperation) and (left is node or not left.args.get("with_")):
-        found.append(left)
-        left = left.this
-    return list(reversed(found))
+    return left, operations[::-1]
 
 
 def _either(left: ColumnValue, right: ColumnValue | None) -> ColumnValue:

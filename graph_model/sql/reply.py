@@ -82,7 +82,7 @@ def lines(statements: Sequence[SqlStatement]) -> Iterator[str]:
 
 def report_json(statements: Sequence[SqlStatement]) -> dict[str, Any]:
     """Numbers of statements, and of gaps by their code, most frequent first."""
-    read = sum(not any(gap.code in UNREAD for gap in one.gaps) for one in statements)
+    read = sum(not any(gap.code in UNREAD for gap in statement.gaps) for statement in statements)
     codes = Counter(gap.code for statement in statements for gap in statement.gaps)
     frequent = sorted(codes.items(), key=lambda item: (-item[1], item[0]))
     return {"statements": len(statements), "read": read, "gaps": dict(frequent)}

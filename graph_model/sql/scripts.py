@@ -67,7 +67,7 @@ _BEFORE_KINDS: Final = frozenset(
 _RUN_LATER: Final = frozenset({"TASK", "PIPE"})
 _WRITING: Final = frozenset({"BEGIN", "INSERT", "UPDATE", "DELETE", "MERGE"})
 #: Variables that a routine has without declaring them.
-_OF_ROUTINES: Final = frozenset({"new", "old", "sqlerrm", "sqlstate", "sqlcode", "found", "tg_op"})
+_OF_ROUTINES: Final = frozenset({"sqlerrm", "sqlstate", "sqlcode", "found", "tg_op"})
 _TRANSACTION: Final = frozenset({"TRANSACTION", "TRAN", "WORK", "READ", "ISOLATION", ";", ""})
 #: Statements without lineage: to the next semicolon, or the next statement of T-SQL.
 _WITHOUT: Final = frozenset(
@@ -235,11 +235,8 @@ class _Splitter:
 
     def _for(self) -> Iterator[ScriptPiece]:
         """``FOR r IN SELECT … LOOP``, ``FOR EACH ROW``: the query reads, its loop is read on."""
-        named: set[str] = set()
         while not self._ends() and self._word() not in {"IN", "LOOP", "DO", ";"}:
-            named.add(self._tokens[self._place].text.lower())
             self._place += 1
-        self._variables |= named - {"for"}
         self._place += 1
         while self._word() in {"(", "REVERSE"}:
             self._place += 1
@@ -415,7 +412,7 @@ class _Splitter:
 
     def _parameters(self) -> frozenset[str]:
         """The names in the first brackets: ``p(IN day date, INOUT n int)``."""
-        found: set[str] = set()
+        named: set[str] = set()
         depth, fresh = 0, False
         while not self._ends() and self._word() not in {"AS", "IS", "BEGIN", ";", "RETURNS"}:
             word = self._word()
@@ -425,10 +422,10 @@ class _Splitter:
             if depth == 1 and word in {"(", ","}:
                 fresh = True
             elif fresh and word not in {"IN", "OUT", "INOUT", "VARIADIC"}:
-                found.add(self._tokens[self._place].text.lower())
+                named.add(self._tokens[self._place].text.lower())
                 fresh = False
             self._place += 1
-        return frozenset(found)
+        return frozenset(named)
 
 
 class _Taken:

@@ -314,11 +314,11 @@ class _Script:
                 self._statements.append(self._moved(old, new, gaps))
             if (columns := self._names.columns(old)) is not None:
                 self._names.declare(new, columns)
-        for one, other in effect.swaps:
-            if self._wrote(one) or self._wrote(other):
-                self._renamed({one: other, other: one})
+        for left, right in effect.swaps:
+            if self._wrote(left) or self._wrote(right):
+                self._renamed({left: right, right: left})
             else:
-                moved = (self._moved(one, other, gaps), self._moved(other, one, ()))
+                moved = (self._moved(left, right, gaps), self._moved(right, left, ()))
                 self._statements.extend(moved)
 
     def _wrote(self, table: str) -> bool:
@@ -401,8 +401,8 @@ def _unload(piece: ScriptPiece, statements: Statements, dialect: str) -> Stateme
     inner = tokens[2 : end - 1]
     if len(inner) == 1:
         text = inner[0].text
-        found = next(iter(pieces(text, dialect)), None)
-        query = parse_tokens(found.tokens, text, dialect) if found is not None else None
+        inside = next(iter(pieces(text, dialect)), None)
+        query = parse_tokens(inside.tokens, text, dialect) if inside is not None else None
     else:
         query = parse_tokens(inner, piece.text, dialect)
     if query is None:

@@ -49,7 +49,7 @@ def words_of(tokens: Sequence[Token]) -> list[Word]:
 
 def rough_words(text: str) -> list[Word]:
     """The words of a text without tokens, as a quote in it never ends."""
-    return [Word(found) for found in _WORD.findall(_COMMENT.sub(" ", text))]
+    return [Word(word) for word in _WORD.findall(_COMMENT.sub(" ", text))]
 
 
 # A comment that never ends goes to the end: else each /* of it would be looked at to the end.
@@ -71,14 +71,14 @@ def tables(words: Sequence[Word], names: SqlNames) -> tuple[list[str], list[str]
         keyword = word.keyword
         written = (written or keyword in _AROUND) and keyword not in {";", "SELECT"}
         if keyword in _READ:
-            found = reads
+            among = reads
         elif keyword in _WRITTEN and written:
-            found = writes
+            among = writes
         else:
             continue
         parts = tuple(_name(words, place + 1))
         if parts and not (len(parts) == 1 and parts[0].this.lower() in common):
-            found[names.table(exp.Table(**dict(zip(_PARTS, reversed(parts), strict=False))))] = None
+            among[names.table(exp.Table(**dict(zip(_PARTS, reversed(parts), strict=False))))] = None
     return list(reads), list(writes)
 
 

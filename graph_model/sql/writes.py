@@ -375,8 +375,8 @@ class Statements:
                 ]
                 relation = SqlRelation(values, frame.influences)
             else:
-                values_ = [v for one in frame.sources for v in one.relation.values]
-                relation = SqlRelation(values_, frame.influences)
+                given = [v for item in frame.sources for v in item.relation.values]
+                relation = SqlRelation(given, frame.influences)
             self._insert(insert, relation, commons)
 
     # --- UPDATE, DELETE, MERGE -------------------------------------------------------------------
@@ -434,7 +434,7 @@ class Statements:
 
     def _stored(self, table: exp.Table, commons: Commons) -> exp.Table:
         """``WITH x AS (SELECT … FROM t) DELETE FROM x``: t."""
-        while (common := commons.get(".".join(self._names.parts(table)))) is not None:
+        while (common := commons.get(".".join(self._names.parts(table)).lower())) is not None:
             clause = common.node.this.args.get("from_")
             if clause is None or not isinstance(clause.this, exp.Table):
                 break
@@ -513,7 +513,9 @@ class Statements:
         else:
             made = self._reader.query(right, frame, commons)
             deciding = frozenset(
-                (leaf, labels.CONDITIONAL) for one in made.influences or () for leaf in one.leaves
+                (leaf, labels.CONDITIONAL)
+                for influence in made.influences or ()
+                for leaf in influence.leaves
             )
             for name, value in zip(names, made.values, strict=False):
                 yield _also(value.named(name), deciding)
@@ -585,7 +587,7 @@ class Statements:
 
     def _by_name(self, target: str, source: SelectScope, deciding: Flows) -> None:
         """UPDATE SET *, INSERT *, INSERT ROW: each column from the source's of its name."""
-        values = [value for one in source.sources for value in one.relation.values]
+        values = [value for item in source.sources for value in item.relation.values]
         self._write(target, [_also(value, deciding) for value in values])
 
     # --- files -----------------------------------------------------------------------------------
