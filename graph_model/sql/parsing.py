@@ -21,6 +21,7 @@ from sqlglot.errors import TokenError
 
 _LOOKS_PER_TOKEN: Final = 200  # real queries take ten to thirty
 _TOKENS_OF_A_SHORT_QUERY: Final = 50
+_MOST_CALLS_ON_CALLS: Final = 200  # f(a).g(b).h(c): the parser copies what stands before each dot
 
 
 def parse(query: str, dialect: str) -> list[exp.Expr | None]:
@@ -125,9 +126,20 @@ def _is_part(tokens: Sequence[Token], place: int) -> bool:
 
 
 def _parsed(tokens: Sequence[Token], text: str, dialect: str) -> list[exp.Expr | None]:
+    if _calls_on_calls(tokens) > _MOST_CALLS_ON_CALLS:
+        raise RuntimeError("too many calls on the values of calls")
     looks = _Looks(_LOOKS_PER_TOKEN * (len(tokens) + _TOKENS_OF_A_SHORT_QUERY))
     parser = Dialect.get_or_raise(dialect or None).parser()
     return parser.parse([_CountedToken(token, looks) for token in tokens], text)
+
+
+def _calls_on_calls(tokens: Sequence[Token]) -> int:
+    """The number of ``).name(`` and ``].name(``."""
+    return sum(
+        token.text == "." and tokens[place - 1].text in {")", "]"} and tokens[place + 2].text == "("
+        for place, token in enumerate(tokens[:-2])
+        if place
+    )
 
 
 def tokenize(text: str, dialect: str) -> list[Token]:

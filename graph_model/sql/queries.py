@@ -981,6 +981,7 @@ class QueryReader:
                 or {".".join(source.name) or "a subquery"}
             )
         }
+        self.step(len(among))
         self.gap(UNRESOLVED, f"{name}: one of {', '.join(sorted(among))}")
 
     # --- flows -----------------------------------------------------------------------------------
@@ -1053,12 +1054,16 @@ class QueryReader:
     def _called(self, node: exp.Dot, frame: SelectScope, commons: Commons) -> ColumnValue:
         """``dbo.f(a)``, ``t.doc.query('…')``: the value of a method is of its document."""
         flows = self.flows(node.expression, frame, commons)
+        names: list[exp.Expr] = []
         before = node.this
-        names = list(before.flatten()) if isinstance(before, exp.Dot) else [before]
-        if not all(isinstance(name, exp.Identifier) for name in names):
-            flows |= self.flows(before, frame, commons, labels.TRANSFORMATION)
+        while isinstance(before, exp.Dot) and isinstance(before.expression, exp.Identifier):
+            names.append(before.expression)
+            before = before.this
+        if not isinstance(before, exp.Identifier):
+            flows |= self.flows(node.this, frame, commons, labels.TRANSFORMATION)
         elif node.expression.name.lower() in _METHODS:
-            column = exp.column(*reversed(names[-3:]))
+            parts = zip(("this", "table", "db"), [*names, before], strict=False)
+            column = exp.Column(**dict(parts))
             flows |= stepped(self.column(column, frame).flows, labels.TRANSFORMATION)
         return ColumnValue(node.expression.name, flows, (node,))
 

@@ -22,3 +22,9 @@ def test_the_steps_of_a_parser_suffice_for_a_long_query() -> None:
     (tree,) = parse(f"select {columns} from t join u on t.k = u.k where {conditions}", "postgres")
     assert isinstance(tree, exp.Select)
     assert len(tree.selects) == 300
+
+
+def test_a_chain_of_calls_ends_before_the_parser_copies_it_again_and_again() -> None:
+    with pytest.raises(RuntimeError, match="calls"):
+        parse("select " + ".".join(["f(a)"] * 3_000) + " from t", "postgres")
+    assert parse("select f(a).g(b).h(c), x[0].y(d) from t", "postgres")
