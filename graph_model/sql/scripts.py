@@ -41,11 +41,6 @@ class ScriptPiece(NamedTuple):
     text: str
     variables: frozenset[str] = frozenset()
 
-    @property
-    def sql(self) -> str:
-        """The piece as written."""
-        return self.text[self.tokens[0].start : self.tokens[-1].end + 1] if self.tokens else ""
-
 
 def pieces(text: str, dialect: str) -> Iterator[ScriptPiece]:
     """The pieces of a text, in order; raises TokenError where it has no tokens."""

@@ -52,7 +52,6 @@ class TableWrite:
     values: Sequence[ColumnValue]
     made: bool = False
     temporary: bool = False
-    view: bool = False
 
 
 @dataclass(slots=True)
@@ -181,9 +180,8 @@ class Statements:
             if into:  # CREATE MATERIALIZED VIEW v TO t
                 self._write(self._name(into[0]), self._taken(relation))
                 return
-            view = node.kind == "VIEW"
             values = self._taken(relation)
-            self._write(table, values, made=True, temporary=temporary, view=view)
+            self._write(table, values, made=True, temporary=temporary)
         elif temporary and (path := _path_of(marks)):  # … USING parquet OPTIONS (path '…')
             self._reader.reads[path] = None
             values = base_table(path, None).values
