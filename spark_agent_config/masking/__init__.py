@@ -10,6 +10,8 @@ In reading order:
 ``names``      names whose values are secret: every table of words
 ``free_text``  texts without their secrets: all recognisers in one scan
 ``settings``   named values inside a text: ``password=x``, ``"token": "x"``
+``expressions`` the literals of code and lists behind a secret's name
+``columns``    the values in a column of a secret's name: inserted rows, printed tables
 ``logins``     logins in URLs: ``//user:password@host`` and the drivers' own forms
 ``tokens``     secrets recognised by their form alone: the table of the vendors' forms
 ``statements`` secrets that their place alone shows: in statements, calls and blocks

@@ -108,6 +108,7 @@ def commands(text: str) -> Iterator[tuple[int, int]]:
             command, before = another or command, word.strip(_AROUND)
 
 
+_BUNDLE: Final = re.compile(r"-[A-Za-z]{2,8}")
 _LONGEST_NAMED: Final = 256
 
 
@@ -121,6 +122,8 @@ def _password(command: _Command, before: str, word: str) -> int:
     """Where the password of a word begins; -1: it has none."""
     if before in command.apart:
         return 0
+    if command.logins and _BUNDLE.fullmatch(before):  # curl -sku me:x
+        before = "-" + before[-1]
     if before in command.logins:
         return word.find(command.logins[before]) + 1 or -1
     for option in command.attached:

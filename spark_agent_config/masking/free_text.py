@@ -8,17 +8,18 @@ from collections.abc import Callable, Iterator
 from itertools import islice
 from typing import Final
 
+from spark_agent_config.masking.columns import columns
 from spark_agent_config.masking.commands import commands, may_run
 from spark_agent_config.masking.jdbc_text import split_table
 from spark_agent_config.masking.logins import logins
 from spark_agent_config.masking.names import MASK, may_name_secret
-from spark_agent_config.masking.settings import settings
+from spark_agent_config.masking.settings import is_reference, settings
 from spark_agent_config.masking.statements import may_state, statements
 from spark_agent_config.masking.tokens import may_hold_token, tokens
 
 # The signs beside a secret: a text without any, and without a blank, is done with.
 _SIGNS: Final = re.compile(
-    r"[=:@'\"% ]|&(?=quot|lt|apos|#)|\\(?=u00)|<(?=[/\-])|-(?=[->])|\((?=spark|fs|hadoop)"
+    r"[=:@'\"% \t\n]|&(?=quot|lt|apos|#)|\\(?=u00)|<(?=[/\-])|-(?=[->])|\((?=spark|fs|hadoop)"
 )
 _MOST_PASSES: Final = 4
 _SHORTEST_TOKEN: Final = 16
@@ -124,10 +125,16 @@ def _secrets(text: str) -> Iterator[tuple[int, int]]:
     yield from logins(text)
     yield from tokens(text)
     if may_run(text):
-        yield from commands(text)
+        yield from _no_references(text, commands(text))
     if may_name_secret(text):
         yield from settings(text)
-    yield from statements(text)
+        yield from columns(text)
+    yield from _no_references(text, statements(text))
+
+
+def _no_references(text: str, spans: Iterator[tuple[int, int]]) -> Iterator[tuple[int, int]]:
+    """``mysql -p"$DB_PASSWORD"`` says where the password is."""
+    return (span for span in spans if not is_reference(text[slice(*span)]))
 
 
 def is_masked(value: str) -> bool:

@@ -18,7 +18,7 @@ SECRET_FRAGMENTS: Final = (
     "passcode", "pvtkey", "masterkey", "storagekey", "sharedaccesssignature", "credentialsjson",
     "fernetkey", "aeskey", "symmetrickey", "cipherkey", "cryptokey", "decryptionkey", "hmackey",
     "passwrd", "pswd", "sshkey", "appkey", "subscriptionkey", "instrumentationkey",
-    "keysource", "credentialsbase64", "credentialsinfo", "clientkeydata",
+    "keysource", "principalkey", "credentialsbase64", "credentialsinfo", "clientkeydata",
     "accesstokens", "authtokens", "apitokens", "bearertokens", "refreshtokens", "encryptkey",
     # … and in other languages
     "passwort", "kennwort", "motdepasse", "contraseña", "contrasena", "contrasenya", "wachtwoord",
@@ -36,7 +36,8 @@ SECRET_ENDINGS: Final = (
     "rootpw", "dbpw", "userpw", "adminpw", "masterauth", "connstr", "connectionuri", "dsn",
     "databaseurl", "databaseuri", "dburl", "licensekey", "apisecret",
     "recoverycode", "otp", "totp", "otpseed", "authuserinfo", "openaikey",
-    "jsessionid", "sessionsecret", "passhash", "writekey", "securestring", "functionskey",
+    "jsessionid", "sessionsecret", "samlresponse", "samlassertion", "mfaseed", "pepper", "propskey",
+    "passhash", "writekey", "securestring", "functionskey",
 )  # fmt: skip
 # ... or as its end, unless the end is one of a word of the language (compass, bypass) ...
 _PASS: Final = "pass"  # noqa: S105 - a name
@@ -44,7 +45,7 @@ _WORDS_IN_PASS: Final = (
     "compass", "bypass", "trespass", "surpass", "overpass", "underpass", "encompass", "lowpass",
     "highpass", "bandpass", "multipass", "firstpass", "onepass", "twopass", "singlepass",
 )  # fmt: skip
-_WORDS_WITH_SECRET: Final = re.compile(r"secretar|secretion")
+_WORDS_WITH_SECRET: Final = re.compile(r"secretar|secretion|secretkeyref")
 # ... where these hold a URL, its login alone is the secret
 URL_NAMES: Final = (
     "connectionuri", "dsn", "databaseurl", "databaseuri", "dburl", "connstr",
@@ -67,6 +68,7 @@ SECRET_LAST_WORDS: Final = ("auth", "signature", "parola")
 # … or, in the query of a URL, as the whole name.
 SECRET_PARAMETERS: Final = (
     "key", "sig", "signature", "auth", "pin", "code", "jsessionid", "authmechanismproperties",
+    "delegation",
 )  # fmt: skip
 # One of these in a query means: signed for a while, the query names nothing.
 SIGNATURE_PARAMETERS: Final = ("sig", "xamzsignature", "xgoogsignature", "signature")
@@ -80,7 +82,8 @@ PUBLIC_ENDINGS: Final = (
     "timestamp", "expires", "attempts", "strength", "version", "algorithm", "status", "required",
     "arn", "file", "path", "secretname", "tokenname", "location", "ttl", "expiration",
     "description", "hint", "existingsecret", "secretbackend", "secretsbackend", "secretref",
-    "secretmanager", "secretsmanager", "passwordcommand",
+    "secretmanager", "secretsmanager", "passwordcommand", "passwordencryption", "days", "hours",
+    "minutes", "seconds", "table", "pagetoken", "nexttoken", "continuationtoken",
 )  # fmt: skip
 # Names of secrets that are numbers.
 NUMBER_SECRETS: Final = (

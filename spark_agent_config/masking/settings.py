@@ -20,6 +20,7 @@ import re
 from collections.abc import Iterator
 from typing import Final, NamedTuple
 
+from spark_agent_config.masking.expressions import values
 from spark_agent_config.masking.names import (
     NAME_LENGTH,
     decoded,
@@ -53,6 +54,7 @@ def settings(text: str) -> Iterator[tuple[int, int]]:
         if span is not None:
             yield span
             done = span[1]
+        yield from reader.further_values(found)
 
 
 def _is_secret_name(word: str) -> bool:
@@ -90,14 +92,15 @@ _JOINT: Final = re.compile(
     r"(?:\w{1,32}[\"']:\s{0,4}[\"'][^\"']{0,64}[\"'],\s{0,64}[\"'])?"
     r"(?:\w{0,16}[Vv]alue|[Dd]efault|[Vv]al|(?<=[\"'])(?:\$|#?_?text|content|data))"
     r"\\{0,7}[\"']?\s{0,8}[:=][ \t]{0,8})"
-    r"|(?P<element></\w{1,32}>\s{0,64}<(?:string|data)>|</(?:name|key)>\s{0,64}"
+    r"|(?P<element></\w{1,32}>\s{0,64}<(?:string|data|t[dh](?:\s[^<>]{0,64})?)>|</(?:name|key)>\s{0,64}"
     r"(?:<(?!value)\w{1,32}(?:/>|>[^<]{0,512}</\w{1,32}>)\s{0,64}){0,4}<value>"
-    r"|(?:\s{1,8}[\w:.\-]{1,64}=\"[^\"<>]{0,256}\"){0,4}>(?:\s{0,64}<value>)?(?:<!\[CDATA\[)?)"
+    r"|(?:\s{1,8}[\w:.\-]{1,64}=\"[^\"<>]{0,256}\"){0,4}"
+    r"(?:\s{0,4}/>\s{0,64}<value>|>(?:\s{0,64}<value>)?(?:<!\[CDATA\[)?))"
     # password: String = …   token: Final[str] = …   password <- …
     r"|(?P<typed>\s{0,8}:\s{0,8}&?[A-Za-z_][\w.]{0,64}(?:\[[\w., ]{0,64}\])?\s{0,8}=[ \t]{0,8}"
     r"(?:(?:Some|Option|new String|SecretStr)\()?(?=[bBrRuUfF@$]{0,2}[\"'`])"
     r"|\s{0,8}<-[ \t]{0,8}(?=[\"']))"
-    r"|(?P<arrow>\s{0,8}[-=]>\s{0,8})"
+    r"|(?P<arrow>\s{0,8}(?:[-=]>|[→⇒])\s{0,8})"
     # SET PASSWORD FOR u = x   password = <<EOF\nx   password = "a" + "x"
     r"|(?P<equals>(?:\s{1,8}(?:for|FOR)\s{1,8}[^\s=]{1,128})?\s{0,8}\\?:?=[ \t]{0,8}"
     r"(?:<<[\-~]?[\"']?[A-Z]{1,16}[\"']?\n\s{0,16})?)"
@@ -107,7 +110,8 @@ _JOINT: Final = re.compile(
     r"|(?P<comma>\s{0,8},\s{0,8})"
     r"|(?P<call>\(\s{0,8}(?=[\"']))"
     # the password is x, API key provided: x
-    r"|(?P<told>\s{1,4}(?:for\s{1,4}\S{1,64}\s{1,4})?(?:(?i:is|was|to|now|has|been|changed|set|reset|provided|given|supplied)"
+    r"|(?P<told>\s{1,4}for\s{1,4}(?:\w{1,16}\s{1,4})?[^\s:]{1,64}:[ \t]{1,4}"
+    r"|\s{1,4}(?:for\s{1,4}(?:user\s{1,4})?\S{1,64}\s{1,4})?(?:(?i:is|was|to|now|has|been|changed|set|reset|provided|given|supplied)"
     r"[ \t:]{1,4}){1,4})"
     r"|(?P<blank>\n\s{0,32}-[ \t]{1,8}|\s{1,8}))"
 )
@@ -117,7 +121,7 @@ _OPENING: Final = re.compile(r"(?:[bBrRuUfFnNeE@$]{1,2}(?=[\"']))?(\\{0,7}(?:\"\
 _SCHEME: Final = re.compile(
     r"(?i)(?:bearer|basic|digest|negotiate|token|apikey|aws4-hmac-sha256)"
     r"(?:\\?[ \t]){1,4}(?=[^\s\"'])(?:(?:token|api_?key|key)=(?:\\{0,3}[\"'])?)?"
-    r"|(?=\w[\w\-]{0,63}[ \t][^\s\"']{0,128}[0-9])"
+    r"|(?=\w[\w\-]{0,63}[ \t](?:[^\s\"']{0,128}[0-9]|[^\s\"']{20}))"
     r"\w[\w\-]{0,63}[ \t]{1,4}(?:(?:token|api_?key|key)=(?:\\{0,3}[\"'])?)?"
 )
 
@@ -151,6 +155,7 @@ class _Setting(NamedTuple):
 class _Reader:
     def __init__(self, text: str) -> None:
         self._text = text
+        self._read = 0  # up to where expressions were read
         self._whole = _is_whole(text)
         self._sql = _first(_QUERY_WORD, text)
         self._statement = _first(_STATEMENT_WORD, text)
@@ -169,10 +174,26 @@ class _Reader:
                 return span
         return self._bridged(found)
 
+    def further_values(self, found: re.Match[str]) -> Iterator[tuple[int, int]]:
+        """The literals of a list, a map or an expression: ``os.getenv("X") or "x1y2z3"``."""
+        if 0 <= self._sql < found.start() or found.start() < self._read:
+            return
+        held, self._read = values(self._text, found.end())
+        for start, end in held:
+            value = self._text[start:end]
+            if is_strong(value) and not is_reference(value):
+                yield start, end
+
     def _bridged(self, found: re.Match[str]) -> tuple[int, int] | None:
         """A text that looks like a password, behind signs and words that lead to values alone:
         ``("--password", default="x1y2")``, ``Password /d x1y2``, ``token() { return "x1y2"; }``.
         """
+        if (
+            self._text[max(0, found.start() - 8) : found.start()].rstrip(' "`')[-3:].lower()
+            == " as"
+        ):
+            aliased = _ALIASED.search(self._text, max(0, found.start() - _LOOK_BACK), found.start())
+            return aliased.span("value") if aliased and is_strong(aliased["value"]) else None
         bridge = _BRIDGE.match(self._text, found.end())
         if bridge is None or 0 <= self._sql < found.start():
             return None
@@ -199,8 +220,8 @@ class _Reader:
                 return True
             if _FETCHED.match(self._text, start):
                 return True
-        if "/" in value and squash(setting.name).endswith("secretid"):  # of a manager of secrets
-            return True
+        if squash(setting.name).endswith("secretid") and ("/" in value or not is_strong(value)):
+            return True  # a name in a manager of secrets
         return _REFERENCE.fullmatch(value) is not None
 
     def _closes_a_literal(self, setting: _Setting, opening: re.Match[str]) -> bool:
@@ -306,10 +327,12 @@ class _Reader:
             return False
         head = self._text[max(0, setting.start - _LOOK_BACK) : setting.start].rstrip()
         head = head[: head.rfind("(")]
-        called = _LAST_WORD.search(head)
+        called = _LAST_WORD.search(head if not head.lower().endswith("values ") else head.rstrip())
         if called is not None:
             word = called.group().lower()
-            if word.endswith(_GETTERS):  # getOrElse("PASSWORD", "x1y2")
+            if (
+                word.endswith(_GETTERS) or word.rpartition(".")[2] in _ADDING
+            ):  # getOrElse("PASSWORD", "x1y2")
                 end = _closing(self._text, setting.opening)
                 return is_strong(self._text[setting.opening.end() : end])
             return word.endswith(_SETTERS)
@@ -340,8 +363,10 @@ class _Reader:
             return self._is_line(setting)
         if setting.place.mark in ("(", ",", "{") or setting.quoted_name:
             return setting.place.mark in ("(", ",", "{")
-        if setting.place.word in _BEFORE_A_QUOTED_NAME:
-            return False
+        if setting.place.word in _BEFORE_A_QUOTED_NAME:  # wrong password 'x1y2', no token 'x'
+            end = _closing(self._text, setting.opening)
+            value = self._text[setting.opening.end() : end]
+            return setting.name.lower() in _PASSWORDS and self._sql < 0 and is_strong(value)
         looks_like_a_setting = setting.name.isupper() or "_" in setting.name or "." in setting.name
         if looks_like_a_setting or 0 <= self._statement < setting.start:
             return True
@@ -431,8 +456,8 @@ class _Reader:
 
     def _is_assigned(self, setting: _Setting) -> bool:
         place = setting.place
-        if place.word in _COMPARING:
-            return False
+        if place.word in _COMPARING:  # where token = 'a', not where token = '<40 random signs>'
+            return setting.opening is not None and self._is_issued(setting.opening)
         in_query = 0 <= self._sql < setting.start
         if place.word in _JOINING and (in_query or setting.spaced):
             return False
@@ -446,6 +471,10 @@ class _Reader:
         is_plain = setting.opening is not None or self._has_strong_value(setting)
         listed = place.mark in ("", "\n") and _ALONE.match(self._text, setting.start) is not None
         return (is_plain or listed) and not in_query
+
+    def _is_issued(self, opening: re.Match[str]) -> bool:
+        value = self._text[opening.end() : _closing(self._text, opening)]
+        return len(value) >= _SHORTEST_ISSUED and is_random(value)
 
     def _is_listed(self, setting: _Setting) -> bool:
         """``WITH (a = 'b', password = 'x')``, ``connect(password=x)``, ``[a=b, password=x]``."""
@@ -589,6 +618,7 @@ _GETTERS: Final = (
     "getconf",
     "env",
 )
+_ADDING: Final = frozenset({"add", "append", "values"})
 _OPTION_WORDS: Final = frozenset({
     "options", "option", "with", "tblproperties", "properties", "dbproperties", "serdeproperties",
     "credentials", "credential", "encryption", "connection", "storage", "secret", "parameters",
@@ -605,10 +635,16 @@ _BEFORE_A_QUOTED_NAME: Final = frozenset({
     "invalid", "unexpected", "unknown", "missing", "near", "at", "column", "field", "no", "input",
     "the", "a", "extraneous", "bad", "illegal", "wrong", "this", "that", "as",
 })  # fmt: skip
+_SHORTEST_ISSUED: Final = 20
+# 'x1y2z3' AS password
+_ALIASED: Final = re.compile(
+    r"(?i)(?P<q>['\"])(?P<value>[^'\"\n]{6,128})(?P=q)\s{1,8}as\s{1,8}[\"`]?\Z"
+)
+_PASSWORDS: Final = ("password", "passwd", "passphrase", "pwd")
 _NO_VALUES: Final = ("--", "<", ">", "|", "&")
 _BRIDGE: Final = re.compile(
-    r"[\"'`\]]{0,2}[\s,:=({]{1,8}(?:\)\s{0,4}\{\s{0,4}return\s{1,4}"
-    r"|(?:[\-/]{0,2}(?:default|value|base64\.b64decode|b64decode|Option|Some|String|return|send|d|x|SecretStr)[\s,:=({]{1,4}){1,2})"
+    r"[\"'`\]:]{0,3}[\s,:=({]{1,8}(?:\)\s{0,4}\{\s{0,4}return\s{1,4}"
+    r"|(?:[\-/]{0,2}(?:(?i:default)|value|base64\.b64decode|b64decode|Option|Some|String|return|send|d|x|SecretStr)[\s,:=({]{1,4}){1,2})"
     r"(?P<q>[\"'`]?)(?P<value>(?=[^\s\"'`]{0,64}[0-9])[^\s\"'`,;(){}\[\]<>]{6,256})(?P=q)"
 )
 _TOLD_BEFORE: Final = frozenset({
@@ -707,6 +743,8 @@ _APOSTROPHE: Final = re.compile(r"(?<=[A-Za-z])'(?=[a-z])|\\\\.")
 # A value that names the place of a secret.
 _REFERENCE: Final = re.compile(
     r"\$\{[^{}\n]{1,256}\}|\{\{[^{}\n]{1,256}\}\}|\$\(?[A-Z_][A-Z0-9_]{0,128}\)?|%\([\w.]{1,128}\)s"
+    r"|\$\([^()\n]{1,256}\)|\[\]|\{\}|[0-9]{1,2}|[a-z_]{2,64}(?:\.[a-z_]{2,64}){2,5}"
+    r"|(?:~|\.{1,2})?(?:/[a-z][\w.\-]{0,32}){1,16}/?"
     r"|[xX]{4,64}|projects/\S{1,128}/secrets/\S{1,256}|%|[(\[]{1,2}[?^.\\]\S{0,256}"
     r"|\[(?:REDACTED|MASKED|HIDDEN|redacted|masked|hidden)\]"
     r"|arn:aws[\w\-]{0,16}:[\w\-]{1,64}:\S{1,512}|!(?:ref|Ref|sub|Sub|vault)|<[a-z][\w \-]{0,64}>"
@@ -714,7 +752,7 @@ _REFERENCE: Final = re.compile(
 )
 # … of which blanks are a part, or which goes on behind the value.
 _FETCHED: Final = re.compile(
-    r"<[A-Za-z][\w \-]{0,64}>|\$\([^()\n]{1,256}\)|@Microsoft\.KeyVault\("
+    r"<[A-Za-z][\w \-]{0,64}>|\$\([^()\n]{1,256}\)|\$\{[\w.]{1,128}\}|@Microsoft\.KeyVault\("
     r"|%[A-Z_][A-Z0-9_]{0,64}%(?:\W|\Z)"
     r"|(?:var|local|data|module|each|self|this)\.[\w.]{1,256}(?=[\s,;)}\[]|\Z)"
     r"|(?:Optional|Union|List|Sequence|Final)\["
@@ -722,7 +760,7 @@ _FETCHED: Final = re.compile(
 # Code that fetches it: os.environ["X"], client.secret(name="x"), lexer.next()
 _CODE: Final = re.compile(
     r"[A-Za-z_]\w{0,63}(?:\.[A-Za-z_]\w{0,63}){0,5}(?:\([^()\n]{0,256}\)"
-    r"|\[(?:[\"'][^\]\n]{1,128}[\"']|[\w:\-]{1,32})\])"
+    r"|\[(?:[\"'][^\]\n]{1,128}[\"']|[\w:\-]{1,32})\]|\((?:[\"']|[a-z_]\w{0,63}[,.(]))"
 )
 _PLAIN_WORDS: Final = frozenset({
     "kerberos", "simple", "basic", "digest", "ntlm", "ldap", "saml", "oauth", "oauth2", "iam",
@@ -767,6 +805,11 @@ def is_type(value: str) -> bool:
 def is_reference(value: str) -> bool:
     """Whether a text says where a secret is: ``${DB_PASSWORD}``, an ARN."""
     return _REFERENCE.fullmatch(value) is not None
+
+
+def is_method(name: str, value: str) -> bool:
+    """Whether a text says how one logs in: ``"auth": "ldap"``."""
+    return squash(name[-NAME_LENGTH:]).endswith("auth") and value.lower() in _PLAIN_WORDS
 
 
 def _braced_end(text: str, start: int) -> int:

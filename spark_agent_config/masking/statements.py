@@ -76,6 +76,25 @@ _FORMS: Final = (
     ("pass:", r"-pass(?:in|out|word)?[\x20\t]{1,4}[\"']?pass:(?P<bare>[^\s\"']{1,256})"),
     ("login", r"\b(?:vault|cargo|pulumi|railway) login (?:token=)?(?!-)BARE"),
     ("obscure", r"\brclone obscure VALUE"),
+    ("airflow users", r"\bairflow users create\bREST\s-p VALUE"),
+    ("user", r"\b(?:add_user|change_password|set-single-user-credentials) WORD (?![\-/])VALUE"),
+    ("api-key store", r"\bapi-key store WORD VALUE"),
+    ("create-alias", r"\bcreate-alias\bREST\s-{1,2}value[=\x20]VALUE"),
+    # JAAS: the users of a broker
+    ("loginmodule", r"\buser_\w{1,64}~=~QUOTED(?=[\s;])"),
+    (
+        "--parameter",
+        r"--parameter[=\x20]\w{0,64}(?:key|token|secret|password|pwd)\w{0,32}:\w{0,16}:BARE",
+    ),
+    ("password $$", r"\bpassword \$\$(?P<bare>[^$\n]{1,256})\$\$"),
+    ("password/", r"\bhttps?://[^\s?#]{1,256}?\bpassword/(?P<bare>[\w\-]{16,256})"),
+    ("connect", r"\bconnect\(~[bru]?[\"'][\w$#.]{1,64}/(?P<bare>[^\s\"'/@]{1,256})@"),
+    # CloudFormation and charts: the name is the parameter's
+    (
+        "default:",
+        r"\b\w{0,64}(?:password|secret|token|api_?key)\w{0,32}[\"']?:[\x20\t]{0,8}\n"
+        r"(?:[\x20\t]{1,16}\w{1,32}:[^\n]{0,128}\n){0,6}?[\x20\t]{1,16}default:[\x20\t]{1,8}VALUE",
+    ),
     ("setapikey", r"\bsetapikey VALUE"),
     ("htpasswd", r"\bhtpasswd -\w{0,8}b\w{0,8}(?: WORD){1,2} BARE[\x20\t]{0,8}(?:\n|\Z|[|;&])"),
     ("/user:", r"\bnet use\bREST/user:WORD (?P<bare>[^\s/]\S{0,255})"),
@@ -83,13 +102,32 @@ _FORMS: Final = (
     ("lftp", r"\blftp\b[^\n]{0,128}?-u~[^\s,]{1,128},BARE"),
     (
         "echo",
-        r"\becho (?:-n )?VALUE~\|[^|\n]{0,128}(?:stdin|secret|--with-token|passw|password"
+        r"\becho (?:-n )?VALUE~\|[^|\n]{0,128}(?:stdin|secret|--with-token|passw|kinit\b"
         r"|\bkv put|sudo\b[^\n|]{0,64}-\w{0,8}S)",
     ),
     (
+        "printf",
+        r"\bprintf (?:[\"']?%s(?:\\n)?[\"']? )?VALUE~\|[^|\n]{0,128}"
+        r"(?:stdin|secret|--with-token|passw|kinit\b|\bkv put|sudo\b[^\n|]{0,64}-\w{0,8}S)",
+    ),
+    (
+        "<(",
+        r"(?:secret|passw\w{0,8}|stdin|token)[^\n<]{0,64}<\(~(?:echo|printf)\b[^\n)'\"]{0,32}QUOTED~\)",
+    ),
+    (
+        "printf",
+        r"\bprintf [\"'][^\"'\n]{0,128}(?:passw\w{0,8}|secret|token)=%s[^\"'\n]{0,64}[\"'] VALUE",
+    ),
+    # a login told to a person
+    (
+        "pass",
+        r"\b(?:user(?:name)?|login|id)~[/&]~(?:pass(?:word)?|pwd|pw)~[:=]~[\w.@\-]{1,64}~[/:,]~"
+        r"(?P<bare>\S{4,128})",
+    ),
+    (
         "<<<",
-        r"(?:stdin|--with-token|passw\w{0,8}|secret[^\n<]{0,64}|sudo\b[^\n<]{0,64}-\w{0,8}S)"
-        r"~<<<~VALUE",
+        r"(?:stdin|--with-token|passw\w{0,8}|\bkinit [^\n<]{0,64}|secret[^\n<]{0,64}"
+        r"|sudo\b[^\n<]{0,64}-\w{0,8}S)~<<<~VALUE",
     ),
     (
         "chpasswd",
@@ -119,11 +157,17 @@ _FORMS: Final = (
     ("bindpw", r"\bbindpw VALUE"),
     ("replace", r"\bidentified by \S{1,256} replace VALUE"),
     ("digest", r"\bdigest\b[^\n]{0,512}?\bresponse=\\{0,3}\"(?P<bare>[0-9a-f]{16,128})"),
-    (
-        "b64encode",
-        r"\bb64encode\(~(?:bytes\()?b?(?P<q>[\"'])[^\"':\n]{1,128}:"
-        r"(?P<bare>[^\"'\n]{1,256})(?P=q)",
+    *(
+        (
+            call,
+            rf"\b{call}\(~(?:bytes\()?b?(?P<q>[\"'])[^\"':\n]{{1,128}}:"
+            r"(?P<bare>[^\"'\n]{1,256})(?P=q)",
+        )
+        for call in ("b64encode", "btoa")
     ),
+    ("codes", r"\b(?:recovery|backup|rescue|scratch)[\x20_\-]codes~[:=]~(?=[^\n]{0,64}[0-9])"
+     r"(?P<bare>[^\n]{4,256})"),
+    ("pin", r"(?m)^[\w\x20.\-]{0,32}\bpin(?:[_\-]?code)?~[:=]~(?P<bare>[0-9]{4,8})~$"),
     ("/password:", r"(?:\s|\A)/password:VALUE"),
     ("/p:", r"(?:\s|\A)/p:[\w.]{0,64}(?:password|secret|token)=(?P<bare>[^\s\"']{1,256})"),
     # scott/tiger@db, told to a person
@@ -155,7 +199,7 @@ _IDENTIFIED: Final = re.compile(
     r"(?i)\bidentified\s{1,8}(?:(?:with|using)\s{1,8}[^\s]{1,64}\s{1,8})?(?:by|as)\s{1,8}"
     r"(?:(?:password|values|hash)\s{1,8})?(?:(?P<quote>[\"'])|(?P<bare>[^\s;,)\"']{1,256}))"
 )
-_OF_USERS: Final = re.compile(r"(?i)\b(?:user|role|grant|link|login)\b")
+_OF_USERS: Final = re.compile(r"(?i)\b(?:user|role|grant|link|login|keystore)\b")
 _HELD: Final = ("single", "double", "bare")
 
 
@@ -238,7 +282,9 @@ _CALLS: Final[Mapping[str, _Call]] = {
     "clientsecretcredential": _Call(2, 3), "ssh.connect": _Call(3, 4),
     "create_credential": _Call(2, 3), "awsbasiccredentials.create": _LAST_OF_TWO,
     "awssessioncredentials.create": _LAST_OF_TWO, "credentials.basic": _LAST_OF_TWO,
-    "authenticate": _LAST_OF_TWO, "pdo": _Call(2, 3), "mysqli": _Call(2, 3),
+    "authenticate": _LAST_OF_TWO, "withbasicauth": _LAST_OF_TWO, "set_password": _Call(-1, 2),
+    "set_secret": _LAST_OF_TWO, "redis": _Call(3, 4), "strictredis": _Call(3, 4), "totp": _FIRST,
+    "securestring": _FIRST, "pdo": _Call(2, 3), "mysqli": _Call(2, 3),
     "mysqli_connect": _Call(2, 3), "dbi->connect": _Call(2, 3), "dbi.connect": _Call(2, 3),
     "decryptbykeyautocert": _LAST_OF_TWO, "crypt": _Call(0, 2),
     "auth": _LAST_OF_TWO, "user_auth": _LAST_OF_TWO, "hmac.new": _FIRST, "aes.new": _FIRST,
@@ -250,7 +296,7 @@ _CALLS: Final[Mapping[str, _Call]] = {
     "des_encrypt": _LAST_OF_TWO, "des_decrypt": _LAST_OF_TWO, "encode_password": _FIRST,
     "encryptbypassphrase": _FIRST, "decryptbypassphrase": _FIRST, "decrypt_raw": _LAST_OF_TWO,
     "decrypt": _LAST_OF_TWO, "encrypt": _LAST_OF_TWO, "hmac": _LAST_OF_TWO,
-    "mysql": _Call(4, 5), "postgresql": _Call(4, 5), "remote": _Call(-1, 5),
+    "mysql": _Call(4, 5), "postgresql": _Call(4, 5), "remote": _Call(-1, 4),
     "remotesecure": _Call(-1, 5), "mongodb": _Call(4, 5), "s3": _Call(2, 3), "gcs": _Call(2, 3),
     "s3cluster": _Call(3, 4), "hudi": _Call(2, 3), "deltalake": _Call(2, 3), "iceberg": _Call(2, 3),
     "openrowset": _Call(3, 5), "azureblobstorage": _Call(4, 5),
@@ -285,12 +331,12 @@ def _calls(text: str, lowered: str) -> Iterator[tuple[int, int]]:
         if seen > _MOST_CALLS:
             yield 0, len(text)
             return
-        arguments = list(_arguments(text, found.end()))
-        if call.least <= len(arguments):
-            literal = _literal(text, *arguments[call.place])
-            if literal:
-                done = arguments[-1][1]
-                yield literal
+        held = list(arguments(text, found.end()))
+        if call.least <= len(held):
+            span = literal(text, *held[call.place])
+            if span:
+                done = held[-1][1]
+                yield span
 
 
 def _has_literal(text: str) -> bool:
@@ -315,7 +361,7 @@ _TUPLE: Final = re.compile(
 )
 
 
-def _arguments(text: str, start: int) -> Iterator[tuple[int, int]]:
+def arguments(text: str, start: int) -> Iterator[tuple[int, int]]:
     """The places of a call's arguments; none where it does not end soon."""
     depth, first, stop = 0, start, min(len(text), start + _LONGEST_CALL)
     position = start
@@ -341,7 +387,7 @@ def _arguments(text: str, start: int) -> Iterator[tuple[int, int]]:
             return
 
 
-def _literal(text: str, start: int, end: int) -> tuple[int, int] | None:
+def literal(text: str, start: int, end: int) -> tuple[int, int] | None:
     """The inside of an argument that begins with a text in quotes."""
     opening = _ARGUMENT.match(text, start, end)
     if opening is None:
