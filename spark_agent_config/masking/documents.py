@@ -87,11 +87,8 @@ class _Walk:
     def _look_into_object(self, container: dict[str, Any], above: str) -> None:
         keys, texts = self._harmless_keys, self._harmless
         vault = above not in keys and squash(above) in _VAULTS
-        manifest = container.get("kind") == "Secret"
         for key, item in container.items():
             harmless = key in keys and not vault
-            if manifest and key == "data":
-                harmless, key = False, "secretData"
             if harmless:
                 if isinstance(item, str):
                     if item not in texts:
@@ -100,7 +97,9 @@ class _Walk:
                 holder = key
             else:
                 holder = self._judged(key)
-                if (vault or _is_special(key)) and _is_held(container, key, above):
+                if key == "data" and container.get("kind") == "Secret":
+                    holder = _VAULT
+                elif (vault or _is_special(key)) and _is_held(container, key, above):
                     holder = _SECRET
             if isinstance(item, dict):
                 self._objects.append((item, holder))
@@ -139,8 +138,14 @@ class _Walk:
             for index, start, end in _of_command(container):
                 changes = self._changes.setdefault(id(container), {})
                 changes[index] = container[index][:start] + MASK + container[index][end:]
-        pairs = all(isinstance(one, _LISTS) and len(one) == 2 for one in container)
         harmless = not options and above in self._harmless_keys
+        if harmless and len(texts) == len(container):  # most lists: names of columns, of tables
+            known = self._harmless
+            for index, text in enumerate(texts):
+                if text not in known:
+                    self._look_at_plain(container, index)
+            return
+        pairs = all(isinstance(one, _LISTS) and len(one) == 2 for one in container)
         for index, item in enumerate(container):
             if isinstance(item, _LISTS):
                 self._lists.append((item, above, pairs))
@@ -215,6 +220,8 @@ def _hides(key: str, number: float) -> bool:
 _SHORTEST_NUMBER: Final = 1_000
 _SECRET: Final = "password"  # noqa: S105 - a name
 """The key that stands for any whose values are secret."""
+_VAULT: Final = "secretData"
+"""The key that stands for an object all of whose values are: ``data`` of Kubernetes' Secret."""
 
 # --- what stands beside or above a value ---------------------------------------------------------
 

@@ -92,7 +92,7 @@ _JOINT: Final = re.compile(
     r"(?:\w{1,32}[\"']:\s{0,4}[\"'][^\"']{0,64}[\"'],\s{0,64}[\"'])?"
     r"(?:\w{0,16}[Vv]alue|[Dd]efault|[Vv]al|(?<=[\"'])(?:\$|#?_?text|content|data))"
     r"\\{0,7}[\"']?\s{0,8}[:=][ \t]{0,8})"
-    r"|(?P<element></\w{1,32}>\s{0,64}<(?:string|data|t[dh](?:\s[^<>]{0,64})?)>|</(?:name|key)>\s{0,64}"
+    r"|(?P<element></\w{1,32}>\s{0,64}<(?:string|data|arg|argument|item|li|t[dh](?:\s[^<>]{0,64})?)>|</(?:name|key)>\s{0,64}"
     r"(?:<(?!value)\w{1,32}(?:/>|>[^<]{0,512}</\w{1,32}>)\s{0,64}){0,4}<value>"
     r"|(?:\s{1,8}[\w:.\-]{1,64}=\"[^\"<>]{0,256}\"){0,4}"
     r"(?:\s{0,4}/>\s{0,64}<value>|>(?:\s{0,64}<value>)?(?:<!\[CDATA\[)?))"
@@ -194,6 +194,9 @@ class _Reader:
         ):
             aliased = _ALIASED.search(self._text, max(0, found.start() - _LOOK_BACK), found.start())
             return aliased.span("value") if aliased and is_strong(aliased["value"]) else None
+        issued = _COMPARED.match(self._text, found.end())
+        if issued and len(issued["value"]) >= _SHORTEST_ISSUED and is_random(issued["value"]):
+            return issued.span("value")
         bridge = _BRIDGE.match(self._text, found.end())
         if bridge is None or 0 <= self._sql < found.start():
             return None
@@ -312,6 +315,10 @@ class _Reader:
         if not setting.quoted_name:  # (spark.password,x), (password,x1y2)
             if setting.word.startswith("-"):  # Array(--password, x)
                 return not self._text.startswith("-", setting.start)
+            if setting.opening is not None:  # put(DB_PASSWORD, "x1y2")
+                end = _closing(self._text, setting.opening)
+                value = self._text[setting.opening.end() : end]
+                return setting.place.lead == "(" and is_strong(value)
             if setting.place.lead != "(" or setting.name.startswith(_CONFIGURED):
                 return setting.place.lead == "("
             end = _search_end(_SCALAR_END, self._text, setting.start)
@@ -319,7 +326,7 @@ class _Reader:
             return alone and is_strong(self._text[setting.start : end])
         if setting.opening is not None and setting.place.mark == ",":  # set("db", "password", "x")
             opener = _opener(self._text, setting.first)
-            if opener is not None and opener[1] and opener[0] in ("set", "put", "setitem"):
+            if opener is not None and opener[1] and opener[0] in _SETTING_CALLS:
                 return True
         if setting.opening is not None and setting.place.mark in ("[", ","):
             return self._is_listed_pair(setting, setting.opening)
@@ -358,6 +365,8 @@ class _Reader:
     def _is_blank(self, setting: _Setting) -> bool:
         """``--password x``, ``OPTIONS (password 'x')``, ``ALTER USER u PASSWORD 'x'``."""
         if setting.word.startswith("-") and not setting.quoted_name:
+            if setting.name == "secret" and self._names_another(setting.start):
+                return False
             return not self._text.startswith(_NO_VALUES, setting.start) and len(setting.name) > 1
         if setting.opening is None:
             return self._is_line(setting)
@@ -373,6 +382,11 @@ class _Reader:
         end = _closing(self._text, setting.opening)
         is_told = self._sql < 0 and "\n" not in setting.joint
         return is_told and is_strong(self._text[setting.opening.end() : end])
+
+    def _names_another(self, start: int) -> bool:
+        """``--secret dbPassword x``: the option is a switch."""
+        found = _NAMED.match(self._text, start)
+        return found is not None and is_secret_key(found["name"])
 
     def _is_told(self, setting: _Setting) -> bool:
         """``The password is x1y2z3``: told to a person, so the value must look like one."""
@@ -393,6 +407,8 @@ class _Reader:
         first = max(0, setting.first - _LOOK_BACK)
         if _SETTING_COMMAND.search(self._text, first, setting.first):
             return True
+        if _OPTION_BEFORE.search(self._text, first, setting.first):  # jq --arg password x1y2
+            return self._has_strong_value(setting)
         if setting.place.word in _TOLD_BEFORE:  # user u with password x
             return self._has_strong_value(setting)
         if setting.place.mark in ("", "\n") and _ALONE.match(self._text, setting.start):
@@ -591,6 +607,7 @@ _SETTING_COMMAND: Final = re.compile(
     r"\s{0,8}(?:set|store|add|put)(?:\s{1,8}\S{0,128}:)?|(?:\A|\n)\s{0,8}(?:ENV|ARG|setx|SETX"
     r"|export))\s{0,8}[\"']?\Z"
 )
+_OPTION_BEFORE: Final = re.compile(r"\s-{1,2}[a-z][\w\-]{0,24} \Z|\A\s{0,16}SetEnv ")
 # Words of a query: behind one of them `a = 'b'` compares.
 _QUERY_WORD: Final = re.compile(r"(?i)\b(?:select|where|having|join|merge|qualify)\b")
 # Fields and attributes that name a setting.
@@ -618,6 +635,7 @@ _GETTERS: Final = (
     "getconf",
     "env",
 )
+_SETTING_CALLS: Final = frozenset({"set", "put", "setitem", "setattr", "set_item", "set_attr"})
 _ADDING: Final = frozenset({"add", "append", "values"})
 _OPTION_WORDS: Final = frozenset({
     "options", "option", "with", "tblproperties", "properties", "dbproperties", "serdeproperties",
@@ -644,8 +662,14 @@ _PASSWORDS: Final = ("password", "passwd", "passphrase", "pwd")
 _NO_VALUES: Final = ("--", "<", ">", "|", "&")
 _BRIDGE: Final = re.compile(
     r"[\"'`\]:]{0,3}[\s,:=({]{1,8}(?:\)\s{0,4}\{\s{0,4}return\s{1,4}"
-    r"|(?:[\-/]{0,2}(?:(?i:default)|value|base64\.b64decode|b64decode|Option|Some|String|return|send|d|x|SecretStr)[\s,:=({]{1,4}){1,2})"
+    r"|(?:[\-/]{0,2}(?:(?i:default)|value|base64\.b64decode|b64decode|Option|Some|String|return|send|d|x|SecretStr"
+    r"|[\w.]{0,64}(?:getenv|get|getOrElse|getOrDefault|getProperty)\(\"[^\"\n]{1,64}\")[\s,:=({]{1,4}){1,2})"
     r"(?P<q>[\"'`]?)(?P<value>(?=[^\s\"'`]{0,64}[0-9])[^\s\"'`,;(){}\[\]<>]{6,256})(?P=q)"
+)
+_NAMED: Final = re.compile(r"(?P<name>[A-Za-z][A-Za-z_.:\-]{3,64}) [^\s\-]")
+# ["token"] == "<40 random signs>"
+_COMPARED: Final = re.compile(
+    r"[\"'`\])]{0,3}\s{0,4}(?:[=!]={1,2}|,|:)\s{0,4}(?P<q>[\"'])(?P<value>[\w\-+/=.]{16,256})(?P=q)"
 )
 _TOLD_BEFORE: Final = frozenset({
     "with", "temporary", "new", "old", "initial", "default", "current", "generated",

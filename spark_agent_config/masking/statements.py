@@ -15,6 +15,7 @@ from collections.abc import Iterator, Mapping
 from typing import Final, NamedTuple
 
 from spark_agent_config.masking.names import is_secret_key
+from spark_agent_config.masking.settings import is_reference, is_strong
 
 _QUOTED: Final = r"[NbBrRuU]?(?:'(?P<single>[^'\n]{1,512})'|\"(?P<double>[^\"\n]{1,512})\")"
 _VALUE: Final = rf"(?:{_QUOTED}|(?P<bare>[^\s;,)\"']{{1,256}}))"
@@ -77,7 +78,10 @@ _FORMS: Final = (
     ("login", r"\b(?:vault|cargo|pulumi|railway) login (?:token=)?(?!-)BARE"),
     ("obscure", r"\brclone obscure VALUE"),
     ("airflow users", r"\bairflow users create\bREST\s-p VALUE"),
-    ("user", r"\b(?:add_user|change_password|set-single-user-credentials) WORD (?![\-/])VALUE"),
+    *(
+        (command, rf"\b{command} WORD (?![\-/])VALUE")
+        for command in ("add_user", "change_password", "set-single-user-credentials")
+    ),
     ("api-key store", r"\bapi-key store WORD VALUE"),
     ("create-alias", r"\bcreate-alias\bREST\s-{1,2}value[=\x20]VALUE"),
     # JAAS: the users of a broker
@@ -88,7 +92,7 @@ _FORMS: Final = (
     ),
     ("password $$", r"\bpassword \$\$(?P<bare>[^$\n]{1,256})\$\$"),
     ("password/", r"\bhttps?://[^\s?#]{1,256}?\bpassword/(?P<bare>[\w\-]{16,256})"),
-    ("connect", r"\bconnect\(~[bru]?[\"'][\w$#.]{1,64}/(?P<bare>[^\s\"'/@]{1,256})@"),
+    ("connect(", r"\bconnect\(~[bru]?[\"'][\w$#.]{1,64}/(?P<bare>[^\s\"'/@]{1,256})@"),
     # CloudFormation and charts: the name is the parameter's
     (
         "default:",
@@ -118,11 +122,32 @@ _FORMS: Final = (
         "printf",
         r"\bprintf [\"'][^\"'\n]{0,128}(?:passw\w{0,8}|secret|token)=%s[^\"'\n]{0,64}[\"'] VALUE",
     ),
-    # a login told to a person
+    # a user and a password on the line of any command; -p 8080 is a port
+    *(
+        (
+            f" -{option}",
+            r"\s-{1,2}(?:u|un|user|username|l|login)[=\x20][^\s\-]\S{0,63}\s(?:[^\n]{0,64}?\s)?"
+            rf"-{option}\w{{0,2}}[=\x20](?=\S{{0,64}}[0-9!#%])(?![\d:.]{{1,64}}(?:\s|\Z))"
+            r"(?P<bare>[^\s\-/~.\"'$]\S{5,255})",
+        )
+        for option in "pw"
+    ),
     (
-        "pass",
-        r"\b(?:user(?:name)?|login|id)~[/&]~(?:pass(?:word)?|pwd|pw)~[:=]~[\w.@\-]{1,64}~[/:,]~"
-        r"(?P<bare>\S{4,128})",
+        "sed -",
+        r"\bsed\b[^\n]{0,64}?s(?P<d>[/|#,])[^\n/|#,]{0,128}(?P=d)[^\n/|#,]{0,64}?"
+        r"(?:passw\w{0,16}|secret|token|pwd|key)~[=:]~[\"']?(?P<bare>[^\n/|#,\"']{4,128})(?P=d)",
+    ),
+    ("fs.azure.", r"fs\.azure\.(?:account\.key|sas)[^\"'\n]{0,128}[\"']~,~QUOTED"),
+    ("addauth", r"\baddauth digest [^\s:]{1,64}:BARE"),
+    ("connect(", r"\bconnect\([^()\n]{0,256}?\[~[\"'][^\"'\n]{1,64}[\"']~,~QUOTED~\]"),
+    # a login told to a person
+    *(
+        (
+            word,
+            r"\b(?:user(?:name)?|login|id)~[/&]~(?:pass(?:word)?|pwd|pw)~[:=]~[\w.@\-]{1,64}~"
+            r"[/:,]~(?P<bare>\S{4,128})",
+        )
+        for word in ("/pass", "/pw", "/ pass")
     ),
     (
         "<<<",
@@ -167,7 +192,10 @@ _FORMS: Final = (
     ),
     ("codes", r"\b(?:recovery|backup|rescue|scratch)[\x20_\-]codes~[:=]~(?=[^\n]{0,64}[0-9])"
      r"(?P<bare>[^\n]{4,256})"),
-    ("pin", r"(?m)^[\w\x20.\-]{0,32}\bpin(?:[_\-]?code)?~[:=]~(?P<bare>[0-9]{4,8})~$"),
+    *(
+        (word, r"(?m)^[\w\x20.\-]{0,32}\bpin(?:[_\-]?code)?~[:=]~(?P<bare>[0-9]{4,8})~$")
+        for word in ("pin:", "pin=", "pin =", "pin_code", "pincode", "pin-code")
+    ),
     ("/password:", r"(?:\s|\A)/password:VALUE"),
     ("/p:", r"(?:\s|\A)/p:[\w.]{0,64}(?:password|secret|token)=(?P<bare>[^\s\"']{1,256})"),
     # scott/tiger@db, told to a person
@@ -212,9 +240,12 @@ def may_state(text: str) -> bool:
     return _has_literal(text) and _may_call(lowered)
 
 
-_WORDS: Final = tuple(
-    sorted({"identified", *(word for word, _ in _STATEMENTS)} - {"sp_addlinked", "sp_password"})
-)
+def _shortest(words: set[str]) -> tuple[str, ...]:
+    """The words that contain no other: who has ``loginmodule`` has ``login``."""
+    return tuple(sorted(word for word in words if not any(o in word for o in words - {word})))
+
+
+_WORDS: Final = _shortest({"identified", *(word for word, _ in _STATEMENTS)})
 
 
 def statements(text: str) -> Iterator[tuple[int, int]]:
@@ -258,6 +289,7 @@ class _Call(NamedTuple):
 
 
 _LAST_OF_TWO: Final = _Call(1, 2)
+_LAST: Final = _Call(-1, 2)
 _FIRST: Final = _Call(0)
 _CALLS: Final[Mapping[str, _Call]] = {
     # Java and Scala: logins
@@ -269,7 +301,7 @@ _CALLS: Final[Mapping[str, _Call]] = {
     "azurenamedkeycredential": _LAST_OF_TWO,
     "basiccredentials": _LAST_OF_TWO, "networkcredential": _LAST_OF_TWO,
     "pscredential": _LAST_OF_TWO, "getconnection": _Call(2, 3), "withcredentials": _LAST_OF_TWO,
-    "passwordcredential": _LAST_OF_TWO, "credentials": _LAST_OF_TWO, "login": _LAST_OF_TWO,
+    "passwordcredential": _LAST_OF_TWO, "credentials": _LAST, "login": _LAST_OF_TWO,
     # Python and others
     "httpbasicauth": _LAST_OF_TWO, "httpdigestauth": _LAST_OF_TWO, "httpproxyauth": _LAST_OF_TWO,
     "basicauth": _LAST_OF_TWO, "basic_auth": _LAST_OF_TWO, "digestauth": _LAST_OF_TWO,
@@ -325,6 +357,9 @@ def _calls(text: str, lowered: str) -> Iterator[tuple[int, int]]:
         call = _CALLS.get(name) or _CALLS.get(_LAST_PART.split(name)[-1])
         if call is None and _CIPHER in name:
             call = _LAST_OF_TWO
+        looks_like_a_login = call is None and _OF_LOGINS.search(name[::-1]) is not None
+        if looks_like_a_login:
+            call = _LAST
         if call is None or found.start() < done:
             continue
         seen += 1
@@ -334,7 +369,7 @@ def _calls(text: str, lowered: str) -> Iterator[tuple[int, int]]:
         held = list(arguments(text, found.end()))
         if call.least <= len(held):
             span = literal(text, *held[call.place])
-            if span:
+            if span and not (looks_like_a_login and not _is_password(text[slice(*span)])):
                 done = held[-1][1]
                 yield span
 
@@ -350,7 +385,20 @@ _LITERAL: Final = re.compile(r"[\"'](?<=[(,\s=bBrRuUfFN][\"'])")
 def _may_call(lowered: str) -> bool:
     if _CIPHER in lowered:
         return True
-    return not _CALLED_NAMES.isdisjoint(_CALLED.findall(lowered[::-1]))
+    called = _CALLED.findall(lowered[::-1])
+    return not _CALLED_NAMES.isdisjoint(called) or any(map(_OF_LOGINS.search, called))
+
+
+# auth, login, logon, cred, passw, userpass, bind, read backwards: LdapBind("cn=a", "x1y2")
+_OF_LOGINS: Final = re.compile(r"htua|nigol|nogol|derc|wssap|ssapresu|dnib")
+
+
+def _is_password(value: str) -> bool:
+    """Whether the last argument of such a call is no page, name or host."""
+    return is_strong(value) and not is_reference(value) and _A_NAME.fullmatch(value) is None
+
+
+_A_NAME: Final = re.compile(r"[a-z_\-]+[0-9]{0,2}|\S*[/.=:]\S*|.*\s.*")
 
 
 # auth=("svc", "x"), creds = ("svc", "x")
