@@ -86,7 +86,7 @@ class _Walk:
 
     def _look_into_object(self, container: dict[str, Any], above: str) -> None:
         keys, texts = self._harmless_keys, self._harmless
-        vault = above not in keys and squash(above) in _VAULTS
+        vault = above not in keys and _squashed(above) in _VAULTS
         for key, item in container.items():
             harmless = key in keys and not vault
             if harmless:
@@ -255,6 +255,11 @@ _OPEN: Final = frozenset({
 
 
 @lru_cache(maxsize=8192)
+def _squashed(key: str) -> str:
+    return squash(key[:NAME_LENGTH])
+
+
+@lru_cache(maxsize=8192)
 def _is_special(key: str) -> bool:
     """Whether what stands beside or above a key may show that its value is secret."""
     return key in _WEB_KEY_PARTS or squash(key[:NAME_LENGTH]) in _HOLDING
@@ -262,16 +267,16 @@ def _is_special(key: str) -> bool:
 
 def _is_held(container: dict[str, Any], key: str, above: str) -> bool:
     """Whether a value is secret by what stands beside or above it."""
-    squashed = squash(key)
+    squashed = _squashed(key)
     if key in _WEB_KEY_PARTS and ("kty" in container or is_secret_key(above[:NAME_LENGTH])):
         return True
     if squashed in _HOLDING:
-        name = next((container[n] for n in container if squash(n) in _NAMING), None)
+        name = next((container[n] for n in container if _squashed(n) in _NAMING), None)
         if isinstance(name, str) and len(name) <= NAME_LENGTH:
             return is_secret_key(name)
         if above and is_secret_key(above[:NAME_LENGTH]):
             return True
-    return squash(above) in _VAULTS and squashed not in _OPEN and not is_public(key)
+    return _squashed(above) in _VAULTS and squashed not in _OPEN and not is_public(key)
 
 
 def _follows_name(items: list[Any], index: int, in_pairs: bool) -> bool:
