@@ -662,7 +662,7 @@ _PASSWORDS: Final = ("password", "passwd", "passphrase", "pwd")
 _NO_VALUES: Final = ("--", "<", ">", "|", "&")
 _BRIDGE: Final = re.compile(
     r"[\"'`\]:]{0,3}[\s,:=({]{1,8}(?:\)\s{0,4}\{\s{0,4}return\s{1,4}"
-    r"|(?:[\-/]{0,2}(?:(?i:default)|value|base64\.b64decode|b64decode|Option|Some|String|return|send|d|x|SecretStr"
+    r"|(?:[\-/]{0,2}(?:(?i:default)|value|base64\.b64decode|b64decode|Option|Some|String|fallback|return|send|d|x|SecretStr"
     r"|[\w.]{0,64}(?:getenv|get|getOrElse|getOrDefault|getProperty)\(\"[^\"\n]{1,64}\")[\s,:=({]{1,4}){1,2})"
     r"(?P<q>[\"'`]?)(?P<value>(?=[^\s\"'`]{0,64}[0-9])[^\s\"'`,;(){}\[\]<>]{6,256})(?P=q)"
 )

@@ -138,6 +138,23 @@ _FORMS: Final = (
         r"(?:passw\w{0,16}|secret|token|pwd|key)~[=:]~[\"']?(?P<bare>[^\n/|#,\"']{4,128})(?P=d)",
     ),
     ("fs.azure.", r"fs\.azure\.(?:account\.key|sas)[^\"'\n]{0,128}[\"']~,~QUOTED"),
+    # a connect identifier of Oracle: scott/tiger@h:1521/x
+    (
+        "@",
+        r"(?<![\w/:.\-])[\w$#]{1,64}/(?P<bare>[^\s/@\"']{4,128})@[\w.\-]{1,128}:[0-9]{2,5}[/:]\w",
+    ),
+    ("changed from", r"(?:passw\w{1,8}|secret|token|pwd|api_?key) (?:was )?changed from QUOTED"),
+    (
+        "changed from",
+        r"(?:passw\w{1,8}|secret|token|pwd|api_?key) (?:was )?changed from WORD to QUOTED",
+    ),
+    (
+        "declare",
+        r"\bdeclare @\w{0,64}?(?:pwd|passw\w{1,8}|secret|token|key)\w{0,32} \w{1,32}"
+        r"(?:\([^()\n]{1,16}\))?~=~QUOTED",
+    ),
+    ("encrypt_string", r"\bencrypt_string (?!-)VALUE"),
+    ("login(", r"\blogin\([^()\n]{0,128}?\bkey~=~QUOTED"),
     ("addauth", r"\baddauth digest [^\s:]{1,64}:BARE"),
     ("connect(", r"\bconnect\([^()\n]{0,256}?\[~[\"'][^\"'\n]{1,64}[\"']~,~QUOTED~\]"),
     # a login told to a person
@@ -316,7 +333,7 @@ _CALLS: Final[Mapping[str, _Call]] = {
     "awssessioncredentials.create": _LAST_OF_TWO, "credentials.basic": _LAST_OF_TWO,
     "authenticate": _LAST_OF_TWO, "withbasicauth": _LAST_OF_TWO, "set_password": _Call(-1, 2),
     "set_secret": _LAST_OF_TWO, "redis": _Call(3, 4), "strictredis": _Call(3, 4), "totp": _FIRST,
-    "securestring": _FIRST, "pdo": _Call(2, 3), "mysqli": _Call(2, 3),
+    "securestring": _FIRST, "secret.fromstring": _FIRST, "pdo": _Call(2, 3), "mysqli": _Call(2, 3),
     "mysqli_connect": _Call(2, 3), "dbi->connect": _Call(2, 3), "dbi.connect": _Call(2, 3),
     "decryptbykeyautocert": _LAST_OF_TWO, "crypt": _Call(0, 2),
     "auth": _LAST_OF_TWO, "user_auth": _LAST_OF_TWO, "hmac.new": _FIRST, "aes.new": _FIRST,
@@ -389,8 +406,8 @@ def _may_call(lowered: str) -> bool:
     return not _CALLED_NAMES.isdisjoint(called) or any(map(_OF_LOGINS.search, called))
 
 
-# auth, login, logon, cred, passw, userpass, bind, read backwards: LdapBind("cn=a", "x1y2")
-_OF_LOGINS: Final = re.compile(r"htua|nigol|nogol|derc|wssap|ssapresu|dnib")
+# auth, connect, login, logon, cred, passw, userpass, bind, read backwards: LdapBind("cn=a", "x1y2")
+_OF_LOGINS: Final = re.compile(r"htua|tcennoc|nigol|nogol|derc|wssap|ssapresu|dnib")
 
 
 def _is_password(value: str) -> bool:
