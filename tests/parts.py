@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, date, datetime
 from pathlib import Path
@@ -50,7 +50,7 @@ PARTS: Final = (
     Part(RANDOM, 300),
 )
 NAMES: Final = tuple(part.name for part in PARTS)
-#: What .ci/run adds where it cannot tell what changed: so many seconds of one worker, of two.
+#: What .ci/run adds to make test at most: so many seconds of one worker, of two.
 AFFORDABLE_SECONDS: Final = 1_200
 _NOT_BY_CHANCE: Final = "a commit is not green by chance: make test-all and make fuzz have it"
 
@@ -161,26 +161,23 @@ class Choice:
 
 
 def choose(changed: Sequence[str] | None, day: date) -> Choice:
-    """The parts for the paths that changed since the green commit, and those in turn.
+    """The parts in turn, then those for the paths that changed since the green commit.
 
-    None stands for an unknown green commit. Then, and where the table does not know a path, all
-    parts run that :data:`AFFORDABLE_SECONDS` allow, beginning with another one each day. Random
-    examples never run here: a fault that they meet is not that of the change.
+    None stands for an unknown green commit. Then, and where the table does not know a path, every
+    part is wanted. Of the wanted ones the shortest run first, as long as all together take no more
+    than :data:`AFFORDABLE_SECONDS`: a long one has its turn within a week. Random examples never
+    run here: a fault that they meet is not that of the change.
     """
-    runs: dict[str, str] = {}
-    for path in changed or ():
-        for name in parts_of(path) or ():
-            runs.setdefault(name, f"{path} changed")
-    for name in in_turn(day):
-        runs.setdefault(name, "its turn by the date")
-    unknown = [path for path in changed or () if parts_of(path) is None]
-    if changed is None or unknown:
-        why = f"{unknown[0]} is not in the table" if unknown else "the green commit is unknown"
-        runs |= dict.fromkeys(_affordable(runs, day), why)
-        left = dict.fromkeys(NAMES, f"no time is left ({AFFORDABLE_SECONDS} s in all)")
-    else:
-        left = dict.fromkeys(NAMES, "nothing that it looks at changed")
+    wanted = _wanted(changed)
+    runs = dict.fromkeys(in_turn(day), "its turn by the date")
     runs.pop(RANDOM, None)
+    left = dict.fromkeys(NAMES, "nothing that it looks at changed")
+    for part in sorted(PARTS, key=lambda part: part.seconds):
+        if part.name in wanted and part.name not in runs:
+            if _seconds_of(runs) + part.seconds <= AFFORDABLE_SECONDS:
+                runs[part.name] = wanted[part.name]
+            else:
+                left[part.name] = f"no time is left ({AFFORDABLE_SECONDS} s in all)"
     left[RANDOM] = _NOT_BY_CHANCE
     return Choice(
         {name: runs[name] for name in NAMES if name in runs},
@@ -188,16 +185,22 @@ def choose(changed: Sequence[str] | None, day: date) -> Choice:
     )
 
 
-def _affordable(chosen: Iterable[str], day: date) -> Iterator[str]:
-    """Parts beside the chosen ones, as long as all of them together take no more than allowed."""
-    chosen = {*chosen, RANDOM}
-    spent = sum(part.seconds for part in PARTS if part.name in chosen and part.name != RANDOM)
-    left = AFFORDABLE_SECONDS - spent
-    turn = day.toordinal() % len(PARTS)
-    for part in (*PARTS[turn:], *PARTS[:turn]):
-        if part.name not in chosen and part.seconds <= left:
-            left -= part.seconds
-            yield part.name
+def _wanted(changed: Sequence[str] | None) -> dict[str, str]:
+    """Parts => why they should run; never the random ones."""
+    unknown = [path for path in changed or () if parts_of(path) is None]
+    if changed is None or unknown:
+        why = f"{unknown[0]} is not in the table" if unknown else "the green commit is unknown"
+        wanted = dict.fromkeys(NAMES, why)
+    else:
+        wanted = {
+            name: f"{path} changed" for path in reversed(changed) for name in parts_of(path) or ()
+        }
+    wanted.pop(RANDOM, None)
+    return wanted
+
+
+def _seconds_of(names: Iterable[str]) -> int:
+    return sum(part.seconds for part in PARTS if part.name in names)
 
 
 def stamps_of(names: Sequence[str]) -> list[str]:
