@@ -68,7 +68,8 @@ def test_a_layer_and_a_class_filter_the_overview_and_stand_in_the_link(
     api.play("governed")
     page.goto("/?view=overview")
     wait_for(page)
-    page.get_by_test_id("control-layer").select_option("curated")
+    with page.expect_response(lambda answer: "layer=curated" in answer.url):
+        page.get_by_test_id("control-layer").select_option("curated")
     with page.expect_response(lambda answer: "classification=PII" in answer.url):
         page.get_by_test_id("control-classification").select_option("PII")
     wait_for(page)

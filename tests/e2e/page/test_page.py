@@ -588,9 +588,11 @@ def test_lineage_follows_direction_depth_columns_and_indirect(page: Page, api: F
     expect(page.get_by_test_id("canvas")).to_have_attribute("data-columns", "33")
     page.get_by_test_id("control-indirect").check()
     expect(page.get_by_test_id("legend")).to_contain_text("Filter, join, group, sort")
-    page.get_by_test_id("depth-more").click()
+    with page.expect_response(lambda answer: "depth=2" in answer.url):
+        page.get_by_test_id("depth-more").click()
     expect(page.get_by_test_id("depth")).to_have_text("2")
-    page.get_by_test_id("direction-upstream").click()
+    with page.expect_response(lambda answer: "direction=upstream" in answer.url):
+        page.get_by_test_id("direction-upstream").click()
     wait_for(page)
     last = asked(api, "/graph/lineage")[-1]
     assert last == {
