@@ -13,7 +13,7 @@ from graph_model.stores.database import Database, claim_database
 from graph_model.stores.journal import read_meta
 from graph_model.stores.journal.large_bodies import PLACE_KEY, keep_large
 from graph_model.stores.opening import open_generations, open_journal
-from graph_model.stores.protocols import DocumentState, Journal
+from graph_model.stores.protocols import NEW_KEY, DocumentState, Journal
 from pipeline.output.loading import load_rows
 from pipeline.output.manifest import Manifest
 from pipeline.output.result import Result
@@ -63,5 +63,6 @@ def _remember(journal: Journal, manifest: Manifest) -> None:
         states=(DocumentState.PROJECTED, DocumentState.WAITING),
         first=manifest.journal.last_position + 1,
     )
+    journal.set_meta(NEW_KEY, "")  # catalogue and graph are made from it, so nothing is foreign
     journal.set_meta(EPOCH_KEY, manifest.epoch)
     journal.set_meta(RUNS_KEY, manifest.graph_runs)  # the next start compares it with its setting
