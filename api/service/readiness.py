@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final
@@ -11,10 +12,12 @@ from api.http.errors import NO_ENGINE
 from api.http.metrics import lag_seconds
 from api.logs import masked
 from api.service import Service
-from graph_model.errors import HeadwaterError, Unavailable
+from graph_model.errors import GraphUnavailable, HeadwaterError, Unavailable
 
 _MOMENT_SECONDS: Final = 0.5
 """How long a probe waits for an answer of the graph: those of load balancers give up after 1 s."""
+_LONGEST_SECONDS: Final = 2.0
+"""How long the newest answer stands, and how long a question may take until it counts as none."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,28 +46,46 @@ class NewestAnswer:
     """What is known of a server that may not answer for seconds: one question is under way at a
     time, on a thread of its own, and whoever asks has the newest result after a moment.
 
-    ``ask`` returns, or raises HeadwaterError, within its own bound.
+    A result stands for ``_LONGEST_SECONDS`` after its question. Whoever asks later waits for the
+    question under way until it is as old, and then counts it as failed: nobody hears that a server
+    answers which has stopped for longer. ``ask`` returns, or raises HeadwaterError, within its own
+    bound. ``clock`` gives seconds.
     """
 
-    def __init__(self, ask: Callable[[], None], moment: float = _MOMENT_SECONDS) -> None:
+    def __init__(
+        self,
+        ask: Callable[[], None],
+        moment: float = _MOMENT_SECONDS,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
         self._ask = ask
         self._moment = moment
+        self._clock = clock
         self._lock = threading.Lock()
         self._asked: threading.Event | None = None
+        self._asked_at = 0.0
         self._failure: HeadwaterError | None = None
-        self._is_known = False
+        self._known_at: float | None = None  # when the newest result was asked for
 
     def check(self) -> None:
-        """Raises HeadwaterError where the newest question failed."""
+        """Raises HeadwaterError where the newest question failed, or takes too long."""
         with self._lock:
+            now = self._clock()
             if (asked := self._asked) is None:
-                asked = self._asked = threading.Event()
-                threading.Thread(target=self._find, args=(asked,), daemon=True).start()
-        asked.wait(self._moment if self._is_known else None)
+                asked, self._asked_at = threading.Event(), now
+                self._asked = asked
+                threading.Thread(target=self._find, args=(asked, now), daemon=True).start()
+            asked_at, known_at = self._asked_at, self._known_at
+        if known_at is None:
+            asked.wait()
+        elif now - known_at < _LONGEST_SECONDS or self._failure is not None:
+            asked.wait(self._moment)
+        elif not asked.wait(max(0.0, asked_at + _LONGEST_SECONDS - now)):
+            raise GraphUnavailable(f"no answer for {_LONGEST_SECONDS:g} s")
         if (failure := self._failure) is not None:
             raise failure
 
-    def _find(self, asked: threading.Event) -> None:
+    def _find(self, asked: threading.Event, asked_at: float) -> None:
         failure: HeadwaterError | None = None
         try:
             self._ask()
@@ -72,7 +93,7 @@ class NewestAnswer:
             failure = error
         finally:
             with self._lock:
-                self._failure, self._is_known, self._asked = failure, True, None
+                self._failure, self._known_at, self._asked = failure, asked_at, None
             asked.set()
 
 

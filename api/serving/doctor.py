@@ -30,7 +30,7 @@ from graph_model.retention.forecast import (
     measured_since,
     read_measures,
 )
-from graph_model.stores.catalogue.generations import examine_file
+from graph_model.stores.catalogue.generations import GENERATION_KEY, count_doubtful, examine_file
 from graph_model.stores.database import DiskReserve, claim_database, shown
 from graph_model.stores.gremlin.engine import jars
 from graph_model.stores.gremlin.engine.checkpoints import MARK_KEY, read_mark
@@ -42,6 +42,7 @@ from graph_model.stores.journal import read_meta
 from graph_model.stores.opening import open_journal
 
 _LEAST_FREE: Final = 1_000_000_000
+_CLOCKS_SECONDS: Final = 7 * 86_400
 
 
 def examine(settings: Settings, environment: Mapping[str, str]) -> tuple[Finding, ...]:
@@ -50,6 +51,7 @@ def examine(settings: Settings, environment: Mapping[str, str]) -> tuple[Finding
     """
     version = (sys.version_info.major, sys.version_info.minor)
     own = find_service(settings)
+    now = time.time()
     return (
         *_service(own),
         check_python(version, spark=False),
@@ -67,10 +69,11 @@ def examine(settings: Settings, environment: Mapping[str, str]) -> tuple[Finding
         _data(settings.data, own),
         *_database(settings),
         *_stores(settings),
+        *_clocks(settings, now),
         *_storage(settings),
         _disk(settings),
         *_memory(settings, own),
-        *_killed(settings, time.time()),
+        *_killed(settings, now),
         _jars(environment),
         _page(settings.frontend),
         _pyspark(),
@@ -177,6 +180,29 @@ def _runs_in_graph(settings: Settings, noted: str | None) -> Finding:
     elif carried.left:
         text = f"none: the graph is nearly full; with more room they are {wanted}"
     return Finding("runs in the graph", True, text)
+
+
+def _clocks(settings: Settings, now: float) -> tuple[Finding, ...]:
+    """Whether runs of the last week claim times to come, also while a service runs; none where
+    journal or catalogue cannot be read, which another finding reports.
+    """
+    since = int((now - _CLOCKS_SECONDS) * 1000)
+    try:
+        with opened_storage(settings) as database:
+            number = int(read_meta(database, GENERATION_KEY) or 0)
+            doubtful = count_doubtful(database, number, since)
+    except HeadwaterError:
+        return ()
+    hours = settings.clock_tolerance // 3_600_000
+    if not doubtful:
+        text = f"no run of the last 7 days claims a time more than {hours} h after its receipt"
+        return (Finding("clocks", True, text),)
+    text = (
+        f"of the runs of the last 7 days {doubtful:,} claim a time more than {hours} h after their "
+        "receipt, from which they count: correct the clocks of their clients (docs/operate.md, "
+        '"Wrong clocks"; GET /graph/runs?doubtful=true lists them)'
+    )
+    return (Finding("clocks", False, text),)
 
 
 def _storage(settings: Settings) -> tuple[Finding, ...]:

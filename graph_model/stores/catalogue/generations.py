@@ -25,7 +25,8 @@ from sqlalchemy.engine import Connection, Engine
 from graph_model.errors import ConfigurationError, Unavailable
 from graph_model.stores.catalogue.catalogue import SqlCatalogue
 from graph_model.stores.catalogue.origin import mismatch_with, read_origin
-from graph_model.stores.catalogue.tables import VERSION, origins
+from graph_model.stores.catalogue.reading.conditions import is_doubtful
+from graph_model.stores.catalogue.tables import VERSION, executions, origins
 from graph_model.stores.database import (
     Lock,
     damage,
@@ -289,6 +290,26 @@ def examine_file(database: Engine, journal: Journal) -> str | None:
         engine.dispose()
     concluded = int(journal.get_meta(ROUND_KEY) or 0)
     return mismatch_with(origin, journal.id, concluded, journal.newest())
+
+
+def count_doubtful(database: Engine, number: int, since: int) -> int:
+    """How many executions of a catalogue that count from their receipt count from ``since`` (ms) or
+    later (``producers.counted_times``). Read beside a service; changes nothing.
+    """
+    if database.dialect.name == "sqlite":
+        file = catalogue_file(database, number)
+        if file is None or not file.is_file():
+            return 0
+        engine = open_database(file)
+    else:
+        engine = engine_for_schema(database, f"{_SCHEMA}{number}")
+    columns = executions.c
+    asked = sa.select(sa.func.count()).where(is_doubtful(columns), columns.at >= since)
+    try:
+        with read(engine, Unavailable) as connection:
+            return int(connection.execute(asked).scalar_one())
+    finally:
+        engine.dispose()
 
 
 def _origin_in(connection: Connection, schema: str | None = None) -> Origin | None:

@@ -52,7 +52,7 @@ def test_a_probe_waits_a_moment_for_the_graph_and_answers_from_what_is_known() -
         if not is_well[0]:
             raise GraphUnavailable("it does not answer")
 
-    newest = NewestAnswer(ask_graph, moment=0)
+    newest = NewestAnswer(ask_graph, moment=0, clock=lambda: 0.0)
     newest.check()  # nothing was known: it waits
     is_well[0] = False
     newest.check()
@@ -61,6 +61,24 @@ def test_a_probe_waits_a_moment_for_the_graph_and_answers_from_what_is_known() -
     may_answer.release()
     eventually(lambda: fails(newest))
     is_well[0] = True
+    may_answer.release(100)
+    eventually(lambda: not fails(newest))
+
+
+def test_an_answer_of_the_graph_stands_for_two_seconds() -> None:
+    """A service whose engine had stopped said that it is ready for six seconds."""
+    now, may_answer = [0.0], threading.Semaphore(1)
+
+    def ask_graph() -> None:
+        may_answer.acquire()
+
+    newest = NewestAnswer(ask_graph, moment=0, clock=lambda: now[0])
+    newest.check()
+    now[0] = 1.9
+    newest.check()  # the engine has stopped: its last answer stands
+    now[0] = 3.9
+    with pytest.raises(GraphUnavailable, match="no answer for 2 s"):
+        newest.check()
     may_answer.release(100)
     eventually(lambda: not fails(newest))
 

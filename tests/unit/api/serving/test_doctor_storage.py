@@ -1,4 +1,6 @@
-"""The doctor says when disk and heap are full, from the service's last measurements."""
+"""The doctor says when disk and heap are full, from the service's last measurements, and whose
+clocks are wrong, from the catalogue.
+"""
 
 from __future__ import annotations
 
@@ -20,6 +22,8 @@ from graph_model.projection.fullness import HELD_KEY
 from graph_model.retention.forecast import DAY_MS, TOO_EARLY, Measure, write_measures
 from graph_model.stores.gremlin.engine.overflows import Overflows
 from graph_model.stores.journal import SqlJournal
+from graph_model.stores.opening import open_generations
+from tests.contract.rows import an_execution
 
 
 def settings_of(folder: Path) -> Settings:
@@ -146,3 +150,18 @@ def test_before_the_first_measurement_and_without_a_journal_nothing_is_wrong(
     assert doctor._storage(settings_of(tmp_path)) == ()
     keep(tmp_path)
     assert "not measured yet" in storage(tmp_path).text
+
+
+def test_runs_that_claim_a_time_to_come_are_a_finding_of_the_last_week(tmp_path: Path) -> None:
+    settings, day = settings_of(tmp_path), 86_400_000
+    database = open_storage(settings, make=True)
+    generations = open_generations(database, SqlJournal(database))
+    right, doubtful = an_execution("ex-1", at=day), an_execution("ex-2", at=day, ahead=5)
+    generations.current.record([right, doubtful])
+    generations.close()
+    database.dispose()
+    (finding,) = doctor._clocks(settings, now=8 * 86_400)
+    assert not finding.right
+    assert "of the runs of the last 7 days 1 claim a time more than 24 h after" in finding.text
+    (later,) = doctor._clocks(settings, now=9 * 86_400)
+    assert later.right
