@@ -22,6 +22,7 @@ Routes and notebooks call these functions, so both get the same answer. A questi
 ``plans``           one plan: its operations, its column edges
 ``classifications`` ``/classifications``: tags, and the columns of a class
 ``impact``          everything downstream as a table; the effects of a changed column or plan
+``openlineage``     plans, runs and facets that OpenLineage's events report
 ``difference``      changes between two times, executions, plans or schemas
 ``consumer``        Spline's consumer API: the same lineage in the form that Spline's UI requests
 """

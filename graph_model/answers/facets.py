@@ -14,13 +14,7 @@ from enum import StrEnum
 from typing import Any, Final
 
 from graph_model.answers.nodes import job_references
-from graph_model.answers.sources import Sources, of_one_state
-from graph_model.answers.visibility import open_known
-from graph_model.facts import FacetRow, RunRow
-from graph_model.governance.rule_checks import rule_checks
-from graph_model.picture.view import CheckView, JobReference, QualityMark, iso
-from graph_model.producers.canonical_json import spell
-from graph_model.producers.openlineage.pages.descriptions import (
+from graph_model.answers.openlineage.descriptions import (
     ColumnDescription,
     DatasetDescription,
     JobDescription,
@@ -28,7 +22,13 @@ from graph_model.producers.openlineage.pages.descriptions import (
     describe_dataset,
     describe_job,
 )
-from graph_model.producers.openlineage.pages.quality import Check, Quality, State, judge, read_check
+from graph_model.answers.sources import Sources, of_one_state
+from graph_model.answers.visibility import open_known
+from graph_model.facts import FacetRow, RunRow
+from graph_model.governance.rule_checks import rule_checks
+from graph_model.picture.view import CheckView, JobReference, QualityMark, iso
+from graph_model.producers.canonical_json import spell
+from graph_model.producers.openlineage.quality import Check, Quality, State, judge, read_check
 from graph_model.stores.protocols import Page
 
 #: A page leaves out a facet's body with more characters; the facet's history returns it whole.

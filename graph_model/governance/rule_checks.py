@@ -10,7 +10,7 @@ from typing import Any, Final
 from graph_model.batches import batched
 from graph_model.facts import READER, DatasetRow
 from graph_model.governance.quality_rules import QualityRule, expected_of, judge_facet
-from graph_model.producers.openlineage.pages.quality import Check, judge
+from graph_model.producers.openlineage.quality import Check, judge
 from graph_model.stores.protocols import Catalogue, RunFacet
 
 MOST_DATASETS: Final = 5_000

@@ -10,8 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
-from graph_model.producers.openlineage.pages.inspection import READ_ROLE, EventDataset
-from graph_model.producers.openlineage.pages.plans import EventPlan
+from graph_model.answers.openlineage.reported_plans import READ_ROLE, EventDataset, EventPlan
 from graph_model.producers.spline.documents import (
     Attribute,
     ExecutionPlan,

@@ -10,12 +10,11 @@ from graph_model import identity, labels, naming
 from graph_model.answers.consumer.event_plans import event_execution_plan
 from graph_model.answers.consumer.identifiers import is_event_plan, read_plan_id
 from graph_model.answers.nodes import dataset_references
+from graph_model.answers.openlineage.reported_plans import EventPlans, Use, without_facets
 from graph_model.answers.sources import Sources
 from graph_model.answers.visibility import open_plan
 from graph_model.errors import NotFound
 from graph_model.lineage import HUB_LIMIT
-from graph_model.producers.openlineage.pages.inspection import Use
-from graph_model.producers.openlineage.pages.plans import EventPlans, without_facets
 from graph_model.producers.spline.documents import ExecutionPlan
 from graph_model.producers.spline.gathering import read_plan_document
 from graph_model.producers.spline.plan_logic import with_patterns

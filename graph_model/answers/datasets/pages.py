@@ -11,6 +11,7 @@ from graph_model.answers.datasets.renames import RenameEnd, rename_ends
 from graph_model.answers.drawing import spellings_of
 from graph_model.answers.facets import DatasetFacets, dataset_facets, described_columns
 from graph_model.answers.nodes import catalog_names, dataset_row, job_references
+from graph_model.answers.openlineage.descriptions import ColumnDescription, Tag
 from graph_model.answers.sources import Sources, of_one_state
 from graph_model.answers.visibility import TagView, dataset_filter, open_node, tags_of
 from graph_model.facts import DatasetRow, LogicalPlanRow
@@ -20,7 +21,6 @@ from graph_model.lineage.history.history import History
 from graph_model.lineage.history.visible_write_reader import moment_of
 from graph_model.naming.schemas import ColumnSpelling
 from graph_model.picture.view import LINEAGE, SCHEMA, JobReference, in_schema_order, iso, known_mode
-from graph_model.producers.openlineage.pages.descriptions import ColumnDescription, Tag
 from graph_model.stores.cursors import read_cursor, write_cursor
 from graph_model.stores.protocols import DatasetOrder, Direction, Page
 

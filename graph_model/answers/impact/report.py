@@ -15,6 +15,7 @@ from urllib.parse import unquote
 from graph_model import identity, labels
 from graph_model.answers.impact.steps import Step, declared_steps, metadata_steps, steps_of
 from graph_model.answers.impact.written import WrittenColumns
+from graph_model.answers.openlineage.descriptions import describe_dataset
 from graph_model.answers.sources import Sources
 from graph_model.errors import NotFound
 from graph_model.facts import DatasetRow, ExecutionRow, JobRow
@@ -23,7 +24,6 @@ from graph_model.governance.statements import Governance
 from graph_model.lineage import Answer, Chain, ChainFlow, Link, Partial, Question, Reach
 from graph_model.naming import Rules
 from graph_model.picture.view import JobReference, iso, job_reference
-from graph_model.producers.openlineage.pages.descriptions import describe_dataset
 from graph_model.stores.protocols import Catalogue, Direction
 from graph_model.stores.protocols.history import SchemaHistory
 

@@ -8,10 +8,10 @@ from typing import Any
 
 from graph_model import labels, naming
 from graph_model.answers.nodes import dataset_row
+from graph_model.answers.openlineage.reported_plans import EventPlan
 from graph_model.answers.sources import Sources
 from graph_model.facts import Edge
 from graph_model.lineage import HUB_LIMIT
-from graph_model.producers.openlineage.pages.plans import EventPlan
 from graph_model.stores.protocols import Direction
 
 #: The origin of an edge that the plan's own document reports.

@@ -12,6 +12,15 @@ from graph_model import identity, labels, naming
 from graph_model.answers.executions import ExecutionView, execution_views
 from graph_model.answers.facets import cut_bodies
 from graph_model.answers.nodes import dataset_references, job_references
+from graph_model.answers.openlineage.reported_plans import (
+    EventDataset,
+    EventPlan,
+    EventPlans,
+    Use,
+    draw_datasets,
+    raw_events,
+    without_facets,
+)
 from graph_model.answers.plans.column_steps import (
     PLAN,
     ColumnStep,
@@ -27,13 +36,6 @@ from graph_model.lineage import HUB_LIMIT
 from graph_model.picture.operations import PlanInspection
 from graph_model.picture.view import DatasetReference, JobReference, known_mode
 from graph_model.producers.document_notes import gaps_of
-from graph_model.producers.openlineage.pages.inspection import EventDataset, Use, draw_datasets
-from graph_model.producers.openlineage.pages.plans import (
-    EventPlan,
-    EventPlans,
-    raw_events,
-    without_facets,
-)
 from graph_model.producers.spline import PlanDocument
 from graph_model.producers.spline.gathering import read_plan_document
 from graph_model.producers.spline.inspection import inspect

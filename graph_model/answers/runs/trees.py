@@ -1,6 +1,6 @@
 """Parent and child runs at a time.
 
-``producers.openlineage.pages.trees`` is the pure part; this module reads catalogue and journal,
+``answers.openlineage.run_trees`` is the pure part; this module reads catalogue and journal,
 level by level, within bounds; an answer reports a bound that it met.
 """
 
@@ -14,6 +14,8 @@ from typing import Any, Final
 from graph_model import identity, labels
 from graph_model.answers.facets import cut_bodies
 from graph_model.answers.nodes import job_references
+from graph_model.answers.openlineage.reported_plans import MOST_EVENTS, bodies, shown_event
+from graph_model.answers.openlineage.run_trees import RunNode, build_tree, unknown_node
 from graph_model.answers.sources import Sources
 from graph_model.answers.visibility import open_plan
 from graph_model.errors import NotFound
@@ -24,10 +26,6 @@ from graph_model.producers.openlineage import RunEvent, ancestors, newest, statu
 from graph_model.producers.openlineage.events.accumulate import accumulate
 from graph_model.producers.openlineage.events.documents import run_key
 from graph_model.producers.openlineage.events.separation import separate_runs
-from graph_model.producers.openlineage.pages.events import shown_event
-from graph_model.producers.openlineage.pages.inspection import bodies
-from graph_model.producers.openlineage.pages.plans import MOST_EVENTS
-from graph_model.producers.openlineage.pages.trees import RunNode, build_tree, unknown_node
 from graph_model.stores.protocols import DocumentState, StoredDocument
 
 MOST_RUNS: Final = 500

@@ -17,7 +17,8 @@ In reading order:
 ``gathering``         the documents of one subject key -> their facts and states. Pure
 ``reduction``         parts to leave out of a statement above the bounds of ``size_bounds``
 ``submissions``       events -> submissions to the journal
-``pages``             OpenLineage's events on pages and in lists
+``listing``           the columns that lists of executions show and search of a run
+``quality``           data quality assertions of a dataset -> passed or failed, with the failures
 """
 
 from __future__ import annotations

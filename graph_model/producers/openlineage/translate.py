@@ -92,19 +92,19 @@ from graph_model.producers.openlineage.events.jobs import (
     writes_dynamically,
 )
 from graph_model.producers.openlineage.job_logic import read_logics, renamed_from
-from graph_model.producers.openlineage.pages.listing import event_rows
-from graph_model.producers.openlineage.pages.quality import (
-    CHECKED_IN,
-    MARKS,
-    WITHOUT_VERDICT,
-    read_checks,
-)
+from graph_model.producers.openlineage.listing import event_rows
 from graph_model.producers.openlineage.plans import (
     LogicalPlan,
     LogicalPlanHead,
     add_schema_of,
     plans_from,
     plans_of,
+)
+from graph_model.producers.openlineage.quality import (
+    CHECKED_IN,
+    MARKS,
+    WITHOUT_VERDICT,
+    read_checks,
 )
 from graph_model.producers.openlineage.reduction import (
     REDUCTIONS,

@@ -6,14 +6,14 @@ from typing import Any
 
 import pytest
 
-from graph_model.facts import EventLabelRow, EventRow
-from graph_model.producers.openlineage import read_event
-from graph_model.producers.openlineage.pages.descriptions import (
+from graph_model.answers.openlineage.descriptions import (
     describe_columns,
     describe_dataset,
     describe_job,
 )
-from graph_model.producers.openlineage.pages.quality import MOST_CHECKS, Check, judge, read_checks
+from graph_model.facts import EventLabelRow, EventRow
+from graph_model.producers.openlineage import read_event
+from graph_model.producers.openlineage.quality import MOST_CHECKS, Check, judge, read_checks
 from tests.openlineage_facts import facts_of_declaration, facts_of_run
 
 EVENT: dict[str, Any] = {
