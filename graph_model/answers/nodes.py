@@ -9,7 +9,7 @@ from graph_model.answers.sources import Sources
 from graph_model.errors import NotFound
 from graph_model.facts import DatasetRow, JobRow, NameRow
 from graph_model.lineage.history.history import History
-from graph_model.lineage.history.versions import END
+from graph_model.lineage.history.read_rule import END
 from graph_model.picture.view import (
     DatasetReference,
     JobReference,

@@ -1,10 +1,18 @@
-"""Chains of states, pure: those from a root to a goal that are short enough."""
+"""Chains of states: those from a root to a goal that are short enough, and the shortest ones.
+
+    s3://lake/orders -> (daily_orders) -> s3://lake/daily -> (report) -> s3://lake/report
+
+A walk downstream has kept its steps and knows the distance of each state from the start, so the
+shortest chains need no second walk: a chain takes the shortest step again and again, and is as true
+in time as the walk. Pure.
+"""
 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Collection, Hashable, Iterable, Mapping, Set
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Hashable, Iterable, Mapping, Set
+from dataclasses import dataclass, field, replace
+from enum import StrEnum
 from typing import Final, Generic, TypeVar
 
 FAR: Final = 2**31
@@ -104,3 +112,144 @@ def _steps_away(
     if at_goal:
         return away.get(state, FAR)
     return 1 + min((away[one] for one in nexts.get(state, ()) if one in away), default=FAR)
+
+
+State = TypeVar("State", bound=Hashable)
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Link:
+    """A job made ``target`` (the id of a dataset or a column) from the link before it.
+
+    ``target`` is "" where a chain ends at the job. ``kind``, ``how`` and ``expression`` are those
+    of a column's derivation.
+    """
+
+    job: str
+    target: str
+    kind: str = ""
+    how: str = ""
+    expression: str = ""
+
+
+class ChainFlow(StrEnum):
+    """What an end of possible flow is: ``SEEN``: its data came from the start, and plans in force
+    bring it again; ``NEXT``: they will at their next runs; ``PAST``: it came by plans of history.
+    """
+
+    SEEN = "seen"
+    NEXT = "next"
+    PAST = "past"
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Chain:
+    """A shortest chain from ``start`` (the id of a dataset, a column or a job)."""
+
+    start: str
+    links: tuple[Link, ...]
+    flow: ChainFlow = ChainFlow.SEEN
+
+    @property
+    def end(self) -> str:
+        """The id of the chain's end."""
+        return self.links[-1].target or self.links[-1].job
+
+    @property
+    def depth(self) -> int:
+        """Steps from table to table or from column to column; 1 for a direct neighbour."""
+        return len(self.links)
+
+
+@dataclass(frozen=True, slots=True)
+class Way(Generic[State]):
+    """A step down to a state: from ``source``, or (None) from the requested job."""
+
+    job: str
+    source: State | None
+    kind: str = ""
+    how: str = ""
+    expression: str = ""
+
+
+@dataclass(frozen=True)
+class Trace(Generic[State]):
+    """The state of a walk at its end.
+
+    ``away``: the number of steps from the requested node, 0 for itself. ``roots``: the states
+    visible at the requested time that derive from it. ``ways`` gives the steps down to a state,
+    ``name`` its id. ``jobs`` and ``known`` are filled during the search: the last step to each job,
+    and per state the start and the links of its chain.
+    """
+
+    away: Mapping[State, int]
+    roots: Collection[State]
+    ways: Callable[[State], Iterable[Way[State]]]
+    name: Callable[[State], str]
+    jobs: dict[str, Way[State]] = field(default_factory=dict)
+    known: dict[State, tuple[str, tuple[Link, ...]]] = field(default_factory=dict)
+
+    def note_job(self, way: Way[State]) -> None:
+        """Record a job on a chain of the answer; its shortest way is kept."""
+        shortest = self.jobs.get(way.job)
+        if shortest is None or self._order(way) < self._order(shortest):
+            self.jobs[way.job] = way
+
+    def chains(self) -> tuple[Chain, ...]:
+        """One chain to each root and one to each job, by depth."""
+        found = [self._chain_to(root) for root in self.roots]
+        for way in self.jobs.values():
+            start, links = self._links_before(way)
+            found.append(Chain(start, (*links, _link(way, ""))))
+        return tuple(sorted(found, key=lambda chain: (chain.depth, chain)))
+
+    def _chain_to(self, root: State) -> Chain:
+        way = self._nearest(root)
+        start, links = self._links_before(way)
+        return Chain(start, (*links, _link(way, self.name(root))))
+
+    def _links_before(self, way: Way[State]) -> tuple[str, tuple[Link, ...]]:
+        """The start, and the links down to the beginning of a step. Links that several chains share
+        are computed once.
+        """
+        passed: list[tuple[State, Way[State]]] = []
+        while way.source is not None and self.away[way.source] > 0 and way.source not in self.known:
+            state = way.source
+            way = self._nearest(state)
+            passed.append((state, way))
+        if way.source in self.known:
+            start, links = self.known[way.source]
+        else:
+            start, links = way.job if way.source is None else self.name(way.source), ()
+        for state, own in reversed(passed):
+            links = (*links, _link(own, self.name(state)))
+            self.known[state] = start, links
+        return start, links
+
+    def _nearest(self, state: State) -> Way[State]:
+        return min(self.ways(state), key=self._order)
+
+    def _order(self, way: Way[State]) -> tuple[int, str, str, str, str]:
+        """Shortest first, then a value before an influence (DIRECT < INDIRECT), then by name."""
+        if way.source is None:
+            return (0, way.kind, way.job, "", "")
+        return (self.away.get(way.source, FAR), way.kind, way.job, self.name(way.source), way.how)
+
+
+def join_chains(seen: Iterable[Chain], in_force: Iterable[Chain]) -> tuple[Chain, ...]:
+    """The chains of possible flow, one to each end of either, by depth: the shorter one; of two as
+    long the one in force.
+    """
+    current = {chain.end: chain for chain in in_force}
+    former = {chain.end: chain for chain in seen}
+    found = []
+    for end, chain in current.items():
+        other = former.pop(end, None)
+        shortest = chain if other is None or chain.depth <= other.depth else other
+        found.append(replace(shortest, flow=ChainFlow.NEXT if other is None else ChainFlow.SEEN))
+    found += [replace(chain, flow=ChainFlow.PAST) for chain in former.values()]
+    return tuple(sorted(found, key=lambda chain: (chain.depth, chain)))
+
+
+def _link(way: Way[State], target: str) -> Link:
+    return Link(way.job, target, way.kind, way.how, way.expression)

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from typing import NamedTuple
 
-from graph_model.lineage.traces import Chain
+from graph_model.lineage.chains import Chain
 from graph_model.stores.protocols import Direction
 
 

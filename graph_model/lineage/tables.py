@@ -12,15 +12,13 @@ from dataclasses import dataclass, field, replace
 
 from graph_model import identity, labels
 from graph_model.lineage.bounds import CANDIDATE_LIMIT, Bounds, count_left_out
-from graph_model.lineage.chains import FAR, short_chains
+from graph_model.lineage.chains import FAR, Trace, Way, short_chains
 from graph_model.lineage.history import Moment
 from graph_model.lineage.history.history import History
 from graph_model.lineage.history.visible_write_reader import end_of, moment_of
-from graph_model.lineage.in_force import WALKS
 from graph_model.lineage.questions import LeftOut, PlanUse, Question, Reach
 from graph_model.lineage.structure import Structure
-from graph_model.lineage.traces import Trace, Way
-from graph_model.lineage.walk import Step, Walk, plans_of_job, readers_of
+from graph_model.lineage.walk import WALKS, Step, Walk, plans_of_job, readers_of
 from graph_model.stores.protocols import GraphReader
 
 #: A use of a logical plan: its id, its job, and a dataset read ("" none) or written ("" none), each

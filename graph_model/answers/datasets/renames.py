@@ -9,7 +9,7 @@ from graph_model.answers.nodes import dataset_references
 from graph_model.answers.sources import Sources
 from graph_model.facts import RenameRow
 from graph_model.lineage.history.history import History
-from graph_model.lineage.history.versions import END
+from graph_model.lineage.history.read_rule import END
 from graph_model.picture.view import DatasetReference, iso
 
 RENAMES_FOLLOWED: Final = 20

@@ -8,10 +8,8 @@ around it stands for it in the answer, so every column of an answer is a known o
 
 In reading order:
 
-``hops``               a column at a moment, and a derivation between two of them, as values
-``findings``           the columns and edges found for one answer, up to its limit
-``derivation_reader``  derivations, influences and names, each read from the graph once
-``step_hops``          the derivations of a step of the table walk into a column and its structs
-``shared_columns``     columns of one path in locations that share files
-``walks``              the walks: columns up and down, and those inside the tables of an answer
+``walks``        the walks: columns up and down, and those inside the tables of an answer
+``hops``         the derivations of a step of the table walk into a column, and into those of its
+                 path in locations that share files
+``derivations``  a column at a moment and a derivation between two, each read from the graph once
 """

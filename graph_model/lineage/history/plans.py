@@ -12,8 +12,7 @@ from graph_model.facts import LogicalPlanRow
 from graph_model.gaps import SUBQUERY
 from graph_model.lineage.history.merging import Write, as_report
 from graph_model.lineage.history.names import DatasetNames
-from graph_model.lineage.history.read_rule import Moment
-from graph_model.lineage.history.versions import BEGINNING, VisibleWrites
+from graph_model.lineage.history.read_rule import BEGINNING, Moment, VisibleWrites
 from graph_model.lineage.structure import StructureCache
 from graph_model.stores.protocols import Catalogue, NewestWrite, Span, SuccessfulWrite
 

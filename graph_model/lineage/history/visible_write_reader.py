@@ -1,4 +1,4 @@
-"""The writes that are visible at a moment of a dataset."""
+"""What is visible at a moment of a dataset: the writes, and the flows that people declared."""
 
 from __future__ import annotations
 
@@ -7,20 +7,26 @@ from collections.abc import Collection, Iterable, Mapping
 
 from graph_model import identity, labels
 from graph_model.facts import EVERY_BRANCH, NO_NUMBER
-from graph_model.lineage.history.declared import DeclaredFlows, holds
 from graph_model.lineage.history.merging import REACH_MS, WHOLE, Write, part_of
 from graph_model.lineage.history.names import DatasetNames, SharedLocations
-from graph_model.lineage.history.parts import ReportedParts
 from graph_model.lineage.history.plans import PlanRows
-from graph_model.lineage.history.read_rule import ANY_VERSION, Moment, visible_writes
-from graph_model.lineage.history.versions import (
+from graph_model.lineage.history.read_rule import (
+    ANY_VERSION,
     BEGINNING,
     END,
     BranchVersions,
+    Moment,
     VisibleWrites,
     branch_versions,
+    visible_writes,
 )
-from graph_model.lineage.history.writes import EXACT_EXECUTIONS, ReportedWrites, joined, most_rows
+from graph_model.lineage.history.writes import (
+    EXACT_EXECUTIONS,
+    ReportedParts,
+    ReportedWrites,
+    joined,
+    most_rows,
+)
 from graph_model.stores.protocols import (
     Catalogue,
     DeclaredFlow,
@@ -387,3 +393,57 @@ def _joined(visible: Collection[VisibleWrites]) -> VisibleWrites:
 
 def _period_of(write: Write) -> OlderWrites:
     return OlderWrites(write.logical_plan, write.job, write.at, write.at)
+
+
+class DeclaredFlows:
+    """Declared flows into datasets, from one catalogue."""
+
+    def __init__(self, catalogue: Catalogue, names: DatasetNames) -> None:
+        self._catalogue = catalogue
+        self._names = names
+
+    def flows(self, moments: Collection[Moment]) -> dict[Moment, tuple[DeclaredFlow, ...]]:
+        """Per moment the declared flows into its dataset, under any name, in force at the time."""
+        if not moments:
+            return {}
+        targets = self._names.targets_of({moment.dataset for moment in moments})
+        asked = {target for found in targets.values() for target, _ in found}
+        flows: dict[str, list[DeclaredFlow]] = {}
+        for flow in self._catalogue.declared_flows(asked):
+            flows.setdefault(flow.target, []).append(flow)
+        return self._where_placed(
+            {
+                moment: [
+                    (flow, place)
+                    for target, place in targets[moment.dataset]
+                    for flow in flows.get(target, ())
+                    if holds(flow, moment)
+                ]
+                for moment in moments
+            }
+        )
+
+    def _where_placed(
+        self, found: Mapping[Moment, Collection[tuple[DeclaredFlow, str]]]
+    ) -> dict[Moment, tuple[DeclaredFlow, ...]]:
+        """Per moment those flows whose target, a catalog name that has moved, stood for the
+        location just before the moment ends; a required location of "" always matches.
+        """
+        locations = self._names.locate(
+            (flow.target, moment.until - 1)
+            for moment, flows in found.items()
+            for flow, place in flows
+            if place
+        )
+        return {
+            moment: tuple(
+                flow
+                for flow, place in flows
+                if not place or locations[flow.target, moment.until - 1] == place
+            )
+            for moment, flows in found.items()
+        }
+
+
+def holds(flow: DeclaredFlow, moment: Moment) -> bool:
+    return flow.since < moment.until and flow.ends >= moment.since

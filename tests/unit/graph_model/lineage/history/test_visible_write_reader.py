@@ -14,7 +14,7 @@ from graph_model.facts import ExecutionRow, NameRow, PartitionRow, Row, row_key
 from graph_model.lineage.history import Moment, visible_write_reader
 from graph_model.lineage.history.history import History
 from graph_model.lineage.history.merging import REACH_MS
-from graph_model.lineage.history.versions import VisibleWrites
+from graph_model.lineage.history.read_rule import VisibleWrites
 from graph_model.lineage.history.visible_write_reader import moment_of
 from graph_model.stores.catalogue import SqlCatalogue
 from graph_model.stores.database import open_database
