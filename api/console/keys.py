@@ -73,8 +73,7 @@ def _open_keys(call: Call, *, make: bool = False) -> Iterator[Any]:
 
 def create(keys: SqlKeys, request: KeyRequest, at: int) -> Iterator[str]:
     """Make a key; the lines to print, the key's text alone on one of them."""
-    from graph_model.stores.keys import make_key
-    from graph_model.stores.keys.key import ID_BYTES, SECRET_BYTES
+    from graph_model.stores.keys import ID_BYTES, SECRET_BYTES, make_key
 
     made = make_key(request, secrets.token_bytes(ID_BYTES + SECRET_BYTES), at)
     first = not keys.exist()

@@ -14,9 +14,8 @@ In reading order:
 ``cursors``      cursors: the beginning of a list's next page, as an opaque text
 ``digests``      one hash over all elements of a graph, in any order
 ``durability``   writes to disk that are complete before they are reported
-``bodies``       large bodies outside of the database: a bucket of Amazon S3
+``bodies``       large bodies outside of the database: in a bucket of Amazon S3
 ``uploads``      documents too large for a request or a message, by way of a bucket
 ``temporary``    the working data of one long task: databases gone when closed
 ``credentials``  how a connection to the database signs in on AWS
-``places``       places in Amazon S3, as a setting names them
 """

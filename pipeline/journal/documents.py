@@ -20,7 +20,7 @@ from collections.abc import Iterable, Iterator
 from typing import Any, Final, NamedTuple
 
 from graph_model import identity
-from graph_model.stores.bodies import BodyStore, open_bodies
+from graph_model.stores.bodies import S3Bodies, open_bodies
 from graph_model.stores.journal.content import read_body
 from graph_model.stores.journal.large_bodies import MARK
 from graph_model.stores.protocols import DocumentKind, DocumentState, StoredDocument
@@ -143,7 +143,7 @@ def read_rows(rows: Iterable[Any], place: str | None) -> Iterator[Line]:
         yield read_row(row, store)
 
 
-def read_row(row: Any, store: BodyStore | None = None) -> Line:
+def read_row(row: Any, store: S3Bodies | None = None) -> Line:
     """A document from a row; ``store`` holds its body if the row has only a mark."""
     packed = None if row.packed is None else bytes(row.packed)
     if packed == MARK and store is not None:

@@ -22,8 +22,7 @@ from graph_model.projection.rebuilding import Phase, Progress
 from graph_model.stores.catalogue import SqlGenerations
 from graph_model.stores.database import open_database
 from graph_model.stores.journal import SqlJournal
-from graph_model.stores.keys import KeyRequest, SqlKeys, make_key
-from graph_model.stores.keys.key import ID_BYTES, SECRET_BYTES
+from graph_model.stores.keys import ID_BYTES, SECRET_BYTES, KeyRequest, SqlKeys, make_key
 from graph_model.stores.protocols import DocumentState, Receipt, Submission
 from graph_model.stores.roles import Role
 from tests.memory_graph import MemoryGraph

@@ -15,27 +15,15 @@ bug of ours, passes through.
 
 In reading order:
 
-``opening``       an engine for a database file or a URL, and the setup of its connections
-``transactions``  transactions: one state to read, and writes that take turns
-``group_commit``  requests of concurrent threads in one transaction
+``opening``       an engine for a database file or a URL; the version of its tables
+``transactions``  one state to read, writes that take turns, requests of many threads in one
 ``locks``         locks between the processes on one database
-``columns``       types of columns that are equal on every engine
-``statements``    statements in the dialects of the two engines
-``versions``      the version of the tables of each component
-``disk_reserve``  free space that new documents leave to removals
-``upkeep``        sizes, checks and the space of deleted rows
+``statements``    types of columns and statements that mean the same on both engines
+``upkeep``        the reserve of the disk, sizes, checks and the space of deleted rows
 ``failures``      errors of the drivers in words of our own, and the damage that they reveal
 """
 
-from graph_model.stores.database.columns import StoredId, StoredText, serial
-from graph_model.stores.database.disk_reserve import (
-    DiskReserve,
-    is_short,
-    keep_reserve,
-    reserve_of,
-)
 from graph_model.stores.database.failures import is_busy, noted_damage, tells_damage
-from graph_model.stores.database.group_commit import GroupCommit
 from graph_model.stores.database.locks import Lease, Lock, alone, claim_database, keep_order
 from graph_model.stores.database.opening import (
     Credentials,
@@ -43,6 +31,7 @@ from graph_model.stores.database.opening import (
     engine_for_schema,
     is_in_memory,
     open_database,
+    prepare,
     shown,
     verified_server,
 )
@@ -51,6 +40,8 @@ from graph_model.stores.database.statements import (
     JsonRows,
     PackedId,
     PreparedStatement,
+    StoredId,
+    StoredText,
     after_keys,
     chunks,
     count_from,
@@ -59,10 +50,20 @@ from graph_model.stores.database.statements import (
     insert_new,
     insert_rows,
     none_of,
+    serial,
 )
-from graph_model.stores.database.transactions import read, write
-from graph_model.stores.database.upkeep import STEP_PAGES, damage, database_bytes, tidy, used_bytes
-from graph_model.stores.database.versions import prepare
+from graph_model.stores.database.transactions import GroupCommit, read, write
+from graph_model.stores.database.upkeep import (
+    STEP_PAGES,
+    DiskReserve,
+    damage,
+    database_bytes,
+    is_short,
+    keep_reserve,
+    reserve_of,
+    tidy,
+    used_bytes,
+)
 
 __all__ = [
     "STEP_PAGES",

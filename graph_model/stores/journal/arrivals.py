@@ -17,13 +17,7 @@ import sqlalchemy as sa
 from sqlalchemy.engine import Connection
 
 from graph_model.storable_text import storable
-from graph_model.stores.database import (
-    Lock,
-    chunks,
-    in_list,
-    insert_new,
-    keep_order,
-)
+from graph_model.stores.database import Lock, chunks, in_list, insert_new, keep_order
 from graph_model.stores.journal.content import pack
 from graph_model.stores.journal.document_states import drop, set_state, set_value
 from graph_model.stores.journal.large_bodies import refuse_removed

@@ -28,7 +28,7 @@ import sqlalchemy as sa
 from sqlalchemy.engine import Connection, Engine
 
 from graph_model.errors import ConfigurationError, JournalUnavailable
-from graph_model.stores.bodies.store import LargeBodies
+from graph_model.stores.bodies import LargeBodies
 from graph_model.stores.database import Lock, alone, chunks, insert_new, keep_order, read, write
 from graph_model.stores.journal.tables import bodies, meta
 

@@ -26,9 +26,16 @@ from graph_model.stores.database import open_database
 from graph_model.stores.journal import SqlJournal
 from graph_model.stores.journal.archive import Contents
 from graph_model.stores.journal.tables import bodies, documents, receipts
-from graph_model.stores.keys import KeyRequest, NewKey, SqlKeys, make_key
-from graph_model.stores.keys.archive import checked_key, key_lines
-from graph_model.stores.keys.key import ID_BYTES, SECRET_BYTES
+from graph_model.stores.keys import (
+    ID_BYTES,
+    SECRET_BYTES,
+    KeyRequest,
+    NewKey,
+    SqlKeys,
+    checked_key,
+    key_lines,
+    make_key,
+)
 from graph_model.stores.protocols import DocumentState, Submission
 from graph_model.stores.roles import Role
 from graph_model.stores.submissions import content_hash

@@ -15,8 +15,7 @@ import sqlalchemy as sa
 
 from api.console.journal.backup_file import read_backup, write_backup
 from graph_model.errors import ConfigurationError, JournalUnavailable
-from graph_model.stores.bodies import LargeBodies, open_bodies
-from graph_model.stores.bodies.s3 import S3Bodies
+from graph_model.stores.bodies import LargeBodies, S3Bodies, open_bodies
 from graph_model.stores.database import open_database
 from graph_model.stores.journal import SqlJournal
 from graph_model.stores.journal.large_bodies import MARK, keep_large

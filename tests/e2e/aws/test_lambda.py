@@ -33,8 +33,7 @@ from graph_model.errors import ConfigurationError, GraphUnavailable, JournalUnav
 from graph_model.projection.projector import Projector
 from graph_model.stores.catalogue import SqlGenerations
 from graph_model.stores.journal import SqlJournal
-from graph_model.stores.keys import KeyRequest, SqlKeys, make_key
-from graph_model.stores.keys.key import ID_BYTES, SECRET_BYTES
+from graph_model.stores.keys import ID_BYTES, SECRET_BYTES, KeyRequest, SqlKeys, make_key
 from graph_model.stores.protocols import DocumentState, StoredDocument
 from graph_model.stores.roles import Role
 from tests.aws import Aws, environment_of, moto_server

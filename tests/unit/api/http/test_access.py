@@ -16,8 +16,16 @@ from api.http.rates import Rates
 from api.serving.server import check_keys, is_loopback
 from api.settings import read_settings
 from graph_model.errors import ConfigurationError, InvalidInput, NotAuthenticated
-from graph_model.stores.keys import Key, KeyRequest, NewKey, make_key, masked
-from graph_model.stores.keys.key import ID_BYTES, SECRET_BYTES, id_of
+from graph_model.stores.keys import (
+    ID_BYTES,
+    SECRET_BYTES,
+    Key,
+    KeyRequest,
+    NewKey,
+    id_of,
+    make_key,
+    masked,
+)
 from graph_model.stores.roles import Role
 
 

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from graph_model.stores.database.columns import packed_id, unpacked_id
+from graph_model.stores.database.statements import packed_id, unpacked_id
 
 DIGITS = "0f" * 16
 UUID = "00c0ffee-0000-5000-8000-00000000000f"

@@ -27,7 +27,6 @@ from graph_model.stores.database import (
     GroupCommit,
     StoredText,
     chunks,
-    group_commit,
     insert_new,
     open_database,
     opening,
@@ -372,7 +371,7 @@ def test_a_database_that_is_busy_fails_all_that_wait_at_once(
             return write(engine, work, JournalUnavailable)
         raise JournalUnavailable("the database is busy")
 
-    monkeypatch.setattr(group_commit, "write", busy)
+    monkeypatch.setattr(transactions, "write", busy)
     with ThreadPoolExecutor(8) as pool:
         asked = held.queue(pool, *"abcde")
         assert asked[0].result() == "A"
@@ -385,7 +384,7 @@ def test_a_database_that_is_busy_fails_all_that_wait_at_once(
 def test_a_write_that_waits_too_long_is_told_so_and_nothing_of_it_is_written(
     engine: sa.Engine, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(group_commit, "_GROUP_SECONDS", 0.01)
+    monkeypatch.setattr(transactions, "_GROUP_SECONDS", 0.01)
     held = Held(engine)
     with ThreadPoolExecutor(2) as pool:
         first = pool.submit(held.group.run, "a")

@@ -1,17 +1,23 @@
-"""Large bodies in a bucket of Amazon S3.
+"""Large bodies of documents outside of the database, in a bucket of Amazon S3.
 
     s3://headwater-state/bodies + 9f86d0… -> bodies/9f/9f86d0…
 
-A body is put under the condition that its key is free (``If-None-Match: *``): a second writer is
-refused, and sends nothing again. S3 encrypts with the default of the bucket, or with
-the key of the settings. The library repeats requests that fail for a moment.
+A body is named by the content hash of its document, and two bodies of one name are the same: so a
+body is written once, by any number of writers, and never changed. The journal alone decides when
+one is removed (``stores.journal.large_bodies``). A body is put under the condition that its key is
+free (``If-None-Match: *``): a second writer is refused, and sends nothing again. S3 encrypts with
+the default of the bucket, or with the key of the settings. The library repeats requests that fail
+for a moment. A server that speaks its protocol serves as well.
 """
 
 from __future__ import annotations
 
 import time
 from collections.abc import Collection, Iterator
+from dataclasses import dataclass, field
+from threading import Lock
 from typing import Any, Final
+from urllib.parse import urlsplit
 
 import boto3
 from botocore.config import Config
@@ -19,7 +25,6 @@ from botocore.exceptions import BotoCoreError, ClientError
 
 from graph_model.batches import batched
 from graph_model.errors import ConfigurationError, JournalUnavailable
-from graph_model.stores.places import split_place
 
 _REMOVED_TOGETHER: Final = 1_000  # the most that S3 takes in one request
 _THERE: Final = "PreconditionFailed"
@@ -28,6 +33,27 @@ _GONE: Final = frozenset({"NoSuchKey", "404"})
 _CONFIG: Final = Config(
     connect_timeout=5, read_timeout=20, retries={"mode": "standard", "total_max_attempts": 4}
 )
+
+
+def split_place(place: str) -> tuple[str, str]:
+    """``s3://bucket/a/b/`` => (bucket, ``a/b/``). Raises ValueError with the expected form."""
+    parts = urlsplit(place)
+    if parts.scheme != "s3" or not parts.netloc or parts.query or parts.fragment:
+        raise ValueError("s3://bucket/prefix")
+    prefix = parts.path.strip("/")
+    return parts.netloc, f"{prefix}/" if prefix else ""
+
+
+@dataclass(frozen=True, slots=True)
+class LargeBodies:
+    """Bodies of more than ``above`` bytes, as the journal packs them, lie in ``store``.
+
+    ``removing`` is held by the thread that removes some.
+    """
+
+    store: S3Bodies
+    above: int
+    removing: Lock = field(default_factory=Lock, compare=False, repr=False)
 
 
 def open_bodies(place: str, kms_key: str = "", client: Any = None) -> S3Bodies:
@@ -45,7 +71,7 @@ def open_bodies(place: str, kms_key: str = "", client: Any = None) -> S3Bodies:
 
 
 class S3Bodies:
-    """``BodyStore`` in a bucket."""
+    """Every method is safe from several threads, and raises JournalUnavailable."""
 
     def __init__(self, place: str, bucket: str, prefix: str, client: Any, kms_key: str) -> None:
         self._place = place
@@ -58,11 +84,11 @@ class S3Bodies:
 
     @property
     def place(self) -> str:
-        """See BodyStore."""
+        """Where the bodies lie, as the setting names it: ``s3://bucket/prefix``."""
         return self._place
 
     def put(self, name: str, packed: bytes) -> None:
-        """See BodyStore."""
+        """Durable on return. A body that is there already stays as it is."""
         try:
             self._client.put_object(
                 Bucket=self._bucket,
@@ -81,7 +107,7 @@ class S3Bodies:
             raise _unavailable("does not answer", error) from error
 
     def get(self, name: str) -> bytes | None:
-        """See BodyStore."""
+        """The body as it was put; None if there is none."""
         try:
             answer = self._client.get_object(Bucket=self._bucket, Key=self._key(name))
             packed: bytes = answer["Body"].read()
@@ -94,7 +120,7 @@ class S3Bodies:
         return packed
 
     def remove(self, names: Collection[str]) -> None:
-        """See BodyStore."""
+        """Remove these; one that is not there is none to remove."""
         keys = [{"Key": self._key(name)} for name in sorted(names)]
         for some in batched(keys, _REMOVED_TOGETHER):
             try:
@@ -108,7 +134,7 @@ class S3Bodies:
                 raise JournalUnavailable("the store of large bodies removes nothing", problem)
 
     def names(self, least_age_seconds: float) -> Iterator[str]:
-        """See BodyStore."""
+        """The names of all bodies that were put before so many seconds, in order."""
         latest = time.time() - least_age_seconds
         pages = self._client.get_paginator("list_objects_v2")
         try:
