@@ -12,12 +12,22 @@ import sys
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Final, TextIO
 
-from api.console import configuration, impact, keys, projection, removal, serving, sql, storage
+from api.console import (
+    backup,
+    configuration,
+    consuming,
+    declarations,
+    governance,
+    impact,
+    journal,
+    keys,
+    projection,
+    removal,
+    serving,
+    sql,
+    storage,
+)
 from api.console.call import PROGRAM, Call
-from api.console.declarations import commands as declarations
-from api.console.journal import backup, consuming
-from api.console.journal import commands as journal
-from api.console.statements import governance, quality
 from graph_model import console
 
 if TYPE_CHECKING:
@@ -80,7 +90,7 @@ def parser() -> argparse.ArgumentParser:
     removal.add_prune(commands)
     declarations.add_declare(commands)
     governance.add_governance(commands)
-    quality.add_quality(commands)
+    governance.add_quality(commands)
     impact.add_impact(commands)
     sql.add_sql(commands)
     storage.add_storage(commands)

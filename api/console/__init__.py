@@ -6,12 +6,16 @@ once. In reading order:
 ``call``           shared by all: a call with its settings, the running server, texts of --help
 ``serving``        ``headwater serve``, ``demo`` and ``doctor``
 ``configuration``  ``headwater config``: the settings for a platform or a client that reports here
-``journal``        ``headwater journal``, ``backup``, ``restore`` and ``consume``
+``journal``        ``headwater journal``: list, export and import documents
+``consuming``      ``headwater consume``: documents from a queue
+``destinations``   where such documents go: the journal, or a running server
+``backup``         ``headwater backup`` and ``restore``
+``backup_file``    the file of a backup
 ``projection``     ``headwater replay`` and ``rebuild``
 ``impact``         ``headwater impact``: everything downstream, and the effects of a change
 ``sql``            ``headwater sql``: the lineage of a file of SQL, without a server
 ``declarations``   ``headwater declare`` and the files that it reads
-``statements``     sub-commands that state something: governance, rules of quality
+``governance``     what people state: tags, layers, rules of naming and quality, hidden things
 ``removal``        ``headwater forget`` and ``prune``, each with its dry run
 ``keys``           ``headwater keys``: API keys: make, list and revoke
 ``storage``        ``headwater storage``: disk space, its growth, the date when it is full

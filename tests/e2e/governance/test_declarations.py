@@ -11,7 +11,7 @@ from typing import Any, cast
 import pytest
 from flask.testing import FlaskClient
 
-from api.console.declarations.files import read_file
+from api.console.declarations import read_file
 from api.http.access import Keys
 from api.schemas.governance.declarations import (
     MOST_COLUMNS,

@@ -13,7 +13,7 @@ from wsgiref.simple_server import WSGIRequestHandler, make_server
 
 import pytest
 
-from api.console.journal.posting import ServerDestination
+from api.console.destinations import ServerDestination
 from api.http.access import API_KEY_HEADER as READ_HERE
 from api.http.access import FILES, needed_role
 from collectors.destinations import JournalDestination

@@ -15,8 +15,8 @@ from pathlib import Path
 
 import pytest
 
-from api.console.journal.backup_file import write_backup
-from api.console.journal.commands import export_line
+from api.console.backup_file import write_backup
+from api.console.journal import export_line
 from graph_model import naming
 from graph_model.projection.projector import Projector
 from graph_model.projection.runs.window import ALL, RunWindow

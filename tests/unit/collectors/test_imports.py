@@ -15,7 +15,7 @@ from wsgiref.simple_server import WSGIRequestHandler, WSGIServer
 import pytest
 
 from api import command_line
-from api.console.journal.posting import ServerDestination
+from api.console.destinations import ServerDestination
 from api.serving.storage import DATABASE_FILE, claim
 from collectors.destinations import JournalDestination
 from collectors.imports import Tally, import_files

@@ -298,7 +298,7 @@ def test_a_backup_that_is_cut_off_is_a_problem() -> None:
 
 
 def test_an_export_is_read_as_the_backup_of_the_same_journal() -> None:
-    from api.console.journal.commands import export_line
+    from api.console.journal import export_line
 
     headwater, lines = journal_lines([*TROUBLE, *ALL_CAPTURED, forget(*TROUBLE[:2])])
     found = [

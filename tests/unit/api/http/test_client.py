@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from api.console.journal.posting import ServerDestination
+from api.console.destinations import ServerDestination
 from api.http.access import API_KEY_HEADER
 from api.http.client import send
 from graph_model.errors import AnswerTimeout, ConfigurationError, Unavailable
@@ -55,7 +55,7 @@ def test_a_text_that_is_no_address_is_a_wrong_setting(url: str) -> None:
 
 def test_the_help_and_offline_commands_load_no_client() -> None:
     code = (
-        "import sys; from api import command_line; import api.console.journal.posting;"
+        "import sys; from api import command_line; import api.console.destinations;"
         "command_line.parser().format_help(); print('requests' in sys.modules)"
     )
     done = subprocess.run(

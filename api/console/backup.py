@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 def backup(call: Call) -> int:
     """Write the whole journal to a file."""
-    from api.console.journal.backup_file import write_backup
+    from api.console.backup_file import write_backup
     from api.http.times import now
     from api.serving.storage import opened_storage
 
@@ -29,7 +29,7 @@ def backup(call: Call) -> int:
 
 def restore(call: Call) -> int:
     """Put a backup into the journal."""
-    from api.console.journal.backup_file import read_backup
+    from api.console.backup_file import read_backup
     from api.serving.storage import hold_alone, opened_storage
     from graph_model.projection.projector import EPOCH_KEY
     from graph_model.stores.gremlin.engine.checkpoints import MARK_KEY

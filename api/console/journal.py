@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import Any, TextIO
 
 from api.console.call import Call, add_command, add_settings, opened_journal, report_progress
-from api.console.journal.destinations import destination_of_documents
 from graph_model.errors import ConfigurationError, DamagedDocument, HeadwaterError, NotFound
 
 _MOST_NAMED = 100
@@ -106,7 +105,9 @@ def journal_export(call: Call) -> int:
 
 def journal_import(call: Call) -> int:
     """Take documents from files, into the data folder or through a running server."""
-    from collectors.imports import import_files  # the schemas: 0.3 s that other commands save
+    # The schemas: 0.3 s that other commands save.
+    from api.console.destinations import destination_of_documents
+    from collectors.imports import import_files
 
     limit = call.settings().max_body_bytes
     with destination_of_documents(

@@ -1,23 +1,77 @@
-"""Documents of a command -> the producer routes of a running server."""
+"""The destination of the documents that a command reads: the journal, or the producer routes of a
+running server.
+"""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
 from http import HTTPStatus
 from itertools import groupby
 from typing import TYPE_CHECKING, Any, Final
 
+from api.console.call import Call
 from api.http.bodies import CONTENT_TYPES
+from api.http.times import now
+from api.serving.storage import claim, opened_storage
+from api.settings import Settings
+from collectors.destinations import Destination, JournalDestination
 from graph_model.documents.files import Refusal
 from graph_model.documents.pieces import Prepared
-from graph_model.errors import ForeignScope, HeadwaterError, InvalidInput, Unavailable
+from graph_model.errors import (
+    ConfigurationError,
+    ForeignScope,
+    HeadwaterError,
+    InvalidInput,
+    Unavailable,
+)
 from graph_model.producers.openlineage.events.documents import EVENT_KINDS
 from graph_model.producers.spline.documents import EVENT_KIND, PLAN_KIND
+from graph_model.stores.opening import open_journal
 from graph_model.stores.protocols import DocumentKind
 
 if TYPE_CHECKING:
     from api.http.client import ServerAnswer
+
+
+@contextmanager
+def destination_of_documents(
+    call: Call, *, direct: bool, route: str, principal: str
+) -> Iterator[Destination]:
+    """The data folder's journal, held, or the running server."""
+    if not direct:
+        yield ServerDestination(call.url(), call.api_key())
+        return
+    settings = call.settings()
+    with _claimed_journal(settings, settings.address, now, route, principal) as journal:
+        yield journal
+
+
+@contextmanager
+def _claimed_journal(
+    settings: Settings,
+    url: str,
+    clock: Callable[[], int],
+    route: str,
+    principal: str,
+) -> Iterator[JournalDestination]:
+    """The journal of the settings, created if missing. The data folder stays locked meanwhile.
+
+    Raises ConfigurationError, naming the server's address, when a server has locked the folder.
+    PostgreSQL lets both write, and a running server projects the new documents.
+    """
+    with ExitStack() as stack:
+        try:
+            if not settings.database:
+                stack.enter_context(claim(settings.data))
+        except ConfigurationError as error:
+            raise ConfigurationError(
+                f"{error}; a running Headwater takes it: --url {url}"
+            ) from error
+        database = stack.enter_context(opened_storage(settings, make=True))
+        yield JournalDestination(open_journal(database), clock, route, principal)
+
 
 _ANSWER_SECONDS: Final = 60
 _MEDIA_TYPES: Final = {version: media_type for media_type, version in CONTENT_TYPES.items()}

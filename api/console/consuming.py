@@ -11,12 +11,12 @@ from types import FrameType
 from typing import Any
 
 from api.console.call import PROGRAM, Call, add_command, add_settings, add_url, read_label
-from api.console.journal.destinations import destination_of_documents
 from graph_model.errors import ConfigurationError
 
 
 def consume_kafka(call: Call) -> int:
     """Take documents from a topic until Ctrl-C."""
+    from api.console.destinations import destination_of_documents
     from api.logs import set_up_logging
     from collectors.kafka import consume, dead_letters, kafka_source
 
@@ -40,6 +40,7 @@ def consume_kafka(call: Call) -> int:
 
 def consume_sqs(call: Call) -> int:
     """Take documents from a queue of Amazon SQS until Ctrl-C."""
+    from api.console.destinations import destination_of_documents
     from api.logs import set_up_logging
     from collectors.sqs.loop import consume_queue
     from collectors.sqs.messages import MessageReader
