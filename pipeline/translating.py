@@ -13,7 +13,7 @@ from typing import Final
 
 from graph_model.errors import FactConflict, GraphRejected
 from graph_model.facts import Edge, Facts, Vertex, is_of_run
-from graph_model.producers.commands.documents import COMMAND_KIND
+from graph_model.producers.commands import COMMAND_KIND
 from graph_model.producers.projections import Projection, settlements
 from graph_model.producers.registry import PRODUCERS, Producers
 from graph_model.producers.translation import Translation

@@ -20,14 +20,14 @@ from graph_model.answers.references import References
 from graph_model.errors import AmbiguousReference, InvalidFields, InvalidReference, NotFound
 from graph_model.facts import DatasetRow, DeclarationRow
 from graph_model.naming import JobName
-from graph_model.producers.commands.documents import Retract
-from graph_model.producers.declared.documents import (
+from graph_model.producers.commands import Retract
+from graph_model.producers.declared import (
     DECLARATION_KIND,
     ColumnMapping,
     Declaration,
+    declaration_submission,
     write_declaration,
 )
-from graph_model.producers.declared.submissions import declaration_submission
 from graph_model.producers.openlineage import JobEvent, read_declaration, read_event
 from graph_model.stores.protocols import Catalogue, Receipt, Submission
 

@@ -17,7 +17,7 @@ from graph_model import identity, labels
 from graph_model.answers.references import possible_ids
 from graph_model.batches import batched
 from graph_model.errors import InvalidReference, NotFound
-from graph_model.producers.commands.documents import (
+from graph_model.producers.commands import (
     COMMAND_KIND,
     MOST_CUTOFFS,
     Command,
@@ -25,8 +25,8 @@ from graph_model.producers.commands.documents import (
     Forget,
     Instruction,
     Prune,
+    submit,
 )
-from graph_model.producers.commands.submissions import submit
 from graph_model.retention.coverage import (
     Retention,
     count_covered,

@@ -12,8 +12,7 @@ from api.service import Service
 from graph_model import identity, labels
 from graph_model.errors import InvalidReference, NotFound
 from graph_model.governance.nodes import NamedNode, write_key, write_node
-from graph_model.producers.commands.documents import Command, CommandKind, Statement, write_value
-from graph_model.producers.commands.submissions import submit
+from graph_model.producers.commands import Command, CommandKind, Statement, submit, write_value
 from graph_model.stores.protocols import Receipt
 
 WAIT_SECONDS: Final = 10.0

@@ -11,7 +11,7 @@ from marshmallow import Schema, ValidationError, fields, validates_schema
 
 from api.schemas.fields import Checked, RequestBody, Truth
 from api.schemas.query import Choice, Instant, OptionalTextField, Query, TextField
-from graph_model.producers.commands.documents import CommandKind
+from graph_model.producers.commands import CommandKind
 
 _NODE_ONLY = ("node",)
 _PRUNE_ONLY = ("before", "keep", "dropBodies")

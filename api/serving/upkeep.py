@@ -27,8 +27,7 @@ from api.http.bodies import MOST_FORGOTTEN, PROCESS_MARK
 from api.intake.removals import Covered, choose_cutoffs, give
 from api.service import Service
 from graph_model.errors import HeadwaterError
-from graph_model.producers.commands.documents import Cutoff, Prune
-from graph_model.producers.commands.recorded import recorded_cutoffs
+from graph_model.producers.commands import Cutoff, Prune, recorded_cutoffs
 from graph_model.retention.coverage import Retention, count_covered
 from graph_model.retention.nightly_run import NightlyRun, read_nightly_run
 from graph_model.retention.policy import RetentionPolicy

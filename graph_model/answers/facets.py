@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any, Final
 
+from graph_model import identity
 from graph_model.answers.nodes import job_references
 from graph_model.answers.openlineage.descriptions import (
     ColumnDescription,
@@ -27,7 +28,6 @@ from graph_model.answers.visibility import open_known
 from graph_model.facts import FacetRow, RunRow
 from graph_model.governance.rule_checks import rule_checks
 from graph_model.picture.view import CheckView, JobReference, QualityMark, iso
-from graph_model.producers.canonical_json import spell
 from graph_model.producers.openlineage.quality import Check, Quality, State, judge, read_check
 from graph_model.stores.protocols import Page
 
@@ -205,7 +205,7 @@ def _quality_page(sources: Sources, dataset: str, at: int | None) -> QualityPage
 
 def cut_bodies(bodies: Mapping[str, Any]) -> tuple[dict[str, Any], tuple[str, ...]]:
     """Facets of events for a page: None in place of the bodies that are cut, which are named."""
-    cut = tuple(name for name, body in bodies.items() if is_cut(spell(body)))
+    cut = tuple(name for name, body in bodies.items() if is_cut(identity.spelled(body)))
     return {**bodies, **dict.fromkeys(cut)}, cut
 
 

@@ -19,7 +19,7 @@ from graph_model.facts import DatasetRow
 from graph_model.governance.layers import Layers
 from graph_model.governance.statements import Governance
 from graph_model.naming import Rules
-from graph_model.producers.client_spellings import SpelledRead, Spellings
+from graph_model.producers.producer import SpelledRead, Spellings
 from graph_model.producers.registry import PRODUCERS, Producers
 from graph_model.stores.protocols import (
     CatalogueLists,

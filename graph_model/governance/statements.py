@@ -20,7 +20,7 @@ from graph_model.governance.layers import NO_LAYERS, Layers, read_layer
 from graph_model.governance.nodes import NamedNode, node_ids, read_node
 from graph_model.governance.quality_rules import QualityRule, read_quality_rule
 from graph_model.naming import Rules
-from graph_model.producers.commands.documents import CommandKind
+from graph_model.producers.commands import CommandKind
 
 KINDS: Final = (
     CommandKind.LAYER,

@@ -1,17 +1,78 @@
-"""The protocols that a format implements."""
+"""The seam of a format: the protocols that it implements, the values that it takes and gives."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any, Protocol
+from dataclasses import dataclass, field
+from typing import Any, Final, Protocol
 
+from graph_model import labels, naming
+from graph_model.facts import ExecutionRow
 from graph_model.json_fields import JsonObject
 from graph_model.naming import Rules
-from graph_model.producers.client_spellings import Spellings
-from graph_model.producers.command_effects import CommandEffects
 from graph_model.producers.projections import Projection
 from graph_model.stores.protocols import DocumentKind, StoredDocument, Submission
+
+
+@dataclass(frozen=True, slots=True)
+class SpelledRead:
+    """The sources of one read; ``options`` and ``roots`` tell the files that a pattern selected
+    (``naming.fold_files``).
+    """
+
+    sources: tuple[str, ...]
+    options: Mapping[str, Any] = field(default_factory=dict)
+    roots: Any = None
+
+    def folded(self, rules: Rules) -> tuple[str, ...]:
+        """The sources, many files replaced by their pattern."""
+        return naming.fold_files(self.sources, self.options, rules, self.roots)
+
+
+@dataclass(frozen=True, slots=True)
+class Spellings:
+    """The labels and the name of a job (``naming.job_name``), the URI of its target, its reads."""
+
+    labels: Mapping[str, tuple[str, ...]]
+    job: str | None
+    target: str
+    reads: tuple[SpelledRead, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class CommandEffects:
+    """The effect on documents of the commands in force.
+
+    ``pruned`` and ``dropped`` hold, per (job id, dataset id), the time before which executions are
+    not projected, and before which the journal also deletes their documents. ``forgotten`` are the
+    content hashes, among those requested, that a forget command names; ``retracted`` all those that
+    a retract command names.
+    """
+
+    pruned: Mapping[tuple[str, str], int] = field(default_factory=dict)
+    dropped: Mapping[tuple[str, str], int] = field(default_factory=dict)
+    forgotten: frozenset[str] = frozenset()
+    retracted: frozenset[str] = frozenset()
+
+    def prunes(self, row: ExecutionRow) -> bool:
+        """Whether a prune command excludes this execution from the projection."""
+        return _covers(self.pruned, row)
+
+    def drops(self, row: ExecutionRow) -> bool:
+        """Whether the journal is to delete the document of this execution."""
+        return _covers(self.dropped, row)
+
+
+NO_EFFECTS: Final = CommandEffects()
+
+
+def _covers(times: Mapping[tuple[str, str], int], row: ExecutionRow) -> bool:
+    """Never a declaration: it holds until its author retracts it."""
+    if row.plan_id.startswith(labels.DECLARATION_SUBJECT):
+        return False
+    before = times.get((row.job, row.target)) if times else None
+    return before is not None and row.at < before
+
 
 ProjectAll = Callable[[Sequence[StoredDocument]], Projection]
 """``Translation.project_all`` under the commands in force."""

@@ -8,12 +8,11 @@ from typing import Final
 from graph_model.errors import HeadwaterError, InvalidDocument
 from graph_model.json_fields import JsonObject
 from graph_model.naming import Rules
-from graph_model.producers.client_spellings import Spellings
-from graph_model.producers.commands.producer import Commands
+from graph_model.producers.commands import Commands
 from graph_model.producers.counted_times import TOLERANCE_MS
-from graph_model.producers.declared.producer import Declarations
+from graph_model.producers.declared import Declarations
 from graph_model.producers.openlineage.producer import OpenLineage
-from graph_model.producers.producer import Producer, Translator
+from graph_model.producers.producer import Producer, Spellings, Translator
 from graph_model.producers.spline.producer import Spline
 from graph_model.stores.protocols import DocumentKind, DocumentState, StoredDocument
 

@@ -16,11 +16,9 @@ from typing import Final
 from graph_model import identity, naming
 from graph_model.errors import InvalidDocument, Unavailable
 from graph_model.naming import Rules
-from graph_model.producers.command_effects import NO_EFFECTS, CommandEffects
-from graph_model.producers.producer import Additions, Translator
-from graph_model.producers.projections import Projection, combined, projection_of
+from graph_model.producers.producer import NO_EFFECTS, Additions, CommandEffects, Translator
+from graph_model.producers.projections import Outcome, Projection, combined, projection_of
 from graph_model.producers.registry import PRODUCERS, Producers
-from graph_model.producers.translation_result import Outcome
 from graph_model.stores.protocols import DocumentState, StoredDocument
 
 

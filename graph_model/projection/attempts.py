@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from graph_model.errors import Unavailable
-from graph_model.producers.translation_result import reason_of
+from graph_model.producers.projections import reason_of
 from graph_model.stores.protocols import StoredDocument
 
 log = logging.getLogger(__name__)

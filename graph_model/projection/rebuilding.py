@@ -32,7 +32,7 @@ from typing import Final
 from graph_model.errors import Unavailable
 from graph_model.facts import Edge, ExecutionRow, Facts, Vertex, merge
 from graph_model.identity import digest
-from graph_model.producers.commands.documents import KEY_PREFIX
+from graph_model.producers.commands import KEY_PREFIX
 from graph_model.producers.projections import Projection, settlements
 from graph_model.producers.registry import Producers
 from graph_model.projection.attempts import project_apart

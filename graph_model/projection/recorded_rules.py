@@ -17,8 +17,8 @@ from typing import Final
 from graph_model.errors import HeadwaterError
 from graph_model.naming import Rules
 from graph_model.naming.rules_json import read_rules
-from graph_model.producers.commands.documents import RULES_PREFIX, Command, Statement, read_command
-from graph_model.producers.translation_result import damage_of
+from graph_model.producers.commands import RULES_PREFIX, Command, Statement, read_command
+from graph_model.producers.projections import damage_of
 from graph_model.stores.protocols import DocumentState, Journal
 
 _PAGE: Final = 100

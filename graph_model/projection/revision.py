@@ -13,8 +13,7 @@ from typing import Final
 
 from graph_model.batches import batched
 from graph_model.facts import Facts
-from graph_model.producers.projections import Projection
-from graph_model.producers.translation_result import PRUNED
+from graph_model.producers.projections import PRUNED, Projection
 from graph_model.projection.withdrawal import difference
 from graph_model.stores.protocols import DocumentsSize, DocumentState, StoredDocument
 

@@ -20,7 +20,7 @@ from graph_model.facts import ExecutionRow, JobRow
 from graph_model.lineage.history import MERGE_WINDOW_MS
 from graph_model.lineage.history.names import DatasetNames
 from graph_model.naming import Rules
-from graph_model.producers.commands.documents import (
+from graph_model.producers.commands import (
     COMMAND_KIND,
     MOST_DOCUMENTS,
     Command,

@@ -17,7 +17,7 @@ from typing import Final
 
 from graph_model.batches import batched
 from graph_model.facts import ExecutionRow
-from graph_model.producers.commands.documents import MOST_CUTOFFS, Cutoff
+from graph_model.producers.commands import MOST_CUTOFFS, Cutoff
 from graph_model.retention.coverage import count_covered
 from graph_model.stores.protocols import Catalogue
 

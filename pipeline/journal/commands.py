@@ -10,8 +10,7 @@ from graph_model import naming
 from graph_model.errors import HeadwaterError
 from graph_model.naming import Rules
 from graph_model.naming.rules_json import read_rules
-from graph_model.producers.command_effects import CommandEffects
-from graph_model.producers.commands.documents import (
+from graph_model.producers.commands import (
     Command,
     CommandKind,
     Forget,
@@ -19,6 +18,7 @@ from graph_model.producers.commands.documents import (
     collect_effects,
     read_command,
 )
+from graph_model.producers.producer import CommandEffects
 
 
 @dataclass(frozen=True, slots=True)

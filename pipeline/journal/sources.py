@@ -18,7 +18,7 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.types import BinaryType, DataType, LongType, StringType, StructField, StructType
 
 from graph_model.errors import ConfigurationError
-from graph_model.producers.commands.documents import COMMAND_KIND
+from graph_model.producers.commands import COMMAND_KIND
 from graph_model.stores.journal.large_bodies import PLACE_KEY
 from pipeline.journal.documents import Line, read_lines, read_rows
 

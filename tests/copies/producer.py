@@ -26,16 +26,24 @@ from graph_model.facts import (
 from graph_model.folded_text import plain
 from graph_model.json_fields import JsonObject, read_object, read_text
 from graph_model.naming import DatasetName, JobName, Rules, SchemaColumn
-from graph_model.producers.canonical_json import spell
-from graph_model.producers.client_spellings import SpelledRead, Spellings
-from graph_model.producers.command_effects import NO_EFFECTS, CommandEffects
 from graph_model.producers.elements.datasets import Column, add_schema
 from graph_model.producers.elements.executions import add_execution, labels_text
 from graph_model.producers.elements.plans import add_column_edges, add_logical_plan, add_use
-from graph_model.producers.producer import Reported
-from graph_model.producers.projections import Projection, projection_of
+from graph_model.producers.producer import (
+    NO_EFFECTS,
+    CommandEffects,
+    Reported,
+    SpelledRead,
+    Spellings,
+)
+from graph_model.producers.projections import (
+    PROJECTED,
+    Outcome,
+    Projection,
+    earlier_sets,
+    projection_of,
+)
 from graph_model.producers.registry import PRODUCERS, Producers
-from graph_model.producers.translation_result import PROJECTED, Outcome, earlier_sets
 from graph_model.stores.protocols import DocumentKind, StoredDocument, Submission
 from graph_model.stores.submissions import compact_json, make_submission
 from spark_agent_config.masking import mask_secrets
@@ -177,7 +185,9 @@ class End:
 
     @property
     def schema(self) -> SchemaRow:
-        content = spell([{"name": c.name, "type": c.type, "path": c.path} for c in self.columns])
+        content = identity.spelled(
+            [{"name": c.name, "type": c.type, "path": c.path} for c in self.columns]
+        )
         return SchemaRow(identity.vertex_id(labels.SCHEMA, self.id, content), self.id, content)
 
 
@@ -228,7 +238,7 @@ def _add_run(
         state=labels.COMPLETED,
         duration_ns=None,
         error=None,
-        metrics=spell({"read": {}, "write": {}}),
+        metrics=identity.spelled({"read": {}, "write": {}}),
         mode=plan.mode,
         dynamic=False,
         kind=labels.WRITE_KIND,

@@ -14,8 +14,7 @@ from dataclasses import replace
 import pytest
 
 from graph_model.facts import ExecutionRow
-from graph_model.producers.commands.documents import Command
-from graph_model.producers.commands.submissions import submit
+from graph_model.producers.commands import Command, submit
 from graph_model.retention.coverage import Retention, resolve_prune
 from tests.oracle.comparison import ComparedHistory, key_of, projected, told
 from tests.oracle.documents import START

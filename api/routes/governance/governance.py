@@ -42,7 +42,7 @@ from graph_model.governance.classifications import (
 from graph_model.governance.layers import MOST_LAYERS, Layer, Layers, read_layer, write_layer
 from graph_model.governance.nodes import node_ids
 from graph_model.governance.previews import count_datasets, preview_layers
-from graph_model.producers.commands.documents import CommandKind, Statement, write_value
+from graph_model.producers.commands import CommandKind, Statement, write_value
 
 blueprint = Blueprint(
     "governance", __name__, description="Layers and classifications, stated by people"

@@ -25,7 +25,7 @@ from graph_model.governance.quality_rules import (
     write_quality_rule,
 )
 from graph_model.governance.rule_checks import preview_rules
-from graph_model.producers.commands.documents import CommandKind, Statement, write_value
+from graph_model.producers.commands import CommandKind, Statement, write_value
 
 blueprint = Blueprint(
     "quality", __name__, description="Rules that read a custom run facet as passed or failed"

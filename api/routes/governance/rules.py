@@ -18,7 +18,7 @@ from graph_model.errors import NotFound
 from graph_model.governance.previews import preview_rules
 from graph_model.naming import DEFAULT_RULES, Rules, rules_digest
 from graph_model.naming.rules_json import changed_tables, read_rules, write_rules
-from graph_model.producers.commands.documents import CommandKind, Statement, write_value
+from graph_model.producers.commands import CommandKind, Statement, write_value
 from graph_model.projection.recorded_rules import list_rule_sets, wanted_rules
 
 blueprint = Blueprint("rules", __name__, description="Naming rules as data")

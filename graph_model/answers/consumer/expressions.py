@@ -12,8 +12,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final
 
+from graph_model import identity
 from graph_model.answers.consumer.identifiers import local_id
-from graph_model.producers.canonical_json import spell
 from graph_model.producers.spline.documents import ExecutionPlan, Function, Reference, as_reference
 from graph_model.producers.spline.expressions import Renderer
 
@@ -87,7 +87,7 @@ class Trees:
         """
         weight = self._weights.get(function.id)
         if weight is None:
-            parameters = len(spell(dict(function.params))) // _CHARACTERS_OF_A_NODE
+            parameters = len(identity.spelled(dict(function.params))) // _CHARACTERS_OF_A_NODE
             weight = self._weights[function.id] = len(function.children) + parameters
         fits = weight <= self._left
         self._left -= weight if fits else 0

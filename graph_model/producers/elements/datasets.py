@@ -1,23 +1,28 @@
-"""A dataset as facts: its vertex and row, its schemas and their columns."""
+"""A dataset as facts: its vertex and row, its schemas and columns, its versions and renames."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from threading import Lock
-from typing import Final
+from typing import Any, Final, NamedTuple, TypeGuard
 
 from cachetools import LRUCache, cached
 
 from graph_model import identity, labels, naming
 from graph_model.facts import (
+    NO_NUMBER,
     ColumnRow,
     DatasetRow,
     Edge,
     FactCollector,
+    NameRow,
     PatternRow,
+    RenameRow,
     Row,
     SchemaRow,
+    SupportRow,
+    Version,
     Vertex,
     edge,
     properties,
@@ -127,3 +132,43 @@ def add_column(collector: FactCollector, dataset_id: str, uri: str, path: str) -
     elements = _column_elements(dataset_id, uri, path)
     collector.add(*elements)
     return elements[0].id
+
+
+class Rename(NamedTuple):
+    """``in_place``: the data stayed in its location, and these are catalog names."""
+
+    former: DatasetName
+    current: DatasetName
+    in_place: bool
+
+
+def add_rename(
+    collector: FactCollector, rename: Rename, subject: str, execution: str, at: int
+) -> None:
+    """Add the facts of a rename by a completed execution."""
+    former, current = (add_dataset(collector, end) for end in (rename.former, rename.current))
+    collector.add(SupportRow(subject, former), SupportRow(subject, current))
+    collector.add(RenameRow(former, current, execution, at))
+    if rename.in_place:
+        collector.add(NameRow(former, former, execution, at))
+
+
+_MAX_CHARACTERS: Final = 200
+_MAX_DIGITS: Final = 9
+"""Versions that count from zero are short; Iceberg's snapshot ids, which have no order, have 19
+digits."""
+
+
+def version_of_text(text: Any) -> Version | None:
+    """A short number orders versions, another text only
+    identifies one.
+    """
+    if not is_version_text(text):
+        return None
+    counts = text.isascii() and text.isdigit() and len(text) <= _MAX_DIGITS
+    return Version(text, int(text) if counts else NO_NUMBER)
+
+
+def is_version_text(value: Any) -> TypeGuard[str]:
+    """Whether a value can be a version: a text that is neither empty nor too long."""
+    return isinstance(value, str) and 0 < len(value) <= _MAX_CHARACTERS

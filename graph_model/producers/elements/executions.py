@@ -20,7 +20,6 @@ from graph_model.facts import (
     properties,
 )
 from graph_model.naming import JobName
-from graph_model.producers.canonical_json import spell
 
 MOST_EXTRA_CHARACTERS: Final = 20_000
 """The limit of the labels of an event together, and of each other text about it."""
@@ -86,7 +85,7 @@ def labels_text(labelled: Labels) -> str:
     """As JSON; "{}" where that is too long."""
     if not labelled:
         return _NO_LABELS
-    text = spell({name: list(values) for name, values in sorted(labelled.items())})
+    text = identity.spelled({name: list(values) for name, values in sorted(labelled.items())})
     return text if len(text) <= MOST_EXTRA_CHARACTERS else _NO_LABELS
 
 

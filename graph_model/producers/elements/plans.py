@@ -17,7 +17,6 @@ from graph_model.facts import (
     properties,
 )
 from graph_model.naming import DatasetName, JobName
-from graph_model.producers.canonical_json import spell
 from graph_model.producers.elements.datasets import Column, add_column, add_dataset
 from graph_model.producers.elements.executions import add_job
 
@@ -69,7 +68,7 @@ def add_logical_plan(
     none; ``gaps`` are (code, detail). Returns the plan's row.
     """
     job_id = identity.job_id(job.namespace, job.name)
-    keys = spell(list(partition_keys))
+    keys = identity.spelled(list(partition_keys))
     row = LogicalPlanRow(
         identity.logical_plan_id(job_id, job.name, fingerprint),
         job_id,
@@ -77,7 +76,7 @@ def add_logical_plan(
         target,
         mode,
         keys,
-        spell([{"code": code, "detail": detail} for code, detail in gaps]),
+        identity.spelled([{"code": code, "detail": detail} for code, detail in gaps]),
     )
     values = {
         "name": identity.plan_name(job.name, fingerprint), "fingerprint": fingerprint,

@@ -17,7 +17,6 @@ from cachetools import LRUCache, cached
 
 from graph_model import identity, labels, naming
 from graph_model.naming import DatasetName, Rules, SchemaColumn
-from graph_model.producers.canonical_json import spell
 from graph_model.producers.openlineage.events.documents import Dataset
 from graph_model.producers.openlineage.events.facets import (
     Facet,
@@ -76,7 +75,7 @@ class Schema:
         """As JSON ``[{"name", "type", "path"(, "fields")}, …]``, "" where unknown."""
         if self.fields is None:
             return ""
-        return spell(
+        return identity.spelled(
             [
                 _described(column.name, column.type, (column.path,), one.fields)
                 | {"path": column.path}

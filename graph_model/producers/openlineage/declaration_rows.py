@@ -8,7 +8,6 @@ from typing import Any
 from graph_model import identity
 from graph_model.facts import DeclarationRow
 from graph_model.naming import JobName
-from graph_model.producers.canonical_json import spell
 from graph_model.producers.openlineage.datasets import DatasetUse
 from graph_model.producers.openlineage.events.declaration_facet import (
     DECLARATION_FACET,
@@ -51,7 +50,7 @@ def declaration_rows(
             job=job_id,
             target=target.id,
             nodes=" ".join(sorted({job_id, target.id, *sources})),
-            body=spell(body),
+            body=identity.spelled(body),
         ),
     )
 

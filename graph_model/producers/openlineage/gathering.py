@@ -32,7 +32,6 @@ from graph_model.facts import (
     merge,
 )
 from graph_model.naming import Rules
-from graph_model.producers.command_effects import NO_EFFECTS, CommandEffects
 from graph_model.producers.counted_times import TOLERANCE_MS, count_times
 from graph_model.producers.document_notes import projected
 from graph_model.producers.openlineage import (
@@ -44,7 +43,8 @@ from graph_model.producers.openlineage import (
     read_run,
 )
 from graph_model.producers.openlineage.events.separation import separate_runs
-from graph_model.producers.translation_result import Outcome, earlier_sets
+from graph_model.producers.producer import NO_EFFECTS, CommandEffects
+from graph_model.producers.projections import Outcome, earlier_sets
 from graph_model.stores.protocols import DocumentState, StoredDocument
 
 _MOST_ELEMENTS: Final = 20_000

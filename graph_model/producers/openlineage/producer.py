@@ -7,12 +7,11 @@ from typing import Any
 
 from graph_model.json_fields import JsonObject
 from graph_model.naming import Rules
-from graph_model.producers.command_effects import CommandEffects
 from graph_model.producers.openlineage import OPENLINEAGE_VERSION
 from graph_model.producers.openlineage import gathering as openlineage
 from graph_model.producers.openlineage.events.documents import EVENT_KINDS, read_json
 from graph_model.producers.openlineage.submissions import SPECIFICATION, event_submission, recognise
-from graph_model.producers.producer import Reported
+from graph_model.producers.producer import CommandEffects, Reported
 from graph_model.producers.projections import Projection, projection_of
 from graph_model.stores.protocols import DocumentKind, StoredDocument, Submission
 

@@ -45,10 +45,8 @@ from graph_model.facts import (
     edge,
 )
 from graph_model.naming import DatasetName, JobName, Rules
-from graph_model.producers.canonical_json import spell
-from graph_model.producers.elements.datasets import add_dataset, hostless_names
+from graph_model.producers.elements.datasets import Rename, add_dataset, add_rename, hostless_names
 from graph_model.producers.elements.executions import add_execution, add_job
-from graph_model.producers.elements.renames import Rename, add_rename
 from graph_model.producers.openlineage.datasets import (
     DatasetNamer,
     DatasetUse,
@@ -568,7 +566,7 @@ def _completed(
         logical_plan=plan.id,
         job=plan.job_id,
         target=plan.target,
-        metrics=spell(
+        metrics=identity.spelled(
             {
                 "read": _metrics(touched.inputs, "inputStatistics", rules, 1),
                 "write": _metrics(touched.outputs, "outputStatistics", rules, 2),
@@ -773,7 +771,7 @@ def _add_row(
     if facet.deleted or not with_body:
         collector.add(row)
     else:
-        collector.add(row, FacetBodyRow(facet.digest, spell(facet.body)))
+        collector.add(row, FacetBodyRow(facet.digest, identity.spelled(facet.body)))
 
 
 # --- declarations --------------------------------------------------------------------------------

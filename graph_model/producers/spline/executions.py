@@ -24,15 +24,13 @@ from graph_model.facts import (
 )
 from graph_model.folded_text import plain
 from graph_model.naming import Rules
-from graph_model.producers.canonical_json import spell
-from graph_model.producers.elements.datasets import add_dataset
+from graph_model.producers.elements.datasets import add_dataset, add_rename
 from graph_model.producers.elements.executions import (
     MOST_EXTRA_CHARACTERS,
     add_execution,
     label_rows,
     labels_text,
 )
-from graph_model.producers.elements.renames import add_rename
 from graph_model.producers.spline.columns.queries import is_query_text
 from graph_model.producers.spline.documents import ExecutionEvent
 from graph_model.producers.spline.partitions import wrote_partitions
@@ -123,9 +121,11 @@ def _read_partitions(reported: Any) -> frozenset[str]:
 
 
 def _event_row(head: PlanHead, event: ExecutionEvent, execution: str) -> EventRow:
-    extra = spell(dict(event.extra))
+    extra = identity.spelled(dict(event.extra))
     if len(extra) > MOST_EXTRA_CHARACTERS:
-        extra = spell({key: event.extra[key] for key in _EXTRA_KEPT if key in event.extra})
+        extra = identity.spelled(
+            {key: event.extra[key] for key in _EXTRA_KEPT if key in event.extra}
+        )
     return EventRow(
         execution=execution,
         format=head.format,
@@ -204,14 +204,16 @@ def _error_text(error: Any) -> str | None:
     """null, false and "" mean success; any other value is kept as text, bounded."""
     if error is None or error is False or error == "":
         return None
-    return shortened(error if isinstance(error, str) else spell(error))
+    return shortened(error if isinstance(error, str) else identity.spelled(error))
 
 
 def _metrics_text(event: ExecutionEvent) -> str:
     """The metrics of an event as JSON; without any metrics where the text is too long."""
     read, write = event.extra.get("readMetrics"), event.extra.get("writeMetrics")
-    text = spell({"read": _metrics(read), "write": _metrics(write)})
-    return text if len(text) <= MOST_EXTRA_CHARACTERS else spell({"read": {}, "write": {}})
+    text = identity.spelled({"read": _metrics(read), "write": _metrics(write)})
+    return (
+        text if len(text) <= MOST_EXTRA_CHARACTERS else identity.spelled({"read": {}, "write": {}})
+    )
 
 
 def _metrics(value: Any) -> dict[str, int | float]:

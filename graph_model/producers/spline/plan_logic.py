@@ -22,7 +22,6 @@ from graph_model.gaps import (
     TOO_LARGE,
 )
 from graph_model.naming import DatasetName, Rules, SchemaColumn
-from graph_model.producers.canonical_json import spell
 from graph_model.producers.elements.spark_commands import LIFECYCLE_COMMANDS, ROW_LEVEL_COMMANDS
 from graph_model.producers.size_bounds import ELEMENTS_OF_A_COLUMN, MOST_ELEMENTS
 from graph_model.producers.spline import columns as column_lineage
@@ -103,7 +102,9 @@ class DatasetSchema:
         """The schema as JSON, ``""`` where there is none."""
         if self.columns is None:
             return ""
-        return spell([{"name": c.name, "path": c.path, "type": c.type} for c in self.columns])
+        return identity.spelled(
+            [{"name": c.name, "path": c.path, "type": c.type} for c in self.columns]
+        )
 
     @cached_property
     def schema_id(self) -> str:
@@ -431,7 +432,7 @@ class _LogicReader:
         """``["id","int"]``: encoded once, because every operation that passes
         the column on has it.
         """
-        text = self._column_texts[attribute] = spell(self._name_and_type(attribute))
+        text = self._column_texts[attribute] = identity.spelled(self._name_and_type(attribute))
         return text
 
     def _datasets(self, operation: Operation) -> tuple[DatasetName, ...]:
@@ -448,12 +449,12 @@ class _LogicReader:
         target.
         """
         if operation.kind == "write":
-            return spell(_format_of(operation, "destinationType"))
+            return identity.spelled(_format_of(operation, "destinationType"))
         shown = _format_of(operation, "sourceType") if operation.kind == "read" else {}
         for name, text in operation_properties(self.plan, operation, self.renderer):
             if name.lower() not in VOLATILE_PARAMETERS:
                 shown[name] = self._stable_texts.get(text) or self._stable(text)
-        return spell(shown)
+        return identity.spelled(shown)
 
     def _stable(self, text: str) -> str:
         """The first characters of a parameter's text; reads no more than needed."""

@@ -23,15 +23,14 @@ from graph_model.facts import (
 )
 from graph_model.folded_text import plain
 from graph_model.naming import DatasetName, Rules
-from graph_model.producers.canonical_json import spell
 from graph_model.producers.elements.datasets import (
     Column,
+    Rename,
     add_dataset,
     add_schema,
     hostless_names,
 )
 from graph_model.producers.elements.plans import add_column_edges, add_logical_plan, add_use
-from graph_model.producers.elements.renames import Rename
 from graph_model.producers.size_bounds import weigh
 from graph_model.producers.spline.columns.queries import is_query_text
 from graph_model.producers.spline.documents import ExecutionPlan, Operation
@@ -353,7 +352,9 @@ def _add_execution_plan(collector: FactCollector, document: PlanDocument, head: 
             system=system,
             agent=head.producer,
             command=head.command,
-            labels=spell({name: list(values) for name, values in sorted(plan.labels.items())}),
+            labels=identity.spelled(
+                {name: list(values) for name, values in sorted(plan.labels.items())}
+            ),
         ),
         SupportRow(head.subject, head.logical_plan),
     )

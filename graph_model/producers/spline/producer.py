@@ -16,12 +16,24 @@ from cachetools import LRUCache
 
 from graph_model.facts import ArrivalRow, ExecutionRow, Facts
 from graph_model.naming import Rules
-from graph_model.producers.client_spellings import SpelledRead, Spellings
-from graph_model.producers.command_effects import NO_EFFECTS, CommandEffects
 from graph_model.producers.counted_times import count_times
 from graph_model.producers.document_notes import projected
-from graph_model.producers.producer import Additions, ProjectAll, Reported
-from graph_model.producers.projections import FORGOTTEN_REASON, Projection, projection_of
+from graph_model.producers.producer import (
+    NO_EFFECTS,
+    Additions,
+    CommandEffects,
+    ProjectAll,
+    Reported,
+    SpelledRead,
+    Spellings,
+)
+from graph_model.producers.projections import (
+    FORGOTTEN_REASON,
+    Outcome,
+    Projection,
+    earlier_sets,
+    projection_of,
+)
 from graph_model.producers.spline import (
     TRANSLATOR_VERSION,
     PlanHead,
@@ -41,7 +53,6 @@ from graph_model.producers.spline.gathering import (
 )
 from graph_model.producers.spline.reports.recognition import recognise
 from graph_model.producers.spline.reports.submissions import event_submission, plan_submission
-from graph_model.producers.translation_result import Outcome, earlier_sets
 from graph_model.stores.protocols import DocumentKind, DocumentState, StoredDocument, Submission
 
 _MOST_HEADS_BYTES: Final = 64 << 20

@@ -15,7 +15,7 @@ from typing import Any, Final
 
 from graph_model import identity, naming
 from graph_model.naming import DatasetName, Rules
-from graph_model.producers.elements.renames import Rename
+from graph_model.producers.elements.datasets import Rename
 from graph_model.producers.spline.documents import Operation
 
 _RENAMED: Final = "renamed"

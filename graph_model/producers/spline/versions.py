@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from typing import Any, Final, TypeGuard
 
 from graph_model.facts import EVERY_BRANCH, MAIN_BRANCH, NO_NUMBER, Version
-from graph_model.producers.elements.versions import is_version_text, version_of_text
+from graph_model.producers.elements.datasets import is_version_text, version_of_text
 
 MAX_READS: Final = 200
 _MAX_NUMBER: Final = 2**63 - 1

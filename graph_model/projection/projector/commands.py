@@ -20,7 +20,7 @@ from typing import Final
 from graph_model.batches import batched
 from graph_model.errors import HeadwaterError, ProjectionStopped, Unavailable
 from graph_model.facts import Facts
-from graph_model.producers.commands.documents import (
+from graph_model.producers.commands import (
     COMMAND_KIND,
     KEY_PREFIX,
     Command,
@@ -28,8 +28,7 @@ from graph_model.producers.commands.documents import (
     read_command,
     translate_command,
 )
-from graph_model.producers.projections import Projection
-from graph_model.producers.translation_result import damage_of, reason_of
+from graph_model.producers.projections import Projection, damage_of, reason_of
 from graph_model.projection.attempts import Outline, attempt_of
 from graph_model.projection.projector.commands_in_force import COMMANDS_KEY, CommandsInForce
 from graph_model.projection.projector.commits import Commits

@@ -14,17 +14,17 @@ from typing import Final
 
 from graph_model.errors import HeadwaterError
 from graph_model.facts import Facts, merge
-from graph_model.producers.command_effects import NO_EFFECTS, CommandEffects
-from graph_model.producers.commands.documents import (
+from graph_model.producers.commands import (
     Command,
     CommandKind,
     Forget,
     Statement,
     collect_effects,
     read_command,
+    recorded_commands,
     translate_command,
 )
-from graph_model.producers.commands.recorded import recorded_commands
+from graph_model.producers.producer import NO_EFFECTS, CommandEffects
 from graph_model.producers.projections import Projection
 from graph_model.producers.translation import Translation
 from graph_model.projection.projector.rules import RulesInForce

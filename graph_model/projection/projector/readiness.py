@@ -6,7 +6,7 @@ import threading
 from collections.abc import Callable
 from typing import Final
 
-from graph_model.producers.commands.documents import COMMAND_KIND
+from graph_model.producers.commands import COMMAND_KIND
 from graph_model.projection.projector.stores import ProjectionStores
 
 _LONGEST_WAIT_SECONDS: Final = 5.0

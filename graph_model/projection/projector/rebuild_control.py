@@ -11,7 +11,7 @@ import logging
 from collections.abc import Callable, Collection, Sequence
 from typing import Final
 
-from graph_model.producers.commands.documents import Command
+from graph_model.producers.commands import Command
 from graph_model.producers.projections import Projection
 from graph_model.producers.translation import Translation
 from graph_model.projection.projector.commands_in_force import COMMANDS_KEY, CommandsInForce

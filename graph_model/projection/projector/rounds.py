@@ -6,7 +6,7 @@ import time
 from collections.abc import Callable, Sequence
 from typing import Final
 
-from graph_model.producers.commands.documents import COMMAND_KIND, KEY_PREFIX
+from graph_model.producers.commands import COMMAND_KIND, KEY_PREFIX
 from graph_model.projection.attempts import ATTEMPT_KEY, Attempt, read_attempt
 from graph_model.projection.projector.commands import CommandRunner
 from graph_model.projection.projector.commands_in_force import COMMANDS_KEY, CommandsInForce

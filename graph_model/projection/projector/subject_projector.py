@@ -15,8 +15,7 @@ from typing import Final
 
 from graph_model.errors import Unavailable
 from graph_model.facts import Facts, merge
-from graph_model.producers.projections import Projection
-from graph_model.producers.translation_result import PRUNED
+from graph_model.producers.projections import PRUNED, Projection
 from graph_model.projection.attempts import (
     ATTEMPT_KEY,
     Attempt,

@@ -22,7 +22,7 @@ from sqlalchemy import event
 from api.serving.doctor import _database
 from api.settings import read_settings
 from graph_model.errors import DamagedDocument, InvalidReference, JournalUnavailable
-from graph_model.producers.commands.documents import COMMAND_KIND
+from graph_model.producers.commands import COMMAND_KIND
 from graph_model.producers.spline.documents import EVENT_KIND, PLAN_KIND
 from graph_model.stores.database import claim_database, locks, open_database, opening, write
 from graph_model.stores.journal import SqlJournal, read_meta

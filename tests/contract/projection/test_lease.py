@@ -15,7 +15,7 @@ import sqlalchemy as sa
 
 from graph_model.errors import GraphUnavailable, JournalUnavailable
 from graph_model.facts import Facts
-from graph_model.producers.commands.documents import Prune
+from graph_model.producers.commands import Prune
 from graph_model.producers.spline.documents import EVENT_KIND, PLAN_KIND
 from graph_model.projection.projector import Projector, rounds
 from graph_model.projection.runs.window import NONE

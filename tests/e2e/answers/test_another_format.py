@@ -25,8 +25,7 @@ from collectors.kafka import KafkaRecord, read_record
 from collectors.sqs.messages import MessageReader
 from collectors.sqs.queues import Message
 from graph_model.errors import InvalidInput
-from graph_model.producers.commands.documents import Command, Forget
-from graph_model.producers.commands.submissions import submit
+from graph_model.producers.commands import Command, Forget, submit
 from graph_model.producers.producer import Reported
 from graph_model.projection.projector import Projector
 from graph_model.projection.runs.window import ALL

@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from graph_model.errors import GraphUnavailable
-from graph_model.producers.commands.documents import Forget
+from graph_model.producers.commands import Forget
 from graph_model.projection.projector import Projector
 from graph_model.stores.catalogue import SqlGenerations
 from graph_model.stores.database import open_database

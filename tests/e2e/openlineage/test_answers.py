@@ -10,8 +10,8 @@ import pytest
 from flask.testing import FlaskClient
 
 from api.intake.documents import prepare_events
+from graph_model import identity
 from graph_model.answers.facets import LONGEST_BODY
-from graph_model.producers.canonical_json import spell
 from graph_model.producers.openlineage.submissions import event_submission
 from graph_model.producers.spline.reports.submissions import plan_submission
 from tests import captures
@@ -175,7 +175,7 @@ def events_that_only_read() -> list[dict[str, Any]]:
 def facet_of(characters: int) -> dict[str, str]:
     """A facet of a client's own whose text has that length, with the fields of every facet."""
     facet = {"_producer": "p", "_schemaURL": "s", "text": ""}
-    return facet | {"text": "x" * (characters - len(spell(facet)))}
+    return facet | {"text": "x" * (characters - len(identity.spelled(facet)))}
 
 
 @pytest.mark.parametrize("name", ["a3_agg", "c_ctas_cte", "c_union"])

@@ -14,8 +14,7 @@ import pytest
 from flask.testing import FlaskClient
 
 from graph_model.facts import ApplicationRow, ExecutionRow
-from graph_model.producers.commands.documents import Command, Forget
-from graph_model.producers.commands.submissions import submit
+from graph_model.producers.commands import Command, Forget, submit
 from graph_model.producers.spline.documents import EVENT_KIND, PLAN_KIND
 from graph_model.stores.protocols import Submission
 from tests.builders import PLAN_ID, PlanBuilder, a_document

@@ -12,7 +12,7 @@ from flask.testing import FlaskClient
 from api.console.removal import give_command
 from graph_model.errors import GraphUnavailable
 from graph_model.facts import Facts
-from graph_model.producers.commands.documents import COMMAND_KIND
+from graph_model.producers.commands import COMMAND_KIND
 from graph_model.retention import coverage as retention
 from graph_model.stores.protocols import CATALOGUE_KEY, FILLING, WHOLE
 from tests.e2e.small_client import client_of

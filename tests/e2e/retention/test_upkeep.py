@@ -17,7 +17,7 @@ from api.service import Service
 from api.service.storage import MEASURES_KEY, StorageUse
 from api.serving.upkeep import Upkeep
 from graph_model.errors import GraphRejected, Rebuilding, Unavailable
-from graph_model.producers.commands.documents import COMMAND_KIND, Prune
+from graph_model.producers.commands import COMMAND_KIND, Prune
 from graph_model.producers.spline.documents import EVENT_KIND
 from graph_model.projection.projector.rebuild_control import REBUILD_KEY
 from graph_model.retention.forecast import read_measures

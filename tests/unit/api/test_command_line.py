@@ -23,8 +23,7 @@ from api.console.projection import follow
 from api.serving.storage import DATABASE_FILE, LOCK_FILE, claim
 from api.settings import ROWS
 from graph_model.errors import HeadwaterError
-from graph_model.producers.commands.documents import Command, Forget
-from graph_model.producers.commands.submissions import submit
+from graph_model.producers.commands import Command, Forget, submit
 from graph_model.producers.spline.documents import EVENT_KIND, PLAN_KIND
 from graph_model.projection.projector import Projector
 from graph_model.stores.catalogue import SqlGenerations

@@ -17,7 +17,7 @@ from botocore.stub import Stubber
 from graph_model import naming
 from graph_model.errors import ConfigurationError, InvalidInput, NotFound
 from graph_model.facts import DatasetRow, Edge, Facts, Vertex, properties
-from graph_model.producers.commands.documents import (
+from graph_model.producers.commands import (
     Command,
     CommandKind,
     Forget,

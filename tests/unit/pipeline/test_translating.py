@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from graph_model.errors import GraphRejected
 from graph_model.facts import ExecutionRow, Row, Vertex
-from graph_model.producers.commands.documents import Cutoff, Forget, Prune
+from graph_model.producers.commands import Cutoff, Forget, Prune
 from graph_model.producers.registry import PRODUCERS
 from graph_model.projection.runs.window import ALL
 from graph_model.stores.digests import element_hash

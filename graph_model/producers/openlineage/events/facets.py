@@ -30,7 +30,7 @@ from graph_model.json_fields import (
     read_object,
     read_text,
 )
-from graph_model.producers.elements.versions import version_of_text
+from graph_model.producers.elements.datasets import version_of_text
 from graph_model.producers.openlineage.events.declaration_facet import (
     DECLARATION_FACET,
     read_declaration_facet,

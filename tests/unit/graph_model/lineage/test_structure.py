@@ -14,8 +14,7 @@ from graph_model import identity
 from graph_model.facts import Edge, Facts, Vertex
 from graph_model.labels import DERIVES, HAS, LOGICAL_PLAN
 from graph_model.lineage import Answer, Lineage, Question, Structure
-from graph_model.producers.commands.documents import Command
-from graph_model.producers.commands.submissions import submit
+from graph_model.producers.commands import Command, submit
 from graph_model.projection.projector import Projector
 from graph_model.retention.coverage import resolve_forget
 from graph_model.stores.catalogue import SqlGenerations

@@ -15,11 +15,9 @@ import pytest
 from graph_model import labels
 from graph_model.facts import Facts, Vertex
 from graph_model.naming import Rules
-from graph_model.producers.command_effects import NO_EFFECTS, CommandEffects
-from graph_model.producers.commands.documents import COMMAND_KIND, Command, Forget, write_command
-from graph_model.producers.commands.producer import Commands
+from graph_model.producers.commands import COMMAND_KIND, Command, Commands, Forget, write_command
 from graph_model.producers.openlineage.events.documents import RUN_EVENT_KIND
-from graph_model.producers.producer import ProjectAll, Reported
+from graph_model.producers.producer import NO_EFFECTS, CommandEffects, ProjectAll, Reported
 from graph_model.producers.projections import Projection
 from graph_model.producers.registry import PRODUCERS, Producers
 from graph_model.producers.spline.documents import PLAN_KIND

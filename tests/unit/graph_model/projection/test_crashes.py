@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 
 from graph_model.errors import GraphUnavailable, ProjectionStopped
 from graph_model.facts import Facts, stages
-from graph_model.producers.commands.documents import (
+from graph_model.producers.commands import (
     Command,
     CommandKind,
     Cutoff,
@@ -28,9 +28,9 @@ from graph_model.producers.commands.documents import (
     Retract,
     Statement,
     read_command,
+    submit,
     write_value,
 )
-from graph_model.producers.commands.submissions import submit
 from graph_model.projection.projector import EPOCH_KEY, Projector
 from graph_model.projection.runs.window import ALL, EMBEDDED, NONE, REMOTE, RunWindow
 from graph_model.stores.gremlin.engine.checkpoints import EngineCheckpoints

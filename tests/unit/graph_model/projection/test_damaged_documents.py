@@ -13,8 +13,7 @@ from hypothesis import strategies as st
 
 from graph_model.errors import DamagedDocument
 from graph_model.facts import ExecutionRow
-from graph_model.producers.commands.documents import Command, Forget
-from graph_model.producers.commands.submissions import submit
+from graph_model.producers.commands import Command, Forget, submit
 from graph_model.projection.revision import EVENTS_A_STEP
 from graph_model.stores.journal.content import unpack
 from graph_model.stores.journal.tables import bodies, documents

@@ -10,7 +10,7 @@ import pytest
 from graph_model import labels
 from graph_model.facts import Edge, Vertex
 from graph_model.naming import DEFAULT_RULES, Rules
-from graph_model.producers.commands.documents import Cutoff, Prune
+from graph_model.producers.commands import Cutoff, Prune
 from graph_model.projection.fullness import HELD, Fullness
 from graph_model.projection.projector import Projector
 from graph_model.projection.runs.window import EMBEDDED, RunWindow

@@ -10,11 +10,10 @@ import pytest
 from graph_model.errors import GraphUnavailable
 from graph_model.facts import Facts
 from graph_model.naming import Rules
-from graph_model.producers.command_effects import CommandEffects
-from graph_model.producers.commands.documents import Cutoff, Prune
-from graph_model.producers.commands.producer import Commands
-from graph_model.producers.declared.producer import Declarations
+from graph_model.producers.commands import Commands, Cutoff, Prune
+from graph_model.producers.declared import Declarations
 from graph_model.producers.openlineage.producer import OpenLineage
+from graph_model.producers.producer import CommandEffects
 from graph_model.producers.projections import Projection
 from graph_model.producers.registry import Producers
 from graph_model.producers.spline.producer import Spline, SplineTranslator

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from graph_model.producers.commands.documents import Cutoff, Forget, Prune
+from graph_model.producers.commands import Cutoff, Forget, Prune
 from graph_model.retention.coverage import resolve_forget
 from graph_model.stores.journal import SqlJournal
 from graph_model.stores.protocols import StoredDocument, Submission

@@ -10,14 +10,14 @@ from typing import Any
 import pytest
 
 from graph_model.naming import DEFAULT_RULES
-from graph_model.producers.commands.documents import (
+from graph_model.producers.commands import (
     Command,
     CommandKind,
     Forget,
     Statement,
+    submit,
     write_value,
 )
-from graph_model.producers.commands.submissions import submit
 from graph_model.projection.projector import Projector
 from graph_model.stores.protocols import DocumentState, Submission
 from tests.projections import SmallHeadwater, lineage_event, small_headwater

@@ -10,8 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from graph_model import identity
-from graph_model.producers.commands.documents import Cutoff, Prune
-from graph_model.producers.commands.recorded import recorded_cutoffs
+from graph_model.producers.commands import Cutoff, Prune, recorded_cutoffs
 from graph_model.retention.policy import RetentionPolicy, read_policy
 from graph_model.retention.prune_steps import Move, next_step, split_time, worth_moving
 from tests.contract.rows import an_execution

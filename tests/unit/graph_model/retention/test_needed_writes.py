@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from graph_model.facts import ExecutionRow
-from graph_model.producers.commands.documents import Prune
+from graph_model.producers.commands import Prune
 from graph_model.retention import needed_writes
 from graph_model.retention.coverage import Retention, resolve_prune
 from graph_model.retention.needed_writes import NeededWrites

@@ -6,7 +6,7 @@ from collections import Counter
 
 import pytest
 
-from graph_model.producers.commands.documents import Prune
+from graph_model.producers.commands import Prune
 from graph_model.retention import coverage
 from graph_model.retention.coverage import Retention, resolve_prune
 from tests.projections import SmallHeadwater, project

@@ -16,10 +16,9 @@ from hypothesis import strategies as st
 from graph_model import identity, labels
 from graph_model.facts import CommandRow, DatasetRow, ExecutionRow, ForgottenRow, RunRow
 from graph_model.naming import DEFAULT_RULES
-from graph_model.producers.command_effects import NO_EFFECTS
-from graph_model.producers.commands.documents import Command, Cutoff, Forget, Prune
-from graph_model.producers.commands.submissions import submit
+from graph_model.producers.commands import Command, Cutoff, Forget, Prune, submit
 from graph_model.producers.openlineage import read_run
+from graph_model.producers.producer import NO_EFFECTS
 from graph_model.producers.translation import Translation
 from graph_model.retention.coverage import (
     resolve_forget,

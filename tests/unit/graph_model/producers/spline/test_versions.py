@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from graph_model.facts import CURRENT_VERSION, ExecutionRow, ReadVersionRow, Version
-from graph_model.producers.elements.versions import version_of_text
+from graph_model.producers.elements.datasets import version_of_text
 from graph_model.producers.spline import PlanDocument, translate_execution, translate_plan
 from graph_model.producers.spline.documents import read_event, read_plan
 from graph_model.producers.spline.versions import read_version

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from graph_model.producers.commands.documents import Cutoff, Prune
+from graph_model.producers.commands import Cutoff, Prune
 from graph_model.producers.spline.documents import EVENT_KIND, PLAN_KIND
 from graph_model.projection.projector import Projector, loop
 from graph_model.stores.gremlin.engine.checkpoints import EngineCheckpoints

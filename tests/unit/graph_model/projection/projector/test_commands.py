@@ -9,8 +9,7 @@ import pytest
 
 from graph_model.errors import GraphRejected, GraphUnavailable
 from graph_model.facts import CommandRow, ExecutionRow, ForgottenRow, JobRow
-from graph_model.producers.commands.documents import Command, Cutoff, Forget, Instruction, Prune
-from graph_model.producers.commands.submissions import submit
+from graph_model.producers.commands import Command, Cutoff, Forget, Instruction, Prune, submit
 from graph_model.projection.projector import Projector, commands
 from graph_model.stores.catalogue import SqlCatalogue
 from graph_model.stores.gremlin.engine.checkpoints import EngineCheckpoints

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from graph_model import labels
 from graph_model.errors import GraphUnavailable
 from graph_model.facts import ExecutionRow, Vertex
-from graph_model.producers.commands.documents import Cutoff, Prune
+from graph_model.producers.commands import Cutoff, Prune
 from graph_model.projection.projector import Projector
 from graph_model.projection.projector.rebuild_control import REBUILD_KEY
 from graph_model.projection.runs import present_runs, wanted_runs

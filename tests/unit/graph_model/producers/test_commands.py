@@ -13,16 +13,16 @@ from hypothesis import strategies as st
 from graph_model import identity
 from graph_model.errors import InvalidDocument
 from graph_model.facts import CommandRow, ForgottenRow
-from graph_model.producers.commands.documents import (
+from graph_model.producers.commands import (
     Command,
     Cutoff,
     Forget,
     Prune,
     collect_effects,
     read_command,
+    submit,
     write_command,
 )
-from graph_model.producers.commands.submissions import submit
 from graph_model.retention.coverage import (
     Retention,
     resolve_forget,

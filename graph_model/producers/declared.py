@@ -4,20 +4,37 @@
 
 The event is one that any reader of OpenLineage understands: ``inputs``, ``outputs`` and the
 ``lineage`` facet with its columns. Only the service writes the facet, so its author is reliable; an
-event from outside that carries it is refused (``openlineage.submissions``).
+event from outside that carries it is refused (``openlineage.producer``), a journal's export can.
+Declarations are translated as JobEvents, under the subject key of their job.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
 from graph_model import identity
-from graph_model.json_fields import JsonObject
+from graph_model.errors import InvalidDocument
+from graph_model.json_fields import JsonObject, read_object
 from graph_model.naming import JobName, Rules, openlineage_uri
-from graph_model.producers.openlineage.events.declaration_facet import DECLARATION_FACET
-from graph_model.stores.protocols import DocumentKind
+from graph_model.producers.openlineage.events.declaration_facet import (
+    DECLARATION_FACET,
+    DeclarationFacet,
+)
+from graph_model.producers.openlineage.events.documents import (
+    JobEvent,
+    read_event,
+    read_json,
+    subject_key,
+)
+from graph_model.producers.openlineage.events.facets import value_of
+from graph_model.producers.openlineage.producer import OpenLineageTranslator
+from graph_model.producers.openlineage.submissions import SPECIFICATION
+from graph_model.producers.producer import Reported
+from graph_model.stores.protocols import DocumentKind, StoredDocument, Submission
+from graph_model.stores.submissions import compact_json, make_submission
+from spark_agent_config.masking import mask_secrets
 
 DECLARATION_KIND: Final = DocumentKind("declaration")
 """Declarations journalled earlier have the kind ``job-event`` and keep it."""
@@ -119,3 +136,50 @@ def name_dataset(uri: str, rules: Rules) -> dict[str, str]:
         if openlineage_uri(namespace, path, rules) == uri:
             return {"namespace": namespace, "name": path}
     return {"namespace": "", "name": uri}
+
+
+def declaration_submission(document: Any, scope: str = "") -> Submission:
+    """Validated and masked; raises InvalidDocument for an event without a declaration facet."""
+    masked = read_object(mask_secrets(document), "")
+    event = read_event(masked)
+    if not isinstance(event, JobEvent) or not value_of(
+        event.job.facets, DECLARATION_FACET, DeclarationFacet
+    ):
+        raise InvalidDocument(
+            f"job.facets.{DECLARATION_FACET}", "author, note and time of the declaration"
+        )
+    body = compact_json(masked)
+    return make_submission(DECLARATION_KIND, SPECIFICATION, subject_key(event), scope, body)
+
+
+class Declarations:
+    """A producer, see ``producer.Producer``. Its facts depend on the version of OpenLineage's
+    translator.
+    """
+
+    kinds = (DECLARATION_KIND,)
+    additions: frozenset[DocumentKind] = frozenset()
+    from_clients = False
+    api_versions = (SPECIFICATION,)
+    versions: tuple[object, ...] = ()
+    announced: Mapping[str, DocumentKind] = {}
+    openings: tuple[str, ...] = ()
+    spelled: frozenset[DocumentKind] = frozenset()
+
+    def recognise(self, document: Mapping[str, Any]) -> Sequence[Reported]:  # noqa: ARG002
+        """None: declarations come from people or from an export of a journal, never from a
+        producer.
+        """
+        return ()
+
+    def submission(self, reported: Reported) -> Submission:
+        return declaration_submission(reported.document)
+
+    def event(self, document: StoredDocument, rules: Rules) -> JsonObject:  # noqa: ARG002
+        return read_json(document.body)
+
+    def spellings(self, document: StoredDocument) -> None:
+        """None: the preview of naming rules shows the names of plans."""
+
+    def translator(self, rules: Rules, clock_tolerance: int) -> OpenLineageTranslator:
+        return OpenLineageTranslator(rules, clock_tolerance)

@@ -23,17 +23,22 @@ blocks, hidden nodes, rules of quality (``governance``) and the naming rules
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import Any, Final
 
 from graph_model import identity
-from graph_model.errors import InvalidDocument
+from graph_model.errors import HeadwaterError, InvalidDocument
 from graph_model.facts import CommandRow, Facts, ForgottenRow, merge
 from graph_model.json_fields import join
-from graph_model.producers.command_effects import NO_EFFECTS, CommandEffects
-from graph_model.stores.protocols import DocumentKind
+from graph_model.naming import Rules
+from graph_model.producers.producer import NO_EFFECTS, CommandEffects, Reported
+from graph_model.producers.projections import PROJECTED, Outcome, Projection, projection_of
+from graph_model.stores.protocols import DocumentKind, StoredDocument, Submission
+from graph_model.stores.protocols.statements import StatementLookup
+from graph_model.stores.submissions import compact_json, content_hash, make_submission
+from spark_agent_config.masking import mask_text
 
 COMMAND_KIND: Final = DocumentKind("command")
 #: The prefix of a command's subject sorts before all others, so that a rebuild reads first which
@@ -326,3 +331,95 @@ def translate_command(command: Command, content_hash: str) -> Facts:
     )
     named = command.instruction.documents if isinstance(command.instruction, Forget) else ()
     return merge([Facts(rows=(row, *(ForgottenRow(one, content_hash) for one in named)))])
+
+
+# --- in the catalogue -----------------------------------------------------------------------------
+
+
+_AT_ONCE: Final = 20  # of up to 5,000 cut-offs each
+
+
+def recorded_commands(catalogue: StatementLookup, kind: CommandKind) -> Iterator[Command]:
+    """Some at a time: retention gives one for each thousand runs that go, and they stay."""
+    last: CommandRow | None = None
+    while rows := catalogue.commands_after(kind.value, last, _AT_ONCE):
+        for row in rows:
+            yield read_command(json.loads(row.body))
+        last = rows[-1]
+
+
+def recorded_cutoffs(catalogue: StatementLookup) -> Mapping[tuple[str, str], int]:
+    """Per (job id, dataset id) the latest time (epoch ms) of the prune commands in force."""
+    return collect_effects(recorded_commands(catalogue, CommandKind.PRUNE)).pruned
+
+
+# --- the producer ---------------------------------------------------------------------------------
+
+
+def submit(command: Command) -> Submission:
+    """The journal submission of a command, with secrets in its free texts masked."""
+    masked = replace(
+        command,
+        note=mask_text(command.note),
+        target=mask_text(command.target),
+    )
+    body = compact_json(write_command(masked))
+    key = command.key_prefix + content_hash(COMMAND_KIND, VERSION, body)[:32]
+    return make_submission(COMMAND_KIND, VERSION, key, "", body)
+
+
+class Commands:
+    """A producer, see ``producer.Producer``."""
+
+    kinds = (COMMAND_KIND,)
+    additions: frozenset[DocumentKind] = frozenset()
+    from_clients = False
+    api_versions = (VERSION,)
+    versions: tuple[object, ...] = ()
+    announced: Mapping[str, DocumentKind] = {}
+    openings: tuple[str, ...] = ()
+    spelled: frozenset[DocumentKind] = frozenset()
+
+    def recognise(self, document: Mapping[str, Any]) -> Sequence[Reported]:  # noqa: ARG002
+        """None: commands come from people or from an export of a journal, never from a producer."""
+        return ()
+
+    def submission(self, reported: Reported) -> Submission:
+        return submit(read_command(reported.document))
+
+    def event(self, document: StoredDocument, rules: Rules) -> None:
+        """None: a command reports no lineage."""
+
+    def spellings(self, document: StoredDocument) -> None:
+        """None: a command names ids."""
+
+    def translator(self, rules: Rules, clock_tolerance: int) -> CommandTranslator:  # noqa: ARG002
+        """Commands name ids, and the service that writes them gives them their time."""
+        return CommandTranslator()
+
+
+class CommandTranslator:
+    """Translates commands, each alone."""
+
+    additions = None
+
+    def forget(self) -> None:
+        """A command translator keeps nothing."""
+
+    def project(
+        self,
+        documents: Sequence[StoredDocument],
+        new: Collection[int],  # noqa: ARG002 - a command is one document
+        effects: CommandEffects,  # noqa: ARG002 - no command covers another one
+    ) -> Projection:
+        outcome = Outcome()
+        for document in documents:
+            try:
+                command = read_command(json.loads(document.body))
+                facts = translate_command(command, document.content_hash)
+            except (HeadwaterError, ValueError) as error:
+                outcome.set_aside([document], error)
+                continue
+            outcome.parts.append(facts)
+            outcome.states[document.position] = PROJECTED
+        return projection_of(outcome, None, documents)

@@ -14,16 +14,15 @@ from graph_model.documents.pieces import prepare
 from graph_model.errors import InvalidDocument
 from graph_model.facts import CommandRow, DeclarationRow, ExecutionRow
 from graph_model.naming import DEFAULT_RULES, JobName
-from graph_model.producers.commands.documents import Command, Retract, read_command, write_command
-from graph_model.producers.commands.submissions import submit
-from graph_model.producers.declared.documents import (
+from graph_model.producers.commands import Command, Retract, read_command, submit, write_command
+from graph_model.producers.declared import (
     DECLARATION_KIND,
     ColumnMapping,
     Declaration,
+    declaration_submission,
     name_dataset,
     write_declaration,
 )
-from graph_model.producers.declared.submissions import declaration_submission
 from graph_model.producers.openlineage import read_event, subject_key
 from graph_model.producers.openlineage.events.documents import RUN_EVENT_KIND
 from graph_model.producers.openlineage.submissions import event_submission
