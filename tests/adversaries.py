@@ -103,19 +103,21 @@ _CLASSES: Final = {
 def grows_too_fast(
     work: Callable[[str], object], head: str, unit: str, tail: str = "!", small: int = _SMALL
 ) -> bool:
-    """Whether four times the text costs more than eight times as much CPU, in three tries of three.
+    """Whether four times the text costs more than eight times as much CPU, in four tries of four.
 
-    ``small`` is the length of the shorter text. The least of several runs counts: another process
-    may cost a run time, never save it any.
+    ``small`` is the length of the shorter text. Another process may cost a run time, never save it
+    any: the first try is of one run each, and acquits nearly every text; of the others the least of
+    three runs counts.
     """
 
     small *= 4 if len(unit) > _LONG else 1  # enough repeats of it
 
-    def cost(length: int) -> float:
+    def cost(length: int, runs: int = 3) -> float:
         text = head + unit * (length // len(unit)) + tail
-        return min(_cost(work, text) for _ in range(3))
+        return min(_cost(work, text) for _ in range(runs))
 
-    if _cost(work, head + unit * (_GROWTH * small // len(unit)) + tail) < _NOTHING:
+    large = cost(_GROWTH * small, 1)
+    if large < _NOTHING or large <= _MOST_GROWTH * cost(small, 1):
         return False
     return all(
         (large := cost(_GROWTH * small)) >= _NOTHING and large > _MOST_GROWTH * cost(small)

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable
+from cProfile import Profile
 from types import FrameType
 from typing import Any, Final
 
@@ -58,6 +59,15 @@ def count_work(call: Callable[[], object], most: int = sys.maxsize) -> int:
         sys.settrace(tracing)
         sys.setprofile(profiling)
     return count
+
+
+def count_calls(call: Callable[[], object]) -> int:
+    """How many functions a call calls, Python's and built-in ones: less than its work, and counted
+    at a tenth of the cost. An exception of the call goes on.
+    """
+    profile = Profile(subcalls=False)
+    profile.runcall(call)
+    return sum(entry.callcount for entry in profile.getstats())
 
 
 def _newly_bound(names: dict[str, Any], seen: dict[int, object]) -> int:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -14,6 +13,7 @@ from graph_model.producers.spline.documents import read_plan
 from graph_model.stores.protocols import DocumentState
 from tests.e2e.producer_service import a_plan
 from tests.fuzz.service import PLANS, fuzzed_headwater
+from tests.work import count_calls
 
 pytestmark = pytest.mark.fuzz
 
@@ -263,21 +263,8 @@ def doubled_lambdas(size: int) -> Json:
 
 
 def calls(plan: Json) -> int:
-    """How many functions a translation calls, Python's and built-in ones."""
     document = PlanDocument(read_plan(plan), "", "hash", "1.2")
-    count = 0
-
-    def counting(_frame: object, event: str, _argument: object) -> None:
-        nonlocal count
-        count += event in ("call", "c_call")
-
-    before = sys.getprofile()
-    sys.setprofile(counting)
-    try:
-        translate_plan(document)
-    finally:
-        sys.setprofile(before)
-    return count
+    return count_calls(lambda: translate_plan(document))
 
 
 @pytest.mark.parametrize(

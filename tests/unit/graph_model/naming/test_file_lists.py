@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import sys
 
 import pytest
 from hypothesis import given
@@ -16,6 +15,7 @@ from graph_model.naming.rules_json import read_rules
 from graph_model.producers.spline import PlanDocument, translate_plan
 from graph_model.producers.spline.documents import read_plan
 from tests.builders import a_document
+from tests.work import count_calls
 
 MANY = [f"file:/in/orders-{number}.csv" for number in range(30)]
 PARTS = [f"file:/t/part-{number}.csv" for number in range(30)]
@@ -184,23 +184,7 @@ def test_the_order_of_the_files_makes_no_other_logical_plan(sources):
 def test_twice_as_many_files_take_twice_the_steps():
     def steps(count, options):
         sources = [f"file:/in/{number % 7}/{count}-{number}.csv" for number in range(count)]
-        return calls_of(lambda: fold_files(sources, options))
+        return count_calls(lambda: fold_files(sources, options))
 
     for options in ({}, {"path": "/in/*/*.csv"}, {"path": "in/*/*.csv"}):
         assert steps(4_000, options) < 2.5 * steps(2_000, options)
-
-
-def calls_of(run):
-    """How many functions a run calls: the same on any machine."""
-    calls = 0
-
-    def count(*_):
-        nonlocal calls
-        calls += 1
-
-    sys.setprofile(count)
-    try:
-        run()
-    finally:
-        sys.setprofile(None)
-    return calls

@@ -174,7 +174,7 @@ def use_of(pattern: Any, method: str) -> Callable[[str], object]:
 
 
 def _mask_values(text: str) -> object:
-    document: Any = {"password": text, "inputSources": [text], "x": [text, {"value": text}]}
+    document: Any = {"password": text, "inputSources": [text], "x": {"value": text}}
     return masking.mask_secrets(document)
 
 

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import copy
 import json
-import sys
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from itertools import count
 from pathlib import Path
 from typing import Any, Final
@@ -22,6 +22,7 @@ from graph_model.producers.openlineage import RunEvent, read_declaration, read_e
 from graph_model.producers.spline import PlanDocument, translate_plan
 from graph_model.producers.spline.documents import read_plan
 from tests import captures
+from tests.work import count_calls
 
 _FIXTURES: Final = Path(__file__).parents[3] / "fixtures"
 _SIZES: Final = (8, 16, 32)
@@ -95,22 +96,13 @@ def translate_document(document: Any) -> None:
 
 
 def calls(translate: Callable[[Any], None], document: Any) -> int:
-    """How many functions a translation calls, Python's and built-in ones."""
-    called = 0
+    """How many functions a translation calls; a refusal has its cost as well."""
 
-    def counting(_frame: object, event: str, _argument: object) -> None:
-        nonlocal called
-        called += event in ("call", "c_call")
+    def translated() -> None:
+        with suppress(InvalidDocument):
+            translate(document)
 
-    before = sys.getprofile()
-    sys.setprofile(counting)
-    try:
-        translate(document)
-    except InvalidDocument:
-        pass  # a refusal has its cost as well
-    finally:
-        sys.setprofile(before)
-    return called
+    return count_calls(translated)
 
 
 def events() -> list[tuple[str, Any]]:
