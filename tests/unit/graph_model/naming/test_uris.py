@@ -11,7 +11,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from graph_model.naming import DEFAULT_RULES, normalise, rules_digest
-from spark_agent_config.masking import mask_secrets
+from spark_agent_config.masking import mask_secrets, names
 
 SCOPE = "laptop"
 ID = "c618a9fa-f5eb-4af9-9746-ae1035b36bc7"
@@ -177,6 +177,13 @@ def test_equal_rules_have_one_digest_and_other_rules_another():
     assert rules_digest(replace(DEFAULT_RULES)) == rules_digest(DEFAULT_RULES)
     assert rules_digest(replace(DEFAULT_RULES, version=99)) != rules_digest(DEFAULT_RULES)
     assert hash(replace(DEFAULT_RULES)) == hash(DEFAULT_RULES)
+
+
+def test_rules_have_another_digest_when_another_part_of_a_name_is_a_secret(monkeypatch):
+    """A rebuild follows: a dataset's name leaves out what is masked."""
+    before = rules_digest(DEFAULT_RULES)
+    monkeypatch.setattr(names, "TABLES", ())
+    assert rules_digest(replace(DEFAULT_RULES)) != before
 
 
 def test_rules_travel_to_other_processes():
