@@ -17,8 +17,9 @@ from graph_model.errors import Unavailable
 from graph_model.naming import Rules
 from graph_model.projection.projector import EPOCH_KEY, Projector
 from graph_model.projection.rebuilding import Progress
-from graph_model.stores.protocols import CATALOGUE_KEY, FILLING, DocumentState
-from graph_model.stores.protocols.journal import JournalSettings
+from graph_model.stores.documents import DocumentState
+from graph_model.stores.journal import Journal
+from graph_model.stores.protocols import CATALOGUE_KEY, FILLING
 
 log = logging.getLogger(__name__)
 
@@ -54,7 +55,7 @@ class ProjectorElsewhere:
     idle = False
     """False: no function waits for the graph before it answers."""
 
-    def __init__(self, journal: JournalSettings, projector: Projector, queue: WakeUps) -> None:
+    def __init__(self, journal: Journal, projector: Projector, queue: WakeUps) -> None:
         self._journal = journal
         self._projector = projector
         self._queue = queue

@@ -23,9 +23,9 @@ from sqlalchemy import event
 
 from graph_model.producers.spline.documents import EVENT_KIND, PLAN_KIND
 from graph_model.stores.database import open_database
+from graph_model.stores.documents import DocumentKind, Receipt, Submission, content_hash
+from graph_model.stores.journal import Journal
 from graph_model.stores.opening import open_journal
-from graph_model.stores.protocols import DocumentKind, Journal, Receipt, Submission
-from graph_model.stores.submissions import content_hash
 
 _OPERATIONS: Final = 40
 _THREADS: Final = (1, 4, 16)

@@ -14,7 +14,8 @@ from typing import Protocol
 
 from graph_model.documents.files import Refusal
 from graph_model.documents.pieces import Prepared
-from graph_model.stores.protocols import Journal, Receipt
+from graph_model.stores.documents import Receipt
+from graph_model.stores.journal import Journal
 
 
 class Destination(Protocol):

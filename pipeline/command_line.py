@@ -24,7 +24,7 @@ from graph_model.producers.counted_times import TOLERANCE_MS, read_tolerance
 from graph_model.projection.runs.window import REMOTE, RunWindow, read_run_window
 
 if TYPE_CHECKING:
-    from graph_model.stores.protocols import Graph
+    from graph_model.stores.graph import Graph
     from pipeline.output.manifest import Manifest
     from pipeline.output.result import Result
 

@@ -19,9 +19,8 @@ from graph_model.projection.projector import Projector
 from graph_model.projection.runs.window import EMBEDDED, RunWindow
 from graph_model.stores.catalogue import SqlCatalogue, SqlGenerations
 from graph_model.stores.database import open_database
-from graph_model.stores.journal import SqlJournal
-from graph_model.stores.protocols import DocumentKind, Receipt, Submission
-from graph_model.stores.submissions import make_submission
+from graph_model.stores.documents import DocumentKind, Receipt, Submission, make_submission
+from graph_model.stores.journal import Journal
 from tests.memory_graph import MemoryGraph
 
 
@@ -54,7 +53,7 @@ def lineage_event(body: Mapping[str, Any], scope: str = "", **changes: Any) -> S
     return make_submission(kind, "2", key, scope, raw)
 
 
-class JournalOfProcesses(SqlJournal):
+class JournalOfProcesses(Journal):
     """A journal for several projectors in one process: one of them at a time has the lease for
     rebuilds, as of several processes on one PostgreSQL database.
     """

@@ -28,8 +28,8 @@ from graph_model.errors import (
 )
 from graph_model.producers.openlineage.events.documents import EVENT_KINDS
 from graph_model.producers.spline.documents import EVENT_KIND, PLAN_KIND
+from graph_model.stores.documents import DocumentKind
 from graph_model.stores.opening import open_journal
-from graph_model.stores.protocols import DocumentKind
 
 if TYPE_CHECKING:
     from api.http.client import ServerAnswer

@@ -46,7 +46,7 @@ def journal_check(call: Call) -> int:
 def journal_list(call: Call) -> int:
     """List documents, newest first."""
     from api.http.times import format_instant
-    from graph_model.stores.protocols import DocumentKind, DocumentState
+    from graph_model.stores.documents import DocumentKind, DocumentState
 
     state, kind = call.options.state, call.options.kind
     if kind and call.producers.of(kind) is None:
@@ -121,7 +121,7 @@ def journal_import(call: Call) -> int:
 
 
 def _all_entries(journal: Any) -> Iterator[Any]:
-    from graph_model.stores.protocols import walk_pages
+    from graph_model.stores.pages import walk_pages
 
     for page in walk_pages(lambda cursor: journal.entries(limit=1000, cursor=cursor)):
         yield from page.items

@@ -20,7 +20,7 @@ from prometheus_client.samples import Sample
 
 from graph_model.errors import HeadwaterError
 from graph_model.retention.forecast import Forecast
-from graph_model.stores.protocols import Backlog, JournalStatistics
+from graph_model.stores.journal.contents import Backlog, JournalStatistics
 
 CONTENT_TYPE: Final = CONTENT_TYPE_LATEST
 STATES: Final = ("ready", "rebuilding", "unavailable")

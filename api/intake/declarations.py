@@ -29,7 +29,8 @@ from graph_model.producers.declared import (
     write_declaration,
 )
 from graph_model.producers.openlineage import JobEvent, read_declaration, read_event
-from graph_model.stores.protocols import Catalogue, Receipt, Submission
+from graph_model.stores.documents import Receipt, Submission
+from graph_model.stores.protocols import Catalogue
 
 MOST_ENDS: Final = 20_000
 """Sources and columns of one request: each is looked up."""

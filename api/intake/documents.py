@@ -34,14 +34,14 @@ from graph_model.producers.spline.reports.submissions import (
     lifted_plan,
     plan_submission,
 )
-from graph_model.stores.protocols import (
+from graph_model.stores.documents import (
     DocumentKind,
     DocumentState,
     Receipt,
     StoredDocument,
     Submission,
 )
-from graph_model.stores.protocols.journal import JournalIntake
+from graph_model.stores.journal import Journal
 
 MOST_EVENTS: Final = 10_000
 """Events in one request: agents send one, importers a few hundred."""
@@ -126,7 +126,7 @@ def take(reading: Reading, delivery: Delivery, service: Service, wait_seconds: f
 
 
 def _make_durable(
-    reading: Reading, delivery: Delivery, journal: JournalIntake, received_at: int
+    reading: Reading, delivery: Delivery, journal: Journal, received_at: int
 ) -> tuple[Documents, tuple[int, ...]]:
     """The documents, and the positions of those that are yet to be projected."""
     raw_hash = wire_hash(reading.kind, delivery.version, delivery.encoding, delivery.raw)

@@ -11,7 +11,7 @@ from api.http.blueprint import Blueprint
 from api.http.errors import Reason
 from api.http.principals import current_principal
 from api.service import current_service
-from graph_model.stores.protocols import DocumentKind
+from graph_model.stores.documents import DocumentKind
 
 
 def created(kind: DocumentKind, number: int, body: str = "") -> Response:

@@ -13,7 +13,7 @@ from graph_model import identity, labels
 from graph_model.errors import InvalidReference, NotFound
 from graph_model.governance.nodes import NamedNode, write_key, write_node
 from graph_model.producers.commands import Command, CommandKind, Statement, submit, write_value
-from graph_model.stores.protocols import Receipt
+from graph_model.stores.documents import Receipt
 
 WAIT_SECONDS: Final = 10.0
 """How long an answer waits until a person's statement is in force."""

@@ -31,7 +31,7 @@ from graph_model.picture.view import (
     More,
     Node,
 )
-from graph_model.stores.protocols import Page
+from graph_model.stores.pages import Page
 
 _NODE_KINDS: Final[dict[type, str]] = {
     DatasetNode: "dataset",

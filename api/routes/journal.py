@@ -26,7 +26,7 @@ from graph_model.errors import InvalidFields, NotFound
 from graph_model.producers.registry import Producers
 from graph_model.projection.rebuilding import Progress
 from graph_model.retention.forecast import Forecast
-from graph_model.stores.protocols import DocumentKind, StoredDocument
+from graph_model.stores.documents import DocumentKind, StoredDocument
 
 blueprint = Blueprint("journal", __name__, description="The journal of received documents")
 

@@ -9,7 +9,7 @@ from marshmallow import Schema, ValidationError, fields, validates_schema
 
 from api.schemas.fields import RequestBody
 from api.schemas.query import Choice, Flag, IntegerField, Query, TextField
-from graph_model.stores.protocols import DocumentState
+from graph_model.stores.documents import DocumentState
 
 
 class JournalQuery(Query):

@@ -9,8 +9,8 @@ from graph_model.governance.statements import KINDS, NOTHING, Governance, govern
 from graph_model.lineage import Structure
 from graph_model.naming import Rules, rules_digest
 from graph_model.projection.projector import COMMANDS_KEY
-from graph_model.stores.protocols import Catalogue, Journal
-from graph_model.stores.protocols.journal import JournalSettings
+from graph_model.stores.journal import Journal
+from graph_model.stores.protocols import Catalogue
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +53,7 @@ class GovernanceCache:
 
     _kept: KeptGovernance | None = field(default=None)
 
-    def read(self, journal: JournalSettings, catalogue: Catalogue, rules: Rules) -> KeptGovernance:
+    def read(self, journal: Journal, catalogue: Catalogue, rules: Rules) -> KeptGovernance:
         """The statements now. The epoch is read first: a statement that comes in between changes
         it, and the next call reads all statements again.
         """

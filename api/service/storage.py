@@ -40,8 +40,8 @@ if TYPE_CHECKING:
     from graph_model.stores.catalogue.plan_origins import PlanOrigin
     from graph_model.stores.database import DiskReserve
     from graph_model.stores.gremlin.engine.supervisor import Memory
-    from graph_model.stores.journal import SqlJournal
-    from graph_model.stores.journal.statistics import Sampled
+    from graph_model.stores.journal import Journal
+    from graph_model.stores.journal.contents import Sampled
 
 MEASURES_KEY: Final = "storage_measures"
 SAMPLE: Final = 1_000
@@ -110,7 +110,7 @@ class StorageUse:
 
     def __init__(
         self,
-        journal: SqlJournal,
+        journal: Journal,
         generations: SqlGenerations,
         clock: Callable[[], int],
         *,

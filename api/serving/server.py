@@ -49,9 +49,9 @@ from graph_model.stores.gremlin.engine.server import READ_PORT_SETTING, Embedded
 from graph_model.stores.gremlin.engine.supervisor import Memory, Supervisor
 from graph_model.stores.gremlin.graph import GremlinGraph, open_graph
 from graph_model.stores.gremlin.signing import signed_headers
+from graph_model.stores.journal import Journal
 from graph_model.stores.keys import SqlKeys
 from graph_model.stores.opening import open_generations, open_journal
-from graph_model.stores.protocols import Journal
 
 Say = Callable[[str], None]
 

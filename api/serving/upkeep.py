@@ -38,7 +38,7 @@ from graph_model.retention.prune_steps import (
     next_step,
     worth_moving,
 )
-from graph_model.stores.protocols import DocumentState
+from graph_model.stores.documents import DocumentState
 
 log = logging.getLogger("headwater.upkeep")
 

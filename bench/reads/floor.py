@@ -7,7 +7,7 @@ from typing import Final
 
 from bench.reads.stores import Stores
 from graph_model import identity, labels
-from graph_model.stores.protocols import Direction
+from graph_model.stores.graph import Direction
 
 _MANY: Final = 5_000
 _NEIGHBOURS: Final = {

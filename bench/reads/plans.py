@@ -13,8 +13,7 @@ from graph_model.facts import ExecutionPlanRow, Facts, SupportRow
 from graph_model.producers.spline import PlanDocument
 from graph_model.producers.spline.documents import PLAN_KIND, read_plan
 from graph_model.stores.database import chunks
-from graph_model.stores.protocols import Receipt, Submission
-from graph_model.stores.submissions import make_submission
+from graph_model.stores.documents import Receipt, Submission, make_submission
 from tests.spline_facts import facts_of_plan
 
 _AT_ONCE: Final = 1_000

@@ -12,7 +12,7 @@ from bench.reads.floor import walk
 from bench.reads.lake import COLUMNS, Hub, Lake, dataset_id
 from bench.reads.stores import Stores
 from graph_model import identity
-from graph_model.stores.protocols import Direction
+from graph_model.stores.graph import Direction
 
 UP: Final = (Direction.UPSTREAM,)
 BOTH: Final = (Direction.UPSTREAM, Direction.DOWNSTREAM)

@@ -23,10 +23,11 @@ from graph_model.naming import Rules
 from graph_model.projection.rebuilding import Progress
 from graph_model.stores.catalogue import SqlCatalogue
 from graph_model.stores.database import chunks, open_database
+from graph_model.stores.documents import DocumentState
 from graph_model.stores.gremlin.engine.server import EmbeddedServer
 from graph_model.stores.gremlin.graph import GremlinGraph, open_graph
+from graph_model.stores.journal import Journal
 from graph_model.stores.opening import open_generations, open_journal
-from graph_model.stores.protocols import DocumentState, Journal
 
 _AT_ONCE: Final = 250
 

@@ -28,7 +28,7 @@ from graph_model.producers.openlineage.events.documents import RUN_EVENT_KIND
 from graph_model.producers.openlineage.submissions import SPECIFICATION
 from graph_model.producers.registry import PRODUCERS, Producers
 from graph_model.producers.spline.documents import API_VERSIONS, EVENT_KIND, PLAN_KIND
-from graph_model.stores.protocols import DocumentKind
+from graph_model.stores.documents import DocumentKind
 from graph_model.stores.uploads import Uploaded, Uploads
 
 UNKNOWN_SENDER: Final = "queue"

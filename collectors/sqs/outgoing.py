@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from graph_model.errors import InvalidDocument
-from graph_model.stores.submissions import compact_json
+from graph_model.stores.documents import compact_json
 
 POINTER: Final = "pointer"
 PRINCIPAL: Final = "principal"

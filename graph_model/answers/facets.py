@@ -29,7 +29,7 @@ from graph_model.facts import FacetRow, RunRow
 from graph_model.governance.rule_checks import rule_checks
 from graph_model.picture.view import CheckView, JobReference, QualityMark, iso
 from graph_model.producers.openlineage.quality import Check, Quality, State, judge, read_check
-from graph_model.stores.protocols import Page
+from graph_model.stores.pages import Page
 
 #: A page leaves out a facet's body with more characters; the facet's history returns it whole.
 LONGEST_BODY: Final = 200_000

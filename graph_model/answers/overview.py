@@ -15,7 +15,7 @@ from graph_model.lineage import HUB_LIMIT, Answer, Partial
 from graph_model.picture.filtering import Filter, keep_nodes, limit_nodes
 from graph_model.picture.layout import Flow
 from graph_model.picture.view import GraphView, JobReference, iso, job_reference
-from graph_model.stores.protocols import walk_rows
+from graph_model.stores.pages import walk_rows
 
 #: Number of failures that an overview lists.
 FAILURES_NAMED = 20

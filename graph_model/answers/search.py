@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from graph_model import labels
 from graph_model.answers.sources import Sources
 from graph_model.facts import DatasetRow
-from graph_model.stores.protocols import Match, Page
+from graph_model.stores.pages import Page
+from graph_model.stores.protocols import Match
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,7 +18,7 @@ from typing import Final
 
 from graph_model.errors import InvalidFields
 from graph_model.producers.registry import Producers
-from graph_model.stores.protocols import DocumentKind
+from graph_model.stores.documents import DocumentKind
 
 TYPE_HEADER: Final = "__TypeId__"
 ENTITY_HEADER: Final = "ABSA-Spline-Entity-Type"

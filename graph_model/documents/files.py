@@ -29,7 +29,7 @@ from graph_model.documents.wrapped_lines import Prefix
 from graph_model.errors import InvalidFields
 from graph_model.producers.document_notes import REPEATED_KEYS, repeated_keys
 from graph_model.producers.registry import PRODUCERS, Producers
-from graph_model.stores.protocols import DocumentKind
+from graph_model.stores.documents import DocumentKind
 
 _JSON_START: Final = re.compile(r"\s*(\{|\[\s*([\[{\]]|$))")
 _SPACE: Final = re.compile(r"\s*+")

@@ -9,7 +9,7 @@ from graph_model.documents.files import Piece
 from graph_model.errors import InvalidFields
 from graph_model.producers.producer import Reported
 from graph_model.producers.registry import PRODUCERS, Producers
-from graph_model.stores.protocols import Submission
+from graph_model.stores.documents import Submission
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,15 +21,10 @@ from graph_model.governance.statements import Governance
 from graph_model.naming import Rules
 from graph_model.producers.producer import SpelledRead, Spellings
 from graph_model.producers.registry import PRODUCERS, Producers
-from graph_model.stores.protocols import (
-    CatalogueLists,
-    DocumentKind,
-    Journal,
-    Page,
-    StoredDocument,
-    walk_pages,
-    walk_rows,
-)
+from graph_model.stores.documents import DocumentKind, StoredDocument
+from graph_model.stores.journal import Journal
+from graph_model.stores.pages import Page, walk_pages, walk_rows
+from graph_model.stores.protocols import CatalogueLists
 from spark_agent_config.masking import mask_text
 
 MOST_SHOWN: Final = 200

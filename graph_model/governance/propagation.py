@@ -17,7 +17,8 @@ from graph_model import identity, labels
 from graph_model.governance.classifications import Assignment
 from graph_model.governance.statements import Governance
 from graph_model.lineage import Answer, ColumnEdge, Lineage, Partial, PlanUse, Question
-from graph_model.stores.protocols import Direction, NodeLookup
+from graph_model.stores.graph import Direction
+from graph_model.stores.protocols import NodeLookup
 
 MOST_SOURCES: Final = 200
 """Columns that carry the tag themselves and are walked from; more make the answer partial."""

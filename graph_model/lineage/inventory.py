@@ -20,7 +20,8 @@ from graph_model.facts import Edge
 from graph_model.lineage.bounds import COLUMN_LIMIT, HUB_LIMIT, Bounds
 from graph_model.lineage.history.history import History
 from graph_model.lineage.history.visible_write_reader import moment_of
-from graph_model.stores.protocols import Catalogue, Direction, GraphReader
+from graph_model.stores.graph import Direction, GraphReader
+from graph_model.stores.protocols import Catalogue
 
 Name = tuple[str, str]
 """A column as a plan calls it: (dataset id, folded path)."""

@@ -43,7 +43,8 @@ from graph_model.lineage.questions import (
 from graph_model.lineage.structure import Structure
 from graph_model.lineage.tables import TableFindings, TableWalks, uses_of
 from graph_model.lineage.walk import WALKS, Step, plans_of_job, read_sources
-from graph_model.stores.protocols import Catalogue, Direction, GraphReader, Writer
+from graph_model.stores.graph import Direction, GraphReader
+from graph_model.stores.protocols import Catalogue, Writer
 
 
 @dataclass(frozen=True, slots=True, order=True)

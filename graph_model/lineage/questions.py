@@ -8,7 +8,7 @@ from enum import StrEnum
 from typing import NamedTuple
 
 from graph_model.lineage.chains import Chain
-from graph_model.stores.protocols import Direction
+from graph_model.stores.graph import Direction
 
 
 class Reach(StrEnum):

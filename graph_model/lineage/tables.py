@@ -19,7 +19,7 @@ from graph_model.lineage.history.visible_write_reader import end_of, moment_of
 from graph_model.lineage.questions import LeftOut, PlanUse, Question, Reach
 from graph_model.lineage.structure import Structure
 from graph_model.lineage.walk import WALKS, Step, Walk, plans_of_job, readers_of
-from graph_model.stores.protocols import GraphReader
+from graph_model.stores.graph import GraphReader
 
 #: A use of a logical plan: its id, its job, and a dataset read ("" none) or written ("" none), each
 #: as drawn and as the plan names it.

@@ -11,7 +11,7 @@ from collections.abc import Collection, Iterable
 from dataclasses import replace
 
 from graph_model.lineage import Answer, LeftOut, PlanUse
-from graph_model.stores.protocols import Direction
+from graph_model.stores.graph import Direction
 
 
 def with_attempts(

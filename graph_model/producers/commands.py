@@ -35,9 +35,15 @@ from graph_model.json_fields import join
 from graph_model.naming import Rules
 from graph_model.producers.producer import NO_EFFECTS, CommandEffects, Reported
 from graph_model.producers.projections import PROJECTED, Outcome, Projection, projection_of
-from graph_model.stores.protocols import DocumentKind, StoredDocument, Submission
+from graph_model.stores.documents import (
+    DocumentKind,
+    StoredDocument,
+    Submission,
+    compact_json,
+    content_hash,
+    make_submission,
+)
 from graph_model.stores.protocols.statements import StatementLookup
-from graph_model.stores.submissions import compact_json, content_hash, make_submission
 from spark_agent_config.masking import mask_text
 
 COMMAND_KIND: Final = DocumentKind("command")

@@ -32,8 +32,13 @@ from graph_model.producers.openlineage.events.facets import value_of
 from graph_model.producers.openlineage.producer import OpenLineageTranslator
 from graph_model.producers.openlineage.submissions import SPECIFICATION
 from graph_model.producers.producer import Reported
-from graph_model.stores.protocols import DocumentKind, StoredDocument, Submission
-from graph_model.stores.submissions import compact_json, make_submission
+from graph_model.stores.documents import (
+    DocumentKind,
+    StoredDocument,
+    Submission,
+    compact_json,
+    make_submission,
+)
 from spark_agent_config.masking import mask_secrets
 
 DECLARATION_KIND: Final = DocumentKind("declaration")

@@ -14,7 +14,7 @@ import json
 from collections.abc import Iterable, Mapping
 from typing import Any, Final
 
-from graph_model.stores.protocols import DocumentState, StoredDocument
+from graph_model.stores.documents import DocumentState, StoredDocument
 
 REPEATED_KEYS: Final = "_repeatedKeys"
 """The field of a document that lists the paths of such keys."""

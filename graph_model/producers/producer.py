@@ -11,7 +11,7 @@ from graph_model.facts import ExecutionRow
 from graph_model.json_fields import JsonObject
 from graph_model.naming import Rules
 from graph_model.producers.projections import Projection
-from graph_model.stores.protocols import DocumentKind, StoredDocument, Submission
+from graph_model.stores.documents import DocumentKind, StoredDocument, Submission
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from graph_model.facts import Facts, Part, merge
-from graph_model.stores.protocols import DocumentState, StoredDocument
+from graph_model.stores.documents import DocumentState, StoredDocument
 
 log = logging.getLogger(__name__)
 

@@ -14,7 +14,7 @@ from graph_model.producers.declared import Declarations
 from graph_model.producers.openlineage.producer import OpenLineage
 from graph_model.producers.producer import Producer, Spellings, Translator
 from graph_model.producers.spline.producer import Spline
-from graph_model.stores.protocols import DocumentKind, DocumentState, StoredDocument
+from graph_model.stores.documents import DocumentKind, DocumentState, StoredDocument
 
 
 class Producers:

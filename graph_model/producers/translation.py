@@ -19,7 +19,7 @@ from graph_model.naming import Rules
 from graph_model.producers.producer import NO_EFFECTS, Additions, CommandEffects, Translator
 from graph_model.producers.projections import Outcome, Projection, combined, projection_of
 from graph_model.producers.registry import PRODUCERS, Producers
-from graph_model.stores.protocols import DocumentState, StoredDocument
+from graph_model.stores.documents import DocumentState, StoredDocument
 
 
 def projection_epoch(rules: Rules, producers: Producers = PRODUCERS) -> str:

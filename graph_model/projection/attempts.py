@@ -18,7 +18,7 @@ from typing import Final
 
 from graph_model.errors import Unavailable
 from graph_model.producers.projections import reason_of
-from graph_model.stores.protocols import StoredDocument
+from graph_model.stores.documents import StoredDocument
 
 log = logging.getLogger(__name__)
 

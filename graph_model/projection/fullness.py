@@ -21,7 +21,9 @@ from typing import Final
 from graph_model.batches import batched
 from graph_model.facts import Facts, Part
 from graph_model.producers.projections import Projection
-from graph_model.stores.protocols import DocumentState, GraphReader, Journal, StoredDocument
+from graph_model.stores.documents import DocumentState, StoredDocument
+from graph_model.stores.graph import GraphReader
+from graph_model.stores.journal import Journal
 
 HELD: Final = "the graph is full: it waits for room (docs/graph.md)"
 FULL: Final = (

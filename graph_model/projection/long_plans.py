@@ -20,7 +20,7 @@ from graph_model.projection.revision import (
     pieces,
     without_states,
 )
-from graph_model.stores.protocols import StoredDocument
+from graph_model.stores.documents import StoredDocument
 
 
 class LongPlan:

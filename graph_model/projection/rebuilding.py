@@ -48,15 +48,11 @@ from graph_model.projection.revision import BYTES_A_STEP, is_long, pieces
 from graph_model.projection.runs.graph_runs import GraphRuns
 from graph_model.projection.withdrawal import OWN_ROWS, difference
 from graph_model.stores.digests import ElementSum
-from graph_model.stores.protocols import (
-    DocumentKind,
-    DocumentsSize,
-    DocumentState,
-    Generations,
-    Graph,
-    Journal,
-    StoredDocument,
-)
+from graph_model.stores.documents import DocumentKind, DocumentState, StoredDocument
+from graph_model.stores.graph import Graph
+from graph_model.stores.journal import Journal
+from graph_model.stores.journal.documents import DocumentsSize
+from graph_model.stores.protocols import Generations
 from graph_model.stores.temporary import NotedIds
 
 log = logging.getLogger(__name__)

@@ -19,7 +19,8 @@ from graph_model.naming import Rules
 from graph_model.naming.rules_json import read_rules
 from graph_model.producers.commands import RULES_PREFIX, Command, Statement, read_command
 from graph_model.producers.projections import damage_of
-from graph_model.stores.protocols import DocumentState, Journal
+from graph_model.stores.documents import DocumentState
+from graph_model.stores.journal import Journal
 
 _PAGE: Final = 100
 

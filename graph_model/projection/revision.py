@@ -15,7 +15,8 @@ from graph_model.batches import batched
 from graph_model.facts import Facts
 from graph_model.producers.projections import PRUNED, Projection
 from graph_model.projection.withdrawal import difference
-from graph_model.stores.protocols import DocumentsSize, DocumentState, StoredDocument
+from graph_model.stores.documents import DocumentState, StoredDocument
+from graph_model.stores.journal.documents import DocumentsSize
 
 EVENTS_A_STEP: Final = 1_000
 BYTES_A_STEP: Final = 16 << 20

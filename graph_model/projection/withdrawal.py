@@ -38,7 +38,8 @@ from graph_model.facts import (
 )
 from graph_model.producers.elements.executions import day_id
 from graph_model.producers.projections import Projection
-from graph_model.stores.protocols import Catalogue, Direction, Graph
+from graph_model.stores.graph import Direction, Graph
+from graph_model.stores.protocols import Catalogue
 from graph_model.stores.protocols.catalogue import CatalogueWriter
 from graph_model.stores.protocols.history import ExecutionHistory
 from graph_model.stores.protocols.nodes import CatalogNames

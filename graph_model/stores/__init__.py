@@ -1,17 +1,23 @@
-"""The protocols of graph, catalogue and journal, and the stores behind them.
+"""Graph, catalogue and journal.
+
+The graph has a protocol (``graph``), for two implement it: ``gremlin``, and one in memory for the
+tests (tests/memory_graph.py). One contract suite tests both (tests/contract). Journal and catalogue
+are classes on a relational database. Every call of a store is bounded by its arguments; there is no
+query language.
 
 In reading order:
 
-``protocols``    the promises of a graph, a catalogue and a journal
+``graph``        the promises of a graph: reads by id, level by level; writes; checkpoints
+``documents``    documents on their way into the journal, and as it has them; their hash
 ``journal``      the journal: documents as they came, durable before the client is answered
+``pages``        pages of a list, their cursors and orders
+``protocols``    the promises of the catalogue, and its values
 ``catalogue``    the catalogue: times, names, counts. It has no edges
 ``gremlin``      the graph in a Gremlin database: Amazon Neptune, or the embedded Gremlin Server
 ``database``     the relational database under the journal and the catalogue
 ``opening``      the journal and the catalogues on a database: the choice of their classes
 ``keys``         API keys: the clients and people of a Headwater, and their roles
 ``roles``        the roles of API keys
-``submissions``  a document on its way into the journal: the spelling of its body, its hash
-``cursors``      cursors: the beginning of a list's next page, as an opaque text
 ``digests``      one hash over all elements of a graph, in any order
 ``durability``   writes to disk that are complete before they are reported
 ``bodies``       large bodies outside of the database: in a bucket of Amazon S3

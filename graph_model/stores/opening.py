@@ -11,19 +11,18 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from graph_model.stores.catalogue import SqlGenerations
     from graph_model.stores.database import Database
-    from graph_model.stores.journal import SqlJournal
-    from graph_model.stores.protocols import Journal
+    from graph_model.stores.journal import Journal
 
 
-def open_journal(database: Database) -> SqlJournal:
+def open_journal(database: Database) -> Journal:
     """The journal; it makes the tables that are missing.
 
     Raises ConfigurationError for a database that it cannot use, JournalUnavailable for one that
     does not answer.
     """
-    from graph_model.stores.journal import SqlJournal
+    from graph_model.stores.journal import Journal
 
-    return SqlJournal(database)
+    return Journal(database)
 
 
 def open_generations(database: Database, journal: Journal) -> SqlGenerations:

@@ -21,10 +21,9 @@ from typing import Any, Final, NamedTuple
 
 from graph_model import identity
 from graph_model.stores.bodies import S3Bodies, open_bodies
-from graph_model.stores.journal.content import read_body
+from graph_model.stores.documents import DocumentKind, DocumentState, StoredDocument, content_hash
 from graph_model.stores.journal.large_bodies import MARK
-from graph_model.stores.protocols import DocumentKind, DocumentState, StoredDocument
-from graph_model.stores.submissions import content_hash
+from graph_model.stores.journal.packing import read_body
 
 DOCUMENT: Final = "document"
 BEGIN: Final = "begin"

@@ -15,7 +15,8 @@ from graph_model.batches import batched
 from graph_model.errors import ConfigurationError, InvalidInput
 from graph_model.facts import Facts, Row
 from graph_model.stores.digests import elements_digest
-from graph_model.stores.protocols import Catalogue, Graph
+from graph_model.stores.graph import Graph
+from graph_model.stores.protocols import Catalogue
 from pipeline.output.manifest import Manifest
 from pipeline.output.result import Result
 

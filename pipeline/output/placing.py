@@ -10,10 +10,10 @@ from graph_model.projection.projector import EPOCH_KEY
 from graph_model.projection.runs.carried_runs import RUNS_KEY
 from graph_model.stores.bodies import LargeBodies, open_bodies
 from graph_model.stores.database import Database, claim_database
-from graph_model.stores.journal import read_meta
+from graph_model.stores.documents import DocumentState
+from graph_model.stores.journal import NEW_KEY, Journal, read_meta
 from graph_model.stores.journal.large_bodies import PLACE_KEY, keep_large
 from graph_model.stores.opening import open_generations, open_journal
-from graph_model.stores.protocols import NEW_KEY, DocumentState, Journal
 from pipeline.output.loading import load_rows
 from pipeline.output.manifest import Manifest
 from pipeline.output.result import Result

@@ -18,7 +18,7 @@ from graph_model.facts import (
     is_marker,
     properties,
 )
-from graph_model.stores.protocols import Graph
+from graph_model.stores.graph import Graph
 
 
 def vertex(label: str, *key: object, **values: Scalar) -> Vertex:

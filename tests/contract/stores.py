@@ -17,9 +17,9 @@ from typing import Final
 import pytest
 
 from graph_model.errors import GraphUnavailable
+from graph_model.stores.graph import Graph
 from graph_model.stores.gremlin.engine.server import graph_properties, server_settings
 from graph_model.stores.gremlin.graph import open_graph
-from graph_model.stores.protocols import Graph
 from tests.contract import janusgraph
 from tests.contract.gremlin_server import GROOVY_ENGINE, INIT_SCRIPT
 from tests.memory_graph import MemoryGraph

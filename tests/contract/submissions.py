@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from graph_model.producers.spline.documents import EVENT_KIND, PLAN_KIND
-from graph_model.stores.protocols import DocumentKind, Receipt, Submission
-from graph_model.stores.submissions import content_hash
+from graph_model.stores.documents import DocumentKind, Receipt, Submission, content_hash
 
 
 def a_submission(

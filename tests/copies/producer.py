@@ -44,8 +44,13 @@ from graph_model.producers.projections import (
     projection_of,
 )
 from graph_model.producers.registry import PRODUCERS, Producers
-from graph_model.stores.protocols import DocumentKind, StoredDocument, Submission
-from graph_model.stores.submissions import compact_json, make_submission
+from graph_model.stores.documents import (
+    DocumentKind,
+    StoredDocument,
+    Submission,
+    compact_json,
+    make_submission,
+)
 from spark_agent_config.masking import mask_secrets
 
 COPY_KIND: Final = DocumentKind("copy")

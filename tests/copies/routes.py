@@ -11,7 +11,7 @@ from api.http.rights import REPORTING
 from api.intake.documents import ANY_SIZE, Reading, current_delivery, take
 from api.service import current_service
 from graph_model.producers.producer import Reported
-from graph_model.stores.protocols import Submission
+from graph_model.stores.documents import Submission
 from tests.copies.producer import COPY_KIND, VERSION, Copies
 
 blueprint = Blueprint("copies", __name__, access=REPORTING)

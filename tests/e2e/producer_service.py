@@ -21,9 +21,9 @@ from graph_model.naming import DEFAULT_RULES
 from graph_model.projection.rebuilding import Phase, Progress
 from graph_model.stores.catalogue import SqlGenerations
 from graph_model.stores.database import open_database
-from graph_model.stores.journal import SqlJournal
+from graph_model.stores.documents import DocumentState, Receipt, Submission
+from graph_model.stores.journal import Journal
 from graph_model.stores.keys import ID_BYTES, SECRET_BYTES, KeyRequest, SqlKeys, make_key
-from graph_model.stores.protocols import DocumentState, Receipt, Submission
 from graph_model.stores.roles import Role
 from tests.memory_graph import MemoryGraph
 
@@ -120,7 +120,7 @@ class RecordingProjector:
         return self.rebuilt
 
 
-class FullDisk(SqlJournal):
+class FullDisk(Journal):
     """A journal that can be read and not written, once ``full`` is set."""
 
     full = False

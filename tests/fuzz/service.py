@@ -20,7 +20,7 @@ from api.application import create_app
 from api.service import Service, attach
 from api.settings import read_settings
 from graph_model.facts import Edge, Row, Vertex, row_key
-from graph_model.stores.protocols import DocumentState, StoredDocument
+from graph_model.stores.documents import DocumentState, StoredDocument
 from tests.e2e.producer_service import SPLINE_1_2, a_plan, an_event
 from tests.projections import SmallHeadwater, small_headwater
 

@@ -10,7 +10,7 @@ from typing import Any, Final
 from graph_model import identity
 from graph_model.producers.openlineage.events.documents import run_key
 from graph_model.producers.spline.documents import EVENT_KIND, PLAN_KIND
-from graph_model.stores.protocols import Submission
+from graph_model.stores.documents import Submission
 from tests.builders import PlanBuilder, Step
 from tests.oracle.histories import Column, Execution, History, Place, Plan, Version
 from tests.projections import lineage_event, submission

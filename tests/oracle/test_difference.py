@@ -26,7 +26,7 @@ from graph_model.answers.difference.times import TimeDifference, compare_times
 from graph_model.answers.plans.pages import plan
 from graph_model.lineage import Question
 from graph_model.picture.view import ColumnEdgeView
-from graph_model.stores.protocols import Direction
+from graph_model.stores.graph import Direction
 from tests.oracle.comparison import is_empty, node_id, projected
 from tests.oracle.documents import START, plan_uuid
 from tests.oracle.generation import new_history, some_question, times_of

@@ -21,7 +21,7 @@ from graph_model.answers.impact.report import Impact, Scope
 from graph_model.answers.lineage import draw_around
 from graph_model.answers.sources import Sources
 from graph_model.lineage import Lineage, Question, Reach
-from graph_model.stores.protocols import Direction
+from graph_model.stores.graph import Direction
 from tests.oracle.documents import START, column_id, dataset_id, job_id, submissions
 from tests.oracle.histories import Column, Execution, History, Place, Plan
 from tests.projections import project

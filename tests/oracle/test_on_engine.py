@@ -9,9 +9,9 @@ import pytest
 from graph_model.projection.projector import Projector
 from graph_model.stores.catalogue import SqlGenerations
 from graph_model.stores.database import open_database
+from graph_model.stores.documents import Receipt
 from graph_model.stores.gremlin.graph import GremlinGraph
-from graph_model.stores.journal import SqlJournal
-from graph_model.stores.protocols import Receipt
+from graph_model.stores.journal import Journal
 from tests.oracle.comparison import ComparedHistory, told
 from tests.oracle.documents import submissions
 from tests.oracle.generation import new_history, nodes_of, some_question
@@ -36,7 +36,7 @@ _GENERATED = 4
 
 def compare(history: History, asked: list[Asked], graph: GremlinGraph) -> None:
     database = open_database("sqlite://")
-    journal = SqlJournal(database)
+    journal = Journal(database)
     generations = SqlGenerations(database, journal)
     try:
         projector = Projector(journal, graph, generations)

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from graph_model.lineage import Answer, Question, Reach
-from graph_model.stores.protocols import Direction
+from graph_model.stores.graph import Direction
 from tests.oracle.comparison import datasets_of, projected
 from tests.oracle.documents import START, dataset_id
 from tests.oracle.generation import new_history, times_of

@@ -36,7 +36,7 @@ from graph_model import labels
 from graph_model.answers.visibility import open_found
 from graph_model.errors import NotAllowed, Rebuilding
 from graph_model.facts import DeclarationRow
-from graph_model.stores.cursors import newest_page
+from graph_model.stores.pages import newest_page
 from graph_model.stores.roles import Role
 
 _MOST_ROUTE: Final = 2_000

@@ -38,7 +38,7 @@ from graph_model.lineage import Partial, Reach
 from graph_model.naming import Rules
 from graph_model.producers.registry import Producers
 from graph_model.producers.spline.reports.recognition import PLAIN_VERSION
-from graph_model.stores.protocols import Submission
+from graph_model.stores.documents import Submission
 
 blueprint = Blueprint("impact", __name__, url_prefix="/graph", description="Impact of a change")
 _FORMS: Final[Mapping[str, str]] = {

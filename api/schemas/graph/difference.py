@@ -10,7 +10,7 @@ from marshmallow import ValidationError, fields, validates_schema
 from api.schemas.graph.queries import MAX_DEPTH
 from api.schemas.graph.reply import ItemReply, ListReply, NodeReply, PartialReply, Reply
 from api.schemas.query import Choice, Flag, Instant, IntegerField, Query, TextField
-from graph_model.stores.protocols import Direction
+from graph_model.stores.graph import Direction
 
 PLANS: Final = ("fromPlan", "toPlan")
 EXECUTIONS: Final = ("fromExecution", "toExecution")

@@ -19,13 +19,8 @@ from api.schemas.query import (
 from graph_model import labels
 from graph_model.lineage import Reach
 from graph_model.picture.layout import Flow
-from graph_model.stores.protocols import (
-    ColumnOrder,
-    DatasetOrder,
-    Direction,
-    ExecutionOrder,
-    JobOrder,
-)
+from graph_model.stores.graph import Direction
+from graph_model.stores.pages import ColumnOrder, DatasetOrder, ExecutionOrder, JobOrder
 
 _SEARCH_KINDS = ("dataset", "job", "column")
 MAX_DEPTH = 50

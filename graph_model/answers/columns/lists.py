@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from graph_model.answers.nodes import dataset_references
 from graph_model.answers.sources import Sources, of_one_state
 from graph_model.picture.view import DatasetReference
-from graph_model.stores.protocols import ColumnOrder, Page
+from graph_model.stores.pages import ColumnOrder, Page
 
 
 @dataclass(frozen=True, slots=True)

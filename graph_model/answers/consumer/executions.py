@@ -24,7 +24,7 @@ from graph_model.answers.visibility import open_plan
 from graph_model.errors import NotFound
 from graph_model.facts import ExecutionRow
 from graph_model.lineage import HUB_LIMIT, Answer, Partial, PlanUse, Question
-from graph_model.stores.protocols import Direction
+from graph_model.stores.graph import Direction
 
 NODE_LIMIT: Final = 2_000
 

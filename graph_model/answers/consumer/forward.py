@@ -15,7 +15,8 @@ from graph_model import identity, labels
 from graph_model.facts import ExecutionRow, LogicalPlanRow
 from graph_model.lineage import HUB_LIMIT, PlanUse
 from graph_model.lineage.history.history import History
-from graph_model.stores.protocols import Catalogue, Direction, GraphReader
+from graph_model.stores.graph import Direction, GraphReader
+from graph_model.stores.protocols import Catalogue
 
 
 @dataclass(frozen=True, slots=True, order=True)

@@ -18,7 +18,7 @@ from graph_model.lineage import HUB_LIMIT
 from graph_model.producers.spline.documents import ExecutionPlan
 from graph_model.producers.spline.gathering import read_plan_document
 from graph_model.producers.spline.plan_logic import with_patterns
-from graph_model.stores.protocols import Direction
+from graph_model.stores.graph import Direction
 
 _PLAN: Final = "execution plan"
 

@@ -23,8 +23,7 @@ from graph_model.answers.visibility import open_node
 from graph_model.facts import ExecutionRow, RenameRow
 from graph_model.lineage import Partial
 from graph_model.lineage.history.history import History
-from graph_model.stores.cursors import EXECUTIONS, write_cursor
-from graph_model.stores.protocols import Page
+from graph_model.stores.pages import EXECUTIONS, Page, write_cursor
 
 LOCATIONS_LISTED: Final = 20
 """The locations that share files with a dataset of which a history has the writes: those written

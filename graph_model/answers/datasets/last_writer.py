@@ -19,7 +19,7 @@ from graph_model.lineage import Partial
 from graph_model.lineage.history.history import History
 from graph_model.lineage.history.merging import Part, Reports, Write, part_of
 from graph_model.lineage.history.read_rule import maybe_touched, surely_touched
-from graph_model.stores.protocols import Page, walk_pages
+from graph_model.stores.pages import Page, walk_pages
 
 _CANDIDATES_SHOWN = 100
 

@@ -21,8 +21,8 @@ from graph_model.lineage.history.history import History
 from graph_model.lineage.history.visible_write_reader import moment_of
 from graph_model.naming.schemas import ColumnSpelling
 from graph_model.picture.view import LINEAGE, SCHEMA, JobReference, in_schema_order, iso, known_mode
-from graph_model.stores.cursors import read_cursor, write_cursor
-from graph_model.stores.protocols import DatasetOrder, Direction, Page
+from graph_model.stores.graph import Direction
+from graph_model.stores.pages import DatasetOrder, Page, read_cursor, write_cursor
 
 _KEPT = "datasets-kept"
 

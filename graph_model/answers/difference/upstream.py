@@ -43,7 +43,7 @@ from graph_model.picture.view import (
     Node,
     iso,
 )
-from graph_model.stores.protocols import Direction
+from graph_model.stores.graph import Direction
 
 #: Number of executions searched for the last good run.
 LOOKED_BACK: Final = 1_000

@@ -27,8 +27,7 @@ from graph_model.answers.visibility import open_known
 from graph_model.lineage import Partial
 from graph_model.lineage.history.history import History
 from graph_model.picture.view import DatasetReference, iso, known_mode
-from graph_model.stores.cursors import newest_page
-from graph_model.stores.protocols import Page
+from graph_model.stores.pages import Page, newest_page
 
 _VERSIONS: Final = "versions"
 

@@ -10,7 +10,7 @@ from graph_model.answers.nodes import dataset_references, job_references
 from graph_model.answers.sources import Sources, of_one_state
 from graph_model.error_text import cause_line
 from graph_model.picture.view import DatasetReference, JobReference, iso
-from graph_model.stores.protocols import ExecutionOrder, Page
+from graph_model.stores.pages import ExecutionOrder, Page
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,7 +15,7 @@ from graph_model.naming import Rules
 from graph_model.producers.counted_times import NO_RECEIPT
 from graph_model.producers.registry import PRODUCERS, Producers
 from graph_model.producers.translation import Translation
-from graph_model.stores.protocols import DocumentState, StoredDocument, Submission
+from graph_model.stores.documents import DocumentState, StoredDocument, Submission
 
 
 def captured_outlines(

@@ -22,7 +22,7 @@ from graph_model.facts import Vertex
 from graph_model.lineage import HUB_LIMIT, holders
 from graph_model.naming.schemas import same_nesting
 from graph_model.picture.view import iso
-from graph_model.stores.protocols import Direction
+from graph_model.stores.graph import Direction
 
 _EXECUTIONS_OF_A_RUN = 1_000
 

@@ -14,7 +14,8 @@ from dataclasses import dataclass
 from graph_model import identity, labels
 from graph_model.facts import DatasetRow, Edge, Facts, JobRow, LogicalPlanRow, Vertex
 from graph_model.lineage import HUB_LIMIT
-from graph_model.stores.protocols import Direction, GraphReader, NodeLookup
+from graph_model.stores.graph import Direction, GraphReader
+from graph_model.stores.protocols import NodeLookup
 
 ColumnName = tuple[str, str]
 """A column: (dataset id, folded path)."""

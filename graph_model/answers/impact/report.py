@@ -24,7 +24,8 @@ from graph_model.governance.statements import Governance
 from graph_model.lineage import Answer, Chain, ChainFlow, Link, Partial, Question, Reach
 from graph_model.naming import Rules
 from graph_model.picture.view import JobReference, iso, job_reference
-from graph_model.stores.protocols import Catalogue, Direction
+from graph_model.stores.graph import Direction
+from graph_model.stores.protocols import Catalogue
 from graph_model.stores.protocols.history import SchemaHistory
 
 MOST_STARTS: Final = 1_000

@@ -12,7 +12,8 @@ from typing import Final
 from graph_model import identity, labels
 from graph_model.facts import Edge
 from graph_model.lineage import HUB_LIMIT, Answer, Chain, Lineage, Link, Partial, Question
-from graph_model.stores.protocols import Direction, GraphReader, NodeLookup
+from graph_model.stores.graph import Direction, GraphReader
+from graph_model.stores.protocols import NodeLookup
 
 _HUB: Final = Partial("hub", HUB_LIMIT)
 

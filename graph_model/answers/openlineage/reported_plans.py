@@ -36,8 +36,9 @@ from graph_model.producers.openlineage.events.documents import Dataset, Event, r
 from graph_model.producers.openlineage.events.facets import Facets
 from graph_model.producers.openlineage.events.separation import separate_runs
 from graph_model.producers.openlineage.listing import system_text
-from graph_model.stores.protocols import Catalogue, StoredDocument
-from graph_model.stores.protocols.journal import JournalDocuments
+from graph_model.stores.documents import StoredDocument
+from graph_model.stores.journal import Journal
+from graph_model.stores.protocols import Catalogue
 
 #: Of a run with more events (a stream), only the newest are read.
 MOST_EVENTS: Final = 1_000
@@ -139,7 +140,7 @@ class EventPlans:
     def __init__(
         self,
         catalogue: Catalogue,
-        journal: JournalDocuments,
+        journal: Journal,
         rules: Rules,
         event_of: EventOf,
     ) -> None:

@@ -12,7 +12,7 @@ from graph_model.answers.openlineage.reported_plans import EventPlan
 from graph_model.answers.sources import Sources
 from graph_model.facts import Edge
 from graph_model.lineage import HUB_LIMIT
-from graph_model.stores.protocols import Direction
+from graph_model.stores.graph import Direction
 
 #: The origin of an edge that the plan's own document reports.
 PLAN = "plan"

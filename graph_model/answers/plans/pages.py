@@ -40,7 +40,8 @@ from graph_model.producers.spline import PlanDocument
 from graph_model.producers.spline.gathering import read_plan_document
 from graph_model.producers.spline.inspection import inspect
 from graph_model.producers.spline.plan_logic import with_patterns
-from graph_model.stores.protocols import Direction, StoredDocument
+from graph_model.stores.documents import StoredDocument
+from graph_model.stores.graph import Direction
 
 EXECUTIONS_SHOWN = 20
 

@@ -16,7 +16,8 @@ from graph_model.lineage import Partial
 from graph_model.lineage.history.history import History
 from graph_model.lineage.history.merging import Reports
 from graph_model.picture.view import iso
-from graph_model.stores.protocols import Page, RunSummary
+from graph_model.stores.pages import Page
+from graph_model.stores.protocols import RunSummary
 
 _RECENT = 1_000
 

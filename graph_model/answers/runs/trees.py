@@ -26,7 +26,7 @@ from graph_model.producers.openlineage import RunEvent, ancestors, newest, statu
 from graph_model.producers.openlineage.events.accumulate import accumulate
 from graph_model.producers.openlineage.events.documents import run_key
 from graph_model.producers.openlineage.events.separation import separate_runs
-from graph_model.stores.protocols import DocumentState, StoredDocument
+from graph_model.stores.documents import DocumentState, StoredDocument
 
 MOST_RUNS: Final = 500
 MOST_LEVELS: Final = 20

@@ -22,7 +22,7 @@ from graph_model.lineage.inventory import Inventory, Name, holders
 from graph_model.lineage.questions import ColumnNode
 from graph_model.lineage.structure import Structure
 from graph_model.lineage.walk import Step, readers_of
-from graph_model.stores.protocols import Direction, EdgePage, GraphReader
+from graph_model.stores.graph import Direction, EdgePage, GraphReader
 
 
 class Cell(NamedTuple):

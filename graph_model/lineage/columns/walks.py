@@ -44,7 +44,7 @@ from graph_model.lineage.questions import (
 )
 from graph_model.lineage.structure import Structure
 from graph_model.lineage.walk import WALKS, Step, Walk, read_sources
-from graph_model.stores.protocols import GraphReader
+from graph_model.stores.graph import GraphReader
 
 
 class _Candidates(NamedTuple):

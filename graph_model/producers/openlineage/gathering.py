@@ -45,7 +45,7 @@ from graph_model.producers.openlineage import (
 from graph_model.producers.openlineage.events.separation import separate_runs
 from graph_model.producers.producer import NO_EFFECTS, CommandEffects
 from graph_model.producers.projections import Outcome, earlier_sets
-from graph_model.stores.protocols import DocumentState, StoredDocument
+from graph_model.stores.documents import DocumentState, StoredDocument
 
 _MOST_ELEMENTS: Final = 20_000
 #: The note at a document with a damaged facet, which is not in the graph.

@@ -13,7 +13,7 @@ from graph_model.producers.openlineage.events.documents import EVENT_KINDS, read
 from graph_model.producers.openlineage.submissions import SPECIFICATION, event_submission, recognise
 from graph_model.producers.producer import CommandEffects, Reported
 from graph_model.producers.projections import Projection, projection_of
-from graph_model.stores.protocols import DocumentKind, StoredDocument, Submission
+from graph_model.stores.documents import DocumentKind, StoredDocument, Submission
 
 
 class OpenLineage:

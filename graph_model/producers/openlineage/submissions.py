@@ -24,8 +24,7 @@ from graph_model.producers.openlineage.events.documents import (
     subject_key,
 )
 from graph_model.producers.producer import Reported
-from graph_model.stores.protocols import DocumentKind, Submission
-from graph_model.stores.submissions import compact_json, make_submission
+from graph_model.stores.documents import DocumentKind, Submission, compact_json, make_submission
 from spark_agent_config.masking import mask_secrets
 
 SPECIFICATION: Final = "2"

@@ -31,7 +31,7 @@ from graph_model.json_fields import (
     optional_object,
     read_object,
 )
-from graph_model.stores.protocols import DocumentKind
+from graph_model.stores.documents import DocumentKind
 
 ReferenceKind = Literal["attribute", "expression"]
 OperationKind = Literal["read", "transform", "write"]

@@ -18,7 +18,7 @@ from graph_model.producers.document_notes import projected
 from graph_model.producers.projections import Projection, reason_of
 from graph_model.producers.spline import PlanDocument, lifting
 from graph_model.producers.spline.documents import PLAN_KIND, ExecutionEvent, read_event, read_plan
-from graph_model.stores.protocols import DocumentState, StoredDocument
+from graph_model.stores.documents import DocumentState, StoredDocument
 
 GATHERING_VERSION: Final = "4"
 """Raised when equal documents are assigned differently."""

@@ -53,7 +53,7 @@ from graph_model.producers.spline.gathering import (
 )
 from graph_model.producers.spline.reports.recognition import recognise
 from graph_model.producers.spline.reports.submissions import event_submission, plan_submission
-from graph_model.stores.protocols import DocumentKind, DocumentState, StoredDocument, Submission
+from graph_model.stores.documents import DocumentKind, DocumentState, StoredDocument, Submission
 
 _MOST_HEADS_BYTES: Final = 64 << 20
 _HEAD_OVERHEAD: Final = 1_000

@@ -37,7 +37,7 @@ from graph_model.projection.projector.stores import ProjectionStores
 from graph_model.projection.projector.subject_projector import NEW_A_ROUND, SubjectProjector, is_new
 from graph_model.projection.revision import EVENTS_A_STEP, revise
 from graph_model.retention.coverage import affected_subject_keys
-from graph_model.stores.protocols import DocumentState
+from graph_model.stores.documents import DocumentState
 
 log = logging.getLogger(__name__)
 

@@ -29,7 +29,7 @@ from graph_model.producers.projections import Projection
 from graph_model.producers.translation import Translation
 from graph_model.projection.projector.rules import RulesInForce
 from graph_model.projection.projector.stores import ProjectionStores
-from graph_model.stores.protocols import StoredDocument
+from graph_model.stores.documents import StoredDocument
 
 #: Changes with every command, so that every process learns of it.
 COMMANDS_KEY: Final = "orders"

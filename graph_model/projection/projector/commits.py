@@ -28,7 +28,8 @@ from graph_model.projection.withdrawal import (
     withdraw_runs,
     withdraw_structure,
 )
-from graph_model.stores.protocols import ROUND_KEY, Catalogue, DocumentState, Origin
+from graph_model.stores.documents import DocumentState
+from graph_model.stores.protocols import ROUND_KEY, Catalogue, Origin
 
 #: The projector that wrote last; only that one may trust its memory of known elements.
 WRITER_KEY: Final = "writer"

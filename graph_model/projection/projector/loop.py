@@ -33,16 +33,14 @@ from graph_model.projection.rebuilding import Progress
 from graph_model.projection.runs.graph_runs import GraphRuns
 from graph_model.projection.runs.window import EMBEDDED, RunWindow
 from graph_model.projection.waiters import Waiters
+from graph_model.stores.documents import DocumentState
+from graph_model.stores.graph import Checkpoints, Graph, NoCheckpoints
+from graph_model.stores.journal import Journal
 from graph_model.stores.protocols import (
     CATALOGUE_KEY,
     WHOLE,
     Catalogue,
-    Checkpoints,
-    DocumentState,
     Generations,
-    Graph,
-    Journal,
-    NoCheckpoints,
     is_catalogue_whole,
 )
 

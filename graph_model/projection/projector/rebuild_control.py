@@ -21,7 +21,7 @@ from graph_model.projection.projector.stores import ProjectionStores
 from graph_model.projection.rebuilding import Phase, Progress, Rebuild
 from graph_model.projection.runs.carried_runs import RUNS_KEY
 from graph_model.projection.runs.graph_runs import GraphRuns
-from graph_model.stores.protocols import StoredDocument
+from graph_model.stores.documents import StoredDocument
 
 log = logging.getLogger(__name__)
 

@@ -31,7 +31,7 @@ from graph_model.projection.projector.rebuild_control import RebuildControl
 from graph_model.projection.projector.rules import RulesInForce
 from graph_model.projection.projector.stores import ProjectionStores
 from graph_model.projection.revision import is_long, revise
-from graph_model.stores.protocols import Body, DocumentState, StoredDocument
+from graph_model.stores.documents import Body, DocumentState, StoredDocument
 
 log = logging.getLogger(__name__)
 

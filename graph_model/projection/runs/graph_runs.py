@@ -22,8 +22,9 @@ from graph_model.projection.runs.keeping import (
 from graph_model.projection.runs.retried_steps import Steps
 from graph_model.projection.runs.wanted_runs import elements_of
 from graph_model.projection.runs.window import NONE, RunWindow
-from graph_model.stores.protocols import Checkpoints, Generations, Graph
-from graph_model.stores.protocols.journal import JournalSettings
+from graph_model.stores.graph import Checkpoints, Graph
+from graph_model.stores.journal import Journal
+from graph_model.stores.protocols import Generations
 
 log = logging.getLogger(__name__)
 
@@ -39,7 +40,7 @@ class GraphRuns:
     def __init__(
         self,
         window: RunWindow,
-        journal: JournalSettings,
+        journal: Journal,
         graph: Graph,
         generations: Generations,
         checkpoints: Checkpoints,

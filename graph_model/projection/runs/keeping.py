@@ -19,7 +19,8 @@ from graph_model.producers.elements.executions import day_id
 from graph_model.projection.runs.present_runs import PresentRuns, read_runs
 from graph_model.projection.runs.wanted_runs import all_jobs, elements_of, newest_rows, row_pages
 from graph_model.projection.runs.window import DAY_MS, RunWindow
-from graph_model.stores.protocols import Catalogue, Direction, Graph, NodeLookup
+from graph_model.stores.graph import Direction, Graph
+from graph_model.stores.protocols import Catalogue, NodeLookup
 from graph_model.stores.protocols.history import ExecutionHistory
 
 _NOTHING: Final = Facts()

@@ -9,7 +9,7 @@ from typing import Final
 from graph_model import identity, labels
 from graph_model.batches import batched
 from graph_model.facts import Edge
-from graph_model.stores.protocols import Direction, Graph
+from graph_model.stores.graph import Direction, Graph
 
 _AT_A_VERTEX: Final = 5_000
 _EDGES_READ: Final = 100_000

@@ -8,7 +8,8 @@ from typing import Final
 from graph_model.facts import ExecutionRow, FactCollector, Facts
 from graph_model.producers.elements.executions import run_elements
 from graph_model.projection.runs.window import RunWindow
-from graph_model.stores.protocols import NodeLookup, walk_rows
+from graph_model.stores.pages import walk_rows
+from graph_model.stores.protocols import NodeLookup
 from graph_model.stores.protocols.history import ExecutionHistory
 
 _JOBS_READ: Final = 1_000

@@ -39,7 +39,8 @@ from graph_model.stores.database import (
     tells_damage,
     write,
 )
-from graph_model.stores.protocols import ROUND_KEY, Journal, Origin
+from graph_model.stores.journal import Journal
+from graph_model.stores.protocols import ROUND_KEY, Origin
 
 log = logging.getLogger(__name__)
 

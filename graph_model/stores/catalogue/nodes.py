@@ -39,8 +39,8 @@ from graph_model.stores.catalogue.tables import (
     logical_plans,
     patterns,
 )
-from graph_model.stores.cursors import checked_limit
 from graph_model.stores.database import PreparedStatement, StoredId, StoredText, chunks
+from graph_model.stores.pages import checked_limit
 from graph_model.stores.protocols import Surroundings
 
 _Row = TypeVar("_Row", ColumnRow, DatasetRow, ExecutionRow, JobRow, LogicalPlanRow, SchemaRow)

@@ -7,7 +7,7 @@ import sqlalchemy as sa
 from graph_model.facts import CommandRow, DeclarationRow
 from graph_model.stores.catalogue.openlineage.run_facets import SqlRunFacets
 from graph_model.stores.catalogue.tables import STORAGE_OF, commands, declarations
-from graph_model.stores.cursors import checked_limit
+from graph_model.stores.pages import checked_limit
 
 
 class SqlStatementLookup(SqlRunFacets):

@@ -6,7 +6,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Sequence
 
 from graph_model.facts import Edge
-from graph_model.stores.protocols import Direction, EdgePage, Neighbours
+from graph_model.stores.graph import Direction, EdgePage, Neighbours
 
 
 def neighbours_of(pairs: Iterable[tuple[str, str]], direction: Direction, limit: int) -> Neighbours:

@@ -8,10 +8,10 @@ from typing import Any, Final
 from graph_model import facts
 from graph_model.batches import batched
 from graph_model.facts import Edge, Vertex
+from graph_model.stores.graph import Direction, EdgePage, Neighbours
 from graph_model.stores.gremlin import traversals
 from graph_model.stores.gremlin.connection import Connections
 from graph_model.stores.gremlin.pages import check_asked, neighbours_of, page_of
-from graph_model.stores.protocols import Direction, EdgePage, Neighbours
 
 _IDS_AT_ONCE: Final = 500
 

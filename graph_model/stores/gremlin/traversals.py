@@ -15,7 +15,7 @@ from gremlin_python.statics import long
 from gremlin_python.structure.graph import Graph
 
 from graph_model.facts import Edge, Scalar, Vertex
-from graph_model.stores import protocols as store
+from graph_model.stores import graph as store
 from graph_model.stores.gremlin import encoding
 
 

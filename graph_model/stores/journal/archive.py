@@ -29,14 +29,14 @@ from sqlalchemy.engine import Connection, Engine
 
 from graph_model.errors import ConfigurationError, InvalidInput, JournalUnavailable
 from graph_model.stores.database import chunks, count_from, count_rows, insert_new, read, write
-from graph_model.stores.journal.bodies import read_bodies
-from graph_model.stores.journal.content import pack
+from graph_model.stores.documents import Body, content_hash
+from graph_model.stores.journal import NEW_KEY
+from graph_model.stores.journal.documents import read_bodies
 from graph_model.stores.journal.integrity import odd_receipt
 from graph_model.stores.journal.large_bodies import large_of, put_marked
+from graph_model.stores.journal.packing import pack
 from graph_model.stores.journal.tables import bodies, documents, meta, raw, receipts
 from graph_model.stores.keys import checked_key, insert_keys, key_lines
-from graph_model.stores.protocols import NEW_KEY, Body
-from graph_model.stores.submissions import content_hash
 
 FORMAT: Final = 2
 _READABLE: Final = (1, FORMAT)

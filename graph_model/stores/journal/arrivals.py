@@ -1,4 +1,4 @@
-"""New documents, repeats and states: many requests at once.
+"""New documents, repeats, states and removals: many requests at once.
 
     requests of concurrent threads -> one transaction (``database.GroupCommit``): states -> bodies
     -> documents (a position each) -> receipts -> raw (``record``)
@@ -9,20 +9,32 @@ little more than one, and one fsync.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+import time
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
+from secrets import token_hex
 from typing import Any, Final
 
 import sqlalchemy as sa
-from sqlalchemy.engine import Connection
+from sqlalchemy.engine import Connection, Engine
 
+from graph_model.errors import JournalUnavailable
 from graph_model.storable_text import storable
-from graph_model.stores.database import Lock, chunks, in_list, insert_new, keep_order
-from graph_model.stores.journal.content import pack
-from graph_model.stores.journal.document_states import drop, set_state, set_value
-from graph_model.stores.journal.large_bodies import refuse_removed
-from graph_model.stores.journal.tables import bodies, documents, raw, receipts
-from graph_model.stores.protocols import DocumentState, Receipt, Submission
+from graph_model.stores.database import (
+    GroupCommit,
+    Lock,
+    chunks,
+    in_list,
+    insert_new,
+    insert_rows,
+    keep_order,
+    read,
+)
+from graph_model.stores.documents import DocumentState, Receipt, Submission
+from graph_model.stores.journal.large_bodies import Removal, mark_for_removal, refuse_removed
+from graph_model.stores.journal.packing import pack
+from graph_model.stores.journal.tables import bodies, documents, meta, raw, receipts
 
 _Key = tuple[str, str]
 """The identity of a document: content hash (or that of the bytes) and scope, as they are stored."""
@@ -248,3 +260,73 @@ def _document(submission: Submission, receipt: Receipt) -> dict[str, Any]:
         "reason": None,
         "received_at": receipt.received_at,
     }
+
+
+REMOVAL_KEY: Final = "removal"
+"""The journal's setting with a mark of the last removal, for those that keep a count."""
+
+# Made once: to put it together anew takes longer than the database does.
+_SET_STATE: Final = documents.update().where(in_list(documents.c.position, "positions"))
+
+
+def set_state(
+    connection: Connection, positions: Collection[int], state: DocumentState, reason: str | None
+) -> None:
+    """The reason replaces the one before; None removes it."""
+    for chunk in chunks(sorted(set(positions))):
+        values = {"positions": chunk, "state": state.value, "reason": reason}
+        connection.execute(_SET_STATE, values)
+
+
+def set_value(connection: Connection, key: str, value: str) -> None:
+    """Keep a setting; it replaces the one before."""
+    connection.execute(insert_new(connection, meta), {"key": key, "value": value})
+    connection.execute(meta.update().where(meta.c.key == key).values(value=value))
+
+
+def replace_value(connection: Connection, key: str, former: str | None, value: str) -> bool:
+    """Keep a setting where ``former`` is its value (None: it has none); whether it was."""
+    if former is None:
+        return insert_rows(connection, meta, [(key, value)]) == 1
+    changed = meta.update().where(meta.c.key == key, meta.c.value == former).values(value=value)
+    return connection.execute(changed).rowcount == 1
+
+
+def drop(connection: Connection, positions: Sequence[int]) -> None:
+    """Remove these documents, their receipts, and bodies that no other document has.
+
+    The hashes of their received bytes go as well, so that the same bytes are read anew when they
+    come again: only then does the document meet the command that names it.
+    """
+    # A body that goes must not be the one that another process has just found to be there.
+    keep_order(connection, Lock.ORDER)
+    set_value(connection, REMOVAL_KEY, token_hex(8))
+    gone = documents.c.position.in_(positions)
+    named = connection.execute(sa.select(documents.c.content_hash).where(gone)).scalars()
+    hashes = set(named)
+    connection.execute(receipts.delete().where(receipts.c.position.in_(positions)))
+    connection.execute(raw.delete().where(raw.c.raw_hash.in_(_raw_hashes(positions))))
+    connection.execute(documents.delete().where(gone))
+    still = sa.select(documents.c.content_hash).where(documents.c.content_hash.in_(hashes))
+    hashes -= set(connection.execute(still).scalars())
+    mark_for_removal(connection, hashes)
+    connection.execute(bodies.delete().where(bodies.c.content_hash.in_(hashes)))
+
+
+def _raw_hashes(positions: Sequence[int]) -> sa.Select[tuple[str]]:
+    """A request may have carried other documents too: all of it is read anew."""
+    return sa.select(raw.c.raw_hash).where(raw.c.position.in_(positions))
+
+
+class JournalConnection:
+    """Every method may raise JournalUnavailable."""
+
+    def __init__(self, engine: Engine, clock: Callable[[], float] = time.monotonic) -> None:
+        self._engine = engine
+        self._taking: GroupCommit[Request, tuple[int, ...]] = GroupCommit(
+            engine, record, JournalUnavailable
+        )
+        self._removal = Removal(engine, clock)
+
+    def _read(self) -> AbstractContextManager[Connection]:
+        return read(self._engine, JournalUnavailable)

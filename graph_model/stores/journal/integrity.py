@@ -13,11 +13,10 @@ from sqlalchemy.engine import Connection, Engine
 
 from graph_model.errors import JournalUnavailable
 from graph_model.stores.database import chunks, count_rows, damage, read, tells_damage
-from graph_model.stores.journal.content import unpack
+from graph_model.stores.documents import DocumentState, content_hash
 from graph_model.stores.journal.large_bodies import MARK, fetch, large_of
+from graph_model.stores.journal.packing import unpack
 from graph_model.stores.journal.tables import bodies, documents, raw, receipts
-from graph_model.stores.protocols import DocumentState
-from graph_model.stores.submissions import content_hash
 
 Progress = Callable[[int, int], None]
 """Called with the number of checked bodies, and of all."""

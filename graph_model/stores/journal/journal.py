@@ -1,4 +1,4 @@
-"""SqlJournal: the journal of ``graph_model.stores.protocols`` in a relational database."""
+"""The journal: its parts, its own id, and how it is opened and checked."""
 
 from __future__ import annotations
 
@@ -22,17 +22,18 @@ from graph_model.stores.database import (
     used_bytes,
     write,
 )
+from graph_model.stores.journal.contents import JournalContents
+from graph_model.stores.journal.documents import JournalDocuments
+from graph_model.stores.journal.intake import JournalIntake
 from graph_model.stores.journal.integrity import Progress, find_problems
 from graph_model.stores.journal.large_bodies import PLACE_KEY, check_place, large_of, require_none
-from graph_model.stores.journal.questions.contents import SqlJournalContents
-from graph_model.stores.journal.questions.documents import SqlJournalDocuments
-from graph_model.stores.journal.questions.intake import SqlJournalIntake
-from graph_model.stores.journal.questions.states import SqlJournalStates
-from graph_model.stores.journal.questions.subjects import SqlJournalSubjects
+from graph_model.stores.journal.packing import check_vocabularies
+from graph_model.stores.journal.states import JournalStates
 from graph_model.stores.journal.tables import VERSION, VERSION_WITH_LARGE_BODIES, meta, metadata
-from graph_model.stores.journal.vocabulary import check_vocabularies
-from graph_model.stores.protocols import NEW_KEY
 
+NEW_KEY: Final = "journal_new"
+"""A journal's own setting: "true" from when its tables are made until a projector has found nothing
+beside it that was made from another journal."""
 ID_KEY: Final = "journal_id"
 """Where a journal keeps its own id."""
 _ROWS_A_DOCUMENT: Final = 3_000
@@ -67,19 +68,19 @@ def _prepare(engine: Engine) -> None:
         raise
 
 
-class SqlJournal(
-    SqlJournalIntake,
-    SqlJournalDocuments,
-    SqlJournalSubjects,
-    SqlJournalStates,
-    SqlJournalContents,
-):
-    """The journal in the tables ``journal_*`` of an engine from ``open_database``.
+class Journal(JournalIntake, JournalDocuments, JournalStates, JournalContents):
+    """The documents as they came, in the tables ``journal_*`` of an engine from ``open_database``.
 
-    ``protocols.Journal`` has the semantics of every method; each is found in the class of its
-    protocol, beside its SQL. Several threads may share one; several processes may share the
-    database. Every method may raise JournalUnavailable; the constructor raises ConfigurationError
-    for a database that it cannot use.
+    Each method is found in the class of its kind of question, beside its SQL. Every method is safe
+    from several threads, several processes may share the database; raises JournalUnavailable. The
+    constructor makes the tables that are missing, and raises ConfigurationError for a database
+    that it cannot use.
+
+    ``id`` is given to a journal when it is made, and distinguishes it from every other one.
+
+    Every body is compared with its content hash when it is read. A method that reads several
+    documents returns a damaged one with its ``damage`` and without its body; one that reads a
+    single document raises DamagedDocument.
     """
 
     def __init__(self, engine: Engine, clock: Callable[[], float] = time.monotonic) -> None:

@@ -5,17 +5,20 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
-from typing import Final, Protocol
+from typing import TYPE_CHECKING, Final, Protocol
 
 from graph_model.facts import Row
 from graph_model.stores.protocols.events import Events
 from graph_model.stores.protocols.history import ExecutionHistory, SchemaHistory, SeenWrites
-from graph_model.stores.protocols.journal import JournalSettings
 from graph_model.stores.protocols.lists import CatalogueLists
 from graph_model.stores.protocols.nodes import CatalogNames, NodeLookup
 from graph_model.stores.protocols.records import FacetRecords, RunRecords
 from graph_model.stores.protocols.retention import SupportLookup
 from graph_model.stores.protocols.statements import StatementLookup
+
+if TYPE_CHECKING:
+    from graph_model.stores.journal import Journal
+
 
 #: The journal's note whether the catalogue has everything: FILLING from when it is emptied until
 #: it is WHOLE again.
@@ -26,7 +29,7 @@ ROUND_KEY: Final = "catalogue_round"
 """The journal's setting for the number of the last round that it has concluded."""
 
 
-def is_catalogue_whole(journal: JournalSettings) -> bool:
+def is_catalogue_whole(journal: Journal) -> bool:
     """Whether the catalogue in force has had everything since it was emptied last."""
     return journal.get_meta(CATALOGUE_KEY) != FILLING
 

@@ -16,7 +16,7 @@ from graph_model.facts import (
     SchemaRow,
     SchemaUseRow,
 )
-from graph_model.stores.protocols.pages import Page
+from graph_model.stores.pages import Page
 
 
 @dataclass(frozen=True, slots=True, order=True)

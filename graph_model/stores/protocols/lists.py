@@ -7,13 +7,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from graph_model.facts import ColumnRow, DatasetRow, JobRow
-from graph_model.stores.protocols.pages import (
-    ColumnOrder,
-    DatasetOrder,
-    ExecutionOrder,
-    JobOrder,
-    Page,
-)
+from graph_model.stores.pages import ColumnOrder, DatasetOrder, ExecutionOrder, JobOrder, Page
 
 
 @dataclass(frozen=True, slots=True)

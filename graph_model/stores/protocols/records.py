@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Generic, Protocol, TypeVar
 
 from graph_model.facts import FacetRow, RunRow
-from graph_model.stores.protocols.pages import Page
+from graph_model.stores.pages import Page
 
 _Row = TypeVar("_Row")
 

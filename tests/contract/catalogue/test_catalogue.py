@@ -33,7 +33,8 @@ from graph_model.facts import (
 )
 from graph_model.stores.catalogue import SqlCatalogue
 from graph_model.stores.database import open_database, write
-from graph_model.stores.protocols import Catalogue, Page, Surroundings, Writer, walk_rows
+from graph_model.stores.pages import Page, walk_rows
+from graph_model.stores.protocols import Catalogue, Surroundings, Writer
 from tests.contract.databases import full_scans, recorded_plans
 from tests.contract.rows import (
     ANY_ROW,

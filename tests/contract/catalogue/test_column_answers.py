@@ -16,7 +16,7 @@ from graph_model import identity, labels
 from graph_model.lineage import Answer, ColumnEdge, Lineage, Question
 from graph_model.stores.catalogue import SqlCatalogue
 from graph_model.stores.database import open_database
-from graph_model.stores.protocols import Direction, Graph
+from graph_model.stores.graph import Direction, Graph
 from tests.estates import Run, estates, milliseconds, table_id, translated
 from tests.memory_graph import MemoryGraph
 

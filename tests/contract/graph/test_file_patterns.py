@@ -14,7 +14,7 @@ from graph_model.producers.spline import PlanDocument
 from graph_model.producers.spline.documents import read_event, read_plan
 from graph_model.stores.catalogue import SqlCatalogue
 from graph_model.stores.database import open_database
-from graph_model.stores.protocols import Direction, Graph
+from graph_model.stores.graph import Direction, Graph
 from tests.spline_facts import facts_of_plan
 from tests.unit.graph_model.projection.projector.test_projector import a_plan, an_event
 

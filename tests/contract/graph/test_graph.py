@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from graph_model import identity, labels
 from graph_model.errors import GraphRejected
 from graph_model.facts import Edge, Facts, Scalar, Vertex, edge, is_marker, merge, properties
-from graph_model.stores.protocols import Direction, Graph
+from graph_model.stores.graph import Direction, Graph
 from tests.contract.facts_to_write import (
     everything,
     exact,

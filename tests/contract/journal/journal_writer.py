@@ -8,13 +8,13 @@ from __future__ import annotations
 import sys
 
 from graph_model.stores.database import open_database
-from graph_model.stores.journal import SqlJournal
+from graph_model.stores.journal import Journal
 from tests.contract.submissions import a_receipt, an_event
 
 
 def main(url: str, name: str, count: int) -> None:
     """Documents of one ``name`` are the same in every process."""
-    journal = SqlJournal(open_database(url))
+    journal = Journal(open_database(url))
     for number in range(count):
         (position,) = journal.accept([an_event(f"{name} {number}")], a_receipt())
         print(position, flush=True)

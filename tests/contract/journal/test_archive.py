@@ -23,7 +23,8 @@ from graph_model.producers.spline.documents import EVENT_KIND, PLAN_KIND
 from graph_model.projection.projector import EPOCH_KEY, Projector
 from graph_model.stores.catalogue import SqlCatalogue, SqlGenerations
 from graph_model.stores.database import open_database
-from graph_model.stores.journal import SqlJournal
+from graph_model.stores.documents import DocumentState, Submission, content_hash
+from graph_model.stores.journal import Journal
 from graph_model.stores.journal.archive import Contents
 from graph_model.stores.journal.tables import bodies, documents, receipts
 from graph_model.stores.keys import (
@@ -36,9 +37,7 @@ from graph_model.stores.keys import (
     key_lines,
     make_key,
 )
-from graph_model.stores.protocols import DocumentState, Submission
 from graph_model.stores.roles import Role
-from graph_model.stores.submissions import content_hash
 from tests.contract.databases import EVERY, empty_database
 from tests.contract.submissions import a_receipt, a_submission, an_event
 from tests.e2e.producer_service import a_plan as a_real_plan
@@ -58,15 +57,15 @@ def opened(request: pytest.FixtureRequest) -> Iterator[Open]:
         def open_one(kind: str) -> sa.Engine:
             engine = open_database(stack.enter_context(empty_database(kind, request)))
             stack.callback(engine.dispose)
-            SqlJournal(engine)
+            Journal(engine)
             return engine
 
         yield open_one
 
 
-def fill(engine: sa.Engine) -> SqlJournal:
+def fill(engine: sa.Engine) -> Journal:
     """Every state, two scopes of one body, repeats."""
-    journal = SqlJournal(engine)
+    journal = Journal(engine)
     journal.accept([a_submission("plan ü \u2028", scope="a")], a_receipt("r1", 1))
     journal.accept([a_submission("plan ü \u2028", scope="b")], a_receipt("r2", 2))
     journal.accept([an_event(str(n)) for n in range(120)], a_receipt("r3", 3))
@@ -107,7 +106,7 @@ def test_a_journal_comes_back_row_by_row(
     contents = back_up(origin, file)
     assert restore(copy, file) == contents == Contents(NOW, 122, 124, 1, 3)
     assert rows_of(copy) == rows_of(origin)
-    journal = SqlJournal(copy)
+    journal = Journal(copy)
     assert journal.recall("r1", "a") == ()
     assert b'"raw"' not in b"".join(read_lines(file))
     assert journal.verify() == ()
@@ -123,10 +122,10 @@ def test_a_body_that_is_no_text_comes_back(opened: Open, tmp_path: Path) -> None
     body = b"\xff\x00 no text"
     hashed = content_hash("plan", "1.2", body)
     one = Submission(PLAN_KIND, "1.2", "p", "", "s", hashed, body)
-    SqlJournal(origin).accept([one], a_receipt())
+    Journal(origin).accept([one], a_receipt())
     back_up(origin, file)
     restore(copy, file)
-    document = SqlJournal(copy).document(1)
+    document = Journal(copy).document(1)
     assert document is not None
     assert document.body == body
 
@@ -134,7 +133,7 @@ def test_a_body_that_is_no_text_comes_back(opened: Open, tmp_path: Path) -> None
 def test_the_same_projection_comes_of_a_restored_journal(opened: Open, tmp_path: Path) -> None:
     origin, copy, file = opened("file"), opened("server"), tmp_path / "b.gz"
     plan = submission(PLAN_KIND, a_real_plan())
-    SqlJournal(origin).accept([plan, submission(EVENT_KIND, a_real_event())], a_receipt("raw"))
+    Journal(origin).accept([plan, submission(EVENT_KIND, a_real_event())], a_receipt("raw"))
     before = projected(origin)
     back_up(origin, file)
     restore(copy, file)
@@ -143,7 +142,7 @@ def test_the_same_projection_comes_of_a_restored_journal(opened: Open, tmp_path:
 
 def projected(engine: sa.Engine) -> tuple[str, list[str]]:
     """The digest of the catalogue and the elements of the graph, once all is projected."""
-    journal, graph = SqlJournal(engine), MemoryGraph()
+    journal, graph = Journal(engine), MemoryGraph()
     generations = SqlGenerations(engine, journal)
     projector = Projector(journal, graph, generations)
     projector.prepare()
@@ -174,7 +173,7 @@ def test_documents_that_come_while_a_backup_runs_are_left_for_the_next(
     write_backup(origin, file, lambda: NOW, meanwhile)
     assert len(came) == 2
     assert restore(copy, file) == Contents(NOW, 122, 124, 1, 3)
-    assert SqlJournal(copy).verify() == ()
+    assert Journal(copy).verify() == ()
 
 
 def test_a_backup_is_for_its_owner_alone_and_leaves_nothing_beside(
@@ -191,7 +190,7 @@ def test_a_backup_that_fails_leaves_the_one_before(
     opened: Open, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     engine, file = opened("memory"), tmp_path / "b.gz"
-    journal = SqlJournal(engine)
+    journal = Journal(engine)
     journal.accept([an_event("a")], a_receipt())
     back_up(engine, file)
     before = file.read_bytes()
@@ -220,8 +219,8 @@ def test_a_backup_goes_on_past_a_damaged_document_and_names_it(
 ) -> None:
     origin, copy, file = opened("file"), opened("memory"), tmp_path / "b.gz"
     hurt = an_event("b")
-    SqlJournal(origin).accept([an_event("a")], a_receipt("one"))
-    SqlJournal(origin).accept([hurt, an_event("c")], a_receipt("several"))
+    Journal(origin).accept([an_event("a")], a_receipt("one"))
+    Journal(origin).accept([hurt, an_event("c")], a_receipt("several"))
     with origin.begin() as connection:
         connection.exec_driver_sql(damage.format(hash=hurt.content_hash))
     contents = back_up(origin, file)
@@ -230,7 +229,7 @@ def test_a_backup_goes_on_past_a_damaged_document_and_names_it(
     assert told.startswith("document 2 (")
     assert said in told
     assert restore(copy, file).damaged == contents.damaged
-    journal = SqlJournal(copy)
+    journal = Journal(copy)
     assert [one.position for one in journal.documents([1, 2, 3])] == [1, 3]
     assert journal.verify() == ()
     # Sent again, it is new, and whole.
@@ -243,7 +242,7 @@ def test_a_backup_leaves_an_impossible_receipt_out_and_names_it(
     opened: Open, tmp_path: Path
 ) -> None:
     origin, copy, file = opened("file"), opened("memory"), tmp_path / "b.gz"
-    journal = SqlJournal(origin)
+    journal = Journal(origin)
     journal.accept([an_event("a")], a_receipt("one"))
     journal.accept([an_event("a")], a_receipt("two"))
     with origin.begin() as connection:
@@ -253,7 +252,7 @@ def test_a_backup_leaves_an_impossible_receipt_out_and_names_it(
     assert (contents.documents, contents.receipts, len(contents.damaged)) == (1, 1, 1)
     assert "receipt 2 of document 1" in contents.damaged[0]
     restore(copy, file)
-    assert SqlJournal(copy).verify() == ()
+    assert Journal(copy).verify() == ()
 
 
 def test_a_place_that_cannot_be_written_is_named(opened: Open, tmp_path: Path) -> None:
@@ -334,7 +333,7 @@ def test_a_journal_that_holds_something_is_left_alone(opened: Open, tmp_path: Pa
     origin, copy, file = opened("file"), opened("memory"), tmp_path / "b.gz"
     fill(origin)
     back_up(origin, file)
-    SqlJournal(copy).accept([an_event("mine")], a_receipt())
+    Journal(copy).accept([an_event("mine")], a_receipt())
     before = rows_of(copy)
     with pytest.raises(ConfigurationError, match="--replace"):
         restore(copy, file)
@@ -404,7 +403,7 @@ def test_a_backup_that_is_not_whole_is_refused_and_changes_nothing(
     fill(origin)
     back_up(origin, file)
     alter(file)
-    SqlJournal(copy).accept([an_event("mine")], a_receipt())
+    Journal(copy).accept([an_event("mine")], a_receipt())
     before = rows_of(copy)
     with pytest.raises(InvalidInput, match=said):
         restore(copy, file, replace=True)

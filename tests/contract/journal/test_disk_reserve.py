@@ -17,8 +17,8 @@ from collectors.sqs.queues import Message
 from graph_model.errors import DiskNearlyFull, HeadwaterError
 from graph_model.stores.catalogue import SqlGenerations
 from graph_model.stores.database import DiskReserve, keep_reserve, open_database
-from graph_model.stores.journal import SqlJournal
-from graph_model.stores.protocols import DocumentState
+from graph_model.stores.documents import DocumentState
+from graph_model.stores.journal import Journal
 from tests.contract.submissions import a_receipt, a_submission, an_event
 from tests.unit.collectors.sqs.test_messages import LIMIT, RUN_EVENT, a_message
 
@@ -37,7 +37,7 @@ class Reserved:
     def __post_init__(self) -> None:
         self.engine = open_database(self.file)
         keep_reserve(self.engine, DiskReserve(RESERVED, lambda: self.free, self.tick))
-        self.journal = SqlJournal(self.engine)
+        self.journal = Journal(self.engine)
 
     def tick(self) -> float:
         self.seconds += 1

@@ -25,18 +25,12 @@ from graph_model.errors import DamagedDocument, InvalidReference, JournalUnavail
 from graph_model.producers.commands import COMMAND_KIND
 from graph_model.producers.spline.documents import EVENT_KIND, PLAN_KIND
 from graph_model.stores.database import claim_database, locks, open_database, opening, write
-from graph_model.stores.journal import SqlJournal, read_meta
+from graph_model.stores.documents import DocumentState, Submission, content_hash
+from graph_model.stores.journal import Journal, read_meta
 from graph_model.stores.journal.arrivals import Repeat, packed, record
+from graph_model.stores.journal.contents import Backlog, JournalSummary
+from graph_model.stores.journal.documents import DocumentsSize
 from graph_model.stores.journal.tables import bodies, documents
-from graph_model.stores.protocols import (
-    Backlog,
-    DocumentsSize,
-    DocumentState,
-    Journal,
-    JournalSummary,
-    Submission,
-)
-from graph_model.stores.submissions import content_hash
 from tests.contract.databases import (
     EVERY,
     empty_database,
@@ -55,8 +49,8 @@ PLAN, EVENT, COMMAND = PLAN_KIND, EVENT_KIND, COMMAND_KIND
 
 
 @pytest.fixture
-def journal(engine: sa.Engine) -> SqlJournal:
-    return SqlJournal(engine)
+def journal(engine: sa.Engine) -> Journal:
+    return Journal(engine)
 
 
 @pytest.fixture(params=EVERY)
@@ -75,13 +69,13 @@ def stored_bodies(engine: sa.Engine) -> int:
         return connection.execute(sa.select(sa.func.count()).select_from(bodies)).scalar_one()
 
 
-def test_it_is_a_journal(journal: SqlJournal) -> None:
+def test_it_is_a_journal(journal: Journal) -> None:
     kept: Journal = journal
     assert kept.summary() == JournalSummary(0, 0, 0, 0, 0)
 
 
 def test_the_newest_documents_of_a_key_come_with_their_bodies_in_one_scope(
-    journal: SqlJournal,
+    journal: Journal,
 ) -> None:
     bodies = [a_submission(f"{n}", subject_key="run:r", scope="laptop") for n in range(4)]
     others = [a_submission("a", subject_key="run:r"), a_submission("b", scope="laptop")]
@@ -96,7 +90,7 @@ def test_the_newest_documents_of_a_key_come_with_their_bodies_in_one_scope(
 # --- accept --------------------------------------------------------------------------------------
 
 
-def test_documents_get_positions_in_order_and_come_back_whole(journal: SqlJournal) -> None:
+def test_documents_get_positions_in_order_and_come_back_whole(journal: Journal) -> None:
     first = a_submission('{"id": "plan-1"}', scope="laptop", subject="sub_a")
     assert journal.accept([first], a_receipt("raw-1", received_at=5)) == (1,)
     assert journal.accept([an_event("a"), an_event("b")], a_receipt("raw-2")) == (2, 3)
@@ -112,7 +106,7 @@ def test_documents_get_positions_in_order_and_come_back_whole(journal: SqlJourna
 
 
 def test_a_repeat_keeps_position_and_state_and_adds_a_receipt(
-    journal: SqlJournal, engine: sa.Engine
+    journal: Journal, engine: sa.Engine
 ) -> None:
     journal.accept([a_submission("x")], a_receipt("raw-1", received_at=1))
     journal.settle([1], PROJECTED)
@@ -127,14 +121,14 @@ def test_a_repeat_keeps_position_and_state_and_adds_a_receipt(
     assert document.received_at == 1
 
 
-def test_repeats_leave_no_gaps_between_positions(journal: SqlJournal) -> None:
+def test_repeats_leave_no_gaps_between_positions(journal: Journal) -> None:
     for _ in range(3):
         journal.accept([an_event("a"), an_event("b")], a_receipt())
     assert journal.accept([an_event("b"), an_event("c")], a_receipt()) == (2, 3)
 
 
 def test_one_body_in_two_scopes_is_two_documents_and_stored_once(
-    journal: SqlJournal, engine: sa.Engine
+    journal: Journal, engine: sa.Engine
 ) -> None:
     here, there = a_submission("x", scope="here"), a_submission("x", scope="there")
     assert journal.accept([here, there, here], a_receipt()) == (1, 2, 1)
@@ -143,24 +137,24 @@ def test_one_body_in_two_scopes_is_two_documents_and_stored_once(
     assert len(journal.receipts(1)) == 1
 
 
-def test_the_same_bytes_as_another_kind_are_another_document(journal: SqlJournal) -> None:
+def test_the_same_bytes_as_another_kind_are_another_document(journal: Journal) -> None:
     asked = [a_submission("x"), an_event("x"), a_submission("x", api_version="1.1")]
     assert journal.accept(asked, a_receipt()) == (1, 2, 3)
 
 
-def test_accepting_nothing_changes_nothing(journal: SqlJournal) -> None:
+def test_accepting_nothing_changes_nothing(journal: Journal) -> None:
     assert journal.accept([], a_receipt("raw")) == ()
     assert journal.recall("raw", "") == ()
 
 
-def test_more_documents_than_one_statement_takes_are_accepted(journal: SqlJournal) -> None:
+def test_more_documents_than_one_statement_takes_are_accepted(journal: Journal) -> None:
     asked = [an_event(str(number)) for number in range(1_234)]
     assert journal.accept(asked, a_receipt("raw")) == tuple(range(1, 1_235))
     assert len(journal.recall("raw", "")) == 1_234
     assert len(journal.states(range(1, 2_000))) == 1_234
 
 
-def test_a_failure_half_way_leaves_nothing_behind(journal: SqlJournal, engine: sa.Engine) -> None:
+def test_a_failure_half_way_leaves_nothing_behind(journal: Journal, engine: sa.Engine) -> None:
     def fail(_connection: object, _cursor: object, statement: str, *_: object) -> None:
         if "journal_receipts" in statement:
             raise RuntimeError("planted")
@@ -175,7 +169,7 @@ def test_a_failure_half_way_leaves_nothing_behind(journal: SqlJournal, engine: s
     assert journal.accept([an_event("x")], a_receipt("raw")) != ()
 
 
-def test_text_that_databases_refuse_is_stored_all_the_same(journal: SqlJournal) -> None:
+def test_text_that_databases_refuse_is_stored_all_the_same(journal: Journal) -> None:
     odd = a_submission("x", subject_key="plan \ud800 \0 end", scope="sc\udfffope")
     assert journal.accept([odd], a_receipt("raw\0")) == (1,)
     document = journal.document_of("plan \ud800 \0 end", odd.content_hash)
@@ -187,7 +181,7 @@ def test_text_that_databases_refuse_is_stored_all_the_same(journal: SqlJournal) 
 @budget(40)
 @given(body=st.binary(max_size=3_000))
 def test_any_bytes_come_back_as_they_were(body: bytes) -> None:
-    journal = SqlJournal(open_database("sqlite://"))
+    journal = Journal(open_database("sqlite://"))
     submission = Submission(PLAN, "1.2", "p", "", "s", content_hash(PLAN, "1.2", body), body)
     (position,) = journal.accept([submission], a_receipt())
     document = journal.document(position)
@@ -200,7 +194,7 @@ def test_any_bytes_come_back_as_they_were(body: bytes) -> None:
 # --- recall and acknowledge ----------------------------------------------------------------------
 
 
-def test_bytes_are_recalled_in_their_scope_in_order_without_bodies(journal: SqlJournal) -> None:
+def test_bytes_are_recalled_in_their_scope_in_order_without_bodies(journal: Journal) -> None:
     journal.accept([an_event("b", scope="s")], a_receipt("other"))
     journal.accept([an_event("a", scope="s"), an_event("b", scope="s")], a_receipt("raw"))
     recalled = journal.recall("raw", "s")
@@ -211,7 +205,7 @@ def test_bytes_are_recalled_in_their_scope_in_order_without_bodies(journal: SqlJ
     assert journal.recall("unknown", "s") == ()
 
 
-def test_bytes_whose_documents_name_several_scopes_are_not_recalled(journal: SqlJournal) -> None:
+def test_bytes_whose_documents_name_several_scopes_are_not_recalled(journal: Journal) -> None:
     # Under another key the unlabelled one of them would belong to another scope.
     journal.accept([an_event("a", scope="s"), an_event("b", scope="t")], a_receipt("raw"))
     assert journal.recall("raw", "s") == ()
@@ -219,7 +213,7 @@ def test_bytes_whose_documents_name_several_scopes_are_not_recalled(journal: Sql
 
 
 def test_hashes_of_processes_that_ended_are_forgotten_and_documents_stay(
-    journal: SqlJournal,
+    journal: Journal,
 ) -> None:
     for raw_hash in ("0f" * 32, "kold-" + "a" * 64, "knew-" + "b" * 64, "knew-" + "c" * 64):
         journal.accept([an_event(raw_hash)], a_receipt(raw_hash))
@@ -232,18 +226,18 @@ def test_hashes_of_processes_that_ended_are_forgotten_and_documents_stay(
     assert journal.summary().received == 4
 
 
-def test_an_empty_raw_hash_is_not_remembered(journal: SqlJournal) -> None:
+def test_an_empty_raw_hash_is_not_remembered(journal: Journal) -> None:
     journal.accept([an_event("a")], a_receipt(""))
     assert journal.recall("", "") == ()
 
 
-def test_of_two_readings_of_the_same_bytes_the_last_is_recalled(journal: SqlJournal) -> None:
+def test_of_two_readings_of_the_same_bytes_the_last_is_recalled(journal: Journal) -> None:
     journal.accept([an_event("a"), an_event("b")], a_receipt("raw"))
     journal.accept([an_event("c")], a_receipt("raw"))
     assert [document.position for document in journal.recall("raw", "")] == [3]
 
 
-def test_recalled_documents_equal_those_that_the_journal_lists(journal: SqlJournal) -> None:
+def test_recalled_documents_equal_those_that_the_journal_lists(journal: Journal) -> None:
     expected: dict[tuple[str, str], tuple[int, ...]] = {}
     for number in range(40):
         scope = "s" if number % 3 else ""
@@ -264,7 +258,7 @@ def test_recalled_documents_equal_those_that_the_journal_lists(journal: SqlJourn
     assert journal.recall("1", "") == journal.recall("39", "s") == ()
 
 
-def test_recalled_bytes_may_be_taken_as_something_else(journal: SqlJournal) -> None:
+def test_recalled_bytes_may_be_taken_as_something_else(journal: Journal) -> None:
     journal.accept([an_event("first")], a_receipt("raw"))
     journal.conclude([((1,), DocumentState.PROJECTED, None)])
     assert [one.position for one in journal.recall("raw", "")] == [1]
@@ -272,13 +266,13 @@ def test_recalled_bytes_may_be_taken_as_something_else(journal: SqlJournal) -> N
     assert [one.position for one in journal.recall("raw", "")] == [2]
 
 
-def test_acknowledging_known_bytes_adds_receipts(journal: SqlJournal) -> None:
+def test_acknowledging_known_bytes_adds_receipts(journal: Journal) -> None:
     journal.accept([an_event("a"), an_event("b")], a_receipt("raw", 1))
     assert journal.acknowledge("raw", "", a_receipt("raw", 2)) is True
     assert [len(journal.receipts(position)) for position in (1, 2)] == [2, 2]
 
 
-def test_acknowledging_unknown_bytes_does_nothing(journal: SqlJournal) -> None:
+def test_acknowledging_unknown_bytes_does_nothing(journal: Journal) -> None:
     journal.accept([an_event("a", scope="s")], a_receipt("raw", 1))
     assert journal.acknowledge("raw", "", a_receipt("raw", 2)) is False
     assert len(journal.receipts(1)) == 1
@@ -288,7 +282,7 @@ def test_acknowledging_unknown_bytes_does_nothing(journal: SqlJournal) -> None:
 
 
 def test_a_plan_gives_its_documents_of_every_scope_by_position_with_bodies(
-    journal: SqlJournal,
+    journal: Journal,
 ) -> None:
     journal.accept([an_event("e1", subject_key="p")], a_receipt())
     journal.accept([a_submission("other", subject_key="q")], a_receipt())
@@ -301,7 +295,7 @@ def test_a_plan_gives_its_documents_of_every_scope_by_position_with_bodies(
     assert journal.documents_by_key(["p", "unknown"]) == {"p": journal.documents_of("p")}
 
 
-def test_an_outline_has_the_kinds_asked_for_and_pending_documents(journal: SqlJournal) -> None:
+def test_an_outline_has_the_kinds_asked_for_and_pending_documents(journal: Journal) -> None:
     events = [an_event(f"e{number}") for number in range(4)]
     journal.accept([*events[:2], a_submission("p"), a_submission("p2"), *events[2:]], a_receipt())
     journal.settle([1, 3], PROJECTED)
@@ -315,7 +309,7 @@ def test_an_outline_has_the_kinds_asked_for_and_pending_documents(journal: SqlJo
 
 
 def test_a_subject_key_with_many_pending_documents_does_not_hide_the_others(
-    journal: SqlJournal,
+    journal: Journal,
 ) -> None:
     many = [an_event(str(number), subject_key="many") for number in range(250)]
     journal.accept(
@@ -329,7 +323,7 @@ def test_a_subject_key_with_many_pending_documents_does_not_hide_the_others(
 
 
 def test_an_outline_has_at_most_so_many_pending_documents_of_other_kinds(
-    journal: SqlJournal,
+    journal: Journal,
 ) -> None:
     events = [an_event(str(number)) for number in range(5)]
     journal.accept([a_submission("p"), *events, an_event("other", subject_key="q")], a_receipt())
@@ -342,7 +336,7 @@ def test_an_outline_has_at_most_so_many_pending_documents_of_other_kinds(
         assert len(documents) == found + 1
 
 
-def test_sizes_count_documents_and_bytes_by_subject_key(journal: SqlJournal) -> None:
+def test_sizes_count_documents_and_bytes_by_subject_key(journal: Journal) -> None:
     journal.accept([a_submission("plan"), an_event("123"), an_event("45678")], a_receipt())
     journal.accept([an_event("other", subject_key="q")], a_receipt())
     asked = ["plan-1", "q", "unknown"]
@@ -355,7 +349,7 @@ def test_sizes_count_documents_and_bytes_by_subject_key(journal: SqlJournal) -> 
     assert journal.sizes([]) == {}
 
 
-def test_positions_are_told_without_documents_after_a_moment(journal: SqlJournal) -> None:
+def test_positions_are_told_without_documents_after_a_moment(journal: Journal) -> None:
     journal.accept([a_submission("plan"), *(an_event(str(n)) for n in range(5))], a_receipt())
     journal.settle([4, 5], PROJECTED)
     journal.settle([3], WAITING)
@@ -367,7 +361,7 @@ def test_positions_are_told_without_documents_after_a_moment(journal: SqlJournal
     assert journal.positions_to("another", [EVENT], 6) == ()
 
 
-def test_pending_plans_come_oldest_first_and_once(journal: SqlJournal) -> None:
+def test_pending_plans_come_oldest_first_and_once(journal: Journal) -> None:
     for number, subject_key in enumerate(["b", "a", "b", "c"]):
         journal.accept([an_event(str(number), subject_key=subject_key)], a_receipt())
     assert journal.pending(10, COMMAND) == ("b", "a", "c")
@@ -382,14 +376,14 @@ def test_pending_plans_come_oldest_first_and_once(journal: SqlJournal) -> None:
     assert journal.pending(10, COMMAND) == ("d", "c")
 
 
-def test_a_plan_with_many_pending_documents_hides_no_other(journal: SqlJournal) -> None:
+def test_a_plan_with_many_pending_documents_hides_no_other(journal: Journal) -> None:
     journal.accept([an_event(str(n), subject_key="busy") for n in range(350)], a_receipt())
     journal.accept([an_event("x", subject_key="quiet")], a_receipt())
     assert journal.pending(2, COMMAND) == ("busy", "quiet")
 
 
 def test_settling_sets_state_and_reason_and_the_next_one_replaces_both(
-    journal: SqlJournal,
+    journal: Journal,
 ) -> None:
     journal.accept([an_event("a"), an_event("b")], a_receipt())
     journal.settle([1, 2, 99], FAILED, "operations.write: expected an object")
@@ -404,7 +398,7 @@ def test_settling_sets_state_and_reason_and_the_next_one_replaces_both(
     assert journal.states([1, 2, 3]) == {1: FAILED, 2: PROJECTED}
 
 
-def test_reopening_returns_documents_to_pending_and_counts_them(journal: SqlJournal) -> None:
+def test_reopening_returns_documents_to_pending_and_counts_them(journal: Journal) -> None:
     journal.accept([an_event(str(n), subject=f"s{n % 2}") for n in range(8)], a_receipt())
     journal.settle([1, 2], FAILED, "why")
     journal.settle([3, 4], PROJECTED)
@@ -421,7 +415,7 @@ def test_reopening_returns_documents_to_pending_and_counts_them(journal: SqlJour
 
 
 def test_a_document_that_was_projected_is_not_fresh_when_it_is_reopened(
-    journal: SqlJournal,
+    journal: Journal,
 ) -> None:
     journal.accept([an_event(str(n)) for n in range(3)], a_receipt())
     journal.settle([1], PROJECTED, "it was pruned")
@@ -433,7 +427,7 @@ def test_a_document_that_was_projected_is_not_fresh_when_it_is_reopened(
 
 
 def test_the_events_of_a_subject_key_that_no_round_waits_for_are_told_by_position(
-    journal: SqlJournal,
+    journal: Journal,
 ) -> None:
     events = [an_event(str(n)) for n in range(6)]
     journal.accept([a_submission("plan"), *events], a_receipt())
@@ -452,9 +446,9 @@ def test_the_events_of_a_subject_key_that_no_round_waits_for_are_told_by_positio
 
 
 def test_reopening_may_begin_at_a_position(
-    journal: SqlJournal, monkeypatch: pytest.MonkeyPatch
+    journal: Journal, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("graph_model.stores.journal.questions.states._REOPEN_CHUNK", 3)
+    monkeypatch.setattr("graph_model.stores.journal.states._REOPEN_CHUNK", 3)
     journal.accept([an_event(str(n)) for n in range(10)], a_receipt())
     journal.settle(range(1, 11), PROJECTED)
     assert journal.reopen(states=[PROJECTED], first=11) == 0
@@ -464,7 +458,7 @@ def test_reopening_may_begin_at_a_position(
 
 
 def test_the_first_unprojected_position_is_the_oldest_pending_one_or_the_next(
-    journal: SqlJournal,
+    journal: Journal,
 ) -> None:
     assert (journal.first_unprojected(), journal.newest()) == (1, 0)
     journal.accept([an_event(str(n)) for n in range(4)], a_receipt())
@@ -479,9 +473,9 @@ def test_the_first_unprojected_position_is_the_oldest_pending_one_or_the_next(
 
 
 def test_reopening_works_through_a_journal_in_parts(
-    journal: SqlJournal, monkeypatch: pytest.MonkeyPatch
+    journal: Journal, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("graph_model.stores.journal.questions.states._REOPEN_CHUNK", 3)
+    monkeypatch.setattr("graph_model.stores.journal.states._REOPEN_CHUNK", 3)
     journal.accept([an_event(str(n)) for n in range(10)], a_receipt())
     journal.settle(range(1, 11), PROJECTED)
     assert journal.reopen(states=[PROJECTED]) == 10
@@ -491,7 +485,7 @@ def test_reopening_works_through_a_journal_in_parts(
 # --- reading -------------------------------------------------------------------------------------
 
 
-def test_a_document_is_found_by_its_subject_key_and_its_content(journal: SqlJournal) -> None:
+def test_a_document_is_found_by_its_subject_key_and_its_content(journal: Journal) -> None:
     older, newer = (a_submission("a", api_version=version) for version in ("1", "1.2"))
     journal.accept([newer, older], a_receipt())
     journal.accept([a_submission("a", api_version="1", scope="s")], a_receipt())
@@ -502,7 +496,7 @@ def test_a_document_is_found_by_its_subject_key_and_its_content(journal: SqlJour
     assert journal.document_of("plan-1", "unknown") is None
 
 
-def test_entries_come_newest_first_without_bodies(journal: SqlJournal) -> None:
+def test_entries_come_newest_first_without_bodies(journal: Journal) -> None:
     journal.accept([an_event("a"), a_submission("p")], a_receipt())
     page = journal.entries()
     assert [(entry.position, entry.kind, entry.body) for entry in page.items] == [
@@ -513,7 +507,7 @@ def test_entries_come_newest_first_without_bodies(journal: SqlJournal) -> None:
 
 
 def test_pages_of_entries_neither_repeat_nor_lose_any_while_documents_come(
-    journal: SqlJournal,
+    journal: Journal,
 ) -> None:
     journal.accept([an_event(str(n)) for n in range(7)], a_receipt())
     seen: list[int] = []
@@ -528,7 +522,7 @@ def test_pages_of_entries_neither_repeat_nor_lose_any_while_documents_come(
     assert seen == [7, 6, 5, 4, 3, 2, 1]
 
 
-def test_entries_are_filtered_by_state_and_kind_with_their_total(journal: SqlJournal) -> None:
+def test_entries_are_filtered_by_state_and_kind_with_their_total(journal: Journal) -> None:
     journal.accept([an_event("a"), a_submission("p"), an_event("b"), an_event("c")], a_receipt())
     journal.settle([1, 2], FAILED, "why")
     failed = journal.entries(state=FAILED, limit=1)
@@ -541,18 +535,18 @@ def test_entries_are_filtered_by_state_and_kind_with_their_total(journal: SqlJou
 
 
 @pytest.mark.parametrize("cursor", ["", "x", "MQ", "é", "WyJydW5zIiwxXQ", "W10", "bnVsbA", "=" * 9])
-def test_a_cursor_from_elsewhere_is_refused(journal: SqlJournal, cursor: str) -> None:
+def test_a_cursor_from_elsewhere_is_refused(journal: Journal, cursor: str) -> None:
     with pytest.raises(InvalidReference):
         journal.entries(cursor=cursor)
 
 
 @pytest.mark.parametrize("limit", [0, -1, 1_001])
-def test_a_limit_out_of_range_is_refused(journal: SqlJournal, limit: int) -> None:
+def test_a_limit_out_of_range_is_refused(journal: Journal, limit: int) -> None:
     with pytest.raises(ValueError, match="limit"):
         journal.entries(limit=limit)
 
 
-def test_the_summary_counts_distinct_documents(journal: SqlJournal) -> None:
+def test_the_summary_counts_distinct_documents(journal: Journal) -> None:
     journal.accept([an_event(str(n)) for n in range(10)], a_receipt())
     journal.accept([an_event(str(n)) for n in range(10)], a_receipt())
     journal.settle([1], WAITING)
@@ -564,7 +558,7 @@ def test_the_summary_counts_distinct_documents(journal: SqlJournal) -> None:
 def test_the_summary_follows_documents_that_another_process_takes_settles_and_removes(
     engine: sa.Engine,
 ) -> None:
-    asked, other = SqlJournal(engine), SqlJournal(engine)
+    asked, other = Journal(engine), Journal(engine)
     other.accept([a_submission("p"), *(an_event(str(n)) for n in range(5))], a_receipt())
     assert asked.summary() == JournalSummary(6, waiting=0, pending=6, projected=0, failed=0)
     other.settle(range(1, 6), PROJECTED)
@@ -576,7 +570,7 @@ def test_the_summary_follows_documents_that_another_process_takes_settles_and_re
     other.settle([6], FAILED)
     assert (
         asked.statistics().documents
-        == SqlJournal(engine).statistics().documents
+        == Journal(engine).statistics().documents
         == {
             (PLAN, PROJECTED): 1,
             (EVENT, PROJECTED): 3,
@@ -586,7 +580,7 @@ def test_the_summary_follows_documents_that_another_process_takes_settles_and_re
     )
 
 
-def test_the_backlog_is_as_old_as_the_pending_document_that_came_first(journal: SqlJournal) -> None:
+def test_the_backlog_is_as_old_as_the_pending_document_that_came_first(journal: Journal) -> None:
     assert journal.backlog() == Backlog(0, None)
     for number in range(4):
         journal.accept([an_event(str(number))], a_receipt(received_at=100 + number))
@@ -596,7 +590,7 @@ def test_the_backlog_is_as_old_as_the_pending_document_that_came_first(journal: 
     assert journal.backlog() == Backlog(0, None)
 
 
-def test_a_setting_is_kept_and_replaced(journal: SqlJournal) -> None:
+def test_a_setting_is_kept_and_replaced(journal: Journal) -> None:
     assert journal.get_meta("epoch") is None
     journal.set_meta("epoch", "1")
     journal.set_meta("epoch", "2")
@@ -608,7 +602,7 @@ def test_a_setting_is_kept_and_replaced(journal: SqlJournal) -> None:
 
 
 def test_a_setting_is_replaced_where_it_is_still_the_one_that_was_read(
-    journal: SqlJournal,
+    journal: Journal,
 ) -> None:
     assert not journal.replace_meta("rebuild", "none", "wanted")
     assert journal.get_meta("rebuild") is None
@@ -620,7 +614,7 @@ def test_a_setting_is_replaced_where_it_is_still_the_one_that_was_read(
     assert journal.get_meta("rebuild") == "first 1"
 
 
-def test_of_threads_that_have_read_one_value_one_replaces_it(journal: SqlJournal) -> None:
+def test_of_threads_that_have_read_one_value_one_replaces_it(journal: Journal) -> None:
     journal.set_meta("rebuild", "none")
     with ThreadPoolExecutor(8) as threads:
         names = [f"process {number}" for number in range(8)]
@@ -634,21 +628,21 @@ def test_of_threads_that_have_read_one_value_one_replaces_it(journal: SqlJournal
 def test_a_note_is_read_without_a_journal_being_made(engine: sa.Engine) -> None:
     assert read_meta(engine, "epoch") is None
     assert sa.inspect(engine).get_table_names() == []
-    SqlJournal(engine).set_meta("epoch", "1")
+    Journal(engine).set_meta("epoch", "1")
     assert (read_meta(engine, "epoch"), read_meta(engine, "other")) == ("1", None)
 
 
 def test_a_journal_has_an_id_of_its_own_for_ever(engine: sa.Engine) -> None:
-    journal = SqlJournal(engine)
+    journal = Journal(engine)
     assert len(journal.id) == 32
-    assert SqlJournal(engine).id == journal.id
-    assert SqlJournal(open_database("sqlite://")).id != journal.id
+    assert Journal(engine).id == journal.id
+    assert Journal(open_database("sqlite://")).id != journal.id
 
 
 # --- verify --------------------------------------------------------------------------------------
 
 
-def test_an_intact_journal_has_nothing_to_report(journal: SqlJournal) -> None:
+def test_an_intact_journal_has_nothing_to_report(journal: Journal) -> None:
     journal.accept([an_event(str(n)) for n in range(120)], a_receipt())
     assert journal.verify() == ()
 
@@ -663,7 +657,7 @@ def test_an_intact_journal_has_nothing_to_report(journal: SqlJournal) -> None:
     ],
 )
 def test_a_damaged_body_is_reported(
-    journal: SqlJournal, engine: sa.Engine, change: dict[str, object], complaint: str
+    journal: Journal, engine: sa.Engine, change: dict[str, object], complaint: str
 ) -> None:
     damaged = an_event("b")
     journal.accept([an_event("a"), damaged, an_event("c")], a_receipt())
@@ -677,7 +671,7 @@ def test_a_damaged_body_is_reported(
 
 
 def test_a_body_that_cannot_be_inflated_is_an_error_that_names_its_document(
-    journal: SqlJournal, engine: sa.Engine
+    journal: Journal, engine: sa.Engine
 ) -> None:
     journal.accept([an_event("a")], a_receipt())
     with engine.begin() as connection:
@@ -701,7 +695,7 @@ def test_a_body_that_cannot_be_inflated_is_an_error_that_names_its_document(
     ],
 )
 def test_rows_that_contradict_each_other_are_reported(
-    journal: SqlJournal, engine: sa.Engine, statement: str, complaint: str
+    journal: Journal, engine: sa.Engine, statement: str, complaint: str
 ) -> None:
     journal.accept([an_event("a"), an_event("b"), an_event("c")], a_receipt("raw"))
     with engine.begin() as connection:
@@ -713,7 +707,7 @@ def test_rows_that_contradict_each_other_are_reported(
 
 def test_rows_without_their_document_are_reported(file_url: str) -> None:
     engine = open_database(file_url)
-    journal = SqlJournal(engine)
+    journal = Journal(engine)
     journal.accept([an_event("a"), an_event("b")], a_receipt("raw"))
     journal.close()
     path = str(engine.url.database)
@@ -730,7 +724,7 @@ def test_rows_without_their_document_are_reported(file_url: str) -> None:
 
 def test_the_file_itself_is_checked(file_url: str) -> None:
     engine = open_database(file_url)
-    journal = SqlJournal(engine)
+    journal = Journal(engine)
     journal.accept([an_event(str(n)) for n in range(50)], a_receipt())
     journal.close()
     path = str(engine.url.database)
@@ -745,7 +739,7 @@ def test_the_file_itself_is_checked(file_url: str) -> None:
     journal.close()
 
 
-def test_a_check_tells_how_far_it_is(journal: SqlJournal) -> None:
+def test_a_check_tells_how_far_it_is(journal: Journal) -> None:
     journal.accept([an_event(str(n)) for n in range(120)], a_receipt())
     told: list[tuple[int, int]] = []
     journal.verify(lambda done, total: told.append((done, total)))
@@ -754,7 +748,7 @@ def test_a_check_tells_how_far_it_is(journal: SqlJournal) -> None:
 
 def test_a_missing_body_is_reported(file_url: str) -> None:
     engine = open_database(file_url)
-    journal = SqlJournal(engine)
+    journal = Journal(engine)
     journal.accept([an_event("a"), an_event("b")], a_receipt())
     with engine.connect() as connection:
         connection.exec_driver_sql("ROLLBACK")
@@ -770,7 +764,7 @@ def test_a_missing_body_is_reported(file_url: str) -> None:
 # --- several writers -----------------------------------------------------------------------------
 
 
-def test_threads_accept_at_the_same_time(journal: SqlJournal) -> None:
+def test_threads_accept_at_the_same_time(journal: Journal) -> None:
     def accept(worker: int) -> list[int]:
         mine: list[int] = []
         for number in range(25):
@@ -802,7 +796,7 @@ def test_two_processes_accept_at_the_same_time(shared_url: str) -> None:
     positions = {int(position) for lines in printed for position in lines}
     assert len(positions) == 300
 
-    journal = SqlJournal(open_database(shared_url))
+    journal = Journal(open_database(shared_url))
     assert set(journal.states(positions)) == positions
     assert journal.verify() == ()
     journal.close()
@@ -821,7 +815,7 @@ def test_acknowledged_documents_survive_a_killed_process(shared_url: str, seed: 
     writer.stdout.close()
     assert writer.wait() == -signal.SIGKILL
 
-    journal = SqlJournal(open_database(shared_url))
+    journal = Journal(open_database(shared_url))
     for number, position in enumerate(positions):
         document = journal.document(position)
         assert document is not None
@@ -832,14 +826,14 @@ def test_acknowledged_documents_survive_a_killed_process(shared_url: str, seed: 
 
 
 def test_everything_is_there_after_a_restart(shared_url: str) -> None:
-    journal = SqlJournal(open_database(shared_url))
+    journal = Journal(open_database(shared_url))
     journal.accept([a_submission("p"), an_event("e")], a_receipt("raw"))
     journal.settle([2], WAITING, "its plan has not come")
     journal.set_meta("epoch", "7")
     journal.close()
     journal.close()
 
-    again = SqlJournal(open_database(shared_url))
+    again = Journal(open_database(shared_url))
     assert again.summary() == JournalSummary(2, 1, 1, 0, 0)
     assert [document.position for document in again.recall("raw", "")] == [1, 2]
     assert again.get_meta("epoch") == "7"
@@ -861,7 +855,7 @@ def test_acknowledged_documents_survive_a_killed_server(seed: int) -> None:
         assert writer.wait() == 1  # it was told that the journal is away
 
         server.start()
-        journal = SqlJournal(open_database(server.url))
+        journal = Journal(open_database(server.url))
         for number, position in enumerate(positions):
             document = journal.document(position)
             assert document is not None
@@ -875,7 +869,7 @@ def test_the_same_documents_from_two_processes_are_stored_once(shared_url: str) 
     printed = [writer.communicate()[0].split() for writer in writers]
     assert printed[0] == printed[1]
     engine = open_database(shared_url)
-    journal = SqlJournal(engine)
+    journal = Journal(engine)
     assert journal.summary().received == stored_bodies(engine) == 150
     assert {len(journal.receipts(int(position))) for position in printed[0]} == {2}
     assert journal.verify() == ()
@@ -884,7 +878,7 @@ def test_the_same_documents_from_two_processes_are_stored_once(shared_url: str) 
 
 def test_a_reader_that_remembers_the_last_position_misses_none(shared_url: str) -> None:
     """Documents of several processes become visible in the order of their positions."""
-    journal = SqlJournal(open_database(shared_url))
+    journal = Journal(open_database(shared_url))
     writers = [start_writer(shared_url, name, 120) for name in ("one", "two", "three")]
     engine = open_database(shared_url)
     seen: list[int] = []
@@ -908,7 +902,7 @@ def test_a_reader_that_remembers_the_last_position_misses_none(shared_url: str) 
 
 def test_threads_share_transactions(shared_url: str) -> None:
     engine = open_database(shared_url)
-    journal = SqlJournal(engine)
+    journal = Journal(engine)
     commits: list[object] = []
     event.listen(engine, "commit", commits.append)
     with ThreadPoolExecutor(16) as pool:
@@ -925,7 +919,7 @@ def test_threads_share_transactions(shared_url: str) -> None:
 
 
 def test_repeats_and_first_receipts_in_one_transaction_keep_apart(engine: sa.Engine) -> None:
-    SqlJournal(engine)
+    Journal(engine)
     old, new = an_event("old"), an_event("new")
     with engine.begin() as connection:
         assert record(connection, [packed((old,), a_receipt("r1", 1))]) == [(1,)]
@@ -938,7 +932,7 @@ def test_repeats_and_first_receipts_in_one_transaction_keep_apart(engine: sa.Eng
             packed((new,), a_receipt("r2", 6)),
         ]
         assert record(connection, requests) == [(1,), (2, 1), (2,), (), (2,)]
-    journal = SqlJournal(engine)
+    journal = Journal(engine)
     assert [receipt.received_at for receipt in journal.receipts(1)] == [1, 2, 3]
     assert [receipt.received_at for receipt in journal.receipts(2)] == [3, 4, 6]
     assert [found.position for found in journal.recall("r2", "")] == [2]
@@ -952,7 +946,7 @@ def test_repeats_and_first_receipts_in_one_transaction_keep_apart(engine: sa.Eng
 
 def test_one_projector_works_at_a_time(server_url: str) -> None:
     with schema_on(server_url) as url:
-        one, other = SqlJournal(open_database(url)), SqlJournal(open_database(url))
+        one, other = Journal(open_database(url)), Journal(open_database(url))
         entered = threading.Event()
 
         def project() -> None:
@@ -975,7 +969,7 @@ def test_a_projector_that_waits_too_long_gives_up(
 ) -> None:
     monkeypatch.setattr(locks, "_LOCK_SECONDS", 0.05)
     with schema_on(server_url) as url:
-        one, other = SqlJournal(open_database(url)), SqlJournal(open_database(url))
+        one, other = Journal(open_database(url)), Journal(open_database(url))
         with one.projecting(), pytest.raises(JournalUnavailable, match="another process"):
             other.projecting().__enter__()
         with other.projecting():
@@ -1029,7 +1023,7 @@ def test_the_doctor_asks_the_database(server_url: str) -> None:
 # --- size ----------------------------------------------------------------------------------------
 
 
-def test_size_and_age_are_told(journal: SqlJournal) -> None:
+def test_size_and_age_are_told(journal: Journal) -> None:
     empty = journal.size()
     assert (empty.oldest, empty.newest) == (None, None)
     journal.accept([an_event(random.Random(1).randbytes(400_000).hex())], a_receipt(received_at=5))
@@ -1045,7 +1039,7 @@ def test_size_and_age_are_told(journal: SqlJournal) -> None:
 
 def test_a_full_disk_refuses_documents_until_there_is_room_again(file_url: str) -> None:
     engine = open_database(file_url)
-    journal = SqlJournal(engine)
+    journal = Journal(engine)
     journal.accept([an_event("small")], a_receipt("raw"))
     room = {"pages": 0}
 
@@ -1073,7 +1067,7 @@ def test_a_database_that_another_process_holds_is_unavailable_and_then_works(
 ) -> None:
     monkeypatch.setattr(opening, "_BUSY_MILLISECONDS", 20)
     engine = open_database(file_url)
-    journal = SqlJournal(engine)
+    journal = Journal(engine)
     other = sqlite3.connect(str(engine.url.database), isolation_level=None)
     other.execute("BEGIN IMMEDIATE")
     with pytest.raises(JournalUnavailable, match="locked"):
@@ -1088,7 +1082,7 @@ def test_a_database_that_another_process_holds_is_unavailable_and_then_works(
 def test_a_lock_that_passes_is_waited_for(file_url: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(opening, "_BUSY_MILLISECONDS", 1)
     engine = open_database(file_url)
-    journal = SqlJournal(engine)
+    journal = Journal(engine)
     other = sqlite3.connect(str(engine.url.database), isolation_level=None)
     other.execute("BEGIN IMMEDIATE")
     tries: list[str] = []
@@ -1108,7 +1102,7 @@ def test_a_lock_that_passes_is_waited_for(file_url: str, monkeypatch: pytest.Mon
 
 def test_a_damaged_file_is_unavailable_with_a_reason(file_url: str) -> None:
     engine = open_database(file_url)
-    journal = SqlJournal(engine)
+    journal = Journal(engine)
     journal.accept([an_event(str(n)) for n in range(500)], a_receipt())
     journal.close()
     path = Path(str(engine.url.database))
@@ -1125,7 +1119,7 @@ def test_a_damaged_file_is_unavailable_with_a_reason(file_url: str) -> None:
 
 def test_no_question_walks_the_whole_journal(file_url: str) -> None:
     engine = open_database(file_url)
-    journal = SqlJournal(engine)
+    journal = Journal(engine)
     journal.accept([a_submission("p"), an_event("e")], a_receipt("raw"))
     with recorded_plans(engine) as lines:
         journal.pending(10, COMMAND)
@@ -1148,7 +1142,7 @@ def test_no_question_walks_the_whole_journal(file_url: str) -> None:
 
 def test_statistics_that_were_asked_for_before_do_not_walk_the_journal(file_url: str) -> None:
     engine = open_database(file_url)
-    journal = SqlJournal(engine)
+    journal = Journal(engine)
     journal.accept([an_event(str(n)) for n in range(500)], a_receipt())
     journal.settle(range(1, 501), PROJECTED)
     with engine.begin() as connection:
@@ -1187,10 +1181,10 @@ def test_statistics_that_were_asked_for_before_do_not_walk_the_journal(file_url:
     ],
 )
 def test_a_plan_costs_its_own_documents(
-    file_url: str, ask: Callable[[SqlJournal], object], seek: str
+    file_url: str, ask: Callable[[Journal], object], seek: str
 ) -> None:
     engine = open_database(file_url)
-    journal = SqlJournal(engine)
+    journal = Journal(engine)
     journal.accept([a_submission("p")], a_receipt())
     with recorded_plans(engine) as lines:
         ask(journal)
@@ -1212,7 +1206,7 @@ def test_a_plan_costs_its_own_documents(
 )
 def test_the_summary_always_adds_up(steps: list[tuple[str, int, DocumentState]]) -> None:
     engine = open_database("sqlite://")
-    journal = SqlJournal(engine)
+    journal = Journal(engine)
     expected: dict[str, DocumentState] = {}
     positions: dict[str, int] = {}
     for action, number, state in steps:

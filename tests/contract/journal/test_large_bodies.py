@@ -17,10 +17,10 @@ from api.console.backup_file import read_backup, write_backup
 from graph_model.errors import ConfigurationError, JournalUnavailable
 from graph_model.stores.bodies import LargeBodies, S3Bodies, open_bodies
 from graph_model.stores.database import open_database
-from graph_model.stores.journal import SqlJournal
+from graph_model.stores.documents import Submission
+from graph_model.stores.journal import Journal
 from graph_model.stores.journal.large_bodies import MARK, keep_large
 from graph_model.stores.journal.tables import bodies
-from graph_model.stores.protocols import Submission
 from pipeline.journal.documents import read_rows
 from tests.aws import Aws, moto_server
 from tests.contract.submissions import a_receipt, a_submission
@@ -67,7 +67,7 @@ def rows_of(engine: sa.Engine) -> dict[str, bytes]:
 def test_a_large_body_lies_in_the_store_and_a_small_one_in_the_database(
     kept: sa.Engine, store: S3Bodies
 ) -> None:
-    journal = SqlJournal(kept)
+    journal = Journal(kept)
     one, other = large("large"), small("small")
     positions = journal.accept([one, other], a_receipt())
     assert names_of(store) == {one.content_hash}
@@ -80,7 +80,7 @@ def test_a_large_body_lies_in_the_store_and_a_small_one_in_the_database(
 
 
 def test_a_repeat_is_known_and_puts_nothing_else(kept: sa.Engine, store: S3Bodies) -> None:
-    journal = SqlJournal(kept)
+    journal = Journal(kept)
     (first,) = journal.accept([large("x")], a_receipt())
     (second,) = journal.accept([large("x")], a_receipt())
     (third,) = journal.accept([large("x", scope="other")], a_receipt())
@@ -89,7 +89,7 @@ def test_a_repeat_is_known_and_puts_nothing_else(kept: sa.Engine, store: S3Bodie
 
 
 def test_the_body_goes_with_the_last_document_that_has_it(kept: sa.Engine, store: S3Bodies) -> None:
-    journal = SqlJournal(kept)
+    journal = Journal(kept)
     (first,) = journal.accept([large("x")], a_receipt())
     (second,) = journal.accept([large("x", scope="other")], a_receipt())
     journal.conclude((), [first])
@@ -103,7 +103,7 @@ def test_the_body_goes_with_the_last_document_that_has_it(kept: sa.Engine, store
 def test_an_object_that_is_gone_is_damage_of_its_document_alone(
     kept: sa.Engine, store: S3Bodies
 ) -> None:
-    journal = SqlJournal(kept)
+    journal = Journal(kept)
     positions = journal.accept([large("x"), large("y")], a_receipt())
     store.remove([large("x").content_hash])
     damaged, whole = journal.documents(positions)
@@ -113,7 +113,7 @@ def test_an_object_that_is_gone_is_damage_of_its_document_alone(
 
 
 def test_an_object_in_the_place_of_another_is_damage(kept: sa.Engine, store: S3Bodies) -> None:
-    journal = SqlJournal(kept)
+    journal = Journal(kept)
     (position,) = journal.accept([large("x")], a_receipt())
     name, other = large("x").content_hash, store.get(large("x").content_hash)
     assert other is not None
@@ -190,7 +190,7 @@ def failing(aws: Aws, engine: sa.Engine) -> Failing:
 def test_without_the_store_large_documents_are_refused_and_small_ones_taken(
     engine: sa.Engine, failing: Failing
 ) -> None:
-    journal = SqlJournal(engine)
+    journal = Journal(engine)
     failing.failing = True
     with pytest.raises(JournalUnavailable, match="store of large bodies"):
         journal.accept([large("x")], a_receipt())
@@ -203,7 +203,7 @@ def test_a_body_outlives_its_row_while_the_store_is_away_and_goes_then(
     engine: sa.Engine, failing: Failing
 ) -> None:
     seconds = [0.0]
-    journal = SqlJournal(engine, clock=lambda: seconds[0])
+    journal = Journal(engine, clock=lambda: seconds[0])
     (position,) = journal.accept([large("x")], a_receipt())
     failing.failing = True
     journal.conclude((), [position])
@@ -219,7 +219,7 @@ def test_a_store_that_is_away_is_asked_less_and_less_often_and_logged_once(
     engine: sa.Engine, failing: Failing, caplog: pytest.LogCaptureFixture
 ) -> None:
     seconds = [0.0]
-    journal = SqlJournal(engine, clock=lambda: seconds[0])
+    journal = Journal(engine, clock=lambda: seconds[0])
     (position,) = journal.accept([large("x")], a_receipt())
     failing.failing_removals = True
     journal.conclude((), [position])
@@ -237,7 +237,7 @@ def test_a_store_that_is_away_is_asked_less_and_less_often_and_logged_once(
 def test_documents_are_taken_while_the_store_is_slow_to_remove(
     engine: sa.Engine, failing: Failing
 ) -> None:
-    journal = SqlJournal(engine)
+    journal = Journal(engine)
     gate = Gate()
     (position,) = journal.accept([large("x")], a_receipt())
     failing.before_removal = gate
@@ -260,7 +260,7 @@ def test_a_body_that_comes_back_while_it_is_removed_waits_for_that_and_is_put_ag
     engine: sa.Engine, failing: Failing
 ) -> None:
     """The request finds the object there, which goes before the request has a row."""
-    journal = SqlJournal(engine)
+    journal = Journal(engine)
     gate = Gate()
     (position,) = journal.accept([large("x")], a_receipt())
     failing.before_removal = gate
@@ -281,9 +281,9 @@ def test_a_removal_of_another_service_is_waited_for(engine: sa.Engine, failing: 
         pytest.skip("one process serves one folder")
     other_engine = sa.create_engine(engine.url)
     other_engine = other_engine.execution_options(**engine.get_execution_options())
-    journal = SqlJournal(engine)
+    journal = Journal(engine)
     keep_large(other_engine, LargeBodies(failing, ABOVE))
-    other = SqlJournal(other_engine)
+    other = Journal(other_engine)
     gate = Gate()
     (position,) = journal.accept([large("x")], a_receipt())
     failing.before_removal = gate
@@ -306,7 +306,7 @@ def test_a_removal_of_another_service_is_waited_for(engine: sa.Engine, failing: 
 def test_a_document_that_comes_back_before_its_body_was_removed_has_one(
     engine: sa.Engine, failing: Failing
 ) -> None:
-    journal = SqlJournal(engine)
+    journal = Journal(engine)
     (position,) = journal.accept([large("x")], a_receipt())
     failing.failing_removals = True
     journal.conclude((), [position])
@@ -321,7 +321,7 @@ def test_a_document_that_comes_back_before_its_body_was_removed_has_one(
 def test_a_removal_that_ends_after_the_objects_and_before_its_commit_loses_nothing(
     engine: sa.Engine, failing: Failing
 ) -> None:
-    journal = SqlJournal(engine)
+    journal = Journal(engine)
     (position,) = journal.accept([large("x")], a_receipt())
     failing.after_removal = crash
     with pytest.raises(KeyboardInterrupt):
@@ -339,7 +339,7 @@ def test_a_body_that_is_removed_between_put_and_row_is_put_again(
     engine: sa.Engine, failing: Failing
 ) -> None:
     """A request finds the object there; before its transaction another one removes it."""
-    journal = SqlJournal(engine)
+    journal = Journal(engine)
     (position,) = journal.accept([large("x")], a_receipt())
     failing.before_rows = lambda: journal.conclude((), [position])
     (again,) = journal.accept([large("x", scope="other")], a_receipt())
@@ -351,7 +351,7 @@ def test_a_body_that_is_removed_between_put_and_row_is_put_again(
 def test_a_crash_between_put_and_row_leaves_an_object_that_a_check_names(
     engine: sa.Engine, failing: Failing, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    journal = SqlJournal(engine)
+    journal = Journal(engine)
     failing.before_rows = crash
     with pytest.raises(KeyboardInterrupt):
         journal.accept([large("x")], a_receipt())
@@ -365,7 +365,7 @@ def test_a_crash_between_put_and_row_leaves_an_object_that_a_check_names(
 
 
 def test_writers_and_removers_at_once_lose_no_body(kept: sa.Engine) -> None:
-    journal = SqlJournal(kept)
+    journal = Journal(kept)
     wrong: list[BaseException] = []
 
     def work(scope: str) -> None:
@@ -392,19 +392,19 @@ def test_a_journal_with_bodies_elsewhere_is_not_opened_without_the_setting(
     file = tmp_path / "headwater.db"
     first = open_database(file)
     keep_large(first, LargeBodies(store, ABOVE))
-    SqlJournal(first).accept([large("x")], a_receipt())
+    Journal(first).accept([large("x")], a_receipt())
     first.dispose()
     plain = open_database(file)
     with pytest.raises(ConfigurationError, match=f"set HEADWATER_BODIES={store.place}"):
-        SqlJournal(plain)
+        Journal(plain)
     plain.dispose()
     elsewhere = open_bodies(f"s3://{aws.bucket()}", client=aws.client("s3"))
     other = open_database(file)
     keep_large(other, LargeBodies(elsewhere, ABOVE))
     with pytest.raises(ConfigurationError, match="copy all objects there first"):
-        SqlJournal(other)
+        Journal(other)
     copy(aws, store, elsewhere)
-    journal = SqlJournal(other)
+    journal = Journal(other)
     assert journal.documents_of("x")[0].body == large("x").body
     other.dispose()
 
@@ -419,7 +419,7 @@ def copy(aws: Aws, source: S3Bodies, target: S3Bodies) -> None:
 def test_a_backup_holds_the_bodies_and_comes_back_into_any_journal(
     kept: sa.Engine, store: S3Bodies, aws: Aws, tmp_path: Path
 ) -> None:
-    SqlJournal(kept).accept([large("x"), small("y")], a_receipt())
+    Journal(kept).accept([large("x"), small("y")], a_receipt())
     file = tmp_path / "backup.gz"
     write_backup(kept, file, lambda: 1_700_000_000_000, lambda _done, _total: None)
     plain, other = open_database("sqlite://"), open_database("sqlite://")
@@ -427,7 +427,7 @@ def test_a_backup_holds_the_bodies_and_comes_back_into_any_journal(
     keep_large(other, LargeBodies(elsewhere, ABOVE))
     for target in (plain, other):
         read_backup(target, file, {}, replace=False, progress=lambda _done, _total: None)
-        journal = SqlJournal(target)
+        journal = Journal(target)
         assert journal.documents_of("x")[0].body == large("x").body
         assert journal.verify() == ()
         target.dispose()
@@ -439,7 +439,7 @@ def test_the_rebuild_on_spark_reads_the_bodies_where_they_lie(
 ) -> None:
     for name, value in aws.environment.items():
         monkeypatch.setenv(name, value)
-    SqlJournal(kept).accept([large("x"), small("y")], a_receipt())
+    Journal(kept).accept([large("x"), small("y")], a_receipt())
     query = sa.text(
         "SELECT d.position, d.kind, b.api_version, d.plan_id, d.scope, d.content_hash,"
         " d.received_at, b.packed FROM journal_documents d"

@@ -15,9 +15,9 @@ from sqlalchemy import event
 
 from graph_model.errors import JournalUnavailable
 from graph_model.stores.database import open_database, opening
-from graph_model.stores.journal import SqlJournal
+from graph_model.stores.journal import Journal
 from graph_model.stores.journal.arrivals import Packed, Repeat
-from graph_model.stores.journal.intake_check import IntakeCheck, WriteTrial, attempt_at
+from graph_model.stores.journal.intake import IntakeCheck, WriteTrial, attempt_at
 from tests.contract.submissions import a_receipt, a_submission, an_event
 
 
@@ -27,11 +27,11 @@ def file_url(tmp_path: Path) -> str:
 
 
 @pytest.fixture
-def journal(engine: sa.Engine) -> SqlJournal:
-    return SqlJournal(engine)
+def journal(engine: sa.Engine) -> Journal:
+    return Journal(engine)
 
 
-def takes(journal: SqlJournal) -> bool:
+def takes(journal: Journal) -> bool:
     try:
         journal.ensure_taking()
     except JournalUnavailable:
@@ -46,7 +46,7 @@ def many(count: int) -> list[str]:
 # --- an attempt leaves nothing -------------------------------------------------------------------
 
 
-def test_an_attempt_leaves_no_document_and_takes_no_position(journal: SqlJournal) -> None:
+def test_an_attempt_leaves_no_document_and_takes_no_position(journal: Journal) -> None:
     journal.accept([an_event("a")], a_receipt("raw"))
     before = journal.summary()
     journal._attempt(WriteTrial())
@@ -57,7 +57,7 @@ def test_an_attempt_leaves_no_document_and_takes_no_position(journal: SqlJournal
         assert journal.accept([an_event("b")], a_receipt()) == (2,)
 
 
-def test_an_attempt_at_a_refused_document_leaves_nothing_either(journal: SqlJournal) -> None:
+def test_an_attempt_at_a_refused_document_leaves_nothing_either(journal: Journal) -> None:
     for request in (
         Packed((a_submission("x"),), (b"",), a_receipt("raw")),
         Repeat("", a_receipt("raw")),
@@ -90,7 +90,7 @@ def no_room(engine: sa.Engine, spare: int = 0) -> Iterator[None]:
 
 def test_a_full_disk_is_seen_before_a_document_is_refused(file_url: str) -> None:
     engine = open_database(file_url)
-    journal = SqlJournal(engine)
+    journal = Journal(engine)
     with no_room(engine):
         assert not takes(journal)
         with pytest.raises(JournalUnavailable, match="no space left"):
@@ -101,7 +101,7 @@ def test_a_full_disk_is_seen_before_a_document_is_refused(file_url: str) -> None
 
 def test_a_refusal_counts_until_there_is_room_for_the_refused_document(file_url: str) -> None:
     engine = open_database(file_url)
-    journal = SqlJournal(engine)
+    journal = Journal(engine)
     large = an_event(random.Random(1).randbytes(300_000).hex())
     with no_room(engine, spare=40):  # enough for the attempt of one that nobody sent
         assert takes(journal)
@@ -115,7 +115,7 @@ def test_a_refusal_counts_until_there_is_room_for_the_refused_document(file_url:
 
 def test_a_document_that_passes_ends_a_refusal(file_url: str) -> None:
     engine = open_database(file_url)
-    journal = SqlJournal(engine)
+    journal = Journal(engine)
     large = an_event(random.Random(1).randbytes(300_000).hex())
     with no_room(engine, spare=40):
         with pytest.raises(JournalUnavailable):
@@ -130,7 +130,7 @@ def test_a_database_that_another_process_holds_takes_nothing(
 ) -> None:
     monkeypatch.setattr(opening, "_BUSY_MILLISECONDS", 20)
     engine = open_database(file_url)
-    journal = SqlJournal(engine)
+    journal = Journal(engine)
     other = sqlite3.connect(str(engine.url.database), isolation_level=None)
     other.execute("BEGIN IMMEDIATE")
     assert not takes(journal)
@@ -142,7 +142,7 @@ def test_a_database_that_another_process_holds_takes_nothing(
 
 def test_a_file_that_may_not_be_written_takes_nothing(file_url: str) -> None:
     engine = open_database(file_url)
-    journal = SqlJournal(engine)
+    journal = Journal(engine)
 
     def forbid(connection: sqlite3.Connection, *_: object) -> None:
         connection.execute("PRAGMA query_only = ON")
@@ -166,7 +166,7 @@ def set_read_only(url: str, word: str) -> None:
 
 def test_a_server_that_is_read_only_takes_nothing(server_url: str) -> None:
     engine = open_database(server_url)
-    journal = SqlJournal(engine)
+    journal = Journal(engine)
     assert takes(journal)
     set_read_only(server_url, "on")
     engine.dispose()
@@ -211,10 +211,10 @@ def test_a_damaged_page_that_documents_need_is_seen_before_one_is_refused(
     file_url: str, tmp_path: Path, name: str
 ) -> None:
     engine = open_database(file_url)
-    SqlJournal(engine).accept([an_event(text) for text in many(300)], a_receipt("raw"))
+    Journal(engine).accept([an_event(text) for text in many(300)], a_receipt("raw"))
     engine.dispose()
     damage(tmp_path / "journal.db", name)
-    journal = SqlJournal(open_database(file_url))
+    journal = Journal(open_database(file_url))
     assert not takes(journal)
     journal.close()
 
@@ -240,7 +240,7 @@ def test_a_document_that_a_damaged_page_refused_is_tried_again_until_one_passes(
     file_url: str, tmp_path: Path
 ) -> None:
     engine = open_database(file_url)
-    SqlJournal(engine).accept([an_event(text) for text in many(3_000)], a_receipt("raw"))
+    Journal(engine).accept([an_event(text) for text in many(3_000)], a_receipt("raw"))
     engine.dispose()
     path = tmp_path / "journal.db"
     index = "sqlite_autoindex_journal_bodies_1"
@@ -248,7 +248,7 @@ def test_a_document_that_a_damaged_page_refused_is_tried_again_until_one_passes(
         with path.open("r+b") as file:
             file.seek((page - 1) * 4096)
             file.write(b"\xa5" * 4096)
-    journal = SqlJournal(open_database(file_url))
+    journal = Journal(open_database(file_url))
     seen = {True: 0, False: 0}
     for text in many(40):
         try:
@@ -264,10 +264,10 @@ def test_a_document_that_a_damaged_page_refused_is_tried_again_until_one_passes(
 
 def test_bytes_that_cannot_be_looked_up_are_a_refusal(file_url: str, tmp_path: Path) -> None:
     engine = open_database(file_url)
-    SqlJournal(engine).accept([an_event("a")], a_receipt("raw"))
+    Journal(engine).accept([an_event("a")], a_receipt("raw"))
     engine.dispose()
     damage(tmp_path / "journal.db", "journal_raw")
-    journal = SqlJournal(open_database(file_url))
+    journal = Journal(open_database(file_url))
     with pytest.raises(JournalUnavailable):
         journal.recall("raw", "")
     assert not takes(journal)

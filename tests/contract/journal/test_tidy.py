@@ -11,7 +11,7 @@ from sqlalchemy.engine import Engine
 
 from graph_model.errors import Unavailable
 from graph_model.stores.database import STEP_PAGES, open_database, tidy
-from graph_model.stores.journal import SqlJournal
+from graph_model.stores.journal import Journal
 from tests.contract.submissions import a_receipt, a_submission
 from tests.waiting import eventually
 
@@ -26,7 +26,7 @@ def pages(engine: Engine, pragma: str) -> int:
         return int(connection.exec_driver_sql(f"PRAGMA {pragma}").scalar_one())
 
 
-def filled(journal: SqlJournal) -> list[int]:
+def filled(journal: Journal) -> list[int]:
     """Bodies that cannot be packed."""
     rng = random.Random(1)
     many = [a_submission(rng.randbytes(BODY // 2).hex()) for _ in range(BODIES)]
@@ -35,7 +35,7 @@ def filled(journal: SqlJournal) -> list[int]:
 
 def test_a_file_gives_pages_back_a_step_at_a_time_while_documents_come(tmp_path: Path) -> None:
     engine = open_database(tmp_path / "headwater.db")
-    journal = SqlJournal(engine)
+    journal = Journal(engine)
     positions = filled(journal)
     assert journal.tidy() is False
     full = pages(engine, "page_count")
@@ -65,7 +65,7 @@ def test_a_file_of_an_older_headwater_keeps_its_pages(tmp_path: Path) -> None:
     with sqlite3.connect(file) as older:
         older.execute("CREATE TABLE something (x)")
     engine = open_database(file)
-    journal = SqlJournal(engine)
+    journal = Journal(engine)
     journal.conclude([], filled(journal))
     assert journal.tidy() is False
     assert pages(engine, "freelist_count") > BODIES
@@ -74,7 +74,7 @@ def test_a_file_of_an_older_headwater_keeps_its_pages(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("engine", ["server"], indirect=True)
 def test_a_table_with_many_dead_rows_is_vacuumed_once(engine: Engine) -> None:
-    journal = SqlJournal(engine)
+    journal = Journal(engine)
     journal.conclude([], filled(journal))
 
     def vacuumed() -> bool:

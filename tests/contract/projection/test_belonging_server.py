@@ -15,8 +15,8 @@ from graph_model.stores.catalogue import SqlGenerations
 from graph_model.stores.catalogue.generations import GENERATION_KEY, _create_schema, _drop_schema
 from graph_model.stores.catalogue.tables import metadata
 from graph_model.stores.database import open_database
-from graph_model.stores.journal import SqlJournal
-from graph_model.stores.protocols import Receipt
+from graph_model.stores.documents import Receipt
+from graph_model.stores.journal import Journal
 from tests.contract.databases import schema_on
 from tests.memory_graph import MemoryGraph
 from tests.projections import elements_of
@@ -29,7 +29,7 @@ class Service:
 
     def __init__(self, url: str, graph: MemoryGraph) -> None:
         self.database = open_database(url)
-        self.journal = SqlJournal(self.database)
+        self.journal = Journal(self.database)
         self.generations = SqlGenerations(self.database, self.journal)
         self.graph = graph
         self.projector = Projector(self.journal, graph, self.generations)

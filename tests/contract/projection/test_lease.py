@@ -21,8 +21,10 @@ from graph_model.projection.projector import Projector, rounds
 from graph_model.projection.runs.window import NONE
 from graph_model.stores.catalogue import SqlGenerations
 from graph_model.stores.database import Database, Lease, Lock, locks, open_database
-from graph_model.stores.journal import SqlJournal
-from graph_model.stores.protocols import CATALOGUE_KEY, FILLING, Graph, Receipt, Submission
+from graph_model.stores.documents import Receipt, Submission
+from graph_model.stores.graph import Graph
+from graph_model.stores.journal import Journal
+from graph_model.stores.protocols import CATALOGUE_KEY, FILLING
 from tests.contract.databases import schema_on
 from tests.memory_graph import MemoryGraph
 from tests.projections import project, submission
@@ -50,7 +52,7 @@ class Process:
     """The parts of one process alone; the graph and the database are shared."""
 
     database: Database
-    journal: SqlJournal
+    journal: Journal
     generations: SqlGenerations
     projector: Projector
 
@@ -85,7 +87,7 @@ class WatchedGraph(MemoryGraph):
 
 def process_on(url: str, graph: Graph) -> Process:
     database = open_database(url)
-    journal = SqlJournal(database)
+    journal = Journal(database)
     generations = SqlGenerations(database, journal)
     projector = Projector(journal, graph, generations, runs=NONE)
     projector.prepare()
@@ -143,7 +145,7 @@ def test_a_lease_whose_session_has_ended_is_another_s(shared: Shared) -> None:
 
 
 def test_nobody_else_asks_for_the_lease_of_a_file(tmp_path: Path) -> None:
-    journal = SqlJournal(open_database(tmp_path / "headwater.db"))
+    journal = Journal(open_database(tmp_path / "headwater.db"))
     assert not journal.lease().is_shared
     assert journal.lease().take()
     assert journal.lease().take()
@@ -318,7 +320,7 @@ def test_however_the_lease_changes_hands_the_projection_is_that_of_one_process(
 
 def starting_on(url: str, graph: Graph) -> Process:
     database = open_database(url)
-    journal = SqlJournal(database)
+    journal = Journal(database)
     generations = SqlGenerations(database, journal)
     projector = Projector(journal, graph, generations, runs=NONE)
     return Process(database, journal, generations, projector)

@@ -32,9 +32,9 @@ from graph_model.projection.runs.window import ALL
 from graph_model.stores.catalogue import SqlCatalogue, SqlGenerations
 from graph_model.stores.database import open_database
 from graph_model.stores.digests import elements_digest
-from graph_model.stores.journal import SqlJournal
+from graph_model.stores.documents import Submission
+from graph_model.stores.journal import Journal
 from graph_model.stores.keys import ID_BYTES, SECRET_BYTES, KeyRequest, SqlKeys, make_key
-from graph_model.stores.protocols import Submission
 from graph_model.stores.roles import Role
 from pipeline.output.loading import load
 from pipeline.output.result import Result, open_files
@@ -77,7 +77,7 @@ class Place:
         folder.mkdir(exist_ok=True)
         self.folder = folder
         self.engine = open_database(folder / "headwater.db")
-        self.journal, self.graph = SqlJournal(self.engine), MemoryGraph()
+        self.journal, self.graph = Journal(self.engine), MemoryGraph()
         self.generations = SqlGenerations(self.engine, self.journal)
         self.projector = Projector(
             self.journal, self.graph, self.generations, producers=FORMATS, runs=ALL
@@ -282,7 +282,7 @@ def test_a_crash_at_any_step_comes_to_the_same() -> None:
 def outcome_of(rounds: list[list[Submission]], step: int) -> object:
     """All elements and rows where each round is killed once, at this step."""
     engine = open_database("sqlite://")
-    journal, graph, fault = SqlJournal(engine), MemoryGraph(), Fault()
+    journal, graph, fault = Journal(engine), MemoryGraph(), Fault()
     generations = SqlGenerations(engine, journal)
 
     def start() -> SmallHeadwater:

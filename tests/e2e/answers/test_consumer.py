@@ -15,8 +15,8 @@ from marshmallow import Schema
 
 from graph_model.producers.spline.documents import EVENT_KIND, PLAN_KIND
 from graph_model.stores.database import open_database
+from graph_model.stores.documents import Receipt, Submission
 from graph_model.stores.keys import ID_BYTES, SECRET_BYTES, KeyRequest, SqlKeys, make_key
-from graph_model.stores.protocols import Receipt, Submission
 from graph_model.stores.roles import Role
 from spark_agent_config.capture.plans.plan_document import execution_plan
 from tests import captures

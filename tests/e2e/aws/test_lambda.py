@@ -32,9 +32,9 @@ from collectors.sqs.queues import Queue
 from graph_model.errors import ConfigurationError, GraphUnavailable, JournalUnavailable
 from graph_model.projection.projector import Projector
 from graph_model.stores.catalogue import SqlGenerations
-from graph_model.stores.journal import SqlJournal
+from graph_model.stores.documents import DocumentState, StoredDocument
+from graph_model.stores.journal import Journal
 from graph_model.stores.keys import ID_BYTES, SECRET_BYTES, KeyRequest, SqlKeys, make_key
-from graph_model.stores.protocols import DocumentState, StoredDocument
 from graph_model.stores.roles import Role
 from tests.aws import Aws, environment_of, moto_server
 from tests.e2e.producer_service import SPLINE_1_2, a_plan, an_event
@@ -86,8 +86,8 @@ class Cloud:
             **more,
         }
 
-    def journal(self) -> SqlJournal:
-        return SqlJournal(open_storage(read_settings(self.environment()), make=True))
+    def journal(self) -> Journal:
+        return Journal(open_storage(read_settings(self.environment()), make=True))
 
     def documents(self) -> tuple[StoredDocument, ...]:
         journal = self.journal()
@@ -263,7 +263,7 @@ def test_a_function_without_its_settings_is_refused(cloud: Cloud) -> None:
 @dataclass
 class Projection:
     graph: MemoryGraph
-    journal: SqlJournal
+    journal: Journal
     project: Project
 
     def run(self, event: Mapping[str, Any], left: TimeLeft = ALL_TIME) -> dict[str, Any]:
@@ -290,7 +290,7 @@ class AwayGraph(MemoryGraph):
 @pytest.fixture
 def projection(cloud: Cloud) -> Iterator[Projection]:
     database = open_storage(read_settings(cloud.environment()), make=True)
-    journal, graph = SqlJournal(database), AwayGraph()
+    journal, graph = Journal(database), AwayGraph()
     generations = SqlGenerations(database, journal)
     queue = Queue(cloud.projection, cloud.aws.client("sqs"))
     project = Project(database, Projector(journal, graph, generations), queue)
@@ -496,12 +496,12 @@ def test_without_the_journal_every_message_comes_again_in_order(
         send(lineage(run_event("a", number)))
     function = take(cloud)
     source = EventSource(cloud.aws, cloud.events)
-    real = SqlJournal.accept
-    monkeypatch.setattr(SqlJournal, "accept", _journal_away)
+    real = Journal.accept
+    monkeypatch.setattr(Journal, "accept", _journal_away)
     for _ in range(2):
         assert source.poll(function) == 3
     assert source.count() == 3
-    monkeypatch.setattr(SqlJournal, "accept", real)
+    monkeypatch.setattr(Journal, "accept", real)
     source.drain(function)
     assert [json.loads(one.body)["eventTime"][-3:] for one in cloud.documents()] == [
         "00Z",

@@ -26,7 +26,7 @@ from aws.accept import make_accept
 from aws.enqueue import make_enqueue
 from aws.parts import deadline
 from aws.take import make_take
-from graph_model.stores.journal import SqlJournal
+from graph_model.stores.journal import Journal
 from tests.aws import Aws, environment_of, moto_server
 from tests.e2e.producer_service import SPLINE_1_2, a_plan
 from tests.killing import Line, in_another_process, lines_of, make_visible
@@ -61,7 +61,7 @@ class Deployment:
     environment: dict[str, str]
 
     def journalled(self) -> list[dict[str, Any]]:
-        journal = SqlJournal(open_storage(read_settings(self.environment), make=True))
+        journal = Journal(open_storage(read_settings(self.environment), make=True))
         found = [json.loads(one.body) for one in journal.documents(range(1, journal.newest() + 1))]
         assert journal.verify() == ()
         journal.close()

@@ -18,12 +18,12 @@ from graph_model.producers.commands import Forget
 from graph_model.projection.projector import Projector
 from graph_model.stores.catalogue import SqlGenerations
 from graph_model.stores.database import open_database
+from graph_model.stores.documents import DocumentState, Receipt
 from graph_model.stores.gremlin.engine.checkpoints import MARK_KEY, EngineCheckpoints, read_mark
 from graph_model.stores.gremlin.engine.server import EmbeddedServer
 from graph_model.stores.gremlin.engine.supervisor import OUT_OF_MEMORY, Supervisor
 from graph_model.stores.gremlin.graph import GremlinGraph, open_graph
-from graph_model.stores.journal import SqlJournal
-from graph_model.stores.protocols import DocumentState, Receipt
+from graph_model.stores.journal import Journal
 from tests.contract.facts_to_write import everything, facts, plan, vertex, whole
 from tests.e2e.service import RunningHeadwater
 from tests.unit.graph_model.producers.commands.test_commands import command
@@ -48,7 +48,7 @@ def engine(gremlin_url: str, tmp_path: Path) -> Iterator[EmbeddedServer]:
 
 
 def test_a_graph_comes_back_from_its_checkpoint(engine: EmbeddedServer, tmp_path: Path) -> None:
-    journal = SqlJournal(open_database(tmp_path / "headwater.db"))
+    journal = Journal(open_database(tmp_path / "headwater.db"))
     graph = open_graph(engine.url)
     written = plan("daily", columns=20, executions=5)
     graph.write(written)
@@ -70,7 +70,7 @@ def test_a_file_that_only_looks_like_a_checkpoint_is_a_rebuild(
     """Its digest is right, so the engine itself has to refuse it."""
     import hashlib
 
-    journal = SqlJournal(open_database(tmp_path / "headwater.db"))
+    journal = Journal(open_database(tmp_path / "headwater.db"))
     graph = open_graph(engine.url)
     graph.write(plan("daily"))
     checkpoints = EngineCheckpoints(engine.folder, graph, journal)
@@ -94,7 +94,7 @@ def test_a_file_that_only_looks_like_a_checkpoint_is_a_rebuild(
 def test_a_full_disk_leaves_the_former_checkpoint_and_the_next_one_finds_room(
     engine: EmbeddedServer, tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
-    journal = SqlJournal(open_database(tmp_path / "headwater.db"))
+    journal = Journal(open_database(tmp_path / "headwater.db"))
     graph = open_graph(engine.url)
     graph.write(plan("daily"))
     checkpoints = EngineCheckpoints(engine.folder, graph, journal)
@@ -122,7 +122,7 @@ def test_a_full_disk_leaves_the_former_checkpoint_and_the_next_one_finds_room(
 def test_a_kill_in_the_middle_of_a_checkpoint_is_harmless(
     engine: EmbeddedServer, tmp_path: Path
 ) -> None:
-    journal = SqlJournal(open_database(tmp_path / "headwater.db"))
+    journal = Journal(open_database(tmp_path / "headwater.db"))
     graph = open_graph(engine.url)
     first = plan("daily")
     graph.write(first)
@@ -165,7 +165,7 @@ class Deployment:
     def __init__(self, engine: EmbeddedServer, folder: Path) -> None:
         self.engine = engine
         self.database = open_database(folder / "headwater.db")
-        self.journal = SqlJournal(self.database)
+        self.journal = Journal(self.database)
         self.generations = SqlGenerations(self.database, self.journal)
         self.graph = open_graph(engine.url)
 

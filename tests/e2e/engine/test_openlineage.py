@@ -13,8 +13,8 @@ from flask.testing import FlaskClient
 
 from graph_model import identity
 from graph_model.projection.projector import Projector
+from graph_model.stores.documents import Submission
 from graph_model.stores.gremlin.graph import GremlinGraph
-from graph_model.stores.protocols import Submission
 from tests.e2e.openlineage.test_applications import both_agents
 from tests.e2e.openlineage.test_hostile import every_page, get
 from tests.e2e.small_client import client_of

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from graph_model.errors import GraphUnavailable
-from graph_model.stores.protocols import DocumentState
+from graph_model.stores.documents import DocumentState
 from tests.e2e.producer_service import (
     NOW,
     OTHER_PLAN_ID,

@@ -14,7 +14,7 @@ from prometheus_client.parser import text_string_to_metric_families
 from api.logs import FIELDS, current_request_id
 from graph_model.errors import JournalUnavailable
 from graph_model.retention.forecast import Forecast, Growth, Measure
-from graph_model.stores.protocols import DocumentState
+from graph_model.stores.documents import DocumentState
 from graph_model.stores.roles import Role
 from tests.e2e.producer_service import (
     OTHER_PLAN_ID,
@@ -98,7 +98,7 @@ def test_a_journal_that_is_away_does_not_take_the_metrics_with_it(
         raise JournalUnavailable("no disk")
 
     assert value(server, "headwater_journal_up") == 1
-    monkeypatch.setattr("graph_model.stores.journal.questions.contents.read_statistics", away)
+    monkeypatch.setattr("graph_model.stores.journal.contents.read_statistics", away)
     assert value(server, "headwater_journal_up") == 0
     assert value(server, "headwater_projection_state", state="ready") == 1
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from graph_model.stores.protocols import DocumentState
+from graph_model.stores.documents import DocumentState
 from tests import captures
 from tests.e2e.producer_service import (
     NOW,

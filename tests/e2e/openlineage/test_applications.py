@@ -16,7 +16,7 @@ from flask.testing import FlaskClient
 from graph_model.facts import ApplicationRow, ExecutionRow
 from graph_model.producers.commands import Command, Forget, submit
 from graph_model.producers.spline.documents import EVENT_KIND, PLAN_KIND
-from graph_model.stores.protocols import Submission
+from graph_model.stores.documents import Submission
 from tests.builders import PLAN_ID, PlanBuilder, a_document
 from tests.e2e.small_client import client_of, running
 from tests.projections import SmallHeadwater, elements_of, lineage_event, project, submission

@@ -15,7 +15,7 @@ from graph_model.producers.openlineage.events.documents import (
     JOB_EVENT_KIND,
     RUN_EVENT_KIND,
 )
-from graph_model.stores.protocols import DocumentKind
+from graph_model.stores.documents import DocumentKind
 from graph_model.stores.roles import Role
 from tests.e2e.producer_service import Headwater, errors_of, headwater
 

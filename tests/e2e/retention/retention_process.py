@@ -20,7 +20,7 @@ from graph_model.projection.projector import Projector
 from graph_model.retention.policy import RetentionPolicy
 from graph_model.stores.catalogue import SqlGenerations
 from graph_model.stores.database import open_database
-from graph_model.stores.journal import SqlJournal
+from graph_model.stores.journal import Journal
 from tests.e2e.small_client import running
 from tests.memory_graph import MemoryGraph
 from tests.projections import SmallHeadwater
@@ -33,7 +33,7 @@ _PAUSE_SECONDS: Final = 0.05
 @contextmanager
 def headwater_in(folder: Path) -> Iterator[SmallHeadwater]:
     """Journal and catalogue in files, the graph in memory: it is filled at the start."""
-    journal = SqlJournal(open_database(folder / "headwater.db"))
+    journal = Journal(open_database(folder / "headwater.db"))
     generations = SqlGenerations(open_database(folder / "headwater.db"), journal)
     graph = MemoryGraph()
     with running(

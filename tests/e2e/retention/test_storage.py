@@ -22,7 +22,7 @@ from graph_model.projection.runs.window import ALL
 from graph_model.retention.coverage import Retention, resolve_prune
 from graph_model.retention.forecast import TOO_EARLY
 from graph_model.retention.policy import RetentionPolicy
-from graph_model.stores.protocols import Receipt, Submission
+from graph_model.stores.documents import Receipt, Submission
 from tests.e2e.small_client import running
 from tests.projections import SmallHeadwater, lineage_event, small_headwater
 from tests.unit.graph_model.producers.commands.test_commands import DAY, START, daily

@@ -17,9 +17,9 @@ import pytest
 
 from graph_model.producers.spline.documents import PLAN_KIND
 from graph_model.stores.database import open_database
+from graph_model.stores.documents import Receipt, Submission
 from graph_model.stores.gremlin.graph import GremlinGraph
-from graph_model.stores.journal import SqlJournal
-from graph_model.stores.protocols import Receipt, Submission
+from graph_model.stores.journal import Journal
 from tests.e2e.producer_service import a_plan, an_event
 from tests.e2e.serving.test_databases import limit_files, pair, post, summary, two_services
 from tests.e2e.serving.test_server import Serving, serving
@@ -139,7 +139,7 @@ def test_a_poison_plan_among_a_thousand_is_listed_with_its_reason_and_blocks_non
     poison = 613
     data = tmp_path / "data"
     data.mkdir()
-    journal = SqlJournal(open_database(data / "headwater.db"))
+    journal = Journal(open_database(data / "headwater.db"))
     journal.accept([a_thousandth(n, n == poison) for n in range(1000)], Receipt(0, "", "", ""))
     journal.close()
     with serving(tmp_path, HEADWATER_GREMLIN_URL=gremlin_url) as server:

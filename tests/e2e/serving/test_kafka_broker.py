@@ -19,7 +19,7 @@ from confluent_kafka import Producer
 
 from api.serving.storage import DATABASE_FILE
 from graph_model.stores.database import open_database
-from graph_model.stores.journal import SqlJournal
+from graph_model.stores.journal import Journal
 from tests.e2e.producer_service import a_plan, an_event
 
 BROKER = os.environ.get("HEADWATER_TEST_KAFKA", "")
@@ -64,5 +64,5 @@ def test_a_topic_is_journalled_once_and_the_group_remembers(tmp_path: Path) -> N
     assert json.loads(dead.read_text())["value"] == "{bad"
     assert consumed(topic, data, dead)[-1] == "0 documents taken, 0 set aside"
     database = open_database(data / DATABASE_FILE)
-    assert SqlJournal(database).summary().received == 2
+    assert Journal(database).summary().received == 2
     database.dispose()

@@ -22,7 +22,7 @@ from graph_model.facts import DatasetRow
 from graph_model.lineage import Question
 from graph_model.producers.spline.documents import read_event, read_plan
 from graph_model.producers.spline.plan_logic import Logic, PlanDocument, read_logic
-from graph_model.stores.protocols import Direction
+from graph_model.stores.graph import Direction
 from tests import captures
 from tests.e2e.spark.spark_jars import paths_for
 from tests.plan_reader import (

@@ -21,7 +21,7 @@ import pytest
 
 from graph_model import labels
 from graph_model.facts import Edge, Vertex
-from graph_model.stores.protocols import DocumentKind, Submission
+from graph_model.stores.documents import DocumentKind, Submission
 from spark_agent_config.demo import JOBS
 from tests.e2e.service import RunningHeadwater
 from tests.e2e.small_client import client_of

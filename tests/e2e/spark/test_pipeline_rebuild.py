@@ -23,10 +23,10 @@ from graph_model.projection.runs.window import ALL, RunWindow
 from graph_model.stores.catalogue import SqlCatalogue, SqlGenerations
 from graph_model.stores.database import open_database
 from graph_model.stores.digests import elements_digest
+from graph_model.stores.documents import DocumentState, Submission
 from graph_model.stores.gremlin.engine.jars import fetch, locked
 from graph_model.stores.gremlin.graph import GremlinGraph
-from graph_model.stores.journal import SqlJournal
-from graph_model.stores.protocols import DocumentState, Submission
+from graph_model.stores.journal import Journal
 from pipeline.output.loading import load, load_graph
 from pipeline.output.placing import place_catalogue
 from pipeline.output.result import Result, open_files
@@ -97,7 +97,7 @@ def known(tmp_path_factory: pytest.TempPathFactory) -> Known:
     pytest.importorskip("pyspark")
     found = Known(tmp_path_factory.mktemp("pipeline"), documents())
     database = open_database(found.folder / "headwater.db")
-    journal, graph = SqlJournal(database), MemoryGraph()
+    journal, graph = Journal(database), MemoryGraph()
     generations = SqlGenerations(database, journal)
     service = SmallHeadwater(
         journal, graph, generations, Projector(journal, graph, generations, runs=ALL)
@@ -127,7 +127,7 @@ def elements_under(window: RunWindow, submissions: list[Submission]) -> str:
     return digest
 
 
-def write_exports(journal: SqlJournal, folder: Path) -> None:
+def write_exports(journal: Journal, folder: Path) -> None:
     """Two exports that overlap, one of them compressed."""
     folder.mkdir()
     count = journal.summary().received
@@ -234,7 +234,7 @@ def test_from_a_postgresql_journal_to_a_service_that_goes_on_from_there(known: K
     driver = fetch(os.environ, jars=locked(_JARS.read_text("utf-8")))
     with postgresql(fsync="off", full_page_writes="off") as server:
         database = open_database(server.url)
-        journal, graph = SqlJournal(database), MemoryGraph()
+        journal, graph = Journal(database), MemoryGraph()
         generations = SqlGenerations(database, journal)
         headwater = SmallHeadwater(
             journal, graph, generations, Projector(journal, graph, generations, runs=window)

@@ -28,8 +28,8 @@ from graph_model.producers.spline.documents import EVENT_KIND, PLAN_KIND
 from graph_model.projection.projector import Projector
 from graph_model.stores.catalogue import SqlGenerations
 from graph_model.stores.database import open_database
-from graph_model.stores.journal import SqlJournal
-from graph_model.stores.protocols import DocumentState, Receipt
+from graph_model.stores.documents import DocumentState, Receipt
+from graph_model.stores.journal import Journal
 from tests.e2e.producer_service import PLAN_ID, a_plan, an_event
 from tests.memory_graph import MemoryGraph
 from tests.ports import reserved_port
@@ -201,7 +201,7 @@ def test_a_closed_pipe_ends_without_a_word(tmp_path: Path) -> None:
 def journal_in(folder: Path, plans: int = 1) -> Path:
     """A data folder with a journal of some plans, and one event."""
     database = open_database(folder / DATABASE_FILE)
-    journal = SqlJournal(database)
+    journal = Journal(database)
     for number in range(plans):
         journal.accept(
             [submission(PLAN_KIND, a_plan(name=f"job {number}"))],
@@ -454,7 +454,7 @@ def test_something_else_on_the_port_is_recognised(server: Any) -> None:
 
 def test_the_next_start_after_rebuild_at_next_start_begins_from_nothing(tmp_path: Path) -> None:
     database = open_database(tmp_path / DATABASE_FILE)
-    journal, graph = SqlJournal(database), MemoryGraph()
+    journal, graph = Journal(database), MemoryGraph()
     generations = SqlGenerations(database, journal)
     journal.accept([submission(PLAN_KIND, a_plan())], Receipt(0, "", "test", ""))
     first = Projector(journal, graph, generations)
@@ -675,7 +675,7 @@ def test_commands_of_people_survive_an_export_and_an_import(tmp_path: Path) -> N
         ("two", []),
     ):
         database = open_database(tmp_path / folder / DATABASE_FILE)
-        journal = SqlJournal(database)
+        journal = Journal(database)
         journal.accept(documents, Receipt(0, "", "test", ""))
         database.dispose()
     exported = str(tmp_path / "journal.ndjson")
@@ -685,7 +685,7 @@ def test_commands_of_people_survive_an_export_and_an_import(tmp_path: Path) -> N
     found = []
     for folder in ("one", "two"):
         database = open_database(tmp_path / folder / DATABASE_FILE)
-        items = SqlJournal(database).entries().items
+        items = Journal(database).entries().items
         found.append([(one.kind, one.subject_key, one.content_hash) for one in items])
         database.dispose()
     assert found[0] == found[1]

@@ -24,8 +24,8 @@ from graph_model.documents.pieces import Prepared, prepare
 from graph_model.errors import HeadwaterError, InvalidInput, Unavailable
 from graph_model.producers.spline.documents import EVENT_KIND, PLAN_KIND
 from graph_model.stores.database import open_database
-from graph_model.stores.journal import SqlJournal
-from graph_model.stores.protocols import DocumentKind, Receipt
+from graph_model.stores.documents import DocumentKind, Receipt
+from graph_model.stores.journal import Journal
 from graph_model.stores.roles import Role
 from tests.captures import load, names
 from tests.e2e.producer_service import Headwater, a_plan, an_event
@@ -61,7 +61,7 @@ def content(data: Path) -> list[tuple[str, object]]:
 def captured_journal(folder: Path) -> Path:
     """A journal of real traffic of every version, with scopes, masked as the edge masks it."""
     database = open_database(folder / DATABASE_FILE)
-    journal = SqlJournal(database)
+    journal = Journal(database)
     for name in names():
         for at, exchange in enumerate(load(name)):
             version = {"v1.1": "1.1", "v1.2": "1.2"}.get(exchange.content_type[-9:-5], "1")
@@ -229,7 +229,7 @@ def test_both_ways_give_the_same_documents(tmp_path: Path, server: tuple[str, He
     run("import", file, "--url", url)
     there = {item.content_hash for item in made.journal.entries().items}
     database = open_database(tmp_path / DATABASE_FILE)
-    assert {item.content_hash for item in SqlJournal(database).entries().items} == there
+    assert {item.content_hash for item in Journal(database).entries().items} == there
     assert len(there) == 3
     database.dispose()
 
@@ -303,7 +303,7 @@ def test_the_journal_destination_keeps_a_past_time_of_an_export(
     tmp_path: Path,
 ) -> None:
     database = open_database(tmp_path / DATABASE_FILE)
-    journal = SqlJournal(database)
+    journal = Journal(database)
     pieces = [
         Piece(PLAN_KIND, "1.2", a_plan(), "x:1", received_at=7),
         Piece(EVENT_KIND, "1.2", an_event(), "x:2"),

@@ -28,7 +28,7 @@ from graph_model.documents.files import Refusal
 from graph_model.documents.pieces import Prepared
 from graph_model.errors import ConfigurationError, HeadwaterError, InvalidInput, Unavailable
 from graph_model.producers.spline.documents import EVENT_KIND, PLAN_KIND
-from graph_model.stores.protocols import DocumentKind
+from graph_model.stores.documents import DocumentKind
 from tests.e2e.producer_service import a_plan, an_event
 
 PLAN, EVENT = json.dumps(a_plan()).encode(), json.dumps(an_event()).encode()

@@ -27,7 +27,7 @@ from graph_model.producers.commands import (
 from graph_model.stores.catalogue import SqlCatalogue
 from graph_model.stores.database import open_database
 from graph_model.stores.digests import elements_digest
-from graph_model.stores.submissions import content_hash
+from graph_model.stores.documents import content_hash
 from pipeline.command_line import run
 from pipeline.journal.commands import read_commands_in_force
 from pipeline.neptune.csv import header, record, type_of

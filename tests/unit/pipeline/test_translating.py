@@ -17,9 +17,9 @@ from graph_model.producers.commands import Cutoff, Forget, Prune
 from graph_model.producers.registry import PRODUCERS
 from graph_model.projection.runs.window import ALL
 from graph_model.stores.digests import element_hash
+from graph_model.stores.documents import DocumentState, Submission
 from graph_model.stores.journal.archive import dump
 from graph_model.stores.journal.tables import bodies
-from graph_model.stores.protocols import DocumentState, Submission
 from pipeline.journal.commands import read_commands_in_force
 from pipeline.journal.documents import DOCUMENT, Line, read_lines
 from pipeline.journal.documents import read_row as read_journal_row

@@ -36,7 +36,7 @@ from graph_model.producers.openlineage.events.facets import (
     value_of,
 )
 from graph_model.producers.times import read_nanoseconds
-from graph_model.stores.protocols import DocumentKind
+from graph_model.stores.documents import DocumentKind
 
 RUN_EVENT_KIND: Final = DocumentKind("run-event")
 JOB_EVENT_KIND: Final = DocumentKind("job-event")

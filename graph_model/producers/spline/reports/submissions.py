@@ -20,8 +20,7 @@ from graph_model.producers.spline.documents import (
     read_plan,
     read_uuid,
 )
-from graph_model.stores.protocols import Submission
-from graph_model.stores.submissions import compact_json, content_hash, make_submission
+from graph_model.stores.documents import Submission, compact_json, content_hash, make_submission
 from spark_agent_config.masking import mask_secrets
 
 SCOPE_LABEL: Final = "captureScope"

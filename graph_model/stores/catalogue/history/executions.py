@@ -44,9 +44,9 @@ from graph_model.stores.catalogue.reading.value_tables import (
     until_input,
 )
 from graph_model.stores.catalogue.tables import datasets, executions, partitions
-from graph_model.stores.cursors import EXECUTIONS, checked_limit, read_cursor, write_cursor
 from graph_model.stores.database import StoredId, StoredText, chunks, count_rows
-from graph_model.stores.protocols import Page, PlanSpan, Writer
+from graph_model.stores.pages import EXECUTIONS, Page, checked_limit, read_cursor, write_cursor
+from graph_model.stores.protocols import PlanSpan, Writer
 
 _SEEKS_A_STATEMENT: Final = 20
 

@@ -34,16 +34,9 @@ from graph_model.stores.catalogue.tables import (
     jobs,
     names,
 )
-from graph_model.stores.cursors import checked_limit
 from graph_model.stores.database import after_keys, count_rows
-from graph_model.stores.protocols import (
-    ColumnOrder,
-    DatasetOrder,
-    JobOrder,
-    JobSummary,
-    Page,
-    RunSummary,
-)
+from graph_model.stores.pages import ColumnOrder, DatasetOrder, JobOrder, Page, checked_limit
+from graph_model.stores.protocols import JobSummary, RunSummary
 
 
 class SqlCatalogueLists(CatalogueReader):

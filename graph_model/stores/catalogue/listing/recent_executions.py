@@ -18,7 +18,8 @@ from graph_model.stores.catalogue.reading.sort_orders import ListKeys, unknown_l
 from graph_model.stores.catalogue.reading.value_tables import at_values, input_column
 from graph_model.stores.catalogue.tables import executions
 from graph_model.stores.database import count_rows
-from graph_model.stores.protocols import ExecutionOrder, Page, RecentExecution
+from graph_model.stores.pages import ExecutionOrder, Page
+from graph_model.stores.protocols import RecentExecution
 
 DURATION_MS: Final = executions.c.duration_ns // 1_000_000
 _KINDS: Final = (labels.WRITE_KIND, labels.READ_KIND)

@@ -20,8 +20,8 @@ from graph_model.stores.catalogue.reading.reader import CatalogueReader
 from graph_model.stores.catalogue.reading.value_tables import at_values, input_column
 from graph_model.stores.catalogue.search_text import fold
 from graph_model.stores.catalogue.tables import columns, datasets, jobs
-from graph_model.stores.cursors import checked_limit
-from graph_model.stores.protocols import Match, Page
+from graph_model.stores.pages import Page, checked_limit
+from graph_model.stores.protocols import Match
 
 LONGEST: Final = 2_000
 """The most characters a search takes; longer names are addressed by id."""

@@ -24,9 +24,8 @@ from graph_model.stores.catalogue.reading.value_tables import (
     until_input,
 )
 from graph_model.stores.catalogue.tables import facet_bodies, facets, runs
-from graph_model.stores.cursors import checked_limit
 from graph_model.stores.database import StoredText, chunks, count_rows
-from graph_model.stores.protocols import Page
+from graph_model.stores.pages import Page, checked_limit
 from graph_model.stores.protocols.records import Rows
 
 _BODIES: Final = prepared(sa.select(facet_bodies).where(is_input(facet_bodies.c.id)))

@@ -15,9 +15,8 @@ import sqlalchemy as sa
 from sqlalchemy.engine import Connection
 
 from graph_model.stores.catalogue.reading.conditions import BEFORE_EVERYTHING
-from graph_model.stores.cursors import checked_limit, read_cursor, write_cursor
 from graph_model.stores.database import after_keys
-from graph_model.stores.protocols import ListOrder
+from graph_model.stores.pages import ListOrder, checked_limit, read_cursor, write_cursor
 
 _AFTER_EVERYTHING: Final = 2**63 - 1
 

@@ -41,7 +41,7 @@ from graph_model.stores.gremlin.engine.removals import (
     read_removals,
     removals_of,
 )
-from graph_model.stores.protocols.journal import JournalSettings
+from graph_model.stores.journal import Journal
 
 MARK_KEY: Final = "engine_checkpoint"
 _PREFIX: Final = "checkpoint-"
@@ -152,7 +152,7 @@ class EngineCheckpoints:
         self,
         folder: Path,
         graph: SavedGraph,
-        marks: JournalSettings,
+        marks: Journal,
         *,
         every: int = 100_000,
         capacity: Callable[[], int | None] = lambda: None,

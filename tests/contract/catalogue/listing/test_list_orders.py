@@ -13,7 +13,7 @@ from graph_model.errors import InvalidReference
 from graph_model.facts import ColumnRow, ExecutionRow, NameRow
 from graph_model.stores.catalogue import SqlCatalogue
 from graph_model.stores.database import open_database
-from graph_model.stores.protocols import (
+from graph_model.stores.pages import (
     ColumnOrder,
     DatasetOrder,
     ExecutionOrder,

@@ -8,7 +8,7 @@ import pytest
 from marshmallow import ValidationError
 
 from api.schemas.query import Choice, Choices, Flag, Instant, IntegerField, Query, TextField
-from graph_model.stores.protocols import Direction
+from graph_model.stores.graph import Direction
 
 
 class Example(Query):

@@ -12,7 +12,7 @@ from api.service.readiness import NewestAnswer, ask
 from graph_model.errors import EngineError, GraphUnavailable, JournalUnavailable, Unavailable
 from graph_model.stores.database import open_database, read
 from graph_model.stores.gremlin.graph import open_graph
-from graph_model.stores.journal import SqlJournal
+from graph_model.stores.journal import Journal
 from tests.e2e.producer_service import headwater
 from tests.memory_graph import MemoryGraph
 from tests.waiting import eventually
@@ -92,7 +92,7 @@ def fails(newest: NewestAnswer) -> bool:
 
 
 def test_a_journal_in_which_damage_was_met_is_not_ok(tmp_path: Path) -> None:
-    journal = SqlJournal(open_database(tmp_path / "headwater.db"))
+    journal = Journal(open_database(tmp_path / "headwater.db"))
     journal.ensure_taking()
     with (
         pytest.raises(Unavailable),

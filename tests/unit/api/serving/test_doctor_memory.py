@@ -17,14 +17,14 @@ from graph_model.stores.gremlin.engine.checkpoints import MARK_KEY, Mark, write_
 from graph_model.stores.gremlin.engine.kills import Kill, note_kill
 from graph_model.stores.gremlin.engine.overflows import Overflows
 from graph_model.stores.gremlin.engine.supervisor import Memory
-from graph_model.stores.journal import SqlJournal
+from graph_model.stores.journal import Journal
 from tests.e2e.producer_service import headwater
 
 
 def after_a_checkpoint(folder: Path, vertices: int, edges: int) -> None:
     database = open_storage(read_settings({"HEADWATER_DATA": str(folder)}), make=True)
     mark = Mark("checkpoint-x.kryo", "e", 1, vertices, edges, 1, "")
-    SqlJournal(database).set_meta(MARK_KEY, write_mark(mark))
+    Journal(database).set_meta(MARK_KEY, write_mark(mark))
     database.dispose()
 
 

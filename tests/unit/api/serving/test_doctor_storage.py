@@ -21,7 +21,7 @@ from api.settings import Settings, read_settings
 from graph_model.projection.fullness import HELD_KEY
 from graph_model.retention.forecast import DAY_MS, TOO_EARLY, Measure, write_measures
 from graph_model.stores.gremlin.engine.overflows import Overflows
-from graph_model.stores.journal import SqlJournal
+from graph_model.stores.journal import Journal
 from graph_model.stores.opening import open_generations
 from tests.contract.rows import an_execution
 
@@ -32,7 +32,7 @@ def settings_of(folder: Path) -> Settings:
 
 def keep(folder: Path, *measures: Measure) -> None:
     database = open_storage(settings_of(folder), make=True)
-    SqlJournal(database).set_meta(MEASURES_KEY, write_measures(measures))
+    Journal(database).set_meta(MEASURES_KEY, write_measures(measures))
     database.dispose()
 
 
@@ -61,7 +61,7 @@ def test_a_graph_that_holds_documents_is_a_full_heap(tmp_path: Path) -> None:
     keep(tmp_path, Measure(DAY_MS, 2, 1_000, 1_000, 300_000))
     assert storage(tmp_path).right
     database = open_storage(settings_of(tmp_path))
-    SqlJournal(database).set_meta(HELD_KEY, "40")
+    Journal(database).set_meta(HELD_KEY, "40")
     database.dispose()
     assert "the engine's heap is full now" in storage(tmp_path).text
 
@@ -155,7 +155,7 @@ def test_before_the_first_measurement_and_without_a_journal_nothing_is_wrong(
 def test_runs_that_claim_a_time_to_come_are_a_finding_of_the_last_week(tmp_path: Path) -> None:
     settings, day = settings_of(tmp_path), 86_400_000
     database = open_storage(settings, make=True)
-    generations = open_generations(database, SqlJournal(database))
+    generations = open_generations(database, Journal(database))
     right, doubtful = an_execution("ex-1", at=day), an_execution("ex-2", at=day, ahead=5)
     generations.current.record([right, doubtful])
     generations.close()

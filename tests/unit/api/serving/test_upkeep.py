@@ -11,8 +11,8 @@ from api.http.bodies import PROCESS_MARK
 from api.service import Service
 from api.serving.upkeep import Upkeep
 from graph_model.stores.database import open_database
-from graph_model.stores.journal import SqlJournal
-from graph_model.stores.protocols import DocumentKind, Receipt, Submission
+from graph_model.stores.documents import DocumentKind, Receipt, Submission
+from graph_model.stores.journal import Journal
 
 OLD = [f"k{number:016x}-{number}" for number in range(3)]
 
@@ -21,7 +21,7 @@ def test_hashes_of_ended_processes_are_forgotten_in_steps_and_those_of_this_one_
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("api.serving.upkeep.MOST_FORGOTTEN", 1)
-    journal = SqlJournal(open_database(tmp_path / "headwater.db"))
+    journal = Journal(open_database(tmp_path / "headwater.db"))
     own = f"{PROCESS_MARK}1"
     for number, raw_hash in enumerate([*OLD, own]):
         name = f"document {number}"

@@ -12,7 +12,7 @@ import pytest
 from graph_model.documents.files import Found, Piece, Refusal, recognise
 from graph_model.producers.openlineage.events.documents import RUN_EVENT_KIND
 from graph_model.producers.spline.documents import EVENT_KIND, PLAN_KIND
-from graph_model.stores.protocols import DocumentKind
+from graph_model.stores.documents import DocumentKind
 from tests.e2e.producer_service import a_plan, an_event
 from tests.work import grows_too_fast
 

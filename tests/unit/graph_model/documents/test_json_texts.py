@@ -13,7 +13,7 @@ import graph_model.documents.json_texts
 from graph_model.documents.json_texts import parse_instruction, parse_json
 from graph_model.errors import InvalidFields
 from graph_model.producers.document_notes import repeated_keys
-from graph_model.stores.submissions import compact_json
+from graph_model.stores.documents import compact_json
 
 TEXTS = st.text(st.characters(codec="utf-8"), max_size=6) | st.sampled_from(
     ['":', '\\":', "\\", '"', " :", "a:b", "{", "\u007f", "\u2028", "\U0001f600", "NaN", "\\ud800"]

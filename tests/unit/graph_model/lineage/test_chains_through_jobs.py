@@ -11,7 +11,7 @@ import pytest
 from graph_model import identity
 from graph_model.lineage import Answer, Lineage, Question
 from graph_model.producers.openlineage import job_logic
-from graph_model.stores.protocols import Direction
+from graph_model.stores.graph import Direction
 from tests.projections import SmallHeadwater, lineage_event, project
 
 SCENARIOS = Path(__file__).parents[3] / "fixtures" / "openlineage" / "scenarios"

@@ -8,7 +8,7 @@ import pytest
 
 from graph_model import identity
 from graph_model.lineage import Lineage, Question
-from graph_model.stores.protocols import Direction
+from graph_model.stores.graph import Direction
 from tests.projections import lineage_event, project
 
 SCOPE = "lake"

@@ -11,7 +11,7 @@ from graph_model import identity
 from graph_model.lineage import Lineage, Question
 from graph_model.naming import DEFAULT_RULES, JobName
 from graph_model.producers.declared import Declaration, write_declaration
-from graph_model.stores.protocols import Direction
+from graph_model.stores.graph import Direction
 from tests.projections import SmallHeadwater, budget, lineage_event, project
 
 NAMES = "abcde"

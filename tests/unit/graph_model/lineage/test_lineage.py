@@ -34,7 +34,8 @@ from graph_model.lineage.history.visible_write_reader import moment_of
 from graph_model.lineage.walk import Walk
 from graph_model.stores.catalogue import SqlCatalogue
 from graph_model.stores.database import open_database
-from graph_model.stores.protocols import Direction, OlderWrites
+from graph_model.stores.graph import Direction
+from graph_model.stores.protocols import OlderWrites
 from tests.memory_graph import MemoryGraph
 
 COLUMNS = ("a", "b")

@@ -11,7 +11,7 @@ import pytest
 
 from graph_model import identity
 from graph_model.lineage import Answer, Lineage, Question
-from graph_model.stores.protocols import Direction
+from graph_model.stores.graph import Direction
 from tests.projections import SmallHeadwater, lineage_event, project
 
 MONDAY, FRIDAY = 1_767_571_200_000, 1_767_916_800_000  # 2026-01-05 and 2026-01-09, 00:00 UTC

@@ -21,7 +21,7 @@ from graph_model.answers.impact.report import Scope
 from graph_model.facts import ColumnRow, DatasetRow
 from graph_model.lineage import Answer, Question
 from graph_model.producers.spline.documents import EVENT_KIND, PLAN_KIND, Reference
-from graph_model.stores.protocols import Direction
+from graph_model.stores.graph import Direction
 from tests import impact_lake as lake
 from tests.builders import PlanBuilder, Step
 from tests.projections import SmallHeadwater, small_headwater, submission

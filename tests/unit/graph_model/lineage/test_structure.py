@@ -19,8 +19,9 @@ from graph_model.projection.projector import Projector
 from graph_model.retention.coverage import resolve_forget
 from graph_model.stores.catalogue import SqlGenerations
 from graph_model.stores.database import open_database
-from graph_model.stores.journal import SqlJournal
-from graph_model.stores.protocols import Direction, EdgePage, Submission
+from graph_model.stores.documents import Submission
+from graph_model.stores.graph import Direction, EdgePage
+from graph_model.stores.journal import Journal
 from tests.memory_graph import MemoryGraph
 from tests.projections import SmallHeadwater, budget, small_headwater
 from tests.unit.graph_model.projection.projector.test_projector import a_plan, an_event, event, plan
@@ -67,7 +68,7 @@ def shared(tmp_path: Path) -> Iterator[tuple[SmallHeadwater, SmallHeadwater]]:
     graph, services = MemoryGraph(), []
     for _ in range(2):
         database = open_database(tmp_path / "headwater.db")
-        journal = SqlJournal(database)
+        journal = Journal(database)
         generations = SqlGenerations(database, journal)
         projector = Projector(journal, graph, generations)
         projector.prepare()

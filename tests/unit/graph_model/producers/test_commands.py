@@ -30,7 +30,7 @@ from graph_model.retention.coverage import (
     subject_keys_of_dataset,
     subject_keys_of_job,
 )
-from graph_model.stores.protocols import DocumentState, Submission
+from graph_model.stores.documents import DocumentState, Submission
 from tests.projections import SmallHeadwater, budget, project, small_headwater
 from tests.unit.graph_model.projection.projector.test_projector import (
     PLAN_ID,

@@ -26,7 +26,7 @@ from graph_model.producers.declared import (
 from graph_model.producers.openlineage import read_event, subject_key
 from graph_model.producers.openlineage.events.documents import RUN_EVENT_KIND
 from graph_model.producers.openlineage.submissions import event_submission
-from graph_model.stores.protocols import Submission
+from graph_model.stores.documents import Submission
 from pipeline.journal.commands import read_commands_in_force
 from tests.openlineage_facts import facts_of_declaration
 from tests.projections import SmallHeadwater, lineage_event, project

@@ -23,7 +23,7 @@ from graph_model.producers.registry import PRODUCERS, Producers
 from graph_model.producers.spline.documents import PLAN_KIND
 from graph_model.producers.spline.producer import Spline
 from graph_model.producers.translation import Translation, projection_epoch
-from graph_model.stores.protocols import DocumentKind, DocumentState, StoredDocument, Submission
+from graph_model.stores.documents import DocumentKind, DocumentState, StoredDocument, Submission
 
 RULES = Rules()
 ROOT = Path(__file__).resolve().parents[4]

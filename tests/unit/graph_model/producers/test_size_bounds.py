@@ -21,7 +21,7 @@ from graph_model.producers.spline import PlanDocument, plans, translate_executio
 from graph_model.producers.spline.documents import PLAN_KIND, read_plan
 from graph_model.producers.spline.documents import read_event as read_execution_event
 from graph_model.producers.translation import Translation
-from graph_model.stores.protocols import DocumentKind, DocumentState, StoredDocument
+from graph_model.stores.documents import DocumentKind, DocumentState, StoredDocument
 from tests.builders import PLAN_ID
 from tests.openlineage_facts import facts_of_declaration, facts_of_run
 

@@ -33,8 +33,8 @@ from graph_model.producers.commands import (
 )
 from graph_model.projection.projector import EPOCH_KEY, Projector
 from graph_model.projection.runs.window import ALL, EMBEDDED, NONE, REMOTE, RunWindow
+from graph_model.stores.documents import DocumentState, Submission
 from graph_model.stores.gremlin.engine.checkpoints import EngineCheckpoints
-from graph_model.stores.protocols import DocumentState, Submission
 from tests.memory_graph import MemoryGraph
 from tests.projections import budget, lineage_event, small_headwater
 from tests.unit.graph_model.producers.openlineage import test_projection as openlineage

@@ -15,9 +15,9 @@ from graph_model.errors import DamagedDocument
 from graph_model.facts import ExecutionRow
 from graph_model.producers.commands import Command, Forget, submit
 from graph_model.projection.revision import EVENTS_A_STEP
-from graph_model.stores.journal.content import unpack
+from graph_model.stores.documents import DocumentState, StoredDocument, Submission
+from graph_model.stores.journal.packing import unpack
 from graph_model.stores.journal.tables import bodies, documents
-from graph_model.stores.protocols import DocumentState, StoredDocument, Submission
 from tests.projections import (
     SmallHeadwater,
     budget,

@@ -14,7 +14,7 @@ from graph_model.producers.commands import Cutoff, Prune
 from graph_model.projection.fullness import HELD, Fullness
 from graph_model.projection.projector import Projector
 from graph_model.projection.runs.window import EMBEDDED, RunWindow
-from graph_model.stores.protocols import DocumentState, Submission
+from graph_model.stores.documents import DocumentState, Submission
 from tests.projections import SmallHeadwater, lineage_event, project, small_headwater
 from tests.unit.graph_model.projection.projector.test_commands import submitted
 from tests.unit.graph_model.projection.projector.test_projector import a_plan, an_event, event, plan

@@ -18,7 +18,7 @@ from graph_model.producers.spline.producer import PlanHeads
 from graph_model.projection.known_elements import KnownElements
 from graph_model.projection.projector import WRITER_KEY
 from graph_model.projection.runs.window import ALL
-from graph_model.stores.protocols import DocumentState, Submission
+from graph_model.stores.documents import DocumentState, Submission
 from tests.projections import SmallHeadwater, small_headwater, submission
 from tests.unit.graph_model.projection.projector.test_projector import a_plan, an_event
 

@@ -15,7 +15,7 @@ from graph_model.projection.projector import EPOCH_KEY, Projector
 from graph_model.projection.projector.rebuild_control import REBUILD_KEY
 from graph_model.projection.rebuilding import Phase
 from graph_model.stores.digests import elements_digest
-from graph_model.stores.protocols import DocumentState
+from graph_model.stores.documents import DocumentState
 from tests.memory_graph import MemoryGraph
 from tests.projections import SmallHeadwater, project, small_headwater
 from tests.unit.graph_model.projection.projector.test_projector import (

@@ -10,8 +10,8 @@ import pytest
 
 from graph_model.producers.commands import Cutoff, Forget, Prune
 from graph_model.retention.coverage import resolve_forget
-from graph_model.stores.journal import SqlJournal
-from graph_model.stores.protocols import StoredDocument, Submission
+from graph_model.stores.documents import StoredDocument, Submission
+from graph_model.stores.journal import Journal
 from tests.projections import SmallHeadwater, project
 from tests.unit.graph_model.producers.commands.test_commands import command, shown, shown_of
 from tests.unit.graph_model.projection.projector.test_projector import (
@@ -30,7 +30,7 @@ MINE = [plan(a_plan()), *(event(an_event(START + n)) for n in range(95))]
 class CountingJournal:
     """Remembers the most bodies of one subject that were asked for at once."""
 
-    def __init__(self, inner: SqlJournal) -> None:
+    def __init__(self, inner: Journal) -> None:
         self._inner = inner
         self.most = 0
 

@@ -19,7 +19,7 @@ from graph_model.producers.commands import (
     write_value,
 )
 from graph_model.projection.projector import Projector
-from graph_model.stores.protocols import DocumentState, Submission
+from graph_model.stores.documents import DocumentState, Submission
 from tests.projections import SmallHeadwater, lineage_event, small_headwater
 from tests.unit.graph_model.producers.openlineage.test_projection import run_event
 from tests.unit.graph_model.projection.projector.test_projector import a_plan, an_event, event, plan

@@ -15,7 +15,8 @@ from graph_model.lineage.history.names import DatasetNames
 from graph_model.producers.spline.documents import EVENT_KIND, PLAN_KIND
 from graph_model.retention.coverage import subject_keys_of_dataset, subject_keys_of_job
 from graph_model.retention.needed_writes import sources_of
-from graph_model.stores.protocols import Direction, Submission
+from graph_model.stores.documents import Submission
+from graph_model.stores.graph import Direction
 from tests.captures import load, names
 from tests.projections import SmallHeadwater, lineage_event, project, submission
 

@@ -14,7 +14,8 @@ from graph_model.producers.commands import Prune
 from graph_model.retention import needed_writes
 from graph_model.retention.coverage import Retention, resolve_prune
 from graph_model.retention.needed_writes import NeededWrites
-from graph_model.stores.protocols import Page, Submission
+from graph_model.stores.documents import Submission
+from graph_model.stores.pages import Page
 from tests.projections import SmallHeadwater, lineage_event, project
 from tests.unit.graph_model.producers.commands.test_commands import START
 

@@ -16,7 +16,7 @@ from graph_model.answers.impact.check import ImpactCheck
 from graph_model.answers.impact.report import Impact, Scope
 from graph_model.answers.impact.tables import write_csv, write_markdown
 from graph_model.lineage import Reach
-from graph_model.stores.protocols import Submission
+from graph_model.stores.documents import Submission
 from tests.projections import SmallHeadwater, lineage_event, small_headwater
 
 START = 1_700_000_000_000

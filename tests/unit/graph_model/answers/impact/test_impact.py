@@ -40,7 +40,7 @@ from graph_model.lineage import Partial
 from graph_model.picture.view import JobReference
 from graph_model.producers.spline.documents import EVENT_KIND, PLAN_KIND
 from graph_model.producers.translation import Translation
-from graph_model.stores.protocols import Submission
+from graph_model.stores.documents import Submission
 from tests import impact_lake as lake
 from tests.builders import PlanBuilder
 from tests.projections import SmallHeadwater, lineage_event, small_headwater, submission

@@ -12,7 +12,7 @@ from graph_model.answers.nodes import catalog_names
 from graph_model.facts import DatasetRow
 from graph_model.lineage.history.history import History
 from graph_model.lineage.questions import Question
-from graph_model.stores.protocols import Direction
+from graph_model.stores.graph import Direction
 from tests.projections import SmallHeadwater, lineage_event, small_headwater
 
 

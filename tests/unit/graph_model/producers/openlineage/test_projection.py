@@ -26,7 +26,7 @@ from graph_model.retention.coverage import (
     subject_keys_of_job,
     subjects_without_plan,
 )
-from graph_model.stores.protocols import DocumentState
+from graph_model.stores.documents import DocumentState
 from tests.projections import (
     SmallHeadwater,
     budget,

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from graph_model.facts import ExecutionRow
 from graph_model.producers.registry import PRODUCERS
 from graph_model.producers.spline.documents import EVENT_KIND, PLAN_KIND
-from graph_model.stores.protocols import DocumentKind, DocumentState, Submission
+from graph_model.stores.documents import DocumentKind, DocumentState, Submission
 from tests.projections import SmallHeadwater, budget, project
 from tests.unit.graph_model.projection.projector.test_projector import (
     TROUBLE,

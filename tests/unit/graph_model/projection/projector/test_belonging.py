@@ -21,8 +21,8 @@ from api.settings import read_settings
 from graph_model.errors import ConfigurationError, JournalUnavailable, Unavailable
 from graph_model.projection.projector import Projector
 from graph_model.stores.catalogue import SqlGenerations
-from graph_model.stores.journal import SqlJournal
-from graph_model.stores.protocols import DocumentState, Receipt, Submission
+from graph_model.stores.documents import DocumentState, Receipt, Submission
+from graph_model.stores.journal import Journal
 from tests.memory_graph import MemoryGraph
 from tests.projections import elements_of
 from tests.unit.graph_model.projection.projector.test_projector import a_plan, an_event, event, plan
@@ -39,7 +39,7 @@ class House:
     ) -> None:
         settings = read_settings({"HEADWATER_DATA": str(folder)})
         self.database = open_storage(settings, make=True)
-        self.journal = SqlJournal(self.database)
+        self.journal = Journal(self.database)
         self.generations = SqlGenerations(self.database, self.journal)
         self.graph = kept or MemoryGraph()
         self.projector = Projector(

@@ -11,8 +11,8 @@ import pytest
 from graph_model.producers.commands import Cutoff, Prune
 from graph_model.producers.spline.documents import EVENT_KIND, PLAN_KIND
 from graph_model.projection.projector import Projector, loop
+from graph_model.stores.graph import NoCheckpoints
 from graph_model.stores.gremlin.engine.checkpoints import EngineCheckpoints
-from graph_model.stores.protocols import NoCheckpoints
 from tests.e2e.producer_service import a_plan, an_event
 from tests.projections import project, small_headwater, submission
 from tests.unit.graph_model.producers.commands.test_commands import DAY, START, command, daily

@@ -12,8 +12,9 @@ from graph_model.facts import CommandRow, ExecutionRow, ForgottenRow, JobRow
 from graph_model.producers.commands import Command, Cutoff, Forget, Instruction, Prune, submit
 from graph_model.projection.projector import Projector, commands
 from graph_model.stores.catalogue import SqlCatalogue
+from graph_model.stores.documents import DocumentState, Submission
 from graph_model.stores.gremlin.engine.checkpoints import EngineCheckpoints
-from graph_model.stores.protocols import ROUND_KEY, DocumentState, Submission
+from graph_model.stores.protocols import ROUND_KEY
 from tests.projections import SmallHeadwater, elements_of, project
 from tests.unit.graph_model.projection.projector.test_projector import (
     PLAN_ID,

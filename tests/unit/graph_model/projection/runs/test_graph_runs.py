@@ -19,7 +19,7 @@ from graph_model.projection.projector.rebuild_control import REBUILD_KEY
 from graph_model.projection.runs import present_runs, wanted_runs
 from graph_model.projection.runs.carried_runs import RUNS_KEY, read_carried
 from graph_model.projection.runs.window import RunWindow, read_run_window
-from graph_model.stores.protocols import DocumentState, Submission
+from graph_model.stores.documents import DocumentState, Submission
 from tests.memory_graph import MemoryGraph
 from tests.projections import SmallHeadwater, budget, small_headwater
 from tests.unit.graph_model.projection.projector.test_projector import a_plan, an_event, event, plan

@@ -36,9 +36,8 @@ from graph_model.stores.database import (
     transactions,
     write,
 )
-from graph_model.stores.journal import SqlJournal
-from graph_model.stores.protocols import Receipt
-from graph_model.stores.submissions import make_submission
+from graph_model.stores.documents import Receipt, make_submission
+from graph_model.stores.journal import Journal
 
 metadata = sa.MetaData()
 things = sa.Table("things", metadata, sa.Column("name", StoredText(), primary_key=True))
@@ -127,7 +126,7 @@ def test_a_server_that_does_not_answer_is_a_configuration_error_without_its_pass
         closed.bind(("127.0.0.1", 0))
         port = closed.getsockname()[1]
         with pytest.raises(ConfigurationError, match="does not answer") as caught:
-            SqlJournal(open_database(f"postgresql://me:hunter2@127.0.0.1:{port}/db"))
+            Journal(open_database(f"postgresql://me:hunter2@127.0.0.1:{port}/db"))
     assert "hunter2" not in str(caught.value)
 
 
@@ -135,7 +134,7 @@ def test_a_file_that_is_no_database_is_a_configuration_error(tmp_path: Path) -> 
     path = tmp_path / "headwater.db"
     path.write_text("certainly not a database, whatever its name says" * 100)
     with pytest.raises(ConfigurationError, match="no SQLite database"):
-        SqlJournal(open_database(path))
+        Journal(open_database(path))
 
 
 def test_a_database_in_memory_is_shared_by_threads() -> None:
@@ -157,10 +156,10 @@ def test_a_database_in_memory_is_shared_by_threads() -> None:
 
 
 @pytest.mark.parametrize(
-    ("component", "open_it"), [("journal", SqlJournal), ("catalogue", SqlCatalogue)]
+    ("component", "open_it"), [("journal", Journal), ("catalogue", SqlCatalogue)]
 )
 def test_tables_of_a_newer_version_are_left_alone(
-    tmp_path: Path, component: str, open_it: type[SqlJournal] | type[SqlCatalogue]
+    tmp_path: Path, component: str, open_it: type[Journal] | type[SqlCatalogue]
 ) -> None:
     engine = open_database(tmp_path / "headwater.db")
     open_it(engine)
@@ -180,11 +179,11 @@ def test_an_older_journal_is_read_as_it_is_and_closed_to_the_headwater_that_wrot
     engine = open_database(tmp_path / "headwater.db")
     body = b'{"written":"by an older one"}'
     old = make_submission(EVENT_KIND, "1.2", "p", "", body)
-    SqlJournal(engine).accept([old], Receipt(0, "", "test", "raw"))
+    Journal(engine).accept([old], Receipt(0, "", "test", "raw"))
     with engine.begin() as connection:
         connection.execute(sa.text("UPDATE journal_bodies SET packed = :p"), {"p": compress(body)})
         connection.exec_driver_sql("UPDATE headwater_schema SET version = 1")
-    newer = SqlJournal(engine)
+    newer = Journal(engine)
     new = make_submission(EVENT_KIND, "1.2", "p", "", b'{"written":"by this one"}')
     newer.accept([new], Receipt(1, "", "test", "raw 2"))
     assert [one.body for one in newer.documents_of("p")] == [old.body, new.body]
@@ -197,7 +196,7 @@ def test_an_older_journal_is_read_as_it_is_and_closed_to_the_headwater_that_wrot
 
 def test_journal_and_catalogue_live_in_one_file(tmp_path: Path) -> None:
     engine = open_database(tmp_path / "headwater.db")
-    SqlJournal(engine)
+    Journal(engine)
     SqlCatalogue(engine)
     names = sa.inspect(engine).get_table_names()
     assert {name.split("_")[0] for name in names} == {"headwater", "journal", "catalogue"}
@@ -207,7 +206,7 @@ def test_journal_and_catalogue_live_in_one_file(tmp_path: Path) -> None:
 def test_processes_that_start_together_make_the_tables_once(tmp_path: Path) -> None:
     program = (
         "import sys; from graph_model.stores.database import open_database;"
-        "from graph_model.stores.journal import SqlJournal; SqlJournal(open_database(sys.argv[1]))"
+        "from graph_model.stores.journal import Journal; Journal(open_database(sys.argv[1]))"
     )
     command = [sys.executable, "-c", program, str(tmp_path / "headwater.db")]
     root = Path(__file__).parents[5]

@@ -25,11 +25,11 @@ from hypothesis import given, settings
 
 from graph_model import labels
 from graph_model.facts import Edge, Vertex, properties
+from graph_model.stores.graph import Direction as Way
 from graph_model.stores.gremlin import encoding, traversals
 from graph_model.stores.gremlin.connection import Connections
 from graph_model.stores.gremlin.dialect import EMBEDDED, NEPTUNE
 from graph_model.stores.gremlin.writer import batches
-from graph_model.stores.protocols import Direction as Way
 from tests.contract.facts_to_write import fact_sets, vertex
 from tests.neptune import STEPS, RefusedByNeptune, check, shape, walk
 

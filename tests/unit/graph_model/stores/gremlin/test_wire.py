@@ -20,10 +20,10 @@ from hypothesis import strategies as st
 from graph_model import labels
 from graph_model.errors import GraphRejected
 from graph_model.facts import Edge, Vertex, properties
+from graph_model.stores.graph import Direction as Way
 from graph_model.stores.gremlin import decoding, encoding, traversals
 from graph_model.stores.gremlin.dialect import EMBEDDED
 from graph_model.stores.gremlin.writer import batches
-from graph_model.stores.protocols import Direction as Way
 from tests.contract.facts_to_write import fact_sets, vertex
 from tests.unit.graph_model.stores.gremlin import fake_gremlin
 

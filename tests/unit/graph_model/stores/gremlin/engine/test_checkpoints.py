@@ -17,6 +17,7 @@ from graph_model import identity, labels
 from graph_model.errors import GraphRejected, GraphUnavailable, JournalUnavailable
 from graph_model.facts import Facts, Vertex
 from graph_model.projection.projector import Projector
+from graph_model.stores.documents import DocumentState
 from graph_model.stores.gremlin.engine.checkpoints import (
     LONGEST_WITHOUT_SECONDS,
     MARK_KEY,
@@ -26,7 +27,6 @@ from graph_model.stores.gremlin.engine.checkpoints import (
     write_mark,
 )
 from graph_model.stores.gremlin.engine.removals import REMOVALS_KEY, removals_of
-from graph_model.stores.protocols import DocumentState
 from tests.projections import SmallHeadwater, small_headwater
 from tests.unit.graph_model.projection.projector.test_projector import a_plan, an_event, event, plan
 

@@ -10,11 +10,11 @@ import pytest
 
 from graph_model import labels
 from graph_model.errors import ConfigurationError, GraphUnavailable
+from graph_model.stores.graph import Direction
 from graph_model.stores.gremlin.connection import Limits
 from graph_model.stores.gremlin.engine import server
 from graph_model.stores.gremlin.engine.server import EmbeddedServer
 from graph_model.stores.gremlin.graph import open_graph
-from graph_model.stores.protocols import Direction
 from tests.contract.facts_to_write import facts, vertex
 
 # --- the port ------------------------------------------------------------------------------------

@@ -1,32 +1,41 @@
-"""The states of documents, and the one projector."""
+"""The states of documents, the one projector, and the values that a journal keeps by their keys."""
 
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping
 from contextlib import AbstractContextManager
+from types import MappingProxyType
 from typing import Final
 
 import sqlalchemy as sa
 
 from graph_model.errors import JournalUnavailable, ProjectedElsewhere
-from graph_model.stores.database import Lease, Lock, alone, chunks, write
-from graph_model.stores.journal.arrivals import Conclusion
-from graph_model.stores.journal.questions.connection import JournalConnection
-from graph_model.stores.journal.questions.rows import STATES
-from graph_model.stores.journal.tables import documents
-from graph_model.stores.protocols import NO_SETTINGS, REOPENED, DocumentKind, DocumentState
+from graph_model.stores.database import Lease, Lock, PreparedStatement, alone, chunks, write
+from graph_model.stores.documents import REOPENED, DocumentKind, DocumentState
+from graph_model.stores.journal.arrivals import (
+    Conclusion,
+    JournalConnection,
+    replace_value,
+    set_value,
+)
+from graph_model.stores.journal.documents import STATES
+from graph_model.stores.journal.tables import documents, meta
 
 _REOPEN_CHUNK: Final = 10_000
 _reopened = sa.case((documents.c.state == DocumentState.PROJECTED.value, REOPENED))
+NO_SETTINGS: Final[Mapping[str, str]] = MappingProxyType({})
 
 
-class SqlJournalStates(JournalConnection):
-    """See ``protocols.journal.JournalStates``."""
+class JournalStates(JournalConnection):
+    """The states of documents, and the positions that the projector has come to."""
 
     def settle(
         self, positions: Collection[int], state: DocumentState, reason: str | None = None
     ) -> None:
-        """The reason replaces the one before; None removes it."""
+        """Set the state of documents.
+
+        The reason replaces the one before; None removes it.
+        """
         self.conclude([(positions, state, reason)])
 
     def reopen(
@@ -36,7 +45,12 @@ class SqlJournalStates(JournalConnection):
         subject: str | None = None,
         first: int = 1,
     ) -> int:
-        """Other reasons are removed; those already PENDING do not count.
+        """Set documents in these states back to PENDING (replay, rebuild). Returns how many.
+
+        With ``first`` only documents at this position or after it. Documents that were PROJECTED
+        get the reason REOPENED, because their facts may still exist.
+
+        Other reasons are removed; those already PENDING do not count.
 
         Works through the journal in bounded transactions, so that documents are accepted
         meanwhile: one that is interrupted has reopened the older documents; run it again.
@@ -58,11 +72,15 @@ class SqlJournalStates(JournalConnection):
         )
 
     def newest(self) -> int:
+        """The position of the newest document; 0 before the first."""
         asked = sa.select(sa.func.coalesce(sa.func.max(documents.c.position), 0))
         with self._read() as connection:
             return int(connection.execute(asked).scalar_one())
 
     def first_unprojected(self, besides: DocumentKind | None = None) -> int:
+        """The position before which nothing is PENDING: that of the oldest such document, else
+        the one that the next new document may get. Documents of the kind ``besides`` do not count.
+        """
         columns = documents.c
         pending = sa.select(sa.func.min(columns.position)).where(
             columns.state == DocumentState.PENDING.value
@@ -80,12 +98,19 @@ class SqlJournalStates(JournalConnection):
             return int(connection.execute(asked).scalar_one())
 
     def projecting(self) -> AbstractContextManager[None]:
+        """Held during a projection: one projector at a time, in all processes.
+
+        Otherwise one projector could withdraw a fact that another is about to support. Blocks for a
+        bounded time while another holds it (ProjectedElsewhere); a process that dies releases it.
+        """
         return alone(self._engine, Lock.PROJECTION, JournalUnavailable, held=ProjectedElsewhere)
 
     def lease(self) -> Lease:
+        """A lease that is not taken yet."""
         return Lease(self._engine, Lock.LEASE, JournalUnavailable)
 
     def rebuild_lease(self) -> Lease:
+        """The same for the one process that rebuilds: no other one projects meanwhile."""
         return Lease(self._engine, Lock.REBUILD, JournalUnavailable)
 
     def conclude(
@@ -94,7 +119,12 @@ class SqlJournalStates(JournalConnection):
         dropped: Collection[int] = (),
         settings: Mapping[str, str] = NO_SETTINGS,
     ) -> None:
-        """Durable on return."""
+        """Set the states of documents; remove the dropped ones for good, with their receipts and
+        with bodies that no other document has; set ``settings`` as ``set_meta`` does. All of it is
+        one transaction; without any change there is none.
+
+        Durable on return.
+        """
         if dropped or settings or any(positions for positions, _, _ in settlements):
             self._taking.run(Conclusion(tuple(settlements), tuple(dropped), settings))
         if dropped:
@@ -129,3 +159,38 @@ class SqlJournalStates(JournalConnection):
         if first is not None:
             for low in range(first, last + 1, _REOPEN_CHUNK):
                 yield low, low + _REOPEN_CHUNK - 1
+
+
+_META: Final = PreparedStatement(
+    sa.select(meta.c.value).where(meta.c.key == sa.bindparam("asked", required=True))
+)
+_EVERY_META: Final = sa.select(meta.c.key, meta.c.value)
+
+
+class JournalSettings(JournalConnection):
+    """Small durable settings: epochs, the last round."""
+
+    def get_every_meta(self) -> dict[str, str]:
+        """All settings that ``set_meta`` keeps, at one moment."""
+        with self._read() as connection:
+            return {row.key: row.value for row in connection.execute(_EVERY_META)}
+
+    def get_meta(self, key: str) -> str | None:
+        """A small durable setting (projection epoch, graph epoch)."""
+        with self._read() as connection:
+            found = _META.rows(connection, {"asked": key})
+        return str(found[0][0]) if found else None
+
+    def set_meta(self, key: str, value: str) -> None:
+        """Durable on return."""
+        write(self._engine, lambda c: set_value(c, key, value), JournalUnavailable)
+
+    def replace_meta(self, key: str, former: str | None, value: str) -> bool:
+        """``set_meta`` where the value is still ``former`` (None: there is none); whether it was:
+        of several processes that have read one value, one replaces it.
+
+        Durable on return.
+        """
+        return write(
+            self._engine, lambda c: replace_value(c, key, former, value), JournalUnavailable
+        )

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from graph_model.errors import InvalidReference
-from graph_model.stores.cursors import checked_limit, read_cursor, write_cursor
+from graph_model.stores.pages import checked_limit, read_cursor, write_cursor
 
 KEYS = st.lists(st.text(max_size=8) | st.integers(-(2**63), 2**63 - 1), max_size=4)
 

@@ -1,13 +1,19 @@
-"""Documents into the journal, durable on return."""
+"""Documents into the journal, durable on return; and whether it takes documents now.
+
+Whether it does tells the last document, or an attempt. A disk may be full while small values still
+find room, and a file may be damaged in pages that only some documents touch. So a refusal counts
+until a document passes, and the attempts meanwhile repeat the refused write.
+"""
 
 from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
 from secrets import token_hex
+from threading import Lock
 from typing import Final
 
 import sqlalchemy as sa
@@ -15,18 +21,12 @@ from sqlalchemy.engine import Connection, Engine
 
 from graph_model.errors import JournalUnavailable
 from graph_model.stores.database import noted_damage, reserve_of, write
+from graph_model.stores.documents import DocumentKind, Receipt, StoredDocument, Submission
 from graph_model.stores.journal.arrivals import Packed, Repeat, forget_hashes, packed, record
-from graph_model.stores.journal.intake_check import IntakeCheck, WriteTrial
+from graph_model.stores.journal.documents import described, without_body
 from graph_model.stores.journal.large_bodies import RemovedMeanwhile, put_aside, remove_marked
-from graph_model.stores.journal.questions.rows import described, without_body
-from graph_model.stores.journal.questions.settings import SqlJournalSettings
+from graph_model.stores.journal.states import JournalSettings
 from graph_model.stores.journal.tables import documents, raw
-from graph_model.stores.protocols import (
-    DocumentKind,
-    Receipt,
-    StoredDocument,
-    Submission,
-)
 
 _ROOM: Final = "room"  # where an attempt writes
 _MOST_PUTS: Final = 10
@@ -38,8 +38,8 @@ _RECALLED: Final = (
 )
 
 
-class SqlJournalIntake(SqlJournalSettings):
-    """See ``protocols.journal.JournalIntake``."""
+class JournalIntake(JournalSettings):
+    """Takes documents, and makes them durable before a client is answered."""
 
     def __init__(self, engine: Engine, clock: Callable[[], float] = time.monotonic) -> None:
         super().__init__(engine, clock)
@@ -53,7 +53,17 @@ class SqlJournalIntake(SqlJournalSettings):
         remember: bool = True,
         makes_room: bool = False,
     ) -> tuple[int, ...]:
-        """A document given twice in one call has one position.
+        """Make documents durable (fsync) in one transaction. Returns their positions, in order.
+
+        With ``remember`` the bytes are recognised by ``recall`` when they come again.
+
+        A document is its (content hash, scope): a repeat adds a receipt, stores no body again and
+        keeps its state. A new plan or event starts as PENDING (the projector decides on WAITING).
+
+        Raises DiskNearlyFull while the disk has only its reserve left. Documents with
+        ``makes_room`` remove others: they are taken also then.
+
+        A document given twice in one call has one position.
 
         Calls of several threads at one time share a transaction and its fsync (GroupCommit).
 
@@ -96,11 +106,17 @@ class SqlJournalIntake(SqlJournalSettings):
         return positions
 
     def ensure_taking(self) -> None:
+        """Raise JournalUnavailable while documents are refused: the last one was, or an attempt
+        with the same writes. At most one attempt a second while they succeed. The reserve of a disk
+        does not count: it is a refusal by choice, which ends by itself. Raises also once damage of
+        the stored data was met, by any reader or writer: it stays until a backup is restored.
+        """
         if (met := noted_damage(self._engine)) is not None:
             raise JournalUnavailable(met)
         self._intake_check.check()
 
     def hold(self, reason: str | None) -> None:
+        """Refuse every document of this process with JournalUnavailable; None: no longer."""
         self._intake_check.held = reason
 
     def _attempt(self, attempt: WriteTrial) -> None:
@@ -111,6 +127,7 @@ class SqlJournalIntake(SqlJournalSettings):
         self.set_meta(_ROOM, "")  # a reader of all settings shall not read this
 
     def recall(self, raw_hash: str, scope: str) -> tuple[StoredDocument, ...]:
+        """The documents of these very bytes, if they came before (without bodies), or ()."""
         asked = {"asked_hash": raw_hash, "asked_scope": scope}
         try:
             with self._read() as connection:
@@ -120,12 +137,19 @@ class SqlJournalIntake(SqlJournalSettings):
             raise
 
     def acknowledge(self, raw_hash: str, scope: str, receipt: Receipt) -> bool:
-        """Durable on return."""
+        """Add receipts for bytes that ``recall`` knows; False when it does not know them. Raises
+        DiskNearlyFull as ``accept`` does.
+
+        Durable on return.
+        """
         self._intake_check.ensure_not_held()
         self._ensure_room(0)
         return bool(self._take(Repeat(scope, replace(receipt, raw_hash=raw_hash))))
 
     def forget_bytes(self, mark: str, most: int) -> int:
+        """Forget up to ``most`` hashes of bytes that do not begin with the mark: those of processes
+        that have ended. How many were found; documents and receipts stay.
+        """
         forget = partial(forget_hashes, mark=mark, most=most)
         return int(write(self._engine, forget, JournalUnavailable))
 
@@ -158,3 +182,78 @@ def _nobodys_document() -> Packed:
     name = token_hex(16)
     submission = Submission(DocumentKind("trial"), "", name, "", name, name, b"{}")
     return packed((submission,), Receipt(0, "", "", name))
+
+
+_FRESH_SECONDS: Final = 1.0
+_LEAST_BYTES: Final = 32 << 10
+_MOST_BYTES: Final = 1 << 20
+
+
+@dataclass(frozen=True, slots=True)
+class WriteTrial:
+    """The content of an attempt: the refused request (None if it is too large to be kept, or none
+    was refused), and this number of bytes of room.
+    """
+
+    request: Packed | Repeat | None = None
+    size: int = _LEAST_BYTES
+
+
+def attempt_at(request: Packed | Repeat) -> WriteTrial:
+    """A request once more; of a very large one the room alone, up to a bound."""
+    size = sum(map(len, request.bodies)) if isinstance(request, Packed) else 0
+    kept = request if size <= _MOST_BYTES else None
+    return WriteTrial(kept, min(max(size, _LEAST_BYTES), _MOST_BYTES))
+
+
+class IntakeCheck:
+    """Safe from several threads. ``attempt`` raises JournalUnavailable; ``seconds`` never go back.
+
+    At most one attempt at a time, and one a second while they succeed. ``held`` is a reason to
+    refuse every document; None while there is none.
+    """
+
+    def __init__(
+        self, attempt: Callable[[WriteTrial], None], seconds: Callable[[], float] = time.monotonic
+    ) -> None:
+        self._attempt = attempt
+        self._seconds = seconds
+        self._trying = Lock()
+        self._tried_at = float("-inf")
+        self._refused: tuple[WriteTrial, JournalUnavailable] | None = None
+        self.held: str | None = None
+
+    def ensure_not_held(self) -> None:
+        """Raises JournalUnavailable."""
+        if self.held is not None:
+            raise JournalUnavailable(self.held)
+
+    def passed(self) -> None:
+        """A document was made durable."""
+        self._refused = None
+
+    def refused(self, request: Packed | Repeat, error: JournalUnavailable) -> None:
+        """A document was not made durable, because of this error."""
+        self._refused = attempt_at(request), error
+
+    def check(self) -> None:
+        """Raises JournalUnavailable while documents are refused, as far as that is known."""
+        self.ensure_not_held()
+        fresh = self._seconds() - self._tried_at < _FRESH_SECONDS
+        if (self._refused or not fresh) and self._trying.acquire(blocking=False):
+            try:
+                self._try()
+            finally:
+                self._trying.release()
+        if (refused := self._refused) is not None:
+            raise JournalUnavailable(refused[1].reason)
+
+    def _try(self) -> None:
+        attempt = self._refused[0] if self._refused else WriteTrial()
+        try:
+            self._attempt(attempt)
+        except JournalUnavailable as error:
+            self._refused = attempt, error
+        else:
+            self._tried_at = self._seconds()
+            self.passed()

@@ -1,19 +1,151 @@
-"""Statistics of the journal for operators: counts, age of waiting documents, size on disk."""
+"""Lists and counts of the whole journal, the age of waiting documents, samples, sizes on disk."""
 
 from __future__ import annotations
 
+import time
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Final, NamedTuple
 
 import sqlalchemy as sa
-from sqlalchemy.engine import Connection
+from sqlalchemy.engine import Connection, Engine
 
-from graph_model.stores.database import database_bytes
-from graph_model.stores.journal.document_states import REMOVAL_KEY
-from graph_model.stores.journal.tables import bodies, documents, meta
-from graph_model.stores.protocols import Backlog, DocumentKind, DocumentState, JournalStatistics
+from graph_model.stores.database import count_rows, database_bytes
+from graph_model.stores.documents import DocumentKind, DocumentState, Receipt, StoredDocument
+from graph_model.stores.journal.arrivals import REMOVAL_KEY, JournalConnection
+from graph_model.stores.journal.documents import described, without_body
+from graph_model.stores.journal.tables import bodies, documents, meta, receipts
+from graph_model.stores.pages import Page, checked_limit, read_cursor, write_cursor
+
+_CURSOR: Final = "entries"
+
+
+@dataclass(frozen=True, slots=True)
+class JournalSummary:
+    """Counts of distinct documents: ``received`` is the sum of the others."""
+
+    received: int
+    waiting: int
+    pending: int
+    projected: int
+    failed: int
+
+
+@dataclass(frozen=True, slots=True)
+class Backlog:
+    """The pending documents: how many, and when the one with the lowest position first came (epoch
+    ms; None without any).
+    """
+
+    documents: int
+    oldest_at: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class JournalStatistics:
+    """For operators; ``database_bytes``: of the whole database."""
+
+    documents: dict[tuple[DocumentKind, DocumentState], int]
+    backlog: Backlog
+    database_bytes: int
+
+
+@dataclass(frozen=True, slots=True)
+class JournalSize:
+    """``stored_bytes`` on disk; ``oldest`` and ``newest`` receipt of a document, epoch ms."""
+
+    stored_bytes: int
+    oldest: int | None
+    newest: int | None
+
+
+class JournalContents(JournalConnection):
+    """Lists and counts for operators."""
+
+    def __init__(self, engine: Engine, clock: Callable[[], float] = time.monotonic) -> None:
+        super().__init__(engine, clock)
+        self._counts = DocumentCounts()
+
+    def entries(
+        self,
+        *,
+        state: DocumentState | None = None,
+        kind: DocumentKind | None = None,
+        limit: int = 100,
+        cursor: str | None = None,
+    ) -> Page[StoredDocument]:
+        """Newest first, without bodies."""
+        chosen: list[sa.ColumnElement[bool]] = []
+        if state is not None:
+            chosen.append(documents.c.state == state.value)
+        if kind is not None:
+            chosen.append(documents.c.kind == kind)
+        asked = described.where(*chosen).order_by(documents.c.position.desc())
+        if cursor is not None:
+            (before,) = read_cursor(cursor, _CURSOR, int)
+            asked = asked.where(documents.c.position < before)
+        with self._read() as connection:
+            rows = connection.execute(asked.limit(checked_limit(limit) + 1)).all()
+            total = count_rows(connection, documents, chosen)
+        items = tuple(map(without_body, rows[:limit]))
+        more = len(rows) > limit
+        return Page(items, total, write_cursor(_CURSOR, items[-1].position) if more else None)
+
+    def summary(self) -> JournalSummary:
+        with self._read() as connection:
+            counts: Counter[DocumentState] = Counter()
+            for (_, state), number in self._counts.read(connection).items():
+                counts[state] += number
+        return JournalSummary(
+            received=counts.total(),
+            waiting=counts[DocumentState.WAITING],
+            pending=counts[DocumentState.PENDING],
+            projected=counts[DocumentState.PROJECTED],
+            failed=counts[DocumentState.FAILED],
+        )
+
+    def backlog(self) -> Backlog:
+        """Its cost grows with the pending documents alone: cheap enough for a probe."""
+        with self._read() as connection:
+            return read_backlog(connection)
+
+    def statistics(self) -> JournalStatistics:
+        with self._read() as connection:
+            return read_statistics(connection, self._counts)
+
+    def size(self) -> JournalSize:
+        """A few seeks, whatever the size: cheap enough for every scrape of the metrics.
+
+        On SQLite the file holds the catalogue as well.
+        """
+        first, last = (
+            sa.select(documents.c.received_at).order_by(order).limit(1).scalar_subquery()
+            for order in (documents.c.position, documents.c.position.desc())
+        )
+        with self._read() as connection:
+            stored = database_bytes(connection)
+            oldest, newest = connection.execute(sa.select(first, last)).one()
+        return JournalSize(stored, oldest, newest)
+
+    def receipts(self, position: int) -> tuple[Receipt, ...]:
+        """How a document came, every time, in order; () for an unknown position. The hash of the
+        bytes is not kept with it: it is that of ``recall``.
+        """
+        columns = receipts.c
+        asked = (
+            sa.select(columns.received_at, columns.principal, columns.route, columns.raw_hash)
+            .where(columns.position == position)
+            .order_by(columns.id)
+        )
+        with self._read() as connection:
+            return tuple(Receipt(*row) for row in connection.execute(asked))
+
+    def sample(self, most: int) -> list[Sampled]:
+        """Up to ``most`` documents, at equal distances from the first to the newest."""
+        with self._read() as connection:
+            return read_sample(connection, most)
+
 
 _STATES: Final = {state.value: state for state in DocumentState}
 _PROJECTED: Final = DocumentState.PROJECTED.value

@@ -14,10 +14,9 @@ from hypothesis import strategies as st
 from graph_model.errors import ConfigurationError
 from graph_model.producers.spline.documents import PLAN_KIND
 from graph_model.stores.database import open_database
-from graph_model.stores.journal import SqlJournal, vocabulary
-from graph_model.stores.journal.content import pack, unpack
-from graph_model.stores.journal.vocabulary import VOCABULARIES, check_vocabularies
-from graph_model.stores.submissions import content_hash
+from graph_model.stores.documents import content_hash
+from graph_model.stores.journal import Journal, packing
+from graph_model.stores.journal.packing import VOCABULARIES, check_vocabularies, pack, unpack
 
 
 def test_the_content_hash_is_fixed_for_ever() -> None:
@@ -76,9 +75,9 @@ def test_a_vocabulary_that_has_changed_stops_the_start_and_spoils_no_document(
     check_vocabularies()
     changed = bytearray(VOCABULARIES[0])
     changed[7] ^= 1
-    monkeypatch.setattr(vocabulary, "BY_NUMBER", {zlib.adler32(changed): bytes(changed)})
+    monkeypatch.setattr(packing, "BY_NUMBER", {zlib.adler32(changed): bytes(changed)})
     with pytest.raises(ConfigurationError, match="Install Headwater again"):
-        SqlJournal(open_database("sqlite://"))
+        Journal(open_database("sqlite://"))
 
 
 def test_a_body_that_needs_an_unknown_vocabulary_is_an_error_that_names_it() -> None:
