@@ -9,8 +9,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from api.console.call import Answered, Call, add_command, add_url, path_of
-from graph_model.answers.impact.changes import COLUMN_CHANGES
-from graph_model.answers.impact.relocation import relocate
+from graph_model.answers.impact.changes import COLUMN_CHANGES, relocate
 from graph_model.answers.impact.tables import FLOW_WORDS, JSON, TEXT_FORMS
 from graph_model.errors import ConfigurationError, HeadwaterError
 from graph_model.labels import MAY_READ

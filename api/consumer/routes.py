@@ -28,7 +28,7 @@ from api.consumer.queries import (
 from api.http.blueprint import Blueprint
 from api.service import current_service
 from api.service.sources import current_sources, lacking
-from graph_model.answers.consumer import executions, lists, one_plan
+from graph_model.answers.consumer import executions, lists, plan_documents
 from graph_model.answers.consumer.lists import ListQuestion
 from graph_model.stores.protocols.events import EventFilter, ListPage
 
@@ -109,7 +109,7 @@ def impact_overview(query: Mapping[str, Any]) -> Response:
 @blueprint.doc(responses={200: {"description": "The plan and the graph of its operations"}})
 def lineage_detailed(query: Mapping[str, Any]) -> Response:
     """One plan: its operations, schemas and types."""
-    return jsonify(replies.detailed_reply(one_plan.plan(current_sources(), query["execId"])))
+    return jsonify(replies.detailed_reply(plan_documents.plan(current_sources(), query["execId"])))
 
 
 @blueprint.route("/execution-plans")
@@ -129,7 +129,7 @@ def execution_plans(query: Mapping[str, Any]) -> Response:
 @blueprint.doc(responses={200: {"description": "The plan and the graph of its operations"}})
 def execution_plan(plan_id: str) -> Response:
     """The same reply as /lineage-detailed."""
-    return jsonify(replies.detailed_reply(one_plan.plan(current_sources(), plan_id)))
+    return jsonify(replies.detailed_reply(plan_documents.plan(current_sources(), plan_id)))
 
 
 @blueprint.route("/execution-plans/<plan_id>/write-op")
@@ -138,7 +138,7 @@ def execution_plan(plan_id: str) -> Response:
 def write_operation(plan_id: str) -> Response:
     """A redirect to the operation that writes."""
     location = url_for(
-        ".operation", operation_id=one_plan.write_operation(current_sources(), plan_id)
+        ".operation", operation_id=plan_documents.write_operation(current_sources(), plan_id)
     )
     return Response(status=302, headers={"Location": location})
 
@@ -149,7 +149,7 @@ def write_operation(plan_id: str) -> Response:
 def plan_sources(query: Mapping[str, Any], plan_id: str) -> Response:
     """The data sources that a plan reads, writes, or both."""
     access = query["access"]
-    uris = one_plan.plan_sources(
+    uris = plan_documents.plan_sources(
         current_sources(), plan_id, read=access != Access.WRITE, write=access != Access.READ
     )
     return jsonify(list(uris))
@@ -160,7 +160,9 @@ def plan_sources(query: Mapping[str, Any], plan_id: str) -> Response:
 @blueprint.doc(responses={200: {"description": "The operation, its schemas and data types"}})
 def operation(operation_id: str) -> Response:
     """One operation: its properties with expressions as trees, and the schemas around it."""
-    return jsonify(replies.operation_reply(one_plan.operation(current_sources(), operation_id)))
+    return jsonify(
+        replies.operation_reply(plan_documents.operation(current_sources(), operation_id))
+    )
 
 
 @blueprint.route("/attribute-lineage-and-impact")
@@ -168,7 +170,7 @@ def operation(operation_id: str) -> Response:
 @blueprint.doc(responses={200: {"description": "Two graphs of columns"}})
 def attribute_lineage_and_impact(query: Mapping[str, Any]) -> Response:
     """The origins and the uses of a plan's column, inside that plan."""
-    plan_id, lineage, impact = one_plan.attribute(current_sources(), query["attributeId"])
+    plan_id, lineage, impact = plan_documents.attribute(current_sources(), query["attributeId"])
     return jsonify(
         {
             "lineage": replies.attribute_graph(plan_id, lineage),

@@ -6,8 +6,7 @@ from typing import Any
 
 from api.http.times import format_instant
 from api.replies.graph import to_json
-from graph_model.answers.classifications.columns import ClassifiedColumns, SpreadNames
-from graph_model.answers.classifications.tags import TaggedNodes
+from graph_model.answers.classifications import ClassifiedColumns, SpreadNames, TaggedNodes
 from graph_model.governance.classifications import Assignment, Block, write_block
 from graph_model.governance.propagation import Carrier, UnfollowedPlan
 from graph_model.lineage import ColumnEdge, Partial

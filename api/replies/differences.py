@@ -6,9 +6,15 @@ from dataclasses import replace
 from typing import Any, Final
 
 from api.replies.graph import graph_reply, to_json
-from graph_model.answers.difference.graph import SCHEMA, ElementChange, FieldChange
-from graph_model.answers.difference.plan import OperationChange, PlanDifference
-from graph_model.answers.difference.schema import ADDED, CHANGED, REMOVED
+from graph_model.answers.difference.graphs import (
+    ADDED,
+    CHANGED,
+    REMOVED,
+    SCHEMA,
+    ElementChange,
+    FieldChange,
+)
+from graph_model.answers.difference.plans import OperationChange, PlanDifference
 from graph_model.answers.difference.times import Sides, TimeDifference
 from graph_model.answers.difference.upstream import UpstreamChanges
 from graph_model.lineage import Partial

@@ -13,11 +13,8 @@ from typing import Any, Final
 from graph_model import labels
 from graph_model.answers.impact.check import CheckReport, PlanCheck
 from graph_model.answers.impact.report import ImpactReport
-from graph_model.answers.plans.column_steps import ColumnStep
-from graph_model.answers.plans.pages import PlanPage
-from graph_model.answers.runs.one_run import OpenLineageRun, ReportedRun
-from graph_model.answers.runs.pages import RunPage
-from graph_model.answers.runs.trees import RunBranch, RunTree
+from graph_model.answers.plans import ColumnStep, PlanPage
+from graph_model.answers.runs import OpenLineageRun, ReportedRun, RunBranch, RunPage, RunTree
 from graph_model.lineage import Influences, NotSeen, Partial
 from graph_model.picture.operations import OperationView
 from graph_model.picture.view import (

@@ -15,7 +15,7 @@ from typing import Any, Final
 
 from graph_model import identity
 from graph_model.answers.nodes import job_references
-from graph_model.answers.openlineage.descriptions import (
+from graph_model.answers.openlineage_reports import (
     ColumnDescription,
     DatasetDescription,
     JobDescription,

@@ -1,11 +1,14 @@
-"""``/graph/overview``: all jobs and tables, and their totals."""
+"""The whole estate: ``/graph/overview``, all jobs and tables with their totals, and
+``/graph/search``, datasets, jobs and columns by name.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import TypeVar
 
+from graph_model import labels
 from graph_model.answers.drawing import draw_answer, filter_answer
 from graph_model.answers.sources import Sources, of_one_state
 from graph_model.answers.visibility import Selection, filter_of, show_view
@@ -15,7 +18,8 @@ from graph_model.lineage import HUB_LIMIT, Answer, Partial
 from graph_model.picture.filtering import Filter, keep_nodes, limit_nodes
 from graph_model.picture.layout import Flow
 from graph_model.picture.view import GraphView, JobReference, iso, job_reference
-from graph_model.stores.pages import walk_rows
+from graph_model.stores.pages import Page, walk_rows
+from graph_model.stores.protocols import Match
 
 #: Number of failures that an overview lists.
 FAILURES_NAMED = 20
@@ -196,3 +200,52 @@ def _narrow(sources: Sources, answer: Answer, namespace: str | None, query: str)
             jobs |= {use.job}
     shown = {d for use in answer.plans if use.job in jobs for d in (*use.sources, *use.targets)}
     return keep_nodes(answer, datasets | shown, jobs)
+
+
+@dataclass(frozen=True, slots=True)
+class SearchItem:
+    kind: str
+    id: str
+    label: str
+    detail: str
+    node: str
+
+
+@dataclass(frozen=True, slots=True)
+class TaggedItem(SearchItem):
+    """A dataset or a column, with its own tags."""
+
+    classifications: tuple[str, ...]
+
+
+def search(sources: Sources, text: str, *, kinds: Collection[str], limit: int) -> Page[SearchItem]:
+    """Search by name; a URI is spelled as ingestion spells it (``s3a://…`` finds ``s3://…``)."""
+    page = sources.catalogue.search(
+        _searched(sources, text), kinds=kinds, limit=limit, hidden=sources.hidden
+    )
+    ids = {match.dataset or match.id for match in page.items if match.kind != labels.JOB}
+    datasets = {row.id: row for row in sources.catalogue.datasets(ids)}
+    tags = sources.governance.tags
+    items = tuple(_search_item(match, datasets, tags) for match in page.items)
+    return Page(items, page.total, page.next)
+
+
+def _searched(sources: Sources, text: str) -> str:
+    words = text.strip()
+    scheme, separator, rest = words.partition("://")
+    if not separator or not rest or " " in words:
+        return words
+    aliases = dict(sources.rules.scheme_aliases)
+    return f"{aliases.get(scheme.lower(), scheme)}://{rest}"
+
+
+def _search_item(
+    match: Match, datasets: Mapping[str, DatasetRow], tags: Mapping[str, tuple[str, ...]]
+) -> SearchItem:
+    if match.kind == labels.JOB:
+        namespace, _, name = match.text.partition("/")
+        return SearchItem(match.kind, match.id, name or match.text, namespace, match.id)
+    row = datasets.get(match.dataset or match.id)
+    uri = "" if row is None else row.uri
+    label = match.text if match.kind == labels.COLUMN else (row.name if row else "") or uri
+    return TaggedItem(match.kind, match.id, label, uri, match.id, tags.get(match.id, ()))

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from graph_model import labels
-from graph_model.answers.difference.plan import PlanDifference
+from graph_model.answers.difference.plans import PlanDifference
 from graph_model.facts import ExecutionPlanRow, ExecutionRow
 from graph_model.lineage import Answer, Lineage, Question
 from graph_model.lineage.history import history as service_history

@@ -9,7 +9,10 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from graph_model.answers.difference.graph import (
+from graph_model.answers.difference.graphs import (
+    ADDED,
+    CHANGED,
+    REMOVED,
     SCHEMA,
     Edge,
     ElementChange,
@@ -20,10 +23,9 @@ from graph_model.answers.difference.graph import (
     focus_on_changes,
     node_contents,
 )
-from graph_model.answers.difference.plan import compare_plans
-from graph_model.answers.difference.schema import ADDED, CHANGED, REMOVED
+from graph_model.answers.difference.plans import compare_plans
 from graph_model.answers.difference.times import TimeDifference, compare_times
-from graph_model.answers.plans.pages import plan
+from graph_model.answers.plans import plan
 from graph_model.lineage import Question
 from graph_model.picture.view import ColumnEdgeView
 from graph_model.stores.graph import Direction

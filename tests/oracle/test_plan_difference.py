@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from graph_model.answers.difference.plan import PlanDifference, compare_plans
-from graph_model.answers.plans.pages import PlanPage, plan
+from graph_model.answers.difference.plans import PlanDifference, compare_plans
+from graph_model.answers.plans import PlanPage, plan
 from graph_model.errors import InvalidInput
 from graph_model.producers.spline.documents import PLAN_KIND
 from tests.captures import load, names

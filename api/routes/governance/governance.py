@@ -29,8 +29,12 @@ from api.schemas.governance.governance import (
 from api.service import Service, current_service
 from api.service.sources import current_sources, lacking
 from graph_model import labels
-from graph_model.answers.classifications import tags as tag_answers
-from graph_model.answers.classifications.columns import classified_columns, preview_tag
+from graph_model.answers.classifications import (
+    classified_columns,
+    preview_tag,
+    tagged_nodes,
+    tags,
+)
 from graph_model.errors import InvalidDocument, NotFound
 from graph_model.governance.classifications import (
     Assignment,
@@ -123,7 +127,7 @@ def _preview(before: Layers, after: Layers, service: Service) -> Response:
 @blueprint.describes(TagsReply)
 def classifications() -> Response:
     """The tags in use, with how many datasets and columns carry each."""
-    found = tag_answers.tags(current_sources())
+    found = tags(current_sources())
     return jsonify({"items": to_json(found), "total": len(found)})
 
 
@@ -132,7 +136,7 @@ def classifications() -> Response:
 @blueprint.describes(AssignmentsReply)
 def classification(tag: str) -> Response:
     """The nodes with a tag, their authors, and the edges that it does not follow."""
-    return jsonify(tagged_reply(tag_answers.tagged_nodes(current_sources(), tag)))
+    return jsonify(tagged_reply(tagged_nodes(current_sources(), tag)))
 
 
 @blueprint.route("/classifications/<tag>", methods=["PUT"])

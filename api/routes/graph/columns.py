@@ -12,8 +12,7 @@ from api.replies.graph import page_reply, to_json
 from api.schemas.graph.queries import AtQuery, ColumnListQuery
 from api.schemas.graph.reply import ItemReply, ListReply
 from api.service.sources import current_sources
-from graph_model.answers.columns.lists import list_columns
-from graph_model.answers.columns.pages import describe_column
+from graph_model.answers.columns import describe_column, list_columns
 
 blueprint = Blueprint("columns", __name__, url_prefix="/graph", description="Columns")
 

@@ -22,9 +22,8 @@ from api.schemas.graph.difference import (
 from api.service.sources import current_sources, lacking, whole_or_later
 from graph_model import labels
 from graph_model.answers.difference import versions
-from graph_model.answers.difference.executions import compare_executions
-from graph_model.answers.difference.plan_pairs import PlanPairs
-from graph_model.answers.difference.times import compare_times
+from graph_model.answers.difference.plans import PlanPairs
+from graph_model.answers.difference.times import compare_executions, compare_times
 from graph_model.answers.difference.upstream import Upstream
 from graph_model.lineage import Partial, Question
 

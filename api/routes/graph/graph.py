@@ -32,16 +32,13 @@ from api.schemas.graph.reply import (
 )
 from api.service import current_service
 from api.service.sources import current_sources, lacking, whole_or_later
-from graph_model.answers import column_lineage as column_answer
+from graph_model.answers import dataset_writes
+from graph_model.answers import datasets as dataset_answers
 from graph_model.answers import jobs as job_answers
 from graph_model.answers import lineage as lineage_answer
 from graph_model.answers import overview as overview_answer
-from graph_model.answers import search as search_answer
-from graph_model.answers.datasets import history as dataset_history
-from graph_model.answers.datasets import last_writer as dataset_writer
-from graph_model.answers.datasets import pages as dataset_answers
-from graph_model.answers.plans import pages as plan_answers
-from graph_model.answers.runs import pages as run_answers
+from graph_model.answers import plans as plan_answers
+from graph_model.answers import runs as run_answers
 from graph_model.answers.visibility import Selection
 from graph_model.lineage import Question, Reach
 
@@ -114,7 +111,7 @@ def column_lineage(query: Mapping[str, Any]) -> Response:
     """Columns across jobs, with the expression at every hop."""
     lack = lacking()
     with whole_or_later():
-        view = column_answer.column_lineage(
+        view = lineage_answer.column_lineage(
             current_sources(),
             query["dataset"],
             query["column"],
@@ -182,7 +179,7 @@ def dataset(query: Mapping[str, Any], dataset_id: str) -> Response:
 @blueprint.describes(HistoryReply)
 def history(query: Mapping[str, Any], dataset_id: str) -> Response:
     """The executions that wrote a dataset, newest first."""
-    page = dataset_history.history(current_sources(), dataset_id, **query)
+    page = dataset_writes.history(current_sources(), dataset_id, **query)
     return jsonify({**page_reply(page), "partial": to_json(page.partial)})
 
 
@@ -191,7 +188,7 @@ def history(query: Mapping[str, Any], dataset_id: str) -> Response:
 @blueprint.describes(LastWriterReply)
 def last_writer(query: Mapping[str, Any], dataset_id: str) -> Response:
     """The last write of a dataset, or of one of its partitions."""
-    found = dataset_writer.last_writer(current_sources(), dataset_id, **query)
+    found = dataset_writes.last_writer(current_sources(), dataset_id, **query)
     return jsonify(to_json(found))
 
 
@@ -211,4 +208,4 @@ def plan(query: Mapping[str, Any], plan_id: str) -> Response:
 @blueprint.describes(ListReply)
 def search(query: Mapping[str, Any]) -> Response:
     """Datasets, jobs and columns by name."""
-    return jsonify(page_reply(search_answer.search(current_sources(), **query)))
+    return jsonify(page_reply(overview_answer.search(current_sources(), **query)))

@@ -13,8 +13,7 @@ from api.schemas.graph.queries import MapQuery, RunsQuery
 from api.schemas.graph.reply import HomeReply, ListReply, MapReply
 from api.service import current_service
 from api.service.sources import current_sources
-from graph_model.answers.home import recent_activity, runs
-from graph_model.answers.home.map import estate_map
+from graph_model.answers import home as home_answers
 
 blueprint = Blueprint("home", __name__, url_prefix="/graph", description="The whole estate")
 
@@ -24,7 +23,7 @@ blueprint = Blueprint("home", __name__, url_prefix="/graph", description="The wh
 @blueprint.describes(HomeReply)
 def home() -> Response:
     """Failures of the last day, late jobs, and the last writes."""
-    return jsonify(to_json(recent_activity.home(current_sources(), now=current_service().clock())))
+    return jsonify(to_json(home_answers.home(current_sources(), now=current_service().clock())))
 
 
 @blueprint.route("/map")
@@ -33,7 +32,7 @@ def home() -> Response:
 def area_map(query: Mapping[str, Any]) -> Response:
     """The areas of the estate and the flows between them."""
     within = query["within"]
-    found = estate_map(
+    found = home_answers.estate_map(
         current_sources(), by=query["by"], within=within.split("\n") if within else []
     )
     return jsonify(to_json(found))
@@ -44,4 +43,4 @@ def area_map(query: Mapping[str, Any]) -> Response:
 @blueprint.describes(ListReply)
 def all_runs(query: Mapping[str, Any]) -> Response:
     """The runs of all jobs, newest first unless ``sort`` names another order."""
-    return jsonify(page_reply(runs.all_runs(current_sources(), **query)))
+    return jsonify(page_reply(home_answers.all_runs(current_sources(), **query)))

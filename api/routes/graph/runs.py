@@ -15,7 +15,7 @@ from api.service import current_service
 from api.service.sources import current_sources, whole_or_later
 from graph_model import labels
 from graph_model.answers.facets import facet_history
-from graph_model.answers.runs.one_run import one_run
+from graph_model.answers.runs import one_run
 
 blueprint = Blueprint("runs", __name__, url_prefix="/graph", description="Runs and facets")
 

@@ -1,30 +1,30 @@
-"""The lineage and the impact of one execution's output."""
+"""The lineage and the impact of one execution's output.
+
+Nodes are data sources and plans; a plan represents all its runs in an answer. Depth counts plans
+along a chain: the execution's own is 1, and 0 is its output alone.
+
+Upstream ``graph_model.lineage`` answers for the datasets of a time. Downstream an execution's
+output is followed even if all of it has been overwritten since, level by level: a state is a
+dataset with the interval in which the data was there, from a write to the first full overwrite
+after it. The runs of one plan in one interval are one node.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
 from graph_model import identity, labels
-from graph_model.answers.consumer.forward import Forward
 from graph_model.answers.consumer.identifiers import read_event_id
-from graph_model.answers.consumer.overview import (
-    Overview,
-    PlanNode,
-    SourceNode,
-    downstream_levels,
-    plan_edges,
-    plan_node,
-    together,
-    upstream_levels,
-)
 from graph_model.answers.sources import Sources
 from graph_model.answers.visibility import open_plan
 from graph_model.errors import NotFound
-from graph_model.facts import ExecutionRow
+from graph_model.facts import ExecutionPlanRow, ExecutionRow, LogicalPlanRow
 from graph_model.lineage import HUB_LIMIT, Answer, Partial, PlanUse, Question
-from graph_model.stores.graph import Direction
+from graph_model.lineage.history.history import History
+from graph_model.stores.graph import Direction, GraphReader
+from graph_model.stores.protocols import Catalogue
 
 NODE_LIMIT: Final = 2_000
 
@@ -168,3 +168,216 @@ def _together_with(start: PlanUse, again: Sequence[PlanUse]) -> PlanUse:
     sources = {*start.sources, *(source for use in again for source in use.sources)}
     targets = {*start.targets, *(target for use in again for target in use.targets)}
     return start._replace(sources=tuple(sorted(sources)), targets=tuple(sorted(targets)))
+
+
+@dataclass(frozen=True, slots=True)
+class SourceNode:
+    id: str
+    uri: str
+
+
+@dataclass(frozen=True, slots=True)
+class PlanNode:
+    """``system`` and ``agent`` are ``name version``; ``agent`` None where it is not known."""
+
+    id: str
+    name: str
+    system: str
+    agent: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Overview:
+    """``depth_computed`` is -1 where no plan is shown."""
+
+    timestamp: int
+    application_id: str
+    target: str
+    sources: tuple[SourceNode, ...]
+    plans: tuple[PlanNode, ...]
+    edges: tuple[tuple[str, str], ...]
+    depth_requested: int
+    depth_computed: int
+    partial: Partial | None
+
+
+def together(uses: Iterable[PlanUse]) -> tuple[PlanUse, ...]:
+    """Each plan once, with the datasets of all its uses."""
+    found: dict[str, tuple[PlanUse, set[str], set[str]]] = {}
+    for use in uses:
+        _, sources, targets = found.setdefault(use.logical_plan, (use, set(), set()))
+        sources.update(use.sources)
+        targets.update(use.targets)
+    return tuple(
+        PlanUse(use.logical_plan, use.job, use.mode, tuple(sorted(sources)), tuple(sorted(targets)))
+        for use, sources, targets in (found[key] for key in sorted(found))
+    )
+
+
+def upstream_levels(
+    sources: Iterable[str], uses: Collection[PlanUse], hidden: Collection[str]
+) -> int:
+    """The number of levels of plans before these sources, up to the last plan of a job that is not
+    ``hidden`` (ids); a plan counts at its shortest distance.
+    """
+    steps = [(use.logical_plan, use.targets, use.sources) for use in uses]
+    return _levels(sources, steps, {use.logical_plan for use in uses if use.job in hidden})
+
+
+def downstream_levels(target: str, uses: Collection[PlanUse], hidden: Collection[str]) -> int:
+    """As ``upstream_levels``, of the plans after this dataset."""
+    steps = [(use.logical_plan, use.sources, use.targets) for use in uses]
+    return _levels((target,), steps, {use.logical_plan for use in uses if use.job in hidden})
+
+
+def _levels(
+    start: Iterable[str],
+    steps: Iterable[tuple[str, tuple[str, ...], tuple[str, ...]]],
+    unseen: Collection[str],
+) -> int:
+    """Steps are (plan, datasets on the near side, datasets on the far side)."""
+    beside: dict[str, list[tuple[str, tuple[str, ...]]]] = {}
+    for plan, near, far in steps:
+        for dataset in near:
+            beside.setdefault(dataset, []).append((plan, far))
+    kept: set[str] = set()
+    reached = set(start)
+    frontier = set(reached)
+    levels = shown = 0
+    while frontier:
+        found = [step for dataset in frontier for step in beside.get(dataset, ())]
+        new = {plan for plan, _ in found} - kept
+        levels += bool(new)
+        shown = levels if new.difference(unseen) else shown
+        kept |= new
+        frontier = {dataset for _, far in found for dataset in far} - reached
+        reached |= frontier
+    return shown
+
+
+def plan_edges(uses: Iterable[PlanUse], plan_ids: Mapping[str, str]) -> dict[tuple[str, str], None]:
+    """Source -> plan -> target; ``plan_ids`` are the producers' ids of logical plans."""
+    edges: dict[tuple[str, str], None] = {}
+    for use in uses:
+        if use.logical_plan in plan_ids:
+            plan = plan_ids[use.logical_plan]
+            edges |= dict.fromkeys((source, plan) for source in use.sources)
+            edges |= dict.fromkeys((plan, target) for target in use.targets)
+    return edges
+
+
+def plan_node(row: ExecutionPlanRow) -> PlanNode:
+    """The node of a plan whose document is known."""
+    agent = None if row.agent == "unknown" else row.agent
+    return PlanNode(row.plan_id, row.name, row.system, agent)
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Stretch:
+    """Reads after ``since`` and up to ``until`` (None: the end of time) saw the data."""
+
+    dataset: str
+    since: int
+    until: int | None
+
+    def covers(self, other: Stretch) -> bool:
+        """Whether every read in the other stretch is in this one too."""
+        later = self.until is None or (other.until is not None and other.until <= self.until)
+        return self.dataset == other.dataset and self.since <= other.since and later
+
+
+class Forward:
+    """Follows the data that executions wrote. Raises GraphUnavailable."""
+
+    def __init__(
+        self, graph: GraphReader, catalogue: Catalogue, expired: Callable[[], bool], limit: int
+    ) -> None:
+        self._graph = graph
+        self._catalogue = catalogue
+        self._events = catalogue.events
+        self._history = History(catalogue)
+        self._expired = expired
+        self._limit = limit
+        self._uses: dict[tuple[str, str], PlanUse] = {}
+        self.cut = ""  # "time" or "nodes" where something is left out
+
+    def uses(self, execution: ExecutionRow, target: str, depth: int) -> tuple[PlanUse, ...]:
+        """The plans within this many levels, one use for every dataset that a plan read."""
+        start = Stretch(target, execution.at, self._end_of(execution))
+        frontier, seen = [start], [start]
+        for _ in range(depth):
+            following: list[Stretch] = []
+            readers = self._readers({stretch.dataset for stretch in frontier})
+            for stretch in frontier:
+                if not self._is_full():
+                    following += self._step(stretch, readers.get(stretch.dataset, set()))
+            frontier = []
+            for stretch in following:
+                if not any(known.covers(stretch) for known in seen):
+                    seen.append(stretch)
+                    frontier.append(stretch)
+            if not frontier or self._is_full():
+                break
+        return tuple(self._uses.values())
+
+    def _is_full(self) -> bool:
+        if self._expired():
+            self.cut = "time"
+        elif len(self._uses) >= self._limit:
+            self.cut = "nodes"
+        return self.cut != ""
+
+    def _readers(self, datasets: Collection[str]) -> dict[str, set[str]]:
+        """Per dataset the plans that ever read it, under any of its names."""
+        called: dict[str, set[str]] = {dataset: {dataset} for dataset in datasets}
+        for row in self._catalogue.names_of(datasets, None):
+            called.setdefault(row.name, set()).add(row.location)
+        page = self._graph.edges(called, Direction.DOWNSTREAM, (labels.FEEDS,), HUB_LIMIT)
+        readers: dict[str, set[str]] = {}
+        for edge in page.edges:
+            if identity.kind_of(edge.in_id) == labels.LOGICAL_PLAN:
+                for dataset in called[edge.out_id]:
+                    readers.setdefault(dataset, set()).add(edge.in_id)
+        return readers
+
+    def _step(self, stretch: Stretch, plans: Collection[str]) -> list[Stretch]:
+        """The writes of the plans that read within a stretch, and how long each was visible."""
+        self._note_reading_plans(stretch, plans)
+        last = self._events.newest_of_plans(plans, stretch.until)
+        last = {plan: row for plan, row in last.items() if row.at > stretch.since}
+        first = self._events.first_of_plans(last, stretch.since)
+        rows = {row.id: row for row in self._catalogue.logical_plans(last)}
+        return [
+            self._wrote(stretch, rows[plan], first[plan], row)
+            for plan, row in sorted(last.items())
+            if plan in rows and plan in first and len(self._uses) < self._limit
+        ]
+
+    def _note_reading_plans(self, stretch: Stretch, plans: Collection[str]) -> None:
+        """Note the plans that read in a stretch and write nothing: chains end there."""
+        rows = {row.id: row for row in self._catalogue.logical_plans(plans) if not row.target}
+        last = self._catalogue.last_of_plans(rows, stretch.until)
+        for plan, row in sorted(last.items()):
+            if row.kind == labels.READ_KIND and row.at > stretch.since and not self._is_full():
+                use = PlanUse(plan, row.job, rows[plan].mode, (stretch.dataset,), ())
+                self._uses[plan, stretch.dataset] = use
+
+    def _wrote(
+        self, stretch: Stretch, plan: LogicalPlanRow, first: int, last: ExecutionRow
+    ) -> Stretch:
+        moment = (plan.target, last.at)
+        target = self._catalogue.locations_of((moment,)).get(moment, plan.target)
+        use = PlanUse(plan.id, plan.job, plan.mode, (stretch.dataset,), (target,))
+        self._uses[plan.id, stretch.dataset] = use
+        return Stretch(target, first, self._end_of(last))
+
+    def _end_of(self, execution: ExecutionRow) -> int | None:
+        """The time at which the next full overwrite replaced the execution's output."""
+        pair = (execution.target, execution.application_id)
+        same = {
+            row.id
+            for reports in self._history.writes.reports({pair})
+            if any(row.id == execution.id for row in reports)
+            for row in reports
+        }
+        return self._events.next_overwrite(execution, same)

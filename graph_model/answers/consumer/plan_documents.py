@@ -1,24 +1,92 @@
-"""A plan as Spline's own form has it, from its document or from OpenLineage's events."""
+"""Questions about one plan, read in Spline's form from its document or from OpenLineage's events.
+
+Events have no operations: in their place are the read datasets, the job, and the written dataset,
+with the derivations of the columnLineage facet. Facets may hold anything: all but column lineage is
+left out.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
-from typing import Final
+from typing import Any, Final
 
 from graph_model import identity, labels, naming
-from graph_model.answers.consumer.event_plans import event_execution_plan
-from graph_model.answers.consumer.identifiers import is_event_plan, read_plan_id
+from graph_model.answers.consumer.identifiers import (
+    is_event_plan,
+    known_id,
+    local_id,
+    read_plan_id,
+    split_local_id,
+)
+from graph_model.answers.consumer.plans import (
+    AttributeGraph,
+    DetailedOperation,
+    DetailedPlan,
+    PlanAttributes,
+    detailed_operation,
+    detailed_plan,
+)
 from graph_model.answers.nodes import dataset_references
-from graph_model.answers.openlineage.reported_plans import EventPlans, Use, without_facets
+from graph_model.answers.openlineage_reports import (
+    READ_ROLE,
+    EventDataset,
+    EventPlan,
+    EventPlans,
+    Use,
+    without_facets,
+)
 from graph_model.answers.sources import Sources
 from graph_model.answers.visibility import open_plan
 from graph_model.errors import NotFound
 from graph_model.lineage import HUB_LIMIT
-from graph_model.producers.spline.documents import ExecutionPlan
+from graph_model.producers.spline.documents import (
+    Attribute,
+    ExecutionPlan,
+    Operation,
+    Product,
+    Reference,
+)
 from graph_model.producers.spline.gathering import read_plan_document
 from graph_model.producers.spline.plan_logic import with_patterns
 from graph_model.stores.graph import Direction
+
+
+def plan(sources: Sources, plan_id: str) -> DetailedPlan:
+    """A plan's operations."""
+    return detailed_plan(find_plan(sources, plan_id))
+
+
+def write_operation(sources: Sources, plan_id: str) -> str:
+    """The id of the plan's write operation."""
+    found = find_plan(sources, plan_id)
+    return local_id(found.id, found.write.id)
+
+
+def operation(sources: Sources, operation_id: str) -> DetailedOperation:
+    """One operation with its schemas and expressions."""
+    plan_id, local = split_local_id(operation_id, "operation")
+    return detailed_operation(find_plan(sources, plan_id), local)
+
+
+def attribute(sources: Sources, attribute_id: str) -> tuple[str, AttributeGraph, AttributeGraph]:
+    """The plan's id, the lineage of a column, and its impact."""
+    plan_id, sent = split_local_id(attribute_id, "attribute")
+    attributes = PlanAttributes(find_plan(sources, plan_id))
+    key = known_id(sent, attributes.emitted)
+    if key is None:
+        raise NotFound("attribute", attribute_id)
+    return plan_id, attributes.lineage(key), attributes.impact(key)
+
+
+def plan_sources(sources: Sources, plan_id: str, *, read: bool, write: bool) -> tuple[str, ...]:
+    """The URIs of the data sources that a plan reads, writes, or both."""
+    found, scope = scoped_plan(sources, plan_id)
+    uris = [found.write.target] if write else []
+    uris += [source for one in found.reads for source in one.sources] if read else []
+    names = (name for uri in uris for name in naming.normalise(uri, scope, sources.rules))
+    return tuple(dict.fromkeys(name.uri for name in names))
+
 
 _PLAN: Final = "execution plan"
 
@@ -89,3 +157,112 @@ def _without_hidden(sources: Sources, plan: ExecutionPlan, scope: str) -> Execut
 def _reads_hidden(sources: Sources, uris: Iterable[str], scope: str) -> bool:
     names = (name for uri in uris for name in naming.normalise(uri, scope, sources.rules))
     return any(identity.dataset_id(one.scope, one.uri) in sources.hidden for one in names)
+
+
+_JOB: Final = "job"
+_WRITE: Final = "write"
+
+
+def event_execution_plan(
+    plan_id: str, event_plan: EventPlan, *, append: bool
+) -> ExecutionPlan | None:
+    """Reads -> job -> write under the logical plan's id; None for a plan that only reads."""
+    reads = [one for one in event_plan.datasets if one.role == READ_ROLE]
+    written = next((one for one in event_plan.datasets if one.role != READ_ROLE), None)
+    if written is None:
+        return None
+    attributes = {
+        key: attribute
+        for place, one in enumerate(reads)
+        for key, attribute in _read_attributes(f"read-{place}", one, written)
+    }
+    operations = [_read(place, one, attributes) for place, one in enumerate(reads)]
+    children = tuple(operation.id for operation in operations)
+    output = dict(_written_attributes(written, reads))
+    attributes |= output
+    job = Operation(
+        _JOB, "transform", event_plan.name, children, tuple(output), {}, event_plan.job_facets
+    )
+    write = Operation(
+        _WRITE, "write", "Write", (_JOB,), tuple(output), {}, _extra(written, "destinationType"),
+        target=written.dataset.uri, append=append,
+    )  # fmt: skip
+    return ExecutionPlan(
+        id=plan_id,
+        name=event_plan.name,
+        discriminator=None,
+        labels={},
+        operations=(*operations, job, write),
+        attributes=attributes,
+        functions={},
+        constants={},
+        data_types={},
+        system=_product(event_plan.system or event_plan.producer),
+        agent=_product(event_plan.producer),
+        extra={"appName": event_plan.name},
+    )
+
+
+def _product(text: str) -> Product:
+    """``spark 3.5.1`` => name and version."""
+    name, _, version = text.rpartition(" ")
+    return Product(name, version) if name else Product(version, "")
+
+
+def _read(place: int, one: EventDataset, attributes: Mapping[str, Attribute]) -> Operation:
+    key = f"read-{place}"
+    own = tuple(name for name in attributes if name.startswith(f"{key}."))
+    uri = one.dataset.uri
+    extra = _extra(one, "sourceType")
+    return Operation(key, "read", "Input", (), own, {}, extra, sources=(uri,))
+
+
+def _extra(one: EventDataset, name: str) -> dict[str, Any]:
+    storage = one.facets.get("storage")
+    kind = storage.get("fileFormat") if isinstance(storage, dict) else None
+    return {name: kind} if isinstance(kind, str) else {}
+
+
+def _read_attributes(
+    key: str, one: EventDataset, written: EventDataset
+) -> Iterator[tuple[str, Attribute]]:
+    """The dataset's columns, and those that occur only in the output's column lineage."""
+    types = {column.name: column.type for column in one.columns or ()}
+    named = {
+        str(source["field"])
+        for _, sources in _lineage(written)
+        for source in sources
+        if _is_of(source, one)
+    }
+    for name in dict.fromkeys((*types, *sorted(named))):
+        yield f"{key}.{name}", Attribute(f"{key}.{name}", name, types.get(name), (), {})
+
+
+def _written_attributes(
+    written: EventDataset, reads: list[EventDataset]
+) -> Iterator[tuple[str, Attribute]]:
+    lineage = dict(_lineage(written))
+    types = {column.name: column.type for column in written.columns or ()}
+    for name in dict.fromkeys((*types, *lineage)):
+        sources = tuple(
+            Reference("attribute", f"read-{place}.{source['field']}")
+            for source in lineage.get(name, ())
+            for place, one in enumerate(reads)
+            if _is_of(source, one)
+        )
+        key = f"{_WRITE}.{name}"
+        yield key, Attribute(key, name, types.get(name), tuple(dict.fromkeys(sources)), {})
+
+
+def _lineage(written: EventDataset) -> Iterator[tuple[str, list[Mapping[str, Any]]]]:
+    """(output column, its input fields) of the column lineage facet."""
+    facet = written.facets.get("columnLineage")
+    fields = facet.get("fields") if isinstance(facet, dict) else None
+    for name, field in fields.items() if isinstance(fields, dict) else ():
+        listed = field.get("inputFields") if isinstance(field, dict) else None
+        sources = listed if isinstance(listed, list) else []
+        yield name, [one for one in sources if isinstance(one, dict) and "field" in one]
+
+
+def _is_of(source: Mapping[str, Any], one: EventDataset) -> bool:
+    return (source.get("namespace"), source.get("name")) == (one.namespace, one.name)

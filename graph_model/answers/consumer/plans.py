@@ -1,25 +1,42 @@
-"""One plan as Spline shows it: its operations, schemas, types, and one operation in detail.
+"""One plan as Spline shows it: its operations, schemas, types, one operation in detail, and the
+origins and uses of one column, which a viewer highlights.
 
-Read from the plan's document, so URIs, names and literals are the producer's own.
+Read from the plan's document, so URIs, names and literals are the producer's own. Expressions are
+the trees that Spline puts into an operation's parameters:
+
+    {"_typeHint": "expr.Binary", "dataTypeId": …, "name": "+", "symbol": "+", "children": [
+        {"_typeHint": "expr.AttrRef", "dataTypeId": …, "name": "a", "refId": "<plan>:attr-0"}, …]}
+
+A plan's expressions may share parts and may be thousands deep, so a tree is bounded in nodes and
+depth; a part beyond that is one leaf with its text. All walks are iterative.
+
+The nodes of a column's origins are the attributes that an operation emits. Its sources are found
+through any number of expressions, and through attributes that no operation emits;
+``expressions.Definitions`` adds those that ``childRefs`` miss.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-from graph_model.answers.consumer.expressions import Trees
+from graph_model import identity
 from graph_model.answers.consumer.identifiers import known_id, local_id
 from graph_model.errors import NotFound
 from graph_model.producers.spline.documents import (
     ExecutionPlan,
+    Function,
     Operation,
     OperationKind,
     Product,
+    Reference,
+    as_reference,
     outputs,
     type_text,
 )
+from graph_model.producers.spline.expressions import Definitions, Renderer
+from graph_model.producers.spline.expressions.definitions import Inputs, Node
 
 _TYPES: Final[dict[OperationKind, str]] = {
     "read": "Read",
@@ -227,3 +244,290 @@ def _used_types(plan: ExecutionPlan, used: Iterable[str | None]) -> tuple[JsonOb
         *(item for key, item in declared.items() if key in wanted),
         *_undeclared(plan, sorted(wanted)),
     )
+
+
+MOST_NODES: Final = 20_000
+MOST_DEPTH: Final = 100
+_CHARACTERS_OF_A_NODE: Final = 200
+_ALIAS: Final = "expr.Alias"
+_BINARY: Final = "expr.Binary"
+_UDF: Final = "expr.UDF"
+_LEAF: Final = "expr.GenericLeaf"
+_GENERIC: Final = "expr.Generic"
+_UNTYPED: Final = "expr.UntypedExpression"
+_HINTS: Final = frozenset({_ALIAS, _BINARY, _UDF, _LEAF, _GENERIC, _UNTYPED})
+
+Tree = dict[str, Any]
+
+
+class Trees:
+    """Builds trees for one operation, whose parameters share one bound on the number of nodes."""
+
+    def __init__(self, plan: ExecutionPlan) -> None:
+        self._plan = plan
+        self._renderer = Renderer(plan)
+        self._left = MOST_NODES
+        self._weights: dict[str, int] = {}
+
+    def replaced(self, value: Any) -> Any:
+        """A copy of a JSON value with every reference in it replaced by its tree. Iterative."""
+        whole: list[Any] = [None]
+        waiting: list[tuple[Any, Any, Any]] = [(whole, 0, value)]
+        while waiting:
+            holder, place, current = waiting.pop()
+            reference = as_reference(current)
+            if reference is not None:
+                holder[place] = self.tree(reference)
+            elif isinstance(current, Mapping):
+                copied = dict.fromkeys(current)
+                holder[place] = copied
+                waiting.extend((copied, key, current[key]) for key in reversed(list(current)))
+            elif isinstance(current, list):
+                listed: list[Any] = [None] * len(current)
+                holder[place] = listed
+                waiting.extend((listed, n, current[n]) for n in range(len(current) - 1, -1, -1))
+            else:
+                holder[place] = current
+        return whole[0]
+
+    def tree(self, reference: Reference) -> Tree:
+        """The tree below a reference; attributes are leaves."""
+        holder: list[Tree] = [{}]
+        waiting: list[tuple[list[Tree], int, Reference, int]] = [(holder, 0, reference, 1)]
+        while waiting:
+            siblings, place, current, depth = waiting.pop()
+            function = self._plan.functions.get(current.id)
+            if current.kind == "attribute" or function is None:
+                siblings[place] = self._leaf(current)
+            elif depth > MOST_DEPTH or not self._has_room(function):
+                siblings[place] = self._cut(current, function)
+            else:
+                siblings[place], children = self._node(function)
+                waiting.extend(
+                    (children, number, child, depth + 1)
+                    for number, child in reversed(list(enumerate(function.children)))
+                    if number < len(children)
+                )
+        return _finished(holder[0])
+
+    def _has_room(self, function: Function) -> bool:
+        """Whether the node's children fit into the bound, repeated parameters included; counts them
+        if so.
+        """
+        weight = self._weights.get(function.id)
+        if weight is None:
+            parameters = len(identity.spelled(dict(function.params))) // _CHARACTERS_OF_A_NODE
+            weight = self._weights[function.id] = len(function.children) + parameters
+        fits = weight <= self._left
+        self._left -= weight if fits else 0
+        return fits
+
+    def _node(self, function: Function) -> tuple[Tree, list[Tree]]:
+        """A node and the list for its children; all still empty."""
+        hint = function.hint if function.hint in _HINTS else _GENERIC
+        node = _start(hint, function.data_type, function.name)
+        children: list[Tree] = [{} for _ in function.children]
+        if hint == _ALIAS and children:
+            node |= {"alias": function.params.get("name", function.name), "child": children[:1]}
+            return node, node["child"]
+        if hint == _BINARY:
+            node |= {"symbol": function.symbol or function.name, "children": children}
+        elif hint == _UDF:
+            node |= {"children": children}
+        else:
+            node |= {"exprType": function.class_name, "params": dict(function.params)}
+            if hint == _LEAF:
+                return node, []
+            node |= {"children": children}
+        return node, children
+
+    def _leaf(self, reference: Reference) -> Tree:
+        """A column, a literal, or a reference to something that the document does not hold."""
+        if reference.kind == "attribute":
+            attribute = self._plan.attributes.get(reference.id)
+            return _start(
+                "expr.AttrRef",
+                None if attribute is None else attribute.data_type,
+                self._renderer.definitions.name_of(reference.id),
+            ) | {"refId": local_id(self._plan.id, reference.id)}
+        constant = self._plan.constants.get(reference.id)
+        if constant is None:
+            return _start(_UNTYPED, None, "?") | {"exprType": "", "params": {}, "children": []}
+        return _start("expr.Literal", constant.data_type, None) | {"value": constant.value}
+
+    def _cut(self, reference: Reference, function: Function) -> Tree:
+        text = self._renderer.text(reference, inline=False)
+        return _start(_LEAF, function.data_type, text) | {
+            "exprType": function.class_name,
+            "params": {},
+        }
+
+
+def _start(hint: str, data_type: str | None, name: str | None) -> Tree:
+    return {"_typeHint": hint, "dataTypeId": data_type, "name": name}
+
+
+def _finished(root: Tree) -> Tree:
+    """``child`` was built as a list; its one entry replaces it."""
+    waiting = [root]
+    while waiting:
+        node = waiting.pop()
+        if isinstance(node.get("child"), list):
+            (node["child"],) = node["child"]
+            waiting.append(node["child"])
+        waiting.extend(node.get("children", ()))
+    return root
+
+
+@dataclass(frozen=True, slots=True)
+class AttributeNode:
+    """``origin`` is the operation that introduces the attribute, ``passed``
+    those that pass it on.
+    """
+
+    attribute: str
+    name: str
+    origin: str
+    passed: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class AttributeGraph:
+    """``edges`` are (derived attribute, its source): against the flow of data."""
+
+    nodes: tuple[AttributeNode, ...]
+    edges: tuple[tuple[str, str], ...]
+
+
+class PlanAttributes:
+    """The attributes of one plan."""
+
+    def __init__(self, plan: ExecutionPlan) -> None:
+        self._plan = plan
+        self._definitions = Definitions(plan)
+        self._origins: dict[str, str] = {}
+        self._emitters: dict[str, list[str]] = {}
+        for operation in plan.operations:
+            self._register(operation.id, operation.children)
+        self._takers: dict[Node, list[Node]] | None = None
+
+    def _register(self, operation: str, children: Sequence[str]) -> None:
+        outputs = self._definitions.outputs
+        emitted = outputs[operation] or ()
+        received = {item for child in children for item in outputs[child] or ()}
+        for attribute in dict.fromkeys(emitted):
+            self._emitters.setdefault(attribute, []).append(operation)
+            if attribute not in received:
+                self._origins.setdefault(attribute, operation)
+
+    @property
+    def emitted(self) -> Collection[str]:
+        """The ids of all attributes that an operation emits."""
+        return self._emitters.keys()
+
+    def lineage(self, attribute: str) -> AttributeGraph:
+        """The attributes behind this one, which is the last node."""
+        found: dict[str, None] = {attribute: None}
+        edges: dict[tuple[str, str], None] = {}
+        waiting = [attribute]
+        while waiting:
+            current = waiting.pop()
+            for source in self._sources(current):
+                edges[(current, source)] = None
+                if source not in found:
+                    found[source] = None
+                    waiting.append(source)
+        before = self._before(self._origins[attribute])
+        others = [self._node(key, before) for key in found if key != attribute]
+        return AttributeGraph((*others, self._node(attribute, ())), tuple(edges))
+
+    def impact(self, attribute: str) -> AttributeGraph:
+        """The attributes derived from this one, which is the first node."""
+        reached = self._reached(attribute)
+        nodes = [attribute, *(key for key in reached if key != attribute)]
+        known = set(nodes)
+        edges = {
+            (derived, source): None
+            for derived in nodes
+            if derived != attribute
+            for source in self._sources(derived)
+            if source in known
+        }
+        every = {operation.id for operation in self._plan.operations}
+        return AttributeGraph(tuple(self._node(key, every) for key in nodes), tuple(edges))
+
+    def _node(self, attribute: str, among: Collection[str]) -> AttributeNode:
+        origin = self._origins[attribute]
+        passed = (key for key in self._emitters[attribute] if key != origin and key in among)
+        name = self._definitions.name_of(attribute)
+        return AttributeNode(attribute, name, origin, tuple(passed))
+
+    def _before(self, operation: str) -> set[str]:
+        """The operations whose output this one reads."""
+        found: set[str] = set()
+        waiting = [operation]
+        while waiting:
+            for child in self._definitions.operations[waiting.pop()].children:
+                if child not in found:
+                    found.add(child)
+                    waiting.append(child)
+        return found
+
+    # --- one step --------------------------------------------------------------------------------
+
+    def _inputs(self, node: Node) -> Iterator[Node]:
+        """The attributes and expressions referenced in a definition or an expression."""
+        if isinstance(node, Inputs):
+            yield from self._definitions.inputs_of(node.operation)
+        elif node.kind == "attribute":
+            yield from self._definitions.of(node.id).inputs
+        elif (function := self._plan.functions.get(node.id)) is not None:
+            yield from function.children
+
+    def _is_shown(self, node: Node) -> bool:
+        return isinstance(node, Reference) and node.kind == "attribute" and node.id in self._origins
+
+    def _sources(self, attribute: str) -> list[str]:
+        """The nearest attributes that an operation emits, each once, in the document's order."""
+        start = Reference("attribute", attribute)
+        found: dict[str, None] = {}
+        seen: set[Node] = {start}
+        waiting = list(self._inputs(start))[::-1]
+        while waiting:
+            node = waiting.pop()
+            if node in seen:
+                continue
+            seen.add(node)
+            if self._is_shown(node):
+                found[node.id] = None  # type: ignore[union-attr]
+            else:
+                waiting.extend(list(self._inputs(node))[::-1])
+        return list(found)
+
+    def _reached(self, attribute: str) -> list[str]:
+        """Every emitted attribute that derives from this one, nearest first."""
+        takers = self._all_takers()
+        start: Node = Reference("attribute", attribute)
+        seen: dict[Node, None] = {start: None}
+        frontier = [start]
+        while frontier:
+            following = [taker for node in frontier for taker in takers.get(node, ())]
+            frontier = [node for node in dict.fromkeys(following) if node not in seen]
+            seen.update(dict.fromkeys(frontier))
+        return [node.id for node in seen if self._is_shown(node)]  # type: ignore[union-attr]
+
+    def _all_takers(self) -> dict[Node, list[Node]]:
+        """The derivations of the plan, reversed; computed once."""
+        if self._takers is None:
+            takers: dict[Node, list[Node]] = {}
+            seen: set[Node] = {Reference("attribute", key) for key in self._origins}
+            waiting = list(seen)
+            while waiting:
+                node = waiting.pop()
+                for item in self._inputs(node):
+                    takers.setdefault(item, []).append(node)
+                    if item not in seen:
+                        seen.add(item)
+                        waiting.append(item)
+            self._takers = takers
+        return self._takers

@@ -16,8 +16,15 @@ from itertools import pairwise
 from statistics import median
 from typing import Final
 
-from graph_model.answers.difference.graph import PLANS, SCHEMA, ElementChange, GraphDifference
-from graph_model.answers.difference.schema import ADDED, CHANGED, describe
+from graph_model.answers.difference.graphs import (
+    ADDED,
+    CHANGED,
+    PLANS,
+    SCHEMA,
+    ElementChange,
+    GraphDifference,
+    describe,
+)
 from graph_model.error_text import cause_line
 from graph_model.picture.view import (
     ColumnEdgeView,

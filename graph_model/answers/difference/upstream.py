@@ -26,8 +26,8 @@ from graph_model.answers.difference.causes import (
     distances_from,
     rank,
 )
-from graph_model.answers.difference.graph import GraphDifference, unite
-from graph_model.answers.difference.plan_pairs import PlanPairs
+from graph_model.answers.difference.graphs import GraphDifference, unite
+from graph_model.answers.difference.plans import PlanPairs
 from graph_model.answers.difference.times import TimeDifference, compare_views, draw_at
 from graph_model.answers.nodes import job_references, location_of
 from graph_model.answers.sources import Sources

@@ -11,7 +11,7 @@ from collections.abc import Collection, Iterable
 from dataclasses import dataclass, replace
 
 from graph_model import labels
-from graph_model.answers.difference.schema import ColumnChange, Schema, compare_schemas, read_schema
+from graph_model.answers.difference.graphs import ColumnChange, Schema, compare_schemas, read_schema
 from graph_model.facts import LogicalPlanRow, SchemaRow, SchemaUseRow
 from graph_model.stores.protocols import PlanSpan
 

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from typing import Final
 
 from graph_model import labels
-from graph_model.answers.difference.plan_pairs import PlanPairs
-from graph_model.answers.difference.schema import ColumnChange, ComparedColumn, describe
+from graph_model.answers.difference.graphs import ColumnChange, ComparedColumn, describe
+from graph_model.answers.difference.plans import PlanPairs
 from graph_model.answers.difference.times import (
     EVIDENCE,
     Evidence,

@@ -1,26 +1,46 @@
-"""One changed column, or the captured plans of a changed job, compared with the graph.
+"""``/graph/impact`` and ``/graph/impact/plan``: one changed column, or the captured plans of a
+changed job, compared with the graph.
 
 captured documents -> translation -> outlines ──┐
 the job's plans in the graph -> outlines ───────┴-> changes -> everything downstream -> verdicts
+
+Of changes those come first that others read. A dropped column beside a new one with the same
+sources and the same expression counts as renamed; that is a guess, and is marked as one.
+
+A plan that uses a dropped or renamed column breaks, whether it takes the value or only filters,
+joins, groups or sorts by it: Spark cannot analyse it any more, and plans on its results lose their
+source. A column of another type may break its users.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
+from typing import Final
 
-from graph_model import identity, labels
+from graph_model import identity, labels, naming
 from graph_model.answers.impact.changes import Change, ChangeKind, Effect
-from graph_model.answers.impact.comparison import compare, pair
-from graph_model.answers.impact.outline import PlanOutline, known_outlines
-from graph_model.answers.impact.report import Impact, ImpactReport, Scope
-from graph_model.answers.impact.verdicts import fate, join_reports, judge
+from graph_model.answers.impact.outlines import (
+    ColumnOutline,
+    PlanOutline,
+    RowInfluence,
+    known_outlines,
+)
+from graph_model.answers.impact.report import (
+    PREFIX,
+    Impact,
+    ImpactItem,
+    ImpactReport,
+    Scope,
+    order_of,
+)
 from graph_model.answers.nodes import location_of
 from graph_model.answers.sources import Sources
+from graph_model.answers.visibility import find_node
 from graph_model.errors import InvalidInput
 from graph_model.facts import Vertex
-from graph_model.lineage import HUB_LIMIT, holders
-from graph_model.naming.schemas import same_nesting
+from graph_model.lineage import HUB_LIMIT, ChainFlow, holders
+from graph_model.naming.schemas import field_changes, same_nesting, same_type
 from graph_model.picture.view import iso
 from graph_model.stores.graph import Direction
 
@@ -230,3 +250,341 @@ def _inside(columns: Iterable[Vertex]) -> dict[tuple[str, str], set[str]]:
         for holder in holders(path)[1:]:
             found.setdefault((dataset, holder), set()).add(column.id)
     return found
+
+
+def impact(sources: Sources, reference: str, scope: Scope) -> ImpactReport:
+    """Everything downstream of a dataset, a column, a job (in any spelling) or a ``prefix:``."""
+    if reference.startswith(PREFIX):
+        return Impact(sources).of_prefix(reference.removeprefix(PREFIX), scope)
+    sources, node = find_node(sources, reference, scope.at)
+    return Impact(sources).of_node(node, scope)
+
+
+def impact_of_change(
+    sources: Sources, reference: str, change: ChangeKind, scope: Scope
+) -> ImpactReport:
+    """The impact of dropping, renaming or retyping a column."""
+    sources, node = find_node(sources, reference, scope.at)
+    return ImpactCheck(sources).of_column(node, change, scope)
+
+
+def check_plans(
+    sources: Sources, captured: Iterable[PlanOutline], job: str | None, scope: Scope
+) -> CheckReport:
+    """The impact of replacing current plans by captured ones; ``job`` (its id or
+    ``<namespace>/<name>``, a known job): treat the captured plans as plans of this job.
+    """
+    if job is not None:
+        node = job if identity.kind_of(job) == labels.JOB else f"job:{job}"
+        sources, found = find_node(sources, node)
+        row = sources.catalogue.jobs((found,))[0]
+        name = (row.namespace, row.name)
+        captured = [replace(one, job=row.id, job_name=name) for one in captured]
+    return ImpactCheck(sources).of_plans(tuple(captured), scope)
+
+
+_SHOWN_DIGITS: Final = 8
+
+
+def compare(before: PlanOutline, after: PlanOutline) -> tuple[Change, ...]:
+    """The differences, in the order of :class:`ChangeKind`, then of the columns."""
+    found = [
+        *_columns(before, after),
+        *_rows(before, after),
+        *_inputs(before, after),
+        *_writes(before, after),
+    ]
+    if not found:
+        found += _remaining(before, after)
+    order = list(ChangeKind)
+    return tuple(sorted(found, key=lambda change: order.index(change.kind)))
+
+
+def _remaining(before: PlanOutline, after: PlanOutline) -> Iterator[Change]:
+    """A difference that outlines do not show: a limit, the order of the columns, another step."""
+    if before.fingerprint != after.fingerprint:
+        ends = before.fingerprint[:_SHOWN_DIGITS], after.fingerprint[:_SHOWN_DIGITS]
+        yield Change(ChangeKind.PLAN_CHANGED, "fingerprint", *ends)
+
+
+# --- columns -------------------------------------------------------------------------------------
+
+
+def _columns(before: PlanOutline, after: PlanOutline) -> Iterator[Change]:
+    if before.columns is None or after.columns is None:
+        if before.columns != after.columns:
+            yield Change(ChangeKind.SCHEMA_UNKNOWN, after.target_uri)
+        return
+    old = {column.path: column for column in before.columns}
+    new = {column.path: column for column in after.columns}
+    dropped = [column for path, column in old.items() if path not in new]
+    added = [column for path, column in new.items() if path not in old]
+    renamed = _renamed(dropped, added, before.columns, after.columns)
+    for column in dropped:
+        if column.path in renamed:
+            to = renamed[column.path]
+            yield Change(ChangeKind.COLUMN_RENAMED, column.path, column.name, to.name)
+        else:
+            yield Change(ChangeKind.COLUMN_DROPPED, column.path, column.type)
+    taken = {column.path for column in renamed.values()}
+    for column in added:
+        if column.path not in taken:
+            yield Change(ChangeKind.COLUMN_ADDED, column.path, None, column.type)
+    for path, column in old.items():
+        if path in new:
+            yield from _column(column, new[path])
+
+
+def _column(before: ColumnOutline, after: ColumnOutline) -> Iterator[Change]:
+    if before.type is not None and after.type is not None:
+        if not same_type(before.type, after.type):
+            yield Change(ChangeKind.COLUMN_RETYPED, before.path, before.type, after.type)
+        yield from _inside_type(before.path, before.type, after.type)
+    if (before.sources, before.expressions) != (after.sources, after.expressions):
+        yield Change(
+            ChangeKind.COLUMN_RECOMPUTED,
+            before.path,
+            labels.BETWEEN_EXPRESSIONS.join(before.expressions),
+            labels.BETWEEN_EXPRESSIONS.join(after.expressions),
+        )
+
+
+def _inside_type(path: str, before: str, after: str) -> Iterator[Change]:
+    """The fields of a struct, as columns of their own: a reader of ``person.email`` breaks without
+    it, whatever else ``person`` holds.
+    """
+    for field in field_changes(before, after):
+        names = (*naming.split_path(path), *map(naming.fold, field.path))
+        kind = ChangeKind.COLUMN_RETYPED
+        if field.before is None or field.after is None:
+            gone = field.after is None
+            kind = ChangeKind.COLUMN_DROPPED if gone else ChangeKind.COLUMN_ADDED
+        yield Change(kind, naming.column_path(names), field.before, field.after)
+
+
+def _renamed(
+    dropped: Sequence[ColumnOutline],
+    added: Sequence[ColumnOutline],
+    before: Sequence[ColumnOutline],
+    after: Sequence[ColumnOutline],
+) -> dict[str, ColumnOutline]:
+    """Path of a dropped column -> the added column that is probably its new
+    name; each used once.
+    """
+    old_place = {column.path: place for place, column in enumerate(before)}
+    new_place = {column.path: place for place, column in enumerate(after)}
+
+    def unlikeness(old: ColumnOutline, new: ColumnOutline) -> tuple[bool, bool, int]:
+        apart = abs(old_place[old.path] - new_place[new.path])
+        return old.expressions != new.expressions, not same_type(old.type, new.type), apart
+
+    pairs = [
+        (unlikeness(old, new), old.path, new)
+        for old in dropped
+        for new in added
+        if old.sources and old.sources == new.sources
+    ]
+    found: dict[str, ColumnOutline] = {}
+    taken: set[str] = set()
+    for _, path, new in sorted(pairs, key=lambda pair: (pair[0], pair[1], pair[2].path)):
+        if path not in found and new.path not in taken:
+            found[path] = new
+            taken.add(new.path)
+    return found
+
+
+# --- rows, mode and target -----------------------------------------------------------------------
+
+_DECIDING: Final = {
+    labels.FILTER: "filtered by",
+    labels.JOIN: "joined by",
+    labels.GROUP_BY: "grouped by",
+    labels.SORT: "sorted by",
+}
+
+
+def _rows(before: PlanOutline, after: PlanOutline) -> Iterator[Change]:
+    """Changes to the set of rows: filters, joins, groupings and sort orders."""
+    for how in sorted({one.how for one in before.influences | after.influences}):
+        old = {one for one in before.influences if one.how == how}
+        new = {one for one in after.influences if one.how == how}
+        if _differ(old, new):
+            subject = _DECIDING.get(how, how)
+            yield Change(ChangeKind.ROWS_CHANGED, subject, _conditions(old), _conditions(new))
+    if before.joins is not None and after.joins is not None and before.joins != after.joins:
+        ends = ", ".join(before.joins), ", ".join(after.joins)
+        yield Change(ChangeKind.ROWS_CHANGED, "join types", *ends)
+
+
+def _differ(old: Set[RowInfluence], new: Set[RowInfluence]) -> bool:
+    """Columns alone are compared where a producer does not report its conditions."""
+    if all(one.expression for one in old | new):
+        return old != new
+    return {(one.dataset, one.path) for one in old} != {(one.dataset, one.path) for one in new}
+
+
+def _conditions(influences: Iterable[RowInfluence]) -> str:
+    """The conditions, or the columns without one, each once: a condition stands at each of its
+    columns. One that holds the separator itself (``flags | 4 > 0``) stands in two parts.
+    """
+    texts = {
+        text
+        for one in influences
+        for text in (one.expression or one.path).split(labels.BETWEEN_EXPRESSIONS)
+    }
+    return ", ".join(sorted(texts))
+
+
+def _inputs(before: PlanOutline, after: PlanOutline) -> Iterator[Change]:
+    for dataset in sorted(before.inputs.keys() - after.inputs.keys()):
+        yield Change(ChangeKind.INPUT_DROPPED, before.inputs[dataset])
+    for dataset in sorted(after.inputs.keys() - before.inputs.keys()):
+        yield Change(ChangeKind.INPUT_ADDED, after.inputs[dataset])
+
+
+def _writes(before: PlanOutline, after: PlanOutline) -> Iterator[Change]:
+    if before.target != after.target:
+        yield Change(
+            ChangeKind.TARGET_MOVED, before.target_uri, before.target_uri, after.target_uri
+        )
+    if before.mode != after.mode and labels.UNKNOWN_MODE not in (before.mode, after.mode):
+        yield Change(ChangeKind.MODE_CHANGED, before.target_uri, before.mode, after.mode)
+    if before.partition_keys != after.partition_keys:
+        yield Change(
+            ChangeKind.PARTITIONING_CHANGED,
+            before.target_uri,
+            ", ".join(before.partition_keys),
+            ", ".join(after.partition_keys),
+        )
+
+
+# --- pairing plans of a job ---------------------------------------------------------------------
+
+
+def pair(
+    captured: Sequence[PlanOutline], current: Sequence[PlanOutline]
+) -> list[tuple[PlanOutline, PlanOutline | None]]:
+    """Per captured plan the plan of the job that it replaces; None for a new one.
+
+    Equal plans are paired first, then plans with one target, those with most columns and inputs in
+    common before others. Last, if one plan is left on each side, these two are paired: the target
+    has moved.
+    """
+    found: dict[int, int] = {}
+    candidates = sorted(
+        (-_likeness(new, old), number, place)
+        for number, new in enumerate(captured)
+        for place, old in enumerate(current)
+        if new.target == old.target
+    )
+    for _, number, place in candidates:
+        if number not in found and place not in found.values():
+            found[number] = place
+    left = [number for number in range(len(captured)) if number not in found]
+    free = [place for place in range(len(current)) if place not in found.values()]
+    if len(left) == len(free) == 1:
+        found[left[0]] = free[0]
+    return [
+        (new, current[found[number]] if number in found else None)
+        for number, new in enumerate(captured)
+    ]
+
+
+def _likeness(one: PlanOutline, other: PlanOutline) -> int:
+    if one.fingerprint == other.fingerprint:
+        return 1_000_000
+    columns = {c.path for c in one.columns or ()} & {c.path for c in other.columns or ()}
+    return len(columns) + len(one.inputs.keys() & other.inputs.keys())
+
+
+_WORST_FIRST: Final = (Effect.BREAKS, Effect.MAY_BREAK, Effect.NONE)
+_VERBS: Final = {
+    labels.IDENTITY: "copies",
+    labels.TRANSFORMATION: "computes with",
+    labels.AGGREGATION: "aggregates",
+    labels.WINDOW: "orders or divides by",
+    labels.CONDITIONAL: "decides by",
+    labels.FILTER: "filters by",
+    labels.JOIN: "joins by",
+    labels.GROUP_BY: "groups by",
+    labels.SORT: "sorts by",
+    labels.MAY_READ: "may read",
+}
+_FURTHER: Final = {Effect.BREAKS: "breaks", Effect.MAY_BREAK: "may break"}
+
+
+def fate(change: Change) -> str:
+    """``is dropped``, ``is renamed to b``, ``changes from int to string``."""
+    match change.kind:
+        case ChangeKind.COLUMN_DROPPED:
+            return "is dropped"
+        case ChangeKind.COLUMN_RENAMED:
+            return f"is renamed to {change.after}" if change.after else "is renamed"
+        case ChangeKind.COLUMN_RETYPED:
+            types = change.before is not None and change.after is not None
+            return f"changes from {change.before} to {change.after}" if types else "is retyped"
+        case ChangeKind.TARGET_MOVED:
+            return f"is written to {change.after} instead"
+        case _:
+            return "changes"
+
+
+def judge(report: ImpactReport, effect: Effect, fates: Mapping[str, str]) -> ImpactReport:
+    """The report with a verdict on every item; ``fates`` gives the change of each start."""
+    items = tuple(
+        replace(item, verdict=_effect_on(item, effect).value, reason=_reason(item, effect, fates))
+        for item in report.items
+    )
+    return replace(report, items=items, verdict=worst(_effect_on(i, effect) for i in items).value)
+
+
+def _effect_on(item: ImpactItem, effect: Effect) -> Effect:
+    """A reader that may read the column may break, if it reads it. What only former plans reached
+    runs no more: nothing of it breaks.
+    """
+    if item.flow == ChainFlow.PAST:
+        return Effect.NONE
+    uncertain = item.how == labels.MAY_READ and effect == Effect.BREAKS
+    return Effect.MAY_BREAK if uncertain else effect
+
+
+def _reason(item: ImpactItem, effect: Effect, fates: Mapping[str, str]) -> str:
+    """``report joins by daily#customer, which is dropped``."""
+    at = len(item.path) - (2 if item.kind == labels.JOB else 3)
+    used, job = item.path[at], item.path[at + 1]
+    if item.flow == ChainFlow.PAST:
+        return f"a former plan of {job.label} read {used.label}; its newest run did not"
+    becomes = fates.get(used.id, "changes") if at == 0 else _FURTHER[effect]
+    verb = _VERBS.get(item.how or "", "uses" if item.how else "reads")
+    return f"{job.label} {verb} {used.label}, which {becomes}"
+
+
+def worst(effects: Iterable[Effect]) -> Effect:
+    """The worst of these; NONE for none."""
+    found = set(effects)
+    return next((effect for effect in _WORST_FIRST if effect in found), Effect.NONE)
+
+
+def join_reports(reports: Sequence[ImpactReport]) -> ImpactReport:
+    """Several reports as one: an item in two of them keeps the worse verdict, then the shorter
+    path.
+    """
+    items = [item for report in reports for item in report.items]
+    items.sort(key=_order)
+    kept: dict[str, ImpactItem] = {}
+    for item in items:
+        kept.setdefault(item.id, item)
+    return replace(
+        reports[0],
+        starts=tuple(dict.fromkeys(start for report in reports for start in report.starts)),
+        items=tuple(kept.values()),
+        depth_reached=max(report.depth_reached for report in reports),
+        folded=any(report.folded for report in reports),
+        partial=next((report.partial for report in reports if report.partial), None),
+        hidden=max(report.hidden for report in reports),
+        verdict=worst(Effect(report.verdict or Effect.NONE) for report in reports).value,
+    )
+
+
+def _order(item: ImpactItem) -> tuple[int, tuple[int, int, str, str, str]]:
+    return _WORST_FIRST.index(Effect(item.verdict or Effect.NONE)), order_of(item)

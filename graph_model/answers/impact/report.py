@@ -1,31 +1,45 @@
 """The table of everything downstream: one row a dataset, column or job, with a shortest path.
 
-The walk is that of ``lineage``; here its chains get names, last runs, owners and marks.
+The walk is that of ``lineage``; here its chains get names, last runs, owners and marks. A row says
+more of a step that only a person declared, or that reads a table's metadata alone. The columns that
+a job writes stand between it and the columns derived from them:
+
+    job -> table (of the job's own answer)      job -> column of that table -> columns of it
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
 from typing import Final
 from urllib.parse import unquote
 
 from graph_model import identity, labels
-from graph_model.answers.impact.steps import Step, declared_steps, metadata_steps, steps_of
-from graph_model.answers.impact.written import WrittenColumns
-from graph_model.answers.openlineage.descriptions import describe_dataset
+from graph_model.answers.openlineage_reports import describe_dataset
 from graph_model.answers.sources import Sources
 from graph_model.errors import NotFound
-from graph_model.facts import DatasetRow, ExecutionRow, JobRow
+from graph_model.facts import DatasetRow, Edge, ExecutionRow, JobRow
 from graph_model.governance.previews import walk_datasets
 from graph_model.governance.statements import Governance
-from graph_model.lineage import Answer, Chain, ChainFlow, Link, Partial, Question, Reach
+from graph_model.lineage import (
+    HUB_LIMIT,
+    Answer,
+    Chain,
+    ChainFlow,
+    Lineage,
+    Link,
+    Partial,
+    PlanUse,
+    Question,
+    Reach,
+)
 from graph_model.naming import Rules
 from graph_model.picture.view import JobReference, iso, job_reference
-from graph_model.stores.graph import Direction
-from graph_model.stores.protocols import Catalogue
+from graph_model.stores.graph import Direction, GraphReader
+from graph_model.stores.protocols import Catalogue, NodeLookup
 from graph_model.stores.protocols.history import SchemaHistory
 
 MOST_STARTS: Final = 1_000
@@ -433,3 +447,125 @@ def _owners(node: str, names: _Names, governance: Governance) -> tuple[str, ...]
     ]
     reported = names.owners.get(names.home(node), ())
     return tuple(dict.fromkeys((*reported, *(one.owner for one in assigned if one.owner))))
+
+
+Step = tuple[str, str, str]
+"""(dataset or column read, job, dataset or column written); the last is "" where a chain ends at
+the job, the first is the job itself where it is the requested node.
+"""
+
+
+def steps_of(chain: Chain) -> Iterator[Step]:
+    """The steps of a chain, downstream from its start."""
+    before = chain.start
+    for link in chain.links:
+        yield before, link.job, link.target
+        before = link.target
+
+
+def declared_steps(answers: Iterable[Answer], catalogue: Catalogue) -> frozenset[Step]:
+    """The steps that come only from declarations: no plan that has run makes them."""
+    listed = tuple(answers)
+    plans = {use.logical_plan for answer in listed for use in answer.plans}
+    plans |= {plan for answer in listed for edge in answer.column_edges for plan in edge.plans}
+    declared = catalogue.declared_plans(plans)
+    if not declared:
+        return frozenset()
+    jobs = {row.id: row.job for row in catalogue.logical_plans(plans)}
+    behind: defaultdict[Step, set[str]] = defaultdict(set)
+    for answer in listed:
+        for step, plan in _made_by(answer, jobs):
+            behind[step].add(plan)
+    return frozenset(step for step, plans in behind.items() if plans <= declared)
+
+
+def metadata_steps(answers: Iterable[Answer]) -> frozenset[Step]:
+    """The steps that read tables about their source (Iceberg's ``t.snapshots``), and no row of it:
+    no plan behind them does.
+    """
+    steps, of_rows = set[Step](), set[Step]()
+    for answer in answers:
+        for use in answer.plans:
+            for step in _steps_by(use):
+                (steps if step[0] in use.metadata else of_rows).add(step)
+    return frozenset(steps - of_rows)
+
+
+def _steps_by(use: PlanUse) -> Iterator[Step]:
+    for source in (use.job, *use.sources):
+        for target in ("", *use.targets):
+            yield source, use.job, target
+
+
+def _made_by(answer: Answer, jobs: dict[str, str]) -> Iterator[tuple[Step, str]]:
+    """Every step of the answer, with the plan that makes it."""
+    for use in answer.plans:
+        for step in _steps_by(use):
+            yield step, use.logical_plan
+    for edge in answer.column_edges:
+        for plan in edge.plans:
+            job = jobs.get(plan, "")
+            for source, target in ((edge.source, edge.target), (edge.source, "")):
+                yield (source, job, target), plan
+
+
+_HUB: Final = Partial("hub", HUB_LIMIT)
+
+
+class WrittenColumns:
+    """Finds the columns in one graph and one catalogue; ``lineage`` follows them downstream."""
+
+    def __init__(self, graph: GraphReader, catalogue: NodeLookup, lineage: Lineage) -> None:
+        self._graph = graph
+        self._catalogue = catalogue
+        self._lineage = lineage
+        self._cut = False
+
+    def below(self, job: str, tables: Answer, question: Question) -> Answer:
+        """The columns of the tables in ``tables``, the job's own answer, that the job wrote in one
+        step, or that derive from those. ``question`` is the one that ``tables`` answers.
+        """
+        plans = {use.logical_plan for use in tables.plans if use.job == job}
+        written = self._of_plans(plans) if question.depth > 0 else frozenset()
+        asked = replace(question, node="", depth=max(0, question.depth - 1))
+        answer = self._lineage.ask_columns(written, asked)
+        starts = self._lineage.ask_columns(written, replace(asked, depth=0)).columns
+        homes = {column.id: column.dataset for column in (*starts, *answer.columns)}
+        near = {chain.end for chain in tables.chains if chain.depth == 1}
+        direct = {column.id for column in starts if column.dataset in near}
+        flows = {chain.end: chain.flow for chain in tables.chains}
+        chains = [Chain(job, (Link(job, one),), flows[homes[one]]) for one in direct]
+        chains += [
+            Chain(job, (Link(job, chain.start), *chain.links), chain.flow)
+            for chain in answer.chains
+            if chain.start in direct and chain.end != job
+        ]
+        ends = {chain.end for chain in tables.chains}
+        kept = [one for one in chains if homes.get(one.end, one.end) in ends]
+        return replace(
+            answer,
+            chains=tuple(sorted(kept, key=lambda chain: (chain.depth, chain))),
+            depth_asked=question.depth,
+            depth_reached=max((chain.depth for chain in kept), default=0),
+            partial=answer.partial or (_HUB if self._cut else None),
+        )
+
+    def _of_plans(self, plans: Collection[str]) -> frozenset[str]:
+        """Ids of the columns that these plans write: those of their schemas, and those that they
+        derive, which is all that a declaration reports.
+        """
+        schemas = self._ends(plans, labels.WRITES)
+        listed = self._ends(schemas, labels.HAS)
+        targets = {row.target for row in self._catalogue.logical_plans(plans)} - {""}
+        held = self._ends(targets, labels.HAS) - listed
+        derived = self._edges(held, Direction.UPSTREAM, labels.DERIVES)
+        own = {edge.in_id for edge in derived if edge.value("logical_plan") in plans}
+        return frozenset(end for end in listed | own if identity.kind_of(end) == labels.COLUMN)
+
+    def _ends(self, ids: Collection[str], label: str) -> set[str]:
+        return {edge.in_id for edge in self._edges(ids, Direction.DOWNSTREAM, label)}
+
+    def _edges(self, ids: Collection[str], direction: Direction, label: str) -> tuple[Edge, ...]:
+        page = self._graph.edges(ids, direction, (label,), HUB_LIMIT)
+        self._cut = self._cut or bool(page.cut)
+        return tuple(page.edges)

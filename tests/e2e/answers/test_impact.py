@@ -18,7 +18,7 @@ from api.console.call import Answered
 from api.http.access import Keys
 from api.routes.graph.impact import MOST_DOCUMENTS
 from api.schemas.graph.impact import ImpactReply, PlanCheckReply
-from graph_model.answers.impact.relocation import relocate
+from graph_model.answers.impact.changes import relocate
 from graph_model.errors import ConfigurationError, HeadwaterError
 from graph_model.stores.keys import Key
 from graph_model.stores.roles import Role

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import pytest
 from flask.testing import FlaskClient
 
-from graph_model.answers.datasets.history import LOCATIONS_LISTED
+from graph_model.answers.dataset_writes import LOCATIONS_LISTED
 from tests.e2e.answers.test_reading_jobs import dataset, edges_of, get, run, table
 from tests.e2e.small_client import client_of
 from tests.projections import SmallHeadwater, lineage_event, small_headwater

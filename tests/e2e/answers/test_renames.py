@@ -15,8 +15,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from api.schemas.graph.reply import LastWriterReply
-from graph_model.answers.datasets import history as histories
-from graph_model.answers.datasets import last_writer as last_writers
+from graph_model.answers import dataset_writes
 from graph_model.answers.sources import Sources
 from graph_model.facts import RenameRow
 from graph_model.stores.protocols import Catalogue
@@ -154,10 +153,10 @@ def test_history_and_last_writer_ask_one_state_and_of_each_name_once(
     ids = [page(client, table)["id"] for table in ("c", "b", "a")]
     catalogue = Snapshots(headwater.catalogue)
     sources = Sources(headwater.graph, cast(Catalogue, catalogue), headwater.journal)
-    found = histories.history(sources, ids[0], limit=10, cursor=None, at=None)
+    found = dataset_writes.history(sources, ids[0], limit=10, cursor=None, at=None)
     assert [view.job.name for view in found.items if view.job][-1] == "load"
     assert catalogue.asked == [[one] for one in ids]
-    wrote = last_writers.last_writer(sources, ids[0], partition=None, at=None)
+    wrote = dataset_writes.last_writer(sources, ids[0], partition=None, at=None)
     assert len(wrote.renames) == 2
 
 

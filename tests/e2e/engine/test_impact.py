@@ -13,9 +13,8 @@ import pytest
 
 from api import command_line
 from graph_model import identity, naming
-from graph_model.answers.impact.captured import captured_outlines
 from graph_model.answers.impact.check import ImpactCheck
-from graph_model.answers.impact.outline import known_outlines
+from graph_model.answers.impact.outlines import captured_outlines, known_outlines
 from graph_model.answers.impact.report import Impact, Scope
 from graph_model.facts import Edge, Facts, Vertex
 from graph_model.producers.spline.documents import PLAN_KIND

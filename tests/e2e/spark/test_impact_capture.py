@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from api import command_line
-from graph_model.answers.impact.relocation import relocate
+from graph_model.answers.impact.changes import relocate
 from graph_model.documents.files import Piece, recognise
 from graph_model.documents.pieces import prepare
 from tests.e2e.small_client import serving

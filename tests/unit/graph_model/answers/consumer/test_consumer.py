@@ -8,8 +8,6 @@ from typing import Any
 
 import pytest
 
-from graph_model.answers.consumer.attributes import AttributeGraph, PlanAttributes
-from graph_model.answers.consumer.expressions import MOST_DEPTH, MOST_NODES, Trees
 from graph_model.answers.consumer.identifiers import (
     EventId,
     base36,
@@ -19,7 +17,16 @@ from graph_model.answers.consumer.identifiers import (
     read_event_id,
     split_local_id,
 )
-from graph_model.answers.consumer.plans import detailed_operation, detailed_plan, plan_info
+from graph_model.answers.consumer.plans import (
+    MOST_DEPTH,
+    MOST_NODES,
+    AttributeGraph,
+    PlanAttributes,
+    Trees,
+    detailed_operation,
+    detailed_plan,
+    plan_info,
+)
 from graph_model.errors import NotFound
 from graph_model.folded_text import plain
 from graph_model.producers.spline.documents import ExecutionPlan, read_plan

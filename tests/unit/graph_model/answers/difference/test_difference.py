@@ -16,7 +16,7 @@ from graph_model.answers.difference.causes import (
     spell_interval,
     usual_interval,
 )
-from graph_model.answers.difference.schema import (
+from graph_model.answers.difference.graphs import (
     ComparedColumn,
     compare_schemas,
     describe,

@@ -14,11 +14,14 @@ from typing import Any
 import pytest
 
 from graph_model import identity, labels, naming
-from graph_model.answers.impact.captured import captured_outlines
 from graph_model.answers.impact.changes import ChangeKind, Effect
-from graph_model.answers.impact.check import CheckReport, ImpactCheck
-from graph_model.answers.impact.comparison import compare
-from graph_model.answers.impact.outline import PlanOutline, known_outlines, outlines
+from graph_model.answers.impact.check import CheckReport, ImpactCheck, compare
+from graph_model.answers.impact.outlines import (
+    PlanOutline,
+    captured_outlines,
+    known_outlines,
+    outlines,
+)
 from graph_model.answers.impact.report import (
     Impact,
     ImpactItem,

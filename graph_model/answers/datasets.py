@@ -1,0 +1,362 @@
+"""``/graph/datasets``: datasets, and one dataset with its schema, writers and readers, and with the
+former and the later names that ALTER TABLE ... RENAME TO gave it.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from graph_model import identity, labels
+from graph_model.answers.drawing import spellings_of
+from graph_model.answers.facets import DatasetFacets, dataset_facets, described_columns
+from graph_model.answers.nodes import catalog_names, dataset_references, dataset_row, job_references
+from graph_model.answers.openlineage_reports import ColumnDescription, Tag
+from graph_model.answers.sources import Sources, of_one_state
+from graph_model.answers.visibility import TagView, dataset_filter, open_node, tags_of
+from graph_model.facts import DatasetRow, LogicalPlanRow, RenameRow
+from graph_model.governance.previews import walk_datasets
+from graph_model.lineage import HUB_LIMIT, ColumnNode, holders
+from graph_model.lineage.history.history import History
+from graph_model.lineage.history.read_rule import END
+from graph_model.lineage.history.visible_write_reader import moment_of
+from graph_model.naming.schemas import ColumnSpelling
+from graph_model.picture.view import (
+    LINEAGE,
+    SCHEMA,
+    DatasetReference,
+    JobReference,
+    in_schema_order,
+    iso,
+    known_mode,
+)
+from graph_model.stores.graph import Direction
+from graph_model.stores.pages import DatasetOrder, Page, read_cursor, write_cursor
+
+_KEPT = "datasets-kept"
+
+
+@dataclass(frozen=True, slots=True)
+class DatasetItem:
+    id: str
+    uri: str
+    scope: str
+    label: str
+    type: str
+    last_write: str | None
+    layer: str | None
+    classifications: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class SchemaColumnView:
+    id: str
+    name: str
+    path: str
+    type: str | None
+    description: str = ""
+    tags: tuple[Tag, ...] = ()
+    known: str = SCHEMA
+    parent: str | None = None
+    classifications: tuple[TagView, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class SchemaView:
+    """``columns``: those of the schema, then those that only column lineage names (their ``known``
+    is ``lineage``), each with its known fields. ``id`` None: no schema is known.
+    """
+
+    id: str | None
+    columns: tuple[SchemaColumnView, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Neighbour:
+    """A job that writes or reads a dataset through one logical plan.
+
+    ``at``: the time of its newest write; of its newest read where it writes nothing; or the time
+    from which it is declared.
+    """
+
+    job: JobReference
+    plan: str
+    mode: str | None
+    at: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class DatasetPage:
+    id: str
+    uri: str
+    scope: str
+    label: str
+    type: str
+    last_write: str | None
+    names: tuple[str, ...]
+    schema: SchemaView | None
+    writers: tuple[Neighbour, ...]
+    readers: tuple[Neighbour, ...]
+    partition_keys: tuple[str, ...]
+    about: DatasetFacets | None = None
+    renamed_from: RenameEnd | None = None
+    renamed_to: RenameEnd | None = None
+    layer: str | None = None
+    classifications: tuple[TagView, ...] = ()
+
+
+@of_one_state
+def datasets(
+    sources: Sources,
+    *,
+    query: str,
+    limit: int,
+    cursor: str | None,
+    at: int | None,
+    layer: str | None = None,
+    classification: str | None = None,
+    order: DatasetOrder = DatasetOrder.NAME,
+) -> Page[DatasetItem]:
+    """Datasets in an order; filtered by layer, or by a tag on the dataset or one of its columns."""
+    keep = dataset_filter(sources, layer, classification)
+    if keep is None:
+        page = sources.catalogue.list_datasets(
+            hidden=sources.hidden, query=query, limit=limit, cursor=cursor, at=at, order=order
+        )
+    else:
+        kept = filter(keep, walk_datasets(sources.catalogue, query, at))
+        page = _page_of(_sorted(sources, kept, order, at), limit, cursor, f"{_KEPT} by {order}")
+    writes = History(sources.catalogue).writes.last([row.id for row in page.items], at)
+    items = tuple(_dataset_item(sources, row, writes.get(row.id)) for row in page.items)
+    return Page(items, page.total, page.next)
+
+
+def _sorted(
+    sources: Sources, rows: Iterable[DatasetRow], order: DatasetOrder, at: int | None
+) -> list[DatasetRow]:
+    """Datasets that come by name, in an order; unknown times last."""
+    listed = list(rows)
+    if order.field == DatasetOrder.LAST_WRITE:
+        writes = History(sources.catalogue).writes.last([row.id for row in listed], at)
+        known = [row for row in listed if row.id in writes]
+        known.sort(key=lambda row: writes[row.id], reverse=order.falls)
+        return known + [row for row in listed if row.id not in writes]
+    fields: dict[str, Callable[[DatasetRow], str]] = {
+        DatasetOrder.NAME: lambda row: row.name,
+        DatasetOrder.URI: lambda row: row.uri,
+        DatasetOrder.TYPE: lambda row: row.kind,
+    }
+    return sorted(listed, key=fields[order.field], reverse=order.falls)
+
+
+def _page_of(
+    rows: Sequence[DatasetRow], limit: int, cursor: str | None, name: str
+) -> Page[DatasetRow]:
+    start = int(read_cursor(cursor, name, int)[0]) if cursor else 0
+    end = start + limit
+    following = write_cursor(name, end) if end < len(rows) else None
+    return Page(tuple(rows[start:end]), len(rows), following)
+
+
+@of_one_state
+def dataset(sources: Sources, dataset: str, at: int | None) -> DatasetPage:
+    """One dataset (an id): its schema, its current writers and readers, its names."""
+    sources = open_node(sources, labels.DATASET, dataset)
+    row = dataset_row(sources, dataset)
+    history = History(sources.catalogue)
+    around = set(history.locations.around_at((dataset,), at)[dataset]) - sources.hidden
+    item = _dataset_item(
+        sources, row, max(history.writes.last({dataset, *around}, at).values(), default=None)
+    )
+    times = _visible_plans(history, (dataset,), at)
+    written_by = sources.catalogue.logical_plans(times.keys())
+    keys = {key for plan in written_by for key in json.loads(plan.partition_keys)}
+    about = dataset_facets(sources, dataset, at)
+    renamed = rename_ends(sources, history, dataset, at)
+    return DatasetPage(
+        id=item.id,
+        uri=item.uri,
+        scope=item.scope,
+        label=item.label,
+        type=item.type,
+        last_write=item.last_write,
+        names=tuple(catalog_names(sources, history, (dataset,), at).get(dataset, ())),
+        schema=_schema(sources, dataset, at, about),
+        writers=_neighbours(sources, written_by, times),
+        readers=_readers(sources, history, {dataset, *around}, at),
+        partition_keys=tuple(sorted(keys)),
+        about=about,
+        renamed_from=renamed.came_from,
+        renamed_to=renamed.went_to,
+        layer=item.layer,
+        classifications=tags_of(sources, dataset),
+    )
+
+
+def _readers(
+    sources: Sources, history: History, places: Collection[str], at: int | None
+) -> tuple[Neighbour, ...]:
+    """Plans that read one of these places (a dataset, the locations that share files with it) under
+    any name, and that have visible writes or write nothing.
+    """
+    names = history.names.names_of(places)
+    called = {name for place in places for name in (place, *names[place])}
+    page = sources.graph.edges(called, Direction.DOWNSTREAM, (labels.FEEDS,), HUB_LIMIT)
+    plans = {e.in_id for e in page.edges if identity.kind_of(e.in_id) == labels.LOGICAL_PLAN}
+    rows = sources.catalogue.logical_plans(plans)
+    located = history.names.locations_of({row.target for row in rows})
+    targets = {place for found in located.values() for place in found if place}
+    reading = {row.id for row in rows if not row.target}
+    times = _visible_plans(history, targets | reading, at)
+    return _neighbours(sources, [row for row in rows if row.id in times], times)
+
+
+def _visible_plans(history: History, ends: Collection[str], at: int | None) -> dict[str, int]:
+    """Logical plans with visible writes into these datasets, or (``ends`` may hold plans) those
+    that only read: each with its newest time.
+    """
+    times: dict[str, int] = {}
+    for visible in history.visible_writes.of({moment_of(end, at) for end in ends}).values():
+        newest = [(write.logical_plan, write.at) for write in visible.writes]
+        newest += [(older.logical_plan, older.last) for older in visible.older]
+        newest += [(flow.logical_plan, flow.since) for flow in visible.declared]
+        for plan, time in newest:
+            times[plan] = max(time, times.get(plan, time))
+    return times
+
+
+def _neighbours(
+    sources: Sources, rows: Iterable[LogicalPlanRow], times: dict[str, int]
+) -> tuple[Neighbour, ...]:
+    listed = sorted(rows, key=lambda row: (-times.get(row.id, 0), row.id))
+    jobs = job_references(sources, {row.job for row in listed})
+    return tuple(
+        Neighbour(jobs[row.job], row.id, known_mode(row.mode), iso(times.get(row.id)))
+        for row in listed
+        if row.job in jobs
+    )
+
+
+def _schema(
+    sources: Sources, dataset: str, at: int | None, about: DatasetFacets
+) -> SchemaView | None:
+    schema = sources.catalogue.newest_schema_ids((dataset,), at).get(dataset)
+    columns = sources.lineage.columns_of(dataset, at)
+    if schema is None and not columns:
+        return None
+    described = described_columns(about)
+    ids = {column.path: column.id for column in columns}
+    spelled = spellings_of(sources, columns, at)
+    listed = [
+        _schema_column(
+            column,
+            spelled.get(column.id),
+            described.get(column.path),
+            ids,
+            tags_of(sources, column.id),
+        )
+        for column in in_schema_order(columns, spelled)
+    ]
+    return SchemaView(schema, tuple(listed))
+
+
+def _dataset_item(sources: Sources, row: DatasetRow, last_write_at: int | None) -> DatasetItem:
+    return DatasetItem(
+        id=row.id,
+        uri=row.uri,
+        scope=row.scope,
+        label=row.name or row.uri,
+        type=row.kind,
+        last_write=iso(last_write_at),
+        layer=sources.governance.layers.of(row.uri),
+        classifications=sources.governance.tags.get(row.id, ()),
+    )
+
+
+def _schema_column(
+    column: ColumnNode,
+    spelling: ColumnSpelling | None,
+    described: ColumnDescription | None,
+    ids: Mapping[str, str],
+    tags: tuple[TagView, ...],
+) -> SchemaColumnView:
+    """``ids``: the table's column ids by path."""
+    above = (holder for holder in holders(column.path)[1:] if holder in ids)
+    return SchemaColumnView(
+        column.id,
+        spelling.name if spelling else column.path,
+        column.path,
+        spelling.type if spelling else None,
+        described.description if described else "",
+        described.tags if described else (),
+        SCHEMA if spelling else LINEAGE,
+        next((ids[holder] for holder in above), None),
+        tags,
+    )
+
+
+RENAMES_FOLLOWED: Final = 20
+"""The most renames that an answer follows back."""
+
+
+@dataclass(frozen=True, slots=True)
+class RenameEnd:
+    """The other name of a renamed table, and the time of the rename."""
+
+    dataset: DatasetReference
+    at: str
+
+
+@dataclass(frozen=True, slots=True)
+class RenameEnds:
+    """The newest rename to the name of a dataset, and the newest one away from it."""
+
+    came_from: RenameEnd | None
+    went_to: RenameEnd | None
+
+
+@dataclass(frozen=True, slots=True)
+class Renaming:
+    """A rename that an answer followed: ``former`` became ``current``."""
+
+    former: DatasetReference
+    current: DatasetReference
+    at: str
+
+
+def rename_ends(sources: Sources, history: History, dataset: str, at: int | None) -> RenameEnds:
+    """The renames of a dataset, and of the catalog names that stand for it at the time."""
+    own = _called(history, dataset, at)
+    rows = sorted(sources.catalogue.renames_of(own, at), key=lambda row: (row.at, row))
+    came = [(row.former, row.at) for row in rows if row.current in own and row.former not in own]
+    went = [(row.current, row.at) for row in rows if row.former in own and row.current not in own]
+    return RenameEnds(_newest(sources, came), _newest(sources, went))
+
+
+def _called(history: History, dataset: str, at: int | None) -> set[str]:
+    moment = END if at is None else at
+    stood = history.names.locate(
+        (name, moment) for name in history.names.names_of((dataset,))[dataset]
+    )
+    return {dataset, *(name for (name, _), place in stood.items() if place == dataset)}
+
+
+def _newest(sources: Sources, ends: list[tuple[str, int]]) -> RenameEnd | None:
+    if not ends:
+        return None
+    other, time = ends[-1]
+    known = dataset_references(sources, (other,))
+    return RenameEnd(known[other], iso(time) or "") if other in known else None
+
+
+def rename_of(sources: Sources, execution: str, target: str) -> RenameRow | None:
+    """The rename of ``target`` by an execution, unless the former name is hidden."""
+    rows = (row for row in sources.catalogue.renames_by((execution,)) if row.current == target)
+    return next((row for row in rows if row.former not in sources.hidden), None)
+
+
+def renaming(sources: Sources, row: RenameRow) -> Renaming:
+    ends = dataset_references(sources, (row.former, row.current))
+    return Renaming(ends[row.former], ends[row.current], iso(row.at) or "")

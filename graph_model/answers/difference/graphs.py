@@ -1,0 +1,435 @@
+"""Two answers to one question: nodes and edges added, removed, changed; and two schemas of one
+dataset, column by column.
+
+Pure. The comparison covers the content of an element, not the time of its last run:
+
+    dataset  names, schema        feeds            modes; without job nodes the plans too
+    job      plans                DIRECT, INDIRECT how, expression
+    column   name, type
+
+The difference of an answer with itself is empty; the reverse difference is the mirror image; and
+the first answer with the difference applied equals the second one. In a schema a column is known by
+its folded path (``naming.fold``), so another spelling is no other column; a type by its meaning
+(``long`` is ``bigint``):
+
+    (id int, pay int)  =>  (id int, Pay bigint, day date)
+    pay retyped int -> bigint, pay respelled pay -> Pay, day added
+"""
+
+from __future__ import annotations
+
+import json
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, Final, TypeVar
+
+from graph_model.naming.schemas import same_type
+from graph_model.picture.view import (
+    ColumnEdgeView,
+    ColumnNodeView,
+    DatasetNode,
+    FeedEdge,
+    GraphView,
+    JobNode,
+    Node,
+)
+
+SCHEMA: Final = "schema"
+_TYPE: Final = "type"
+PLANS: Final = "plans"
+Edge = FeedEdge | ColumnEdgeView
+Element = TypeVar("Element", bound=Node | Edge)
+Contents = Mapping[str, Any]
+"""The compared contents of an element, by the name of the field."""
+
+
+@dataclass(frozen=True, slots=True)
+class FieldChange:
+    """``columns`` lists the changed columns of a schema; a reply leaves out its two sides."""
+
+    field: str
+    before: Any
+    after: Any
+    columns: tuple[ColumnChange, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class ElementChange:
+    """``id`` is that of the merged view; the plans are those that produce the
+    element on each side.
+    """
+
+    id: str
+    change: str
+    fields: tuple[FieldChange, ...] = ()
+    plans_before: tuple[str, ...] = ()
+    plans_after: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class GraphSide:
+    """An answer with the schemas of its datasets at its time, by id."""
+
+    view: GraphView
+    schemas: Mapping[str, Schema] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class GraphDifference:
+    """``merged`` holds both views: an element in both is drawn as in the second."""
+
+    merged: GraphView
+    nodes: tuple[ElementChange, ...]
+    edges: tuple[ElementChange, ...]
+
+    @property
+    def changes(self) -> dict[str, ElementChange]:
+        return {one.id: one for one in (*self.nodes, *self.edges)}
+
+
+def compare_graphs(before: GraphSide, after: GraphSide) -> GraphDifference:
+    """The changes from the first answer to the second. Elements in the order of the merged view."""
+    pairs = pair_edges(before.view.edges, after.view.edges)
+    nodes = _union(before.view.nodes, after.view.nodes)
+    edges = _union((old for old, new in pairs if new is None and old), after.view.edges)
+    former = {node.id: node for node in before.view.nodes}
+    merged = replace(
+        after.view,
+        nodes=tuple(_with_both_columns(node, former.get(node.id)) for node in nodes),
+        edges=edges,
+        focus=after.view.focus or before.view.focus,
+    )
+    changed_nodes = _changed_nodes(before, after)
+    changed_edges = {change.id: change for change in _changed_edges(pairs, after.view.edges)}
+    return GraphDifference(
+        merged,
+        tuple(changed_nodes[node.id] for node in merged.nodes if node.id in changed_nodes),
+        tuple(changed_edges[edge.id] for edge in merged.edges if edge.id in changed_edges),
+    )
+
+
+def focus_on_changes(difference: GraphDifference) -> GraphView:
+    """The merged view reduced to the changes and the nodes at their ends."""
+    view, changes = difference.merged, difference.changes
+    edges = tuple(edge for edge in view.edges if edge.id in changes)
+    kept = {end for edge in edges for end in (edge.source, edge.target)} | changes.keys()
+    homes = {
+        node.dataset_id
+        for node in view.nodes
+        if isinstance(node, ColumnNodeView) and node.id in kept
+    }
+    nodes = tuple(node for node in view.nodes if node.id in kept or node.id in homes)
+    return replace(view, nodes=nodes, edges=edges)
+
+
+def unite(views: Sequence[GraphView], base: GraphView) -> GraphView:
+    """The union of several answers at one time: an element in several of them appears once, with
+    all its plans.
+
+    ``base`` gives the fields beside the nodes: requested depth, focus.
+    """
+    nodes: dict[str, Node] = {}
+    edges: dict[str, Edge] = {}
+    for view in (base, *views):
+        for node in view.nodes:
+            nodes[node.id] = _same_node(nodes.get(node.id), node)
+        for edge in view.edges:
+            edges[edge.id] = _same_edge(edges.get(edge.id), edge)
+    return replace(
+        base,
+        nodes=tuple(nodes.values()),
+        edges=tuple(edges[key] for key in sorted(edges)),
+        as_of=max((v.as_of for v in (base, *views) if v.as_of), default=None),
+        depth_reached=max((view.depth_reached for view in views), default=0),
+        partial=next((view.partial for view in views if view.partial), base.partial),
+        folded=any(view.folded for view in views),
+    )
+
+
+def _same_node(known: Node | None, node: Node) -> Node:
+    if isinstance(known, JobNode) and isinstance(node, JobNode):
+        return node._replace(plans=tuple(sorted({*known.plans, *node.plans})))
+    return node
+
+
+def _same_edge(known: Edge | None, edge: Edge) -> Edge:
+    if known is None:
+        return edge
+    united = edge._replace(plans=tuple(sorted({*known.plans, *edge.plans})))
+    if isinstance(known, FeedEdge) and isinstance(united, FeedEdge):
+        return united._replace(modes=tuple(sorted({*known.modes, *united.modes})))
+    return united
+
+
+# --- comparing contents --------------------------------------------------------------------------
+
+
+def node_contents(node: Node, schemas: Mapping[str, Schema]) -> Contents:
+    match node:
+        case DatasetNode():
+            return {"names": node.names, SCHEMA: schemas.get(node.id, ())}
+        case JobNode():
+            return {PLANS: tuple(sorted(node.plans))}
+        case ColumnNodeView():
+            return {"name": node.name, _TYPE: node.type}
+
+
+def edge_contents(edge: Edge) -> Contents:
+    if isinstance(edge, ColumnEdgeView):
+        return {"how": edge.how, "expression": edge.expression}
+    return {"modes": edge.modes, **({PLANS: edge.plans} if edge.jobs else {})}
+
+
+def compare_contents(before: Contents, after: Contents) -> tuple[FieldChange, ...]:
+    """The fields that differ, in the order of the first. A schema known on one side only is no
+    change.
+    """
+    names = [*before, *(name for name in after if name not in before)]
+    if not (before.get(SCHEMA, True) and after.get(SCHEMA, True)):
+        names.remove(SCHEMA)
+    return tuple(
+        FieldChange(name, before.get(name), after.get(name), _columns(name, before, after))
+        for name in names
+        if _differs(name, before.get(name), after.get(name))
+    )
+
+
+def _differs(name: str, before: Any, after: Any) -> bool:
+    if name == SCHEMA and before and after:
+        return bool(compare_schemas(before, after))
+    return not same_type(before, after) if name == _TYPE else before != after
+
+
+def _columns(name: str, before: Contents, after: Contents) -> tuple[ColumnChange, ...]:
+    return compare_schemas(before[name], after[name]) if name == SCHEMA else ()
+
+
+# --- nodes ---------------------------------------------------------------------------------------
+
+
+def _changed_nodes(before: GraphSide, after: GraphSide) -> dict[str, ElementChange]:
+    old = {node.id: node for node in before.view.nodes}
+    new = {node.id: node for node in after.view.nodes}
+    said_before, said_after = _plans_at(before.view), _plans_at(after.view)
+    changes: dict[str, ElementChange] = {}
+    for key in old.keys() | new.keys():
+        fields = _node_fields(old.get(key), new.get(key), before.schemas, after.schemas)
+        if key in old and key in new and not fields:
+            continue
+        change = CHANGED if key in old and key in new else ADDED if key in new else REMOVED
+        one = ElementChange(key, change, fields)
+        changes[key] = _with_plans(one, said_before.get(key, ()), said_after.get(key, ()))
+    return changes
+
+
+def _node_fields(
+    old: Node | None,
+    new: Node | None,
+    schemas_before: Mapping[str, Schema],
+    schemas_after: Mapping[str, Schema],
+) -> tuple[FieldChange, ...]:
+    if old is None or new is None:
+        return ()
+    return compare_contents(node_contents(old, schemas_before), node_contents(new, schemas_after))
+
+
+def _plans_at(view: GraphView) -> dict[str, tuple[str, ...]]:
+    """Per node the plans that produce it: a job's own; of a dataset or a column those that write
+    it, otherwise those that read it.
+    """
+    entering: defaultdict[str, set[str]] = defaultdict(set)
+    leaving: defaultdict[str, set[str]] = defaultdict(set)
+    for edge in view.edges:
+        entering[edge.target].update(edge.plans)
+        leaving[edge.source].update(edge.plans)
+    own = {node.id: node.plans for node in view.nodes if isinstance(node, JobNode)}
+    return {
+        node.id: tuple(sorted(own.get(node.id) or entering[node.id] or leaving[node.id]))
+        for node in view.nodes
+    }
+
+
+def _with_plans(
+    change: ElementChange, before: Collection[str], after: Collection[str]
+) -> ElementChange:
+    """For a changed element, the plans on one side only, where there are any."""
+    if change.change != CHANGED:
+        return replace(change, plans_before=tuple(before), plans_after=tuple(after))
+    return replace(
+        change,
+        plans_before=tuple(sorted(set(before) - set(after) or before)),
+        plans_after=tuple(sorted(set(after) - set(before) or after)),
+    )
+
+
+def _with_both_columns(node: Node, former: Node | None) -> Node:
+    """A table in both views lists the columns of both."""
+    if not isinstance(node, DatasetNode) or not isinstance(former, DatasetNode):
+        return node
+    if node.columns is None or not former.columns:
+        return node
+    return node._replace(columns=tuple(dict.fromkeys((*node.columns, *former.columns))))
+
+
+# --- edges ---------------------------------------------------------------------------------------
+
+
+def pair_edges(
+    before: Iterable[Edge], after: Iterable[Edge]
+) -> list[tuple[Edge | None, Edge | None]]:
+    """Pair edges of both sides with the same ends and kind; among several, those of equal ``how``
+    first.
+    """
+    old, new = _by_ends(before), _by_ends(after)
+    pairs: list[tuple[Edge | None, Edge | None]] = []
+    for ends in sorted(old.keys() | new.keys()):
+        pairs += pair_by(old.get(ends, []), new.get(ends, []), _how)
+    return pairs
+
+
+Item = TypeVar("Item")
+
+
+def pair_by(
+    before: Sequence[Item], after: Sequence[Item], how: Any
+) -> Iterator[tuple[Item | None, Item | None]]:
+    """Pairs of equal ``how``; then the remaining ones in order of ``how``; then those without a
+    partner.
+    """
+    old, new = {how(one): one for one in before}, {how(one): one for one in after}
+    both = old.keys() & new.keys()
+    yield from ((old[key], new[key]) for key in sorted(both))
+    left = [old[key] for key in sorted(old.keys() - both)]
+    right = [new[key] for key in sorted(new.keys() - both)]
+    common = min(len(left), len(right))
+    yield from zip(left[:common], right[:common], strict=True)
+    yield from ((one, None) for one in left[common:])
+    yield from ((None, one) for one in right[common:])
+
+
+def _how(edge: Edge) -> str:
+    return edge.how if isinstance(edge, ColumnEdgeView) else ""
+
+
+def _by_ends(edges: Iterable[Edge]) -> dict[tuple[str, str, str], list[Edge]]:
+    found: dict[tuple[str, str, str], list[Edge]] = {}
+    for edge in edges:
+        kind = edge.kind if isinstance(edge, ColumnEdgeView) else ""
+        found.setdefault((edge.source, edge.target, kind), []).append(edge)
+    return found
+
+
+def _changed_edges(
+    pairs: Iterable[tuple[Edge | None, Edge | None]], after: Iterable[Edge]
+) -> Iterator[ElementChange]:
+    writers: defaultdict[str, set[str]] = defaultdict(set)
+    for edge in after:
+        writers[edge.target].update(edge.plans)
+    for old, new in pairs:
+        if new is None and old is not None:
+            instead = tuple(sorted(writers[old.target] - set(old.plans)))
+            yield ElementChange(old.id, REMOVED, (), old.plans, instead)
+        elif old is None and new is not None:
+            yield ElementChange(new.id, ADDED, (), (), new.plans)
+        elif old is not None and new is not None:
+            fields = compare_contents(edge_contents(old), edge_contents(new))
+            if fields:
+                yield _with_plans(ElementChange(new.id, CHANGED, fields), old.plans, new.plans)
+
+
+def _union(before: Iterable[Element], after: Sequence[Element]) -> tuple[Element, ...]:
+    """The elements of the second side, then those that only the first side has."""
+    known = {one.id for one in after}
+    return (*after, *(one for one in before if one.id not in known))
+
+
+ADDED: Final = "added"
+REMOVED: Final = "removed"
+CHANGED: Final = "changed"
+RETYPED: Final = "retyped"
+RESPELLED: Final = "respelled"
+MOVED: Final = "moved"
+
+
+@dataclass(frozen=True, slots=True)
+class ComparedColumn:
+    path: str
+    name: str
+    type: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class ColumnChange:
+    """``before`` and ``after`` are types; for a respelled column names; for a moved one its place
+    (from 1) among the columns of both schemas; None on the side without the column.
+    """
+
+    change: str
+    path: str
+    before: str | None
+    after: str | None
+
+
+Schema = tuple[ComparedColumn, ...]
+
+
+def read_schema(columns: str) -> Schema:
+    """The columns of a ``SchemaRow``; the first of two with one path."""
+    found = {
+        column["path"]: ComparedColumn(column["path"], column["name"], column.get("type"))
+        for column in reversed(json.loads(columns))
+    }
+    return tuple(reversed(found.values()))
+
+
+def compare_schemas(
+    before: Sequence[ComparedColumn], after: Sequence[ComparedColumn]
+) -> tuple[ColumnChange, ...]:
+    """The changes from one schema to the other; empty for equal ones. Added and removed in schema
+    order.
+    """
+    old = {column.path: column for column in before}
+    new = {column.path: column for column in after}
+    return (
+        *(ColumnChange(REMOVED, c.path, c.type or "", None) for c in before if c.path not in new),
+        *(ColumnChange(ADDED, c.path, None, c.type or "") for c in after if c.path not in old),
+        *(one for path, c in old.items() if path in new for one in _within(c, new[path])),
+        *_moved([path for path in old if path in new], [path for path in new if path in old]),
+    )
+
+
+def _within(before: ComparedColumn, after: ComparedColumn) -> Iterator[ColumnChange]:
+    if not same_type(before.type, after.type):
+        yield ColumnChange(RETYPED, before.path, before.type, after.type)
+    if before.name != after.name:
+        yield ColumnChange(RESPELLED, before.path, before.name, after.name)
+
+
+def _moved(before: Sequence[str], after: Sequence[str]) -> Iterator[ColumnChange]:
+    """The columns of both in another place, which matters to an insert by position."""
+    places = {path: place for place, path in enumerate(after, 1)}
+    for place, path in enumerate(before, 1):
+        if places[path] != place:
+            yield ColumnChange(MOVED, path, str(place), str(places[path]))
+
+
+def describe(changes: Sequence[ColumnChange]) -> tuple[str, ...]:
+    """One short sentence for each change."""
+    return tuple(_sentence(one) for one in changes)
+
+
+def _sentence(one: ColumnChange) -> str:
+    if one.change == ADDED:
+        return f"column {one.path} added{_typed(one.after)}"
+    if one.change == REMOVED:
+        return f"column {one.path} removed"
+    if one.change == RESPELLED:
+        return f"column {one.before} is now spelled {one.after}"
+    if one.change == MOVED:
+        return f"column {one.path} moved from place {one.before} to {one.after}"
+    return f"column {one.path} was {one.before or 'untyped'}, is {one.after or 'untyped'}"
+
+
+def _typed(text: str | None) -> str:
+    return f" ({text})" if text else ""
