@@ -31,7 +31,7 @@ from bench.endurance.year import Year
 from bench.ingest.workload import EVENTS, PLANS
 from bench.processes import cpu_of, resident, tree
 from bench.selection import positive
-from graph_model.producers.openlineage.submissions import event_submission
+from graph_model.producers.openlineage.producer import event_submission
 from graph_model.stores.documents import Submission
 
 _VERSION: Final = "1.2"

@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 
 from graph_model import identity
 from graph_model.facts import Facts, merge
-from graph_model.producers.openlineage import RunEvent, read_event
+from graph_model.producers.openlineage.events.documents import RunEvent, read_event
 from tests.openlineage_facts import facts_of_run
 
 START = datetime(2026, 3, 1, tzinfo=UTC)

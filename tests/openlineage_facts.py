@@ -6,8 +6,8 @@ from collections.abc import Iterable
 
 from graph_model.facts import Facts, merge
 from graph_model.naming import DEFAULT_RULES, Rules
-from graph_model.producers.openlineage import RunEvent, read_declaration, read_run
-from graph_model.producers.openlineage.events.documents import Declaration
+from graph_model.producers.openlineage.events.documents import Declaration, RunEvent
+from graph_model.producers.openlineage.translate import read_declaration, read_run
 
 
 def facts_of_run(

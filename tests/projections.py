@@ -12,8 +12,8 @@ from hypothesis import Phase, settings
 
 from graph_model.answers.sources import Sources
 from graph_model.facts import Edge, Row, Vertex
-from graph_model.producers.openlineage import read_event, subject_key
-from graph_model.producers.openlineage.submissions import KINDS
+from graph_model.producers.openlineage.events.documents import read_event, subject_key
+from graph_model.producers.openlineage.producer import KINDS
 from graph_model.producers.spline.documents import EVENT_KIND, PLAN_KIND
 from graph_model.projection.projector import Projector
 from graph_model.projection.runs.window import EMBEDDED, RunWindow

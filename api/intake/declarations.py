@@ -28,7 +28,8 @@ from graph_model.producers.declared import (
     declaration_submission,
     write_declaration,
 )
-from graph_model.producers.openlineage import JobEvent, read_declaration, read_event
+from graph_model.producers.openlineage.events.documents import JobEvent, read_event
+from graph_model.producers.openlineage.translate import read_declaration
 from graph_model.stores.documents import Receipt, Submission
 from graph_model.stores.protocols import Catalogue
 

@@ -24,7 +24,7 @@ from api.intake.documents import LARGE, Reading, current_delivery, once, read_ea
 from api.intake.outcomes import count_refusals, created, note_reason
 from api.service import current_service
 from graph_model.producers.openlineage.events.documents import RUN_EVENT_KIND
-from graph_model.producers.openlineage.submissions import SPECIFICATION, event_submission
+from graph_model.producers.openlineage.producer import SPECIFICATION, event_submission
 from graph_model.stores.documents import DocumentKind, Submission
 
 PATHS: Final = ("/api/v1/lineage", "/api/v1/lineage/batch")

@@ -10,7 +10,7 @@ from typing import Any, ClassVar, Final
 
 from graph_model import identity, naming
 from graph_model.facts import ExecutionRow, Facts
-from graph_model.producers.openlineage import RunEvent, read_event
+from graph_model.producers.openlineage.events.documents import RunEvent, read_event
 from tests.openlineage_facts import facts_of_run
 
 START: Final = datetime(2026, 3, 1, tzinfo=UTC)

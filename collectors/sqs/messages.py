@@ -25,7 +25,7 @@ from graph_model.documents.json_texts import parse_json
 from graph_model.documents.pieces import Prepared, prepare
 from graph_model.errors import InvalidFields, InvalidInput
 from graph_model.producers.openlineage.events.documents import RUN_EVENT_KIND
-from graph_model.producers.openlineage.submissions import SPECIFICATION
+from graph_model.producers.openlineage.producer import SPECIFICATION
 from graph_model.producers.registry import PRODUCERS, Producers
 from graph_model.producers.spline.documents import API_VERSIONS, EVENT_KIND, PLAN_KIND
 from graph_model.stores.documents import DocumentKind

@@ -31,13 +31,23 @@ from graph_model.picture.operations import (
     box_width,
 )
 from graph_model.picture.view import DatasetReference
-from graph_model.producers.openlineage import DatasetEvent, JobEvent, RunEvent
 from graph_model.producers.openlineage.datasets import DatasetNamer, type_text
-from graph_model.producers.openlineage.events.accumulate import JobStatement, accumulate, declared
-from graph_model.producers.openlineage.events.documents import Dataset, Event, read_event
+from graph_model.producers.openlineage.events.accumulate import (
+    JobStatement,
+    accumulate,
+    declared,
+    separate_runs,
+)
+from graph_model.producers.openlineage.events.documents import (
+    Dataset,
+    DatasetEvent,
+    Event,
+    JobEvent,
+    RunEvent,
+    read_event,
+)
 from graph_model.producers.openlineage.events.facets import Facets
-from graph_model.producers.openlineage.events.separation import separate_runs
-from graph_model.producers.openlineage.listing import system_text
+from graph_model.producers.openlineage.rows import system_text
 from graph_model.stores.documents import StoredDocument
 from graph_model.stores.journal import Journal
 from graph_model.stores.protocols import Catalogue

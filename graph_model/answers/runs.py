@@ -5,15 +5,17 @@ The tree of runs (a DAG's run, its tasks, the Spark applications under them) is 
 and journal, level by level, within bounds; an answer reports a bound that it met. Nothing of it is
 stored: at another time the tree is another. A run that others name as their parent, and that never
 reported itself, is in the tree as an unknown one.
+
+A run may have no end of its own. The rules for that are pure: rows in, a state out.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from operator import itemgetter
-from typing import Any, Final
+from typing import Any, Final, Literal
 
 from graph_model import identity, labels
 from graph_model.answers.executions import ExecutionView, execution_views, is_after
@@ -28,11 +30,8 @@ from graph_model.lineage import Partial
 from graph_model.lineage.history.history import History
 from graph_model.lineage.history.merging import Reports
 from graph_model.picture.view import JobReference, iso
-from graph_model.producers.openlineage import RunEvent, ancestors, newest, status
-from graph_model.producers.openlineage.events.accumulate import accumulate
-from graph_model.producers.openlineage.events.documents import run_key
-from graph_model.producers.openlineage.events.runs import RunStatus
-from graph_model.producers.openlineage.events.separation import separate_runs
+from graph_model.producers.openlineage.events.accumulate import accumulate, separate_runs
+from graph_model.producers.openlineage.events.documents import RunEvent, run_key
 from graph_model.stores.documents import DocumentState, StoredDocument
 from graph_model.stores.pages import Page
 from graph_model.stores.protocols import RunSummary
@@ -589,3 +588,80 @@ def _below(children: Sequence[RunNode]) -> dict[str, int]:
             counts[child.status.state] += 1
         counts.update(child.below)
     return dict(sorted(counts.items()))
+
+
+# --- the state of a run at a time -----------------------------------------------------------------
+
+
+#: A run without an event for so long is stale (milliseconds).
+STALE_AFTER_MS: Final = 24 * 3_600_000
+_MOST_LEVELS: Final = 100
+
+Closure = Literal["", "parent", "stale"]
+
+
+@dataclass(frozen=True, slots=True)
+class RunStatus:
+    """``state`` of a run at a time. ``closed``: "parent" when a run above it has ended and the run
+    itself has not, "stale" when it sent no event for too long, "" when its own events give the
+    state.
+
+    ``ended_at`` is that of the run above, or the time of the last event of a stale run.
+    """
+
+    state: str
+    ended_at: int | None
+    closed: Closure
+
+
+def newest(
+    rows: Iterable[RunRow], key: Callable[[RunRow], str] = lambda row: row.run_id
+) -> dict[str, RunRow]:
+    """One row for each key (the run id), in the order of the keys: while a run is projected anew it
+    may have two rows.
+    """
+    found: dict[str, RunRow] = {}
+    for row in rows:
+        known = found.get(key(row))
+        if known is None or _newness(row) > _newness(known):
+            found[key(row)] = row
+    return found
+
+
+def _newness(row: RunRow) -> tuple[bool, int, str]:
+    return row.ended_at is not None, row.last_at, row.id
+
+
+def ancestors(row: RunRow, rows: Mapping[str, RunRow]) -> tuple[RunRow, ...]:
+    """The runs above one, nearest first, as far as known; a cycle ends the list."""
+    found: dict[str, RunRow] = {}
+    above = row.parent_run
+    while above and above != row.run_id and above not in found and len(found) < _MOST_LEVELS:
+        parent = rows.get(above)
+        if parent is None:
+            break
+        found[above] = parent
+        above = parent.parent_run
+    if row.root_run and row.root_run != row.run_id and (root := rows.get(row.root_run)):
+        found.setdefault(root.run_id, root)
+    return tuple(found.values())
+
+
+def status(
+    row: RunRow, above: Iterable[RunRow], at: int, stale_after: int = STALE_AFTER_MS
+) -> RunStatus:
+    """The status of a run at ``at`` (epoch ms), given its ancestors, nearest first.
+
+    A run without an end event is closed by the nearest run above it that has ended: a helper of
+    Spark with that run's state, because it is part of it, any other as aborted. The same holds for
+    a stream or a service, but silence does not make it stale.
+    """
+    if row.ended_at is not None and row.ended_at <= at:
+        return RunStatus(row.state, row.ended_at, "")
+    for parent in above:
+        if parent.ended_at is not None and parent.ended_at <= at:
+            state = parent.state if row.folded else labels.ABORTED
+            return RunStatus(state, max(parent.ended_at, row.started_at), "parent")
+    if not row.endless and row.last_at + stale_after < at:
+        return RunStatus(labels.ABORTED, row.last_at, "stale")
+    return RunStatus(labels.RUNNING, None, "")

@@ -16,5 +16,4 @@ In reading order:
 ``commands``        instructions and statements of people
 ``elements``        facts that every format makes: datasets, jobs, executions, renames
 ``size_bounds``     the size of a subject's facts, and its bounds
-``times``           event times as clients write them: ISO 8601, from no fraction to nanoseconds
 """

@@ -18,19 +18,18 @@ from graph_model import identity
 from graph_model.errors import InvalidDocument
 from graph_model.json_fields import JsonObject, read_object
 from graph_model.naming import JobName, Rules, openlineage_uri
-from graph_model.producers.openlineage.events.declaration_facet import (
-    DECLARATION_FACET,
-    DeclarationFacet,
-)
 from graph_model.producers.openlineage.events.documents import (
     JobEvent,
     read_event,
     read_json,
     subject_key,
 )
-from graph_model.producers.openlineage.events.facets import value_of
-from graph_model.producers.openlineage.producer import OpenLineageTranslator
-from graph_model.producers.openlineage.submissions import SPECIFICATION
+from graph_model.producers.openlineage.events.facets import (
+    DECLARATION_FACET,
+    DeclarationFacet,
+    value_of,
+)
+from graph_model.producers.openlineage.producer import SPECIFICATION, OpenLineageTranslator
 from graph_model.producers.producer import Reported
 from graph_model.stores.documents import (
     DocumentKind,

@@ -42,9 +42,9 @@ from graph_model.producers.openlineage.datasets import (
     partition_keys,
 )
 from graph_model.producers.openlineage.events.accumulate import JobStatement
-from graph_model.producers.openlineage.events.declaration_facet import DECLARATION_FACET
 from graph_model.producers.openlineage.events.documents import Dataset
 from graph_model.producers.openlineage.events.facets import (
+    DECLARATION_FACET,
     ColumnLineage,
     Lifecycle,
     LineageEntry,
@@ -119,22 +119,59 @@ class RunLogic:
         return self.write.id if self.write else ""
 
 
-def read_logics(
-    statement: JobStatement,
-    job: JobName,
-    command: str,
-    scope: str,
-    rules: Rules,
-    names: Names,
-    *,
-    declared: bool,
-) -> tuple[RunLogic, ...]:
-    """One logic for each dataset that the statement writes, and one for inputs without an output.
+@dataclass(frozen=True, slots=True)
+class StatedJob:
+    """A statement about a job, and all else that its logics depend on.
 
-    ``command`` is the class of Spark's command, "" for none; ``declared``: there was no run.
+    ``command`` is the class of Spark's command, "" for none; ``declared``: there was no run;
+    ``names`` are those that the statement's subject has found before.
     """
-    logics = _Reader(statement, job, command, scope, rules, names, declared=declared).read()
-    return tuple(map(_as_declared, logics)) if DECLARATION_FACET in statement.job_facets else logics
+
+    statement: JobStatement
+    job: JobName
+    command: str
+    scope: str
+    rules: Rules
+    names: Names
+    declared: bool
+
+    def digest(self) -> str:
+        """Covers all that :func:`read_logics` reads: equal digests, equal logics. Facets by their
+        hash.
+        """
+        statement = self.statement
+        return identity.digest(
+            self.job.namespace,
+            self.job.name,
+            self.command,
+            self.scope,
+            naming.rules_digest(self.rules),
+            self.declared,
+            statement.namespace,
+            statement.name,
+            statement.explicit,
+            statement.left_out,
+            DECLARATION_FACET in statement.job_facets,
+            repr(statement.entries),
+            [_dataset_digest(dataset) for dataset in statement.inputs],
+            [_dataset_digest(dataset) for dataset in statement.outputs],
+        )
+
+
+def _dataset_digest(dataset: Dataset) -> list[str]:
+    names = ("schema", "columnLineage", "lifecycleStateChange")
+    listed = [dataset.facets.get(name) for name in names]
+    facets = ["" if facet is None else facet.digest or "deleted" for facet in listed]
+    subset = dataset.usage.get("subset")
+    counted = "outputStatistics" in dataset.usage
+    return [*dataset.key, *facets, subset.digest if subset else "", str(counted)]
+
+
+def read_logics(stated: StatedJob) -> tuple[RunLogic, ...]:
+    """One for each dataset that the statement writes, and one for inputs without an output."""
+    logics = _Reader(stated).read()
+    own = DECLARATION_FACET in stated.statement.job_facets
+    return tuple(map(_as_declared, logics)) if own else logics
 
 
 def _as_declared(logic: RunLogic) -> RunLogic:
@@ -259,25 +296,17 @@ def renamed_from(
 class _Reader:
     """The state that the steps share while one statement is read."""
 
-    def __init__(
-        self,
-        statement: JobStatement,
-        job: JobName,
-        command: str,
-        scope: str,
-        rules: Rules,
-        names: Names,
-        *,
-        declared: bool,
-    ) -> None:
-        self.statement = statement
-        self.job = job
-        self.command = command
-        self.rules = rules
-        self.declared = declared
-        self.weakest = labels.DECLARED if declared else labels.IMPLIED
-        self.sources = DatasetNamer.of(statement.inputs, statement.outputs, scope, rules, names)
-        self.targets = DatasetNamer(scope, rules, found=names)
+    def __init__(self, stated: StatedJob) -> None:
+        self.statement = statement = stated.statement
+        self.job = stated.job
+        self.command = stated.command
+        self.rules = rules = stated.rules
+        self.declared = stated.declared
+        self.weakest = labels.DECLARED if stated.declared else labels.IMPLIED
+        self.sources = DatasetNamer.of(
+            statement.inputs, statement.outputs, stated.scope, rules, stated.names
+        )
+        self.targets = DatasetNamer(stated.scope, rules, found=stated.names)
         if not statement.without_columns:
             self._learn_schemas()
         self.feeding: dict[str, dict[JobName, None]] = {}  # dataset -> jobs in its lineage entries
@@ -648,36 +677,3 @@ def _columns_without_lineage(output: _Output) -> list[tuple[str, str]]:
     if not covered:
         return [(COLUMNS_NOT_REPORTED, output.use.dataset.uri)] if paths else []
     return [(COLUMN_NOT_REPORTED, path) for path in paths if path not in covered]
-
-
-def statement_digest(
-    statement: JobStatement, job: JobName, command: str, scope: str, rules: Rules, *, declared: bool
-) -> str:
-    """Covers the inputs of :func:`read_logics`: equal digests, equal logics.
-    Facets by their hash.
-    """
-    return identity.digest(
-        job.namespace,
-        job.name,
-        command,
-        scope,
-        naming.rules_digest(rules),
-        declared,
-        statement.namespace,
-        statement.name,
-        statement.explicit,
-        statement.left_out,
-        DECLARATION_FACET in statement.job_facets,
-        repr(statement.entries),
-        [_dataset_digest(dataset) for dataset in statement.inputs],
-        [_dataset_digest(dataset) for dataset in statement.outputs],
-    )
-
-
-def _dataset_digest(dataset: Dataset) -> list[str]:
-    names = ("schema", "columnLineage", "lifecycleStateChange")
-    listed = [dataset.facets.get(name) for name in names]
-    facets = ["" if facet is None else facet.digest or "deleted" for facet in listed]
-    subset = dataset.usage.get("subset")
-    counted = "outputStatistics" in dataset.usage
-    return [*dataset.key, *facets, subset.digest if subset else "", str(counted)]

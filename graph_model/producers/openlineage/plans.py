@@ -21,13 +21,12 @@ from graph_model.facts import (
     key_of,
     whole,
 )
-from graph_model.naming import JobName, Rules
+from graph_model.naming import JobName
 from graph_model.producers.elements.datasets import add_column, add_schema
 from graph_model.producers.elements.executions import add_job
 from graph_model.producers.elements.plans import add_column_edges, add_logical_plan, add_use
-from graph_model.producers.openlineage.datasets import Column, DatasetUse, Names
-from graph_model.producers.openlineage.events.accumulate import JobStatement
-from graph_model.producers.openlineage.job_logic import RunLogic, read_logics, statement_digest
+from graph_model.producers.openlineage.datasets import Column, DatasetUse
+from graph_model.producers.openlineage.job_logic import RunLogic, StatedJob, read_logics
 from graph_model.producers.size_bounds import Weight, weigh
 
 _MOST_BYTES: Final = 64_000_000
@@ -69,27 +68,16 @@ class LogicalPlan(NamedTuple):
 _HeadAndFacts = tuple[LogicalPlanHead, Facts]
 
 
-def plans_of(
-    statement: JobStatement,
-    job: JobName,
-    command: str,
-    scope: str,
-    rules: Rules,
-    names: Names,
-    *,
-    declared: bool,
-) -> tuple[LogicalPlan, ...]:
+def plans_of(stated: StatedJob) -> tuple[LogicalPlan, ...]:
     """The plans of a statement. A statement that was translated before costs only its digest: the
     heads of its plans are kept, and their facts are made when a caller asks for them.
     """
 
     @cache
     def read() -> tuple[_HeadAndFacts, ...]:
-        logics = read_logics(statement, job, command, scope, rules, names, declared=declared)
-        return tuple(map(translate_logic, logics))
+        return tuple(map(translate_logic, read_logics(stated)))
 
-    digest = statement_digest(statement, job, command, scope, rules, declared=declared)
-    heads = heads_of(digest, read)
+    heads = heads_of(stated.digest(), read)
     return tuple(_plan(one, partial(_facts_at, read, at)) for at, one in enumerate(heads))
 
 

@@ -13,25 +13,21 @@ projector withdraws the former).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Final
 
 from graph_model import identity, labels, naming
 from graph_model.error_text import shortened
 from graph_model.errors import InvalidDocument
 from graph_model.facts import (
-    CHECK,
     DESCRIBED,
     LISTED,
     NO_NUMBER,
-    READER,
     ApplicationRow,
     EventLabelRow,
     EventRow,
     ExecutionRow,
-    FacetBodyRow,
-    FacetRow,
     FactCollector,
     Facts,
     HostlessNameRow,
@@ -50,12 +46,10 @@ from graph_model.producers.elements.executions import add_execution, add_job
 from graph_model.producers.openlineage.datasets import (
     DatasetNamer,
     DatasetUse,
-    Names,
     direction,
     listed_files,
     partitions,
 )
-from graph_model.producers.openlineage.declaration_rows import declaration_rows
 from graph_model.producers.openlineage.events.accumulate import (
     JobStatement,
     RunState,
@@ -63,7 +57,6 @@ from graph_model.producers.openlineage.events.accumulate import (
     declared,
     seen_running,
 )
-from graph_model.producers.openlineage.events.declaration_facet import DECLARATION_FACET
 from graph_model.producers.openlineage.events.documents import (
     Dataset,
     DatasetEvent,
@@ -73,6 +66,7 @@ from graph_model.producers.openlineage.events.documents import (
     subject_key,
 )
 from graph_model.producers.openlineage.events.facets import (
+    DECLARATION_FACET,
     Facet,
     Facets,
     Lifecycle,
@@ -89,8 +83,7 @@ from graph_model.producers.openlineage.events.jobs import (
     producer_text,
     writes_dynamically,
 )
-from graph_model.producers.openlineage.job_logic import read_logics, renamed_from
-from graph_model.producers.openlineage.listing import event_rows
+from graph_model.producers.openlineage.job_logic import StatedJob, read_logics, renamed_from
 from graph_model.producers.openlineage.plans import (
     LogicalPlan,
     LogicalPlanHead,
@@ -98,17 +91,19 @@ from graph_model.producers.openlineage.plans import (
     plans_from,
     plans_of,
 )
-from graph_model.producers.openlineage.quality import (
-    CHECKED_IN,
-    MARKS,
-    WITHOUT_VERDICT,
-    read_checks,
-)
 from graph_model.producers.openlineage.reduction import (
     REDUCTIONS,
     first_excess,
     is_smaller,
     without_columns,
+)
+from graph_model.producers.openlineage.rows import (
+    Subject,
+    add_dataset_facets,
+    add_facets,
+    add_row,
+    declaration_rows,
+    event_rows,
 )
 from graph_model.producers.size_bounds import excess_of, weigh
 
@@ -137,25 +132,6 @@ class SubjectTranslation:
         return (*(plan.facts for plan in self.plans), self.own)
 
 
-@dataclass(frozen=True, slots=True)
-class _Subject:
-    """The values that all facts of a run or a declaration share; ``job`` "" for a dataset's
-    declaration.
-    """
-
-    key: str
-    scope: str
-    rules: Rules
-    at: int
-    producer: str
-    job: str = ""
-    names: Names = field(default_factory=dict)
-    id: str = field(init=False)
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "id", identity.subject_id(self.scope, self.key))
-
-
 # --- runs ----------------------------------------------------------------------------------------
 
 
@@ -178,7 +154,7 @@ def read_run(
         place = replace(place, run_key=f"{state.run_id} {mark}")
     at = state.last_at if state.ended_at is None else state.ended_at
     producer = producer_text(state.producer)
-    subject = _Subject(state.key, scope, rules, at, producer, _job_id(place.job))
+    subject = Subject(state.key, scope, rules, at, producer, _job_id(place.job))
     before = _before_its_end(state, told, place, rules)
     return _within_bounds(
         statement, lambda reduced: _translate_run(state, before, place, subject, reduced)
@@ -224,7 +200,7 @@ def _translate_run(
     state: RunState,
     before: Sequence[RunState],
     place: JobPlace,
-    subject: _Subject,
+    subject: Subject,
     statement: JobStatement,
 ) -> SubjectTranslation:
     """The facts of a run; ``statement`` is the translated part of the state's own, ``before`` are
@@ -252,7 +228,7 @@ def _translate_run(
             base = _run_execution(state, place, subject)
             _add_executions(collector, base, plans, statement, subject, names)
             used |= {plan.head.id: plan for plan in plans}
-        _add_facets(collector, statement, plans, place, subject, names)
+        add_facets(collector, statement, plans, place, subject, names)
     return SubjectTranslation(tuple(used.values()), collector.facts())
 
 
@@ -261,7 +237,7 @@ def _add_run(
     base: ExecutionRow,
     statement: JobStatement,
     place: JobPlace,
-    subject: _Subject,
+    subject: Subject,
 ) -> tuple[LogicalPlan, ...]:
     """Add the executions of a run in one of its states; returns their plans."""
     plans = _plans_of_run(statement, statement, place, subject)
@@ -271,29 +247,27 @@ def _add_run(
 
 
 def _plans_of_run(
-    whole: JobStatement, statement: JobStatement, place: JobPlace, subject: _Subject
+    whole: JobStatement, statement: JobStatement, place: JobPlace, subject: Subject
 ) -> tuple[LogicalPlan, ...]:
     """The plans of a statement, which is ``whole`` or a part of it; a helper of Spark has none."""
     touches = whole.outputs or whole.entries or is_query(whole, place, subject.rules)
     if place.role != "run" and not touches:
         return ()
-    return plans_of(
-        statement,
-        place.job,
-        place.command,
-        subject.scope,
-        subject.rules,
-        subject.names,
-        declared=False,
-    )
+    return plans_of(_stated(statement, place.job, place.command, subject, declared=False))
 
 
-def _namer(statement: JobStatement, subject: _Subject) -> DatasetNamer:
+def _stated(
+    statement: JobStatement, job: JobName, command: str, subject: Subject, *, declared: bool
+) -> StatedJob:
+    return StatedJob(statement, job, command, subject.scope, subject.rules, subject.names, declared)
+
+
+def _namer(statement: JobStatement, subject: Subject) -> DatasetNamer:
     inputs, outputs = statement.inputs, statement.outputs
     return DatasetNamer.of(inputs, outputs, subject.scope, subject.rules, subject.names)
 
 
-def _add_jobs(collector: FactCollector, place: JobPlace, subject: _Subject) -> None:
+def _add_jobs(collector: FactCollector, place: JobPlace, subject: Subject) -> None:
     """The jobs that a run names, added before it has ended so that clients can find them."""
     for job in {place.job, place.parent_job, place.root_job}:
         if job is not None:
@@ -319,7 +293,7 @@ def _job_id(job: JobName | None) -> str:
     return identity.job_id(job.namespace, job.name) if job else ""
 
 
-def _run_row(state: RunState, place: JobPlace, subject: _Subject) -> RunRow:
+def _run_row(state: RunState, place: JobPlace, subject: Subject) -> RunRow:
     statement = state.statement
     row = RunRow(
         id="",
@@ -360,7 +334,7 @@ def _is_broken(state: RunState) -> bool:
     return state.state in (labels.FAILED, labels.ABORTED)
 
 
-def _add_tree(collector: FactCollector, place: JobPlace, subject: _Subject) -> None:
+def _add_tree(collector: FactCollector, place: JobPlace, subject: Subject) -> None:
     """A job -has-> job, from a DAG to its tasks and from a task to its Spark application."""
     parent = place.parent_job
     if parent is not None and parent != place.job:
@@ -368,7 +342,7 @@ def _add_tree(collector: FactCollector, place: JobPlace, subject: _Subject) -> N
         collector.add(has, SupportRow(subject.id, has.id))
 
 
-def _run_execution(state: RunState, place: JobPlace, subject: _Subject) -> ExecutionRow:
+def _run_execution(state: RunState, place: JobPlace, subject: Subject) -> ExecutionRow:
     """The row that every execution of the run starts from."""
     broken = _is_broken(state)
     error = (error_text(state.statement.run_facets) or state.state) if broken else None
@@ -385,7 +359,7 @@ def _run_execution(state: RunState, place: JobPlace, subject: _Subject) -> Execu
 
 
 def _running_execution(
-    state: RunState, place: JobPlace, subject: _Subject, *, endless: bool
+    state: RunState, place: JobPlace, subject: Subject, *, endless: bool
 ) -> ExecutionRow:
     """The row that the executions of a run in progress start from.
 
@@ -403,7 +377,7 @@ def _running_execution(
 
 
 def _execution(
-    subject: _Subject,
+    subject: Subject,
     *,
     run_key: str,
     state: str = labels.COMPLETED,
@@ -460,7 +434,7 @@ def _add_executions(
     base: ExecutionRow,
     plans: Iterable[LogicalPlan],
     statement: JobStatement,
-    subject: _Subject,
+    subject: Subject,
     names: DatasetNamer,
 ) -> None:
     inputs, outputs = _by_id(statement.inputs, names), _by_id(statement.outputs, names)
@@ -551,7 +525,7 @@ def _by_id(datasets: Iterable[Dataset], names: DatasetNamer) -> _ById:
 
 
 def _completed(
-    base: ExecutionRow, plan: LogicalPlanHead, touched: _Touched, subject: _Subject
+    base: ExecutionRow, plan: LogicalPlanHead, touched: _Touched, subject: Subject
 ) -> ExecutionRow:
     mode = base.mode if base.mode and plan.mode == labels.OVERWRITE else plan.mode
     dynamic = base.dynamic and mode == labels.OVERWRITE
@@ -621,159 +595,6 @@ def add_names(
             )
 
 
-# --- facets --------------------------------------------------------------------------------------
-
-
-def _add_facets(
-    collector: FactCollector,
-    statement: JobStatement,
-    plans: Iterable[LogicalPlan],
-    place: JobPlace,
-    subject: _Subject,
-    names: DatasetNamer,
-) -> None:
-    """Facets of a job belong to it; those of a Spark command belong to its plan, because an
-    application runs many commands.
-    """
-    _add_rows(collector, subject, subject.id, "run", statement.run_facets)
-    if place.role == "command":
-        for plan, _ in plans:
-            _add_rows(collector, subject, plan.id, "logical_plan", statement.job_facets)
-    else:
-        _add_rows(collector, subject, _job_id(place.job), "job", statement.job_facets)
-    if not statement.outputs and not statement.entries:
-        _add_reader_rows(collector, subject, statement, names)
-    if place.folded and not plans:
-        _add_marks(collector, statement, subject, names)
-        return
-    held = {one for plan, _ in plans for one in (*plan.reads, plan.target)}
-    for role, listed in (("input", statement.inputs), ("output", statement.outputs)):
-        for dataset in listed:
-            _add_dataset_facets(collector, subject, dataset, names, role, held)
-
-
-def _add_marks(
-    collector: FactCollector, statement: JobStatement, subject: _Subject, names: DatasetNamer
-) -> None:
-    """For a query without an output, only the quality checks of its inputs."""
-    for dataset in statement.inputs:
-        described = replace(
-            dataset, facets=_only_marks(dataset.facets), usage=_only_marks(dataset.usage)
-        )
-        if described.facets or described.usage:
-            _add_dataset_facets(collector, subject, described, names, "input")
-
-
-def _only_marks(facets: Facets) -> Facets:
-    return {name: facet for name, facet in facets.items() if MARKS.search(name)}
-
-
-def _add_reader_rows(
-    collector: FactCollector, subject: _Subject, statement: JobStatement, names: DatasetNamer
-) -> None:
-    """The run facets of a run that only reads, as rows of the datasets that it read: a quality rule
-    may find a result in them (a contract was kept).
-    """
-    silent = WITHOUT_VERDICT.union(subject.rules.facets_without_rows)
-    facets = {name: facet for name, facet in statement.run_facets.items() if name not in silent}
-    for dataset in statement.inputs if facets else ():
-        for use in names.uses(*dataset.key):
-            _support(collector, subject, use)
-            _add_rows(collector, subject, use.id, READER, facets)
-
-
-def _support(collector: FactCollector, subject: _Subject, use: DatasetUse) -> None:
-    add_dataset(collector, use.dataset)
-    collector.add(SupportRow(subject.id, use.id))
-
-
-def _add_dataset_facets(
-    collector: FactCollector,
-    subject: _Subject,
-    dataset: Dataset,
-    names: DatasetNamer,
-    role: str,
-    held: Container[str] = (),
-) -> None:
-    """A facet in both ``facets`` and ``inputFacets`` (dbt) counts once.
-
-    ``held`` are the datasets that a plan reads or writes: they need no other support.
-    """
-    own = {
-        name: facet
-        for name, facet in dataset.facets.items()
-        if name not in dataset.usage or dataset.usage[name].digest != facet.digest
-    }
-    for use in names.uses(*dataset.key):
-        if use.id not in held:  # otherwise its plan has it
-            _support(collector, subject, use)
-        _add_rows(collector, subject, use.id, "dataset", own)
-        if role:
-            _add_rows(collector, subject, use.id, role, dataset.usage)
-        _add_checks(collector, subject, use.id, dataset)
-        if schema := _described(dataset.facets):
-            _add_row(collector, subject, use.id, "dataset", schema)
-    change = value_of(dataset.facets, "lifecycleStateChange", Lifecycle)
-    if change is not None and change.previous is not None:  # its former name reports it too
-        for former in names.uses(*change.previous):
-            add_dataset(collector, former.dataset)
-            collector.add(SupportRow(subject.id, former.id))
-            _add_row(
-                collector, subject, former.id, "dataset", dataset.facets["lifecycleStateChange"]
-            )
-
-
-def _add_checks(
-    collector: FactCollector, subject: _Subject, dataset_id: str, dataset: Dataset
-) -> None:
-    """One row for each check in a dataset's assertions, so that the newest result of a check is
-    found whichever job made it.
-    """
-    for facets in (dataset.facets, dataset.usage):
-        for facet in (facets[name] for name in CHECKED_IN if name in facets):
-            if facet.deleted:
-                _add_row(collector, subject, dataset_id, CHECK, replace(facet, name=""))
-                continue
-            for check in read_checks(facet.body, subject.at, subject.job, subject.producer):
-                digest = identity.digest_of_spelled(identity.spelled(check.body))
-                result = Facet(check.key, check.body, digest)
-                _add_row(collector, subject, dataset_id, CHECK, result)
-
-
-def _described(facets: Facets) -> Facet | None:
-    """The schema as a facet, where it has more than names and types."""
-    facet = facets.get("schema")
-    if facet is None or facet.deleted or not any(one.description for one in facet.value):
-        return None
-    return facet
-
-
-def _add_rows(
-    collector: FactCollector, subject: _Subject, entity: str, kind: str, facets: Facets
-) -> None:
-    for facet in facets.values():
-        if facet.name not in subject.rules.facets_without_rows:
-            _add_row(collector, subject, entity, kind, facet)
-
-
-def _add_row(
-    collector: FactCollector,
-    subject: _Subject,
-    entity: str,
-    kind: str,
-    facet: Facet,
-    *,
-    with_body: bool = True,
-) -> None:
-    row = FacetRow(
-        entity, kind, facet.name, subject.at, subject.id, facet.digest, facet.deleted, subject.job
-    )
-    if facet.deleted or not with_body:
-        collector.add(row)
-    else:
-        collector.add(row, FacetBodyRow(facet.digest, identity.spelled(facet.body)))
-
-
 # --- declarations --------------------------------------------------------------------------------
 
 
@@ -781,20 +602,20 @@ def read_declaration(
     event: Declaration, rules: Rules = naming.DEFAULT_RULES, scope: str = ""
 ) -> SubjectTranslation:
     """The facts of one declaration of a job or a dataset."""
-    subject = _Subject(subject_key(event), scope, rules, event.at, producer_text(event.producer))
+    subject = Subject(subject_key(event), scope, rules, event.at, producer_text(event.producer))
     if isinstance(event, JobEvent):
         return _read_job(event, subject)
     return _read_dataset(event, subject)
 
 
-def _read_job(event: JobEvent, subject: _Subject) -> SubjectTranslation:
+def _read_job(event: JobEvent, subject: Subject) -> SubjectTranslation:
     statement = declared(event)
     place = place_job(statement, "", subject.scope, subject.rules)
     declaring = replace(subject, job=_job_id(place.job))
     return _within_bounds(statement, lambda reduced: _declare(event, reduced, place, declaring))
 
 
-def _read_dataset(event: DatasetEvent, subject: _Subject) -> SubjectTranslation:
+def _read_dataset(event: DatasetEvent, subject: Subject) -> SubjectTranslation:
     """Lineage without a job gets a job that stands for the declaration, and so does a rename."""
     dataset = event.dataset
     lineage = value_of(dataset.facets, "lineage", LineageEntry)
@@ -807,7 +628,7 @@ def _read_dataset(event: DatasetEvent, subject: _Subject) -> SubjectTranslation:
 
 
 def _translate_dataset(
-    event: DatasetEvent, subject: _Subject, statement: JobStatement
+    event: DatasetEvent, subject: Subject, statement: JobStatement
 ) -> SubjectTranslation:
     names = DatasetNamer(subject.scope, subject.rules, found=subject.names)
     collector = FactCollector()
@@ -816,15 +637,7 @@ def _translate_dataset(
     renamed = not statement.explicit and _rename_of(event.dataset, names) is not None
     if statement.explicit or renamed:  # a rename moves data at its time, as that of a run does
         job = own_job(subject.rules.declared_namespace, use.dataset.uri, subject.rules)
-        plans = plans_of(
-            statement,
-            job,
-            "",
-            subject.scope,
-            subject.rules,
-            subject.names,
-            declared=statement.explicit,
-        )
+        plans = plans_of(_stated(statement, job, "", subject, declared=statement.explicit))
         base = _execution(subject, run_key=subject.key)
         if not renamed:
             base = base._replace(kind=labels.DECLARATION_KIND)
@@ -846,7 +659,7 @@ def _without_schema(dataset: Dataset) -> Dataset:
 
 def _add_described_dataset(
     collector: FactCollector,
-    subject: _Subject,
+    subject: Subject,
     dataset: Dataset,
     use: DatasetUse,
     names: DatasetNamer,
@@ -854,31 +667,31 @@ def _add_described_dataset(
     """The schema and facets that an event gives for a dataset alone."""
     names.learn(dataset)
     add_dataset(collector, use.dataset)
-    _add_dataset_facets(collector, subject, dataset, names, "")
+    add_dataset_facets(collector, subject, dataset, names, "")
     schema = dataset.facets.get("schema")
     if schema is not None and not is_silent(schema):
         known = names.use(*dataset.key)  # with no columns where they were deleted
         add_schema_of(collector, known)
         collector.add(SupportRow(subject.id, known.schema_id))
-        _add_row(collector, subject, use.id, "dataset", schema)
+        add_row(collector, subject, use.id, "dataset", schema)
         described = Facet(known.schema_id, {}, schema.digest)
-        _add_row(collector, subject, use.id, DESCRIBED, described, with_body=False)
+        add_row(collector, subject, use.id, DESCRIBED, described, with_body=False)
 
 
 def _declare(
-    event: JobEvent, statement: JobStatement, place: JobPlace, subject: _Subject
+    event: JobEvent, statement: JobStatement, place: JobPlace, subject: Subject
 ) -> SubjectTranslation:
     collector = FactCollector()
     _add_jobs(collector, place, subject)
-    given = (statement, place.job, place.command, subject.scope, subject.rules, subject.names)
+    stated = _stated(statement, place.job, place.command, subject, declared=True)
     if DECLARATION_FACET in statement.job_facets:  # its row needs the logics, known or not
-        logics = read_logics(*given, declared=True)
+        logics = read_logics(stated)
         plans = plans_from(logics)
         collector.add(*declaration_rows(event, place.job, logics, subject.scope))
     else:
-        plans = plans_of(*given, declared=True)
+        plans = plans_of(stated)
     base = _execution(subject, run_key=subject.key)._replace(kind=labels.DECLARATION_KIND)
     names = _namer(statement, subject)
     _add_executions(collector, base, plans, statement, subject, names)
-    _add_facets(collector, statement, plans, place, subject, names)
+    add_facets(collector, statement, plans, place, subject, names)
     return SubjectTranslation(plans, collector.facts())

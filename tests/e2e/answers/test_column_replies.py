@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from flask.testing import FlaskClient
 
-from graph_model.producers.openlineage.submissions import event_submission
+from graph_model.producers.openlineage.producer import event_submission
 from tests.e2e.small_client import client_of
 from tests.estates import Run, event, table_id
 from tests.projections import SmallHeadwater

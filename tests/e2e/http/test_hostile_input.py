@@ -17,7 +17,7 @@ from api.schemas.fields import MOST_CHECKED
 from graph_model.documents.gzip_streams import gunzip, inflated
 from graph_model.documents.json_texts import memory_for, parse_json
 from graph_model.errors import InvalidFields
-from graph_model.producers.openlineage.submissions import event_submission
+from graph_model.producers.openlineage.producer import event_submission
 from tests.e2e.producer_service import (
     PLAN_ID,
     SPLINE_1,

@@ -12,7 +12,7 @@ from flask.testing import FlaskClient
 from api.intake.documents import prepare_events
 from graph_model import identity
 from graph_model.answers.facets import LONGEST_BODY
-from graph_model.producers.openlineage.submissions import event_submission
+from graph_model.producers.openlineage.producer import event_submission
 from graph_model.producers.spline.reports.submissions import plan_submission
 from tests import captures
 from tests.e2e.small_client import client_of

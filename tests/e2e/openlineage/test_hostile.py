@@ -11,7 +11,7 @@ from flask.testing import FlaskClient
 from hypothesis import given
 
 from graph_model.facts import RunRow
-from graph_model.producers.openlineage import RunEvent, read_event
+from graph_model.producers.openlineage.events.documents import RunEvent, read_event
 from tests.e2e.small_client import client_of
 from tests.openlineage_facts import facts_of_run
 from tests.projections import SmallHeadwater, budget, lineage_event, project

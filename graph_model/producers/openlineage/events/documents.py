@@ -25,17 +25,15 @@ from graph_model.json_fields import (
     read_object,
     read_text,
 )
-from graph_model.producers.openlineage.events.declaration_facet import (
+from graph_model.producers.openlineage.events.facets import (
     DECLARATION_FACET,
     DeclarationFacet,
-)
-from graph_model.producers.openlineage.events.facets import (
     Facets,
     read_facets,
+    read_nanoseconds,
     read_run_id,
     value_of,
 )
-from graph_model.producers.times import read_nanoseconds
 from graph_model.stores.documents import DocumentKind
 
 RUN_EVENT_KIND: Final = DocumentKind("run-event")

@@ -7,8 +7,10 @@ a facet that was read once is found again by its digest (:func:`read_once`).
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
 from functools import lru_cache, partial
 from operator import itemgetter
 from threading import Lock
@@ -31,10 +33,74 @@ from graph_model.json_fields import (
     read_text,
 )
 from graph_model.producers.elements.datasets import version_of_text
-from graph_model.producers.openlineage.events.declaration_facet import (
-    DECLARATION_FACET,
-    read_declaration_facet,
+
+_TIME: Final = re.compile(
+    r"(?P<date>\d{4}-\d{2}-\d{2})[Tt ](?P<clock>\d{2}:\d{2}(?::\d{2})?)"
+    r"(?:[.,](?P<fraction>\d{1,12}))?"
+    r"\s?(?P<zone>[Zz]|UTC|[+-]\d{2}(?::?\d{2})?)?(?:\[[\w/+:\-]{1,64}\])?"
 )
+_EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
+_SECOND: Final = 1_000_000_000
+_END: Final = 253_402_300_800 * _SECOND
+"""The year 10000, which no date of a day can name."""
+
+
+def read_nanoseconds(text: str) -> int | None:
+    """Nanoseconds since 1970; without a zone the time is UTC. None for a text that is no time up to
+    the year 9999.
+
+    2026-03-01T10:00:00.98Z, 2026-03-01T20:00:00+10:00, 2026-03-01T10:00:00.123456789Z.
+    """
+    found = _TIME.fullmatch(text.strip())
+    if found is None:
+        return None
+    try:
+        clock = found["clock"] if found["clock"].count(":") == 2 else found["clock"] + ":00"
+        seconds = datetime.fromisoformat(f"{found['date']}T{clock}+00:00") - _EPOCH
+    except ValueError:
+        return None
+    seconds -= _offset(found["zone"] or "Z")
+    fraction = (found["fraction"] or "0")[:9].ljust(9, "0")
+    total = (seconds.days * 86_400 + seconds.seconds) * _SECOND + int(fraction)
+    return total if 0 <= total < _END else None
+
+
+def _offset(zone: str) -> timedelta:
+    if zone.upper() in ("Z", "UTC"):
+        return timedelta(0)
+    digits = zone[1:].replace(":", "").ljust(4, "0")
+    distance = timedelta(hours=int(digits[:2]), minutes=int(digits[2:]))
+    return -distance if zone[0] == "-" else distance
+
+
+DECLARATION_FACET: Final = "headwater_declaration"
+_MILLISECOND: Final = 1_000_000
+
+
+@dataclass(frozen=True, slots=True)
+class DeclarationFacet:
+    """The author, the reason and the time (epoch ms) of a declaration; it holds from the event's
+    time on.
+    """
+
+    id: str
+    author: str
+    note: str
+    declared_at: int
+
+
+def read_declaration_facet(body: JsonObject, path: str) -> DeclarationFacet:
+    """Raises InvalidDocument naming the field."""
+    declared = read_nanoseconds(read_text(body, "declaredAt", path))
+    if declared is None:
+        raise InvalidDocument(f"{path}.declaredAt", "an ISO 8601 time from 1970 to 9999")
+    return DeclarationFacet(
+        read_text(body, "id", path),
+        read_text(body, "author", path),
+        optional_text(body, "note", path),
+        declared // _MILLISECOND,
+    )
+
 
 _READINGS_BYTES: Final = 64_000_000
 """Enough for the facets of some thousands of jobs a night; with less, every

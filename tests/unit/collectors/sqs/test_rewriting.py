@@ -9,7 +9,7 @@ import pytest
 
 from collectors.sqs.rewriting import FACET, parse_rules, read_rules, rewrite
 from graph_model.errors import ConfigurationError, InvalidDocument
-from graph_model.producers.openlineage.submissions import event_submission
+from graph_model.producers.openlineage.producer import event_submission
 
 REDSHIFT: dict[str, Any] = {
     "name": "Redshift as Airflow spells it",

@@ -12,7 +12,7 @@ from graph_model.answers.openlineage_reports import (
     describe_job,
 )
 from graph_model.facts import EventLabelRow, EventRow
-from graph_model.producers.openlineage import read_event
+from graph_model.producers.openlineage.events.documents import read_event
 from graph_model.producers.openlineage.quality import MOST_CHECKS, Check, judge, read_checks
 from tests.openlineage_facts import facts_of_declaration, facts_of_run
 

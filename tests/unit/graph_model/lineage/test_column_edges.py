@@ -8,7 +8,7 @@ from graph_model import identity, labels
 from graph_model.facts import Edge
 from graph_model.lineage import Lineage, Question
 from graph_model.lineage.columns.walks import fold_column_edges
-from graph_model.producers.openlineage.submissions import event_submission
+from graph_model.producers.openlineage.producer import event_submission
 from graph_model.stores.graph import Direction
 from tests.estates import Run, event, table_id
 from tests.projections import SmallHeadwater

@@ -23,9 +23,12 @@ from graph_model.producers.declared import (
     name_dataset,
     write_declaration,
 )
-from graph_model.producers.openlineage import read_event, subject_key
-from graph_model.producers.openlineage.events.documents import RUN_EVENT_KIND
-from graph_model.producers.openlineage.submissions import event_submission
+from graph_model.producers.openlineage.events.documents import (
+    RUN_EVENT_KIND,
+    read_event,
+    subject_key,
+)
+from graph_model.producers.openlineage.producer import event_submission
 from graph_model.stores.documents import Submission
 from pipeline.journal.commands import read_commands_in_force
 from tests.openlineage_facts import facts_of_declaration

@@ -18,7 +18,8 @@ import pytest
 
 from graph_model.errors import InvalidDocument
 from graph_model.facts import merge
-from graph_model.producers.openlineage import RunEvent, read_declaration, read_event, read_run
+from graph_model.producers.openlineage.events.documents import RunEvent, read_event
+from graph_model.producers.openlineage.translate import read_declaration, read_run
 from graph_model.producers.spline import PlanDocument, translate_plan
 from graph_model.producers.spline.documents import read_plan
 from tests import captures

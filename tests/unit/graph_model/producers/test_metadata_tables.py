@@ -8,7 +8,7 @@ import pytest
 
 from graph_model import identity, labels
 from graph_model.facts import ColumnRow, DatasetRow, Edge, Facts, LogicalPlanRow, NameRow
-from graph_model.producers.openlineage import RunEvent, read_event
+from graph_model.producers.openlineage.events.documents import RunEvent, read_event
 from graph_model.producers.spline import PlanDocument
 from graph_model.producers.spline.documents import read_event as read_execution
 from graph_model.producers.spline.documents import read_plan

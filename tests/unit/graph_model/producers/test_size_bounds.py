@@ -13,8 +13,13 @@ from graph_model.errors import InvalidDocument
 from graph_model.facts import EventLabelRow, ExecutionRow, Facts, LogicalPlanRow, PartitionRow
 from graph_model.naming import DEFAULT_RULES
 from graph_model.producers import size_bounds
-from graph_model.producers.openlineage import DatasetEvent, JobEvent, RunEvent, read_event
-from graph_model.producers.openlineage.events.documents import RUN_EVENT_KIND
+from graph_model.producers.openlineage.events.documents import (
+    RUN_EVENT_KIND,
+    DatasetEvent,
+    JobEvent,
+    RunEvent,
+    read_event,
+)
 from graph_model.producers.openlineage.plans import heads_of
 from graph_model.producers.size_bounds import weigh
 from graph_model.producers.spline import PlanDocument, plans, translate_execution, translate_plan

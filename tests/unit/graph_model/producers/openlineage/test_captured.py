@@ -11,9 +11,10 @@ from typing import Any
 import pytest
 
 from graph_model import identity, labels
+from graph_model.answers.runs import newest
 from graph_model.facts import ExecutionRow, Facts, JobRow, NameRow, RunRow, merge
 from graph_model.naming import Rules
-from graph_model.producers.openlineage import RunEvent, newest, read_event, subject_key
+from graph_model.producers.openlineage.events.documents import RunEvent, read_event, subject_key
 from graph_model.producers.openlineage.events.facets import read_once
 from graph_model.producers.openlineage.plans import heads_of
 from graph_model.producers.spline import PlanDocument

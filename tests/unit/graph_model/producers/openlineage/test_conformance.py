@@ -9,7 +9,7 @@ import pytest
 
 from graph_model import naming
 from graph_model.facts import FacetRow
-from graph_model.producers.openlineage import RunEvent, read_event
+from graph_model.producers.openlineage.events.documents import RunEvent, read_event
 from graph_model.producers.openlineage.events.facets import READERS
 from tests import conformance
 from tests.openlineage_facts import facts_of_run

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from graph_model import identity, labels
 from graph_model.facts import DatasetRow, ExecutionRow, Facts, PatternRow
-from graph_model.producers.openlineage import RunEvent, read_event
+from graph_model.producers.openlineage.events.documents import RunEvent, read_event
 from tests.e2e.small_client import client_of
 from tests.openlineage_facts import facts_of_run
 from tests.projections import SmallHeadwater, lineage_event

@@ -9,8 +9,9 @@ import pytest
 from graph_model import labels, naming
 from graph_model.facts import LogicalPlanRow, SchemaRow
 from graph_model.producers import size_bounds
-from graph_model.producers.openlineage import columns, job_logic, read_event, translate
+from graph_model.producers.openlineage import columns, job_logic, translate
 from graph_model.producers.openlineage.events.accumulate import JobStatement
+from graph_model.producers.openlineage.events.documents import read_event
 from tests.openlineage_facts import facts_of_run
 
 WIDTH = 10_000

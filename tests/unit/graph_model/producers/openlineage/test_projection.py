@@ -17,7 +17,7 @@ from graph_model import identity, labels
 from graph_model.facts import CommandRow, DatasetRow, ExecutionRow, ForgottenRow, RunRow
 from graph_model.naming import DEFAULT_RULES
 from graph_model.producers.commands import Command, Cutoff, Forget, Prune, submit
-from graph_model.producers.openlineage import read_run
+from graph_model.producers.openlineage.translate import read_run
 from graph_model.producers.producer import NO_EFFECTS
 from graph_model.producers.translation import Translation
 from graph_model.retention.coverage import (
@@ -391,7 +391,7 @@ def translations(monkeypatch: pytest.MonkeyPatch) -> list[int]:
         found.append(len(events))
         return read_run(events, *arguments)
 
-    monkeypatch.setattr("graph_model.producers.openlineage.gathering.read_run", counted)
+    monkeypatch.setattr("graph_model.producers.openlineage.producer.read_run", counted)
     return found
 
 

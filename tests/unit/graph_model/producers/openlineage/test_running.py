@@ -10,7 +10,7 @@ from graph_model import labels
 from graph_model.answers.jobs import jobs
 from graph_model.facts import DatasetRow, ExecutionRow
 from graph_model.lineage.questions import Question
-from graph_model.producers.openlineage import read_event
+from graph_model.producers.openlineage.events.documents import read_event
 from tests.openlineage_facts import facts_of_run
 from tests.projections import SmallHeadwater, lineage_event, small_headwater
 

@@ -29,7 +29,7 @@ from graph_model.facts import (
     is_marker,
     merge,
 )
-from graph_model.producers.openlineage import RunEvent, read_event, subject_key
+from graph_model.producers.openlineage.events.documents import RunEvent, read_event, subject_key
 from tests.openlineage_facts import facts_of_declaration, facts_of_run
 
 _FOLDER = Path(__file__).parents[4] / "fixtures" / "openlineage" / "scenarios"

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from graph_model.facts import ExecutionRow
-from graph_model.producers.openlineage import read_event
+from graph_model.producers.openlineage.events.documents import read_event
 from tests.openlineage_facts import facts_of_run
 
 _FIXTURE = Path(__file__).parents[4] / "fixtures" / "openlineage" / "spark_commands.json"

@@ -10,14 +10,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from graph_model.errors import InvalidDocument
-from graph_model.producers.openlineage import (
+from graph_model.producers.openlineage.events.documents import (
     DatasetEvent,
     JobEvent,
     RunEvent,
     read_event,
     subject_key,
 )
-from graph_model.producers.times import read_nanoseconds
+from graph_model.producers.openlineage.events.facets import read_nanoseconds
 from tests.openlineage_facts import facts_of_declaration, facts_of_run
 from tests.places import places
 

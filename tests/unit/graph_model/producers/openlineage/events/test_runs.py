@@ -11,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from graph_model import labels
+from graph_model.answers.runs import ancestors, newest, status
 from graph_model.facts import (
     DatasetRow,
     ExecutionRow,
@@ -23,8 +24,8 @@ from graph_model.facts import (
     merge,
 )
 from graph_model.naming import Rules
-from graph_model.producers.openlineage import ancestors, newest, read_event, status
 from graph_model.producers.openlineage.events.accumulate import accumulate
+from graph_model.producers.openlineage.events.documents import read_event
 from tests.openlineage_facts import facts_of_run
 from tests.projections import budget
 

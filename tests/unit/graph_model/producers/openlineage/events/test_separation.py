@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from graph_model.facts import ExecutionRow, RunRow
-from graph_model.producers.openlineage import RunEvent, read_event
-from graph_model.producers.openlineage.events.separation import separate_runs
+from graph_model.producers.openlineage.events.accumulate import separate_runs
+from graph_model.producers.openlineage.events.documents import RunEvent, read_event
 from tests.projections import lineage_event, small_headwater
 
 UUID = "0195cf5b-7c01-7e51-a42d-4b0b0b1a1f00"
