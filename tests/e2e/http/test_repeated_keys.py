@@ -202,6 +202,20 @@ def test_refusals_of_keys_are_told_as_well(
     ]  # fmt: skip
 
 
+def test_refusals_are_counted_by_one_thread_at_a_time() -> None:
+    refusals = Refusals()
+    alone = []
+
+    class Periods(dict[tuple[str, str], Any]):
+        def setdefault(self, key: tuple[str, str], default: Any = None) -> Any:
+            alone.append(refusals._lock.locked())
+            return super().setdefault(key, default)
+
+    refusals._periods = Periods()
+    refusals.log_refusal("plan", Reason("unreadable", "JSON"), "etl")
+    assert alone == [True]
+
+
 def test_a_client_that_repeats_itself_fills_no_log(caplog: pytest.LogCaptureFixture) -> None:
     now = [0.0]
     refusals = Refusals(lambda: now[0])

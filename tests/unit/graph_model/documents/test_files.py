@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from graph_model.documents.files import Found, Piece, Refusal, recognise
+from graph_model.documents.wrapped_lines import Prefix
 from graph_model.producers.openlineage.events.documents import RUN_EVENT_KIND
 from graph_model.producers.spline.documents import EVENT_KIND, PLAN_KIND
 from graph_model.stores.documents import DocumentKind
@@ -374,3 +375,11 @@ def test_the_work_for_a_line_grows_with_its_documents(before: str, unit: str) ->
         return lambda: list(recognise([line], "f", len(line)))
 
     assert not grows_too_fast(call, 100, 3.0)
+
+
+@pytest.mark.parametrize(("line", "message"), [("12:34:57 b", "b"), ("12:34:5 b", "12:34:5 b")])
+def test_the_first_words_of_a_prefix_are_left_out_where_they_tell_a_time(
+    line: str, message: str
+) -> None:
+    start = f"{line[:-1]}logger: "
+    assert Prefix.before(f"{start}{{", len(start)).continued(line) == message

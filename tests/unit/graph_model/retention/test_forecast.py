@@ -10,6 +10,7 @@ import pytest
 from graph_model.retention.forecast import (
     DAY_MS,
     EVERY_MS,
+    LEAST_MS,
     SPARE_BYTES,
     TOO_EARLY,
     Forecast,
@@ -99,6 +100,12 @@ def test_a_part_of_a_day_is_behind_the_rate_only_where_there_is_no_whole_one() -
     assert measured_since([before(0.5)], NOW) == NOW.at - DAY_MS // 2
     assert growth([before(0.5, journal_bytes=1_900)], NOW).disk_bytes == pytest.approx(200.0)
     assert measured_since([before(1.5), before(1.1), before(0.5)], NOW) == before(1.1).at
+
+
+def test_a_rate_is_that_of_ten_minutes_at_least() -> None:
+    shorter = replace(NOW, at=NOW.at - LEAST_MS + 1, journal_bytes=1_999)
+    assert growth([shorter], NOW).disk_bytes is None
+    assert growth([replace(shorter, at=NOW.at - LEAST_MS)], NOW).disk_bytes == pytest.approx(144.0)
 
 
 def test_one_large_removal_does_not_hide_the_growth_of_the_other_days() -> None:

@@ -69,6 +69,26 @@ def test_the_plan_is_taken_once_a_run_and_idle_triggers_are_not_told() -> None:
     assert (len(told.writes), taken) == (3, ["running q"])
 
 
+def test_the_plan_of_a_run_is_looked_for_and_kept_by_one_thread_at_a_time() -> None:
+    following = streams(Told())
+    alone = []
+
+    class Captured(dict[str, CapturedQuery | None]):
+        def __contains__(self, run: object) -> bool:
+            alone.append(following._lock.locked())
+            return super().__contains__(run)
+
+        def __setitem__(self, run: str, captured: CapturedQuery | None) -> None:
+            alone.append(following._lock.locked())
+            super().__setitem__(run, captured)
+
+    following._captured = Captured()
+    following.started("q", "r")
+    following.progressed("r", PROGRESS)
+
+    assert alone == [True, True]
+
+
 def test_a_sink_that_keeps_nothing_is_not_told() -> None:
     told = Told()
     following = streams(told, lambda _: None)

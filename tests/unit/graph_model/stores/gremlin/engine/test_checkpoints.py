@@ -190,6 +190,26 @@ def test_the_position_is_asked_before_anything_is_saved(engine: Engine) -> None:
     assert asked == [0]
 
 
+def test_no_command_sets_the_mark_aside_while_the_position_is_asked(engine: Engine) -> None:
+    checkpoints = engine.start()
+    checkpoints.wrote(3)
+    free = []
+
+    def try_to_set_aside() -> None:
+        if checkpoints._lock.acquire(blocking=False):
+            checkpoints._lock.release()
+            free.append(True)
+
+    def position() -> int:
+        command = threading.Thread(target=try_to_set_aside)
+        command.start()
+        command.join()
+        return 4
+
+    assert checkpoints.take(EPOCH, position)
+    assert free == []
+
+
 def test_engines_that_keep_no_checkpoints_neither_take_nor_restore(saved: Engine) -> None:
     checkpoints = saved.start(every=0)
     checkpoints.wrote(10**9)
