@@ -13,7 +13,7 @@ In reading order:
 ``expressions`` the literals of code and lists behind a secret's name
 ``columns``    the values in a column of a secret's name: inserted rows, printed tables
 ``logins``     logins in URLs: ``//user:password@host`` and the drivers' own forms
-``tokens``     secrets recognised by their form alone: the table of the vendors' forms
+``tokens``     secrets recognised by their look alone: random words, prefixes, private keys
 ``statements`` secrets that their place alone shows: in statements, calls and blocks
 ``commands``   passwords on command lines whose options do not name them: ``mysql -px``
 ``jdbc_text``  the end of a JDBC URL and the start of its table or query

@@ -12,6 +12,7 @@ from spark_agent_config.masking.commands import commands, is_command
 from spark_agent_config.masking.free_text import (
     is_masked,
     is_plain,
+    mask_name,
     mask_text,
     mask_uri,
     masked_text,
@@ -92,7 +93,7 @@ class _Walk:
             if harmless:
                 if isinstance(item, str):
                     if item not in texts:
-                        self._look_at_plain(container, key)
+                        self._look_at_plain(container, key, key)
                     continue
                 holder = key
             else:
@@ -143,7 +144,7 @@ class _Walk:
             known = self._harmless
             for index, text in enumerate(texts):
                 if text not in known:
-                    self._look_at_plain(container, index)
+                    self._look_at_plain(container, index, above)
             return
         pairs = all(isinstance(one, _LISTS) and len(one) == 2 for one in container)
         for index, item in enumerate(container):
@@ -151,19 +152,25 @@ class _Walk:
                 self._lists.append((item, above, pairs))
             elif harmless:
                 if isinstance(item, str) and item not in self._harmless:
-                    self._look_at_plain(container, index)
+                    self._look_at_plain(container, index, above)
             elif not isinstance(item, dict):
                 follows = options and _follows_name(container, index, in_pairs)
                 if index not in self._changes.get(id(container), ()):
                     self._look_at(container, index, _SECRET if follows else above)
 
-    def _look_at_plain(self, container: Any, place: Any) -> None:
+    def _look_at_plain(self, container: Any, place: Any, key: str) -> None:
         """Nearly all of a document: a text under a harmless key, which few rules can apply to."""
         text = container[place]
-        masked = text if is_plain(text) else masked_text(text)
+        is_named = False
+        if is_plain(text):
+            masked = text
+        elif is_named := _names(key, text):
+            masked = mask_name(text)
+        else:
+            masked = masked_text(text)
         if masked != text:
             self._changes.setdefault(id(container), {})[place] = masked
-        elif len(self._harmless) < _MOST_REMEMBERED:
+        elif not is_named and len(self._harmless) < _MOST_REMEMBERED:
             self._harmless.add(text)
 
     def _look_at(self, container: Any, place: Any, key: str) -> None:
@@ -186,6 +193,8 @@ class _Walk:
             return mask_uri(text)
         if text in self._harmless:
             return text
+        if _names(key, text):
+            return mask_name(text)
         masked = mask_text(text)
         if masked == text and len(self._harmless) < _MOST_REMEMBERED:
             self._harmless.add(text)
@@ -200,7 +209,7 @@ class _Judged(NamedTuple):
 
 
 def _judge(key: str) -> _Judged:
-    shown = mask_text(key)
+    shown = mask_name(key)
     special = (
         key in _URI_KEYS or _is_special(key) or squash(key) in _VAULTS or len(key) > NAME_LENGTH
         or is_secret_key(key[:NAME_LENGTH]) or hides_numbers(key)
@@ -208,6 +217,18 @@ def _judge(key: str) -> _Judged:
     return _Judged(not special and shown == key, shown)
 
 
+_NAME_KEY: Final = re.compile(
+    r"(?i)(?:name|namespace|field|column|table|dataset|schema|database|topic|ur[il]|path|location|key"
+    r"|(?<![a-z])id|(?-i:Id|ID)|ids|version|etag|digest|checksum|hash|fingerprint|snapshot)s?\Z"
+)
+
+
+def _names(key: str, text: str) -> bool:
+    """Whether a text under a key is the name or the id of something: one word."""
+    return _NAME_KEY.search(key[-_LONGEST_ENDING:]) is not None and not re.search(r"\s", text)
+
+
+_LONGEST_ENDING: Final = 32
 _judged: Final = lru_cache(maxsize=8192)(_judge)
 _NUMBERS: Final = (int, float)
 

@@ -27,18 +27,23 @@ _MOST_SECRETS: Final = 1_000
 """Of one text: more are an attack on the time that hiding takes."""
 
 
-def is_plain(text: str) -> bool:
+def is_plain(text: str, *, is_name: bool = False) -> bool:
     """True: the text is done with at a glance, no rule can find a secret in it."""
     if _SIGNS.search(text) is not None and (
         "@" in text or may_name_secret(text) or may_state(text) or may_run(text)
     ):
         return False
-    return len(text) < _SHORTEST_TOKEN or not may_hold_token(text)
+    return len(text) < _SHORTEST_TOKEN or not may_hold_token(text, is_name=is_name)
 
 
 def mask_text(text: str) -> str:
     """A text with its secrets as ``*****``: logins, values of secret settings, known tokens."""
     return text if is_plain(text) else masked_text(text)
+
+
+def mask_name(text: str) -> str:
+    """The same for what names something: it may be random, as names that machines make are."""
+    return text if is_plain(text, is_name=True) else _settled(text, _name_masked_once)
 
 
 def masked_text(text: str) -> str:
@@ -60,8 +65,12 @@ def _settled(text: str, mask: Callable[[str], str]) -> str:
     return MASK
 
 
-def _masked_once(text: str) -> str:
-    secrets = sorted(islice(_all_secrets(text), _MOST_SECRETS + 1))
+def _name_masked_once(text: str) -> str:
+    return _masked_once(text, is_name=True)
+
+
+def _masked_once(text: str, *, is_name: bool = False) -> str:
+    secrets = sorted(islice(_all_secrets(text, is_name=is_name), _MOST_SECRETS + 1))
     if len(secrets) > _MOST_SECRETS:
         return MASK
     parts: list[str] = []
@@ -75,12 +84,12 @@ def _masked_once(text: str) -> str:
     return "".join((*parts, text[done:])) if parts else text
 
 
-def _all_secrets(text: str) -> Iterator[tuple[int, int]]:
+def _all_secrets(text: str, *, is_name: bool) -> Iterator[tuple[int, int]]:
     """The secrets of a text, and those of the text that it stands for: ``password%3Dx``."""
-    yield from _secrets(text)
+    yield from _secrets(text, is_name=is_name)
     if _ENCODED_SIGN.search(text):
         shown, place_of = _decoded(text)
-        for start, end in _secrets(shown):
+        for start, end in _secrets(shown, is_name=is_name):
             yield place_of(start), place_of(end)
 
 
@@ -121,9 +130,9 @@ def _decoded(text: str) -> tuple[str, Callable[[int], int]]:
     return "".join(parts), place_of
 
 
-def _secrets(text: str) -> Iterator[tuple[int, int]]:
+def _secrets(text: str, *, is_name: bool) -> Iterator[tuple[int, int]]:
     yield from logins(text)
-    yield from tokens(text)
+    yield from tokens(text, is_name=is_name)
     if may_run(text):
         yield from _no_references(text, commands(text))
     if may_name_secret(text):
@@ -145,18 +154,18 @@ def is_masked(value: str) -> bool:
 
 def mask_uri(uri: str) -> str:
     """The same for a dataset's URI: the table or query behind a JDBC URL stays as it is."""
-    return uri if is_plain(uri) else _settled(uri, _uri_masked_once)
+    return uri if is_plain(uri, is_name=True) else _settled(uri, _uri_masked_once)
 
 
 def _uri_masked_once(uri: str) -> str:
     if uri[:7].lower() == "mongodb":
         url, slash, name = uri.rpartition("/")
         if "?" in url and _COLLECTION.fullmatch(name):
-            return _masked_once(url) + slash + name
+            return _name_masked_once(url) + slash + name
     if uri[:4].lower() != "jdbc":
-        return _masked_once(uri)
+        return _name_masked_once(uri)
     url, _ = split_table(uri)
-    return _masked_once(url) + uri[len(url) :]
+    return _name_masked_once(url) + uri[len(url) :]
 
 
 # mongodb://h/?password=x/db.collection

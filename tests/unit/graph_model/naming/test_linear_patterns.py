@@ -128,8 +128,7 @@ BUILT: Final = {
     ("graph_model.naming.jdbc.urls", "divides"),
     ("graph_model.naming.jdbc.urls", "name"),
     # rows of the tables: a literal beginning, then one repeat, or bounded ones
-    ("spark_agent_config.masking.tokens", "one"),
-    ("spark_agent_config.masking.tokens", "prefixes"),
+    ("spark_agent_config.masking.tokens", "form"),
     ("spark_agent_config.masking.statements", "pattern"),
 }
 
