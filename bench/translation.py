@@ -20,8 +20,9 @@ from dataclasses import dataclass, field
 from typing import Any, Final, TypeVar
 
 from graph_model.facts import Facts
-from graph_model.producers.spline import PlanDocument, translate_plan
 from graph_model.producers.spline.documents import read_plan
+from graph_model.producers.spline.plan_logic import PlanDocument
+from graph_model.producers.spline.plans import translate_plan
 
 JsonValue = dict[str, Any]
 _PLAN_ID: Final = "7f2f3c52-5a0f-5c0e-9f0e-1c2b3a4d5e6f"

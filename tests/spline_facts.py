@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from graph_model.facts import Facts, merge
-from graph_model.producers.spline import PlanDocument, translate_execution, translate_plan
 from graph_model.producers.spline.documents import ExecutionEvent
+from graph_model.producers.spline.executions import translate_execution
+from graph_model.producers.spline.plan_logic import PlanDocument
+from graph_model.producers.spline.plans import translate_plan
 
 
 def facts_of_plan(document: PlanDocument, events: Iterable[ExecutionEvent] = ()) -> Facts:

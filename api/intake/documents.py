@@ -28,7 +28,7 @@ from api.service import Service
 from api.settings import Settings
 from graph_model.documents.json_texts import parse_json
 from graph_model.errors import InvalidDocument, InvalidFields
-from graph_model.producers.spline.reports.submissions import (
+from graph_model.producers.spline.producer import (
     event_submission,
     lifted_event,
     lifted_plan,

@@ -29,7 +29,7 @@ from api.schemas.fields import (
 )
 from graph_model.errors import InvalidDocument
 from graph_model.producers.spline.documents import read_plan
-from graph_model.producers.spline.reports.submissions import STAND_IN
+from graph_model.producers.spline.producer import STAND_IN
 
 
 class ProductSchema(Envelope):

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from bench.agreement.catalyst import Column
 from graph_model import labels
-from graph_model.producers.spline.columns import derive
+from graph_model.producers.spline.columns.derivation import derive
 from graph_model.producers.spline.documents import ExecutionPlan
 
 

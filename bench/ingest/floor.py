@@ -13,8 +13,8 @@ from typing import Final
 from bench.ingest.workload import Pair, Workload
 from bench.processes import cpu_of
 from graph_model.facts import Facts, merge
-from graph_model.producers.spline import PlanDocument
 from graph_model.producers.spline.documents import read_event, read_plan
+from graph_model.producers.spline.plan_logic import PlanDocument
 from graph_model.stores.gremlin.engine.server import EmbeddedServer
 from graph_model.stores.gremlin.graph import open_graph
 from tests.spline_facts import facts_of_plan

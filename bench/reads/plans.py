@@ -10,8 +10,8 @@ from bench.ingest.workload import Workload, plan_id
 from bench.reads.stores import Stores
 from graph_model import identity
 from graph_model.facts import ExecutionPlanRow, Facts, SupportRow
-from graph_model.producers.spline import PlanDocument
 from graph_model.producers.spline.documents import PLAN_KIND, read_plan
+from graph_model.producers.spline.plan_logic import PlanDocument
 from graph_model.stores.database import chunks
 from graph_model.stores.documents import Receipt, Submission, make_submission
 from tests.spline_facts import facts_of_plan

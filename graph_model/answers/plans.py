@@ -31,10 +31,9 @@ from graph_model.lineage import HUB_LIMIT
 from graph_model.picture.operations import PlanInspection
 from graph_model.picture.view import DatasetReference, JobReference, known_mode
 from graph_model.producers.document_notes import gaps_of
-from graph_model.producers.spline import PlanDocument
 from graph_model.producers.spline.gathering import read_plan_document
 from graph_model.producers.spline.inspection import inspect
-from graph_model.producers.spline.plan_logic import with_patterns
+from graph_model.producers.spline.plan_logic import PlanDocument, with_patterns
 from graph_model.stores.documents import StoredDocument
 from graph_model.stores.graph import Direction
 

@@ -8,8 +8,9 @@ from typing import Any
 import pytest
 
 from graph_model.naming import normalise
-from graph_model.producers.spline import PlanDocument, translate_plan
 from graph_model.producers.spline.documents import read_plan
+from graph_model.producers.spline.plan_logic import PlanDocument
+from graph_model.producers.spline.plans import translate_plan
 from graph_model.stores.documents import DocumentState
 from tests.e2e.producer_service import a_plan
 from tests.fuzz.service import PLANS, fuzzed_headwater

@@ -7,8 +7,8 @@ from pathlib import Path
 
 from graph_model import labels
 from graph_model.facts import Facts
-from graph_model.producers.spline import PlanDocument
 from graph_model.producers.spline.documents import read_event, read_plan
+from graph_model.producers.spline.plan_logic import PlanDocument
 from tests.captures import events, plans
 from tests.spline_facts import facts_of_plan
 

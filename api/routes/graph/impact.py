@@ -36,7 +36,7 @@ from graph_model.errors import InvalidDocument, InvalidFields
 from graph_model.lineage import Partial, Reach
 from graph_model.naming import Rules
 from graph_model.producers.registry import Producers
-from graph_model.producers.spline.reports.recognition import PLAIN_VERSION
+from graph_model.producers.spline.producer import PLAIN_VERSION
 from graph_model.stores.documents import Submission
 
 blueprint = Blueprint("impact", __name__, url_prefix="/graph", description="Impact of a change")

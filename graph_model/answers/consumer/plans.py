@@ -35,8 +35,8 @@ from graph_model.producers.spline.documents import (
     outputs,
     type_text,
 )
-from graph_model.producers.spline.expressions import Definitions, Renderer
-from graph_model.producers.spline.expressions.definitions import Inputs, Node
+from graph_model.producers.spline.expressions.definitions import Definitions, Inputs, Node
+from graph_model.producers.spline.expressions.text import Renderer
 
 _TYPES: Final[dict[OperationKind, str]] = {
     "read": "Read",

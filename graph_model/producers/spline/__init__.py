@@ -17,39 +17,22 @@ name, labels, the write command's class and path, statistics, session counters.
 
 In reading order:
 
-``producer``     the producer of Spline's documents: the subject of one plan id
+``producer``     the producer of Spline's documents: journalled, and the subject of one plan id
 ``documents``    plans and events in one normal form, whatever the wire version
 ``lifting``      Spline producer API 1 as API 1.2, so that one reader serves both
 ``plan_logic``   the logic of a plan, without times, people and ids
 ``expressions``  the definitions of a plan's attributes and expressions, and their text
 ``columns``      column lineage inside one plan: the read columns behind each written column
-``partitions``   the partitions that a plan's write replaces
-``plans``        the facts of a plan without its executions (step 4 of the translation)
+``tables``       the partitions that a write replaces, names and versions of tables
+``plans``        the facts of a plan without its executions (step 4), within bounds
 ``executions``   the facts of one execution: O(1) elements, none shared by all runs of a job
-``versions``     the versions of tables that an execution wrote and read
-``renames``      ALTER TABLE ... RENAME TO: earlier writes under another name
 ``gathering``    the documents of a plan id that belong together: pure
-``reduction``    parts to leave out of a plan above the bounds of ``producers.size_bounds``
 ``inspection``   the fine view of one plan: operations, schemas, expressions from its document
-``reports``      Spline's documents between the client and the journal
 """
 
 from __future__ import annotations
 
 from typing import Final
-
-from graph_model.producers.spline.executions import translate_execution
-from graph_model.producers.spline.plan_logic import PlanDocument, read_logic
-from graph_model.producers.spline.plans import PlanHead, translate_plan
-
-__all__ = [
-    "TRANSLATOR_VERSION",
-    "PlanDocument",
-    "PlanHead",
-    "read_logic",
-    "translate_execution",
-    "translate_plan",
-]
 
 #: Part of the projection epoch: raise it when equal documents give other facts.
 TRANSLATOR_VERSION: Final = 21

@@ -33,9 +33,8 @@ from graph_model.producers.elements.executions import (
 )
 from graph_model.producers.spline.columns.queries import is_query_text
 from graph_model.producers.spline.documents import ExecutionEvent
-from graph_model.producers.spline.partitions import wrote_partitions
 from graph_model.producers.spline.plans import PlanHead
-from graph_model.producers.spline.versions import MAX_READS, read_version
+from graph_model.producers.spline.tables import MAX_READS, read_version, wrote_partitions
 
 _MAX_PARTITIONS: Final = 1_000
 _KINDS: Final = {labels.LIFECYCLE: labels.LIFECYCLE_KIND, labels.NO_WRITE: labels.READ_KIND}

@@ -16,8 +16,9 @@ from typing import Final
 from graph_model.batches import batched
 from graph_model.producers.document_notes import projected
 from graph_model.producers.projections import Projection, reason_of
-from graph_model.producers.spline import PlanDocument, lifting
+from graph_model.producers.spline import lifting
 from graph_model.producers.spline.documents import PLAN_KIND, ExecutionEvent, read_event, read_plan
+from graph_model.producers.spline.plan_logic import PlanDocument
 from graph_model.stores.documents import DocumentState, StoredDocument
 
 GATHERING_VERSION: Final = "4"

@@ -21,9 +21,9 @@ from graph_model.picture.operations import (
     Property,
     box_width,
 )
-from graph_model.producers.spline import PlanDocument
 from graph_model.producers.spline.documents import ExecutionPlan, Operation, outputs, type_text
-from graph_model.producers.spline.expressions import Renderer, operation_properties
+from graph_model.producers.spline.expressions.text import Renderer, operation_properties
+from graph_model.producers.spline.plan_logic import PlanDocument
 
 _OPERATIONS_SHOWN = 2_000
 _COLUMNS_SHOWN = 20_000

@@ -24,12 +24,12 @@ from graph_model.gaps import (
 from graph_model.naming import DatasetName, Rules, SchemaColumn
 from graph_model.producers.elements.spark_commands import LIFECYCLE_COMMANDS, ROW_LEVEL_COMMANDS
 from graph_model.producers.size_bounds import ELEMENTS_OF_A_COLUMN, MOST_ELEMENTS
-from graph_model.producers.spline import columns as column_lineage
 from graph_model.producers.spline.columns.derivation import (
     MOST_DERIVATIONS,
     MOST_INFLUENCES,
     Derivation,
     Influence,
+    derive,
 )
 from graph_model.producers.spline.columns.fields import Fields
 from graph_model.producers.spline.columns.queries import (
@@ -43,12 +43,11 @@ from graph_model.producers.spline.columns.queries import (
     query_gap,
     read_query,
 )
-from graph_model.producers.spline.columns.values import HOWS
+from graph_model.producers.spline.columns.valuation import HOWS
 from graph_model.producers.spline.documents import Constant, ExecutionPlan, Operation, type_text
-from graph_model.producers.spline.expressions import Definitions, Renderer, operation_properties
-from graph_model.producers.spline.expressions.text import shortened
-from graph_model.producers.spline.partitions import may_leave_some, partition_columns
-from graph_model.producers.spline.renames import is_in_place
+from graph_model.producers.spline.expressions.definitions import Definitions
+from graph_model.producers.spline.expressions.text import Renderer, operation_properties, shortened
+from graph_model.producers.spline.tables import is_in_place, may_leave_some, partition_columns
 
 #: Parameters that hold session counters, statistics, locations or whole plans as text.
 VOLATILE_PARAMETERS: Final = frozenset(
@@ -211,7 +210,7 @@ class _LogicReader:
         self.queries = [query for operation in self.plan.reads for query in self._read(operation)]
         texts = {name: text for query in self.queries for name, text in query.texts.items()}
         self.renderer = Renderer(self.plan, definitions, leaves=texts)
-        self.columns = column_lineage.derive(self.plan, self.renderer)
+        self.columns = derive(self.plan, self.renderer)
         self._characters_left = MOST_CHARACTERS
         self._lost = any(gap.code == TOO_LARGE for gap in self.columns.gaps)
         self._column_texts: dict[str, str] = {}

@@ -1,9 +1,16 @@
-"""The facts of a plan without its executions (step 4 of the translation)."""
+"""The facts of a plan without its executions (step 4 of the translation).
+
+A plan above the bounds of ``producers.size_bounds`` is left out in parts:
+
+    all of it -> without columns -> without operations -> without its inputs: its write alone
+
+Each step is a gap of the logical plan, and the reason that the journal shows beside the document.
+"""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Final, Literal
 
@@ -22,6 +29,7 @@ from graph_model.facts import (
     properties,
 )
 from graph_model.folded_text import plain
+from graph_model.gaps import OPERATIONS_TOO_LARGE, TOO_LARGE
 from graph_model.naming import DatasetName, Rules
 from graph_model.producers.elements.datasets import (
     Column,
@@ -34,17 +42,21 @@ from graph_model.producers.elements.plans import add_column_edges, add_logical_p
 from graph_model.producers.size_bounds import weigh
 from graph_model.producers.spline.columns.queries import is_query_text
 from graph_model.producers.spline.documents import ExecutionPlan, Operation
-from graph_model.producers.spline.partitions import leaves_some, may_leave_some
 from graph_model.producers.spline.plan_logic import (
     DatasetSchema,
     Logic,
+    LogicalOperation,
     PlanDocument,
     read_logic,
     with_patterns,
 )
-from graph_model.producers.spline.reduction import REDUCTIONS
-from graph_model.producers.spline.renames import read_rename
-from graph_model.producers.spline.versions import MAX_READS, version_of_options
+from graph_model.producers.spline.tables import (
+    MAX_READS,
+    leaves_some,
+    may_leave_some,
+    read_rename,
+    version_of_options,
+)
 
 MOST_PARTITIONS: Final = 10_000
 """Of one dataset; every execution has a row for each. A plan with more reads the whole dataset."""
@@ -358,3 +370,53 @@ def _add_execution_plan(collector: FactCollector, document: PlanDocument, head: 
         ),
         SupportRow(head.subject, head.logical_plan),
     )
+
+
+# --- parts to leave out ---------------------------------------------------------------------------
+
+
+#: Gap of a plan that reads more tables than the graph accepts from one document.
+DATASETS_TOO_MANY: Final = "datasets-too-many"
+
+
+def without_columns(logic: Logic, excess: str) -> Logic:
+    """Tables, jobs and operations, because half of a column lineage looks complete."""
+    reads = {use.dataset_id: DatasetSchema(use.dataset, None) for use in logic.reads}
+    fewer = replace(
+        logic,
+        reads=tuple(reads.values()),
+        write=DatasetSchema(logic.write.dataset, None),
+        operations=tuple(one._replace(output="[]", schema="") for one in logic.operations),
+        flows=(),
+        influences=(),
+    )
+    return _with_gap(fewer, TOO_LARGE, excess)
+
+
+def without_operations(logic: Logic, excess: str) -> Logic:
+    """Tables and jobs."""
+    return _with_gap(_write_alone(logic), OPERATIONS_TOO_LARGE, excess)
+
+
+def without_reads(logic: Logic, excess: str) -> Logic:
+    """The job and its output: of half of the tables readers could not tell
+    which half is missing.
+    """
+    return _with_gap(replace(logic, reads=(), names=()), DATASETS_TOO_MANY, excess)
+
+
+REDUCTIONS: Final[tuple[Callable[[Logic, str], Logic], ...]] = (
+    without_columns,
+    without_operations,
+    without_reads,
+)
+
+
+def _write_alone(logic: Logic) -> Logic:
+    write = logic.operations[-1]
+    alone: LogicalOperation = write._replace(position=0, inputs=(), datasets=())
+    return replace(logic, operations=(alone,))
+
+
+def _with_gap(logic: Logic, code: str, detail: str) -> Logic:
+    return replace(logic, gaps=tuple(sorted({*logic.gaps, (code, detail)})))

@@ -1,4 +1,6 @@
-"""Spline's plans and events: the documents of one plan id.
+"""Spline's plans and events as documents: recognised, journalled, those of one plan id -> facts.
+
+The journal keeps a document as it was sent, unknown fields included, with secrets masked.
 
 A cache of plan heads makes a new event of a known plan cost only itself: the plan's document is
 then neither parsed nor translated again.
@@ -6,6 +8,7 @@ then neither parsed nor translated again.
 
 from __future__ import annotations
 
+import uuid
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
@@ -14,7 +17,9 @@ from typing import Any, Final
 
 from cachetools import LRUCache
 
+from graph_model.errors import InvalidDocument
 from graph_model.facts import ArrivalRow, ExecutionRow, Facts
+from graph_model.json_fields import join, read_object
 from graph_model.naming import Rules
 from graph_model.producers.counted_times import count_times
 from graph_model.producers.document_notes import projected
@@ -34,13 +39,17 @@ from graph_model.producers.projections import (
     earlier_sets,
     projection_of,
 )
-from graph_model.producers.spline import (
-    TRANSLATOR_VERSION,
-    PlanHead,
-    translate_execution,
-    translate_plan,
+from graph_model.producers.spline import TRANSLATOR_VERSION, lifting
+from graph_model.producers.spline.documents import (
+    API_VERSIONS,
+    EVENT_KIND,
+    PLAN_KIND,
+    read_event,
+    read_labels,
+    read_plan,
+    read_uuid,
 )
-from graph_model.producers.spline.documents import API_VERSIONS, EVENT_KIND, PLAN_KIND
+from graph_model.producers.spline.executions import translate_execution
 from graph_model.producers.spline.gathering import (
     GATHERING_VERSION,
     LongHistory,
@@ -51,9 +60,181 @@ from graph_model.producers.spline.gathering import (
     read_plan_document,
     states_of,
 )
-from graph_model.producers.spline.reports.recognition import recognise
-from graph_model.producers.spline.reports.submissions import event_submission, plan_submission
-from graph_model.stores.documents import DocumentKind, DocumentState, StoredDocument, Submission
+from graph_model.producers.spline.plans import PlanHead, translate_plan
+from graph_model.stores.documents import (
+    DocumentKind,
+    DocumentState,
+    StoredDocument,
+    Submission,
+    compact_json,
+    content_hash,
+    make_submission,
+)
+from spark_agent_config.masking import mask_secrets
+
+# --- documents in files and messages --------------------------------------------------------------
+
+
+PLAIN_VERSION: Final = "1"
+"""For documents that name no version: ``submissions.spoken_version`` looks at their content."""
+
+_INTERNAL_VERSION: Final = "1.2"
+_ENVELOPE_PARTS: Final = {"plan": PLAN_KIND, "event": EVENT_KIND}
+_FILE_PARTS: Final = {"executionPlan": PLAN_KIND, "executionEvent": EVENT_KIND}
+
+
+def recognise(document: Mapping[str, Any]) -> Sequence[Reported]:
+    """A plan, an event, the content of the agent's ``_LINEAGE`` file, or the envelope of a
+    dispatcher for SQS; () for anything else.
+    """
+    if "requestType" in document:
+        return tuple(_enveloped(document.get("body")))
+    if _FILE_PARTS.keys() & document.keys():
+        return tuple(_lineage_file(document))
+    if "operations" in document:
+        return (Reported(PLAN_KIND, PLAIN_VERSION, document),)
+    if "planId" in document and "timestamp" in document and "eventTime" not in document:
+        return (Reported(EVENT_KIND, PLAIN_VERSION, document),)
+    return ()
+
+
+def _enveloped(body: Any) -> Iterator[Reported]:
+    """``{"requestType": …, "body": {"plan": …, "event": …}}``, in API 1.2; either may be null."""
+    if isinstance(body, Mapping):
+        for key, kind in _ENVELOPE_PARTS.items():
+            if (found := body.get(key)) is not None:
+                yield Reported(kind, _INTERNAL_VERSION, found, f".{key}")
+
+
+def _lineage_file(document: Mapping[str, Any]) -> Iterator[Reported]:
+    """``_LINEAGE``: a plan and its event in the agent's own form, which is 1.2 except for
+    references.
+
+    Either may be null: the agent writes the ones that it has.
+    """
+    for key, kind in _FILE_PARTS.items():
+        if (found := document.get(key)) is not None:
+            translated = _with_references(found, False) if kind == PLAN_KIND else found
+            yield Reported(kind, _INTERNAL_VERSION, translated, f".{key}")
+
+
+_REFERENCES: Final = {"attr-": "__attrId", "expr-": "__exprId"}
+_REFERRING: Final = frozenset({"childRefs", "params"})
+
+
+def _with_references(value: Any, referring: bool) -> Any:
+    """``{"id": "attr-3"}`` => ``{"__attrId": "attr-3"}``, but only below childRefs and params."""
+    if isinstance(value, list):
+        return [_with_references(item, referring) for item in value]
+    if not isinstance(value, dict):
+        return value
+    if referring and value.keys() == {"id"} and isinstance(value["id"], str):
+        name = _REFERENCES.get(value["id"][:5])
+        return {name: value["id"]} if name else value
+    return {
+        key: _with_references(item, referring or key in _REFERRING) for key, item in value.items()
+    }
+
+
+# --- submissions ----------------------------------------------------------------------------------
+
+
+SCOPE_LABEL: Final = "captureScope"
+STAND_IN: Final = "00000000-0000-0000-0000-000000000000"
+"""The id of a plan without one, while it is checked."""
+
+_MOST_SCOPE: Final = 200
+_NAMELESS_PLANS: Final = uuid.UUID("0b5f6f4e-6c53-5b0a-9f0e-2f6c9d1b7a41")
+"""The namespace of ids for plans that bring none: the same body gets the same id."""
+
+
+def plan_submission(document: Any, version: str, key_scope: str = "") -> Submission:
+    """Raises InvalidDocument, naming the first invalid field.
+
+    A plan without an id gets one from its content, so that a repeat is the same plan. ``key_scope``
+    is the scope of a plan that names none.
+    """
+    read_plan(lifted_plan(document, version), STAND_IN)
+    spoken = spoken_version(document, version)
+    body = compact_json(mask_secrets(document))
+    given = document.get("id")
+    plan_id = _id_of_nameless(spoken, body) if given is None else read_uuid(given, "id")
+    scope = scope_of(document, "") or key_scope
+    return make_submission(PLAN_KIND, spoken, plan_id, scope, body)
+
+
+def _id_of_nameless(version: str, body: bytes) -> str:
+    return str(uuid.uuid5(_NAMELESS_PLANS, content_hash(PLAN_KIND, version, body)))
+
+
+def event_submission(
+    document: Any, version: str, key_scope: str = "", path: str = ""
+) -> Submission:
+    """Raises InvalidDocument, naming the first invalid field; ``path`` is the event's place.
+
+    The scope of an event is that of its own label, otherwise that of its API key. The plan of an
+    event without a scope is chosen from the whole set of documents when it is projected
+    (``spline.gathering``), so that the order of arrival does not matter.
+    """
+    read_event(lifted_event(document, version, path))
+    body = compact_json(mask_secrets(document))
+    plan_id = read_uuid(document.get("planId"), join(path, "planId"))
+    scope = scope_of(document, path) or key_scope
+    return make_submission(EVENT_KIND, spoken_version(document, version), plan_id, scope, body)
+
+
+def spoken_version(document: Any, declared: str) -> str:
+    """The API version that a document is written in.
+
+    ``application/json`` stands for version 1, but scripts post newer documents under it. Version
+    1 has numbers as operation ids and no top-level attributes or expressions; an event of it has
+    no durationNs, error, labels or discriminator of its own. A document that has them is 1.2.
+    """
+    if declared != "1" or not isinstance(document, Mapping):
+        return declared
+    operations = document.get("operations")
+    write = operations.get("write") if isinstance(operations, Mapping) else None
+    named = isinstance(write, Mapping) and isinstance(write.get("id"), str)
+    return "1.2" if named or _NEWER_FIELDS & document.keys() else "1"
+
+
+_NEWER_FIELDS: Final = frozenset(
+    {"attributes", "expressions", "durationNs", "error", "labels", "discriminator"}
+)
+
+
+def scope_of(document: Mapping[str, Any], path: str) -> str:
+    """The first value of the label ``captureScope``, otherwise the empty scope."""
+    where = join(path, "labels")
+    values = read_labels(document.get("labels"), where).get(SCOPE_LABEL, ())
+    scope = values[0].strip() if values else ""
+    if len(scope) > _MOST_SCOPE or not scope.isprintable():
+        raise InvalidDocument(
+            f"{where}.{SCOPE_LABEL}", f"a name of up to {_MOST_SCOPE} printable characters"
+        )
+    return scope
+
+
+def lifted_plan(document: Any, version: str) -> Any:
+    """A plan in the form of API 1.2, from any version."""
+    if spoken_version(document, version) != "1":
+        return document
+    return lifting.lift(read_object(document, ""))
+
+
+def lifted_event(document: Any, version: str, path: str = "") -> Any:
+    """An event in the form of API 1.2; ``path`` is its place."""
+    if spoken_version(document, version) != "1":
+        return document
+    try:
+        return lifting.lift_event(read_object(document, ""))
+    except InvalidDocument as error:
+        inner = f"{path}.{error.path}" if path and error.path else path or error.path
+        raise InvalidDocument(inner, error.expected) from error
+
+
+# --- the producer ---------------------------------------------------------------------------------
+
 
 _MOST_HEADS_BYTES: Final = 64 << 20
 _HEAD_OVERHEAD: Final = 1_000

@@ -10,8 +10,8 @@ import pytest
 from graph_model import identity
 from graph_model.facts import Facts, merge
 from graph_model.lineage import Lineage, Question
-from graph_model.producers.spline import PlanDocument
 from graph_model.producers.spline.documents import read_event, read_plan
+from graph_model.producers.spline.plan_logic import PlanDocument
 from graph_model.stores.catalogue import SqlCatalogue
 from graph_model.stores.database import open_database
 from graph_model.stores.graph import Direction, Graph

@@ -13,7 +13,7 @@ from api.intake.documents import prepare_events
 from graph_model import identity
 from graph_model.answers.facets import LONGEST_BODY
 from graph_model.producers.openlineage.producer import event_submission
-from graph_model.producers.spline.reports.submissions import plan_submission
+from graph_model.producers.spline.producer import plan_submission
 from tests import captures
 from tests.e2e.small_client import client_of
 from tests.projections import SmallHeadwater

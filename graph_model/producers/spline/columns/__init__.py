@@ -33,17 +33,9 @@ Knows plans in normal form and the definitions of ``expressions``; no I/O, no gr
 
 In reading order:
 
-``derivation``  :func:`derive`: a plan -> its column lineage
-``values``      the sources of one value: sets of read columns by how they flow, struct members
-``valuation``   values of attributes and expressions: each kind of function on its arguments
+``derivation``  :func:`derive`: a plan -> its column lineage, and the influences on its rows
+``valuation``   values of attributes and expressions: the read columns behind each, by how they flow
 ``lambdas``     lambdas of higher-order functions: the value behind each variable
 ``fields``      the fields of a written struct that each of its sources flows into
-``influences``  conditions, joins and groups that decide about the rows of a whole output
 ``queries``     JDBC reads of a query: the table columns behind the columns that a plan reads
 """
-
-from __future__ import annotations
-
-from graph_model.producers.spline.columns.derivation import PlanColumns, derive
-
-__all__ = ["PlanColumns", "derive"]

@@ -1,7 +1,7 @@
 """The fields of a written struct that each of its sources flows into.
 
 A value knows the members of a struct that the plan builds, and the read column behind a struct that
-it copies (``values``). Where the written column has these members by its declared type, a source
+it copies (``valuation``). Where the written column has these members by its declared type, a source
 counts for its own members; anything else counts for the whole struct.
 """
 
@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from graph_model import naming
-from graph_model.producers.spline.columns.values import (
+from graph_model.producers.spline.columns.valuation import (
     NO_FLOWS,
     TRANSFORMATION,
     ColumnNumbering,

@@ -14,7 +14,7 @@ from api.schemas.event import EventSchema
 from api.schemas.plan import PlanSchema
 from graph_model.errors import InvalidDocument
 from graph_model.producers.spline.documents import read_event, read_plan
-from graph_model.producers.spline.reports.submissions import STAND_IN
+from graph_model.producers.spline.producer import STAND_IN
 from tests.e2e.producer_service import a_plan, an_event
 from tests.places import places
 

@@ -14,7 +14,7 @@ from api.schemas.plan import PlanSchema
 from graph_model.errors import InvalidDocument
 from graph_model.producers.spline import lifting
 from graph_model.producers.spline.documents import read_event, read_plan
-from graph_model.producers.spline.reports.submissions import spoken_version
+from graph_model.producers.spline.producer import spoken_version
 from tests import captures
 from tests.places import places
 

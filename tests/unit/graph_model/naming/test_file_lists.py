@@ -12,8 +12,9 @@ from graph_model import labels
 from graph_model.errors import InvalidDocument
 from graph_model.naming import DEFAULT_RULES, MOST_LISTED, fold_files, listed_names, varying_part
 from graph_model.naming.rules_json import read_rules
-from graph_model.producers.spline import PlanDocument, translate_plan
 from graph_model.producers.spline.documents import read_plan
+from graph_model.producers.spline.plan_logic import PlanDocument
+from graph_model.producers.spline.plans import translate_plan
 from tests.builders import a_document
 from tests.work import count_calls
 

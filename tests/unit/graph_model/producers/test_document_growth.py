@@ -20,8 +20,9 @@ from graph_model.errors import InvalidDocument
 from graph_model.facts import merge
 from graph_model.producers.openlineage.events.documents import RunEvent, read_event
 from graph_model.producers.openlineage.translate import read_declaration, read_run
-from graph_model.producers.spline import PlanDocument, translate_plan
 from graph_model.producers.spline.documents import read_plan
+from graph_model.producers.spline.plan_logic import PlanDocument
+from graph_model.producers.spline.plans import translate_plan
 from tests import captures
 from tests.work import count_calls
 

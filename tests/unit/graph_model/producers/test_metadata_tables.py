@@ -9,9 +9,9 @@ import pytest
 from graph_model import identity, labels
 from graph_model.facts import ColumnRow, DatasetRow, Edge, Facts, LogicalPlanRow, NameRow
 from graph_model.producers.openlineage.events.documents import RunEvent, read_event
-from graph_model.producers.spline import PlanDocument
 from graph_model.producers.spline.documents import read_event as read_execution
 from graph_model.producers.spline.documents import read_plan
+from graph_model.producers.spline.plan_logic import PlanDocument
 from tests.builders import PlanBuilder
 from tests.openlineage_facts import facts_of_run
 from tests.spline_facts import facts_of_plan

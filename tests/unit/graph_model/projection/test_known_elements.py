@@ -11,9 +11,10 @@ import pytest
 from graph_model import labels
 from graph_model.errors import GraphUnavailable
 from graph_model.facts import ExecutionRow, Facts, SharedFacts, key_of
-from graph_model.producers.spline import producer, translate_plan
+from graph_model.producers.spline import producer
 from graph_model.producers.spline.documents import EVENT_KIND, PLAN_KIND
 from graph_model.producers.spline.gathering import read_plan_document
+from graph_model.producers.spline.plans import translate_plan
 from graph_model.producers.spline.producer import PlanHeads
 from graph_model.projection.known_elements import KnownElements
 from graph_model.projection.projector import WRITER_KEY

@@ -15,8 +15,8 @@ import pytest
 from graph_model import naming
 from graph_model.naming.jdbc.query_columns import QueryLineage
 from graph_model.naming.rules import DEFAULT_RULES
-from graph_model.producers.spline import PlanDocument, columns, documents, read_logic
-from graph_model.producers.spline.plan_logic import Logic
+from graph_model.producers.spline import columns, documents
+from graph_model.producers.spline.plan_logic import Logic, PlanDocument, read_logic
 from tests.unit.graph_model.producers.spline.columns.test_shapes import SHAPES
 
 QUERIES: Final[list[dict[str, Any]]] = json.loads(

@@ -17,9 +17,9 @@ from graph_model.naming import Rules
 from graph_model.producers.openlineage.events.documents import RunEvent, read_event, subject_key
 from graph_model.producers.openlineage.events.facets import read_once
 from graph_model.producers.openlineage.plans import heads_of
-from graph_model.producers.spline import PlanDocument
 from graph_model.producers.spline.documents import read_event as read_spline_event
 from graph_model.producers.spline.documents import read_plan
+from graph_model.producers.spline.plan_logic import PlanDocument
 from tests import captures
 from tests.openlineage_facts import facts_of_run
 from tests.spline_facts import facts_of_plan

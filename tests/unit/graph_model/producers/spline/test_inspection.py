@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 
 from graph_model.picture.operations import PlanInspection
-from graph_model.producers.spline import PlanDocument
 from graph_model.producers.spline.documents import read_plan
 from graph_model.producers.spline.inspection import inspect
+from graph_model.producers.spline.plan_logic import PlanDocument
 from tests.captures import plans
 from tests.unit.graph_model.projection.projector.test_projector import a_plan
 

@@ -6,8 +6,8 @@ import pytest
 
 from graph_model import identity, labels
 from graph_model.facts import DatasetRow, ExecutionRow, Facts, LogicalPlanRow
-from graph_model.producers.spline import PlanDocument
 from graph_model.producers.spline.documents import read_event, read_plan
+from graph_model.producers.spline.plan_logic import PlanDocument
 from tests.builders import PlanBuilder
 from tests.spline_facts import facts_of_plan
 

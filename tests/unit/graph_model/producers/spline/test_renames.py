@@ -8,8 +8,10 @@ import pytest
 
 from graph_model import identity, labels
 from graph_model.facts import ExecutionRow, NameRow, RenameRow
-from graph_model.producers.spline import PlanDocument, translate_execution, translate_plan
 from graph_model.producers.spline.documents import read_event, read_plan
+from graph_model.producers.spline.executions import translate_execution
+from graph_model.producers.spline.plan_logic import PlanDocument
+from graph_model.producers.spline.plans import translate_plan
 from tests.builders import PlanBuilder
 
 OLD, NEW = "s3://lake/a", "s3://lake/b"

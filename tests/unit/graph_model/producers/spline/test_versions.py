@@ -8,9 +8,11 @@ import pytest
 
 from graph_model.facts import CURRENT_VERSION, ExecutionRow, ReadVersionRow, Version
 from graph_model.producers.elements.datasets import version_of_text
-from graph_model.producers.spline import PlanDocument, translate_execution, translate_plan
 from graph_model.producers.spline.documents import read_event, read_plan
-from graph_model.producers.spline.versions import read_version
+from graph_model.producers.spline.executions import translate_execution
+from graph_model.producers.spline.plan_logic import PlanDocument
+from graph_model.producers.spline.plans import translate_plan
+from graph_model.producers.spline.tables import read_version
 from tests.builders import PlanBuilder
 
 TABLE = "s3://lake/t"

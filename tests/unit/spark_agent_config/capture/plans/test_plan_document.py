@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from graph_model.producers.spline import PlanDocument, read_logic
 from graph_model.producers.spline.documents import read_event, read_plan
+from graph_model.producers.spline.plan_logic import PlanDocument, read_logic
 from spark_agent_config.capture.captured import CapturedQuery, Relation, Table, Target
 from spark_agent_config.capture.plans import plan_tree
 from spark_agent_config.capture.plans.plan_document import execution_event, execution_plan

@@ -13,9 +13,9 @@ from typing import Any, Final
 
 import pytest
 
-from graph_model.producers.spline.columns import derive
+from graph_model.producers.spline.columns.derivation import derive
 from graph_model.producers.spline.documents import ExecutionPlan, Reference, read_plan
-from graph_model.producers.spline.expressions import Renderer
+from graph_model.producers.spline.expressions.text import Renderer
 from graph_model.producers.spline.lifting import lift
 from tests import captures
 

@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 from graph_model import labels, naming
 from graph_model.gaps import FIELDS_TOO_MANY
 from graph_model.producers.spline import plan_logic
-from graph_model.producers.spline.columns import PlanColumns, derive, fields
+from graph_model.producers.spline.columns import fields
+from graph_model.producers.spline.columns.derivation import PlanColumns, derive
 from graph_model.producers.spline.documents import ExecutionPlan, Reference
 from graph_model.producers.spline.plan_logic import PlanDocument, read_logic
 from tests.builders import PlanBuilder, Step

@@ -11,10 +11,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from graph_model import labels
-from graph_model.producers.spline.columns import derive
+from graph_model.producers.spline.columns.derivation import derive
 from graph_model.producers.spline.columns.valuation import Valuation
 from graph_model.producers.spline.documents import ExecutionPlan, Reference, read_plan
-from graph_model.producers.spline.expressions import Definitions, Renderer
+from graph_model.producers.spline.expressions.definitions import Definitions
+from graph_model.producers.spline.expressions.text import Renderer
 from tests.builders import PlanBuilder, Step
 from tests.projections import budget
 

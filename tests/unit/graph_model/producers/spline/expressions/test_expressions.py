@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
-from graph_model.producers.spline.columns import derive
+from graph_model.producers.spline.columns.derivation import derive
 from graph_model.producers.spline.documents import ExecutionPlan, Reference
-from graph_model.producers.spline.expressions import Renderer, operation_properties
-from graph_model.producers.spline.expressions.literals import literal_text
+from graph_model.producers.spline.expressions.forms import literal_text
+from graph_model.producers.spline.expressions.text import Renderer, operation_properties
 from tests.builders import PlanBuilder, Step
 
 COLUMNS = ("a: int", "b: int", "c: int", "dept: string", "items", "x.y")
