@@ -15,7 +15,7 @@ from typing import Final, NamedTuple
 
 from graph_model.errors import ConfigurationError
 from graph_model.producers.counted_times import read_tolerance
-from graph_model.projection.runs.window import EMBEDDED, REMOTE, RunWindow, read_run_window
+from graph_model.projection.runs.window import RunWindow, read_run_window
 from graph_model.retention.policy import RetentionPolicy, read_policy
 from graph_model.stores.bodies import split_place
 from graph_model.stores.gremlin.engine.memory import LEAST_HEAP_MB, fitting_heap, memory_limit
@@ -67,9 +67,8 @@ class Settings:
     gremlin_dialect: str
     gremlin_signed: bool
     gremlin_heap_mb: int
-    checkpoint_every: int
     clock_tolerance: int
-    graph_runs: RunWindow | None
+    graph_runs: RunWindow
     keep: RetentionPolicy | None
     max_body_bytes: int
     max_compressed_bytes: int
@@ -99,11 +98,6 @@ class Settings:
         """Where a browser on this computer finds the server."""
         host = "127.0.0.1" if self.host in _ANY_ADDRESS else self.host
         return f"http://[{host}]:{self.port}" if ":" in host else f"http://{host}:{self.port}"
-
-    @property
-    def run_window(self) -> RunWindow:
-        """Which runs the graph carries, as set or by where it is."""
-        return self.graph_runs or (REMOTE if self.gremlin_url else EMBEDDED)
 
 
 class Row(NamedTuple):
@@ -254,10 +248,6 @@ def _is_origin(text: str) -> bool:
     return scheme in {"http", "https"} and bool(separator and host) and "/" not in host
 
 
-def _graph_runs(text: str) -> RunWindow | None:
-    return read_run_window(text) if text.strip() else None
-
-
 def _frontend(text: str) -> Path:
     return Path(text).expanduser() if text else PAGE
 
@@ -369,20 +359,11 @@ ROWS: Final[tuple[Row, ...]] = (
     ),
     Row(
         "HEADWATER_GREMLIN_HEAP",
-        "2048",
-        "Memory of the embedded Gremlin Server in MB; 2048 holds about 800,000 vertices and edges "
+        "1024",
+        "Memory of the embedded Gremlin Server in MB; 1024 hold about 1,500,000 vertices and edges "
         "(docs/graph.md). auto: half of the container's limit, or of this computer's memory.",
         _heap,
         "gremlin_heap_mb",
-    ),
-    Row(
-        "HEADWATER_CHECKPOINT_EVERY",
-        "100000",
-        "The embedded Gremlin Server saves its graph for the next start when half of it has "
-        "changed, but not before this number of vertices and edges was written or removed; a "
-        "document counts as one more. It waits until nothing was written for five seconds, at most "
-        "until twice this number. It also saves when Headwater is stopped. 0: never.",
-        _whole(0, 1_000_000_000),
     ),
     Row(
         "HEADWATER_CLOCK_TOLERANCE",
@@ -394,12 +375,10 @@ ROWS: Final[tuple[Row, ...]] = (
     ),
     Row(
         "HEADWATER_GRAPH_RUNS",
-        "",
-        "The runs that the graph contains, for traversals by hand; no answer uses them: none, "
-        "newest:3 (of each job), days:90 (back from the newest event, UTC) or all. Empty: "
-        "newest:3 on the embedded engine, days:90 on a server of your own. Of services that "
-        "share a graph the one that started last decides.",
-        _graph_runs,
+        "newest:3",
+        "The runs that the graph contains, for traversals by hand; no answer uses them: none, or "
+        "newest:3 (of each job). Of services that share a graph the one that started last decides.",
+        read_run_window,
     ),
     Row(
         "HEADWATER_KEEP",

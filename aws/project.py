@@ -95,7 +95,7 @@ def make_project(environment: Mapping[str, str]) -> Project:
     generations = open_generations(database, journal)
     graph = open_remote_graph(settings)
     producers = PRODUCERS.tolerating(settings.clock_tolerance)
-    runs = settings.run_window
+    runs = settings.graph_runs
     projector = Projector(journal, graph, generations, producers=producers, runs=runs)
 
     def close() -> None:

@@ -5,10 +5,11 @@
     python -m bench.disk --postgresql
 
 Requests go through the application into SQLite files, or a PostgreSQL of its own; the graph stays
-in memory: a checkpoint of the engine is no part of it. Growth is counted over the repeated runs,
-when every plan is known: in SQLite of pages that are in use, table by table (``dbstat``), in
-PostgreSQL of the files after a VACUUM, without the log. A pair is a plan and its event; of
-OpenLineage a run is a START and a COMPLETE of some 8 kB, and the number is that of one event.
+in memory: kept elements of the embedded engine are no part of it. Growth is counted over the
+repeated runs, when every plan is known: in SQLite of pages that are in use, table by table
+(``dbstat``), in PostgreSQL of the files after a VACUUM, without the log. A pair is a plan and its
+event; of OpenLineage a run is a START and a COMPLETE of some 8 kB, and the number is that of one
+event.
 """
 
 from __future__ import annotations

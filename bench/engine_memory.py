@@ -1,11 +1,11 @@
-"""The cost of an element in the embedded engine: memory, and the time of its checkpoint.
+"""The cost of an element in the embedded engine: memory, disk, and the time to fill it again.
 
     python -m bench.engine_memory --elements 200000 1000000 --heap 2048
 
 For each size a fresh engine is filled with plans as Spark jobs report them (a job, its logical
 plan, three datasets of twenty columns, four operations, their edges), then measured: heap in use
-after a full collection (``jcmd``, part of a JDK), resident memory, the time and size of a
-checkpoint, and the time of a start from it. One line of JSON a size; times in seconds.
+after a full collection (``jcmd``, part of a JDK), resident memory, the bytes that are kept on the
+disk, and the time of a start that loads them. One line of JSON a size; times in seconds.
 """
 
 from __future__ import annotations
@@ -27,8 +27,12 @@ from bench.processes import cpu_of, resident
 from graph_model import identity, labels
 from graph_model.errors import GraphTimeout
 from graph_model.facts import Edge, FactCollector, Facts, Vertex, edge, properties
+from graph_model.stores.catalogue import SqlCatalogue
+from graph_model.stores.database import open_database
+from graph_model.stores.graph import Graph
+from graph_model.stores.gremlin.engine.forgetful import ForgetfulGraph
 from graph_model.stores.gremlin.engine.server import EmbeddedServer
-from graph_model.stores.gremlin.graph import GremlinGraph, open_graph
+from graph_model.stores.gremlin.graph import open_graph
 
 _COLUMNS: Final = 20
 _PLANS_AT_ONCE: Final = 20
@@ -48,47 +52,37 @@ def main(arguments: list[str] | None = None) -> int:
 
 
 def measure(folder: Path, size: int, heap_mb: int) -> dict[str, Any]:
-    """Fill, save, start again, load. Returns the cost of each."""
+    """Fill, end, start again, fill from what is kept. Returns the cost of each."""
     server = EmbeddedServer(folder, environment=os.environ, port=0, heap_mb=heap_mb)
     found: dict[str, Any] = {"asked": size, "heap_mb": heap_mb}
-    file = folder / "graph.kryo"
+    catalogue = SqlCatalogue(open_database(folder / "catalogue.db"))
     with server:
-        graph = open_graph(server.url)
+        graph = ForgetfulGraph(open_graph(server.url), lambda: [catalogue.elements])
         found["empty_heap_mb"] = heap_in_use(server.pid)
         found["fill_s"], _ = timed(lambda: fill(graph, size))
         found["count_s"], (vertices, edges) = timed(graph.count)
-        found |= {
-            "vertices": vertices,
-            "edges": edges,
-            "filled_rss_mb": _resident(server),
-        }
+        found |= {"vertices": vertices, "edges": edges, "filled_rss_mb": _resident(server)}
         found["heap_mb_in_use"] = heap_in_use(server.pid)
-        found["save_s"], _ = timed(lambda: graph.save(file))
-        found |= {"file_mb": round(file.stat().st_size / 1e6, 1)}
-        found |= {
-            "saved_rss_mb": _resident(server),
-            "after_save_mb": heap_in_use(server.pid),
-        }
+        found["kept_mb"] = round(catalogue.used_bytes() / 1e6, 1)
         graph.close()
     found["start_s"], _ = timed(server.start)
     with server:
-        graph = open_graph(server.url)
-        before = cpu_of(server.pid or 0)
-        found["load_s"], _ = timed(lambda: graph.load(file))
-        found["load_cpu_s"] = round(cpu_of(server.pid or 0) - before, 1)
-        found |= {
-            "same": graph.count() == (vertices, edges),
-            "loaded_rss_mb": _resident(server),
-        }
+        graph = ForgetfulGraph(open_graph(server.url), lambda: [catalogue.elements])
+        engine, own = cpu_of(server.pid or 0), time.process_time()
+        found["load_s"], _ = timed(graph.restore)
+        found["load_engine_cpu_s"] = round(cpu_of(server.pid or 0) - engine, 1)
+        found["load_own_cpu_s"] = round(time.process_time() - own, 1)
+        found |= {"same": graph.is_whole(), "loaded_rss_mb": _resident(server)}
         found["loaded_heap_mb"] = heap_in_use(server.pid)
         graph.close()
+    catalogue.close()
     if found["heap_mb_in_use"] is not None:
         used = (found["heap_mb_in_use"] - found["empty_heap_mb"]) * 2**20
         found["bytes_per_element"] = round(used / (vertices + edges))
     return found
 
 
-def fill(graph: GremlinGraph, size: int) -> None:
+def fill(graph: Graph, size: int) -> None:
     """Write plans until there are at least ``size`` elements."""
     written = number = 0
     while written < size:
@@ -98,7 +92,7 @@ def fill(graph: GremlinGraph, size: int) -> None:
         number += _PLANS_AT_ONCE
 
 
-def write(graph: GremlinGraph, facts: Facts) -> None:
+def write(graph: Graph, facts: Facts) -> None:
     """Write as the projector does: a write that fails during a long collection is repeated."""
     for _ in range(_TRIES - 1):
         try:

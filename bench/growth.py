@@ -5,7 +5,7 @@
 A real service with its embedded engine gets distinct plans with their events until the graph holds
 so many elements. There a window of further plans is measured (*first load*), then one of new runs
 of plans that it knows (*repeated*): CPU of the service and of the engine a pair, from the operating
-system, until nothing is pending. In the end the service is stopped and started from its checkpoint.
+system, until nothing is pending. In the end the service is stopped and started again.
 The last lines hold the largest size against the others.
 
 At the first size the engine's JVM has just begun to compile its code, so that size costs more
@@ -77,7 +77,7 @@ def climb(service: Service, sizes: list[int], window: int) -> list[Point]:
 
 
 def start_again(service: Service) -> None:
-    """A clean stop, which takes a checkpoint, and a start from it."""
+    """A clean stop and a start."""
     began = time.monotonic()
     service.stop()
     stopped = time.monotonic()
@@ -85,7 +85,7 @@ def start_again(service: Service) -> None:
     took, cpu = time.monotonic() - stopped, service.cpu_seconds()
     own, engine = service.resident_megabytes()
     print(
-        f"stop with a checkpoint {stopped - began:.0f} s; start from it {took:.0f} s"
+        f"stop {stopped - began:.0f} s; start {took:.0f} s"
         f" (CPU: service {cpu[0]:.0f} s, engine {cpu[1]:.0f} s), {service.elements():,} elements;"
         f" resident memory then: service {own:.0f} MB, engine {engine:.0f} MB",
         flush=True,

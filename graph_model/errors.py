@@ -229,7 +229,9 @@ class GraphTimeout(GraphUnavailable):
 
 
 class ProjectionStopped(Unavailable):
-    """The projector stops in the middle of a command; the next start carries it out again."""
+    """The projector stops in the middle of a command, which the next start carries out again, or
+    while the engine gets its elements.
+    """
 
 
 class Rebuilding(Unavailable):

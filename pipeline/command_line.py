@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any, Final, TextIO
 from graph_model.console import ProgramCall, run_command
 from graph_model.errors import ConfigurationError, HeadwaterError, InvalidInput
 from graph_model.producers.counted_times import TOLERANCE_MS, read_tolerance
-from graph_model.projection.runs.window import REMOTE, RunWindow, read_run_window
+from graph_model.projection.runs.window import DEFAULT, RunWindow, read_run_window
 
 if TYPE_CHECKING:
     from graph_model.stores.graph import Graph
@@ -90,7 +90,7 @@ def rebuild(call: ProgramCall) -> int:
 def _runs_of(environment: Mapping[str, str]) -> RunWindow:
     text = environment.get(GRAPH_RUNS, "").strip()
     try:
-        return read_run_window(text) if text else REMOTE
+        return read_run_window(text) if text else DEFAULT
     except ValueError as error:
         raise ConfigurationError(f"{GRAPH_RUNS} is {text!r}, expected {error}") from error
 
@@ -312,8 +312,8 @@ each other); a plan that cannot be translated is listed, as the service does, an
     )  # fmt: skip
     added.add_argument(
         "--graph-runs", type=_run_window, metavar="WHICH",
-        help="the runs in the graph: none, newest:3 (of each job), days:90 or all, as the service "
-        f"is set that goes on from there (default: {GRAPH_RUNS}, else {REMOTE})",
+        help="the runs in the graph: none or newest:3 (of each job), as the service "
+        f"is set that goes on from there (default: {GRAPH_RUNS}, else {DEFAULT})",
     )  # fmt: skip
     added.add_argument("--master", help="Spark's master, without spark-submit: local[4] ...")
     added.add_argument(
@@ -345,7 +345,7 @@ def _add_verify(commands: Any) -> None:
         f"""\
 Reads every file as Neptune's loader would, loads all of it into a temporary embedded graph and an
 empty catalogue, and prints their hashes. "both" is the hash that headwater rebuild prints for a
-running service: equal hashes mean equal content. An embedded graph needs about 1.5 kB of
+running service: equal hashes mean equal content. An embedded graph needs about 0.3 kB of
 --heap-megabytes an element.
 
   {PROGRAM} verify --from out

@@ -26,7 +26,7 @@ from graph_model.facts import Edge, ExecutionRow, Vertex
 from graph_model.producers.registry import PRODUCERS, Producers
 from graph_model.producers.translation import projection_epoch
 from graph_model.projection.runs.carried_runs import CarriedRuns
-from graph_model.projection.runs.window import ALL, REMOTE, RunWindow
+from graph_model.projection.runs.window import DEFAULT, RunWindow
 from graph_model.stores.catalogue.tables import VERSION as CATALOGUE_VERSION
 from pipeline.journal.commands import WorkerCommands, read_commands_in_force
 from pipeline.journal.documents import REFUSED, Line
@@ -60,7 +60,7 @@ class Request:
     partitions: int | None = None
     keep_work: bool = False
     producers: Producers = PRODUCERS
-    runs: RunWindow = REMOTE
+    runs: RunWindow = DEFAULT
 
 
 def rebuild(spark: SparkSession, request: Request, say: Say) -> Manifest:
@@ -163,11 +163,10 @@ class _Job:
     def _translate(self, commands: WorkerCommands) -> None:
         producers = self._request.producers
         shared = self._spark.sparkContext.broadcast((commands, producers))
-        with_runs = self._request.runs == ALL
 
         def translate(rows: Iterator[Any]) -> Iterator[Record]:
             rules, formats = shared.value
-            translation = PartitionTranslation(rules, producers=formats, with_runs=with_runs)
+            translation = PartitionTranslation(rules, producers=formats)
             return translation.records(_lines(rows))
 
         adds = f.col("kind").isin(sorted(producers.additions))
@@ -209,17 +208,12 @@ class _Job:
         window, kept = self._request.runs, self._kept("unique")
         rows = kept.where((kept["part"] == ROWS) & (kept["name"] == ExecutionRow.__name__))
         executions = executions_of(rows)
-        found = executions.agg(f.max("at")).first()
-        newest = None if found is None else found[0]
-        noted = str(CarriedRuns(window, since=window.since(newest)))
-        if window == ALL:
-            return noted
-        wanted = wanted_executions(executions, window, newest)
+        wanted = wanted_executions(executions, window)
         records = wanted.select("content").rdd.mapPartitions(run_records)
         elements = self._spark.createDataFrame(records, _SCHEMA, verifySchema=False)
         self._keep("unique", each_once(elements), beside=True)
         self._watch.done(f"runs added: {window}")
-        return noted
+        return str(CarriedRuns(window))
 
     def _summarise(self) -> _Summaries:
         total: _Summaries = {}

@@ -1,7 +1,6 @@
 """Which executions the graph is to carry, with Spark's means: as ``graph_model.projection.runs``.
 
 newest:3    ranked by job, and the executions of these runs
-days:90     by their day, counted back from the newest event over all
 """
 
 from __future__ import annotations
@@ -32,16 +31,10 @@ def executions_of(rows: DataFrame) -> DataFrame:
     return rows.select(*named, "content")
 
 
-def wanted_executions(executions: DataFrame, window: RunWindow, newest: int | None) -> DataFrame:
-    """The executions that the window selects; ``newest`` is the time of the newest event of all."""
-    if window.kind == "newest":
-        return _of_newest_runs(executions, window)
-    if window.kind == "days":
-        return executions.where(f.col("at") >= window.since(newest))
-    return executions if window.kind == "all" else executions.limit(0)
-
-
-def _of_newest_runs(executions: DataFrame, window: RunWindow) -> DataFrame:
+def wanted_executions(executions: DataFrame, window: RunWindow) -> DataFrame:
+    """The executions that the window selects."""
+    if not window.count:
+        return executions.limit(0)
     seen = _first(executions, window.executions, "at", "id")
     runs = seen.groupBy("job", "run").agg(f.max("at").alias("at"))
     newest = _first(runs, window.count, "at", "run").select("job", "run")

@@ -37,17 +37,14 @@ many of them with their facts, for any number of runs.
 
 
 class PartitionTranslation:
-    """Translates one partition, once. ``with_runs``: with days, runs and executions as elements."""
+    """Translates one partition, once: without days, runs and executions as elements."""
 
     def __init__(
         self,
         commands: WorkerCommands,
         batch_size: int = BATCH_SIZE,
         producers: Producers = PRODUCERS,
-        *,
-        with_runs: bool = True,
     ) -> None:
-        self._with_runs = with_runs
         self._translation = Translation(commands.rules, producers)
         self._effects = commands.effects
         self._batch_size = batch_size
@@ -114,7 +111,7 @@ class PartitionTranslation:
             self._states[DocumentState.FAILED.value] += len(failed)
             yield _set_aside(subject_key, [positions[at] for at in failed], "failed", reason)
             return
-        left_out = frozenset() if self._with_runs else _elements_of_runs(projection.facts)
+        left_out = _elements_of_runs(projection.facts)
         for record in records:
             if record.id not in left_out and not self._is_repeat(record):
                 yield record

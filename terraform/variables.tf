@@ -83,9 +83,9 @@ variable "keep" {
 }
 
 variable "graph_runs" {
-  description = "HEADWATER_GRAPH_RUNS: the runs that the graph contains for notebooks: none, newest:3, days:90 or all. Empty: days:90."
+  description = "HEADWATER_GRAPH_RUNS: the runs that the graph contains for notebooks: none or newest:3."
   type        = string
-  default     = ""
+  default     = "newest:3"
   nullable    = false
 }
 

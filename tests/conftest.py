@@ -16,11 +16,11 @@ from gremlin_python.process.traversal import Bytecode
 from graph_model.stores.gremlin.connection import Connections
 from graph_model.stores.gremlin.dialect import NEPTUNE
 from graph_model.stores.gremlin.engine import script as engine_script
-from graph_model.stores.gremlin.engine import server as engine_server
 from graph_model.stores.gremlin.engine.server import EmbeddedServer
 from graph_model.stores.gremlin.graph import GremlinGraph, open_graph
 from tests import neptune
 from tests.contract.databases import create_all, server_url
+from tests.contract.gremlin_server import graph_properties
 from tests.parts import NAMES, RANDOM
 from tests.projections import SmallHeadwater, small_headwater
 
@@ -176,19 +176,27 @@ def neptune_url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """A Gremlin Server set up like Neptune: sets unless single is said, string ids, no scripts."""
     needs_java()
     folder = tmp_path_factory.mktemp("neptune")
-    script = engine_script.SCRIPT.read_text("utf-8")
-    no_sessions = "request.processor != 'session'"
-    assert no_sessions in script
-    launcher = folder / "neptune.groovy"
-    launcher.write_text(script.replace(no_sessions, "request.processor == 'traversal'"), "utf-8")
-    settings = engine_server.graph_properties() + (
-        "gremlin.tinkergraph.defaultVertexPropertyCardinality=set\n"
+    properties = folder / "graph.properties"
+    properties.write_text(
+        graph_properties().replace("IdManager=ANY", "IdManager=STRING")
+        + "gremlin.tinkergraph.defaultVertexPropertyCardinality=set\n",
+        "utf-8",
     )
-    for kind in ("vertex", "edge", "vertexProperty"):
-        settings = settings.replace(f"{kind}IdManager=ANY", f"{kind}IdManager=STRING")
+    launcher = folder / "neptune.groovy"
+    text = engine_script.SCRIPT.read_text("utf-8")
+    for own, other in (
+        ("request.processor != 'session'", "request.processor == 'traversal'"),
+        (
+            "new HeapGraph()",
+            f"org.apache.tinkerpop.gremlin.structure.util.GraphFactory.open('{properties}')",
+        ),
+    ):
+        assert own in text
+        text = text.replace(own, other)
+    launcher.write_text(text, "utf-8")
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(engine_server, "graph_properties", lambda: settings)
         patch.setattr(engine_script, "SCRIPT", launcher)
+        patch.setattr(engine_script, "SOURCES", (launcher, *engine_script.SOURCES[1:]))
         server = EmbeddedServer(folder / "engine", environment=os.environ, port=0, heap_mb=512)
         server.start()
     try:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import sys
 import threading
 from collections import defaultdict
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 
 from graph_model.errors import GraphRejected
 from graph_model.facts import Edge, Facts, Vertex, stages
@@ -18,6 +18,8 @@ from graph_model.stores.gremlin.pages import neighbours_of, page_of
 
 class MemoryGraph:
     """``protocols.Graph`` on dicts."""
+
+    forgets = False
 
     def __init__(self) -> None:
         self._lock = threading.RLock()
@@ -64,6 +66,13 @@ class MemoryGraph:
             with self._lock:
                 pairs = [pair for pair in pairs if self._vertices[pair[end]].label == kind]
         return neighbours_of(pairs, direction, limit)
+
+    def edge_ids_at(self, vertex_ids: Collection[str]) -> Sequence[str]:
+        with self._lock:
+            return sorted({at for one in vertex_ids for at in self._edges_at(one)})
+
+    def _edges_at(self, identifier: str) -> set[str]:
+        return self._leaving.get(identifier, set()) | self._entering.get(identifier, set())
 
     def scan(self) -> Iterator[Vertex | Edge]:
         with self._lock:
@@ -120,6 +129,18 @@ class MemoryGraph:
         with self._lock:
             for store in (self._vertices, self._edges, self._leaving, self._entering):
                 store.clear()
+
+    def is_whole(self) -> bool:
+        return True
+
+    def catch_up(self) -> None:
+        """Nothing: it takes everything."""
+
+    def check(self, facts: Facts) -> None:
+        """It holds anything."""
+
+    def restore(self, stopping: Callable[[], bool] = lambda: False) -> None:
+        """Nothing: it keeps its elements itself."""
 
     def ping(self) -> None:
         """It always answers."""

@@ -77,7 +77,7 @@ SOURCES: Final[tuple[tuple[str, tuple[str, ...]], ...]] = (
     ("tests/e2e/openlineage/test_python.py", ("dbt",)),
     ("tests/e2e/serving/test_wheel.py", ("wheel",)),
     ("tests/e2e/aws/test_lambda_crashes.py", ("recovery",)),
-    ("tests/e2e/engine/test_checkpoints.py", ("recovery",)),
+    ("tests/e2e/engine/test_forgetful_engine.py", ("recovery",)),
     ("tests/e2e/serving/", ("recovery",)),
     ("tests/contract/janusgraph", ("janusgraph",)),
     ("tests/contract/", ("janusgraph",)),

@@ -16,7 +16,7 @@ from graph_model.producers.openlineage.events.documents import read_event, subje
 from graph_model.producers.openlineage.producer import KINDS
 from graph_model.producers.spline.documents import EVENT_KIND, PLAN_KIND
 from graph_model.projection.projector import Projector
-from graph_model.projection.runs.window import EMBEDDED, RunWindow
+from graph_model.projection.runs.window import DEFAULT, RunWindow
 from graph_model.stores.catalogue import SqlCatalogue, SqlGenerations
 from graph_model.stores.database import open_database
 from graph_model.stores.documents import DocumentKind, Receipt, Submission, make_submission
@@ -138,7 +138,7 @@ class SmallHeadwater:
         self.journal.close()
 
 
-def small_headwater(runs: RunWindow = EMBEDDED) -> SmallHeadwater:
+def small_headwater(runs: RunWindow = DEFAULT) -> SmallHeadwater:
     engine = open_database("sqlite://")
     journal, graph = JournalOfProcesses(engine), MemoryGraph()
     generations = SqlGenerations(engine, journal)
@@ -158,7 +158,7 @@ def accept_lines(headwater: SmallHeadwater, lines: Iterable[Mapping[str, Any]]) 
 
 
 def project(
-    submissions: Iterable[Submission], *, stepwise: bool, runs: RunWindow = EMBEDDED
+    submissions: Iterable[Submission], *, stepwise: bool, runs: RunWindow = DEFAULT
 ) -> SmallHeadwater:
     """A Headwater that received these in this order; stepwise: projected after each."""
     headwater = small_headwater(runs)

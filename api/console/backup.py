@@ -32,12 +32,11 @@ def restore(call: Call) -> int:
     from api.console.backup_file import read_backup
     from api.serving.storage import hold_alone, opened_storage
     from graph_model.projection.projector import EPOCH_KEY
-    from graph_model.stores.gremlin.engine.checkpoints import MARK_KEY
     from graph_model.stores.journal.journal import ID_KEY
 
     settings = call.settings()
-    # An unknown epoch, no checkpoint, another journal: all is built anew.
-    anew = {EPOCH_KEY: "", MARK_KEY: "", ID_KEY: uuid.uuid4().hex}
+    # An unknown epoch, another journal: all is built anew.
+    anew = {EPOCH_KEY: "", ID_KEY: uuid.uuid4().hex}
     with opened_storage(settings, make=True) as database, hold_alone(settings, database):
         contents = read_backup(
             database,

@@ -72,9 +72,8 @@ def _describe_stored(found: Mapping[str, Any]) -> Iterator[str]:
     stored = found["stored"]
     yield f"{_bytes(stored['journal']):>12}  journal ({found['documents']:,} documents came)"
     yield f"{_bytes(stored['catalogue']):>12}  catalogue"
-    for name, size in (("checkpoint", stored["checkpoint"]), ("write-ahead logs", stored["log"])):
-        if size:
-            yield f"{_bytes(size):>12}  {name}"
+    if stored["log"]:
+        yield f"{_bytes(stored['log']):>12}  write-ahead logs"
     if stored["elements"] is not None:
         heap = "" if stored["heap"] is None else f" ({_bytes(stored['heap'])} of its heap)"
         yield f"{stored['elements']:>12,}  vertices and edges in the engine{heap}"

@@ -194,7 +194,6 @@ def _of_storage(forecast: Callable[[], Forecast]) -> Iterator[Metric]:
     parts = {
         "journal": now.journal_bytes,
         "catalogue": now.catalogue_bytes,
-        "checkpoint": now.checkpoint_bytes,
     }
     yield _labelled("headwater_storage_bytes", "Bytes in use on the disk", "part", parts)
     days = {"disk": found.disk_days, "heap": found.heap_days}

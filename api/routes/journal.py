@@ -118,7 +118,6 @@ def describe_storage(report: Report, hidden: Collection[str]) -> dict[str, Any]:
         "stored": {
             "journal": now.journal_bytes,
             "catalogue": now.catalogue_bytes,
-            "checkpoint": now.checkpoint_bytes,
             "log": report.log_bytes,
             "elements": now.elements,
             "heap": _heap(report.runs, now.elements),

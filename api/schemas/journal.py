@@ -83,15 +83,13 @@ class JournalReply(Schema):
 
 
 class StoredReply(Schema):
-    """Bytes in use on the disk: of journal and catalogue, of the ``checkpoint`` of the embedded
-    engine, of SQLite's write-ahead ``log`` (null where the database is elsewhere); ``elements`` in
-    the embedded engine and the bytes of its ``heap`` that they take, about; null where there is
-    none.
+    """Bytes in use on the disk: of journal and catalogue, and of SQLite's write-ahead ``log`` (null
+    where the database is elsewhere); ``elements`` in the embedded engine and the bytes of its
+    ``heap`` that they take, about; null where there is none.
     """
 
     journal = fields.Integer(required=True)
     catalogue = fields.Integer(required=True)
-    checkpoint = fields.Integer(allow_none=True)
     log = fields.Integer(allow_none=True)
     elements = fields.Integer(allow_none=True)
     heap = fields.Integer(allow_none=True)
@@ -99,7 +97,7 @@ class StoredReply(Schema):
 
 class GrowthReply(Schema):
     """A day: the increases of the last week's days, shared out over its days; null while it is not
-    known, in the first ten minutes. ``bytes`` of journal, catalogue and checkpoint.
+    known, in the first ten minutes. ``bytes`` of journal and catalogue.
     """
 
     documents = fields.Float(allow_none=True)

@@ -21,7 +21,7 @@ from graph_model import identity
 from graph_model.errors import Unavailable
 from graph_model.producers.registry import PRODUCERS
 from graph_model.projection.runs.estimate import estimate_elements
-from graph_model.projection.runs.window import EMBEDDED, NONE, RunWindow
+from graph_model.projection.runs.window import DEFAULT, NONE, RunWindow
 from graph_model.retention.forecast import (
     DAY_MS,
     Forecast,
@@ -33,7 +33,6 @@ from graph_model.retention.forecast import (
     write_measures,
 )
 from graph_model.retention.policy import RetentionPolicy
-from graph_model.stores.gremlin.engine.checkpoints import saved_bytes
 
 if TYPE_CHECKING:
     from graph_model.stores.catalogue import SqlGenerations
@@ -102,7 +101,7 @@ class Report:
 class StorageUse:
     """Measures the disk space of one service; for any thread.
 
-    ``folder`` holds the databases, ``engine_folder`` the checkpoints; None: they are elsewhere.
+    ``folder`` holds the databases; None: they are elsewhere.
     ``memory`` measures the embedded engine, ``holds`` returns whether documents wait for room in
     it, ``clock`` gives epoch milliseconds. ``runs`` are those that the graph carries, ``keep`` is
     the retention in force, ``reserve`` that of the disk.
@@ -115,10 +114,9 @@ class StorageUse:
         clock: Callable[[], int],
         *,
         folder: Path | None = None,
-        engine_folder: Path | None = None,
         memory: Callable[[], Memory | None] = lambda: None,
         holds: Callable[[], bool] = lambda: False,
-        runs: RunWindow = EMBEDDED,
+        runs: RunWindow = DEFAULT,
         keep: RetentionPolicy | None = None,
         reserve: DiskReserve | None = None,
     ) -> None:
@@ -129,7 +127,6 @@ class StorageUse:
         self._generations = generations
         self._clock = clock
         self._folder = folder
-        self._engine_folder = engine_folder
         self._memory = memory
         self._holds = holds
         self._lock = threading.Lock()
@@ -187,14 +184,7 @@ class StorageUse:
             self._journal.used_bytes(),
             self._generations.current.used_bytes(),
             None if memory is None else memory.elements,
-            self._checkpoint_bytes(),
         )
-
-    def _checkpoint_bytes(self) -> int | None:
-        """The bytes of the saved graph; None where the measured disk has none."""
-        if self._folder is None or self._engine_folder is None:
-            return None
-        return saved_bytes(self._engine_folder)
 
     def tidy(self) -> bool:
         """One bounded step of giving free pages back; False when none is left."""
@@ -227,7 +217,7 @@ class StorageUse:
         return Report(forecast, self._runs_in_graph(), len(sample), self._keep, log, by, saved)
 
     def _runs_in_graph(self) -> RunsInGraph:
-        others = [one for one in (EMBEDDED, NONE) if one != self._runs]
+        others = [one for one in (DEFAULT, NONE) if one != self._runs]
         found = estimate_elements(self._generations.current, [self._runs, *others])
         now = found[self._runs]
         saved = {f"HEADWATER_GRAPH_RUNS={one}": max(0, now - found[one]) for one in others}

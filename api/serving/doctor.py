@@ -33,7 +33,6 @@ from graph_model.retention.forecast import (
 from graph_model.stores.catalogue.generations import GENERATION_KEY, count_doubtful, examine_file
 from graph_model.stores.database import DiskReserve, claim_database, shown
 from graph_model.stores.gremlin.engine import jars
-from graph_model.stores.gremlin.engine.checkpoints import MARK_KEY, read_mark
 from graph_model.stores.gremlin.engine.kills import HEAP_SETTING, read_kill
 from graph_model.stores.gremlin.engine.memory import MEBIBYTE, memory_limit
 from graph_model.stores.gremlin.engine.overflows import Overflows
@@ -173,7 +172,7 @@ def _look_at_files(settings: Settings) -> Iterator[Finding]:
 
 def _runs_in_graph(settings: Settings, noted: str | None) -> Finding:
     """The setting, and the graph's own where that is still another one."""
-    wanted, carried = settings.run_window, read_carried(noted)
+    wanted, carried = settings.graph_runs, read_carried(noted)
     text = str(wanted)
     if carried.asked != wanted:
         text = f"{carried.asked}; the next start makes it {wanted}"
@@ -265,12 +264,12 @@ def _nearest(folder: Path) -> Path:
 
 
 def _memory(settings: Settings, own: OwnService | None) -> tuple[Finding, ...]:
-    """Whether the graph fits the engine, and the engine this machine: the graph of the last
-    checkpoint, while a service runs that in its engine.
+    """Whether the graph fits the engine, and the engine this machine: the graph as it was
+    measured last, while a service runs that in its engine.
     """
     if settings.gremlin_url:
         return ()
-    memory = _engine(settings, _elements_saved(settings))
+    memory = _engine(settings, _elements_measured(settings))
     machine = memory_limit() // MEBIBYTE
     if machine < settings.gremlin_heap_mb:
         text = (
@@ -298,14 +297,16 @@ def _killed(settings: Settings, now: float) -> tuple[Finding, ...]:
     return (Finding("engine", False, f"{format_instant(kill.at * 1000)}: {kill}"),)
 
 
-def _elements_saved(settings: Settings) -> int:
-    """Vertices and edges in the last checkpoint; 0 where there is none, or no journal."""
+def _elements_measured(settings: Settings) -> int:
+    """Vertices and edges when they were measured last, at most an hour before the service ended; 0
+    where they never were, or there is no journal.
+    """
     try:
         with opened_storage(settings) as database:
-            mark = read_mark(read_meta(database, MARK_KEY))
+            measures = read_measures(read_meta(database, MEASURES_KEY))
     except HeadwaterError:
         return 0
-    return mark.vertices + mark.edges if mark else 0
+    return measures[-1].elements or 0 if measures else 0
 
 
 def _jars(environment: Mapping[str, str]) -> Finding:

@@ -22,7 +22,6 @@ import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import replace
-from functools import partial
 from types import FrameType
 from typing import Final
 from urllib.parse import urlsplit
@@ -36,7 +35,7 @@ from api.routes.pages import missing_parts
 from api.service import Service
 from api.service.readiness import NewestAnswer
 from api.service.storage import StorageUse
-from api.serving.storage import claim, free_bytes, hold_for_service, open_storage
+from api.serving.storage import claim, hold_for_service, open_storage
 from api.serving.summary import Summary
 from api.serving.upkeep import Upkeep
 from api.settings import Settings
@@ -44,14 +43,15 @@ from graph_model.errors import ConfigurationError
 from graph_model.producers.registry import PRODUCERS
 from graph_model.projection.projector import Projector
 from graph_model.stores.database import Database, reserve_of, shown
-from graph_model.stores.gremlin.engine.checkpoints import EngineCheckpoints
+from graph_model.stores.graph import Graph
+from graph_model.stores.gremlin.engine.forgetful import ForgetfulGraph
 from graph_model.stores.gremlin.engine.server import READ_PORT_SETTING, EmbeddedServer
 from graph_model.stores.gremlin.engine.supervisor import Memory, Supervisor
 from graph_model.stores.gremlin.graph import GremlinGraph, open_graph
 from graph_model.stores.gremlin.signing import signed_headers
-from graph_model.stores.journal import Journal
 from graph_model.stores.keys import SqlKeys
 from graph_model.stores.opening import open_generations, open_journal
+from graph_model.stores.protocols import Generations
 
 Say = Callable[[str], None]
 
@@ -157,8 +157,7 @@ def _start_service(
     journal = open_journal(database)
     generations = open_generations(database, journal)
     stack.callback(generations.close)
-    graph, engine = _open_graph(stack, settings, environment, say)
-    checkpoints = _checkpoints(settings, graph, journal, engine) if engine else None
+    graph, engine = _open_graph(stack, settings, environment, generations, say)
     producers = PRODUCERS.tolerating(settings.clock_tolerance)
     projector = Projector(
         journal,
@@ -166,9 +165,8 @@ def _start_service(
         generations,
         producers=producers,
         restart_engine=engine.restart if engine else lambda: False,
-        checkpoints=checkpoints,
         observe=metrics.projected,
-        runs=settings.run_window,
+        runs=settings.graph_runs,
         capacity=lambda: engine.capacity if engine else None,
         accepts_new_journal=new_journal,
     )
@@ -177,7 +175,6 @@ def _start_service(
         stack.callback(engine.stop)
     projector.start()
     stack.callback(projector.stop, _STOP_SECONDS)
-    stack.callback(_say_saving, checkpoints, say)
 
     def engine_memory() -> Memory | None:
         return engine.memory if engine else None
@@ -187,10 +184,9 @@ def _start_service(
         generations,
         now,
         folder=None if settings.database else settings.data,
-        engine_folder=settings.data / ENGINE_FOLDER if engine else None,
         memory=engine_memory,
         holds=lambda: projector.full is not None,
-        runs=settings.run_window,
+        runs=settings.graph_runs,
         keep=settings.keep,
         reserve=reserve_of(database),
     )
@@ -223,10 +219,17 @@ def collect_rarely() -> None:
 
 
 def _open_graph(
-    stack: ExitStack, settings: Settings, environment: Mapping[str, str], say: Say
-) -> tuple[GremlinGraph, Supervisor | None]:
-    """The graph, and the supervisor of the embedded engine; None for a server of one's own."""
+    stack: ExitStack,
+    settings: Settings,
+    environment: Mapping[str, str],
+    generations: Generations,
+    say: Say,
+) -> tuple[Graph, Supervisor | None]:
+    """The graph, and the supervisor of the embedded engine; None for a server of one's own, which
+    keeps its elements itself.
+    """
     if settings.gremlin_url:
+        generations.current.elements.clear()  # an embedded engine later is not to get these
         say(f"  graph      {settings.gremlin_url} ({dialect_of(settings)})")
         graph = open_remote_graph(settings)
         stack.callback(graph.close)
@@ -246,9 +249,13 @@ def _open_graph(
     if engine.read_url:
         say(f"  graph      {engine.read_url} (reads only)")
     supervisor = Supervisor(engine, folder=settings.data / ENGINE_FOLDER)
-    graph = open_graph(engine.url, explain=lambda: supervisor.failure)
-    stack.callback(graph.close)
-    return graph, supervisor
+    kept = ForgetfulGraph(
+        open_graph(engine.url, explain=lambda: supervisor.failure),
+        lambda: [one.elements for one in generations.written],
+        lambda: supervisor.capacity,
+    )
+    stack.callback(kept.close)
+    return kept, supervisor
 
 
 def open_remote_graph(settings: Settings) -> GremlinGraph:
@@ -287,19 +294,6 @@ def dialect_of(settings: Settings) -> str:
     return settings.gremlin_dialect or ("neptune" if host.endswith(_NEPTUNE) else "tinkerpop")
 
 
-def _checkpoints(
-    settings: Settings, graph: GremlinGraph, journal: Journal, engine: Supervisor
-) -> EngineCheckpoints:
-    return EngineCheckpoints(
-        settings.data / ENGINE_FOLDER,
-        graph,
-        journal,
-        every=settings.checkpoint_every,
-        capacity=lambda: engine.capacity,
-        free=partial(free_bytes, settings.data),
-    )
-
-
 def _say_ready(settings: Settings, say: Say) -> None:
     url = settings.address
     say(f"Headwater is ready: {url}")
@@ -313,12 +307,6 @@ def _say_missing_page(settings: Settings, say: Say) -> None:
             f"  page       not installed ({', '.join(missing)} missing in {settings.frontend}): "
             "run python -m api.serving.page"
         )
-
-
-def _say_saving(checkpoints: EngineCheckpoints | None, say: Say) -> None:
-    """Log that a large graph is being saved, which takes its time."""
-    if checkpoints is not None and checkpoints.worth_taking:
-        say("  graph      saving it for a quick start (a second Ctrl-C does without) …")
 
 
 def _download_progress(say: Say) -> Callable[[int, int, str], None]:

@@ -26,7 +26,6 @@ _KILL_SECONDS: Final = (15.0, 60.0)
 _PARTS: Final = {
     "journal": ("headwater.db",),
     "catalogue": ("catalogue-*.db",),
-    "checkpoint": ("engine/checkpoint-*",),
 }
 
 

@@ -106,7 +106,7 @@ def earlier_sets(
     """The sets of a key's documents that graph or catalogue may show, when all are projected now.
 
     Those that are not PENDING; and with them those that were reopened, because the graph was lost
-    or goes back to a checkpoint while the catalogue stays. Documents in ``stays`` count in any
+    while the catalogue stays. Documents in ``stays`` count in any
     case. All of them only if a command has ``covered`` some: else their facts equal the present
     ones.
     """

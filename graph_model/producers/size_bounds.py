@@ -1,6 +1,6 @@
 """The size of a subject's facts, and its bounds.
 
-The embedded engine holds about 800,000 vertices and edges in its default heap. One document of
+The embedded engine holds about 1,500,000 vertices and edges in its default heap. One document of
 64 MB can spell 400,000 pairs of columns, and an engine that a few of them fill can no longer be
 asked to remove them. So a subject (a plan; all events of a run; a declaration) brings at most an
 eighth of a default heap. The bounds are constants of the translator: equal documents lose the

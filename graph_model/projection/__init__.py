@@ -5,6 +5,7 @@ In reading order:
 ``projector``       the one writer of graph and catalogue, a package of its own
 ``attempts``        the keys of a round, noted in the journal before the round begins
 ``known_elements``  elements that the stores hold already, so that the writer skips them
+``writing``         facts go to graph and catalogue, in the order that the graph needs
 ``withdrawal``      the removal of facts that no document supports any more
 ``fullness``        how full an in-memory graph is, and which documents wait until there is room
 ``revision``        a subject with many events, a bounded number of them at a time

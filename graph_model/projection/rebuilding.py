@@ -46,7 +46,9 @@ from graph_model.projection.fullness import is_held
 from graph_model.projection.long_plans import LongPlan
 from graph_model.projection.revision import BYTES_A_STEP, is_long, pieces
 from graph_model.projection.runs.graph_runs import GraphRuns
+from graph_model.projection.runs.window import structure
 from graph_model.projection.withdrawal import OWN_ROWS, difference
+from graph_model.projection.writing import record_facts, write_facts
 from graph_model.stores.digests import ElementSum
 from graph_model.stores.documents import DocumentKind, DocumentState, StoredDocument
 from graph_model.stores.graph import Graph
@@ -96,8 +98,7 @@ class Rebuild:
     ``project_all`` translates all documents of a subject as if they had just come. Everything runs
     on the projector's thread. With ``compare`` the hash over all elements and rows is taken before
     and after. ``settled``: the rebuild is under the rules in force, so that it visits nothing
-    again. ``producers`` are those of ``project_all``. ``void_checkpoint``: until the switch a
-    checkpoint of the former projection stays, and a start goes on from it.
+    again. ``producers`` are those of ``project_all``.
     """
 
     def __init__(
@@ -108,7 +109,6 @@ class Rebuild:
         project_all: Callable[[Sequence[StoredDocument]], Projection],
         runs: GraphRuns,
         producers: Producers,
-        void_checkpoint: Callable[[], None],
         *,
         compare: bool = False,
         settled: bool = False,
@@ -119,7 +119,6 @@ class Rebuild:
         self._translate_all = project_all
         self._runs = runs
         self._producers = producers
-        self._void_checkpoint = void_checkpoint
         self._sweeps = True
         self._compare = compare
         self._settled = settled
@@ -163,9 +162,11 @@ class Rebuild:
     # the projector's notices
 
     def add(self, facts: Facts) -> None:
-        """Add the facts of documents that a round projected during this rebuild."""
+        """Add the facts of documents that a round projected during this rebuild. Those of runs are
+        written after the switch.
+        """
         if self._is_before_switch():
-            self._catalogue.record(facts.rows)
+            record_facts(self._graph, self._catalogue, structure(facts))
         self._noted.add(ids_of(facts))
 
     def note_withdrawal(self, gone: Facts) -> None:
@@ -220,7 +221,10 @@ class Rebuild:
         return self._phase is not Phase.DONE
 
     def close(self) -> None:
-        """Give back the temporary databases; safe to call twice."""
+        """Give back the temporary databases, and the catalogue that it has not put in force; safe
+        to call twice.
+        """
+        self._generations.abandon()
         self._noted.close()
         self._contributions.close()
 
@@ -270,7 +274,6 @@ class Rebuild:
                 self._visit(sorted(self._revisited)[:_SUBJECTS_A_STEP])
             )
         else:
-            self._void_checkpoint()  # its runs, and what this rebuild repairs, are the former ones
             self._generations.switch()
             self._runs.begin_writing()
             self._phase = Phase.KEEPING
@@ -317,8 +320,6 @@ class Rebuild:
 
     def _conclude(self, projections: Sequence[Projection]) -> None:
         dropped = [position for one in projections for position in one.dropped]
-        if dropped:
-            self._void_checkpoint()  # dropped documents must not come back from there
         self._journal.conclude(settlements(projections), dropped)
 
     def _replace(self, subject_key: str, added: Contribution) -> None:
@@ -376,7 +377,7 @@ class Rebuild:
             visit.plan_facts = self._translate_all(plans).facts
             # Written now because runs need them. The end of the visit decides which are noted; the
             # sweep removes all others.
-            self._write(visit.plan_facts)
+            self._graph.write(structure(visit.plan_facts))
         piece = visit.piece(self._journal.documents)
         if not piece:
             self._end_long(visit, plans)
@@ -408,15 +409,10 @@ class Rebuild:
         ]
 
     def _record(self, translated: Facts) -> None:
-        facts = self._write(translated)
-        self._catalogue.record(facts.rows)
-        self._noted.add(ids_of(facts))
-
-    def _write(self, translated: Facts) -> Facts:
-        facts = self._runs.window.structure(translated)
+        facts = structure(translated)
         self._runs.wrote(facts.size)
-        self._graph.write(facts)
-        return facts
+        write_facts(self._graph, self._catalogue, facts)
+        self._noted.add(ids_of(facts))
 
     def _sweep(self) -> None:
         page = list(islice(self._scan, _ELEMENTS_A_STEP))

@@ -37,7 +37,6 @@ from graph_model.facts import (
     row_key,
 )
 from graph_model.producers.elements.executions import day_id
-from graph_model.producers.projections import Projection
 from graph_model.stores.graph import Direction, Graph
 from graph_model.stores.protocols import Catalogue
 from graph_model.stores.protocols.catalogue import CatalogueWriter
@@ -86,15 +85,6 @@ def difference(former: Facts, current: Collection[Part]) -> Facts:
     return _without(left, [part.make() for part in current if isinstance(part, SharedFacts)])
 
 
-def reveals(projection: Projection) -> bool:
-    """Whether a subject now has elements that its former facts had not, such as those of an event
-    that a forgotten one had replaced.
-    """
-    if projection.former is None:
-        return False
-    return difference(projection.facts, (projection.former,)).size > 0
-
-
 def _without(former: Facts, parts: Collection[Facts]) -> Facts:
     kinds = {type(row) for row in former.rows}
     kept = {vertex.id for part in parts for vertex in part.vertices}
@@ -107,26 +97,13 @@ def _without(former: Facts, parts: Collection[Facts]) -> Facts:
     )
 
 
-class RemovedElements:
-    """Elements removed from a graph, whose ids it keeps."""
-
-    def __init__(self, graph: Graph) -> None:
-        self._graph = graph
-        self.ids: list[str] = []
-        self.edges: Final = graph.edges
-
-    def remove(self, vertex_ids: Collection[str], edge_ids: Collection[str]) -> None:
-        self._graph.remove(vertex_ids, edge_ids)
-        self.ids += (*vertex_ids, *edge_ids)
-
-
-def withdraw_runs(gone: Facts, graph: RemovedElements, catalogue: Catalogue) -> None:
+def withdraw_runs(gone: Facts, graph: Graph, catalogue: Catalogue) -> None:
     """The first half of a removal: rows of this subject alone, and its executions."""
     _withdraw_own(gone.rows, catalogue)
     _withdraw_executions(gone, graph, catalogue)
 
 
-def withdraw_structure(gone: Facts, graph: RemovedElements, catalogue: Catalogue) -> None:
+def withdraw_structure(gone: Facts, graph: Graph, catalogue: Catalogue) -> None:
     """The second half, once the removed runs have left the graph: the structure that no other
     subject supports.
     """
@@ -150,9 +127,7 @@ def _withdraw_own(rows: Iterable[Row], catalogue: Catalogue) -> None:
         catalogue.withdraw([row for row in bodies if row.id not in used])
 
 
-def _withdraw_trees(
-    edges: Iterable[Edge], graph: RemovedElements, catalogue: SupportLookup
-) -> None:
+def _withdraw_trees(edges: Iterable[Edge], graph: Graph, catalogue: SupportLookup) -> None:
     """``job -has-> job`` that no other run supports."""
     trees = [
         edge.id
@@ -170,7 +145,7 @@ def _withdraw_applications(rows: Iterable[Row], catalogue: Catalogue) -> None:
     catalogue.withdraw([row for row in applications if not catalogue.supporters(row.id, 1)])
 
 
-def _withdraw_executions(gone: Facts, graph: RemovedElements, catalogue: Catalogue) -> None:
+def _withdraw_executions(gone: Facts, graph: Graph, catalogue: Catalogue) -> None:
     """Executions with their rows; then days' edges that no remaining execution supports."""
     executions = {row.id: row for row in gone.rows if isinstance(row, ExecutionRow)}
     own = [
@@ -230,7 +205,7 @@ def _any_on_day(
     )
 
 
-def _withdraw_plans(gone: Facts, graph: RemovedElements, catalogue: Catalogue) -> frozenset[str]:
+def _withdraw_plans(gone: Facts, graph: Graph, catalogue: Catalogue) -> frozenset[str]:
     """Withdraw the support first, then the logical plans that have none left: the marker before the
     structure.
     """
@@ -279,7 +254,7 @@ def _is_of_schema(row: Row) -> bool:
 
 
 def _withdraw_shared(
-    gone: Facts, graph: RemovedElements, catalogue: Catalogue, gone_plans: frozenset[str]
+    gone: Facts, graph: Graph, catalogue: Catalogue, gone_plans: frozenset[str]
 ) -> frozenset[str]:
     """Remove the shared vertices that nothing touches any more. Returns their ids."""
     removed: set[str] = set(gone_plans)
@@ -312,13 +287,13 @@ def _withdraw_nested(
 
 
 def _touched(
-    graph: RemovedElements, ids: Collection[str], direction: Direction, edge_labels: tuple[str, ...]
+    graph: Graph, ids: Collection[str], direction: Direction, edge_labels: tuple[str, ...]
 ) -> set[str]:
     page = graph.edges(ids, direction, edge_labels, _ANY_LIMIT)
     return {edge.in_id if direction == Direction.UPSTREAM else edge.out_id for edge in page.edges}
 
 
-def _in_schemas(graph: RemovedElements, columns: Collection[str]) -> set[str]:
+def _in_schemas(graph: Graph, columns: Collection[str]) -> set[str]:
     """Columns that a schema still has (``dataset -has-> column`` is no support of its own)."""
     page = graph.edges(columns, Direction.UPSTREAM, (labels.HAS,), 1_000)
     held = {e.in_id for e in page.edges if identity.kind_of(e.out_id) == labels.SCHEMA}

@@ -31,8 +31,7 @@ TOO_EARLY: Final = (
 @dataclass(frozen=True, slots=True)
 class Measure:
     """The use ``at`` a time (epoch ms). ``documents``: the newest position of the journal;
-    ``elements`` of the embedded engine, None if unknown; ``checkpoint_bytes`` of its saved graph,
-    None in measures of an older Headwater and where the engine's disk is not measured.
+    ``elements`` of the embedded engine, None if unknown.
     """
 
     at: int
@@ -40,11 +39,10 @@ class Measure:
     journal_bytes: int
     catalogue_bytes: int
     elements: int | None
-    checkpoint_bytes: int | None = None
 
     @property
     def disk_bytes(self) -> int:
-        return self.journal_bytes + self.catalogue_bytes + (self.checkpoint_bytes or 0)
+        return self.journal_bytes + self.catalogue_bytes
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,17 +64,12 @@ def growth(measures: Sequence[Measure], now: Measure) -> Growth:
         10, 12, 14 GB, a removal, 3, 5 GB => (2 + 2 + 0 + 2) / 4 = 1.5 GB a day
     """
     recent = [*_last_week(measures, now), now]
-    alike = [one for one in recent if _has_checkpoint(one) == _has_checkpoint(now)]
     counted = [(one.at, one.elements) for one in recent if one.elements is not None]
     return Growth(
         _rate([(one.at, one.documents) for one in recent]),
-        _rate([(one.at, one.disk_bytes) for one in alike]),
+        _rate([(one.at, one.disk_bytes) for one in recent]),
         None if now.elements is None else _rate(counted),
     )
-
-
-def _has_checkpoint(one: Measure) -> bool:
-    return one.checkpoint_bytes is not None
 
 
 def _rate(sizes: Sequence[tuple[int, int]]) -> float | None:
@@ -167,14 +160,12 @@ class Forecast:
 
     @property
     def disk_days(self) -> float | None:
-        """Days until documents are refused, or the free bytes are no more than ``SPARE_BYTES`` and
-        the next checkpoint need; the engine writes that one beside the present one.
-        """
+        """Days until documents are refused, or the free bytes are no more than ``SPARE_BYTES``."""
         if self.refusal is not None:
             return 0.0
         if self.free_bytes is None:
             return None
-        spare = max(SPARE_BYTES + (self.measured.checkpoint_bytes or 0), self.reserve_bytes)
+        spare = max(SPARE_BYTES, self.reserve_bytes)
         return days_until_full(self.free_bytes - spare, self.growth.disk_bytes)
 
     @property

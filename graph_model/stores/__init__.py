@@ -7,7 +7,7 @@ query language.
 
 In reading order:
 
-``graph``        the promises of a graph: reads by id, level by level; writes; checkpoints
+``graph``        the promises of a graph: reads by id, level by level; writes
 ``documents``    documents on their way into the journal, and as it has them; their hash
 ``journal``      the journal: documents as they came, durable before the client is answered
 ``pages``        pages of a list, their cursors and orders

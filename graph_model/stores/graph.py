@@ -1,9 +1,8 @@
-"""The promises of a graph: reads by id, level by level; writes; checkpoints."""
+"""The promises of a graph: reads by id, level by level; writes."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Protocol
@@ -71,6 +70,9 @@ class GraphReader(Protocol):
         alone. With a ``kind`` only vertices of that label count.
         """
 
+    def edge_ids_at(self, vertex_ids: Collection[str]) -> Sequence[str]:
+        """The ids of all edges at these vertices: those that leave the graph with them."""
+
     def scan(self) -> Iterator[Vertex | Edge]:
         """Every vertex and edge, in any order, in bounded pages: for digests and exports."""
 
@@ -80,6 +82,20 @@ class GraphReader(Protocol):
 
 class GraphWriter(Protocol):
     """Writes facts. Raises GraphUnavailable (GraphTimeout) after retries, or GraphRejected."""
+
+    @property
+    def forgets(self) -> bool:
+        """Whether its elements end with its server, so that the catalogue keeps them beside its
+        rows. ``write`` follows that then, otherwise it precedes the rows.
+        """
+
+    def check(self, facts: Facts) -> None:
+        """Before facts are kept for a graph that forgets. Raises GraphRejected where no server can
+        hold one of them; writes nothing of them.
+        """
+
+    def catch_up(self) -> None:
+        """Give a server that forgets what is kept and it did not take, for the one writer."""
 
     def write(self, facts: Facts) -> None:
         """Commit in the order of ``facts.stages``; idempotent; returns when all is committed.
@@ -98,91 +114,18 @@ class GraphWriter(Protocol):
 class Graph(GraphReader, GraphWriter, Protocol):
     """Both halves, and the end of them."""
 
+    def is_whole(self) -> bool:
+        """Whether the server has what was committed; True for one that keeps its elements. For the
+        one writer, between writes.
+        """
+
+    def restore(self, stopping: Callable[[], bool] = ...) -> None:
+        """Give a server that forgot its elements, or has others, all that was committed. Raises
+        ProjectionStopped where ``stopping`` returns True in between.
+        """
+
     def ping(self) -> None:
         """Answer, or raise GraphUnavailable."""
 
     def close(self) -> None:
         """Give back connections; safe to call twice."""
-
-
-class Checkpoints(Protocol):
-    """Checkpoints of an in-memory graph (the embedded engine).
-
-    The one writer calls all methods on its own thread; only ``voided`` may be used by any thread. A
-    checkpoint holds the facts of every document before a position of the journal.
-    """
-
-    def wrote(self, elements: int) -> None:
-        """Note the number of elements written since."""
-
-    def projected(self, documents: int) -> None:
-        """Note the number of documents projected since, whether they wrote anything or not."""
-
-    def note_removals(self, ids: Collection[str]) -> Mapping[str, str]:
-        """Note elements that left the graph because no document supports them any more: a restored
-        graph is not to have them. Returns the settings that the journal must keep in the
-        transaction that ends the round; without these the note does not count.
-        """
-
-    @property
-    def due(self) -> bool:
-        """Whether enough has changed for a new checkpoint."""
-
-    @property
-    def overdue(self) -> bool:
-        """Whether so much has changed that it must not wait for a calm moment."""
-
-    @property
-    def worth_taking(self) -> bool:
-        """Whether anything has changed, so that one should be taken before the end."""
-
-    def take(self, epoch: str, position: Callable[[], int]) -> bool:
-        """Save the graph; ``position`` returns the journal's first position that may be missing in
-        it. Failures are logged; the former checkpoint stays.
-        """
-
-    def voided(self) -> AbstractContextManager[None]:
-        """Set the checkpoint aside: the facts of documents before its position change."""
-
-    def restore(self, epoch: str) -> int | None:
-        """Fill the empty graph. Returns the first position that is not in it, or None when there is
-        no checkpoint.
-        """
-
-    def find_foreign(self) -> str | None:
-        """A checkpoint that this journal does not name, for a message; None where there is none."""
-
-    def remove_foreign(self) -> None:
-        """Remove every checkpoint that this journal does not name."""
-
-
-class NoCheckpoints:
-    """For graphs that forget nothing."""
-
-    due = False
-    overdue = False
-    worth_taking = False
-
-    def wrote(self, elements: int) -> None:
-        """Nothing is counted."""
-
-    def projected(self, documents: int) -> None:
-        """Nor this."""
-
-    def note_removals(self, ids: Collection[str]) -> Mapping[str, str]:  # noqa: ARG002
-        return {}
-
-    def take(self, epoch: str, position: Callable[[], int]) -> bool:  # noqa: ARG002
-        return False
-
-    def voided(self) -> AbstractContextManager[None]:
-        return nullcontext()
-
-    def restore(self, epoch: str) -> int | None:  # noqa: ARG002
-        return None
-
-    def find_foreign(self) -> str | None:
-        return None
-
-    def remove_foreign(self) -> None:
-        """There is none."""

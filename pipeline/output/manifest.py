@@ -12,7 +12,6 @@ from dataclasses import asdict, dataclass
 from typing import Any, Final
 
 from graph_model.errors import InvalidInput
-from graph_model.projection.runs.window import ALL
 
 FILE: Final = "manifest.json"
 FORMAT: Final = 1
@@ -61,7 +60,7 @@ class Manifest:
     conflict_count: int
     conflicts: tuple[str, ...]
     problems: tuple[str, ...]
-    graph_runs: str = str(ALL)
+    graph_runs: str = "all"  # of an older version
 
     @property
     def complete(self) -> bool:

@@ -18,10 +18,10 @@ import pytest
 
 from graph_model.errors import GraphUnavailable
 from graph_model.stores.graph import Graph
-from graph_model.stores.gremlin.engine.server import graph_properties, server_settings
+from graph_model.stores.gremlin.engine.server import server_settings
 from graph_model.stores.gremlin.graph import open_graph
 from tests.contract import janusgraph
-from tests.contract.gremlin_server import GROOVY_ENGINE, INIT_SCRIPT
+from tests.contract.gremlin_server import GROOVY_ENGINE, INIT_SCRIPT, graph_properties
 from tests.memory_graph import MemoryGraph
 
 Open = Callable[[], Graph]

@@ -200,11 +200,6 @@ export function takers({ documents, stored, runs }) {
   return [
     { name: 'Journal', size: formatSize(stored.journal), said: `${count(documents, 'document')} received, on disk` },
     { name: 'Catalogue', size: formatSize(stored.catalogue), said: 'names, runs and times, on disk' },
-    stored.checkpoint > 0 && {
-      name: 'Checkpoint',
-      size: formatSize(stored.checkpoint),
-      said: 'the saved graph of the engine, on disk; while it is saved anew, twice',
-    },
     stored.log > 0 && { name: 'Write-ahead logs', size: formatSize(stored.log), said: 'of journal and catalogue, on disk' },
     graph,
     ofRuns,
@@ -217,7 +212,7 @@ export function takers({ documents, stored, runs }) {
  * @returns {string}
  */
 export function summary({ stored, growth }) {
-  const used = `${formatSize(stored.journal + stored.catalogue + stored.checkpoint + stored.log)} on disk`;
+  const used = `${formatSize(stored.journal + stored.catalogue + stored.log)} on disk`;
   if (!growth.documents) return used;
   return `${used} · ${formatNumber(Math.round(growth.documents))} documents a day`;
 }

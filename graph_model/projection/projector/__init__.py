@@ -12,7 +12,7 @@ body), the projector first writes the new facts, then withdraws those that nothi
 
 In reading order:
 
-``loop``               the thread: rounds, steps of a rebuild, checkpoints; calls from other threads
+``loop``               the thread: rounds, steps of a rebuild; calls from other threads
 ``rounds``             one round: interrupted attempts, then commands, then a batch of subjects
 ``subject_projector``  the new documents of some subjects, projected together
 ``commits``            the writes of a projection, in an order that survives a crash

@@ -144,7 +144,6 @@ class CommandRunner:
         earlier round was interrupted, or a rebuild has its rows), everything is projected anew.
         """
         is_whole = self._subject_projector.interrupted is None and self._commits.rebuild is None
-        self._stores.void_checkpoint()  # earlier documents get back facts that left the graph
         try:
             self._take_back(command, facts, sorted(touched))
         except (Unavailable, MemoryError):
@@ -195,7 +194,7 @@ class CommandRunner:
         with self._subject_projector.noted(attempt_of(subject_keys, plans)):
             for revised in self._revisions(plans, named):
                 self._break_off_if_stopping()
-                self._commits.commit(revised, again=True)
+                self._commits.commit(revised)
 
     def _break_off_if_stopping(self) -> None:
         if self._is_stopping():

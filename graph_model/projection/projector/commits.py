@@ -19,15 +19,14 @@ from graph_model.projection.projector.rules import RulesInForce
 from graph_model.projection.projector.stores import ProjectionStores
 from graph_model.projection.rebuilding import Rebuild
 from graph_model.projection.runs.graph_runs import GraphRuns
-from graph_model.projection.runs.keeping import KeptRuns
+from graph_model.projection.runs.window import structure
 from graph_model.projection.waiters import Waiters
 from graph_model.projection.withdrawal import (
-    RemovedElements,
     difference,
-    reveals,
     withdraw_runs,
     withdraw_structure,
 )
+from graph_model.projection.writing import write_facts
 from graph_model.stores.documents import DocumentState
 from graph_model.stores.protocols import ROUND_KEY, Catalogue, Origin
 
@@ -85,39 +84,34 @@ class Commits:
             return [True] * len(projections)
         found = []
         for one in projections:
-            new = self._runs.window.structure(merge(map(self._known.new, one.parts)))
+            new = structure(merge(map(self._known.new, one.parts)))
             missing = 0 if one.dropped else self._stores.fullness.missing(new)
             found.append(missing == 0 or missing <= free)
             free -= missing if found[-1] else 0
         return found
 
-    def commit(self, projections: Sequence[Projection], *, again: bool = False) -> None:
+    def commit(self, projections: Sequence[Projection]) -> None:
         """Write graph, catalogue, withdrawals and states; then drop the bodies that nothing shows
         any more.
-
-        ``again``: no document is new, so a start from the checkpoint does not repeat the writes.
         """
         parts = [part for one in projections for part in one.parts]
         dropped = [position for one in projections for position in one.dropped]
         concluded = [position for one in projections for position, _, _ in one.states]
         origin = self.origin(*set(concluded).difference(dropped))
-        removed: Collection[str] = ()
-        if again and any(map(reveals, projections)):
-            self._stores.void_checkpoint()
         try:
+            self._stores.graph.catch_up()
             new = self._write(parts, origin)
             former = [one.former for one in projections if one.former is not None]
             if former:  # together: a fact that another of these projections reports now stays
                 gone = difference(merge(former), parts)
-                removed = self._withdraw(self._runs.to_withdraw(gone), new, again=again)
+                self._withdraw(self._runs.to_withdraw(gone), new)
             else:
                 self._keep_runs(new, Facts())
         except BaseException:
             self.forget()
             raise
-        self._conclude(settlements(projections), dropped, origin, removed)
+        self._conclude(settlements(projections), dropped, origin)
         self._known.learn_wholes(parts)
-        self._stores.checkpoints.projected(len(concluded))
         self._activity.end()  # before the clients that wait send their next document
         self._waiting.conclude(concluded)
 
@@ -139,58 +133,45 @@ class Commits:
         settled: Collection[tuple[Collection[int], DocumentState, str | None]],
         dropped: Collection[int],
         origin: Origin | None,
-        removed: Collection[str],
     ) -> None:
         """End a round: the journal notes it with the states of its documents."""
-        settings = dict(self._stores.checkpoints.note_removals(removed))
-        if origin is not None:
-            settings[ROUND_KEY] = str(origin.round)
+        settings = {} if origin is None else {ROUND_KEY: str(origin.round)}
         self._stores.journal.conclude(settled, dropped, settings)
         if origin is not None:
             self.round = origin.round
 
     def _write(self, parts: Sequence[Part], origin: Origin | None) -> Facts:
-        """Write the elements that are not known to exist, graph before catalogue. Runs come later,
-        in ``_keep_runs``.
-        """
+        """Write the facts that are not known to exist. Runs come later, in ``_keep_runs``."""
         catalogue = self._stores.generations.current
         if catalogue is not self._known_catalogue or self.rebuild is not None:
             self.forget()
             self._known_catalogue = catalogue
-        new = self._runs.window.structure(merge(map(self._known.new, parts)))
-        self._stores.wrote(new.size)
-        self._stores.graph.write(new)
-        self._probe.choose(map(self._runs.window.structure, map(whole, parts)))
-        catalogue.record(new.rows, origin)
+        new = structure(merge(map(self._known.new, parts)))
+        self._stores.fullness.wrote(new.size)
+        write_facts(self._stores.graph, catalogue, new, origin)
+        self._probe.choose(map(structure, map(whole, parts)))
         self._known.learn(new)
         if self.rebuild is not None and self._rules.settled:
-            self.rebuild.add(self._runs.window.structure(merge(parts)))
+            self.rebuild.add(structure(merge(parts)))
         return new
 
-    def _keep_runs(self, new: Facts, gone: Facts) -> KeptRuns:
+    def _keep_runs(self, new: Facts, gone: Facts) -> None:
         """Write and remove runs in the graph. The runs that it is to carry are a function of the
         catalogue's rows.
         """
         kept = self._runs.keep(new.rows, gone.rows)
         if self.rebuild is not None and self._rules.settled:
             self.rebuild.add(kept.wanted)
-        return kept
 
-    def _withdraw(self, gone: Facts, new: Facts, *, again: bool) -> Collection[str]:
+    def _withdraw(self, gone: Facts, new: Facts) -> None:
         """Withdraw runs first: the elements that they touch go only once the runs have left the
-        graph. Returns the ids of removed elements.
+        graph.
         """
-        removed = RemovedElements(self._stores.graph)
-        catalogue = self._stores.generations.current
-        withdraw_runs(gone, removed, catalogue)
-        kept = self._keep_runs(new, gone)
-        removed.ids += kept.removed
-        if again and kept.came_back:
-            self._stores.void_checkpoint()
-        withdraw_structure(gone, removed, catalogue)
-        self._stores.wrote(gone.size)
+        graph, catalogue = self._stores.graph, self._stores.generations.current
+        withdraw_runs(gone, graph, catalogue)
+        self._keep_runs(new, gone)
+        withdraw_structure(gone, graph, catalogue)
         self._known.unlearn(gone)
         self._probe.lose(gone)
         if self.rebuild is not None:
             self.rebuild.note_withdrawal(gone)
-        return removed.ids

@@ -1,10 +1,9 @@
-"""The projector's thread: rounds, steps of a rebuild and checkpoints, one after the other."""
+"""The projector's thread: rounds and steps of a rebuild, one after the other."""
 
 from __future__ import annotations
 
 import logging
 import threading
-import time
 from collections.abc import Callable, Collection
 from typing import Final
 
@@ -31,10 +30,10 @@ from graph_model.projection.projector.stores import ProjectionStores
 from graph_model.projection.projector.subject_projector import SubjectProjector
 from graph_model.projection.rebuilding import Progress
 from graph_model.projection.runs.graph_runs import GraphRuns
-from graph_model.projection.runs.window import EMBEDDED, RunWindow
+from graph_model.projection.runs.window import DEFAULT, RunWindow
 from graph_model.projection.waiters import Waiters
 from graph_model.stores.documents import DocumentState
-from graph_model.stores.graph import Checkpoints, Graph, NoCheckpoints
+from graph_model.stores.graph import Graph
 from graph_model.stores.journal import Journal
 from graph_model.stores.protocols import (
     CATALOGUE_KEY,
@@ -49,7 +48,6 @@ log = logging.getLogger(__name__)
 _FIRST_PAUSE_SECONDS: Final = 0.2
 _LONGEST_PAUSE_SECONDS: Final = 5.0
 _NOTICE_SECONDS: Final = 0.1
-_CALM_SECONDS: Final = 5.0
 _LINGER_SECONDS: Final = 0.2
 """The pause between two rounds while no request waits: a round costs some 4 ms even for one
 document. A request that waits ends the pause, and there is none while more documents wait than a
@@ -61,12 +59,10 @@ class Projector:
     """Projects the journal into graph and catalogue, on a thread of its own.
 
     ``restart_engine`` is called when the graph does not answer; it may start an embedded engine and
-    returns True when the graph is empty now and must be refilled. ``observe`` is called after every
-    round with the number of its subjects and its seconds. ``checkpoints`` are those of an in-memory
-    graph: one is taken between two rounds, when the graph holds exactly the projected documents of
-    the journal. ``runs`` says which runs the graph carries, ``capacity`` how many elements it holds
-    (None: any number). ``accepts_new_journal``: begin an empty journal beside the catalogue,
-    checkpoint or graph of another one, which are replaced.
+    returns True when it has: the graph is then to be examined. ``observe`` is called after every
+    round with the number of its subjects and its seconds. ``runs`` says which runs the graph
+    carries, ``capacity`` how many elements it holds (None: any number). ``accepts_new_journal``:
+    begin an empty journal beside the catalogue or graph of another one, which are replaced.
     """
 
     def __init__(
@@ -77,11 +73,10 @@ class Projector:
         *,
         rules: Rules = naming.DEFAULT_RULES,
         restart_engine: Callable[[], bool] = lambda: False,
-        checkpoints: Checkpoints | None = None,
         sleep: Callable[[float], None] | None = None,
         observe: Callable[[int, float], None] | None = None,
         producers: Producers = PRODUCERS,
-        runs: RunWindow = EMBEDDED,
+        runs: RunWindow = DEFAULT,
         capacity: Callable[[], int | None] = lambda: None,
         accepts_new_journal: bool = False,
     ) -> None:
@@ -89,7 +84,6 @@ class Projector:
             journal,
             graph,
             generations,
-            checkpoints or NoCheckpoints(),
             producers,
             Fullness(journal, graph, capacity),
         )
@@ -97,7 +91,6 @@ class Projector:
         self._stopping = threading.Event()
         self._sleep = sleep or (lambda seconds: _pause(self._stopping, seconds))
         self._thread: threading.Thread | None = None
-        self._projected_at = float("-inf")
         self._prepared = False
         self._waiting = Waiters()
         self._activity = Activity()
@@ -106,9 +99,7 @@ class Projector:
         self._rules = RulesInForce(stores, rules)
         commands_in_force = CommandsInForce(stores, self._rules)
         self._fullness = stores.fullness
-        self._runs = kept = GraphRuns(
-            runs, journal, graph, generations, stores.checkpoints, stores.fullness
-        )
+        self._runs = kept = GraphRuns(runs, journal, graph, generations, stores.fullness)
         self._commits = commits = Commits(
             stores, self._rules, self._probe, self._waiting, self._activity, kept
         )
@@ -125,6 +116,7 @@ class Projector:
             self._waiting,
             kept,
             accepts_new_journal=accepts_new_journal,
+            stopping=self._stopping.is_set,
         )
         subject_projector = SubjectProjector(
             stores, self._rules, commands_in_force, commits, self._rebuild_control
@@ -227,8 +219,7 @@ class Projector:
 
     def replay(self, states: Collection[DocumentState]) -> int:
         """Set documents in these states back to pending; how many."""
-        with self._stores.checkpoints.voided():
-            reopened = self._stores.journal.reopen(states=states)
+        reopened = self._stores.journal.reopen(states=states)
         self._waiting.forget()
         self._rules.translation.forget()
         self.notify()
@@ -305,10 +296,8 @@ class Projector:
         if self._thread is not None:
             self._thread.join(timeout)
             if self._thread.is_alive():
-                return  # the thread may still write: no checkpoint now
+                return
         self._give_way()
-        if self._stores.checkpoints.worth_taking:
-            self._take_checkpoint()
         self._rebuild_control.drop()
 
     def _run(self) -> None:
@@ -319,11 +308,9 @@ class Projector:
                     self.prepare()
                     self._prepared = True
                 self._prepared = self._work()
-                if self._is_moment_for_checkpoint():
-                    self._take_checkpoint()
                 pause = _FIRST_PAUSE_SECONDS
             except ProjectionStopped:
-                log.info("the projector stops in a command, which the next start continues")
+                log.info("the projector stops in work that the next start begins again")
             except ProjectedElsewhere:
                 self._wait_for_turn()
             except Unavailable as error:
@@ -370,8 +357,6 @@ class Projector:
             self._rebuild_control.follow_rules()
         self.make_room()
         projected = self.project_pending()
-        if projected:
-            self._projected_at = time.monotonic()
         rebuilt = self.rebuild_step()
         if self._rebuild_control.begins_from_nothing:
             return False
@@ -426,23 +411,6 @@ class Projector:
         except HeadwaterError as error:
             log.warning("the graph could not be brought back: %s", error)
             return False
-
-    def _is_moment_for_checkpoint(self) -> bool:
-        """Whether to take a checkpoint now: while no thread writes, because the engine is busy with
-        it; sooner where it is overdue.
-        """
-        calm = time.monotonic() - self._projected_at >= _CALM_SECONDS
-        checkpoints = self._stores.checkpoints
-        return checkpoints.overdue or (calm and checkpoints.due)
-
-    def _take_checkpoint(self) -> None:
-        """Take a checkpoint between two rounds, but not during a rebuild: the graph then has
-        elements that do not belong there.
-        """
-        if self._prepared and self._commits.rebuild is None:
-            journal = self._stores.journal
-            epoch = journal.get_meta(EPOCH_KEY) or ""
-            self._stores.checkpoints.take(epoch, journal.first_unprojected)
 
 
 def _pause(stopping: threading.Event, seconds: float) -> None:

@@ -5,8 +5,7 @@ together; else repairs them.
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from typing import Final
 
 from graph_model.errors import JournalUnavailable
@@ -25,7 +24,6 @@ from graph_model.stores.protocols import CATALOGUE_KEY, FILLING, is_catalogue_wh
 log = logging.getLogger(__name__)
 
 _TAKEN_UP: Final = (DocumentState.PROJECTED, DocumentState.WAITING)
-_LOOKED_AT: Final = 10_000
 _MISSING_JOURNAL: Final = (
     "the journal is new and empty, and beside it is {}: a volume is not mounted, a file was "
     "removed or another database is named. No document is taken. Stop the service and bring the "
@@ -48,8 +46,10 @@ class Preparation:
         runs: GraphRuns,
         *,
         accepts_new_journal: bool,
+        stopping: Callable[[], bool],
     ) -> None:
         self._accepts_new_journal = accepts_new_journal
+        self._stopping = stopping
         self._runs = runs
         self._stores = stores
         self._rules = rules
@@ -63,11 +63,11 @@ class Preparation:
     def prepare(self) -> None:
         """Bring an empty or outdated graph to a state from which pending documents complete it.
 
-        An empty graph (a restarted embedded engine) gets its checkpoint and the documents after it,
-        or every document again. Another epoch (new translator, rules or tables) is projected beside
-        the one in force, which an empty graph gets from its checkpoint. If the catalogue does not
-        match this journal, or the graph not this catalogue, every document is projected again as
-        well, and superfluous elements are removed from the graph.
+        A graph that forgot its elements (a restarted embedded engine) gets them again; an empty one
+        gets every document. Another epoch (new translator, rules or tables) is projected beside
+        the one in force. If the catalogue does not match this journal, or the graph not this
+        catalogue, every document is projected again as well, and superfluous elements are removed
+        from the graph. Raises ProjectionStopped where ``stopping`` returns True while it is filled.
         """
         self._commits.forget()
         self._probe.forget()
@@ -103,14 +103,13 @@ class Preparation:
                 journal.hold(reason)
                 raise JournalUnavailable(reason)
             stores.generations.set_foreign_aside()
-            stores.checkpoints.remove_foreign()
             journal.set_meta(NEW_KEY, "")
         journal.hold(None)
 
     def _find_foreign(self) -> str | None:
         """What is beside a new journal and was made from another one."""
         stores = self._stores
-        foreign = stores.generations.find_foreign() or stores.checkpoints.find_foreign()
+        foreign = stores.generations.find_foreign()
         vertices = 0 if foreign else stores.graph.count()[0]
         return f"a graph of {vertices:,} vertices" if vertices else foreign
 
@@ -120,15 +119,18 @@ class Preparation:
     def _prepare(self) -> None:
         known = self._stores.journal.get_meta(EPOCH_KEY)
         self._rules.read(known)
+        rebuild_reason = self._set_mismatch_aside()
         if known == FROM_NOTHING:
             self._stores.graph.clear()
             self._rebuild_control.begins_from_nothing = False
+        elif not self._stores.graph.is_whole():
+            self._readiness.begin()
+            self._stores.graph.restore(self._stopping)
         is_filled = self._stores.graph.count()[0] > 0 and not self._is_half_filled
-        rebuild_reason = self._find_rebuild_reason(is_filled=is_filled)
+        if is_filled and rebuild_reason is None:
+            rebuild_reason = self._probe.find()
+        self._explain(rebuild_reason)
         outdated = known != self._rules.epoch
-        if outdated and not (is_filled or rebuild_reason) and self._restore_former(known):
-            self._rebuild_control.request()
-            return
         if is_filled and rebuild_reason is None:
             self._runs.compare()
             if is_catalogue_whole(self._stores.journal):
@@ -142,72 +144,36 @@ class Preparation:
             self._rebuild_control.request()  # its sweep removes superfluous elements
         self._fill(anew=outdated or rebuild_reason is not None)
 
-    def _restore_former(self, epoch: str | None) -> bool:
-        """Give an empty graph the projection in force, of this epoch, from its checkpoint; False
-        without one. Its answers serve until the new ones are complete.
-        """
-        if epoch is None or not self._has_every_answer():
-            return False
-        with self._filling():
-            restored = self._stores.checkpoints.restore(epoch)
-            if restored is None:
-                return False
-            if epoch != self._rules.epoch_in_force and self._may_contradict(restored):
-                self._stores.graph.clear()
-                return False
-            self._reopen(restored)
-        return True
-
-    def _may_contradict(self, first: int) -> bool:
-        """Whether documents from this position on have rows, which another translator than theirs
-        may contradict; also where there are many.
-        """
-        journal = self._stores.journal
-        later = range(first, journal.newest() + 1)
-        states = journal.states(later[:_LOOKED_AT])
-        return len(later) > _LOOKED_AT or any(one in _TAKEN_UP for one in states.values())
-
-    def _reopen(self, restored: int | None) -> None:
-        """Set documents back to PENDING: those after a restored checkpoint, or all."""
-        self._stores.journal.reopen(states=_TAKEN_UP, first=restored or 1)
-        self._waiting.forget()
-        self._runs.fill(restored=restored is not None)
-
     def _fill(self, *, anew: bool) -> None:
-        """Set all documents back to PENDING that the graph, or the catalogue, does not hold."""
-        journal, generations = self._stores.journal, self._stores.generations
-        with self._filling():
-            self._rules.put_in_force(self._rules.wanted)
-            if anew:
-                self._commits.take_turn(None)  # facts that another process has written are skipped
-                with self._stores.checkpoints.voided():
-                    journal.set_meta(CATALOGUE_KEY, FILLING)
-                    generations.current.clear()
-            self._reopen(self._stores.checkpoints.restore(self._rules.epoch))
-            if anew:  # last: after a crash before this, the next start rejects the catalogue
-                generations.adopt()
-            journal.set_meta(EPOCH_KEY, self._rules.epoch)
-
-    @contextmanager
-    def _filling(self) -> Iterator[None]:
-        """Fill the graph in this block: answers are partial, and where the block breaks off, the
+        """Set all documents back to PENDING. Answers are partial, and where this breaks off, the
         next preparation takes the graph for empty.
         """
+        journal, generations = self._stores.journal, self._stores.generations
         self._readiness.begin()
         self._is_half_filled = True
-        yield
+        self._rules.put_in_force(self._rules.wanted)
+        if anew:
+            self._commits.take_turn(None)  # facts that another process has written are skipped
+            journal.set_meta(CATALOGUE_KEY, FILLING)
+            generations.current.clear()
+        journal.reopen(states=_TAKEN_UP)
+        self._waiting.forget()
+        self._runs.fill()
+        if anew:  # last: after a crash before this, the next start rejects the catalogue
+            generations.adopt()
+        journal.set_meta(EPOCH_KEY, self._rules.epoch)
         self._is_half_filled = False
 
-    def _find_rebuild_reason(self, *, is_filled: bool) -> str | None:
-        """Why journal, catalogue and graph do not belong together; None where they do."""
-        rebuild_reason = self._stores.generations.find_mismatch()
-        if rebuild_reason is not None:
-            self._readiness.begin()  # before any request reads the emptied catalogue
-            self._stores.generations.set_aside()
-            rebuild_reason = f"the catalogue is rebuilt: {rebuild_reason}"
-        elif is_filled:
-            rebuild_reason = self._probe.find()
+    def _set_mismatch_aside(self) -> str | None:
+        """Why journal and catalogue do not belong together; None where they do."""
+        mismatch = self._stores.generations.find_mismatch()
+        if mismatch is None:
+            return None
+        self._readiness.begin()  # before any request reads the emptied catalogue
+        self._stores.generations.set_aside()
+        return f"the catalogue is rebuilt: {mismatch}"
+
+    def _explain(self, rebuild_reason: str | None) -> None:
         self._readiness.rebuild_reason = rebuild_reason if self._stores.journal.newest() else None
         if self._readiness.rebuild_reason is not None:
             log.warning("a rebuild is needed: %s", self._readiness.rebuild_reason)
-        return rebuild_reason

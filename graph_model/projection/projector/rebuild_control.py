@@ -223,7 +223,6 @@ class RebuildControl:
             self._project_anew(Translation(self._rules.wanted, self._rules.producers)),
             self._runs,
             self._rules.producers,
-            self._stores.void_checkpoint,
             compare=self._stores.journal.get_meta(EPOCH_KEY) == self._rules.epoch,
             settled=self._rules.settled,
         )

@@ -8,19 +8,18 @@ from dataclasses import dataclass
 from graph_model.producers.registry import Producers
 from graph_model.projection.attempts import Outline
 from graph_model.projection.fullness import Fullness
-from graph_model.stores.graph import Checkpoints, Graph
+from graph_model.stores.graph import Graph
 from graph_model.stores.journal import Journal
 from graph_model.stores.protocols import Generations
 
 
 @dataclass(frozen=True, slots=True)
 class ProjectionStores:
-    """``checkpoints`` and ``fullness`` are those of an in-memory graph."""
+    """``fullness`` is that of an in-memory graph."""
 
     journal: Journal
     graph: Graph
     generations: Generations
-    checkpoints: Checkpoints
     producers: Producers
     fullness: Fullness
 
@@ -31,15 +30,3 @@ class ProjectionStores:
         return (
             self.journal.outline(subject_keys, self.producers.bases, most) if subject_keys else {}
         )
-
-    def wrote(self, elements: int) -> None:
-        """Note the number of elements that are about to be written, or were removed."""
-        self.checkpoints.wrote(elements)
-        self.fullness.wrote(elements)
-
-    def void_checkpoint(self) -> None:
-        """Set the checkpoint aside: content of it is about to change, so the next start must not
-        begin with it.
-        """
-        with self.checkpoints.voided():
-            pass

@@ -1,6 +1,6 @@
 """An estimate of the elements that the runs of a window take in the graph, from some jobs' rows.
 
-100 of 5,000 jobs, 7 elements a run, 300 runs each under ``all`` => 10,500,000
+100 of 5,000 jobs, 7 elements a run, 3 runs each under ``newest:3`` => 105,000
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from typing import Final
 
 from graph_model.facts import ExecutionRow
 from graph_model.projection.runs.wanted_runs import elements_of
-from graph_model.projection.runs.window import DAY_MS, RunWindow
+from graph_model.projection.runs.window import RunWindow
 from graph_model.stores.protocols import Catalogue
 
 JOBS_LOOKED_AT: Final = 100
@@ -38,10 +38,8 @@ def estimate_elements(catalogue: Catalogue, windows: Collection[RunWindow]) -> d
     ids = catalogue.job_ids("", JOBS_LOOKED_AT)
     looked = [_look_at(catalogue, job) for job in ids]
     share = catalogue.list_jobs(limit=1).total / len(ids) if ids else 0.0
-    newest = catalogue.newest_event(None)
     return {
-        window: int(share * sum(_elements(one, window, newest) for one in looked))
-        for window in windows
+        window: int(share * sum(_elements(one, window) for one in looked)) for window in windows
     }
 
 
@@ -50,32 +48,18 @@ def _look_at(catalogue: Catalogue, job: str) -> _Looked:
     return _Looked(page.items, page.total)
 
 
-def _elements(looked: _Looked, window: RunWindow, newest: int | None) -> float:
-    rows = _chosen(looked.rows, window, newest)
+def _elements(looked: _Looked, window: RunWindow) -> float:
+    rows = _chosen(looked.rows, window)
     if not rows:
         return 0.0
     found = elements_of(rows)
     each = (len(found.vertices) + len(found.edges)) / len(rows)
-    return each * (len(rows) if len(rows) < len(looked.rows) else _most(looked, window))
+    return each * (
+        len(rows) if len(rows) < len(looked.rows) else min(looked.total, window.executions)
+    )
 
 
-def _chosen(
-    rows: Sequence[ExecutionRow], window: RunWindow, newest: int | None
-) -> Sequence[ExecutionRow]:
+def _chosen(rows: Sequence[ExecutionRow], window: RunWindow) -> Sequence[ExecutionRow]:
     """The rows in the window. ``rows`` come newest first, and so do their runs."""
-    if window.kind == "newest":
-        runs = frozenset(islice(dict.fromkeys(row.run for row in rows), window.count))
-        return [row for row in rows if row.run in runs][: window.executions]
-    if window.kind == "days":
-        return [row for row in rows if row.at >= window.since(newest)]
-    return rows if window.kind == "all" else ()
-
-
-def _most(looked: _Looked, window: RunWindow) -> float:
-    """How many executions a job has in the window, where all the ones looked at are in it."""
-    if window.kind == "newest":
-        return min(looked.total, window.executions)
-    span = looked.rows[0].at - looked.rows[-1].at
-    if window.kind == "days" and span:
-        return min(looked.total, len(looked.rows) * window.count * DAY_MS / span)
-    return looked.total
+    runs = frozenset(islice(dict.fromkeys(row.run for row in rows), window.count))
+    return [row for row in rows if row.run in runs][: window.executions]

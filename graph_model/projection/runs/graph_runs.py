@@ -3,26 +3,23 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Collection, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from typing import Final
 
-from graph_model.facts import ExecutionRow, Facts, Row, merge
+from graph_model.facts import ExecutionRow, Facts, Row
 from graph_model.projection.fullness import LEAVING, ROOM_AGAIN, Fullness
 from graph_model.projection.runs.carried_runs import RUNS_KEY, CarriedRuns, read_carried
 from graph_model.projection.runs.estimate import estimate_elements
 from graph_model.projection.runs.keeping import (
     KeptRuns,
     keep_newest,
-    next_since,
-    steps_that_move,
     steps_that_trim,
     steps_that_write,
 )
 from graph_model.projection.runs.retried_steps import Steps
-from graph_model.projection.runs.wanted_runs import elements_of
-from graph_model.projection.runs.window import NONE, RunWindow
-from graph_model.stores.graph import Checkpoints, Graph
+from graph_model.projection.runs.window import NONE, RunWindow, structure
+from graph_model.stores.graph import Graph
 from graph_model.stores.journal import Journal
 from graph_model.stores.protocols import Generations
 
@@ -43,20 +40,17 @@ class GraphRuns:
         journal: Journal,
         graph: Graph,
         generations: Generations,
-        checkpoints: Checkpoints,
         fullness: Fullness,
     ) -> None:
         self._own: Final = window
         self._is_new = True  # its own setting is yet to be noted
         self._carried = CarriedRuns(window)
         self._noted: str | None = None
-        self._is_behind = False  # the newest event wants other days
         self._fullness = fullness
         self._needed: int | None = None  # elements of the runs that left
         self._journal = journal
         self._graph = graph
         self._generations = generations
-        self._checkpoints = checkpoints
         self._steps: Steps[int] | None = None
         self._writing: Steps[Facts] = Steps(lambda: iter(()))
 
@@ -68,7 +62,7 @@ class GraphRuns:
     @property
     def is_other(self) -> bool:
         """Whether the graph is to get other runs; ``step`` makes it so."""
-        return self._carried.moving or self._is_behind or self._wants_own
+        return self._carried.moving or self._wants_own
 
     @property
     def _wants_own(self) -> bool:
@@ -103,19 +97,10 @@ class GraphRuns:
 
     def _read(self, noted: str | None) -> None:
         self._noted, self._carried, self._steps = noted, read_carried(noted), None
-        self._compare_with_newest_event()
 
     def _note(self, carried: CarriedRuns) -> None:
         self._journal.set_meta(RUNS_KEY, str(carried))
         self._noted, self._carried, self._steps = str(carried), carried, None
-
-    def _compare_with_newest_event(self) -> None:
-        """Find out whether the window still reaches to the day of the newest event."""
-        self._is_behind = self._since(self.window) != self._carried.since
-
-    def _since(self, window: RunWindow) -> int:
-        newest = self._generations.current.newest_event(None) if window.kind == "days" else None
-        return window.since(newest)
 
     def fit(self) -> bool:
         """Between two rounds, let the runs leave a graph that is nearly full, or return to one that
@@ -139,12 +124,9 @@ class GraphRuns:
             self._needed = sum(estimate_elements(self._generations.current, [asked]).values())
         return asked if self._fullness.share(self._needed) < ROOM_AGAIN else NONE
 
-    def fill(self, *, restored: bool) -> None:
-        """Begin to fill a graph that is empty, or (``restored``) has a checkpoint's elements."""
-        days = self.window.kind == "days"
-        if days or not restored:  # days may have passed since the checkpoint
-            since = self._since(self.window)
-            self._note(replace(self._carried, since=since, moving=restored, former=None))
+    def fill(self) -> None:
+        """Begin to fill a graph that is empty."""
+        self._note(replace(self._carried, moving=False))
         self.compare()
 
     # --- with each commit ------------------------------------------------------------------------
@@ -155,38 +137,21 @@ class GraphRuns:
         """
         new = {row.id: row for row in written if isinstance(row, ExecutionRow)}
         lost = [row for row in gone if isinstance(row, ExecutionRow)]
-        if not (new or lost) or self.window.kind in {"all", "none"}:
+        if not (new or lost) or self.window == NONE:
             return KeptRuns()
-        if self.window.kind == "newest":
-            catalogue = self._generations.current
-            jobs = {row.job for row in (*new.values(), *lost)}
-            kept = keep_newest(self._graph, catalogue, self.window, jobs, new.keys(), lost)
-        else:
-            kept = self._keep_days(new.values())
+        catalogue = self._generations.current
+        jobs = {row.job for row in (*new.values(), *lost)}
+        kept = keep_newest(self._graph, catalogue, self.window, jobs, new.keys(), lost)
         self.wrote(kept.changed)
         return kept
-
-    def _keep_days(self, new: Collection[ExecutionRow]) -> KeptRuns:
-        """Keep to the noted window; ``step`` moves it between two rounds."""
-        self._compare_with_newest_event()
-        wanted = elements_of(row for row in new if row.at >= self._carried.since)
-        self._graph.write(wanted)
-        return KeptRuns(wanted, wanted.size)
 
     def to_withdraw(self, gone: Facts) -> Facts:
         """The removed facts, without elements of runs that the graph does not carry or that
         ``keep`` removes by itself.
         """
-        carried = self._carried
-        if self.window.kind == "all" or (carried.moving and carried.former is None):
-            return gone
-        structure = self.window.structure(gone)
-        if self.window.kind != "days":
-            return structure
-        rows = (row for row in gone.rows if isinstance(row, ExecutionRow))
-        return merge((structure, elements_of(row for row in rows if row.at >= carried.first)))
+        return gone if self._carried.moving else structure(gone)
 
-    # --- another setting or other days, and in a rebuild -----------------------------------------
+    # --- another setting, and in a rebuild -----------------------------------------
 
     def step(self) -> bool:
         """Write and remove one page of the elements that change with another setting or day.
@@ -198,8 +163,6 @@ class GraphRuns:
         if self._wants_own:
             self._begin(CarriedRuns(self._own))
             self._is_new = False
-        elif not self._carried.moving:
-            self._begin_to_move()
         if self._steps is None:
             self._steps = Steps(self._steps_that_change)
         changed = self._steps.take()
@@ -213,52 +176,30 @@ class GraphRuns:
         """Note the change before it begins, so that other services and the next start know it."""
         log.info("the projector changes the runs in the graph to %s", carried.window)
         self._needed = None
-        with self._checkpoints.voided():
-            self._note(replace(carried, since=self._since(carried.window), moving=True))
-
-    def _begin_to_move(self) -> None:
-        """Begin a move by at most one day that has executions: a move that breaks off begins with
-        this day again.
-        """
-        former = self._carried.since
-        since = next_since(self._generations.current, former, self._since(self.window))
-        self._note(replace(self._carried, since=since, moving=True, former=former))
+        self._note(replace(carried, moving=True))
 
     def _end(self) -> None:
-        if self._carried.former is None:
-            with self._checkpoints.voided():  # one taken meanwhile has other runs, too
-                pass
-        self._note(replace(self._carried, moving=False, former=None))
-        self._compare_with_newest_event()
+        self._note(replace(self._carried, moving=False))
 
     def _steps_that_change(self) -> Iterator[Callable[[], int]]:
-        catalogue, carried = self._generations.current, self._carried
-        if carried.former is None:
-            return steps_that_trim(self._graph, catalogue, self.window, carried.since)
-        return steps_that_move(self._graph, catalogue, carried.former, carried.since)
+        return steps_that_trim(self._graph, self._generations.current, self.window)
 
     def begin_writing(self) -> None:
         """Prepare for ``write``, after everything was projected anew without runs."""
         self._writing = Steps(self._steps_that_write)
 
     def _steps_that_write(self) -> Iterator[Callable[[], Facts]]:
-        if self.window.kind == "all":
-            return iter(())  # each run was written with its execution
-        catalogue = self._generations.current
-        return steps_that_write(self._graph, catalogue, self.window, self._carried.since)
+        return steps_that_write(self._graph, self._generations.current, self.window)
 
     def write(self) -> Facts | None:
         """Write and return a page of the window's elements; None when all is written. Raises
         Unavailable.
         """
         facts = self._writing.take()
-        if facts is None:
-            self._compare_with_newest_event()
-        else:
+        if facts is not None:
             self.wrote(facts.size)
         return facts
 
     def wrote(self, elements: int) -> None:
         """Note the number of elements that are about to be written, or were removed."""
-        self._checkpoints.wrote(elements)
         self._fullness.wrote(elements)

@@ -7,7 +7,7 @@ a crash on the way are all treated alike: missing elements are written, others r
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass
 from functools import partial
 from typing import Final
@@ -18,7 +18,8 @@ from graph_model.facts import ExecutionRow, Facts, merge
 from graph_model.producers.elements.executions import day_id
 from graph_model.projection.runs.present_runs import PresentRuns, read_runs
 from graph_model.projection.runs.wanted_runs import all_jobs, elements_of, newest_rows, row_pages
-from graph_model.projection.runs.window import DAY_MS, RunWindow
+from graph_model.projection.runs.window import RunWindow
+from graph_model.projection.writing import write_facts
 from graph_model.stores.graph import Direction, Graph
 from graph_model.stores.protocols import Catalogue, NodeLookup
 from graph_model.stores.protocols.history import ExecutionHistory
@@ -35,13 +36,11 @@ _BEGINNING: Final = -(1 << 62)
 class KeptRuns:
     """``wanted``: the examined elements that the graph is to have; it lacked ``written`` of them.
     ``removed``: ids of elements that it has no longer, some of which it may never have had.
-    ``came_back``: among those written are executions that are not new.
     """
 
     wanted: Facts = _NOTHING
     written: int = 0
     removed: frozenset[str] = frozenset()
-    came_back: bool = False
 
     @property
     def changed(self) -> int:
@@ -71,7 +70,6 @@ def keep_newest(
         merge(one.wanted for one in kept),
         sum(one.written for one in kept),
         frozenset().union(*(one.removed for one in kept)),
-        any(one.came_back for one in kept),
     )
 
 
@@ -87,7 +85,7 @@ def _keep_newest(
     present = read_runs(graph, jobs)
     missing = _missing(wanted, present)
     if missing != _NOTHING:
-        graph.write(missing)
+        write_facts(graph, catalogue, missing)
     lost = [row for row in gone if row.job in jobs]
     if present.cut:
         removed = _remove_rows_beyond(graph, lost, wanted)
@@ -95,8 +93,7 @@ def _keep_newest(
     else:
         removed = _remove_beyond(graph, catalogue, jobs, _ids(wanted), present, gone)
         removed |= _remove_rows_beyond(graph, _with_leftover_vertices(graph, lost, wanted), wanted)
-    came_back = {one.id for one in missing.vertices if one.label == labels.EXECUTION} - {*written}
-    return KeptRuns(wanted, missing.size, removed, bool(came_back))
+    return KeptRuns(wanted, missing.size, removed)
 
 
 def _newest(
@@ -221,97 +218,41 @@ def _remove(graph: Graph, vertices: Collection[str], edges: Collection[str] = ()
         graph.remove(vertices, edges)
 
 
-def _remove_rows(graph: Graph, rows: Iterable[ExecutionRow]) -> int:
-    """Remove these executions, their days (none of which stays), and the runs that have no other
-    execution. Returns an upper bound of how many elements were removed.
-    """
-    rows = tuple(rows)
-    own = {row.id for row in rows} | {day_id(row.job, row.claimed_at) for row in rows}
-    _remove(graph, own)
-    runs = _without_executions(graph, {row.run for row in rows})
-    _remove(graph, runs)
-    return len(own) + len(runs)
-
-
-def _write(graph: Graph, rows: Collection[ExecutionRow]) -> Facts:
-    facts = elements_of(_that_hang_together(graph, rows, ()))
-    graph.write(facts)
+def _write_newest(graph: Graph, catalogue: Catalogue, window: RunWindow, job: str) -> Facts:
+    facts = _newest(graph, catalogue, window, (job,))
+    write_facts(graph, catalogue, facts)
     return facts
 
 
-def _write_newest(graph: Graph, catalogue: ExecutionHistory, window: RunWindow, job: str) -> Facts:
-    return _write(graph, newest_rows(catalogue, (job,), window))
-
-
 def steps_that_write(
-    graph: Graph, catalogue: Catalogue, window: RunWindow, since: int
+    graph: Graph, catalogue: Catalogue, window: RunWindow
 ) -> Iterator[Callable[[], Facts]]:
-    """Steps that write all elements that the window wants, a page each; a step returns its page.
-    ``since`` is the time at which ``days`` begin.
-    """
-    if window.kind == "newest":
+    """Steps that write all elements that the window wants, a job each; a step returns them."""
+    if window.count:
         for job in all_jobs(catalogue):
             yield partial(_write_newest, graph, catalogue, window, job)
-    elif window.kind in {"days", "all"}:
-        for rows in row_pages(catalogue, since if window.kind == "days" else _BEGINNING):
-            yield partial(_write, graph, rows)
 
 
 def steps_that_trim(
-    graph: Graph, catalogue: Catalogue, window: RunWindow, since: int
+    graph: Graph, catalogue: Catalogue, window: RunWindow
 ) -> Iterator[Callable[[], int]]:
     """Steps that write and remove elements after a change of the setting, a page each; a step
-    returns an upper bound of how many. ``since`` is the time at which ``days`` begin.
+    returns an upper bound of how many.
     """
-    if window.kind in {"newest", "none"}:
-        for job in all_jobs(catalogue):
-            for rows in row_pages(catalogue, _BEGINNING, job=job):
-                yield partial(_trim, graph, catalogue, window, job, rows)
-        return
-    if window.kind == "days":
-        for rows in row_pages(catalogue, _BEGINNING, since):
-            yield partial(_remove_rows, graph, rows)
-    for write in steps_that_write(graph, catalogue, window, since):
-        yield partial(_size_of, write)
-
-
-def steps_that_move(
-    graph: Graph, catalogue: Catalogue, former: int, since: int
-) -> Iterator[Callable[[], int]]:
-    """Steps that move the beginning of the days from ``former`` to ``since``: they remove or write
-    the executions between the two, a page each; a step returns how many elements.
-    """
-    for rows in row_pages(catalogue, former, since):
-        yield partial(_remove_rows, graph, rows)
-    for rows in row_pages(catalogue, since, former):
-        yield partial(_size_of, partial(_write, graph, rows))
-
-
-def next_since(catalogue: ExecutionHistory, former: int, wanted: int) -> int:
-    """The time at which the days begin after one step of a move from ``former`` towards ``wanted``;
-    a step crosses at most one day that has executions.
-    """
-    if wanted > former:
-        first = catalogue.executions_since(former, 1)
-        return min(wanted, (first[0].at // DAY_MS + 1) * DAY_MS) if first else wanted
-    newest = catalogue.newest_event(None)
-    last = former - DAY_MS if newest is None else min(former, newest + DAY_MS) - DAY_MS
-    return max(wanted, last // DAY_MS * DAY_MS)
+    for job in all_jobs(catalogue):
+        for rows in row_pages(catalogue, _BEGINNING, job=job):
+            yield partial(_trim, graph, catalogue, window, job, rows)
 
 
 def _trim(
     graph: Graph,
-    catalogue: ExecutionHistory,
+    catalogue: Catalogue,
     window: RunWindow,
     job: str,
     rows: Collection[ExecutionRow],
 ) -> int:
     wanted = _write_newest(graph, catalogue, window, job)
     return wanted.size + len(_remove_rows_beyond(graph, rows, wanted))
-
-
-def _size_of(write: Callable[[], Facts]) -> int:
-    return write().size
 
 
 def _without_executions(graph: Graph, runs: Collection[str]) -> set[str]:

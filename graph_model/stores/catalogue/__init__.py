@@ -21,6 +21,7 @@ In reading order:
 ``plan_origins``  the producers that reported a plan id
 ``rows``          rows in and out: record, withdraw, clear, scan, digest
 ``bulk``          many rows into an empty catalogue: PostgreSQL's COPY, else inserts
+``elements``      the elements of an engine that forgets them
 ``generations``   the catalogue in force, and the next one while it is built
 ``origin``        proof of the journal that a catalogue was made from, and of its position
 """

@@ -6,6 +6,7 @@ from sqlalchemy.engine import Engine
 
 from graph_model.errors import Unavailable
 from graph_model.stores.catalogue.bulk import SqlBulkRows
+from graph_model.stores.catalogue.elements import SqlElements
 from graph_model.stores.catalogue.history.declared import SqlDeclaredFlows
 from graph_model.stores.catalogue.history.duplicate_reports import SqlCompanions
 from graph_model.stores.catalogue.history.executions import SqlExecutionHistory
@@ -73,6 +74,10 @@ class SqlCatalogue(
     @property
     def facets(self) -> SqlFacetRecords:
         return SqlFacetRecords(self._engine, self._held)
+
+    @property
+    def elements(self) -> SqlElements:
+        return SqlElements(self._engine)
 
     def origin(self) -> Origin | None:
         """The last noted origin; None for an empty catalogue."""

@@ -82,6 +82,11 @@ class SqlGenerations:
     def current(self) -> SqlCatalogue:
         return self._current
 
+    @property
+    def written(self) -> tuple[SqlCatalogue, ...]:
+        with self._lock:
+            return (self._current,) if self._next is None else (self._current, self._next)
+
     # --- whether it belongs to the journal -------------------------------------------------------
 
     @property
@@ -211,6 +216,11 @@ class SqlGenerations:
             self._next = self._open(number)
         return self._next
 
+    def abandon(self) -> None:
+        begun, self._next = self._next, None
+        if begun is not None:
+            begun.close()
+
     def switch(self) -> None:
         if self._next is None:
             raise ValueError("no generation was begun")
@@ -336,6 +346,9 @@ def _drop_schema(connection: Connection, number: int) -> None:
 
 
 def _rename_schema(connection: Connection, number: int) -> str:
+    # Another process that looks for missing indexes there would find no table: a rename waits for
+    # no reader.
+    keep_order(connection, Lock.SCHEMA)
     schema, aside = f"{_SCHEMA}{number}", f"{_SCHEMA}{number}{_ASIDE}"
     known = sa.inspect(connection).get_schema_names()
     for former in known:

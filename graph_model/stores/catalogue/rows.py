@@ -12,8 +12,9 @@ import sqlalchemy as sa
 from sqlalchemy.engine import Connection
 
 from graph_model.errors import Unavailable
-from graph_model.facts import Row, agreed, as_documented
+from graph_model.facts import Facts, Row, agreed, as_documented
 from graph_model.storable_text import storable_value
+from graph_model.stores.catalogue.elements import NOTHING, keep_elements
 from graph_model.stores.catalogue.listing.uses import count_added, count_removed, take_turn
 from graph_model.stores.catalogue.origin import stamp
 from graph_model.stores.catalogue.reading.reader import CatalogueReader
@@ -45,20 +46,26 @@ _PAGE: Final = 1_000
 class SqlRows(CatalogueReader):
     """Rows in and out; each call that writes is one transaction."""
 
-    def record(self, rows: Sequence[Row], origin: Origin | None = None) -> None:
+    def record(
+        self,
+        rows: Sequence[Row],
+        origin: Origin | None = None,
+        elements: Facts = NOTHING,
+    ) -> None:
         """Insert the rows whose key is new, and note their origin; FactConflict changes nothing.
-        A row that agrees with a stored one and counts from earlier takes its place.
+        A row that agrees with a stored one and counts from earlier takes its place. ``elements``
+        are kept for an engine that forgets them.
 
         Known rows are looked up first, outside the transaction, so a repeat takes no lock. From the
         first table with a new row on, the insert in the transaction finds the known rows itself.
         """
-        with read(self._engine, Unavailable) as connection:
-            asked = _from_the_first_new(connection, _batches(rows))
-        if not asked and origin is None:
+        asked = self._new(_batches(rows)) if rows else ()
+        if not asked and origin is None and not elements.size:
             return
 
         def work(connection: Connection, insert: _Insert) -> None:
             insert(connection, asked)
+            keep_elements(connection, elements)
             if origin is not None:
                 stamp(connection, origin)
 
@@ -66,6 +73,10 @@ class SqlRows(CatalogueReader):
             write(self._engine, lambda connection: work(connection, _insert), Unavailable)
         except _PartlyKnown:
             write(self._engine, lambda connection: work(connection, _insert_unknown), Unavailable)
+
+    def _new(self, batches: dict[Storage, Batch]) -> Sequence[_Part]:
+        with read(self._engine, Unavailable) as connection:
+            return _from_the_first_new(connection, batches)
 
     def withdraw(self, rows: Sequence[Row]) -> None:
         """Delete the rows that are stored with exactly these values, whatever the time from which

@@ -46,7 +46,7 @@ from graph_model.facts import (
 from graph_model.stores.catalogue.search_text import column_text, dataset_text, job_text
 from graph_model.stores.database import StoredId, StoredText
 
-VERSION: Final = 19
+VERSION: Final = 20
 """Tables of an older version are emptied: the catalogue is made from the journal anyway. A further
 index needs no version: a start makes it.
 """
@@ -354,6 +354,26 @@ declarations = _table(
 )
 
 arrivals = _table(ArrivalRow, "catalogue_arrivals", ids="told", by_key=True)
+
+element_vertices = sa.Table(  # of an engine that forgets them: see ``elements``
+    "catalogue_element_vertices",
+    metadata,
+    sa.Column("id", StoredId(), primary_key=True),
+    sa.Column("label", StoredText(), nullable=False),
+    sa.Column("properties", StoredText(), nullable=False),
+    sqlite_with_rowid=False,
+)
+
+element_edges = sa.Table(
+    "catalogue_element_edges",
+    metadata,
+    sa.Column("id", StoredId(), primary_key=True),
+    sa.Column("label", StoredText(), nullable=False),
+    sa.Column("out_id", StoredId(), nullable=False),
+    sa.Column("in_id", StoredId(), nullable=False),
+    sa.Column("properties", StoredText(), nullable=False),
+    sqlite_with_rowid=False,
+)
 
 
 COUNTED: Final = ("at", "ahead")

@@ -13,5 +13,5 @@ HTTP, the journal or the catalogue. Nothing connects at import. In reading order
 ``encoding``    rows of a batch -> bytes of GraphBinary, the wire format
 ``decoding``    GraphBinary bytes -> plain values
 ``signing``     handshakes signed for Amazon Neptune (AWS Signature Version 4)
-``engine``      the embedded engine: its JVM, its archives, its checkpoints
+``engine``      the embedded engine: its JVM, its archives, its graph
 """

@@ -60,7 +60,6 @@ class Dialect:
     most that the server takes at all, so that one huge element is rejected instead of ending the
     connection each time. ``remove_elements`` and ``clear_elements`` bound a removal by id and of
     everything. ``parallel_writes`` is the number of writes of one process at a time.
-    ``checkpoints``: ``io().write()`` is allowed.
     """
 
     name: str
@@ -72,7 +71,6 @@ class Dialect:
     remove_elements: int
     clear_elements: int
     parallel_writes: int
-    checkpoints: bool
     retries: Mapping[FailureAction, Retry]
 
     def retry(self, verdict: FailureAction) -> Retry:
@@ -157,17 +155,14 @@ _RECONNECT: Final = Retry(4, 0.1, 1.0)
 EMBEDDED: Final = Dialect(
     name="embedded",
     upsert=Upsert.ROWS,
-    # a transaction copies each vertex that it touches, once: fewer, larger ones copy less
     batch_elements=4000,
     batch_records=1_000_000,
     batch_bytes=8 << 20,
     request_bytes=64 << 20,
     remove_elements=500,
     clear_elements=10_000,
-    # TinkerTransactionGraph is optimistic: writers that share a vertex undo each other's work,
-    # and one writer is faster than four.
+    # its writers take turns
     parallel_writes=1,
-    checkpoints=True,
     retries={
         FailureAction.CONFLICT: Retry(12, 0.02, 1.0),
         FailureAction.BUSY: Retry(6, 0.2, 2.0),
@@ -190,7 +185,6 @@ NEPTUNE: Final = Dialect(
     remove_elements=100,
     clear_elements=1_000,
     parallel_writes=8,
-    checkpoints=False,
     retries={
         FailureAction.CONFLICT: Retry(10, 0.1, 4.0),
         FailureAction.BUSY: Retry(6, 1.0, 10.0),

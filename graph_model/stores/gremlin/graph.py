@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from pathlib import Path
-from typing import Final
 from urllib.parse import urlsplit
 
 from graph_model.errors import ConfigurationError
@@ -13,8 +11,6 @@ from graph_model.stores.gremlin.connection import Connections, Headers, Limits
 from graph_model.stores.gremlin.dialect import DIALECTS, Dialect
 from graph_model.stores.gremlin.reader import Reader
 from graph_model.stores.gremlin.writer import GremlinWriter
-
-_CHECKPOINT_SECONDS: Final = 900.0
 
 
 def open_graph(
@@ -44,6 +40,8 @@ def open_graph(
 class GremlinGraph(Reader, GremlinWriter):
     """``protocols.Graph`` on a Gremlin server; safe to use from several threads."""
 
+    forgets = False
+
     def __init__(self, connections: Connections) -> None:
         Reader.__init__(self, connections)
         GremlinWriter.__init__(self, connections)
@@ -54,22 +52,11 @@ class GremlinGraph(Reader, GremlinWriter):
     def close(self) -> None:
         self._connections.close()
 
-    def save(self, path: Path) -> None:
-        """Write the whole graph to ``path`` (``.kryo`` or ``.json``), as a file of the server.
+    def catch_up(self) -> None:
+        """Nothing: what was not taken is not committed, and written again."""
 
-        The embedded engine's affair: it writes only inside its own folder (see server.py), and
-        the caller keeps writers away meanwhile. Raises GraphRejected where it is not allowed.
-        """
-        self._require_checkpoints()
-        self._connections.submit(traversals.save(str(path)), seconds=_CHECKPOINT_SECONDS)
+    def is_whole(self) -> bool:
+        return True
 
-    def load(self, path: Path) -> None:
-        """Add the file of ``save`` to the graph, which should be empty."""
-        self._require_checkpoints()
-        self._connections.submit(traversals.load(str(path)), seconds=_CHECKPOINT_SECONDS)
-
-    def _require_checkpoints(self) -> None:
-        if not self._connections.dialect.checkpoints:
-            raise ConfigurationError(
-                f"dialect {self._connections.dialect.name!r} keeps no checkpoints"
-            )
+    def restore(self, stopping: Callable[[], bool] = lambda: False) -> None:
+        """Nothing: the server keeps its elements itself."""

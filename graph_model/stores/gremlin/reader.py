@@ -72,6 +72,14 @@ class Reader:
         ]
         return neighbours_of(pairs, direction, limit)
 
+    def edge_ids_at(self, vertex_ids: Collection[str]) -> Sequence[str]:
+        """See ``protocols.GraphReader.edge_ids_at``."""
+        return [
+            str(edge_id)
+            for some in batched(sorted(set(vertex_ids)), _IDS_AT_ONCE)
+            for edge_id in self._connections.submit(traversals.edge_ids_at(some))
+        ]
+
     def scan(self) -> Iterator[Vertex | Edge]:
         """See ``protocols.GraphReader.scan``. Two streamed requests, one part in memory."""
         for part in self._connections.stream(traversals.all_vertices()):

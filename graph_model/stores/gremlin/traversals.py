@@ -120,6 +120,11 @@ def is_there_a_vertex() -> Bytecode:
     return _bytecode(_start().V().limit(1).count())
 
 
+def edge_ids_at(vertex_ids: Collection[str]) -> Bytecode:
+    """Those that leave the graph with these vertices."""
+    return _bytecode(_start().V(*_given(vertex_ids)).both_e().id_())
+
+
 # --- reading -------------------------------------------------------------------------------------
 # Elements come as narrow lists, which decode twice as fast as maps:
 #     vertex  [id, label, {key: [value]}]
@@ -194,17 +199,6 @@ def _listed_edge(found: GraphTraversal) -> GraphTraversal:
 def ping() -> Bytecode:
     """A question that touches no element."""
     return _bytecode(_start().inject(1))
-
-
-# --- checkpoints (the embedded engine only) ------------------------------------------------------
-
-
-def save(path: str) -> Bytecode:
-    return _bytecode(_start().io(path).write())
-
-
-def load(path: str) -> Bytecode:
-    return _bytecode(_start().io(path).read())
 
 
 def _given(ids: Collection[str]) -> Collection[str]:

@@ -23,6 +23,8 @@ from graph_model.stores.gremlin.connection import Connections, Shrinkable
 from graph_model.stores.gremlin.dialect import Dialect, Upsert
 
 _HALVINGS: Final = 5
+_REQUEST_HEAD: Final = 4096
+"""More than a request with one element takes around it."""
 _BY_ID: Final = attrgetter("id")
 _BY_VERTEX: Final = attrgetter("out_id", "id")
 
@@ -90,6 +92,20 @@ class GremlinWriter:
             # Another process may have removed a vertex between our writing it and our writing an
             # edge at it. Whatever else is wrong is wrong the second time too.
             self._stages(staged)
+
+    def check(self, facts: Facts) -> None:
+        """See ``protocols.GraphWriter.check``: the encoding finds what no server can hold."""
+        for vertex in facts.vertices:
+            self._check(vertex.id, encoding.vertex_row(vertex))
+        for edge in facts.edges:
+            self._check(edge.id, encoding.edge_row(edge))
+
+    def _check(self, element: str, row: bytes) -> None:
+        if len(row) > self._dialect.request_bytes - _REQUEST_HEAD:
+            raise GraphRejected(
+                f"{element[:80]} takes {len(row):,} bytes; a request has at most "
+                f"{self._dialect.request_bytes:,}"
+            )
 
     def _stages(self, staged: Stages) -> None:
         if self._dialect.upsert is Upsert.ROWS and self._together(staged):

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, Protocol
 
-from graph_model.facts import Row
+from graph_model.facts import Facts, Row
 from graph_model.stores.protocols.events import Events
 from graph_model.stores.protocols.history import ExecutionHistory, SchemaHistory, SeenWrites
 from graph_model.stores.protocols.lists import CatalogueLists
@@ -48,14 +48,32 @@ class Origin:
 class CatalogueWriter(Protocol):
     """Rows in and out: idempotent, one transaction a call."""
 
-    def record(self, rows: Sequence[Row], origin: Origin | None = None) -> None:
+    def record(
+        self, rows: Sequence[Row], origin: Origin | None = None, elements: Facts = ...
+    ) -> None:
         """Insert rows whose key is new; a known key with other content raises FactConflict.
 
-        ``origin`` is noted in the same transaction.
+        In the same transaction ``origin`` is noted, and the vertices and edges of ``elements`` are
+        kept for an engine that forgets them.
         """
 
     def withdraw(self, rows: Sequence[Row]) -> None:
         """Delete exactly these rows; unknown rows are ignored."""
+
+
+class KeptElements(Protocol):
+    """Vertices and edges of an engine that forgets them when it ends. No question reads them."""
+
+    def remove(self, vertex_ids: Collection[str], edge_ids: Collection[str]) -> None:
+        """Forget these elements, in one transaction; the edges at a vertex are not looked for."""
+
+    def clear(self) -> None: ...
+
+    def count(self) -> tuple[int, int]:
+        """The number of vertices and of edges."""
+
+    def pages(self) -> Iterator[Facts]:
+        """All of them in bounded pages, the vertices first."""
 
 
 class Catalogue(
@@ -86,6 +104,10 @@ class Catalogue(
     @property
     def facets(self) -> FacetRecords:
         """Facets over time."""
+
+    @property
+    def elements(self) -> KeptElements:
+        """The elements that the embedded engine has, or is to have."""
 
     def snapshot(self) -> AbstractContextManager[Catalogue]:
         """The catalogue as it is now, so that several questions read one state, and faster. Only
@@ -120,6 +142,10 @@ class Generations(Protocol):
     def damage(self) -> str | None:
         """Damage that a reader or writer of the catalogue in force met; None while it is whole."""
 
+    @property
+    def written(self) -> tuple[Catalogue, ...]:
+        """The catalogue in force, and the next one while it is built."""
+
     def find_mismatch(self) -> str | None:
         """Why the catalogue in force does not match this journal; None if it does.
 
@@ -151,6 +177,9 @@ class Generations(Protocol):
 
     def begin(self) -> Catalogue:
         """The next catalogue, empty."""
+
+    def abandon(self) -> None:
+        """Go on without the next catalogue; nothing when there is none."""
 
     def switch(self) -> None:
         """Put the next catalogue in force, durably; the former stays until ``drop_former``."""

@@ -28,7 +28,7 @@ from graph_model.errors import InvalidInput
 from graph_model.producers.commands import Command, Forget, submit
 from graph_model.producers.producer import Reported
 from graph_model.projection.projector import Projector
-from graph_model.projection.runs.window import ALL
+from graph_model.projection.runs.window import RunWindow
 from graph_model.stores.catalogue import SqlCatalogue, SqlGenerations
 from graph_model.stores.database import open_database
 from graph_model.stores.digests import elements_digest
@@ -80,7 +80,7 @@ class Place:
         self.journal, self.graph = Journal(self.engine), MemoryGraph()
         self.generations = SqlGenerations(self.engine, self.journal)
         self.projector = Projector(
-            self.journal, self.graph, self.generations, producers=FORMATS, runs=ALL
+            self.journal, self.graph, self.generations, producers=FORMATS, runs=RunWindow(1_000)
         )
         self.projector.prepare()
         self.small = SmallHeadwater(self.journal, self.graph, self.generations, self.projector)

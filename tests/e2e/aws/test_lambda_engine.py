@@ -21,7 +21,7 @@ from aws.project import Project, make_project
 from aws.take import make_take
 from graph_model.errors import JournalUnavailable
 from graph_model.producers.spline.documents import EVENT_KIND, PLAN_KIND
-from graph_model.projection.runs.window import REMOTE
+from graph_model.projection.runs.window import DEFAULT
 from graph_model.stores.database import Lock, alone, open_database
 from graph_model.stores.gremlin.graph import GremlinGraph, open_graph
 from tests.aws import Aws, environment_of, moto_server
@@ -194,7 +194,7 @@ def elements_of(deployed: Deployed) -> list[str]:
 
 def undisturbed(events: int) -> list[str]:
     """The elements that the same documents give in one go, in memory."""
-    headwater = small_headwater(REMOTE)
+    headwater = small_headwater(DEFAULT)
     headwater.accept(submission(PLAN_KIND, a_plan()))
     for number in range(events):
         one = an_event(timestamp=1_700_000_000_000 + number)

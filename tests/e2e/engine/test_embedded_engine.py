@@ -169,7 +169,8 @@ def test_an_engine_that_dies_at_start_shows_the_end_of_its_log(
     engine: EmbeddedServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(
-        "graph_model.stores.gremlin.engine.server.graph_properties", lambda: "gremlin.graph=x.Y"
+        "graph_model.stores.gremlin.engine.server.server_settings",
+        lambda *_: "x.Y: [",
     )
     with pytest.raises(EngineError, match=r"x\.Y"):
         engine.start()
@@ -553,51 +554,21 @@ def test_a_read_port_that_is_taken_is_named_with_its_setting(
         engine.start()
 
 
-# --- checkpoints ---------------------------------------------------------------------------------
+# --- files ---------------------------------------------------------------------------------------
 
 
-def test_a_checkpoint_brings_back_the_same_graph(engine: EmbeddedServer) -> None:
-    engine.start()
-    graph = open_graph(engine.url)
-    odd = vertex(labels.DATASET, "odd", a=True, b=2**40, c=0.5, d="é'\n", e="", f=1)
-    written = merge([plan("daily", executions=3), facts(odd)])
-    graph.write(written)
-    files = [engine.folder / "graph.kryo", engine.folder / "graph.json"]
-    for file in files:
-        graph.save(file)
-    engine.stop()
-    engine.start()
-    assert graph.count() == (0, 0)
-    for file in files:
-        graph.load(file)
-        assert everything(graph) == whole(written)
-        graph.write(written)
-        assert everything(graph) == whole(written)
-        graph.clear()
-    graph.close()
-
-
-def test_checkpoints_stay_in_the_folder_of_the_engine(
-    gremlin_graph: GremlinGraph, tmp_path: Path
-) -> None:
-    outside = tmp_path / "outside.kryo"
-    with pytest.raises(GraphRejected, match="inside"):
-        gremlin_graph.save(outside)
-    assert not outside.exists()
-    with pytest.raises(GraphRejected, match="inside"):
-        gremlin_graph.load(Path("../../../etc/passwd"))
-
-
-def test_no_request_takes_away_the_strategy_that_keeps_files_inside(
-    gremlin_url: str, tmp_path: Path
-) -> None:
+@pytest.mark.parametrize("step", ["read", "write"])
+def test_no_request_reads_or_writes_a_file(gremlin_url: str, tmp_path: Path, step: str) -> None:
     outside = tmp_path / "outside.json"
     connections = Connections(gremlin_url, EMBEDDED)
-    for name in ("FilesStayInside", "UpsertsLookUpIds"):
-        request = without(name)
+    for request, words in (
+        (Bytecode(), "io"),
+        (without("NoFiles"), "withoutStrategies"),
+        (without("UpsertsLookUpIds"), "withoutStrategies"),
+    ):
         request.add_step("io", str(outside))
-        request.add_step("write")
-        with pytest.raises(GraphRejected, match="withoutStrategies"):
+        request.add_step(step)
+        with pytest.raises(GraphRejected, match=words):
             connections.submit(request)
     connections.close()
     assert not outside.exists()

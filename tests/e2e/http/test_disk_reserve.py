@@ -28,7 +28,7 @@ from tests.e2e.producer_service import a_plan as another_plan
 from tests.e2e.producer_service import an_event as another_event
 from tests.e2e.small_client import running
 from tests.projections import SmallHeadwater, small_headwater
-from tests.unit.graph_model.producers.commands.test_commands import DAY, START, daily
+from tests.unit.graph_model.producers.test_commands import DAY, START, daily
 
 MB = 1 << 20
 RESERVED = 256 * MB

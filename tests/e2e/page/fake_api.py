@@ -364,7 +364,7 @@ def _storage(scenario: Scenario, _query: Query) -> Reply:
         body["full"]["heap"] |= {"days": None, "soon": False}
         body["warning"] = None
     if scenario.name == "elsewhere":
-        body["stored"] |= {"elements": None, "heap": None, "checkpoint": None, "log": None}
+        body["stored"] |= {"elements": None, "heap": None, "log": None}
         body["growth"]["elements"] = body["runs"]["bytes"] = None
         for one in body["runs"]["saved"].values():
             one["bytes"] = None

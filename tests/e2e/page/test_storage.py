@@ -12,7 +12,7 @@ from tests.e2e.page.fake_api import FakeApi, fixture
 from tests.e2e.page.test_page import api, browser, page, server, state_of
 from tests.e2e.retention.test_storage import Asked, asked
 from tests.e2e.small_client import serving_client
-from tests.unit.graph_model.producers.commands.test_commands import DAY
+from tests.unit.graph_model.producers.test_commands import DAY
 
 pytestmark = pytest.mark.browser
 __all__ = ["api", "asked", "browser", "page", "server"]  # fixtures that these tests share

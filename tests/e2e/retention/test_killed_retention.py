@@ -15,7 +15,7 @@ from graph_model.stores.documents import Submission
 from tests.e2e.retention.retention_process import headwater_in, nightly
 from tests.e2e.retention.test_upkeep import MIDNIGHT
 from tests.projections import SmallHeadwater
-from tests.unit.graph_model.producers.commands.test_commands import DAY, daily
+from tests.unit.graph_model.producers.test_commands import DAY, daily
 
 NIGHT = MIDNIGHT + DAY
 

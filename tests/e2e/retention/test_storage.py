@@ -18,14 +18,14 @@ from api.service import storage as storage_module
 from api.service.storage import StorageUse
 from api.settings import read_settings
 from graph_model.producers.commands import Command, submit
-from graph_model.projection.runs.window import ALL
+from graph_model.projection.runs.window import RunWindow
 from graph_model.retention.coverage import Retention, resolve_prune
 from graph_model.retention.forecast import TOO_EARLY
 from graph_model.retention.policy import RetentionPolicy
 from graph_model.stores.documents import Receipt, Submission
 from tests.e2e.small_client import running
 from tests.projections import SmallHeadwater, lineage_event, small_headwater
-from tests.unit.graph_model.producers.commands.test_commands import DAY, START, daily
+from tests.unit.graph_model.producers.test_commands import DAY, START, daily
 from tests.waiting import eventually
 
 
@@ -67,9 +67,8 @@ def asked(tmp_path: Path) -> Iterator[Asked]:
             small.generations,
             clock,
             folder=tmp_path,
-            engine_folder=tmp_path,
             memory=lambda: memory,
-            runs=ALL,
+            runs=RunWindow(1_000),
             keep=RetentionPolicy(runs=5),
         )
         service = Service(
@@ -101,7 +100,11 @@ def test_it_tells_the_elements_of_runs_in_the_graph_and_the_savings_of_a_setting
     runs = asked.client.get("/storage").get_json()["runs"]
     taken = 7 * 24  # each execution in a run of its own, on a day of its own
     saved = taken - 7 * 3 * 2  # three runs of both jobs stay
-    assert (runs["setting"], runs["elements"], runs["bytes"]) == ("all", taken, 1_000 * taken)
+    assert (runs["setting"], runs["elements"], runs["bytes"]) == (
+        "newest:1000",
+        taken,
+        1_000 * taken,
+    )
     assert runs["saved"] == {
         "HEADWATER_GRAPH_RUNS=newest:3": {"elements": saved, "bytes": 1_000 * saved},
         "HEADWATER_GRAPH_RUNS=none": {"elements": taken, "bytes": 1_000 * taken},
@@ -196,16 +199,11 @@ def test_a_graph_that_holds_documents_is_full_before_anything_was_counted(tmp_pa
         assert "the engine's heap is full now" in str(storage.forecast().warning)
 
 
-def test_the_checkpoint_and_the_logs_count_as_stored(asked: Asked, tmp_path: Path) -> None:
-    before = asked.storage.forecast().measured.disk_bytes
+def test_the_logs_are_shown_beside_what_is_stored(asked: Asked, tmp_path: Path) -> None:
     (tmp_path / "headwater.db-wal").write_bytes(b"x" * 5_000)
-    (tmp_path / "checkpoint-x.kryo").write_bytes(b"x" * 2_000_000)
-    (tmp_path / "checkpoint-y.new.kryo").write_bytes(b"x" * 3_000_000)  # it is being written
     found = asked.client.get("/storage").get_json()
-    assert (found["stored"]["checkpoint"], found["stored"]["log"]) == (2_000_000, 5_000)
-    assert asked.storage.forecast().measured.disk_bytes >= before + 2_000_000
+    assert found["stored"]["log"] == 5_000
     lines = [line.strip() for line in describe(found)]
-    assert "2.0 MB  checkpoint" in lines
     assert "5.0 kB  write-ahead logs" in lines
 
 

@@ -29,7 +29,7 @@ from graph_model.stores.protocols import CATALOGUE_KEY, FILLING
 from tests.e2e.small_client import running
 from tests.memory_graph import MemoryGraph
 from tests.projections import SmallHeadwater, project
-from tests.unit.graph_model.producers.commands.test_commands import DAY, START, daily
+from tests.unit.graph_model.producers.test_commands import DAY, START, daily
 from tests.unit.graph_model.retention.estates import in_one_run, tables
 from tests.waiting import eventually
 

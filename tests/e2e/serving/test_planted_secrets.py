@@ -178,7 +178,7 @@ def test_no_secret_is_in_the_backup(service: RunningHeadwater, tmp_path: Path) -
 
 
 def test_no_secret_is_in_the_files(service: RunningHeadwater) -> None:
-    """Catalogue, checkpoint and every other plain text there."""
+    """Catalogue and every other plain text there."""
     held = [path.read_bytes() for path in service.data.rglob("*") if path.is_file()]
     joined = b"\n".join(held).decode("utf-8", "replace")
     none_of(planted_secrets(), joined)

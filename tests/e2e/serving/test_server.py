@@ -148,7 +148,7 @@ def test_a_job_is_drawn_and_is_still_there_after_a_restart(tmp_path: Path) -> No
         assert server.stop(signal.SIGINT) == 0
         _, stopping, after = server.said().partition("Stopping …\n")
         assert stopping
-        assert after.endswith("Stopped.\n")  # after the message of the engine's checkpoint
+        assert after.endswith("Stopped.\n")
         eventually(lambda: not alive(engine))
     with serving(tmp_path) as server:
         server.ready()

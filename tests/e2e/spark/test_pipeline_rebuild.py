@@ -19,7 +19,7 @@ from api.console.backup_file import write_backup
 from api.console.journal import export_line
 from graph_model import naming
 from graph_model.projection.projector import Projector
-from graph_model.projection.runs.window import ALL, RunWindow
+from graph_model.projection.runs.window import NONE, RunWindow
 from graph_model.stores.catalogue import SqlCatalogue, SqlGenerations
 from graph_model.stores.database import open_database
 from graph_model.stores.digests import elements_digest
@@ -100,7 +100,7 @@ def known(tmp_path_factory: pytest.TempPathFactory) -> Known:
     journal, graph = Journal(database), MemoryGraph()
     generations = SqlGenerations(database, journal)
     service = SmallHeadwater(
-        journal, graph, generations, Projector(journal, graph, generations, runs=ALL)
+        journal, graph, generations, Projector(journal, graph, generations, runs=NONE)
     )
     for one in found.submissions:
         service.accept(one)
@@ -207,7 +207,7 @@ def test_overlapping_exports_and_small_files_come_to_the_same(known: Known) -> N
     )  # fmt: skip
     manifest = result.manifest()
     assert manifest.complete
-    elements = elements_under(RunWindow("newest", 1), known.submissions)
+    elements = elements_under(RunWindow(1), known.submissions)
     assert manifest.elements_digest == elements != known.elements
     assert manifest.graph_runs == "newest:1"
     assert manifest.edges["feeds"].files > 1
@@ -229,7 +229,7 @@ def test_a_destination_that_holds_something_is_refused(known: Known, from_backup
 
 def test_from_a_postgresql_journal_to_a_service_that_goes_on_from_there(known: Known) -> None:
     """JDBC in; the rows back into the same database, in force; a service with the loaded graph."""
-    window = RunWindow("days", 2)
+    window = RunWindow(1)
     elements = elements_under(window, known.submissions)
     driver = fetch(os.environ, jars=locked(_JARS.read_text("utf-8")))
     with postgresql(fsync="off", full_page_writes="off") as server:

@@ -16,11 +16,11 @@ import yaml
 
 from api.settings import ROWS
 from graph_model.stores.gremlin.engine import jars
-from graph_model.stores.gremlin.engine.server import graph_properties, server_settings
+from graph_model.stores.gremlin.engine.server import server_settings
 from graph_model.stores.gremlin.graph import open_graph
 from tests.conftest import needs_java
 from tests.contract.facts_to_write import everything, plan, whole
-from tests.contract.gremlin_server import serving
+from tests.contract.gremlin_server import graph_properties, serving
 from tests.ports import reserved_port
 
 FOLDER = Path(__file__).resolve().parents[3] / "deploy" / "compose"

@@ -15,7 +15,7 @@ from graph_model.errors import GraphRejected
 from graph_model.facts import ExecutionRow, Row, Vertex
 from graph_model.producers.commands import Cutoff, Forget, Prune
 from graph_model.producers.registry import PRODUCERS
-from graph_model.projection.runs.window import ALL
+from graph_model.projection.runs.window import NONE
 from graph_model.stores.digests import element_hash
 from graph_model.stores.documents import DocumentState, Submission
 from graph_model.stores.journal.archive import dump
@@ -37,7 +37,7 @@ from pipeline.output.records import (
 )
 from pipeline.translating import ORDER, RANK, PartitionTranslation, problems_of, sum_counts
 from tests.projections import SmallHeadwater, budget, small_headwater
-from tests.unit.graph_model.producers.commands.test_commands import command
+from tests.unit.graph_model.producers.test_commands import command
 from tests.unit.graph_model.projection.projector.test_projector import (
     ALL_CAPTURED,
     TROUBLE,
@@ -82,7 +82,7 @@ def poison() -> list[Submission]:
 
 def journal_lines(submissions: Iterable[Submission]) -> tuple[SmallHeadwater, list[str]]:
     """A journal that holds these, nothing of them projected, and its backup."""
-    headwater = small_headwater(ALL)
+    headwater = small_headwater(NONE)
     for one in submissions:
         headwater.accept(one)
     lines = [line.decode() for line in dump(headwater.journal._engine, 1, lambda *_: None)]
@@ -128,7 +128,7 @@ def check_equal(submissions: Sequence[Submission], batch_size: int = 5_000) -> l
 
 def test_a_doubtful_time_counts_from_the_first_receipt_as_in_the_service() -> None:
     """Also where an overlapping export has the document with a later receipt."""
-    headwater = small_headwater(ALL)
+    headwater = small_headwater(NONE)
     for number, one in enumerate([plan(a_plan()), event(an_event(YEAR_9999)), *runs(2)]):
         headwater.accept(one, received_at=START + number)
     headwater.project()

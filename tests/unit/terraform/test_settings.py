@@ -24,7 +24,7 @@ PLACES = {
     "${module.graph.url}": "wss://graph.example.org:8182/gremlin",
     "${tostring(var.bodies_above)}": "256",
     "${var.keep}": "runs=100,days=400",
-    "${var.graph_runs}": "",
+    "${var.graph_runs}": "newest:3",
 }
 
 

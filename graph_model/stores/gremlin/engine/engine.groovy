@@ -12,8 +12,8 @@
 //     HTTP: a request in an address needs no Origin, and without an answer it would wait for ever;
 //   * a second port, if configured, serves the same graph for reads alone, each within bounds;
 //   * the owner learns from the ready file that this JVM, and no other program, holds the port;
-//   * upserts by id and the memory of threads are made cheap, each in a place that TinkerPop leaves
-//     to providers: a strategy of the traversal source, the executor of the server.
+//   * upserts by id are made cheap in a place that TinkerPop leaves to providers: a strategy of the
+//     traversal source. The graph is Headwater's own (graph.groovy).
 
 import groovy.transform.CompileStatic
 import io.netty.buffer.ByteBuf
@@ -29,13 +29,7 @@ import java.lang.management.MemoryUsage
 import java.nio.charset.StandardCharsets
 import java.nio.file.Files
 import java.nio.file.Path
-import java.util.concurrent.ArrayBlockingQueue
-import java.util.concurrent.ConcurrentHashMap
 import java.util.concurrent.ExecutionException
-import java.util.concurrent.ThreadFactory
-import java.util.concurrent.ThreadPoolExecutor
-import java.util.concurrent.TimeUnit
-import java.util.concurrent.atomic.AtomicInteger
 import org.apache.tinkerpop.gremlin.jsr223.GremlinLangScriptEngine
 import org.apache.tinkerpop.gremlin.jsr223.GremlinLangScriptEngineFactory
 import org.apache.tinkerpop.gremlin.jsr223.GremlinScriptEngineFactory
@@ -72,7 +66,6 @@ import org.apache.tinkerpop.gremlin.structure.Edge
 import org.apache.tinkerpop.gremlin.structure.Graph
 import org.apache.tinkerpop.gremlin.structure.T
 import org.apache.tinkerpop.gremlin.structure.Vertex
-import org.apache.tinkerpop.gremlin.tinkergraph.structure.AbstractTinkerGraph
 import org.apache.tinkerpop.gremlin.util.iterator.IteratorUtils
 import org.apache.tinkerpop.gremlin.util.message.RequestMessage
 import org.apache.tinkerpop.gremlin.util.message.ResponseMessage
@@ -167,19 +160,13 @@ class HandshakeGuard extends ByteToMessageDecoder {
     }
 }
 
-/** Keeps io() inside one folder: a traversal reads and writes checkpoints, not the owner's files. */
-class FilesStayInside extends AbstractTraversalStrategy<TraversalStrategy.VerificationStrategy>
+/** Refuses io(), which would read and write the files of the owner. */
+class NoFiles extends AbstractTraversalStrategy<TraversalStrategy.VerificationStrategy>
         implements TraversalStrategy.VerificationStrategy {
-    final Path folder
-
-    FilesStayInside(Path folder) { this.folder = folder }
-
     @Override
     void apply(Traversal.Admin<?, ?> traversal) {
-        TraversalHelper.getStepsOfAssignableClass(IoStep, traversal).each { step ->
-            if (!Path.of(step.file).toAbsolutePath().normalize().startsWith(folder)) {
-                throw new VerificationException("io() stays inside ${folder}", traversal)
-            }
+        if (TraversalHelper.hasStepOfAssignableClass(IoStep, traversal)) {
+            throw new VerificationException('io() is not for this engine', traversal)
         }
     }
 }
@@ -215,10 +202,13 @@ class ReadBounds extends AbstractTraversalStrategy<TraversalStrategy.Finalizatio
     static final MemoryPoolMXBean OLD = ManagementFactory.memoryPoolMXBeans.find { it.name == 'PS Old Gen' }
     static final com.sun.management.ThreadMXBean THREADS =
             (com.sun.management.ThreadMXBean) ManagementFactory.threadMXBean
+    private static final ThreadLocal<RequestUse> USE = ThreadLocal.<RequestUse> withInitial { new RequestUse() }
     private static long collected = System.nanoTime()
 
+    /** A request's root traversal gets its strategies first, on the thread that runs it. */
     @Override
     void apply(Traversal.Admin<?, ?> traversal) {
+        if (traversal.root) USE.set(new RequestUse())
         for (Step step : new ArrayList<Step>(traversal.steps)) {
             if (step instanceof FlatMapStep || step instanceof GraphStep) {
                 TraversalHelper.insertAfterStep(new BoundStep(traversal, false), step, traversal)
@@ -231,25 +221,26 @@ class ReadBounds extends AbstractTraversalStrategy<TraversalStrategy.Finalizatio
     }
 
     static void fold(long number) {
-        ShortLivedThreads.Worker worker = (ShortLivedThreads.Worker) Thread.currentThread()
-        worker.folded += number
-        if (worker.folded > MOST_FOLDED || number > MOST_FOLDED) {
+        RequestUse use = USE.get()
+        use.folded += number
+        if (use.folded > MOST_FOLDED || number > MOST_FOLDED) {
             throw new IllegalStateException("the read port folds at most ${MOST_FOLDED} traversers: ask for less")
         }
     }
 
     static void look() {
-        ShortLivedThreads.Worker worker = (ShortLivedThreads.Worker) Thread.currentThread()
-        if (++worker.passed % LOOK_EVERY != 0) return
-        if (System.nanoTime() - worker.began > LONGEST_NANOSECONDS) {
+        RequestUse use = USE.get()
+        if (++use.passed % LOOK_EVERY != 0) return
+        if (System.nanoTime() - use.began > LONGEST_NANOSECONDS) {
             throw new IllegalStateException('the read port ends a traversal after 30 seconds: ask for less')
         }
-        long allocated = THREADS.getThreadAllocatedBytes(worker.id)
-        if (worker.passed == LOOK_EVERY) worker.allocated = allocated
-        if (allocated - worker.allocated > MUCH * OLD.usage.max && isFull()) {
+        if (allocated() - use.allocated > MUCH * OLD.usage.max && isFull()) {
             throw new IllegalStateException('the traversal fills the memory of the engine: ask for less at a time')
         }
     }
+
+    /** The bytes that this thread has asked for since it began. */
+    static long allocated() { THREADS.getThreadAllocatedBytes(Thread.currentThread().id) }
 
     /** Whether what is alive fills the old part of the heap. What was not collected lately may be garbage. */
     private static synchronized boolean isFull() {
@@ -261,6 +252,15 @@ class ReadBounds extends AbstractTraversalStrategy<TraversalStrategy.Finalizatio
         }
         OLD.collectionUsage.used >= FULL * used.max
     }
+}
+
+/** What one request to the read port has used so far. */
+@CompileStatic
+class RequestUse {
+    final long began = System.nanoTime()
+    final long allocated = ReadBounds.allocated()
+    long passed // traversers
+    long folded
 }
 
 /** Lets every traverser pass, within the bounds. */
@@ -283,7 +283,7 @@ class BoundStep extends FilterStep<Object> {
 
 /**
  * Strategies that stay whatever a request says; withoutStrategies() removes any other. No request may bring a
- * graph computer: TinkerTransactionGraph lets one begin, and answers nothing afterwards.
+ * graph computer.
  */
 class LastingStrategies extends DefaultTraversalStrategies {
     private final Set<Class> lasting
@@ -313,17 +313,12 @@ class LastingStrategies extends DefaultTraversalStrategies {
 /** A row that a batched upsert unfolds: {search: {T.id: id}, create: {T.label: label, key: value, ...}}. */
 @CompileStatic
 class UpsertRow {
-    static final int MOST_WORDS = 1000
-    static final ConcurrentHashMap<Object, Object> WORDS = new ConcurrentHashMap<>()
-
     final Object id
     final Map<Object, Object> created
-    final Object[] keyValues
 
-    private UpsertRow(Object id, Map<Object, Object> created, Object[] keyValues) {
+    private UpsertRow(Object id, Map<Object, Object> created) {
         this.id = id
         this.created = created
-        this.keyValues = keyValues
     }
 
     /** Null for any other row: TinkerPop's own step handles it. */
@@ -332,41 +327,30 @@ class UpsertRow {
         Object searched = ((Map) row).get(search), created = ((Map) row).get(create)
         if (!(searched instanceof Map) || !(created instanceof Map) || ((Map) searched).size() != 1) return null
         Object id = ((Map) searched).get(T.id)
-        Object[] keyValues = id == null ? null : flattened(id, (Map<Object, Object>) created)
-        keyValues == null ? null : new UpsertRow(id, (Map<Object, Object>) created, keyValues)
+        id == null ? null : new UpsertRow(id, (Map<Object, Object>) created)
     }
 
-    /** One shared text for all equal labels and names of properties, of which there are a few dozen. */
-    static Object word(Object read) {
-        Object known = WORDS.get(read)
-        if (known != null) return known
-        if (WORDS.size() < MOST_WORDS) WORDS.put(read, read)
-        read
+    /** Null where it has none, or one that is no text. */
+    String getLabel() {
+        Object label = created.get(T.label)
+        label instanceof String ? (String) label : null
     }
 
-    /** [T.id, id, key, value, ...] as addVertex() and addEdge() take them: plain values under names. */
-    private static Object[] flattened(Object id, Map<Object, Object> created) {
-        List<Object> flat = new ArrayList<>(2 * created.size() + 2)
-        flat.add(T.id)
-        flat.add(id)
+    /** Names and values, one after the other; null where one of them is no plain value under a name. */
+    Object[] pairs(SharedTexts texts) {
+        List<Object> flat = new ArrayList<>(2 * created.size())
         for (Map.Entry<Object, Object> entry : created.entrySet()) {
             Object key = entry.key, value = entry.value
-            if (key instanceof Direction) continue
-            if (!(key instanceof String || key == T.label && value instanceof String)) return null
-            if (value == null || value instanceof Traversal) return null
-            flat.add(key instanceof String ? word(key) : key)
-            flat.add(key instanceof String ? value : word(value))
+            if (key instanceof Direction || T.label.is(key)) continue
+            if (!(key instanceof String) || value == null || value instanceof Traversal) return null
+            flat.add(texts.shared(key))
+            flat.add(texts.shared(value))
         }
         flat.toArray()
     }
 }
 
-/**
- * mergeV() of an UpsertRow.
- *
- * Reads the graph's own table: vertices(id) answers with an iterator that tells its end by an exception, with a
- * stack of sixty frames. Both are the same read of the transaction.
- */
+/** mergeV() of an UpsertRow, without a traversal for its id. */
 @CompileStatic
 class UpsertVertexStep extends MergeVertexStep {
     final String search
@@ -382,14 +366,16 @@ class UpsertVertexStep extends MergeVertexStep {
     protected Iterator flatMap(Traverser.Admin traverser) {
         UpsertRow row = UpsertRow.of(traverser.get(), search, create)
         if (row == null) return super.flatMap(traverser)
-        AbstractTinkerGraph tables = (AbstractTinkerGraph) graph
-        tables.tx().readWrite()
-        Vertex found = tables.vertex(row.id)
-        IteratorUtils.of(found == null ? tables.addVertex(row.keyValues) : found)
+        HeapGraph heap = (HeapGraph) graph
+        Vertex found = heap.vertex(row.id)
+        if (found != null) return IteratorUtils.of(found)
+        Object[] pairs = row.pairs(heap.texts)
+        if (row.label == null || pairs == null) return super.flatMap(traverser)
+        IteratorUtils.of((Vertex) heap.addVertex(row.id, row.label, pairs))
     }
 }
 
-/** mergeE() of an UpsertRow; looks things up as UpsertVertexStep does. */
+/** mergeE() of an UpsertRow, likewise. */
 @CompileStatic
 class UpsertEdgeStep extends MergeEdgeStep {
     final String search
@@ -405,15 +391,14 @@ class UpsertEdgeStep extends MergeEdgeStep {
     protected Iterator flatMap(Traverser.Admin traverser) {
         UpsertRow row = UpsertRow.of(traverser.get(), search, create)
         if (row == null) return super.flatMap(traverser)
-        AbstractTinkerGraph tables = (AbstractTinkerGraph) graph
-        tables.tx().readWrite()
-        Edge found = tables.edge(row.id)
+        HeapGraph heap = (HeapGraph) graph
+        Edge found = heap.edge(row.id)
         if (found != null) return IteratorUtils.of(found)
         Object out = row.created.get(Direction.OUT), into = row.created.get(Direction.IN)
-        Vertex from = out == null ? null : tables.vertex(out), to = into == null ? null : tables.vertex(into)
-        Object label = row.created.get(T.label)
-        if (from == null || to == null || label == null) return super.flatMap(traverser) // it names the missing part
-        IteratorUtils.of(from.addEdge((String) UpsertRow.word(label), to, row.keyValues))
+        Object[] pairs = row.pairs(heap.texts)
+        boolean whole = out != null && into != null && heap.vertex(out) != null && heap.vertex(into) != null
+        if (!whole || row.label == null || pairs == null) return super.flatMap(traverser) // it names the missing part
+        IteratorUtils.of((Edge) heap.addEdge(row.id, row.label, out, into, pairs))
     }
 }
 
@@ -452,59 +437,6 @@ class UpsertsLookUpIds extends AbstractTraversalStrategy<TraversalStrategy.Provi
                 (((MergeEdgeStep) step).outVTraversal != null || ((MergeEdgeStep) step).inVTraversal != null)
         !ends && !step.start && step.onMatchTraversal == null && step.callbackRegistry == null &&
                 !step.usingPartitionStrategy && (step.class == MergeVertexStep || step.class == MergeEdgeStep)
-    }
-}
-
-/**
- * The threads that answer requests; a thread that has worked for a while ends, and another takes its place.
- *
- * TinkerTransactionGraph keeps up to four thread-local values for each element that a thread has ever touched,
- * and never removes three of them: they take memory, and each look-up searches an ever longer table.
- */
-@CompileStatic
-class ShortLivedThreads extends ThreadPoolExecutor {
-    static final long LIFE_NANOSECONDS = 20_000_000L // of work; a new thread costs about a hundredth of it
-    static final RuntimeException SPENT = new RuntimeException('this thread has worked enough')
-
-    static class Worker extends Thread {
-        long began
-        long worked
-        long passed // traversers of this request, see ReadBounds
-        long allocated // bytes until its first look
-        long folded
-
-        Worker(Runnable work, String name) {
-            super(work, name)
-            uncaughtExceptionHandler = { Thread thread, Throwable failure ->
-                if (!failure.is(SPENT)) failure.printStackTrace()
-            } as Thread.UncaughtExceptionHandler
-        }
-    }
-
-    static class Workers implements ThreadFactory {
-        final AtomicInteger made = new AtomicInteger()
-
-        @Override
-        Thread newThread(Runnable work) { new Worker(work, "graph-${made.incrementAndGet()}") }
-    }
-
-    ShortLivedThreads(int threads, int waiting) {
-        super(threads, threads, 0L, TimeUnit.SECONDS, new ArrayBlockingQueue<Runnable>(waiting), new Workers())
-    }
-
-    @Override
-    protected void beforeExecute(Thread thread, Runnable request) {
-        ((Worker) thread).began = System.nanoTime()
-        ((Worker) thread).passed = 0
-        ((Worker) thread).folded = 0
-    }
-
-    /** An error thrown here ends the thread, and the executor makes another. */
-    @Override
-    protected void afterExecute(Runnable request, Throwable failure) {
-        Worker worker = (Worker) Thread.currentThread()
-        worker.worked += System.nanoTime() - worker.began
-        if (worker.worked > LIFE_NANOSECONDS) throw SPENT
     }
 }
 
@@ -616,8 +548,8 @@ void speakGremlinOnly(GremlinScriptEngineManager manager) {
 
 /** A server that is not started yet; it leaves `spare` threads to another one. */
 GremlinServer made(Settings settings, int spare) {
-    int threads = Math.max(1, Runtime.runtime.availableProcessors() - spare)
-    new GremlinServer(settings, new ShortLivedThreads(threads, settings.maxWorkQueueSize))
+    settings.gremlinPool = Math.max(1, Runtime.runtime.availableProcessors() - spare)
+    new GremlinServer(settings)
 }
 
 /** Lets the server answer for `graph` under the name g, with `lasting` strategies. */
@@ -640,9 +572,8 @@ try {
     FullHeapGuard.watch()
     Path ready = Path.of(args[1]).toAbsolutePath().normalize()
     GremlinServer server = made(Settings.read(args[0]), 0)
-    Graph graph = server.serverGremlinExecutor.graphManager.getGraph('graph')
-    if (graph == null) throw new IllegalStateException('the graph cannot be opened, see above')
-    serve(server, graph, new FilesStayInside(ready.parent), new UpsertsLookUpIds())
+    Graph graph = new HeapGraph()
+    serve(server, graph, new NoFiles(), new UpsertsLookUpIds())
     if (args.length > 3) serve(made(Settings.read(args[3]), 1), graph, new OnlyReads(), new ReadBounds())
     Files.createFile(ready)
 } catch (Throwable failure) {

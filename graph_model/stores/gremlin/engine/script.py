@@ -25,6 +25,7 @@ from graph_model.stores.gremlin.engine import jars
 
 SCRIPT: Final = Path(__file__).with_name("engine.groovy")
 """Its main class has the name of the file."""
+SOURCES: Final = (SCRIPT, SCRIPT.with_name("graph.groovy"))
 
 _COMPILER: Final = "org.codehaus.groovy.tools.FileSystemCompiler"
 _COMPILE_SECONDS: Final = 120.0
@@ -56,7 +57,8 @@ def find_classes(java: str, archives: Sequence[Path], folders: Sequence[Path]) -
 
 def _key() -> str:
     digest = hashlib.sha256(jars.LOCK.read_bytes())
-    digest.update(SCRIPT.read_bytes())
+    for source in SOURCES:
+        digest.update(source.read_bytes())
     return digest.hexdigest()[:32]
 
 
@@ -73,7 +75,7 @@ def _compile(java: str, archives: Sequence[Path], place: Path) -> None:
     try:
         path = os.pathsep.join(map(str, archives))
         subprocess.run(  # noqa: S603 (java as this machine names it)
-            [java, "-cp", path, _COMPILER, "-d", str(draft), str(SCRIPT)],
+            [java, "-cp", path, _COMPILER, "-d", str(draft), *map(str, SOURCES)],
             stdin=subprocess.DEVNULL,
             capture_output=True,
             timeout=_COMPILE_SECONDS,

@@ -1,15 +1,13 @@
 """The embedded engine: one Gremlin Server in its own JVM, which this process starts and stops.
 
-It holds TinkerTransactionGraph in memory, listens on the loopback interface, and ends with this
-process, however that ends. The next start loads a checkpoint, and the projector adds the rest from
-the journal.
+It holds its graph in memory (graph.groovy), listens on the loopback interface, and ends with this
+process, however that ends. ``forgetful`` fills it again.
 
     with EmbeddedServer(folder, environment=os.environ) as server:
         graph = open_graph(server.url)
 
-Its folder holds ``engine.yaml``, ``graph.properties``, ``engine.log`` and ``engine.ready``; io()
-(checkpoints) reads and writes in no other folder. With ``read_port`` a second port serves the same
-graph and allows only reads (``read.yaml``).
+Its folder holds ``engine.yaml``, ``engine.log`` and ``engine.ready``. With ``read_port`` a second
+port serves the same graph and allows only reads (``read.yaml``).
 """
 
 from __future__ import annotations
@@ -181,11 +179,9 @@ class EmbeddedServer:
             raise self._not_writable(failure) from failure
 
     def _prepare(self) -> None:
-        properties = self.folder / "graph.properties"
         try:
             self._ready_file.unlink(missing_ok=True)
-            properties.write_text(graph_properties(), "utf-8")
-            settings = server_settings(_HOST, self.port, properties, _GUARDED)
+            settings = server_settings(_HOST, self.port, None, _GUARDED)
             self._settings_file.write_text(settings, "utf-8")
             if self.read_port is not None:
                 settings = server_settings(_HOST, self.read_port, None, _GUARDED)
@@ -318,12 +314,6 @@ def java_command(
         "-XX:CompileThresholdScaling=3",
         "-XX:FreqInlineSize=150",
         "-XX:InlineSmallCode=1500",
-        # Each element has four thread-local values: inlining their methods into every caller was a
-        # quarter of the second compiler's work.
-        "-XX:CompileCommand=quiet",
-        "-XX:CompileCommand=dontinline,java.lang.ThreadLocal::get",
-        "-XX:CompileCommand=dontinline,java.lang.ThreadLocal::set",
-        "-XX:CompileCommand=dontinline,java.lang.ThreadLocal::setInitialValue",
         # A full heap must end the engine, not leave a half-dead server. With this collector
         # FullHeapGuard in the script notices it, mostly before the collector's own limit does.
         "-XX:+UseParallelGC",
@@ -333,8 +323,6 @@ def java_command(
         # The JVM looks up a cast in the script anew until it was made this often (default 10,000).
         "-Dgroovy.indy.optimize.threshold=100",
         "-XX:MaxTenuringThreshold=1",  # the graph stays: do not copy it among the new objects again
-        # checkpoints in Kryo look into AtomicLong, which Java 17 forbids by default
-        "--add-opens=java.base/java.util.concurrent.atomic=ALL-UNNAMED",
         "-Dfile.encoding=UTF-8",
         "-Dorg.slf4j.simpleLogger.defaultLogLevel=error",
         # This logger says why a graph cannot be opened.
@@ -346,20 +334,6 @@ def java_command(
         script.SCRIPT.stem,
         *arguments,
     ]
-
-
-def graph_properties() -> str:
-    """The settings of TinkerTransactionGraph: with Headwater's own ids, and without any index.
-
-    A vertex index without an edge index makes every rollback fail in TinkerPop 3.7, and ids are
-    found without one.
-    """
-    manager = "gremlin.tinkergraph.{}IdManager=ANY\n"
-    return (
-        "gremlin.graph="
-        "org.apache.tinkerpop.gremlin.tinkergraph.structure.TinkerTransactionGraph\n"
-        + "".join(manager.format(kind) for kind in ("vertex", "edge", "vertexProperty"))
-    )
 
 
 def server_settings(

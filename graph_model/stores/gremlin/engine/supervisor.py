@@ -22,11 +22,12 @@ from graph_model.stores.gremlin.engine.overflows import Overflows
 
 URL_SETTING: Final = "HEADWATER_GREMLIN_URL"
 
-BYTES_PER_ELEMENT: Final = 1_020
-"""Heap that a vertex or an edge takes, measured by bench/engine_memory.py (docs/graph.md)."""
-USABLE_HEAP: Final = 0.38
-"""The share of the heap that the graph may fill: the JVM keeps a fifth for new objects, and
-counting or saving the graph needs room too."""
+BYTES_PER_ELEMENT: Final = 400
+"""More heap than a vertex or an edge takes: bench/engine_memory.py measures 240 to 295, and texts
+may be longer (docs/graph.md)."""
+USABLE_HEAP: Final = 0.6
+"""The share of the heap that the graph may fill: the JVM keeps a fifth for new objects, and large
+answers need room too."""
 NEARLY_FULL: Final = 0.8
 
 OUT_OF_MEMORY: Final = 3

@@ -8,12 +8,12 @@ from pathlib import Path
 import pytest
 
 from api.service.readiness import ask
-from api.service.storage import StorageUse
+from api.service.storage import MEASURES_KEY, StorageUse
 from api.serving import doctor
 from api.serving.server import ENGINE_FOLDER
 from api.serving.storage import open_storage
 from api.settings import read_settings
-from graph_model.stores.gremlin.engine.checkpoints import MARK_KEY, Mark, write_mark
+from graph_model.retention.forecast import Measure, write_measures
 from graph_model.stores.gremlin.engine.kills import Kill, note_kill
 from graph_model.stores.gremlin.engine.overflows import Overflows
 from graph_model.stores.gremlin.engine.supervisor import Memory
@@ -21,21 +21,21 @@ from graph_model.stores.journal import Journal
 from tests.e2e.producer_service import headwater
 
 
-def after_a_checkpoint(folder: Path, vertices: int, edges: int) -> None:
+def after_a_measure(folder: Path, elements: int) -> None:
     database = open_storage(read_settings({"HEADWATER_DATA": str(folder)}), make=True)
-    mark = Mark("checkpoint-x.kryo", "e", 1, vertices, edges, 1, "")
-    Journal(database).set_meta(MARK_KEY, write_mark(mark))
+    measures = write_measures([Measure(1, 1, 1, 1, elements)])
+    Journal(database).set_meta(MEASURES_KEY, measures)
     database.dispose()
 
 
 @pytest.mark.parametrize(
     ("elements", "right", "words"),
-    [(1_000, True, "1,000 elements fill"), (390_000, False, "HEADWATER_GREMLIN_HEAP (now 1024)")],
+    [(1_000, True, "1,000 elements fill"), (1_500_000, False, "HEADWATER_GREMLIN_HEAP (now 1024)")],
 )
-def test_the_doctor_holds_the_last_checkpoint_against_the_heap(
+def test_the_doctor_holds_the_last_measure_against_the_heap(
     tmp_path: Path, elements: int, right: bool, words: str
 ) -> None:
-    after_a_checkpoint(tmp_path, elements // 4, elements - elements // 4)
+    after_a_measure(tmp_path, elements)
     settings = read_settings({"HEADWATER_DATA": str(tmp_path), "HEADWATER_GREMLIN_HEAP": "1024"})
     (finding,) = doctor._memory(settings, None)
     assert finding.right is right
@@ -50,7 +50,7 @@ def test_the_doctor_says_when_the_heap_is_larger_than_the_machine(tmp_path: Path
 
 
 def test_the_doctor_counts_on_the_capacity_that_an_overflow_has_lowered(tmp_path: Path) -> None:
-    after_a_checkpoint(tmp_path, 100_000, 200_000)
+    after_a_measure(tmp_path, 1_100_000)
     settings = read_settings({"HEADWATER_DATA": str(tmp_path), "HEADWATER_GREMLIN_HEAP": "1024"})
     assert doctor._memory(settings, None)[0].right
     (tmp_path / ENGINE_FOLDER).mkdir()
@@ -81,7 +81,7 @@ def test_the_doctor_is_silent_about_a_server_of_ones_own(tmp_path: Path) -> None
 def test_readiness_tells_how_full_the_engine_is() -> None:
     with headwater() as running:
         running.projector.state = "ready"
-        service = replace(running.service, engine_memory=lambda: Memory(390_000, 1024))
+        service = replace(running.service, engine_memory=lambda: Memory(1_500_000, 1024))
         readiness = ask(service)
         assert "HEADWATER_GREMLIN_HEAP" in readiness.checks["memory"]
         assert readiness.status == "ready", "nearly full is no reason to take it out of service"

@@ -43,7 +43,7 @@ def storage(folder: Path) -> Finding:
 
 def test_a_heap_that_is_soon_full_is_a_finding_with_its_remedy(tmp_path: Path) -> None:
     day = Measure(0, 1, 1_000, 1_000, 0)
-    keep(tmp_path, day, Measure(DAY_MS, 2, 1_000, 1_000, 300_000))
+    keep(tmp_path, day, Measure(DAY_MS, 2, 1_000, 1_000, 1_200_000))
     finding = storage(tmp_path)
     assert not finding.right
     assert "the engine's heap is full in 0." in finding.text
@@ -51,7 +51,7 @@ def test_a_heap_that_is_soon_full_is_a_finding_with_its_remedy(tmp_path: Path) -
 
 
 def test_a_heap_that_is_over_full_and_stands_still_is_a_finding(tmp_path: Path) -> None:
-    keep(tmp_path, Measure(DAY_MS, 2, 1_000, 1_000, 500_000))
+    keep(tmp_path, Measure(DAY_MS, 2, 1_000, 1_000, 1_700_000))
     finding = storage(tmp_path)
     assert not finding.right
     assert "the engine's heap is full now" in finding.text
@@ -67,7 +67,7 @@ def test_a_graph_that_holds_documents_is_a_full_heap(tmp_path: Path) -> None:
 
 
 def test_the_heap_is_full_earlier_where_an_overflow_has_lowered_it(tmp_path: Path) -> None:
-    keep(tmp_path, Measure(DAY_MS, 2, 1_000, 1_000, 350_000))
+    keep(tmp_path, Measure(DAY_MS, 2, 1_000, 1_000, 1_400_000))
     assert storage(tmp_path).right
     (tmp_path / ENGINE_FOLDER).mkdir()
     Overflows(1024, tmp_path / ENGINE_FOLDER).add()
@@ -139,7 +139,7 @@ def test_looking_makes_no_table_and_records_no_version(tmp_path: Path) -> None:
     with closing(sqlite3.connect(tmp_path / DATABASE_FILE)) as database:
         database.execute("CREATE TABLE another (name TEXT)")
         assert "not measured yet" in storage(tmp_path).text
-        assert doctor._elements_saved(settings) == 0
+        assert doctor._elements_measured(settings) == 0
         tables = database.execute("SELECT name FROM sqlite_master WHERE type = 'table'").fetchall()
     assert tables == [("another",)]
 

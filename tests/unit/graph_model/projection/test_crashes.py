@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 import json
-import pickle
-import tempfile
 from collections.abc import Callable, Collection, Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from itertools import chain
-from pathlib import Path
 from typing import Any, Final
 
 import pytest
@@ -32,9 +29,9 @@ from graph_model.producers.commands import (
     write_value,
 )
 from graph_model.projection.projector import EPOCH_KEY, Projector
-from graph_model.projection.runs.window import ALL, EMBEDDED, NONE, REMOTE, RunWindow
+from graph_model.projection.runs.window import DEFAULT, NONE, RunWindow
 from graph_model.stores.documents import DocumentState, Submission
-from graph_model.stores.gremlin.engine.checkpoints import EngineCheckpoints
+from graph_model.stores.gremlin.engine.forgetful import ForgetfulGraph
 from tests.memory_graph import MemoryGraph
 from tests.projections import budget, lineage_event, small_headwater
 from tests.unit.graph_model.producers.openlineage import test_projection as openlineage
@@ -262,22 +259,6 @@ class FragileGenerations:
         return getattr(self._inner, name)
 
 
-class SavedMemoryGraph:
-    """The part of a graph that a checkpoint uses."""
-
-    def __init__(self, graph: MemoryGraph) -> None:
-        self._graph = graph
-        self.count, self.clear, self.remove = graph.count, graph.clear, graph.remove
-
-    def save(self, path: Path) -> None:
-        path.write_bytes(pickle.dumps(list(self._graph.scan())))
-
-    def load(self, path: Path) -> None:
-        found = pickle.loads(path.read_bytes())
-        self._graph.write(Facts(vertices=tuple(e for e in found if not hasattr(e, "in_id"))))
-        self._graph.write(Facts(edges=tuple(e for e in found if hasattr(e, "in_id"))))
-
-
 @dataclass(frozen=True)
 class Meeting:
     """Documents come, and a round meets ``wrong`` at one of its steps, which ends it."""
@@ -288,11 +269,11 @@ class Meeting:
 
 
 #: ``killed``: the process. ``emptied``: the engine. ``both``. ``away``: the engine answers again
-#: soon. ``saved``: nothing goes wrong, and a checkpoint is taken. ``anew``, ``replayed``: somebody
+#: soon. ``paused``: nothing goes wrong, and the rest comes later. ``anew``, ``replayed``: somebody
 #: asks for a rebuild, or for projected documents to be projected again, and the process is killed.
-#: ``stopped``: the service stops in a round, with a checkpoint, and starts with an empty engine.
+#: ``stopped``: the service stops in a round, and starts with an empty engine.
 WRONG: Final = (
-    "nothing", "saved", "stopped", "away", "emptied", "killed", "both", "anew", "replayed"
+    "nothing", "paused", "stopped", "away", "emptied", "killed", "both", "anew", "replayed"
 )  # fmt: skip
 _KILLED: Final = {"killed", "both", "anew", "replayed"}
 
@@ -300,34 +281,35 @@ _KILLED: Final = {"killed", "both", "anew", "replayed"}
 class Deployment:
     """A small Headwater whose process and engine may end at any step and start again."""
 
-    def __init__(self, folder: Path, window: RunWindow = EMBEDDED) -> None:
+    def __init__(self, window: RunWindow = DEFAULT) -> None:
         self.headwater = small_headwater()
         self._window = window
         self.fault = Fault()
-        self._saved = SavedMemoryGraph(self.headwater.graph)
-        self._folder = folder
         self.start()
 
     def start(self) -> None:
         """A new process over the stores as they are."""
         stores = self.headwater
         stores.journal.kill_rebuilding_process()
+        self.graph = ForgetfulGraph(FragileGraph(stores.graph, self.fault), self._kept)  # type: ignore[arg-type]
         self.projector = Projector(
             FragileStore(stores.journal, self.fault, "conclude", "settle", "set_meta", "reopen"),  # type: ignore[arg-type]
-            FragileGraph(stores.graph, self.fault),  # type: ignore[arg-type]
+            self.graph,
             FragileGenerations(stores.generations, self.fault),  # type: ignore[arg-type]
-            checkpoints=EngineCheckpoints(self._folder, self._saved, stores.journal, every=1),
             runs=self._window,
         )
+
+    def _kept(self) -> list[Any]:
+        written = self.headwater.generations.written
+        return [FragileStore(one.elements, self.fault, "remove", "clear") for one in written]
 
     def meet(self, meeting: Meeting) -> None:
         if meeting.documents:
             self.headwater.accept(*meeting.documents)
         if meeting.wrong == "nothing":
             self.work()
-        elif meeting.wrong == "saved":
+        elif meeting.wrong == "paused":
             self.round()
-            self.projector._take_checkpoint()
         elif meeting.wrong == "stopped":
             self._stop(meeting.step)
         else:
@@ -371,36 +353,37 @@ class Deployment:
 
 
 def outcome_of(
-    meetings: Iterable[Meeting], batch: int = 2, of_command: int = 1, window: RunWindow = EMBEDDED
+    meetings: Iterable[Meeting], batch: int = 2, of_command: int = 1, window: RunWindow = DEFAULT
 ) -> tuple[object, object]:
     """All elements and rows, when a new process has done the rest of the work.
 
     A round takes up ``batch`` subjects, so that others wait while it works; a command gives way to
     them after each ``of_command`` of its own.
     """
-    with tempfile.TemporaryDirectory() as folder, pytest.MonkeyPatch.context() as patched:
+    with pytest.MonkeyPatch.context() as patched:
         patched.setattr("graph_model.projection.projector.rounds._PLANS_A_BATCH", batch)
         patched.setattr("graph_model.projection.projector.commands.SUBJECTS_AT_ONCE", of_command)
         patched.setattr("graph_model.projection.projector.commands.EVENTS_A_STEP", 1)
         patched.setattr("graph_model.projection.revision.EVENTS_A_STEP", 1)
-        deployment = Deployment(Path(folder), window)
+        deployment = Deployment(window)
         for meeting in meetings:
             deployment.meet(meeting)
         deployment.start()
         deployment.work()
         found = deployment.headwater.elements()
+        deployment.graph.restore()  # an engine that starts now has no others
+        assert deployment.headwater.elements() == found
         deployment.headwater.close()
     return found
 
 
-def fresh(documents: Iterable[Submission], window: RunWindow = EMBEDDED) -> tuple[object, object]:
+def fresh(documents: Iterable[Submission], window: RunWindow = DEFAULT) -> tuple[object, object]:
     """The same of a Headwater that has them all before it projects the first."""
-    with tempfile.TemporaryDirectory() as folder:
-        deployment = Deployment(Path(folder), window)
-        deployment.headwater.accept(*documents)
-        deployment.work()
-        found = deployment.headwater.elements()
-        deployment.headwater.close()
+    deployment = Deployment(window)
+    deployment.headwater.accept(*documents)
+    deployment.work()
+    found = deployment.headwater.elements()
+    deployment.headwater.close()
     return found
 
 
@@ -428,37 +411,17 @@ def test_a_crash_at_any_step_leaves_the_result_of_a_fresh_projection(
     assert outcome_of(meetings, of_command=of_command) == fresh(documents)
 
 
-_WINDOWS: Final = [ALL, NONE, RunWindow("newest", 1), EMBEDDED, RunWindow("days", 1), REMOTE]
+_WINDOWS: Final = [NONE, RunWindow(1), DEFAULT, RunWindow(1_000)]
 
 
 @given(histories(), st.sampled_from([1, 100]), st.sampled_from(_WINDOWS))
 @budget(25)
-def test_a_start_from_the_last_checkpoint_has_the_result_of_a_fresh_projection(
+def test_a_start_with_an_empty_engine_has_the_result_of_a_fresh_projection(
     meetings: list[Meeting], of_command: int, window: RunWindow
 ) -> None:
     documents = [one for meeting in meetings for one in meeting.documents]
     lost = [*meetings, Meeting((), "both", 1)]
     assert outcome_of(lost, of_command=of_command, window=window) == fresh(documents, window)
-
-
-def test_a_run_that_came_back_is_in_the_graph_after_a_start_from_the_checkpoint() -> None:
-    """The graph carries the newest run, which is pruned; an older one of another table returns."""
-    body = spline.a_plan(id="a4444444-2222-5333-8444-555555555555")
-    elsewhere = spline.writing_to("file:/data/elsewhere")
-    documents = [
-        spline.plan(elsewhere),
-        spline.event(spline.a_run(1_000, planId=elsewhere["id"])),
-        spline.plan(body),
-        spline.event(spline.a_run(2_000, planId=body["id"])),
-        command(Prune((Cutoff("default", "demo", "", "file:/data/out", 3_000),), drop_bodies=True)),
-    ]
-    meetings = [
-        Meeting(tuple(documents[:4]), "saved", 0),
-        Meeting((documents[4],), "nothing", 0),
-        Meeting((), "both", 1),
-    ]
-    window = RunWindow("newest", 1)
-    assert outcome_of(meetings, window=window) == fresh(documents, window)
 
 
 def _changes_no_rules(meetings: list[Meeting]) -> bool:
@@ -471,24 +434,23 @@ def _changes_no_rules(meetings: list[Meeting]) -> bool:
 def test_a_process_is_ready_only_when_the_answers_to_the_documents_before_its_start_are_complete(
     meetings: list[Meeting],
 ) -> None:
-    with tempfile.TemporaryDirectory() as folder:
-        deployment = Deployment(Path(folder))
-        for meeting in meetings:
-            deployment.meet(meeting)
-            deployment.start()
-            projector, journal = deployment.projector, deployment.headwater.journal
-            projector.work_until(lambda projector=projector: projector.state == "ready")
-            states = journal.states(range(1, journal.newest() + 1))
-            assert DocumentState.PENDING not in states.values()
-            elements, rows = deployment.headwater.elements()
-            deployment.work()
-            last_elements, last_rows = deployment.headwater.elements()
-            assert rows == last_rows
-            assert {one.id for one in last_elements} <= {one.id for one in elements}
-        deployment.headwater.close()
+    deployment = Deployment()
+    for meeting in meetings:
+        deployment.meet(meeting)
+        deployment.start()
+        projector, journal = deployment.projector, deployment.headwater.journal
+        projector.work_until(lambda projector=projector: projector.state == "ready")
+        states = journal.states(range(1, journal.newest() + 1))
+        assert DocumentState.PENDING not in states.values()
+        elements, rows = deployment.headwater.elements()
+        deployment.work()
+        last_elements, last_rows = deployment.headwater.elements()
+        assert rows == last_rows
+        assert {one.id for one in last_elements} <= {one.id for one in elements}
+    deployment.headwater.close()
 
 
-def test_a_checkpoint_taken_while_others_wait_does_not_bring_back_withdrawn_facts() -> None:
+def test_a_start_while_others_wait_does_not_bring_back_withdrawn_facts() -> None:
     """It holds a run's later event beside an older document that waits; then the run changes."""
 
     def run(minute: int, source: str) -> Submission:
@@ -501,7 +463,7 @@ def test_a_checkpoint_taken_while_others_wait_does_not_bring_back_withdrawn_fact
     older, waiting = run(1, "a"), TROUBLE[0]
     documents = [older, waiting, run(2, "b"), run(3, "c")]
     meetings = [
-        Meeting(tuple(documents[:3]), "saved", 0),
+        Meeting(tuple(documents[:3]), "paused", 0),
         Meeting((documents[3],), "nothing", 0),
         Meeting((), "both", 0),
     ]
@@ -584,12 +546,11 @@ def test_a_forget_command_removes_an_execution_whose_write_broke_off(
         assert outcome_of(meetings) == expected, step
 
 
-def test_a_start_after_a_rebuild_that_broke_off_goes_on_from_the_checkpoint(tmp_path: Path) -> None:
+def test_a_start_after_a_rebuild_that_broke_off_goes_on_with_the_former_answers() -> None:
     documents = [one for story in STORIES[:4] for one in story]
-    deployment = Deployment(tmp_path)
+    deployment = Deployment()
     deployment.headwater.accept(*documents)
     deployment.work()
-    deployment.projector._take_checkpoint()
     before = deployment.headwater.elements()
     deployment.projector.request_rebuild()
     assert deployment.projector.rebuild_step()
@@ -604,7 +565,7 @@ def test_a_start_after_a_rebuild_that_broke_off_goes_on_from_the_checkpoint(tmp_
     deployment.headwater.close()
 
 
-def test_a_stop_in_a_command_leaves_a_checkpoint_to_the_next_start(tmp_path: Path) -> None:
+def test_a_stop_in_a_command_leaves_the_rest_to_the_next_start() -> None:
     """The second of two subjects is left to the next start, which projects neither one anew."""
     documents = pruned("daily", 4, drop_bodies=False, later=1_700_000_000_000)
     others = pruned("weekly", 9, drop_bodies=False, later=1_700_000_000_000)
@@ -614,8 +575,8 @@ def test_a_stop_in_a_command_leaves_a_checkpoint_to_the_next_start(tmp_path: Pat
     )
     with pytest.MonkeyPatch.context() as patched:
         patched.setattr("graph_model.projection.projector.commands.SUBJECTS_AT_ONCE", 1)
-        deployment = Deployment(tmp_path)
-        deployment.meet(Meeting((*documents[:-1], *others[:-1]), "saved", 0))
+        deployment = Deployment()
+        deployment.meet(Meeting((*documents[:-1], *others[:-1]), "paused", 0))
         (position,) = deployment.headwater.accept(prune)
         deployment.meet(Meeting((), "stopped", 4))
         deployment.projector.prepare()
@@ -634,14 +595,11 @@ def test_a_late_event_of_a_pruned_plan_with_many_events_leaves_none_of_its_older
     assert outcome_of(meetings) == fresh([plan, later, prune, earlier])
 
 
-def test_a_start_while_other_rules_are_projected_goes_on_with_the_former_answers(
-    tmp_path: Path,
-) -> None:
+def test_a_start_while_other_rules_are_projected_goes_on_with_the_former_answers() -> None:
     documents = [one for story in STORIES[:4] for one in story]
-    deployment = Deployment(tmp_path)
+    deployment = Deployment()
     deployment.meet(Meeting(tuple(documents), "nothing", 0))
     deployment.projector.work_until(lambda: deployment.projector.state == "ready")
-    deployment.projector._take_checkpoint()
     before = deployment.headwater.elements()
     deployment.meet(Meeting(tuple(ruled()), "both", 8))
     deployment.projector.prepare()
@@ -655,30 +613,20 @@ def test_a_start_while_other_rules_are_projected_goes_on_with_the_former_answers
     assert found == fresh([*documents, *ruled()]) != before
 
 
-@pytest.mark.parametrize("later", [0, 1])
-def test_a_start_of_another_version_goes_on_with_the_checkpoint_that_a_stop_left(
-    tmp_path: Path, later: int
-) -> None:
-    """Not where documents came after it: another translator may contradict their rows."""
+def test_a_start_of_another_version_goes_on_with_the_answers_of_the_former() -> None:
     documents = [one for story in STORIES[:4] for one in story]
-    deployment = Deployment(tmp_path)
+    deployment = Deployment()
     deployment.meet(Meeting(tuple(documents), "nothing", 0))
     deployment.projector.work_until(lambda: deployment.projector.state == "ready")
-    journal = deployment.headwater.journal
-    journal.set_meta(EPOCH_KEY, "of an older translator")
     deployment.projector.stop()
-    others = forgotten_plan()[:1] * later
-    deployment.meet(Meeting(tuple(others), "nothing", 0))
+    journal = deployment.headwater.journal
     before = deployment.headwater.elements()
     journal.set_meta(EPOCH_KEY, "of an older translator")
     deployment.headwater.graph.clear()
     deployment.start()
     deployment.projector.prepare()
-    if later:
-        assert journal.summary().pending > len(others)
-    else:
-        assert journal.summary().pending == 0
-        assert deployment.headwater.elements() == before
+    assert journal.summary().pending == 0
+    assert deployment.headwater.elements() == before
     deployment.work()
     assert deployment.headwater.elements() == before
     deployment.headwater.close()

@@ -67,7 +67,7 @@ def rebuild(headwater: SmallHeadwater) -> None:
 
 
 def project_again(headwater: SmallHeadwater) -> None:
-    """As a start without a checkpoint does."""
+    """As a start with an empty graph and catalogue does."""
     headwater.graph.clear()
     headwater.catalogue.clear()
     headwater.journal.reopen(states=list(DocumentState))

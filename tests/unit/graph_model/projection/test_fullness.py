@@ -13,7 +13,7 @@ from graph_model.naming import DEFAULT_RULES, Rules
 from graph_model.producers.commands import Cutoff, Prune
 from graph_model.projection.fullness import HELD, Fullness
 from graph_model.projection.projector import Projector
-from graph_model.projection.runs.window import EMBEDDED, RunWindow
+from graph_model.projection.runs.window import DEFAULT, RunWindow
 from graph_model.stores.documents import DocumentState, Submission
 from tests.projections import SmallHeadwater, lineage_event, project, small_headwater
 from tests.unit.graph_model.projection.projector.test_commands import submitted
@@ -45,12 +45,12 @@ def pair(job: int) -> list[Submission]:
 class Bounded:
     """A Headwater whose graph holds ``capacity`` elements."""
 
-    def __init__(self, runs: RunWindow = EMBEDDED) -> None:
+    def __init__(self, runs: RunWindow = DEFAULT) -> None:
         self.headwater = small_headwater()
         self.capacity = 1_000_000
         self.start(runs)
 
-    def start(self, runs: RunWindow = EMBEDDED, rules: Rules = DEFAULT_RULES) -> None:
+    def start(self, runs: RunWindow = DEFAULT, rules: Rules = DEFAULT_RULES) -> None:
         """Another process takes over."""
         made = self.headwater
         made.projector = Projector(

@@ -18,11 +18,11 @@ from graph_model.producers.projections import Projection
 from graph_model.producers.registry import Producers
 from graph_model.producers.spline.producer import Spline, SplineTranslator
 from graph_model.projection.projector import EPOCH_KEY, Projector
-from graph_model.projection.runs.window import EMBEDDED, REMOTE, RunWindow
+from graph_model.projection.runs.window import DEFAULT, RunWindow
 from graph_model.stores.documents import DocumentState, StoredDocument, Submission
 from tests.projections import SmallHeadwater, lineage_event, project, small_headwater
-from tests.unit.graph_model.producers.commands.test_commands import command
 from tests.unit.graph_model.producers.openlineage.test_projection import run_event
+from tests.unit.graph_model.producers.test_commands import command
 from tests.unit.graph_model.projection.projector.test_projector import (
     a_plan,
     an_event,
@@ -101,7 +101,7 @@ def small_pieces(monkeypatch: pytest.MonkeyPatch) -> None:
     bound_pieces(monkeypatch, STEP, ROUND)
 
 
-def at_once(submissions: Iterable[Submission], runs: RunWindow = EMBEDDED) -> Elements:
+def at_once(submissions: Iterable[Submission], runs: RunWindow = DEFAULT) -> Elements:
     """All elements and rows where everything is projected in one piece."""
     with pytest.MonkeyPatch.context() as patched:
         bound_pieces(patched, 1_000_000, 1_000_000)
@@ -219,7 +219,7 @@ def test_events_that_a_prune_covers_hide_their_plan_without_a_look_at_all_others
 
 
 @pytest.mark.usefixtures("small_pieces")
-@pytest.mark.parametrize("runs", [EMBEDDED, REMOTE], ids=str)
+@pytest.mark.parametrize("runs", [DEFAULT, RunWindow(1_000)], ids=str)
 def test_a_plan_whose_every_event_was_pruned_comes_back_before_its_new_events(
     runs: RunWindow,
 ) -> None:

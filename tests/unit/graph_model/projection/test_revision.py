@@ -13,7 +13,7 @@ from graph_model.retention.coverage import resolve_forget
 from graph_model.stores.documents import StoredDocument, Submission
 from graph_model.stores.journal import Journal
 from tests.projections import SmallHeadwater, project
-from tests.unit.graph_model.producers.commands.test_commands import command, shown, shown_of
+from tests.unit.graph_model.producers.test_commands import command, shown, shown_of
 from tests.unit.graph_model.projection.projector.test_projector import (
     PLAN_ID,
     a_plan,

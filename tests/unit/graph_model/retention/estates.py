@@ -9,7 +9,7 @@ from typing import Any
 
 from graph_model.stores.documents import Submission
 from tests.projections import lineage_event
-from tests.unit.graph_model.producers.commands.test_commands import DAY, START, daily
+from tests.unit.graph_model.producers.test_commands import DAY, START, daily
 from tests.unit.graph_model.projection.projector.test_projector import event
 
 

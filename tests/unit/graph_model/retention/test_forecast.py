@@ -60,20 +60,10 @@ def forecast(
     return Forecast(now, growth(measures, now), free, capacity, since, holds, reserve, refusal)
 
 
-@pytest.mark.parametrize(
-    ("free", "checkpoint", "room"),
-    [
-        (900 << 20, 0, 644 << 20),
-        (900 << 20, 300_000_000, (900 << 20) - SPARE_BYTES - 300_000_000),
-    ],
-)
-def test_a_disk_is_full_at_its_reserve_or_where_no_checkpoint_fits(
-    free: int, checkpoint: int, room: int
-) -> None:
-    now = replace(NOW, checkpoint_bytes=checkpoint)
-    kept = [before(1, checkpoint_bytes=checkpoint, journal_bytes=NOW.journal_bytes - 1_000)]
-    found = forecast(kept, now, free=free, reserve=256 << 20)
-    assert found.disk_days == pytest.approx(room / 1_000)
+def test_a_disk_is_full_at_its_reserve() -> None:
+    kept = [before(1, journal_bytes=NOW.journal_bytes - 1_000)]
+    found = forecast(kept, NOW, free=900 << 20, reserve=256 << 20)
+    assert found.disk_days == pytest.approx((644 << 20) / 1_000)
     assert found.warning is None
 
 
@@ -158,14 +148,6 @@ def test_a_graph_that_was_not_counted_then_has_no_rate() -> None:
     assert found.elements == 100.0
 
 
-def test_a_checkpoint_counts_where_it_was_measured_at_both_ends() -> None:
-    now = replace(NOW, checkpoint_bytes=500)
-    assert growth([before(2)], now).disk_bytes is None
-    found = growth([before(2), before(1, checkpoint_bytes=300)], now)
-    assert found.disk_bytes == 200.0
-    assert found.documents == 0.0
-
-
 @pytest.mark.parametrize(
     ("room", "rate", "days"),
     [
@@ -197,12 +179,9 @@ def test_a_graph_that_holds_documents_is_full_a_little_below_its_capacity() -> N
     assert "heap is full now" in str(forecast([before(2)], capacity=720, holds=True).warning)
 
 
-def test_a_disk_is_full_when_the_next_checkpoint_and_a_log_do_not_fit() -> None:
-    now = replace(NOW, checkpoint_bytes=2 * 10**9)
+def test_a_disk_is_full_when_a_log_does_not_fit() -> None:
     assert forecast(free=SPARE_BYTES + 1).warning is None
     assert "the disk is full now" in str(forecast(free=SPARE_BYTES).warning)
-    assert forecast(now=now, free=2 * 10**9 + SPARE_BYTES + 1).disk_days is None
-    assert forecast(now=now, free=2 * 10**9 + SPARE_BYTES).disk_days == 0.0
 
 
 def test_a_disk_that_is_soon_full_is_a_warning_with_its_days() -> None:
@@ -225,11 +204,6 @@ def test_measures_are_kept_an_hour_apart_for_a_week() -> None:
         assert kept is not None
     assert len(kept) <= 7 * 24 + 1
     assert read_measures(write_measures(kept)) == kept
-
-
-def test_measures_of_an_older_version_have_no_checkpoint() -> None:
-    text = '[{"at":1,"documents":2,"journal_bytes":3,"catalogue_bytes":4,"elements":null}]'
-    assert read_measures(text) == (Measure(1, 2, 3, 4, None, None),)
 
 
 @pytest.mark.parametrize("text", [None, "", "no json", '[{"at": 1}]', "[1]", "{}"])

@@ -15,7 +15,7 @@ from graph_model.retention.policy import RetentionPolicy, read_policy
 from graph_model.retention.prune_steps import Move, next_step, split_time, worth_moving
 from tests.contract.rows import an_execution
 from tests.projections import SmallHeadwater, budget, project, small_headwater
-from tests.unit.graph_model.producers.commands.test_commands import DAY, START, command, daily
+from tests.unit.graph_model.producers.test_commands import DAY, START, command, daily
 from tests.unit.graph_model.retention.estates import in_one_run, tables
 
 HOUR = 3_600_000

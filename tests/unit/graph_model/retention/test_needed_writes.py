@@ -17,7 +17,7 @@ from graph_model.retention.needed_writes import NeededWrites
 from graph_model.stores.documents import Submission
 from graph_model.stores.pages import Page
 from tests.projections import SmallHeadwater, lineage_event, project
-from tests.unit.graph_model.producers.commands.test_commands import START
+from tests.unit.graph_model.producers.test_commands import START
 
 HOUR = 3_600_000
 

@@ -10,7 +10,7 @@ from graph_model.producers.commands import Prune
 from graph_model.retention import coverage
 from graph_model.retention.coverage import Retention, resolve_prune
 from tests.projections import SmallHeadwater, project
-from tests.unit.graph_model.producers.commands.test_commands import DAY, START, command, daily
+from tests.unit.graph_model.producers.test_commands import DAY, START, command, daily
 from tests.unit.graph_model.retention.estates import (
     in_one_application,
     in_one_run,

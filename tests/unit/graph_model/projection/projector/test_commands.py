@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any, Final
 
 import pytest
@@ -13,9 +12,9 @@ from graph_model.producers.commands import Command, Cutoff, Forget, Instruction,
 from graph_model.projection.projector import Projector, commands
 from graph_model.stores.catalogue import SqlCatalogue
 from graph_model.stores.documents import DocumentState, Submission
-from graph_model.stores.gremlin.engine.checkpoints import EngineCheckpoints
+from graph_model.stores.gremlin.engine.forgetful import ForgetfulGraph
 from graph_model.stores.protocols import ROUND_KEY
-from tests.projections import SmallHeadwater, elements_of, project
+from tests.projections import SmallHeadwater, elements_of, project, small_headwater
 from tests.unit.graph_model.projection.projector.test_projector import (
     PLAN_ID,
     a_plan,
@@ -23,7 +22,6 @@ from tests.unit.graph_model.projection.projector.test_projector import (
     event,
     plan,
 )
-from tests.unit.graph_model.projection.test_crashes import SavedMemoryGraph
 
 _FIRST: Final = 1_600_000_000_000
 _SECOND: Final = 1_700_000_000_000
@@ -133,20 +131,21 @@ def test_a_forget_command_that_is_set_aside_leaves_the_documents_still_in_the_jo
 
 
 def test_facts_that_a_command_set_aside_has_restored_are_there_after_a_restart(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """The first plan's run was removed, and noted beside the checkpoint; then the second failed."""
+    """The first plan's run was removed; then the second failed."""
     monkeypatch.setattr(commands, "SUBJECTS_AT_ONCE", 1)
-    headwater = project([*MINE, *OTHERS], stepwise=False)
+    headwater = small_headwater()
 
-    def start(graph: Any) -> Projector:
-        saved = SavedMemoryGraph(headwater.graph)
-        checkpoints = EngineCheckpoints(tmp_path, saved, headwater.journal, every=1)
-        return Projector(headwater.journal, graph, headwater.generations, checkpoints=checkpoints)
+    def start(engine: Any) -> Projector:
+        kept = ForgetfulGraph(
+            engine, lambda: [one.elements for one in headwater.generations.written]
+        )
+        return Projector(headwater.journal, kept, headwater.generations)
 
+    headwater.accept(*MINE, *OTHERS)
+    start(headwater.graph).work_until(lambda: False)
     projector = start(StubbornGraph(headwater, 1_000))
-    projector.work_until(lambda: False)
-    projector._take_checkpoint()
     command = prune_both()
     headwater.accept(command)
     projector.work_until(lambda: False)

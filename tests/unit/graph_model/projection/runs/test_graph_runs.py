@@ -28,7 +28,7 @@ from tests.unit.graph_model.projection.test_crashes import command, forget, run_
 DAY = 86_400_000
 START = 1_700_000_000_000
 JOBS = ("first", "second")
-WINDOWS = ("none", "newest:1", "newest:2", "newest:3", "days:1", "days:2", "all")
+WINDOWS = ("none", "newest:1", "newest:2", "newest:3", "newest:1000")
 Step = tuple[Any, ...]
 
 
@@ -78,11 +78,6 @@ class FailingGraph:
 
 def wanted(rows: list[ExecutionRow], window: RunWindow) -> set[str]:
     """By looking at all of them."""
-    if window.kind == "all":
-        return {row.id for row in rows}
-    if window.kind == "days":
-        newest = max((row.at for row in rows), default=0)
-        return {row.id for row in rows if row.at // DAY > newest // DAY - window.count}
     kept = set()
     for job in {row.job for row in rows}:
         latest: dict[str, int] = {}
@@ -184,7 +179,7 @@ def test_a_running_projection_equals_a_fresh_one_and_a_rebuild(
 
 @pytest.fixture
 def headwater() -> Iterator[SmallHeadwater]:
-    made = small_headwater(RunWindow("newest", 3))
+    made = small_headwater(RunWindow(3))
     made.accept(*plans())
     yield made
     made.close()
@@ -216,7 +211,7 @@ def test_a_stream_is_one_run_and_is_bounded(headwater: SmallHeadwater) -> None:
     assert count_of(headwater, labels.EXECUTION) == 300
 
 
-@pytest.mark.parametrize("setting", ["none", "newest:3", "days:2"])
+@pytest.mark.parametrize("setting", ["none", "newest:3"])
 def test_a_prune_of_runs_that_the_graph_does_not_carry_removes_nothing_there(setting: str) -> None:
     headwater = small_headwater(read_run_window(setting))
     headwater.accept(*plans(), *(run(0, number, 3 * number) for number in range(20)))
@@ -240,7 +235,7 @@ def test_another_setting_is_taken_up_without_projecting_anything_anew(
     headwater.accept(*(run(0, number, number) for number in range(9)))
     headwater.project()
     catalogue = headwater.catalogue
-    for text, left in (("all", 9), ("newest:2", 2), ("none", 0), ("days:2", 6), ("newest:3", 3)):
+    for text, left in (("newest:9", 9), ("newest:2", 2), ("none", 0), ("newest:3", 3)):
         restart(headwater, read_run_window(text))
         take_steps(headwater)
         assert count_of(headwater, labels.EXECUTION) <= left
@@ -288,8 +283,8 @@ def executions_of(headwater: SmallHeadwater) -> list[ExecutionRow]:
     return [row for row in headwater.catalogue.scan() if isinstance(row, ExecutionRow)]
 
 
-@pytest.mark.parametrize("former", ["days:2", "newest:1", "all", "none"])
-@pytest.mark.parametrize("latter", ["days:1", "newest:2", "all", "none"])
+@pytest.mark.parametrize("former", ["newest:1", "newest:1000", "none"])
+@pytest.mark.parametrize("latter", ["newest:2", "newest:1000", "none"])
 def test_no_document_fails_while_services_of_one_graph_have_different_settings(
     former: str, latter: str, caplog: pytest.LogCaptureFixture
 ) -> None:
@@ -346,12 +341,18 @@ def test_services_of_different_settings_leave_the_runs_that_one_of_them_asks_for
     headwater.close()
 
 
-def test_a_note_that_cannot_be_read_fails_no_document(headwater: SmallHeadwater) -> None:
+@pytest.mark.parametrize("noted", ["weeks:3 of a newer Headwater", "days:90 1700006400000", "all"])
+def test_a_note_of_another_version_fails_no_document_and_is_replaced(
+    headwater: SmallHeadwater, noted: str
+) -> None:
     headwater.project()
-    headwater.journal.set_meta(RUNS_KEY, "weeks:3 of a newer Headwater")
+    headwater.journal.set_meta(RUNS_KEY, noted)
     taken = headwater.accept(run(0, 1, 1))
     take_steps(headwater)
     assert headwater.journal.states(taken) == {taken[0]: DocumentState.PROJECTED}
+    restart(headwater, RunWindow(1))
+    take_steps(headwater)
+    assert headwater.journal.get_meta(RUNS_KEY) == "newest:1"
 
 
 def test_a_change_that_an_interrupted_service_had_begun_another_one_completes(
@@ -363,79 +364,5 @@ def test_a_change_that_an_interrupted_service_had_begun_another_one_completes(
     assert interrupted.rebuild_step()
     headwater.accept(run(0, 10, 10))
     work(headwater.projector)
-    one_a_job = wanted(executions_of(headwater), RunWindow("newest", 1))
+    one_a_job = wanted(executions_of(headwater), RunWindow(1))
     assert executions_in(headwater) == one_a_job
-
-
-# --- days that pass ------------------------------------------------------------------------------
-
-
-def test_days_leave_a_page_at_a_time_with_documents_projected_in_between(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    monkeypatch.setattr(wanted_runs, "_ROWS_A_PAGE", 4)
-    headwater = small_headwater(RunWindow("days", 1))
-    headwater.accept(*plans(), *(run(0, number, number % 3) for number in range(30)))
-    take_steps(headwater)
-    before = executions_in(headwater)
-    headwater.accept(run(0, 30, 9))
-    headwater.project()
-    assert executions_in(headwater) > before  # nothing leaves with the commit
-    steps, left = 0, len(before) + 1
-    while headwater.projector.rebuild_step():
-        assert left - len(executions_in(headwater)) <= 4
-        left, steps = len(executions_in(headwater)), steps + 1
-        headwater.accept(run(1, 100 + steps, 9))
-        headwater.project()
-        left += 1
-    assert steps > len(before) // 4
-    days = wanted(executions_of(headwater), RunWindow("days", 1))
-    assert executions_in(headwater) == days
-    headwater.close()
-
-
-def test_days_that_an_interruption_left_go_on_with_the_day_it_came_to(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    window = RunWindow("days", 5)
-    headwater = small_headwater(window)
-    headwater.accept(*plans(), *(run(0, number, 3 * number) for number in range(5)))
-    take_steps(headwater)
-    headwater.accept(run(0, 5, 30))
-    headwater.project()
-    for _ in range(5):  # two days, each with its page and its end, and the next one's page
-        assert headwater.projector.rebuild_step()
-    restart(headwater, window)
-    removed: list[str] = []
-    remove = headwater.graph.remove
-    monkeypatch.setattr(
-        headwater.graph,
-        "remove",
-        lambda ids, edges: (removed.extend(ids), remove(ids, edges)),
-    )
-    take_steps(headwater)
-    rows = executions_of(headwater)
-    assert executions_in(headwater) == wanted(rows, window)
-    first_days = {row.id for row in rows if row.at < START + 2 * DAY - DAY // 3}
-    assert first_days
-    assert first_days.isdisjoint(removed)
-    headwater.close()
-
-
-def test_an_event_of_the_future_that_is_forgotten_brings_the_days_back() -> None:
-    window = RunWindow("days", 2)
-    headwater = small_headwater(window)
-    headwater.accept(*plans(), *(run(0, number, number) for number in range(9)))
-    take_steps(headwater)
-    lived = headwater.elements()[0]
-    headwater.accept(run(0, 99, 30_000))
-    take_steps(headwater)
-    assert len(executions_in(headwater)) == 1
-    headwater.accept(forget(run(0, 99, 30_000)))
-    headwater.project()
-    steps = 0
-    while headwater.projector.rebuild_step():
-        steps += 1
-    assert steps < 20
-    assert headwater.elements()[0] == lived
-    headwater.close()

@@ -47,7 +47,7 @@ def test_a_script_is_compiled_once_for_all_starts(tmp_path: Path) -> None:
     assert compiler.classes() == place
     (run,) = compiler.runs()
     assert run.startswith("-cp /jars/groovy.jar:/jars/server.jar ")
-    assert run.endswith(str(script.SCRIPT))
+    assert run.endswith(" ".join(map(str, script.SOURCES)))
     assert compiler.left() == [place.name]
 
 
@@ -59,8 +59,10 @@ def test_another_script_and_other_archives_have_classes_of_their_own(
     before = compiler.classes()
     other = tmp_path / "engine.groovy"
     other.write_text("another", "utf-8")
-    module, name = (script, "SCRIPT") if changed == "script" else (jars, "LOCK")
-    monkeypatch.setattr(module, name, other)
+    if changed == "script":
+        monkeypatch.setattr(script, "SOURCES", (script.SCRIPT, other))
+    else:
+        monkeypatch.setattr(jars, "LOCK", other)
     assert compiler.classes() != before
     assert len(compiler.runs()) == 2
 

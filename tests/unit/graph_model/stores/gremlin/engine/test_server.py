@@ -68,15 +68,6 @@ def test_the_command_bounds_the_heap_and_hands_over_its_arguments() -> None:
     assert command[-3:] == ["engine", "one", "two"]
 
 
-def test_ids_are_ours_and_there_is_no_index() -> None:
-    assert server.graph_properties().splitlines() == [
-        "gremlin.graph=org.apache.tinkerpop.gremlin.tinkergraph.structure.TinkerTransactionGraph",
-        "gremlin.tinkergraph.vertexIdManager=ANY",
-        "gremlin.tinkergraph.edgeIdManager=ANY",
-        "gremlin.tinkergraph.vertexPropertyIdManager=ANY",
-    ]
-
-
 def test_the_address_is_the_one_that_notebooks_use(tmp_path: Path) -> None:
     assert EmbeddedServer(tmp_path, environment={}).url == "ws://127.0.0.1:8182/gremlin"
 
@@ -97,14 +88,6 @@ def test_an_unknown_dialect_is_refused_with_those_there_are() -> None:
 
 def test_opening_a_graph_connects_nowhere() -> None:
     graph = open_graph("ws://127.0.0.1:9/gremlin")
-    graph.close()
-
-
-def test_only_the_embedded_engine_keeps_checkpoints(tmp_path: Path) -> None:
-    graph = open_graph("ws://127.0.0.1:9/gremlin", dialect="neptune")
-    for call in (graph.save, graph.load):
-        with pytest.raises(ConfigurationError, match="checkpoint"):
-            call(tmp_path / "graph.kryo")
     graph.close()
 
 

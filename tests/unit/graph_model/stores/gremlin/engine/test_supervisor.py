@@ -117,7 +117,7 @@ def test_deaths_in_a_row_are_followed_by_longer_and_longer_pauses(
 def test_an_engine_that_ends_with_its_service_is_no_death_and_is_not_started_again(
     watched: Watched, caplog: pytest.LogCaptureFixture
 ) -> None:
-    """The projector may still wait for the engine, for example to restore a checkpoint."""
+    """The projector may still wait for the engine, for example to fill it."""
     watched.supervisor.stop()
     watched.engine.running = False
     assert not watched.supervisor.restart()
@@ -174,7 +174,7 @@ def test_every_end_has_its_reason(
 
 
 def test_capacity_follows_the_heap() -> None:
-    assert 800_000 <= capacity(2048) < 1_000_000  # the one worked, the other did not
+    assert capacity(1024) >= 1_500_000
     assert capacity(4096) == pytest.approx(2 * capacity(2048), abs=2)
     assert capacity(2048) * BYTES_PER_ELEMENT < 2048 * 2**20
 
@@ -241,7 +241,7 @@ class Growing:
 def test_a_count_while_the_graph_was_filled_is_not_told_for_the_whole(
     watched: Watched, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The first look after a start finds an engine that its checkpoint is still to fill."""
+    """The first look after a start finds an engine that is still to be filled."""
     monkeypatch.setattr(supervisor, "_TICK_SECONDS", 0.001)
     graph, filled = Growing(), threading.Event()
     watched.supervisor.watch(graph.count, filled.is_set)

@@ -1,0 +1,164 @@
+"""The graph of an engine that ends with its process: its elements are kept beside it.
+
+    write     give the engine elements that are kept already
+    remove    keep elements no longer, then remove them from the engine
+    restore   after a start: give the engine everything that is kept
+
+``projection.writing`` keeps elements in the transaction of their rows, before the engine gets them.
+A write or removal that breaks off in between raises Unavailable and is repeated by the caller, as
+with any graph: no document counts as projected before. What the engine did not take it gets first
+(``catch_up``), so that a removal finds all edges that are kept. Nothing is saved at a stop, and a
+kill loses nothing.
+
+The elements are kept beside the catalogue's rows (``SqlElements``), in the catalogue in force and
+in the next one while it is built: a catalogue that is set aside, or does not belong to this
+journal, takes its elements along.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Collection, Iterator, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from typing import Final
+
+from graph_model.errors import GraphRejected, ProjectionStopped
+from graph_model.facts import Edge, Facts, Vertex
+from graph_model.stores.graph import Direction, EdgePage, Graph, Neighbours
+from graph_model.stores.protocols.catalogue import KeptElements
+
+_OVERFULL: Final = 1.1
+"""A graph of up to this multiple of the capacity is loaded: it may have been filled above it."""
+
+_log: Final = logging.getLogger(__name__)
+
+
+class ForgetfulGraph:
+    """``protocols.Graph`` of an ``engine`` whose elements are in ``kept``, the first of which is in
+    force. ``capacity``: how many elements the engine holds, about; None: any number.
+    """
+
+    forgets = True
+
+    def __init__(
+        self,
+        engine: Graph,
+        kept: Callable[[], Sequence[KeptElements]],
+        capacity: Callable[[], int | None] = lambda: None,
+    ) -> None:
+        self._engine = engine
+        self._kept = kept
+        self._capacity = capacity
+        self._behind: Facts | None = None  # kept, and the engine did not take it
+
+    # --- writing ----------------------------------------------------------------------------
+
+    def check(self, facts: Facts) -> None:
+        self.catch_up()
+        self._engine.check(facts)
+
+    def write(self, facts: Facts) -> None:
+        self._behind = facts
+        self.catch_up()
+
+    def catch_up(self) -> None:
+        if self._behind is None:
+            return
+        try:
+            self._engine.write(self._behind)
+        except GraphRejected:
+            self._behind = None  # it would end every further write; the next start sees to it
+            raise
+        self._behind = None
+
+    def remove(self, vertex_ids: Collection[str], edge_ids: Collection[str]) -> None:
+        self.catch_up()
+        gone = {*edge_ids, *self._engine.edge_ids_at(vertex_ids)}
+        for elements in self._kept():
+            elements.remove(vertex_ids, gone)
+        self._engine.remove(vertex_ids, edge_ids)
+
+    def clear(self) -> None:
+        self._behind = None
+        for elements in self._kept():
+            elements.clear()
+        self._engine.clear()
+
+    # --- after a start ----------------------------------------------------------------------
+
+    def is_whole(self) -> bool:
+        """Compares numbers: an engine that was started anew, or that another program filled, has
+        others.
+        """
+        return self._kept()[0].count() == self._engine.count()
+
+    def restore(self, stopping: Callable[[], bool] = lambda: False) -> None:
+        """See ``protocols.Graph.restore``.
+
+        The graph stays empty, and the caller fills it from the journal as far as it fits, where the
+        engine refuses an element, or far more is kept than it holds: in a smaller heap that would
+        end the engine at each start.
+        """
+        self._behind = None
+        kept, capacity = self._kept()[0], self._capacity()
+        elements = sum(kept.count())
+        if capacity is not None and elements > _OVERFULL * capacity:
+            _log.warning("%d elements are kept, and the engine holds %d", elements, capacity)
+            self.clear()
+            return
+        self._engine.clear()
+        try:
+            self._load(kept, stopping)
+        except GraphRejected as failure:
+            _log.error("the engine refuses an element that is kept: %s", failure)
+            self.clear()
+            return
+        _log.info("the engine has its %d vertices and %d edges again", *self._engine.count())
+
+    def _load(self, kept: KeptElements, stopping: Callable[[], bool]) -> None:
+        """The next page is read while the engine takes this one."""
+        with ThreadPoolExecutor(1) as writer:
+            under_way: Future[None] | None = None
+            for page in kept.pages():
+                if under_way is not None:
+                    under_way.result()
+                if stopping():
+                    raise ProjectionStopped("the service stops while the engine gets its elements")
+                under_way = writer.submit(self._engine.write, page)
+            if under_way is not None:
+                under_way.result()
+
+    # --- reading ----------------------------------------------------------------------------
+
+    def vertices(self, ids: Collection[str]) -> tuple[Vertex, ...]:
+        return self._engine.vertices(ids)
+
+    def edges(
+        self, ids: Collection[str], direction: Direction, labels: Sequence[str], limit: int
+    ) -> EdgePage:
+        return self._engine.edges(ids, direction, labels, limit)
+
+    def neighbours(
+        self,
+        ids: Collection[str],
+        direction: Direction,
+        label: str,
+        limit: int,
+        kind: str | None = None,
+    ) -> Neighbours:
+        return self._engine.neighbours(ids, direction, label, limit, kind)
+
+    def edge_ids_at(self, vertex_ids: Collection[str]) -> Sequence[str]:
+        return self._engine.edge_ids_at(vertex_ids)
+
+    def scan(self) -> Iterator[Vertex | Edge]:
+        return self._engine.scan()
+
+    def count(self) -> tuple[int, int]:
+        return self._engine.count()
+
+    def ping(self) -> None:
+        self._engine.ping()
+
+    def close(self) -> None:
+        self._engine.close()
