@@ -106,6 +106,7 @@ def graph_reply(view: GraphView, lack: Partial | None) -> dict[str, Any]:
         "partial": to_json(lack or view.partial),
         "layers": [{"name": layer.name, "colour": layer.colour} for layer in view.layers],
         "hidden": view.hidden,
+        **({} if view.flow is None else {"flow": view.flow}),
         **lanes,
         **_not_seen(view.not_seen),
     }

@@ -11,6 +11,7 @@
  * @property {import('./data/model.js').Model|null} model
  * @property {HTMLElement|null} empty a notice in place of the picture
  * @property {import('./page/dom.js').Child[]} [notes]  banners of the view's own
+ * @property {(model: import('./data/model.js').Model) => string} [counts]  the subtitle once sides of nodes are opened
  * @property {HTMLElement|null} [below]         under the picture
  * @property {() => HTMLElement} [timeline]    the times of changes to the shown node
  * @property {string} [asked]          path and query of the question behind the picture
@@ -97,7 +98,7 @@ export const VIEWS = Object.freeze({
     module: () => import('./views/job.js').then((module) => module.job),
   },
   plan: {
-    parameters: ['plan', 'steps', 'find', 'split', 'selected', 'as'],
+    parameters: ['plan', 'steps', 'flow', 'find', 'split', 'selected', 'as'],
     kind: 'Plan',
     picture: true,
     module: () => import('./views/plan.js').then((module) => module.plan),

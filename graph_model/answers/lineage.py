@@ -15,7 +15,7 @@ from graph_model.answers.visibility import Selection, filter_of, find_dataset, f
 from graph_model.errors import InvalidReference
 from graph_model.lineage import Answer, Lineage, PlanUse, Question, keep_ends
 from graph_model.picture.filtering import EVERYTHING, Filter
-from graph_model.picture.layout import Flow
+from graph_model.picture.layout import Flow, Flowing
 from graph_model.picture.undrawn_neighbours import count_beyond, with_attempts
 from graph_model.picture.view import GraphView
 
@@ -31,7 +31,7 @@ def lineage(
     layout: bool = False,
     by_layer: bool = False,
     beyond: bool = False,
-    flow: Flow = Flow.RIGHT,
+    flow: Flowing = Flow.RIGHT,
     selection: Selection = ALL,
 ) -> GraphView:
     """The neighbourhood of ``question.node``, in any spelling that ``references`` resolves.

@@ -21,15 +21,14 @@ from graph_model.errors import InvalidDocument, NotFound
 from graph_model.facts import ExecutionRow
 from graph_model.json_fields import JsonObject
 from graph_model.naming import Rules
-from graph_model.picture.layout import Box, Point, lay_out
+from graph_model.picture.layout import Box, Flow, Point, arrange
 from graph_model.picture.operations import (
-    BOX_HEIGHT,
     OperationView,
     OutputColumn,
     PlanInspection,
     Property,
-    box_width,
 )
+from graph_model.picture.sizes import Size, size_of
 from graph_model.picture.view import DatasetReference
 from graph_model.producers.openlineage.datasets import DatasetNamer, type_text
 from graph_model.producers.openlineage.events.accumulate import (
@@ -338,6 +337,7 @@ def draw_datasets(
     expressions: Mapping[str, str],
     *,
     layout: bool,
+    flow: Flow = Flow.RIGHT,
 ) -> PlanInspection[DatasetReference]:
     """Reads -> job -> write; of more than 500 datasets only the last. ``expressions``: those of the
     written columns, by name.
@@ -349,11 +349,14 @@ def draw_datasets(
     writes = tuple(key for key, one in pairs if one.role != READ_ROLE)
     edges = (*((key, _JOB) for key in reads), *((_JOB, key) for key in writes))
     names = {key: one.dataset.label for key, one in pairs} | {_JOB: job}
-    points = _places(names, edges) if layout else {}
-    operations = [_operation(key, one, expressions, points.get(key)) for key, one in pairs]
+    sizes = {key: size_of(label) for key, label in names.items()}
+    points = _places(names, sizes, edges, flow) if layout else {}
+    operations = [
+        _operation(key, one, expressions, sizes[key], points.get(key)) for key, one in pairs
+    ]
     between: OperationView[DatasetReference] = OperationView(
         _JOB, labels.TRANSFORM, "Job", job, reads, writes, None, (), (), points.get(_JOB),
-        box_width(job), BOX_HEIGHT,
+        sizes[_JOB].width, sizes[_JOB].height,
     )  # fmt: skip
     operations.insert(len(reads), between)
     return PlanInspection(tuple(operations), edges, len(shown) < len(datasets))
@@ -363,6 +366,7 @@ def _operation(
     key: str,
     one: EventDataset,
     expressions: Mapping[str, str],
+    size: Size,
     point: Point | None,
 ) -> OperationView[DatasetReference]:
     read = one.role == READ_ROLE
@@ -378,8 +382,8 @@ def _operation(
         properties=_properties(one),
         datasets=(one.dataset,),
         point=point,
-        width=box_width(label),
-        height=BOX_HEIGHT,
+        width=size.width,
+        height=size.height,
     )
 
 
@@ -401,9 +405,14 @@ def _properties(one: EventDataset) -> tuple[Property, ...]:
     return (*(Property(name, text) for name, text in named if text), *measured)
 
 
-def _places(names: Mapping[str, str], edges: Sequence[tuple[str, str]]) -> dict[str, Point]:
-    boxes = [Box(key, box_width(label), BOX_HEIGHT, label) for key, label in names.items()]
-    return lay_out(boxes, edges)
+def _places(
+    names: Mapping[str, str],
+    sizes: Mapping[str, Size],
+    edges: Sequence[tuple[str, str]],
+    flow: Flow,
+) -> dict[str, Point]:
+    boxes = [Box(key, sizes[key].width, sizes[key].height, name) for key, name in names.items()]
+    return arrange(boxes, edges, flow).points
 
 
 Bodies = Mapping[str, Mapping[str, Any]]

@@ -16,7 +16,7 @@ from graph_model.facts import DatasetRow, JobRow
 from graph_model.governance.previews import walk_datasets
 from graph_model.lineage import HUB_LIMIT, Answer, Partial
 from graph_model.picture.filtering import Filter, keep_nodes, limit_nodes
-from graph_model.picture.layout import Flow
+from graph_model.picture.layout import Flow, Flowing
 from graph_model.picture.view import GraphView, JobReference, iso, job_reference
 from graph_model.stores.pages import Page, walk_rows
 from graph_model.stores.protocols import Match
@@ -68,7 +68,7 @@ def overview(
     at: int | None,
     layout: bool,
     by_layer: bool,
-    flow: Flow = Flow.RIGHT,
+    flow: Flowing = Flow.RIGHT,
 ) -> GraphOverview:
     """All jobs and tables; with a namespace or a job, only these and the tables that they use.
 

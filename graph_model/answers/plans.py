@@ -28,6 +28,7 @@ from graph_model.answers.visibility import open_plan
 from graph_model.errors import NotFound
 from graph_model.facts import Edge, ExecutionPlanRow
 from graph_model.lineage import HUB_LIMIT
+from graph_model.picture.layout import Flow
 from graph_model.picture.operations import PlanInspection
 from graph_model.picture.view import DatasetReference, JobReference, known_mode
 from graph_model.producers.document_notes import gaps_of
@@ -97,6 +98,7 @@ def plan(
     at: int | None,
     document: bool,
     layout: bool,
+    flow: Flow = Flow.RIGHT,
     fold: bool = False,
 ) -> PlanPage:
     """The fine view, by the producer's plan id or an ``lp_`` / ``xp_`` id.
@@ -107,7 +109,7 @@ def plan(
     """
     found = _plan_row(sources, plan_id)
     if found is None:
-        return _event_page(sources, plan_id, at, document=document, layout=layout)
+        return _event_page(sources, plan_id, at, document=document, layout=layout, flow=flow)
     row, others = found
     stored = sources.journal.document_of(row.plan_id, row.content_hash)
     if stored is None:
@@ -138,7 +140,7 @@ def plan(
         target=references[logical[0].target],
         sources=_source_references(reads),
         inspection=inspect(
-            described, references_of=partial(_named, sources), layout=layout, fold=fold
+            described, references_of=partial(_named, sources), layout=layout, flow=flow, fold=fold
         ),
         columns=column_steps(sources, row.logical_plan, logical[0].target),
         executions=execution_views(sources, runs.items),
@@ -150,7 +152,7 @@ def plan(
 
 
 def _event_page(
-    sources: Sources, plan_id: str, at: int | None, *, document: bool, layout: bool
+    sources: Sources, plan_id: str, at: int | None, *, document: bool, layout: bool, flow: Flow
 ) -> PlanPage:
     """A plan made from events, as its newest run reports it."""
     event_plans = EventPlans(
@@ -188,7 +190,7 @@ def _event_page(
         target=target,
         sources=_source_references(reads),
         inspection=draw_datasets(
-            event_plan.datasets, name, step_expressions(event_plan, steps), layout=layout
+            event_plan.datasets, name, step_expressions(event_plan, steps), layout=layout, flow=flow
         ),
         columns=steps,
         executions=execution_views(sources, runs.items),

@@ -20,7 +20,7 @@ from graph_model.governance.graph_view import hide_nodes, mark_nodes
 from graph_model.governance.statements import Governance
 from graph_model.picture.filtering import Filter
 from graph_model.picture.lanes import place_in_lanes
-from graph_model.picture.layout import Flow
+from graph_model.picture.layout import Flow, Flowing
 from graph_model.picture.view import DatasetNode, GraphView, iso, place
 from graph_model.stores.protocols import NodeLookup
 
@@ -111,7 +111,7 @@ def show_view(
     *,
     layout: bool = False,
     by_layer: bool = False,
-    flow: Flow = Flow.RIGHT,
+    flow: Flowing = Flow.RIGHT,
 ) -> GraphView:
     """A picture without hidden nodes, with layers and tags; with ``layout`` it is placed, with
     ``by_layer`` too in lanes.
@@ -119,7 +119,7 @@ def show_view(
     shown, hidden = hide_nodes(view, sources.hidden)
     governance = sources.governance
     if layout:
-        shown = place(shown, flow)
+        shown = place(shown, Flow.RIGHT if by_layer else flow)
     if by_layer and layout:
         layers = governance.layers
         datasets = [node for node in shown.nodes if isinstance(node, DatasetNode)]

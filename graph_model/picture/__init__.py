@@ -6,6 +6,7 @@ In reading order:
 ``filtering``           the part of an answer that a filter selects, with its neighbours
 ``undrawn_neighbours``  neighbours that are not drawn, and the attempts of failed runs
 ``chains``              a plan without the steps that only give a name
+``sizes``               how large a box is drawn for its name
 ``layout``              layered layout in the direction of flow: pure and deterministic
 ``operations``          the operations of one plan as its page draws them
 ``lanes``               a picture in lanes, one for each storage layer, top to bottom: deterministic

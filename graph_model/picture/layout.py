@@ -12,8 +12,9 @@ Coordinates are pixels of an unscaled canvas; ``x`` and ``y`` are the centre of 
 
 from __future__ import annotations
 
+import math
 from bisect import bisect_left
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from itertools import accumulate, pairwise
@@ -21,8 +22,8 @@ from typing import Final
 
 from graph_model.batches import batched
 
-LAYER_GAP: Final = 60.0
-ROW_GAP: Final = 24.0
+LAYER_GAP: Final = 46.0
+ROW_GAP: Final = 20.0
 COMPONENT_GAP: Final = 60.0
 #: Distance of two edges that run beside each other through a layer.
 EDGE_GAP: Final = 4.0
@@ -40,6 +41,17 @@ class Flow(StrEnum):
 
     RIGHT = "right"
     DOWN = "down"
+
+
+@dataclass(frozen=True, slots=True)
+class Window:
+    """The room for a picture, in pixels of the screen: it flows as it is read best there."""
+
+    width: float
+    height: float
+
+
+Flowing = Flow | Window
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,6 +89,45 @@ def lay_out(boxes: Sequence[Box], edges: Iterable[tuple[str, str]]) -> dict[str,
     return arrange(boxes, edges).points
 
 
+def flow_within(
+    boxes: Sequence[Box], edges: Iterable[tuple[str, str]], window: Window, legible: float
+) -> Flow:
+    """To the right where the picture can be read then, at a zoom of ``legible``; else the way in
+    which it is larger. Ranks alone are looked at: the order in them changes no size.
+    """
+    right = down = math.inf
+    for ranks in _ranks(boxes, edges):
+        across, along = _extents(ranks)
+        right = min(right, window.width / across[0], window.height / across[1])
+        down = min(down, window.width / along[0], window.height / along[1])
+    return Flow.RIGHT if right >= min(legible, down) else Flow.DOWN
+
+
+def _ranks(boxes: Sequence[Box], edges: Iterable[tuple[str, str]]) -> Iterator[list[list[Box]]]:
+    """Of each connected part its boxes, by rank."""
+    known, repeats = _known(boxes, edges)
+    for nodes, links in _parts(known, sorted(repeats)):
+        layer_of = _layers(nodes, _without_cycles(nodes, links))
+        ranks: dict[int, list[Box]] = {}
+        for node in nodes:
+            ranks.setdefault(layer_of[node], []).append(known[node])
+        yield [*ranks.values()]
+
+
+def _extents(ranks: Sequence[Sequence[Box]]) -> tuple[tuple[float, float], tuple[float, float]]:
+    """Width and height of a part, to the right and top down."""
+    between = LAYER_GAP * (len(ranks) - 1)
+    across = (
+        sum(max(box.width for box in rank) for rank in ranks) + between,
+        max(sum(box.height + ROW_GAP for box in rank) for rank in ranks),
+    )
+    along = (
+        max(sum(box.width + ROW_GAP for box in rank) for rank in ranks),
+        sum(max(box.height for box in rank) for rank in ranks) + between,
+    )
+    return across, along
+
+
 def arrange(
     boxes: Sequence[Box], edges: Iterable[tuple[str, str]], flow: Flow = Flow.RIGHT
 ) -> Layout:
@@ -99,21 +150,11 @@ def _turned(layout: Layout, boxes: Sequence[Box]) -> Layout:
 
 
 def _arrange(boxes: Sequence[Box], edges: Iterable[tuple[str, str]]) -> Layout:
-    known = {box.id: box for box in sorted(boxes, key=lambda box: (box.key, box.id))}
-    repeats: dict[tuple[str, str], int] = {}
-    for a, b in edges:
-        if a in known and b in known and a != b:
-            repeats[a, b] = repeats.get((a, b), 0) + 1
-    links = sorted(repeats)
+    known, repeats = _known(boxes, edges)
     whole = Layout({}, {}, {})
-    components = _components(list(known), links)
-    number_of = {node: number for number, nodes in enumerate(components) for node in nodes}
-    own: list[list[tuple[str, str]]] = [[] for _ in components]
-    for link in links:
-        own[number_of[link[0]]].append(link)
     alone: list[Box] = []
     top = 0.0
-    for nodes, inside in zip(components, own, strict=True):
+    for nodes, inside in _parts(known, sorted(repeats)):
         if len(nodes) == 1:
             alone.append(known[nodes[0]])
             continue
@@ -121,6 +162,30 @@ def _arrange(boxes: Sequence[Box], edges: Iterable[tuple[str, str]]) -> Layout:
         top = _stack(part, known, whole, top)
     _place_alone(alone, whole, top)
     return whole
+
+
+def _known(
+    boxes: Sequence[Box], edges: Iterable[tuple[str, str]]
+) -> tuple[dict[str, Box], dict[tuple[str, str], int]]:
+    """The boxes in the order of their keys, and how often each edge between two is given."""
+    known = {box.id: box for box in sorted(boxes, key=lambda box: (box.key, box.id))}
+    repeats: dict[tuple[str, str], int] = {}
+    for a, b in edges:
+        if a in known and b in known and a != b:
+            repeats[a, b] = repeats.get((a, b), 0) + 1
+    return known, repeats
+
+
+def _parts(
+    known: Mapping[str, Box], links: Sequence[tuple[str, str]]
+) -> Iterator[tuple[list[str], list[tuple[str, str]]]]:
+    """The connected components with their links, largest first."""
+    components = _components(list(known), links)
+    number_of = {node: number for number, nodes in enumerate(components) for node in nodes}
+    own: list[list[tuple[str, str]]] = [[] for _ in components]
+    for link in links:
+        own[number_of[link[0]]].append(link)
+    return zip(components, own, strict=True)
 
 
 def _stack(part: Layout, boxes: Mapping[str, Box], whole: Layout, top: float) -> float:
@@ -305,44 +370,45 @@ class _Grid:
         if len(layer) > _MOST_SIFTED:
             return False
         near = self._near(index)
-
-        def saved(upper: str, lower: str) -> int:
-            """Crossings that vanish when these two change places."""
-            return sum(
-                _inversions(above, below) - _inversions(below, above)
-                for above, below in zip(near[upper], near[lower], strict=True)
-            )
-
+        before, after = (len(self._layer(index - 1)), len(self._layer(index + 1)))
+        ends = {
+            cell: [*one, *(end + before for end in other)] for cell, (one, other) in near.items()
+        }
+        stacked = _Stack(layer, ends)
         for cell in list(layer):
-            at = layer.index(cell)
-            up = accumulate(saved(other, cell) for other in reversed(layer[:at]))
-            down = accumulate(saved(cell, other) for other in layer[at + 1 :])
-            gains = [
-                *((gain, at - steps) for steps, gain in enumerate(up, 1)),
-                *((gain, at + steps) for steps, gain in enumerate(down, 1)),
-            ]
-            gain, place = max(gains, key=lambda found: found[0], default=(0, at))
-            if gain > 0:
-                layer.insert(place, layer.pop(at))
+            one, other = near[cell]
+            place = stacked.best_place(
+                layer.index(cell), [*_sides(one, before), *_sides(other, after)]
+            )
+            if place is not None:
+                layer.insert(place, layer.pop(layer.index(cell)))
+                stacked = _Stack(layer, ends)
                 moved = True
         return moved
 
-    def _near(self, index: int) -> dict[str, list[list[int]]]:
+    def _layer(self, index: int) -> list[str]:
+        return self.layers[index] if 0 <= index < len(self.layers) else []
+
+    def _near(self, index: int) -> dict[str, tuple[list[int], list[int]]]:
         """Of each cell of a layer the positions of its neighbours, before it and after it."""
-        sides = [
-            (self.before, self._positions(index - 1)),
-            (self.after, self._positions(index + 1)),
-        ]
+        before, after = (self._positions(beside).__getitem__ for beside in (index - 1, index + 1))
         return {
-            cell: [sorted(position[n] for n in beside[cell]) for beside, position in sides]
+            cell: (sorted(map(before, self.before[cell])), sorted(map(after, self.after[cell])))
             for cell in self.layers[index]
         }
 
     def _exchange(self) -> None:
-        """Neighbours in a layer change places while that removes crossings."""
+        """Neighbours in a layer change places while that removes crossings. A layer is looked at
+        again where it or one beside it has changed.
+        """
+        waiting = set(range(len(self.layers)))
         for _ in range(_EXCHANGES):
-            exchanged = [self._exchange_in(index) for index in range(len(self.layers))]
-            if not any(exchanged):
+            exchanged = set()
+            for index in range(len(self.layers)):
+                if index in waiting or index - 1 in exchanged:
+                    exchanged |= {index} if self._exchange_in(index) else set()
+            waiting = {near for index in exchanged for near in (index - 1, index, index + 1)}
+            if not exchanged:
                 return
 
     def _exchange_in(self, index: int) -> bool:
@@ -350,11 +416,7 @@ class _Grid:
         near = self._near(index)
         for place in range(len(layer) - 1):
             upper, lower = near[layer[place]], near[layer[place + 1]]
-            saved = sum(
-                _inversions(above, below) - _inversions(below, above)
-                for above, below in zip(upper, lower, strict=True)
-            )
-            if saved > 0:
+            if _saved(upper[0], lower[0]) + _saved(upper[1], lower[1]) > 0:
                 layer[place], layer[place + 1] = layer[place + 1], layer[place]
                 changed = True
         return changed
@@ -456,6 +518,54 @@ def _centres(widths: Iterable[float]) -> list[float]:
         centres.append(left + width / 2)
         left += width + LAYER_GAP
     return centres
+
+
+class _Stack:
+    """The cells of a layer with the ends of their edges, as one list from above."""
+
+    def __init__(self, layer: Sequence[str], ends: Mapping[str, Sequence[int]]) -> None:
+        self._ends = [end for cell in layer for end in ends[cell]]
+        self._stops = [0, *accumulate(len(ends[cell]) for cell in layer)]
+
+    def best_place(self, at: int, sides: Sequence[int]) -> int | None:
+        """Where the cell at this place crosses the fewest edges; None where it does already.
+
+        ``sides`` weighs each end of another cell's edge: by how many crossings there are fewer
+        once that cell stands above.
+        """
+        sums = [0, *accumulate(map(sides.__getitem__, self._ends))]
+        cells = [sums[stop] for stop in self._stops]
+        up = [cells[place] - cells[at] for place in range(at - 1, -1, -1)]
+        down = [cells[place + 1] - cells[at + 1] for place in range(at + 1, len(cells) - 1)]
+        gains = up + down
+        gain = max(gains, default=0)
+        if gain <= 0:
+            return None
+        steps = gains.index(gain)
+        return at - 1 - steps if steps < at else steps + 1
+
+
+def _sides(ends: Sequence[int], width: int) -> list[int]:
+    """For each position how many more of the sorted ends lie beyond it than before it."""
+    found: list[int] = []
+    for passed, end in enumerate(ends):
+        if end < len(found):
+            found[end] -= 1
+        else:
+            found += [len(ends) - 2 * passed] * (end - len(found))
+            found.append(len(ends) - 2 * passed - 1)
+    return found + [-len(ends)] * (width - len(found))
+
+
+def _saved(above: Sequence[int], below: Sequence[int]) -> int:
+    """Crossings that vanish when two cells with these sorted ends change places."""
+    if not above or not below:
+        return 0
+    if above[-1] < below[0]:
+        return -len(above) * len(below)
+    if len(above) == len(below) == 1:
+        return int(above[0] > below[0])
+    return _inversions(above, below) - _inversions(below, above)
 
 
 def _inversions(above: Sequence[int], below: Sequence[int]) -> int:

@@ -3,12 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Final, Generic, TypeVar
+from typing import Generic, TypeVar
 
 from graph_model.picture.layout import Point
-
-BOX_HEIGHT: Final = 46.0
-_WIDTH_PER_CHARACTER: Final = 7.6
 
 Named = TypeVar("Named")
 
@@ -65,8 +62,3 @@ class PlanInspection(Generic[Named]):
     operations: tuple[OperationView[Named], ...]
     edges: tuple[tuple[str, str], ...]
     cut: bool
-
-
-def box_width(label: str) -> float:
-    """How wide the box of an operation is drawn, in pixels."""
-    return min(320.0, max(130.0, len(label) * _WIDTH_PER_CHARACTER + 44))

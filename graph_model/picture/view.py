@@ -26,17 +26,22 @@ from graph_model.lineage import (
     holders,
 )
 from graph_model.naming.schemas import ColumnSpelling
-from graph_model.picture.layout import EDGE_GAP, Box, Flow, Layout, Point, arrange
+from graph_model.picture.layout import (
+    EDGE_GAP,
+    Box,
+    Flow,
+    Flowing,
+    Layout,
+    Point,
+    Window,
+    arrange,
+    flow_within,
+)
+from graph_model.picture.sizes import LEGIBLE, ROW_HEIGHT, Size, size_of
 
-TITLE_HEIGHT: Final = 46.0
-ROW_HEIGHT: Final = 22.0
-JOB_HEIGHT: Final = 40.0
 #: How a column is known: see ``ColumnNodeView``.
 SCHEMA: Final = "schema"
 LINEAGE: Final = "lineage"
-_CHARACTER_WIDTH: Final = 10.4
-_MIN_WIDTH: Final = 140.0
-_MAX_WIDTH: Final = 290.0
 #: So many edges of one pair of boxes run beside each other; more lie upon one another.
 _MOST_BESIDE: Final = 12
 
@@ -268,6 +273,7 @@ class GraphView:
     layers: tuple[DrawnLayer, ...] = ()
     lanes: tuple[Lane, ...] | None = None
     not_seen: NotSeen | None = None  # what possible flow would add, if it was counted
+    flow: Flow | None = None  # of a view with places
 
 
 @dataclass(frozen=True, slots=True)
@@ -503,7 +509,7 @@ def _column_edge(edge: ColumnEdge, names: Names) -> ColumnEdgeView:
 # --- places ------------------------------------------------------------------------------------
 
 
-def place(view: GraphView, flow: Flow = Flow.RIGHT) -> GraphView:
+def place(view: GraphView, flow: Flowing = Flow.RIGHT) -> GraphView:
     """The same view with a place for every node; columns lie inside their tables. Edges between
     columns run from side to side: top down is for a view without them.
     """
@@ -511,20 +517,22 @@ def place(view: GraphView, flow: Flow = Flow.RIGHT) -> GraphView:
     inside: dict[str, list[ColumnNodeView]] = {}
     for column in columns:
         inside.setdefault(column.dataset_id, []).append(column)
-    boxes = [
-        _box(node, inside.get(node.id, []))
-        for node in view.nodes
-        if not isinstance(node, ColumnNodeView)
-    ]
-    sizes = {box.id: box for box in boxes}
+    nodes = {node.id: node for node in view.nodes if not isinstance(node, ColumnNodeView)}
+    sizes = {
+        key: size_of(node.label, tuple(column.label for column in inside.get(key, ())))
+        for key, node in nodes.items()
+    }
+    boxes = [Box(key, size.width, size.height, nodes[key].label) for key, size in sizes.items()]
     ends = _ends(view, columns)
+    if isinstance(flow, Window):
+        flow = Flow.RIGHT if columns else flow_within(boxes, ends, flow, LEGIBLE)
     layout = arrange(boxes, ends, flow)
     places = {
         key: _place(sizes[key], point, layout.widths[key]) for key, point in layout.points.items()
     }
     for dataset, listed in inside.items():
         if dataset in places:
-            places |= _column_places(places[dataset], listed)
+            places |= _column_places(places[dataset], sizes[dataset].title, listed)
     routes = _routes(ends, _heights(view, inside), layout, flow)
     return replace(
         view,
@@ -532,6 +540,7 @@ def place(view: GraphView, flow: Flow = Flow.RIGHT) -> GraphView:
         edges=tuple(
             edge._replace(route=route) for edge, route in zip(view.edges, routes, strict=True)
         ),
+        flow=flow,
     )
 
 
@@ -569,21 +578,14 @@ def _routes(
     return routes
 
 
-def _box(node: DatasetNode | JobNode, columns: Sequence[ColumnNodeView]) -> Box:
-    longest = max([len(node.label), *(len(column.label) for column in columns)])
-    width = min(_MAX_WIDTH, max(_MIN_WIDTH, longest * _CHARACTER_WIDTH + 52))
-    height = JOB_HEIGHT if isinstance(node, JobNode) else TITLE_HEIGHT
-    if columns:
-        height += len(columns) * ROW_HEIGHT + 8
-    return Box(node.id, width, height, node.label)
+def _place(size: Size, point: Point, width: float) -> Place:
+    return Place(round(point.x, 1), round(point.y, 1), width, size.height)
 
 
-def _place(box: Box, point: Point, width: float) -> Place:
-    return Place(round(point.x, 1), round(point.y, 1), width, box.height)
-
-
-def _column_places(table: Place, columns: Sequence[ColumnNodeView]) -> dict[str, Place]:
-    top = table.y - table.height / 2 + TITLE_HEIGHT
+def _column_places(
+    table: Place, title: float, columns: Sequence[ColumnNodeView]
+) -> dict[str, Place]:
+    top = table.y - table.height / 2 + title
     return {
         column.id: Place(table.x, round(top + (i + 0.5) * ROW_HEIGHT, 1), table.width, ROW_HEIGHT)
         for i, column in enumerate(columns)

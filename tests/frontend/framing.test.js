@@ -1,7 +1,7 @@
 /** The first view of a picture: all of it where that can be read, else a close-up of the requested node. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { isLegible, openingOf, wholeOf } from '../../frontend/js/drawing/framing.js';
+import { isLegible, openingOf, towards, wholeOf } from '../../frontend/js/drawing/framing.js';
 import { LEGIBLE } from '../../frontend/js/drawing/shapes.js';
 
 const WINDOW = { width: 924, height: 560 };
@@ -17,13 +17,13 @@ function seen({ scale, position }, { width, height } = WINDOW) {
   };
 }
 
-test('letters of titles and of columns are 12 pixels high where a picture opens whole', () => {
-  assert.ok(Math.abs(LEGIBLE.titles - 12 / 28) < 1e-9);
-  assert.ok(Math.abs(LEGIBLE.rows - 12 / 19.5) < 1e-9);
+test('letters of titles and of columns are 11 pixels high where a picture opens whole', () => {
+  assert.ok(Math.abs(LEGIBLE.titles - 11 / 15) < 1e-9);
+  assert.ok(Math.abs(LEGIBLE.rows - 11 / 14) < 1e-9);
 });
 
 test('a picture that can be read whole opens whole, wherever the asked node stands', () => {
-  const around = wide(1_850);
+  const around = wide(1_140);
   const frame = openingOf(around, WINDOW, LEGIBLE.titles, { x: 100, y: 0 });
   assert.deepEqual(frame, wholeOf(around, WINDOW));
   const { left, right } = seen(frame);
@@ -54,7 +54,18 @@ test('without a node a close-up begins where the flow begins', () => {
 });
 
 test('columns are read at a nearer zoom than titles', () => {
-  const around = wide(1_850);
+  const around = wide(1_140);
   assert.equal(isLegible(around, WINDOW, LEGIBLE.titles), true);
   assert.equal(isLegible(around, WINDOW, LEGIBLE.rows), false);
+});
+
+test('what was opened comes into view without moving farther, or smaller, than it must', () => {
+  const now = { scale: 1, position: { x: 0, y: 0 } };
+  const part = (left, width) => ({ left, right: left + width, top: -20, bottom: 20 });
+  assert.equal(towards(part(-100, 200), WINDOW, now), null, 'it is in view');
+  const beside = towards(part(300, 300), WINDOW, now);
+  assert.deepEqual([beside.scale, beside.position.y], [1, 0]);
+  assert.equal(seen(beside).right, 600 + 30, 'as far as its edge');
+  const large = towards(part(0, 2_000), WINDOW, now);
+  assert.ok(large.scale < 1 && seen(large).left <= 0 && seen(large).right >= 2_000);
 });

@@ -90,7 +90,7 @@ test('ways through one gap keep apart', () => {
 test('top down an edge leaves below, meets its target from above and passes no box', () => {
   const nodes = [box('a', 'dataset', 0, 0), box('b', 'job', 0, 100), box('c', 'dataset', 20, 200)];
   const edges = [feeds('a', 'b'), feeds('b', 'c'), feeds('a', 'c', { route: [[90, 100]] })];
-  const model = turn(toModel({ nodes, edges }, '', 'down'));
+  const model = turn(toModel({ nodes, edges, flow: 'down' }));
   assert.deepEqual(model.order, ['a', 'b', 'c']);
   assert.deepEqual([...model.links.values()].map(({ way }) => way), ['forward', 'forward', 'forward']);
   assert.deepEqual({ ...model.boxes.get('c'), node: null }, { ...toModel({ nodes, edges }).boxes.get('c'), node: null });

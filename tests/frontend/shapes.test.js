@@ -60,20 +60,19 @@ test('marks beside each other do not overlap, and stay within their box', () => 
   }
 });
 
-test('letters of a title are at least 12 pixels high down to the zoom at which pictures open whole', () => {
-  for (const node of [table, { ...job, height: 40 }])
-    for (const scale of [LEGIBLE.titles, 0.445, 0.6, 0.9]) {
-      const [title] = painted([node], '', scale).filter(({ y }) => y === 0);
-      assert.ok(title.size * scale >= 12 - 1e-9, `${title.text} at ${scale}: ${title.size}`);
-    }
+test('letters have one size in the drawing, so that they and their boxes are scaled together', () => {
+  const column = { id: 'c', kind: 'column', label: 'mail', dataset: 's3://lake/staff', datasetId: 'a' };
+  for (const scale of [0.4, LEGIBLE.titles, 1, 2]) {
+    const words = painted([table, column], '', scale);
+    assert.deepEqual(['staff', 'mail'].map((name) => words.find(({ text }) => text === name)?.size), [15, 14]);
+  }
 });
 
-test('letters of columns are at least 12 pixels high down to the zoom at which pictures with columns open whole', () => {
-  const column = { id: 'c', kind: 'column', label: 'mail', dataset: 's3://lake/staff', datasetId: 'a' };
-  for (const scale of [LEGIBLE.rows, 0.63, 0.8]) {
-    const [row] = painted([table, column], '', scale).filter(({ text }) => text === 'mail');
-    assert.ok(row.size * scale >= 12 - 1e-9, `at ${scale}: ${row.size}`);
-  }
+test('a name that is wider than its box stands whole on two lines, and what is known of it below where there is room', () => {
+  const long = { ...table, classifications: [], label: 'staff_of_all_branches', uri: 's3://lake/x', width: 150, height: 63 };
+  assert.deepEqual(painted([long], '').map(({ text }) => text).slice(0, 3), ['staff_of_', 'all_branches', 's3://lake/x']);
+  assert.deepEqual(painted([{ ...long, height: 46 }], '').map(({ text }) => text).slice(0, 2), ['staff_of_', 'all_branches']);
+  assert.ok(!painted([{ ...long, height: 46 }], '').some(({ text }) => text === 's3://lake/x'));
 });
 
 test('the class of a column is its letter', () => {
@@ -97,26 +96,3 @@ test('handles cover no name: they lie beside their box and stay in the gap, at e
     }
 });
 
-test('a title with no room for the glyph begins within its box, and the glyph stands on the upper edge', () => {
-  const columns = [1, 2, 3].map((number) => ({ id: `c${number}`, kind: 'column', label: `c${number}`, dataset: 's3://lake/staff', datasetId: 'a', x: 0, y: 30 * number, width: 120, height: 22 }));
-  const narrow = { ...table, label: 'employees', width: 150, height: 200 };
-  const seen = [LEGIBLE.titles, LEGIBLE.rows, 1].map((scale) => glyphsAndTitle([narrow, ...columns], scale));
-  for (const { glyphs, title } of seen) {
-    assert.equal(glyphs.length, 1, 'one glyph, at every zoom');
-    assert.ok(title.x - -75 >= 9, `the title begins ${title.x + 75} within the box`);
-  }
-  const [far, , near] = seen;
-  assert.ok(far.glyphs[0].y < -100 && far.title.text === 'employees', 'the name has all the room');
-  assert.ok(near.glyphs[0].y > -100 && near.glyphs[0].x < near.title.x, 'near enough both stand side by side');
-});
-
-/** Where a picture has glyphs (their left upper corners) and its first title. */
-function glyphsAndTitle(nodes, scale) {
-  const { context, words } = recorder();
-  const glyphs = [];
-  context.translate = (x, y) => glyphs.push({ x, y });
-  const model = toModel({ nodes });
-  const look = { palette, hues: huesOf(model, ''), lit: null, faded: 1, selected: '', focus: '', scale, linked: { left: new Set(), right: new Set() } };
-  for (const box of model.boxes.values()) paint(context, box, look);
-  return { glyphs, title: words.find(({ text }) => text.startsWith('emp')) };
-}

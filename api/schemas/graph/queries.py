@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Mapping
 from typing import Any
 
 from marshmallow import ValidationError, validates_schema
 
+from api.schemas.fields import Checked
 from api.schemas.query import (
     Choice,
     Choices,
@@ -18,16 +21,36 @@ from api.schemas.query import (
 )
 from graph_model import labels
 from graph_model.lineage import Reach
-from graph_model.picture.layout import Flow
+from graph_model.picture.layout import Flow, Flowing, Window
 from graph_model.stores.graph import Direction
 from graph_model.stores.pages import ColumnOrder, DatasetOrder, ExecutionOrder, JobOrder
 
 _SEARCH_KINDS = ("dataset", "job", "column")
 MAX_DEPTH = 50
+_SIZE = re.compile(r"([1-9]\d{1,4})x([1-9]\d{1,4})")
 #: What a question may follow; a walk by plans in force alone is a part of POSSIBLE.
 REACHES = (Reach.SEEN, Reach.POSSIBLE)
 #: Of a walk around one node, which ends by its limit and its time as well.
 MAX_STEPS = 500
+
+
+class FlowField(Checked):
+    """``right``, ``down``, or the size of a window in pixels: what is read best there."""
+
+    expected = "right, down, or a size in pixels such as 1280x600"
+    shape: Mapping[str, Any] = {
+        "type": "string",
+        "pattern": r"^(right|down|[1-9]\d{1,4}x[1-9]\d{1,4})$",
+    }
+
+    def read(self, value: Any) -> Flowing:
+        text = super().read(value)
+        if text in set(Flow):
+            return Flow(text)
+        size = _SIZE.fullmatch(text)
+        if size is None:
+            raise ValueError(value)
+        return Window(float(size[1]), float(size[2]))
 
 
 class PictureQuery(Query):
@@ -35,7 +58,7 @@ class PictureQuery(Query):
 
     layout = Flag(load_default=False)
     group = Choice(("layer",), load_default=None)
-    flow = Choice(Flow, load_default=Flow.RIGHT)
+    flow = FlowField(load_default=Flow.RIGHT)
 
     @validates_schema(skip_on_field_errors=True)
     def check_flow(self, data: Any, **_: Any) -> None:
@@ -152,6 +175,7 @@ class PlanQuery(Query):
     at = Instant()
     document = Flag(load_default=False)
     layout = Flag(load_default=False)
+    flow = Choice(Flow, load_default=Flow.RIGHT)
     fold = Flag(load_default=False)
 
 

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from marshmallow import INCLUDE, Schema, fields
 
+from graph_model.picture.layout import Flow
+
 
 class Reply(Schema):
     class Meta:
@@ -59,6 +61,7 @@ class GraphReply(Reply):
     cut = fields.Nested(PartialReply, required=True, allow_none=True, data_key="partial")
     layers = fields.List(fields.Dict())
     hidden = fields.Integer()
+    flow = fields.String(metadata={"enum": list(Flow)})
     not_seen = fields.Dict(data_key="notSeen")
 
 

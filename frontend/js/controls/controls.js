@@ -6,7 +6,7 @@ import { button, element, replace } from '../page/dom.js';
 import { matching, nextMatch } from './find.js';
 import { formatNumber } from '../data/format.js';
 import { closeWhenLeft } from './menu.js';
-import { DEPTH_LIMIT, depthOf, flowOf, fromLocalInput, toLocalInput } from '../data/url.js';
+import { DEPTH_LIMIT, depthOf, fromLocalInput, isSideways, toLocalInput } from '../data/url.js';
 
 const PAUSE = 300;
 
@@ -231,14 +231,14 @@ function flowToggle(change) {
     type: 'checkbox',
     id: 'control-flow',
     'data-testid': 'control-flow',
-    onchange: () => change({ flow: box.checked ? 'down' : '' }),
+    onchange: () => change({ flow: box.checked ? 'down' : 'right' }),
   });
   const node = element('label', { class: 'control check', for: 'control-flow' }, box, 'Top down');
   return {
     node,
-    follow(state) {
-      box.checked = flowOf(state) === 'down';
-      box.disabled = flowOf({ ...state, flow: 'down' }) === '';
+    follow(state, page) {
+      box.disabled = isSideways(state);
+      box.checked = !box.disabled && (state.flow || page?.model?.flow) === 'down';
       node.title = box.disabled ? 'Columns and lanes are drawn from left to right' : '';
     },
   };

@@ -178,6 +178,46 @@ function clip(characters, kept, cut) {
   return `…${kept === 0 ? '' : characters.slice(-kept).join('').trimStart()}`;
 }
 
+/** Where a name is broken: `daily_` + `revenue`, `Daily` + `Revenue`; the server makes boxes by the same rule (sizes.py). */
+const PARTS = /[^\s_.:/-]*?(?:[\s_.:/-]+|(?<=[a-z0-9])(?=[A-Z])|$)/gu;
+
+/**
+ * The lines of a name in its box: whole, or its beginning and its end.
+ * @param {string} text
+ * @param {number} room   width of a line
+ * @param {(text: string) => number} measure
+ * @param {number} [most]
+ * @returns {string[]}
+ */
+export function linesOf(text, room, measure, most = 2) {
+  if (measure(text) <= room) return [text];
+  if (most < 2) return [fit(text, room, measure, 'middle')];
+  return atParts(text, room, measure) ?? anywhere(text, room, measure);
+}
+
+/** The break that leaves both lines shortest; null where none lets both fit. */
+function atParts(text, room, measure) {
+  let best = null;
+  for (const end of endsOf(text.slice(0, 400))) {
+    const lines = [text.slice(0, end).trimEnd(), text.slice(end)];
+    const widest = Math.max(...lines.map(measure));
+    if (widest <= room && widest < (best?.widest ?? Infinity)) best = { lines, widest };
+  }
+  return best?.lines ?? null;
+}
+
+function endsOf(text) {
+  const ends = [];
+  for (const match of text.matchAll(PARTS)) ends.push(match.index + match[0].length);
+  return ends.filter((end) => end > 0 && end < text.length);
+}
+
+/** As much as one line holds, then the rest, or its end. */
+function anywhere(text, room, measure) {
+  const first = fit(text, room, measure).slice(0, -1);
+  return [first, fit(text.slice(first.length), room, measure, 'start')];
+}
+
 const HOW = Object.freeze({
   IDENTITY: 'copied',
   TRANSFORMATION: 'computed',

@@ -78,14 +78,13 @@ export const CHANGES = Object.freeze({
 });
 
 /**
- * @param {{nodes?: object[], edges?: object[], focus?: string, layers?: object[], lanes?: object[]}} reply
- *   a graph reply (docs/http.md)
+ * @param {{nodes?: object[], edges?: object[], focus?: string, layers?: object[], lanes?: object[], flow?: string}} reply
+ *   a graph reply (docs/http.md); where it flows down, the model lies on its side until it is drawn (`turn`)
  * @param {string} [asked] the reference or id that was asked about
- * @param {''|'down'} [flow] down: the places are top down, and the model lies on its side until it is drawn (`turn`)
  * @returns {Model}
  */
-export function toModel(reply, asked = '', flow = '') {
-  if (flow === 'down') return { ...turn(toModel(reply, asked), true), flow };
+export function toModel(reply, asked = '') {
+  if (reply.flow === 'down') return { ...turn(toModel({ ...reply, flow: '' }, asked), true), flow: 'down' };
   const nodes = unique(reply.nodes ?? []);
   const layers = new Map((reply.layers ?? []).map((layer) => [layer.name, layer]));
   /** @type {Map<string, Box>} */
@@ -124,14 +123,16 @@ function toLane({ layer, top, bottom }, layers) {
 /**
  * The operations of one plan as a model.
  * @param {object} plan the reply of /graph/plans/{planId}
+ * @param {''|'down'} [flow] as it was asked
  * @returns {Model}
  */
-export function planModel(plan) {
+export function planModel(plan, flow = '') {
   const boxes = new Map(
     unique(plan.operations ?? []).map((operation) => [operation.id, operationBox(operation)]),
   );
   const edges = (plan.edges ?? []).map((edge, number) => ({ id: `flow-${number}`, kind: 'feeds', ...edge }));
-  return finish(boxes, new Map(), toLinks(edges, boxes, new Map()), '');
+  const model = finish(boxes, new Map(), toLinks(edges, boxes, new Map()), '');
+  return flow === 'down' ? { ...turn(model, true), flow } : model;
 }
 
 /**
@@ -434,7 +435,7 @@ export function hit(model, x, y) {
 
 /**
  * The rectangle around everything.
- * @param {Model} model
+ * @param {Pick<Model, 'boxes'>} model
  * @returns {{left: number, top: number, right: number, bottom: number}|null} null when there is nothing
  */
 export function bounds(model) {

@@ -23,7 +23,7 @@ import { VIEWS } from '../views.js';
  * @property {boolean} columns    columns drawn inside tables
  * @property {boolean} indirect   filter, join, group and sort edges drawn
  * @property {''|'layer'} group   boxes in lanes
- * @property {''|'down'} flow     top down; empty: left to right
+ * @property {''|'right'|'down'} flow  the way of data through a picture; empty: as it is read best in the window
  * @property {''|'class'|'namespace'} hue  the tint of boxes; empty: their layers
  * @property {boolean} ends       of chains between columns the ends alone
  * @property {string} from        the earlier time of a comparison, spelled as `at`
@@ -125,7 +125,7 @@ const CHOICES = Object.freeze({
   kind: ['', 'dataset', 'job', 'column'],
   as: ['graph', 'list'],
   group: ['', 'layer'],
-  flow: ['', 'down'],
+  flow: ['', 'right', 'down'],
   hue: ['', 'class', 'namespace'],
   change: ['', 'dropped', 'renamed', 'retyped'],
 });
@@ -226,15 +226,30 @@ export function depthOf(state) {
   return state.depth ?? VIEWS[state.view].depth ?? 1;
 }
 
+/** A narrower window has room for one box beside another at most. */
+const NARROW = 600;
+const GRAIN = 20;
+
 /**
- * The way that data takes through the picture. Lanes and columns have edges from side to side: with them
- * it is left to right.
+ * The way that data takes through the picture, as the server is asked: `down`, or the size of the window in
+ * which it shall be read. Lanes and columns have edges from side to side: with them it is left to right.
  * @param {State} state
- * @returns {''|'down'}
+ * @param {{width: number, height: number}} room
+ * @returns {string} empty: left to right
  */
-export function flowOf(state) {
-  const sideways = state.group !== '' || state.columns || /^column:|^col_/.test(state.node);
-  return sideways ? '' : state.flow;
+export function flowOf(state, { width, height }) {
+  if (isSideways(state) || state.flow === 'right') return '';
+  if (state.flow === 'down' || width < NARROW) return 'down';
+  return [width, height].map((pixels) => Math.max(200, pixels - (pixels % GRAIN))).join('x');
+}
+
+/**
+ * Whether edges of its picture run from side to side.
+ * @param {State} state
+ * @returns {boolean}
+ */
+export function isSideways(state) {
+  return state.group !== '' || state.columns || /^column:|^col_/.test(state.node);
 }
 
 /**

@@ -44,16 +44,20 @@ export function toggled(text, pressed) {
  * @param {ReturnType<import('../data/api.js').createApi>} api
  * @param {import('../data/url.js').State} state
  * @param {import('../data/model.js').Model} model  grows
+ * @returns {Promise<string[]>} why a side could not be opened, for each
  */
 export async function openAll(api, state, model) {
+  const refused = [];
   for (const opened of readOpened(state.opened)) {
     if (!model.boxes.has(opened.id)) continue;
     const { at, columns, indirect, tables } = state;
     const asked = { node: opened.id, direction: opened.side, depth: opened.whole ? WHOLE : 1, at, columns: columns || '', indirect: indirect || '' };
     const flow = model.flow;
     const reply = await api.get('/graph/lineage', { ...asked, jobs: tables ? false : '', beyond: true, reach: 'possible', layout: true, flow });
-    if (reply.ok) expand(model, toModel(reply.data, '', flow), opened);
+    if (reply.ok) expand(model, toModel(reply.data), opened);
+    else if (!reply.stale) refused.push(`Nothing was opened at ${model.boxes.get(opened.id)?.label}: ${reply.error.message}`);
   }
+  return refused;
 }
 
 /**

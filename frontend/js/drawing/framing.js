@@ -9,8 +9,7 @@
 
 const LARGEST = 1.2;
 export const SMALLEST = 0.02;
-/** In a close-up most names have room for all of their letters. */
-const CLOSE_UP = Object.freeze({ least: 0.85, most: 0.9 });
+const CLOSE_UP = Object.freeze({ least: 0.75, most: 0.9 });
 /** Room around the fitted part, for badges and handles; the same on all sides. */
 const PADDING = 30;
 
@@ -48,7 +47,7 @@ export function isLegible(around, size, legible) {
 export function openingOf(around, size, legible, asked) {
   if (isLegible(around, size, legible)) return wholeOf(around, size);
   const fits = fitting(around, size);
-  const scale = Math.min(CLOSE_UP.most, Math.max(CLOSE_UP.least, fits.x, fits.y));
+  const scale = Math.min(CLOSE_UP.most, Math.max(CLOSE_UP.least, legible, fits.x, fits.y));
   const x = along(around.left, around.right, size.width / scale, asked?.x);
   const y = along(around.top, around.bottom, size.height / scale, asked?.y);
   return { scale, position: { x, y } };
@@ -59,6 +58,30 @@ export function openingOf(around, size, legible, asked) {
     const [first, last] = [start + rim, end - rim];
     return first >= last ? (start + end) / 2 : Math.min(last, Math.max(first, wanted));
   }
+}
+
+/**
+ * The nearest frame that shows a part of the picture: at the zoom as it is where there is room, moved no farther than it must.
+ * @param {Around} around the part
+ * @param {Size} size
+ * @param {Frame} now
+ * @returns {Frame|null} null: it is in view
+ */
+export function towards(around, size, now) {
+  const scale = Math.min(now.scale, wholeScale(around, size));
+  const position = {
+    x: moved(around.left, around.right, size.width / scale, now.position.x, scale),
+    y: moved(around.top, around.bottom, size.height / scale, now.position.y, scale),
+  };
+  const stays = scale === now.scale && position.x === now.position.x && position.y === now.position.y;
+  return stays ? null : { scale, position };
+}
+
+/** The middle of a view of this length that shows all between two edges, next to where it is. */
+function moved(start, end, length, middle, scale) {
+  const half = length / 2 - PADDING / scale;
+  const [least, most] = [end - half, start + half];
+  return least > most ? (start + end) / 2 : Math.min(most, Math.max(least, middle));
 }
 
 function wholeScale(around, size) {

@@ -6,7 +6,7 @@
 import { DataSet, Network } from '/vendor/vis-network/vis-network.min.js';
 import { bounds, findNode, hit, homeOf, titleHeight } from '../data/model.js';
 import { emphasis, neighbourhood } from '../data/walk.js';
-import { isLegible, openingOf, SMALLEST, wholeOf } from './framing.js';
+import { isLegible, openingOf, SMALLEST, towards, wholeOf } from './framing.js';
 import { createLinks, portsOf } from './links.js';
 import { NO_HUES } from './box-style.js';
 import { routeLinks } from './routes.js';
@@ -17,6 +17,8 @@ const HOVER_WAIT = 140;
 /** The margin for handles, badges and halos of a box, in pixels. */
 const RIM = 40;
 const SLOP = 4;
+/** So long the camera moves, in ms. */
+const CAMERA = 300;
 
 const OPTIONS = Object.freeze({
   autoResize: false,
@@ -135,8 +137,29 @@ export function createGraph(container, palette, listener) {
       columns: model.rows.size,
       edges: model.links.size,
     });
-    if (still) resize(true);
+    if (still) stand();
     else open();
+  }
+
+  /** More or less of the same picture: what stays keeps its place, also when the window then changes. */
+  function stand() {
+    keep();
+    resize(true);
+  }
+
+  /**
+   * Boxes that were opened, and that which opened them, come into view: not farther than they must.
+   * @param {string[]} ids
+   */
+  function follow(ids) {
+    const boxes = ids.flatMap((id) => state.model?.boxes.get(id) ?? []);
+    const around = boxes.length > 0 && bounds({ boxes: new Map(boxes.map((box) => [box.id, box])) });
+    if (!around || container.clientWidth === 0) return;
+    const now = { scale: network.getScale(), position: network.getViewPosition() };
+    const frame = towards(around, sizeOf(container), now);
+    if (!frame) return;
+    const still = window.matchMedia('(prefers-reduced-motion: reduce)').matches;
+    network.moveTo({ ...frame, animation: still ? false : { duration: CAMERA, easingFunction: 'easeInOutQuad' } });
   }
 
   function restyle(lit, faded) {
@@ -308,7 +331,7 @@ export function createGraph(container, palette, listener) {
     return !around || isLegible(around, sizeOf(container), legible(model));
   }
 
-  return { show, select, light, fits, reveal, zoom, moveTo, fit: fitAll, repaint };
+  return { show, follow, select, light, fits, reveal, zoom, moveTo, fit: fitAll, repaint };
 }
 
 /**

@@ -2,7 +2,7 @@
  * How a table, a job and an operation are painted. Knows a canvas context, not vis-network.
  * A table is a frame with a title; a job is a pill; an operation is a plain card.
  */
-import { fit, formatNumber } from '../data/format.js';
+import { fit, formatNumber, linesOf } from '../data/format.js';
 import { CHANGES, swatch, titleHeight } from '../data/model.js';
 import { paintGlyph } from './glyphs.js';
 import { shadeOf, styleOfBox } from './box-style.js';
@@ -11,16 +11,20 @@ export const FAMILY = 'system-ui, -apple-system, "Segoe UI", Roboto, "Helvetica 
 const MONO = 'ui-monospace, SFMono-Regular, Menlo, Consolas, "Liberation Mono", monospace';
 /** The opacity of items without emphasis, while something is selected or the pointer rests. */
 export const FADED = Object.freeze({ selected: 0.22, hovered: 0.5 });
-/** Nearer than this a box has a second line; farther away its name has all the room. */
-const NEAR = 1;
 /** Farther than this the columns of a table are left out, and than this all words. */
 const ROWS = 0.3;
 const WORDS = 0.16;
-/** Letters grow against the zoom so that they stay legible, up to the height of a title or a row. */
-const TITLE = Object.freeze({ size: 13, screen: 12, most: 28, far: 18, share: 0.7 });
-const ROW = Object.freeze({ size: 12, screen: 12, most: 19.5, indent: 14, deepest: 5 });
-/** From this zoom on letters are 12 pixels high on the screen. */
-export const LEGIBLE = Object.freeze({ titles: TITLE.screen / TITLE.most, rows: ROW.screen / ROW.most });
+/** Height of the letters of a name, and of a line of them (sizes.py of the server has the same). */
+const LETTERS = 15;
+const LINE = 17;
+/** Letters have one size in the drawing: they and their boxes are scaled together. */
+const DETAIL = Object.freeze({ letters: 12, line: 15, rim: 7 });
+const GLYPH = Object.freeze({ size: 18, gap: 7 });
+const ROW = Object.freeze({ letters: 14, indent: 14, deepest: 5 });
+/** So high, in pixels of the screen, letters can be read. */
+const READ = 11;
+/** From this zoom on. */
+export const LEGIBLE = Object.freeze({ titles: READ / LETTERS, rows: READ / ROW.letters });
 
 /**
  * @typedef {object} Look  the inputs of the painting besides the box
@@ -50,11 +54,11 @@ export function paint(context, box, look) {
   paintFrame(context, box, frame, colours, look);
   if (look.scale >= WORDS) paintTitle(context, box, frame, colours, look);
   if (look.scale >= ROWS) for (const row of box.rows) paintRow(context, row, frame, look);
-  if (box.failed) paintBadge(context, frame.x + frame.width - 6, frame.y + 3, '!', look.palette.failed, look);
+  if (box.failed) paintBadge(context, frame.x + frame.width - 2, frame.y, '!', look.palette.failed, look);
   if (box.node.more || box.node.open) paintHandles(context, box, look);
   if (box.change) paintChange(context, box, frame, look);
   if (box.node.quality) paintQuality(context, box, frame, look.palette);
-  if (look.scale >= ROWS) paintMarks(context, box, frame, colours, look);
+  if (look.scale >= ROWS) paintMarks(context, box, frame, look);
   context.globalAlpha = 1;
 }
 
@@ -95,7 +99,7 @@ export function paintLane(context, { label, colour, top, bottom }, { left, right
 }
 
 function radiusOf(box) {
-  return box.kind === 'job' ? box.height / 2 : 7;
+  return box.kind === 'job' ? Math.min(box.height / 2, 23) : 7;
 }
 
 function outline(context, { x, y, width, height }, radius, grow = 0) {
@@ -147,48 +151,49 @@ function paintBand(context, frame, colours) {
   context.restore();
 }
 
-/** One line, one size in the whole picture; a longer one loses its middle. */
-function paintTitle(context, box, frame, colours, look) {
-  const { palette, scale } = look;
-  const { height, size, left, right, glyph } = titleOf(context, box, frame, colours, scale);
-  const middle = frame.y + height / 2;
-  if (box.kind === 'group') paintPlus(context, left, middle, colours.mark);
-  else if (glyph > 0) paintGlyph(context, colours.glyph, { x: left, y: middle, size: glyph, colour: colours.mark });
-  const start = left + (glyph > 0 ? glyph + 7 : 0);
-  const room = right - start;
-  const twoLines = scale >= NEAR && Boolean(box.detail) && height >= 36;
-  const font = `600 ${size}px ${FAMILY}`;
-  write(context, box.label, start, twoLines ? middle - 8 : middle, room, font, palette.ink, 'middle');
-  if (!twoLines) return;
-  const below = `12px ${box.kind === 'operation' ? MONO : FAMILY}`;
-  const colour = box.failed ? palette.failed : palette.muted;
-  write(context, box.detail, start, middle + 9, room, below, colour, box.kind === 'dataset' ? 'start' : 'end');
-}
-
-/** The size of a title's letters and of its glyph, and where it begins and ends. */
-function titleOf(context, box, frame, colours, scale) {
+/** The name on one line or two, and below it what is known of the box where there is room. */
+function paintTitle(context, box, frame, colours, { palette }) {
   const height = titleHeight(box);
-  const size = Math.min(TITLE.most, height * TITLE.share, Math.max(TITLE.size, grown(TITLE.screen, scale)));
-  const rim = box.kind !== 'job' ? 9 : size > TITLE.far ? 10 : 13;
-  const [left, right] = [frame.x + rim, frame.x + frame.width - rim];
-  return { height, size, left, right, glyph: glyphWithin(context, box, right - left, size, colours) };
+  const rim = box.kind === 'job' ? 13 : 11;
+  const middle = frame.y + height / 2;
+  const glyph = colours.glyph || box.kind === 'group' ? GLYPH.size : 0;
+  if (box.kind === 'group') paintPlus(context, frame.x + rim, middle, colours.mark);
+  else if (glyph > 0) paintGlyph(context, colours.glyph, { x: frame.x + rim, y: middle, size: glyph, colour: colours.mark });
+  const start = frame.x + rim + (glyph > 0 ? glyph + GLYPH.gap : 0);
+  const room = frame.x + frame.width - rim - start;
+  const lines = titleLines(context, box.label, room, height >= 2 * LINE ? 2 : 1);
+  const detailed = Boolean(box.detail) && height >= lines.length * LINE + DETAIL.line + DETAIL.rim;
+  let y = middle - (lines.length * LINE + (detailed ? DETAIL.line : 0)) / 2 + LINE / 2;
+  context.fillStyle = palette.ink;
+  context.font = TITLE_FONT;
+  for (const line of lines) {
+    context.fillText(line, start, y);
+    y += LINE;
+  }
+  if (detailed) paintDetail(context, box, start, y - (LINE - DETAIL.line) / 2, room, palette);
 }
 
-/** From afar a name that does not fit has the room of the glyph; that of a table stands among its marks then. */
-function glyphWithin(context, box, width, size, colours) {
-  const glyph = colours.glyph || box.kind === 'group' ? Math.min(20, Math.max(16, size)) : 0;
-  if (size <= TITLE.far || box.kind === 'group') return glyph;
-  const needed = measure(context, box.label, `600 ${size}px ${FAMILY}`);
-  return needed <= width - glyph - 7 ? glyph : 0;
+function paintDetail(context, box, x, y, room, palette) {
+  const font = `${DETAIL.letters}px ${box.kind === 'operation' ? MONO : FAMILY}`;
+  write(context, box.detail, x, y, room, font, box.failed ? palette.failed : palette.muted, box.kind === 'dataset' ? 'start' : 'end');
+}
+
+const TITLE_FONT = `600 ${LETTERS}px ${FAMILY}`;
+/** Broken names by width and text: measuring is the dear part of painting. */
+const broken = new Map();
+
+function titleLines(context, label, room, most) {
+  const key = `${Math.round(room)}|${most}|${label.slice(0, 400)}`;
+  if (!broken.has(key)) {
+    if (broken.size > 20_000) broken.clear();
+    context.font = TITLE_FONT;
+    broken.set(key, linesOf(label, room, (sample) => context.measureText(sample).width, most));
+  }
+  return broken.get(key);
 }
 
 function halves(size) {
   return Math.floor(2 * size) / 2;
-}
-
-/** At least so many pixels on the screen, in half units: a text of another size is measured anew. */
-function grown(pixels, scale) {
-  return Math.ceil((2 * pixels) / scale) / 2;
 }
 
 function paintPlus(context, x, y, colour) {
@@ -209,8 +214,7 @@ function paintRow(context, row, frame, look) {
   const on = lit?.has(row.id) ?? false;
   context.globalAlpha = lit === null || on || !lit.has(row.box) ? before : 0.45;
   paintRowGround(context, row, frame, { chosen, on, palette });
-  const size = Math.min(ROW.most, Math.max(ROW.size, grown(ROW.screen, look.scale)));
-  const font = `${chosen || focus === row.id ? 600 : 400} ${size}px ${FAMILY}`;
+  const font = `${chosen || focus === row.id ? 600 : 400} ${ROW.letters}px ${FAMILY}`;
   const indent = ROW.indent * Math.min(row.indent, ROW.deepest);
   const room = frame.width - 26 - indent;
   const ink = row.node.known === 'lineage' ? palette.muted : palette.ink;
@@ -218,7 +222,7 @@ function paintRow(context, row, frame, look) {
   if (row.change) paintRowChange(context, row, frame, palette);
   const [tag] = row.node.classifications ?? [];
   if (tag) paintTagMark(context, frame.x + 7, row.y, hues.classes.get(tag), palette);
-  paintType(context, row, frame, room - measure(context, row.short, font) - 14, palette, look.scale);
+  paintType(context, row, frame, room - measure(context, row.short, font) - 14, palette);
   if (linked.left.has(row.id)) paintPort(context, frame.x, row.y, palette);
   if (linked.right.has(row.id)) paintPort(context, frame.x + frame.width, row.y, palette);
   context.globalAlpha = before;
@@ -232,9 +236,9 @@ function paintRowChange(context, row, frame, palette) {
 }
 
 /** The type of a column, or that no schema has it, in the room beside its name. */
-function paintType(context, row, frame, room, palette, scale) {
+function paintType(context, row, frame, room, palette) {
   const font = `12px ${MONO}`;
-  if (!row.aside || scale < NEAR) return;
+  if (!row.aside) return;
   if (room < 56 && room < measure(context, row.aside, font)) return;
   context.textAlign = 'right';
   write(context, row.aside, frame.x + frame.width - 12, row.y, room, font, palette.muted);
@@ -277,7 +281,7 @@ function paintChange(context, box, frame, look) {
   context.setLineDash(dashes || []);
   context.stroke();
   context.setLineDash([]);
-  paintBadge(context, frame.x + 4, frame.y + 3, sign, look.palette[colour], look);
+  paintBadge(context, frame.x + 2, frame.y, sign, look.palette[colour], look);
 }
 
 function paintBadge(context, x, y, sign, colour, { palette }) {
@@ -368,7 +372,7 @@ function paintHandles(context, box, { palette, scale, flow }) {
 /** A diamond with a cross where checks failed, a disc with a tick where they passed. */
 function paintQuality(context, box, frame, palette) {
   const failed = box.node.quality.state === 'failed';
-  const [x, y] = [frame.x + frame.width - (box.change ? 30 : 6), frame.y + 3];
+  const [x, y] = [frame.x + frame.width - (box.failed ? 24 : 2), frame.y];
   context.beginPath();
   if (failed) {
     context.moveTo(x, y - 11);
@@ -401,61 +405,44 @@ function paintTick(context, failed, x, y) {
   context.stroke();
 }
 
-/** Marks on the upper edge of a box, in pixels of the drawing; they grow against the zoom. */
-const MARK = Object.freeze({ height: 15, letter: 10, near: 0.85, most: 1.7, gap: 4 });
+/** Marks on the upper edge of a box, above its name. */
+const MARK = Object.freeze({ height: 15, letter: 10, gap: 4 });
 
 /**
- * The glyph that has no room in the title, the letter of its tint, then its classes by their names,
- * as far as there is room.
+ * The letter of its tint, then its classes by their names, as far as there is room.
  * @param {CanvasRenderingContext2D} context
  * @param {import('../data/model.js').Box} box
  * @param {{x: number, y: number, width: number, height: number}} frame
- * @param {import('./box-style.js').BoxStyle} colours
  * @param {Look} look
  */
-function paintMarks(context, box, frame, colours, { palette, hues, scale }) {
-  const size = Math.min(MARK.most, Math.max(1, MARK.near / scale));
+function paintMarks(context, box, frame, { palette, hues }) {
   const end = frame.x + frame.width - 24;
   let x = frame.x + (box.kind === 'job' ? 20 : 10) + (box.change ? 8 : 0);
-  if (box.kind === 'dataset' && colours.glyph && titleOf(context, box, frame, colours, scale).glyph === 0)
-    x += MARK.gap + paintGlyphMark(context, x, frame.y, colours, size, palette);
   const tint = hues.by === 'class' ? undefined : hues.tints.get(box.id);
-  if (tint) x += MARK.gap + paintLetter(context, x, frame.y, tint, size, palette);
+  if (tint) x += MARK.gap + paintLetter(context, x, frame.y, tint, palette);
   for (const tag of box.node.classifications ?? []) {
     if (end - x < 3 * MARK.height) return;
-    x += MARK.gap + paintClass(context, x, frame.y, { tag, hue: hues.classes.get(tag), width: end - x }, size, palette);
+    x += MARK.gap + paintClass(context, x, frame.y, { tag, hue: hues.classes.get(tag), width: end - x }, palette);
   }
 }
 
-/** A square with a frame in the colour; its width. */
-function paintSquare(context, x, y, colour, size, palette) {
-  const side = MARK.height * size;
-  outline(context, { x, y: y - side / 2, width: side, height: side }, 3 * size);
+/** A square with a frame in the colour, and the letter; its width. */
+function paintLetter(context, x, y, { letter, colour }, palette) {
+  const side = MARK.height;
+  outline(context, { x, y: y - side / 2, width: side, height: side }, 3);
   context.fillStyle = palette.canvas;
   context.fill();
-  context.strokeStyle = colour;
+  context.strokeStyle = shadeOf(colour, palette);
   context.lineWidth = 2;
   context.stroke();
-  return side;
-}
-
-function paintGlyphMark(context, x, y, { glyph, edge, mark }, size, palette) {
-  const side = paintSquare(context, x, y, edge, size, palette);
-  const inner = 0.8 * side;
-  paintGlyph(context, glyph, { x: x + (side - inner) / 2, y, size: inner, colour: mark });
-  return side;
-}
-
-function paintLetter(context, x, y, { letter, colour }, size, palette) {
-  const side = paintSquare(context, x, y, shadeOf(colour, palette), size, palette);
-  writeMiddle(context, letter, x + side / 2, y + 0.5, MARK.letter * size, palette.ink);
+  writeMiddle(context, letter, x + side / 2, y + 0.5, MARK.letter, palette.ink);
   return side;
 }
 
 /** A pill in the hue of the class with its name; its width. */
-function paintClass(context, x, y, { tag, hue, width }, size, palette) {
-  const font = `600 ${halves(MARK.letter * size)}px ${FAMILY}`;
-  const [height, rim] = [MARK.height * size, 6 * size];
+function paintClass(context, x, y, { tag, hue, width }, palette) {
+  const font = `600 ${MARK.letter}px ${FAMILY}`;
+  const [height, rim] = [MARK.height, 6];
   const wide = Math.min(measure(context, tag, font) + 2 * rim, width);
   outline(context, { x, y: y - height / 2, width: wide, height }, height / 2);
   context.fillStyle = hue ? shadeOf(hue.colour, palette) : palette.accent;

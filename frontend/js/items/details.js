@@ -10,6 +10,7 @@ import { describeDataset } from './table.js';
  * @typedef {object} Context
  * @property {import('../data/url.js').State} state
  * @property {ReturnType<import('../data/api.js').createApi>} api
+ * @property {{width: number, height: number}} room  for a picture, in pixels
  * @property {() => Promise<void>} reload   ask everything again
  * @property {(text: string) => void} announce  to screen readers
  * @property {() => void} repaint           a new classification shows at once

@@ -72,6 +72,15 @@ export function outageBanner(since, again) {
 }
 
 /**
+ * A part of the picture did not come.
+ * @param {string} words
+ * @returns {HTMLElement}
+ */
+export function refusalBanner(words) {
+  return element('p', { class: 'banner warning', role: 'status', 'data-testid': 'refused' }, icon('warning'), element('span', {}, words));
+}
+
+/**
  * The newest event that was considered, and that nothing lies beyond the last step.
  * @param {{asOf?: string|null, depth?: {asked: number, reached: number}, partial?: object|null,
  *   notSeen?: {tables: number, jobs: number}, nodes?: any[], edges?: any[]}|null} reply

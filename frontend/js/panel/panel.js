@@ -303,17 +303,18 @@ const MODES = Object.freeze({ overwrite: '↻', append: '+' });
 
 /**
  * How a write treats the earlier content.
- * @param {string|null|undefined} mode null: unknown; `none`: nothing is written
- * @returns {HTMLElement|string}
+ * @param {string|null|undefined} mode null: unknown, which is nothing to say; `none`: nothing is written
+ * @returns {HTMLElement|string|null}
  */
 export function modeChip(mode) {
+  if (mode === null) return null;
   if (mode === undefined || mode === 'none') return '–';
   const mark = mode && MODES[mode];
   return element(
     'span',
     { class: `chip mode ${mark ? mode : 'plain'}` },
     mark ? element('span', { 'aria-hidden': 'true' }, mark) : null,
-    data(mode ?? 'mode unknown'),
+    data(mode),
   );
 }
 

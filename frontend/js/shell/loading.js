@@ -7,7 +7,7 @@ import { shorten } from '../data/format.js';
 import { openAll } from '../drawing/expansion.js';
 import { focusFirst } from '../page/dom.js';
 import { apiKeyNotice, errorNotice, rebuildingNotice } from '../page/notices.js';
-import { outageBanner } from '../page/notes.js';
+import { outageBanner, refusalBanner } from '../page/notes.js';
 import { VIEWS } from '../views.js';
 import { places } from './places.js';
 
@@ -81,7 +81,7 @@ export function createLoading({ navigation, api, key, frame, stage, screen, tour
     frame.begin(state(), view, screen.page());
     const canvas = entry.picture ? stage.openCanvas() : null;
     canvas?.catch(() => {}); // looked at once the answer has come
-    const context = { state: state(), api, reload: load, announce: frame.announce, repaint: screen.repaint, go, tour };
+    const context = { state: state(), api, room: stage.room(), reload: load, announce: frame.announce, repaint: screen.repaint, go, tour };
     const result = await view.load(context);
     if (mine !== question || (!result.ok && result.stale)) return;
     if (!result.ok) refuse(result.error, mine);
@@ -101,8 +101,10 @@ export function createLoading({ navigation, api, key, frame, stage, screen, tour
       fail(UNREACHABLE);
       return;
     }
-    if (model && state().opened) await openAll(api, state(), model);
+    const refused = model && state().opened ? await openAll(api, state(), model) : [];
     if (mine !== question) return;
+    page.notes = [...(page.notes ?? []), ...refused.map(refusalBanner)];
+    if (model && page.counts) page.subtitle = page.counts(model);
     away = null;
     screen.show(page, view);
     onLoaded();

@@ -9,6 +9,7 @@ import { find, tally, turn } from '../data/model.js';
 import { foldColumns } from '../data/rows.js';
 import { keeps, sameQuestion } from '../data/url.js';
 import { huesOf, NO_HUES } from '../drawing/box-style.js';
+import { readOpened } from '../drawing/expansion.js';
 import { pack } from '../drawing/packing.js';
 import { readPalette } from '../drawing/palette.js';
 import { createLegend } from '../page/legend.js';
@@ -34,6 +35,9 @@ import { places } from './places.js';
 
 /** So many matches are drawn, whatever is folded. */
 const MOST_PINNED = 50;
+
+/** The usual room that header, controls and legend take, and in a wide window the panel, in pixels. */
+const USUAL = Object.freeze({ above: 260, beside: 356, wide: 900 });
 
 /**
  * @param {import('./navigation.js').Navigation} navigation
@@ -77,8 +81,18 @@ export function createStage({ state, go }, listener) {
    */
   function show(heading, model) {
     const again = pictured !== null && sameQuestion(pictured, state());
+    const opened = again && pictured?.opened !== state().opened;
+    const before = new Set(drawn?.boxes.keys());
     pictured = state();
     draw(heading, model, again);
+    if (opened) followOpened(before);
+  }
+
+  /** @param {Set<string>} before the boxes before a handle was pressed */
+  function followOpened(before) {
+    const fresh = [...(drawn?.boxes.keys() ?? [])].filter((id) => !before.has(id));
+    const opener = readOpened(state().opened).at(-1)?.id;
+    if (fresh.length > 0 && opener) graph?.follow([opener, ...fresh]);
   }
 
   /**
@@ -151,6 +165,14 @@ export function createStage({ state, go }, listener) {
     palette = colours();
   }
 
+  /** The size of the stage, or what it will about be once a picture is shown. */
+  function room() {
+    const { clientWidth: width, clientHeight: height } = places.stage;
+    if (width > 0 && height > 0) return { width, height };
+    const beside = window.innerWidth > USUAL.wide ? USUAL.beside : 0;
+    return { width: window.innerWidth - beside, height: window.innerHeight - USUAL.above };
+  }
+
   /** The old picture must not stand under a new name. */
   function clear() {
     drawn = pictured = null;
@@ -160,6 +182,7 @@ export function createStage({ state, go }, listener) {
     /** @returns {Model|null} */
     drawn: () => drawn,
     look: () => ({ palette, hues }),
+    room,
     openCanvas,
     hasCanvas: () => graph !== null,
     show,

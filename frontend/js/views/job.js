@@ -30,16 +30,16 @@ export const job = {
    * @returns {Promise<import('../data/api.js').Result>} data is a Page (views.js)
    */
   async load(context) {
-    const { state, api } = context;
+    const { state, api, room } = context;
     if (!state.node)
       return { ok: true, data: { heading: 'Job', subtitle: '', model: null, reply: null, empty: noJob() } };
     const graph = await api.get(
       '/graph/lineage',
-      { node: state.node, depth: 1, flow: flowOf(state), at: state.at, limit: state.limit, beyond: true, reach: 'possible', layout: true },
+      { node: state.node, depth: 1, flow: flowOf(state, room), at: state.at, limit: state.limit, beyond: true, reach: 'possible', layout: true },
       'page',
     );
     if (!graph.ok) return graph;
-    const model = toModel(graph.data, state.node, flowOf(state));
+    const model = toModel(graph.data, state.node);
     const focus = find(model, model.focus) ?? [...model.boxes.values()].find((box) => box.kind === 'job');
     if (!focus || focus.kind !== 'job')
       return { ok: true, data: { heading: 'Job', subtitle: '', model: null, reply: null, empty: noJob() } };

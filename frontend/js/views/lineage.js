@@ -18,23 +18,24 @@ export const lineage = {
    * @returns {Promise<import('../data/api.js').Result>} data is a Page (views.js)
    */
   async load(context) {
-    const { state, api } = context;
+    const { state, api, room } = context;
     if (!state.node)
       return {
         ok: true,
         data: { heading: 'Lineage', subtitle: '', model: null, reply: null, empty: noNode() },
       };
-    const result = await api.get('/graph/lineage', question(state), 'page');
+    const result = await api.get('/graph/lineage', question(state, room), 'page');
     if (!result.ok) return result;
-    const model = toModel(result.data, state.node, flowOf(state));
+    const model = toModel(result.data, state.node);
     const focus = findNode(model, model.focus);
     return {
       ok: true,
       data: {
         heading: focus?.label ?? state.node,
         subtitle: words(state, model),
+        counts: (drawn) => words(state, drawn),
         reply: result.data,
-        asked: address('/graph/lineage', question(state)),
+        asked: address('/graph/lineage', question(state, room)),
         model,
         empty:
           model.boxes.size === 0
@@ -57,7 +58,7 @@ function timelineOf(context, focus) {
 }
 
 /** The parameters of the question, without those that equal the server's defaults. */
-function question(state) {
+function question(state, room) {
   const { node, at, limit } = state;
   return {
     node,
@@ -66,7 +67,7 @@ function question(state) {
     columns: state.columns || '',
     indirect: state.indirect || '',
     group: state.group,
-    flow: flowOf(state),
+    flow: flowOf(state, room),
     jobs: state.tables ? false : '',
     beyond: true,
     reach: 'possible',

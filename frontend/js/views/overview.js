@@ -21,13 +21,13 @@ export const overview = {
    * @returns {Promise<import('../data/api.js').Result>} data is a Page (views.js)
    */
   async load(context) {
-    const { state, api } = context;
+    const { state, api, room } = context;
     const { q, namespace, layer, classification, group, at, limit } = state;
     const filters = { q, namespace, layer, classification };
-    const asked = { ...filters, group, flow: flowOf(state), at, limit, layout: true };
+    const asked = { ...filters, group, flow: flowOf(state, room), at, limit, layout: true };
     const graph = await api.get('/graph/overview', asked, 'page');
     if (!graph.ok) return graph;
-    const model = toModel(graph.data, '', flowOf(state));
+    const model = toModel(graph.data);
     return {
       ok: true,
       data: {

@@ -18,7 +18,7 @@ import { link, write } from '../data/url.js';
 const EVERY = '*';
 
 export const plan = {
-  controls: ['find', 'steps'],
+  controls: ['find', 'steps', 'flow'],
 
   /**
    * @param {import('../items/details.js').Context} context
@@ -28,15 +28,16 @@ export const plan = {
     const { state, api } = context;
     if (!state.plan)
       return { ok: true, data: { heading: 'Plan', subtitle: '', model: null, reply: null, empty: noPlan() } };
-    const query = { layout: true, fold: state.steps !== 'all' };
+    const flow = state.flow === 'right' ? '' : 'down';
+    const query = { layout: true, flow, fold: state.steps !== 'all' };
     const result = await api.get(`/graph/plans/${encodeURIComponent(state.plan)}`, query, 'page');
-    return result.ok ? { ok: true, data: page(context, result.data) } : result;
+    return result.ok ? { ok: true, data: page(context, result.data, flow) } : result;
   },
 };
 
-function page(context, known) {
+function page(context, known, flow) {
   const { state } = context;
-  const model = planModel(known);
+  const model = planModel(known, flow);
   return {
     heading: titleOf(known),
     subtitle: [writtenBy(known), known.system, known.agent, count(model.boxes.size, 'operation')]

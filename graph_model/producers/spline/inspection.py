@@ -7,20 +7,19 @@ masked here.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Final
 
 from graph_model.picture.chains import ChainStep, FoldedStep, StepRole, fold_chains
-from graph_model.picture.layout import Box, Point, lay_out
+from graph_model.picture.layout import Box, Flow, Point, arrange
 from graph_model.picture.operations import (
-    BOX_HEIGHT,
     Named,
     OperationView,
     OutputColumn,
     PlanInspection,
     Property,
-    box_width,
 )
+from graph_model.picture.sizes import Size, size_of
 from graph_model.producers.spline.documents import ExecutionPlan, Operation, outputs, type_text
 from graph_model.producers.spline.expressions.text import Renderer, operation_properties
 from graph_model.producers.spline.plan_logic import PlanDocument
@@ -42,6 +41,7 @@ def inspect(
     *,
     references_of: Callable[[PlanDocument, str], tuple[Named, ...]],
     layout: bool,
+    flow: Flow = Flow.RIGHT,
     fold: bool = False,
 ) -> PlanInspection[Named]:
     """Walk a plan once. ``references_of`` names the datasets behind a URI of the document;
@@ -56,7 +56,8 @@ def inspect(
     for child, consumer in edges:
         consumers.setdefault(child, []).append(consumer)
     labels = {step.id: _label_with(known[step.id], step.aliases) for step in steps}
-    points = _places(labels, edges) if layout else {}
+    sizes = {key: size_of(label) for key, label in labels.items()}
+    points = _places(sizes, edges, flow) if layout else {}
     renderer = Renderer(plan)
     schemas = outputs(plan)
     columns = _columns_shown(shown, schemas)
@@ -79,8 +80,8 @@ def inspect(
                 for named in references_of(document, uri)
             ),
             point=points.get(operation.id),
-            width=box_width(labels[operation.id]),
-            height=BOX_HEIGHT,
+            width=sizes[operation.id].width,
+            height=sizes[operation.id].height,
             aliases=step.aliases,
             folded=tuple(known[one].name for one in step.folded),
         )
@@ -186,10 +187,12 @@ def _label(operation: Operation) -> str:
     return operation.name.partition(" ")[0] or operation.name
 
 
-def _places(labels: dict[str, str], edges: Sequence[tuple[str, str]]) -> dict[str, Point]:
-    """``labels`` are in the order of the plan."""
+def _places(
+    sizes: Mapping[str, Size], edges: Sequence[tuple[str, str]], flow: Flow
+) -> dict[str, Point]:
+    """``sizes`` are in the order of the plan."""
     boxes = [
-        Box(key, box_width(label), BOX_HEIGHT, f"{place:06d}")
-        for place, (key, label) in enumerate(labels.items())
+        Box(key, size.width, size.height, f"{place:06d}")
+        for place, (key, size) in enumerate(sizes.items())
     ]
-    return lay_out(boxes, edges)
+    return arrange(boxes, edges, flow).points

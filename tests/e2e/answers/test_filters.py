@@ -96,10 +96,21 @@ def test_a_picture_can_run_down(client: FlaskClient) -> None:
         assert client.get(f"{path}layout=true").get_json()["nodes"] != drawn["nodes"]
 
 
+def test_a_picture_flows_as_it_is_read_best_in_a_window(client: FlaskClient) -> None:
+    path = f"/graph/lineage?depth=3&node={STAGED}&layout=true"
+    for flow, window in (("right", "2000x300"), ("down", "300x2000")):
+        fitted = client.get(f"{path}&flow={window}").get_json()
+        assert fitted["flow"] == flow
+        assert fitted["nodes"] == client.get(f"{path}&flow={flow}").get_json()["nodes"]
+    beside = client.get(f"{path}&columns=true&flow=300x2000").get_json()
+    assert beside["flow"] == "right", "columns have edges from side to side"
+
+
 @pytest.mark.parametrize(
     ("path", "field"),
     [
         ("/graph/overview?flow=down", "flow"),
+        ("/graph/overview?flow=0x500&layout=true", "flow"),
         ("/graph/overview?flow=up&layout=true", "flow"),
         ("/graph/overview?flow=down&layout=true&group=layer", "flow"),
         (f"/graph/lineage?node={STAGED}&flow=down&layout=true&columns=true", "flow"),

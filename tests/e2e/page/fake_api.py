@@ -11,7 +11,7 @@ import copy
 import json
 import threading
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from http import HTTPStatus
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
@@ -102,7 +102,15 @@ class Scenario:
             return failure(400, f"unknown parameters: {sorted(unknown)}")
         if shape == "/graph/jobs/*":  # the one answer that depends on the path
             return _job(self, path.rsplit("/", 1)[-1])
-        return _ROUTES[shape](self, query)
+        return _flowing(_ROUTES[shape](self, query), query)
+
+
+def _flowing(reply: Reply, query: Query) -> Reply:
+    """A picture says which way it flows; here a window of any size shows it to the right."""
+    if "layout" not in query or "edges" not in reply.body:
+        return reply
+    flow = "down" if query.get("flow") == "down" else "right"
+    return replace(reply, body=reply.body | {"flow": flow})
 
 
 def _shape(path: str) -> str:
@@ -485,7 +493,7 @@ _KNOWN: dict[str, set[str]] = {
     "/graph/datasets/*": {"at"},
     "/graph/datasets/*/history": {"limit", "cursor", "at"},
     "/graph/datasets/*/last-writer": {"partition", "at"},
-    "/graph/plans/*": {"at", "document", "layout", "fold"},
+    "/graph/plans/*": {"at", "document", "layout", "flow", "fold"},
     "/graph/diff": {"node", "from", "to", "fromPlan", "toPlan", "columns", "jobs", "unchanged"}
     | (_WALK - {"at"}),
     "/graph/jobs/*/versions": {"at", "limit", "cursor"},

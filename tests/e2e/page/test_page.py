@@ -81,7 +81,12 @@ def node(name: str, reply: str = "overview", kind: str = "job") -> dict[str, Any
 
 
 def asked(api: FakeApi, path: str) -> list[dict[str, str]]:
-    return [query for at, query in api.scenario.asked if at == path]
+    """The questions in their order, without the size of the window."""
+    queries = [query for at, query in api.scenario.asked if at == path]
+    return [
+        {name: text for name, text in query.items() if name != "flow" or text == "down"}
+        for query in queries
+    ]
 
 
 # --- overview and canvas -----------------------------------------------------------------------
@@ -115,9 +120,9 @@ def test_an_event_dated_in_the_future_does_not_hide_the_failed_job(page: Page) -
 @pytest.mark.parametrize(
     ("asked", "reply", "width", "whole"),
     [
-        ("depth=3", "lineage-deep", 1280, True),
+        ("depth=3", "lineage-deep", 2200, True),
         ("depth=3", "lineage-deep", 1100, False),
-        ("columns=true", "lineage-columns", 1280, True),
+        ("columns=true", "lineage-columns", 2200, True),
         ("columns=true", "lineage-columns", 1100, False),
     ],
 )

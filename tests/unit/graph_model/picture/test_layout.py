@@ -5,10 +5,11 @@ from __future__ import annotations
 import random
 from itertools import combinations, pairwise
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from graph_model.picture.layout import ROW_GAP, Box, Flow, arrange, lay_out
+from graph_model.picture.layout import ROW_GAP, Box, Flow, Window, arrange, flow_within, lay_out
 
 nodes = st.integers(2, 25)
 
@@ -135,3 +136,19 @@ def test_an_edge_over_two_layers_has_one_waypoint_and_its_counterpart_the_same()
     assert set(layout.routes) == {("a", "c")}
     [waypoint] = layout.routes["a", "c"]
     assert waypoint.x == layout.points["b"].x
+
+
+@pytest.mark.parametrize(
+    ("window", "flow"),
+    [
+        (Window(2_000, 300), Flow.RIGHT),  # legible to the right
+        (Window(700, 700), Flow.DOWN),  # six ranks side by side would be too small
+        (Window(340, 600), Flow.DOWN),  # too small both ways, and larger down
+        (Window(500, 80), Flow.RIGHT),  # too small both ways, and larger to the right
+    ],
+)
+def test_a_chain_flows_as_it_is_read_best_in_a_window(window: Window, flow: Flow) -> None:
+    boxes = [Box(f"b{number}", 180, 46) for number in range(6)]
+    chain = [(f"b{number}", f"b{number + 1}") for number in range(5)]
+    assert flow_within(boxes, chain, window, legible=0.75) is flow
+    assert flow_within([], [], window, legible=0.75) is Flow.RIGHT
