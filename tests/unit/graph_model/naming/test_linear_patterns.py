@@ -211,6 +211,37 @@ def test_whatever_reads_a_text_is_linear_in_it(reader: str) -> None:
             assert not grows_too_fast(work, head, unit, "@"), (reader, head, unit)
 
 
+# Of one reader: what texts begin with, and what is repeated behind it.
+BEHIND: Final[tuple[tuple[str, tuple[str, ...], tuple[str, ...]], ...]] = (
+    ("mask_secrets", ("", "jdbc:x://h?", "mongodb://h/?a=b"), (
+        "--password ", "kafka:", ":thin:a/", "(password=", "=(", "?token=a ", "&token=a b", "#a",
+        "#", "password={}}", "{}}", "Bearer ", "authorization: basic ", "x-key", ", 'password' ",
+        "(spark.", "jdbc:x?password=a b", "\npassword=", "[password=a,", "mongodb://a?b=c/",
+        "?token=a &b=",
+    )),
+    ("normalise", (
+        "", "s3://b/", "jdbc:postgresql://h/d:", "jdbc:oracle:thin:@", "spark_catalog/",
+    ), (
+        "/..", "/dt=1/*", "/2024/01", "/{a", "[", "%", ":", "@", "a://", "?a=b", '"."', "`", " ",
+        "\ud800", "😀", "(select ",
+    )),
+    ("stable_text", ("",), (
+        "#1", "@1f", "RDD[", "\nCreated Time: ", "CTERelationDef ", "A", "$$Lambda", ", ",
+    )),
+)  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("reader", "head", "units"),
+    [(reader, head, units) for reader, heads, units in BEHIND for head in heads],
+)
+def test_a_reader_is_linear_in_what_stands_behind_a_beginning(
+    reader: str, head: str, units: tuple[str, ...]
+) -> None:
+    for unit in units:
+        assert not grows_too_fast(READERS[reader], head, unit, "@"), (reader, head, unit)
+
+
 @pytest.mark.parametrize(
     ("pattern", "method", "unit"),
     [

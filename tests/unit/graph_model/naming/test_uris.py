@@ -284,17 +284,3 @@ def test_spellings_of_one_local_path_are_one_identity(path, prefix):
     (found,) = normalise(prefix + "/".join(path), SCOPE)
     assert found == normalise("file:/" + "/".join(path), SCOPE)[0]
     assert found.scope == SCOPE
-
-
-HOSTILE = ["/..", "/dt=1/*", "/2024/01", "/{a", "[", "%", ":", "@", "a://", "?a=b", '"."', "`",
-           " ", "\ud800", "😀", "(select "]  # fmt: skip
-STARTS = ["", "s3://b/", "jdbc:postgresql://h/d:", "jdbc:oracle:thin:@", "spark_catalog/"]
-
-
-@pytest.mark.timeout(60)
-@pytest.mark.parametrize("start", STARTS)
-def test_hostile_names_of_100_kilobytes_are_named_in_linear_time(start):
-    for unit in HOSTILE:
-        text = start + unit * (100_000 // len(unit))
-        assert normalise(text, SCOPE)
-        assert mask_secrets({"inputSources": [text], "text": text})

@@ -229,22 +229,6 @@ def test_a_parameter_that_identity_drops_is_masked_in_documents(start, name):
     assert dropped == ("hunter2" not in mask_text(url))
 
 
-HOSTILE = [
-    "--password ", "kafka:", ":thin:a/", "(password=", "=(", "?token=a ", "&token=a b", "#a", "#",
-    "password={}}", "{}}", "Bearer ", "authorization: basic ", "x-key", ", 'password' ", "(spark.",
-    "jdbc:x?password=a b", "\npassword=", "[password=a,", "mongodb://a?b=c/", "?token=a &b=",
-]  # fmt: skip
-
-
-@pytest.mark.timeout(60)
-@pytest.mark.parametrize("start", ["", "jdbc:x://h?", "mongodb://h/?a=b"])
-def test_hostile_texts_of_200_kilobytes_are_masked_in_linear_time(start):
-    for unit in HOSTILE:
-        text = start + unit * (200_000 // len(unit)) + "@"
-        assert isinstance(mask_text(text), str)
-        assert mask_secrets({"inputSources": [text]})
-
-
 def test_the_table_behind_a_jdbc_url_stays():
     uri = "jdbc:postgresql://h/d?password=a:b:hr.emp"
     masked = mask_secrets(
