@@ -78,12 +78,20 @@ _LEAST_CAPITALS: Final = 4
 """Of a random word without digits; other words without digits are those of other languages."""
 
 
-# Behind these a random word is an id, behind those the name of a table.
+# Behind these a random word is an id …
 _ID_BEFORE: Final = re.compile(
-    r"(?i)(?:(?<!session)(?<!session_)ids?|versions?|etag|hash|digest|checksum|fingerprint|sha[0-9]{0,3}|md5|integrity|commit|guid"
-    r"|cursor|serial|ssh-\w{1,16})[\"'\\]{0,4}\s{0,4}[:=]?\s{0,4}[\"'\\]{0,4}\Z"
-    r"|\b(?:from|join|into|table|update|view|exists|using)\s{1,4}[\"`\[]?\Z"
+    r"(?i)(?:(?<!session)(?<!session_)ids?|versions?|etag|hash|digest|checksum|fingerprint"
+    r"|sha[0-9]{0,3}|md5|integrity|commit|guid|cursor|serial|ssh-\w{1,16})"
+    r"[\"'\\]{0,4}\s{0,4}[:=]?\s{0,4}[\"'\\]{0,4}\Z"
 )
+# … and behind these, in a statement, the name of a table; "rotated from 8Hs…" is told to a person.
+_TABLE_BEFORE: Final = re.compile(
+    r"(?i)\b(?:from|join|into|table|update|view|exists|using)\s{1,4}[\"`\[]?\Z"
+)
+_STATEMENT: Final = re.compile(
+    r"(?i)\b(?:select|insert|merge|update|delete|create|alter|drop|truncate|refresh|copy|describe)\s"
+)
+_STATEMENT_BEFORE: Final = 4096
 # Ids of services begin with the word for the thing.
 _ID: Final = re.compile(
     r"(?:user|org|acct|cus|sub|evt|req|run|job|task|file|msg|thread|batch|order|pi|ch|in)[_\-]"
@@ -109,6 +117,10 @@ def _random(text: str, start: int, end: int) -> tuple[int, int] | None:
     if in_path and text.find("~", start, end) < 0:
         return None
     if before.endswith("$") or _ID_BEFORE.search(before) or _FILE_ENDING.match(text, end):
+        return None
+    if _TABLE_BEFORE.search(before) and _STATEMENT.search(
+        text, max(0, start - _STATEMENT_BEFORE), start
+    ):
         return None
     if before.endswith((".", "!")):  # a table of a schema, or the next part of a token
         parts = _PARTS_BEFORE.search(before)

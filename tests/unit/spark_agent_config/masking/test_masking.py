@@ -375,3 +375,32 @@ def test_more_texts_than_are_remembered_are_masked_like_the_first():
     document = {"texts": texts, "again": [*texts, "s3://u:secret@h/x"], "password": texts[-1]}
     masked = mask_secrets(document)
     assert masked == {"texts": texts, "again": [*texts, f"s3://{M}@h/x"], "password": M}
+
+
+RANDOM = "tRz0XwMlUjBnOpCgDqSaFhIe83kd82Lm"
+
+
+@pytest.mark.parametrize(
+    "text", ["rotated from {}", "failed ({} again)", "the client used acme_{}", "a/b: {}"]
+)
+def test_a_random_word_is_masked_wherever_it_stands(text):
+    assert RANDOM not in mask_text(text.format(RANDOM))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "select a from {}", "merge into lake.{} using {} on 1=1", "s3://lake/{}/part-1.parquet",
+        '{"queryId": "{}"}', "etag: {}", "{}.parquet",
+    ],
+)  # fmt: skip
+def test_a_random_word_that_names_something_stays(text):
+    named = text.replace("{}", RANDOM)
+    assert mask_text(named) == named
+
+
+def test_datasets_and_columns_with_random_names_stay():
+    column = {RANDOM: {"inputFields": [{"namespace": "s3://b", "name": RANDOM, "field": RANDOM}]}}
+    document = {"outputs": [{"name": RANDOM, "facets": {"columnLineage": {"fields": column}}}]}
+    assert mask_secrets(document) is document
+    assert mask_secrets({"note": RANDOM}) == {"note": M}
