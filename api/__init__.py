@@ -7,7 +7,6 @@ knows nothing of Gremlin or SQL. In reading order:
 ``routes``        one module a subject; its ``__init__`` lists them all
 ``intake``        requests with documents -> the journal, durable before the answer
 ``schemas``       the shapes of requests and of answers
-``replies``       frozen values of the answers -> JSON
 ``consumer``      Spline's consumer API, as its viewers call it
 ``compression``   answers compressed for clients that take it
 ``http``          rules for every request: keys, errors, limits, headers, metrics

@@ -1,7 +1,9 @@
-"""One module for each question of the read routes: stores in, frozen values out.
+"""One module for each question of the read routes: stores in, frozen values and their JSON out.
 
-Routes and notebooks call these functions, so both get the same answer. A question takes
-``Sources``, built once a request, and the client's parameters. In reading order:
+``to_json`` of ``picture.json_form`` writes most values field by field; where a reply differs, the
+module of its question has the ``..._reply``. Routes and notebooks call these functions, so both get
+the same answer. A question takes ``Sources``, built once a request, and the client's parameters.
+In reading order:
 
 ``sources``             the stores and rules of one request, as one value
 ``visibility``          which hidden nodes a question opens; the layers and tags of a picture

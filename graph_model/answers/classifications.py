@@ -9,12 +9,22 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, replace
+from typing import Any
 
 from graph_model import identity, labels
 from graph_model.answers.nodes import dataset_references, job_references
 from graph_model.answers.sources import Sources, of_one_state
-from graph_model.governance.classifications import Assignment, Block
-from graph_model.governance.propagation import Spread, spread, visible_spread
+from graph_model.governance.classifications import Assignment, Block, write_block
+from graph_model.governance.propagation import (
+    Carrier,
+    Spread,
+    UnfollowedPlan,
+    spread,
+    visible_spread,
+)
+from graph_model.instants import iso
+from graph_model.lineage import ColumnEdge, Partial
+from graph_model.picture.json_form import to_json
 
 
 @dataclass(frozen=True, slots=True)
@@ -176,3 +186,77 @@ def _names(found: Spread, sources: Sources) -> SpreadNames:
         jobs={key: f"{one.namespace}/{one.name}" for key, one in jobs.items()},
         plan_jobs=plan_jobs,
     )
+
+
+# --- as JSON --------------------------------------------------------------------------------------
+
+
+def tagged_reply(found: TaggedNodes) -> dict[str, Any]:
+    """The nodes with a tag, and the edges that it does not follow."""
+    items = [assignment_reply(node, one) for node, one in found.assigned]
+    return {"items": items, "total": len(items), "blocks": [*map(block_reply, found.blocks)]}
+
+
+def assignment_reply(node: str, one: Assignment) -> dict[str, Any]:
+    scope, uri, *path = one.node.names
+    return {
+        "tag": one.tag, "id": node, "kind": one.node.kind, "uri": uri, "scope": scope,
+        "path": path[0] if path else None, "owner": one.owner, "note": one.note,
+        "author": one.author, "at": iso(one.at),
+    }  # fmt: skip
+
+
+def block_reply(one: Block) -> dict[str, Any]:
+    return {**write_block(one), "author": one.author, "at": iso(one.at)}
+
+
+def columns_reply(found: ClassifiedColumns, lack: Partial | None) -> dict[str, Any]:
+    """The columns of a class."""
+    shown, names = found.spread, found.names
+    return {
+        "tag": found.tag,
+        "propagate": found.propagate,
+        "items": [_carrier_reply(one, names) for one in shown.carriers],
+        "total": len(shown.carriers),
+        "blocked": [_edge_reply(edge, names) for edge in shown.blocked],
+        "gaps": [_gap_reply(gap, names) for gap in shown.gaps],
+        "asOf": iso(shown.as_of),
+        "folded": shown.folded,
+        "partial": to_json(lack or shown.partial),
+    }
+
+
+def _carrier_reply(one: Carrier, names: SpreadNames) -> dict[str, Any]:
+    return {
+        **to_json(names.column(one.column)),
+        "direct": not one.path,
+        "reason": {
+            "origin": to_json(names.column(one.origin)),
+            "owner": one.assignment.owner,
+            "note": one.assignment.note,
+            "author": one.assignment.author,
+            "at": iso(one.assignment.at),
+        },
+        "path": [_edge_reply(edge, names) for edge in one.path],
+    }
+
+
+def _edge_reply(edge: ColumnEdge, names: SpreadNames) -> dict[str, Any]:
+    return {
+        "from": to_json(names.column(edge.source)),
+        "to": to_json(names.column(edge.target)),
+        "how": edge.how,
+        "expression": edge.expression,
+        "jobs": to_json(names.jobs_of(edge.plans)),
+        **({"masking": True} if edge.masking else {}),
+    }
+
+
+def _gap_reply(gap: UnfollowedPlan, names: SpreadNames) -> dict[str, Any]:
+    return {
+        "plan": gap.logical_plan,
+        "job": to_json(names.job(gap.job)),
+        "reads": to_json(names.datasets(gap.sources)),
+        "writes": to_json(names.datasets(gap.targets)),
+        "gaps": [dict(one) for one in gap.gaps],
+    }

@@ -18,6 +18,7 @@ from graph_model.answers.sources import Sources, of_one_state
 from graph_model.answers.visibility import TagView, dataset_filter, open_node, tags_of
 from graph_model.facts import DatasetRow, LogicalPlanRow, RenameRow
 from graph_model.governance.previews import walk_datasets
+from graph_model.instants import iso
 from graph_model.lineage import HUB_LIMIT, ColumnNode, holders
 from graph_model.lineage.history.history import History
 from graph_model.lineage.history.read_rule import END
@@ -29,7 +30,6 @@ from graph_model.picture.view import (
     DatasetReference,
     JobReference,
     in_schema_order,
-    iso,
     known_mode,
 )
 from graph_model.stores.graph import Direction

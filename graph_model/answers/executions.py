@@ -12,8 +12,9 @@ from graph_model.answers.nodes import dataset_references, job_references
 from graph_model.answers.sources import Sources
 from graph_model.facts import ExecutionRow
 from graph_model.gaps import PARTITIONS_UNKNOWN
+from graph_model.instants import iso
 from graph_model.lineage.history.merging import Reports
-from graph_model.picture.view import DatasetReference, JobReference, iso, known_mode
+from graph_model.picture.view import DatasetReference, JobReference, known_mode
 
 
 @dataclass(frozen=True, slots=True)

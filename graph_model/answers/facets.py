@@ -27,7 +27,8 @@ from graph_model.answers.sources import Sources, of_one_state
 from graph_model.answers.visibility import open_known
 from graph_model.facts import FacetRow, RunRow
 from graph_model.governance.rule_checks import rule_checks
-from graph_model.picture.view import CheckView, JobReference, QualityMark, iso
+from graph_model.instants import iso
+from graph_model.picture.view import CheckView, JobReference, QualityMark
 from graph_model.producers.openlineage.quality import Check, Quality, State, judge, read_check
 from graph_model.stores.pages import Page
 

@@ -33,16 +33,10 @@ from graph_model.answers.sources import Sources, of_one_state
 from graph_model.error_text import cause_line
 from graph_model.facts import DatasetRow
 from graph_model.governance.previews import walk_datasets
+from graph_model.instants import iso
 from graph_model.lineage import Partial, PlanUse
 from graph_model.picture.layout import Box, arrange
-from graph_model.picture.view import (
-    DatasetReference,
-    JobReference,
-    Place,
-    Route,
-    iso,
-    job_reference,
-)
+from graph_model.picture.view import DatasetReference, JobReference, Place, Route, job_reference
 from graph_model.stores.pages import ExecutionOrder, Page
 from graph_model.stores.protocols import FailedJob, RecentExecution
 

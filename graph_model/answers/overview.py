@@ -14,10 +14,11 @@ from graph_model.answers.sources import Sources, of_one_state
 from graph_model.answers.visibility import Selection, filter_of, show_view
 from graph_model.facts import DatasetRow, JobRow
 from graph_model.governance.previews import walk_datasets
+from graph_model.instants import iso
 from graph_model.lineage import HUB_LIMIT, Answer, Partial
 from graph_model.picture.filtering import Filter, keep_nodes, limit_nodes
 from graph_model.picture.layout import Flow, Flowing
-from graph_model.picture.view import GraphView, JobReference, iso, job_reference
+from graph_model.picture.view import GraphView, JobReference, job_reference
 from graph_model.stores.pages import Page, walk_rows
 from graph_model.stores.protocols import Match
 

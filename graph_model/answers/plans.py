@@ -27,7 +27,8 @@ from graph_model.answers.sources import Sources, of_one_state
 from graph_model.answers.visibility import open_plan
 from graph_model.errors import NotFound
 from graph_model.facts import Edge, ExecutionPlanRow
-from graph_model.lineage import HUB_LIMIT
+from graph_model.lineage import HUB_LIMIT, Partial
+from graph_model.picture.json_form import operation_reply, to_json
 from graph_model.picture.layout import Flow
 from graph_model.picture.operations import PlanInspection
 from graph_model.picture.view import DatasetReference, JobReference, known_mode
@@ -421,3 +422,33 @@ def _expression(path: str, steps: Sequence[ColumnStep]) -> str:
     for step in steps:
         sources.setdefault(step.how, []).append(step.source.name)
     return ", ".join(f"{how}({', '.join(names)})" for how, names in sorted(sources.items()))
+
+
+# --- as JSON --------------------------------------------------------------------------------------
+
+
+def plan_reply(page: PlanPage, lack: Partial | None) -> dict[str, Any]:
+    """The fine view of a plan."""
+    reply: dict[str, Any] = to_json(page)
+    del reply["inspection"]
+    if page.document is None:
+        del reply["document"]
+    cut = Partial("nodes", len(page.inspection.operations)) if page.inspection.cut else None
+    return reply | {
+        "operations": [operation_reply(operation) for operation in page.inspection.operations],
+        "edges": [{"from": a, "to": b} for a, b in page.inspection.edges],
+        "columns": [_step_reply(step) for step in page.columns],
+        "partial": to_json(lack or cut),
+    }
+
+
+def _step_reply(step: ColumnStep) -> dict[str, Any]:
+    return {
+        "from": to_json(step.source),
+        "to": to_json(step.target),
+        "kind": step.kind,
+        "how": step.how,
+        "expression": step.expression,
+        "origin": step.origin,
+        "masking": step.masking,
+    }

@@ -26,10 +26,12 @@ from graph_model.answers.sources import Sources, of_one_state
 from graph_model.answers.visibility import open_node, open_plan
 from graph_model.errors import NotFound
 from graph_model.facts import RunRow
+from graph_model.instants import iso
 from graph_model.lineage import Partial
 from graph_model.lineage.history.history import History
 from graph_model.lineage.history.merging import Reports
-from graph_model.picture.view import JobReference, iso
+from graph_model.picture.json_form import page_reply, to_json
+from graph_model.picture.view import JobReference
 from graph_model.producers.openlineage.events.accumulate import accumulate, separate_runs
 from graph_model.producers.openlineage.events.documents import RunEvent, run_key
 from graph_model.stores.documents import DocumentState, StoredDocument
@@ -665,3 +667,69 @@ def status(
     if not row.endless and row.last_at + stale_after < at:
         return RunStatus(labels.ABORTED, row.last_at, "stale")
     return RunStatus(labels.RUNNING, None, "")
+
+
+# --- as JSON --------------------------------------------------------------------------------------
+
+
+def runs_reply(found: RunPage) -> dict[str, Any]:
+    """Runs as their list shows them, without their executions.
+
+    A failed query often lacks its START, and so its duration; that of its application is a START
+    of the run as well.
+    """
+    reply = page_reply(found.page)
+    for item in reply["items"]:
+        del item["items"], item["partial"]
+        reported = found.reported.get(item["id"])
+        item["told"] = to_json(reported)
+        if item["startedAt"] is None and reported is not None:
+            item["startedAt"] = to_json(reported.started_at)
+        if reported is not None and reported.state not in labels.STATES:
+            item["state"] = reported.state
+    return {**reply, "open": to_json(found.open_runs)}
+
+
+def one_run_reply(found: OpenLineageRun | ReportedRun) -> dict[str, Any]:
+    """A run with its tree and its executions."""
+    if isinstance(found, ReportedRun):
+        return _reported_reply(found)
+    ended = {"items": [], "partial": None} if found.ended is None else to_json(found.ended)
+    return _tree_reply(found.tree, ended)
+
+
+def _reported_reply(found: ReportedRun) -> dict[str, Any]:
+    """A run that has neither parents nor events of its own, in the words of one that has."""
+    whole: dict[str, Any] = to_json(found.ended)
+    state = {"state": whole["state"], "closed": "", "rolledUp": whole["state"], "below": {}}
+    return {
+        **whole, **state, "runId": None, "run": whole["id"], "known": True, "folded": False,
+        "endless": False, "job": to_json(found.job), "producer": found.producer,
+        "lastEventAt": whole["endedAt"], "children": [], "parent": None, "root": None,
+        "ancestors": [], "history": [], "facets": {}, "cut": [],
+    }  # fmt: skip
+
+
+def _tree_reply(tree: RunTree, listed: Mapping[str, Any]) -> dict[str, Any]:
+    """``listed``: the executions of the run's vertex, and whether all are."""
+    return {
+        **branch_reply(tree.branch),
+        "parent": to_json(tree.parent),
+        "root": to_json(tree.root),
+        "ancestors": to_json(tree.ancestors),
+        "history": to_json(tree.history),
+        "facets": tree.facets,
+        "cut": list(tree.cut),
+        "items": listed["items"],
+        "partial": to_json(tree.partial) or listed["partial"],
+    }
+
+
+def branch_reply(branch: RunBranch) -> dict[str, Any]:
+    """A run with those below it."""
+    return {
+        **to_json(branch.run),
+        "rolledUp": branch.rolled_up,
+        "below": dict(branch.below),
+        "children": [branch_reply(child) for child in branch.children],
+    }

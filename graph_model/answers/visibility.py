@@ -18,10 +18,11 @@ from graph_model.errors import InvalidReference, NotFound
 from graph_model.facts import DatasetRow
 from graph_model.governance.graph_view import hide_nodes, mark_nodes
 from graph_model.governance.statements import Governance
+from graph_model.instants import iso
 from graph_model.picture.filtering import Filter
 from graph_model.picture.lanes import place_in_lanes
 from graph_model.picture.layout import Flow, Flowing
-from graph_model.picture.view import DatasetNode, GraphView, iso, place
+from graph_model.picture.view import DatasetNode, GraphView, place
 from graph_model.stores.protocols import NodeLookup
 
 # --- the requested node --------------------------------------------------------------------------

@@ -3,6 +3,7 @@
 In reading order:
 
 ``view``                nodes and edges of a picture: pure values, ready to become JSON
+``json_form``           these and other frozen values of answers as JSON
 ``filtering``           the part of an answer that a filter selects, with its neighbours
 ``undrawn_neighbours``  neighbours that are not drawn, and the attempts of failed runs
 ``chains``              a plan without the steps that only give a name

@@ -10,11 +10,11 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from datetime import UTC, datetime
 from typing import Any, Final, NamedTuple
 
 from graph_model import labels, naming
 from graph_model.facts import DatasetRow, ExecutionRow, JobRow
+from graph_model.instants import iso
 from graph_model.lineage import (
     Answer,
     ColumnEdge,
@@ -49,14 +49,6 @@ _MOST_BESIDE: Final = 12
 def known_mode(mode: str) -> str | None:
     """The mode of a write; None if no document names it."""
     return None if mode == labels.UNKNOWN_MODE else mode
-
-
-def iso(at: int | None) -> str | None:
-    """Epoch milliseconds as ISO 8601 in UTC: ``2026-03-01T08:15:00.000Z``."""
-    if at is None:
-        return None
-    moment = datetime.fromtimestamp(at // 1000, UTC).isoformat()
-    return f"{moment[:19]}.{at % 1000:03d}Z"
 
 
 @dataclass(frozen=True, slots=True)

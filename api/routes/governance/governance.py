@@ -9,8 +9,6 @@ from flask import Response, jsonify
 
 from api.http.blueprint import Blueprint
 from api.intake.statements import declare, resolve_node
-from api.replies.classifications import assignment_reply, block_reply, columns_reply, tagged_reply
-from api.replies.graph import to_json
 from api.schemas.governance.governance import (
     AssignmentsReply,
     BlockQuery,
@@ -30,9 +28,13 @@ from api.service import Service, current_service
 from api.service.sources import current_sources, lacking
 from graph_model import labels
 from graph_model.answers.classifications import (
+    assignment_reply,
+    block_reply,
     classified_columns,
+    columns_reply,
     preview_tag,
     tagged_nodes,
+    tagged_reply,
     tags,
 )
 from graph_model.errors import InvalidDocument, NotFound
@@ -46,6 +48,7 @@ from graph_model.governance.classifications import (
 from graph_model.governance.layers import MOST_LAYERS, Layer, Layers, read_layer, write_layer
 from graph_model.governance.nodes import node_ids
 from graph_model.governance.previews import count_datasets, preview_layers
+from graph_model.picture.json_form import to_json
 from graph_model.producers.commands import CommandKind, Statement, write_value
 
 blueprint = Blueprint(

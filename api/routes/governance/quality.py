@@ -9,7 +9,6 @@ from flask import Response, jsonify
 
 from api.http.blueprint import Blueprint
 from api.intake.statements import declare
-from api.replies.graph import to_json
 from api.schemas.governance.governance import ChangeQuery
 from api.schemas.governance.quality import QualityRuleReply, QualityRuleRequest, QualityRulesReply
 from api.service import current_service
@@ -25,6 +24,7 @@ from graph_model.governance.quality_rules import (
     write_quality_rule,
 )
 from graph_model.governance.rule_checks import preview_rules
+from graph_model.picture.json_form import to_json
 from graph_model.producers.commands import CommandKind, Statement, write_value
 
 blueprint = Blueprint(

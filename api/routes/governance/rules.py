@@ -11,13 +11,13 @@ from flask import Response, jsonify
 from api.http.blueprint import Blueprint
 from api.http.times import format_instant
 from api.intake.statements import declare
-from api.replies.graph import to_json
 from api.schemas.governance.governance import ChangeQuery, RulesQuery, RulesReply, RulesRequest
 from api.service import Service, current_service
 from graph_model.errors import NotFound
 from graph_model.governance.previews import preview_rules
 from graph_model.naming import DEFAULT_RULES, Rules, rules_digest
 from graph_model.naming.rules_json import changed_tables, read_rules, write_rules
+from graph_model.picture.json_form import to_json
 from graph_model.producers.commands import CommandKind, Statement, write_value
 from graph_model.projection.recorded_rules import list_rule_sets, wanted_rules
 

@@ -8,8 +8,6 @@ from typing import Any
 from flask import Response, jsonify
 
 from api.http.blueprint import Blueprint
-from api.replies.differences import changes_reply, plan_difference_reply, plan_partial, time_reply
-from api.replies.graph import page_reply, to_json
 from api.schemas.graph.difference import (
     OF_GRAPHS,
     ChangesQuery,
@@ -22,10 +20,11 @@ from api.schemas.graph.difference import (
 from api.service.sources import current_sources, lacking, whole_or_later
 from graph_model import labels
 from graph_model.answers.difference import versions
-from graph_model.answers.difference.plans import PlanPairs
-from graph_model.answers.difference.times import compare_executions, compare_times
-from graph_model.answers.difference.upstream import Upstream
+from graph_model.answers.difference.plans import PlanPairs, plan_difference_reply, plan_partial
+from graph_model.answers.difference.times import compare_executions, compare_times, time_reply
+from graph_model.answers.difference.upstream import Upstream, changes_reply
 from graph_model.lineage import Partial, Question
+from graph_model.picture.json_form import page_reply, to_json
 
 blueprint = Blueprint("difference", __name__, url_prefix="/graph", description="Changes of lineage")
 #: Nodes of each answer upstream that causes are looked for in.

@@ -8,7 +8,6 @@ from typing import Any
 from flask import Response, jsonify
 
 from api.http.blueprint import Blueprint
-from api.replies.graph import graph_reply, page_reply, plan_reply, runs_reply, to_json
 from api.schemas.graph.queries import (
     AtQuery,
     ColumnLineageQuery,
@@ -39,8 +38,11 @@ from graph_model.answers import lineage as lineage_answer
 from graph_model.answers import overview as overview_answer
 from graph_model.answers import plans as plan_answers
 from graph_model.answers import runs as run_answers
+from graph_model.answers.plans import plan_reply
+from graph_model.answers.runs import runs_reply
 from graph_model.answers.visibility import Selection
 from graph_model.lineage import Question, Reach
+from graph_model.picture.json_form import graph_reply, page_reply, to_json
 
 blueprint = Blueprint("graph", __name__, url_prefix="/graph", description="The lineage graph")
 

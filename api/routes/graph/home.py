@@ -8,12 +8,12 @@ from typing import Any
 from flask import Response, jsonify
 
 from api.http.blueprint import Blueprint
-from api.replies.graph import page_reply, to_json
 from api.schemas.graph.queries import MapQuery, RunsQuery
 from api.schemas.graph.reply import HomeReply, ListReply, MapReply
 from api.service import current_service
 from api.service.sources import current_sources
 from graph_model.answers import home as home_answers
+from graph_model.picture.json_form import page_reply, to_json
 
 blueprint = Blueprint("home", __name__, url_prefix="/graph", description="The whole estate")
 

@@ -15,7 +15,6 @@ from werkzeug.http import parse_options_header
 from api.http.blueprint import Blueprint
 from api.http.rights import ASKING
 from api.intake.documents import current_delivery
-from api.replies.graph import check_reply, impact_reply
 from api.schemas.graph.impact import (
     ImpactQuery,
     ImpactReply,
@@ -25,10 +24,10 @@ from api.schemas.graph.impact import (
 from api.service import current_service
 from api.service.sources import current_sources, lacking, whole_or_later
 from graph_model.answers.impact.changes import COLUMN_CHANGES
-from graph_model.answers.impact.check import check_plans, impact_of_change
+from graph_model.answers.impact.check import check_plans, check_reply, impact_of_change
 from graph_model.answers.impact.check import impact as impact_of_node
 from graph_model.answers.impact.outlines import PlanOutline, captured_outlines
-from graph_model.answers.impact.report import ImpactReport, Scope
+from graph_model.answers.impact.report import ImpactReport, Scope, impact_reply
 from graph_model.answers.impact.tables import JSON, TEXT_FORMS, TextForm, partial_text
 from graph_model.documents.files import Found, Refusal, recognise
 from graph_model.documents.pieces import prepare

@@ -8,14 +8,14 @@ from typing import Any
 from flask import Response, jsonify
 
 from api.http.blueprint import Blueprint
-from api.replies.graph import one_run_reply, page_reply
 from api.schemas.graph.queries import AtQuery
 from api.schemas.graph.runs import FacetsQuery, FacetsReply, RunTreeReply
 from api.service import current_service
 from api.service.sources import current_sources, whole_or_later
 from graph_model import labels
 from graph_model.answers.facets import facet_history
-from graph_model.answers.runs import one_run
+from graph_model.answers.runs import one_run, one_run_reply
+from graph_model.picture.json_form import page_reply
 
 blueprint = Blueprint("runs", __name__, url_prefix="/graph", description="Runs and facets")
 

@@ -1,7 +1,7 @@
 """Shapes of the graph's replies, for the OpenAPI document.
 
-Replies are built by ``api.replies.graph`` from typed values; these schemas describe them. A test
-loads real replies through them, so the description cannot drift.
+``picture.json_form`` and the modules of the questions make replies from typed values; these schemas
+describe them. A test loads real replies through them, so the description cannot drift.
 """
 
 from __future__ import annotations

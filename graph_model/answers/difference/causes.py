@@ -26,6 +26,7 @@ from graph_model.answers.difference.graphs import (
     describe,
 )
 from graph_model.error_text import cause_line
+from graph_model.instants import iso
 from graph_model.picture.view import (
     ColumnEdgeView,
     ColumnNodeView,
@@ -33,7 +34,6 @@ from graph_model.picture.view import (
     GraphView,
     JobNode,
     Node,
-    iso,
 )
 
 FAILED_RUN: Final = "failed-run"

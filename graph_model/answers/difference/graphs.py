@@ -25,6 +25,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Final, TypeVar
 
 from graph_model.naming.schemas import same_type
+from graph_model.picture.json_form import to_json
 from graph_model.picture.view import (
     ColumnEdgeView,
     ColumnNodeView,
@@ -433,3 +434,16 @@ def _sentence(one: ColumnChange) -> str:
 
 def _typed(text: str | None) -> str:
     return f" ({text})" if text else ""
+
+
+# --- as JSON --------------------------------------------------------------------------------------
+
+
+CHANGES: Final = (ADDED, REMOVED, CHANGED)
+
+
+def field_reply(one: FieldChange) -> dict[str, Any]:
+    """The sides of a schema are long and shown as changed columns."""
+    if one.field == SCHEMA:
+        return {"field": SCHEMA, "columns": to_json(one.columns)}
+    return {"field": one.field, "before": to_json(one.before), "after": to_json(one.after)}

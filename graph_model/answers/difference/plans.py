@@ -15,6 +15,7 @@ from graph_model.answers.difference.alignment import PlanStep, align
 from graph_model.answers.difference.graphs import (
     ADDED,
     CHANGED,
+    CHANGES,
     REMOVED,
     ColumnChange,
     ComparedColumn,
@@ -22,13 +23,16 @@ from graph_model.answers.difference.graphs import (
     compare_contents,
     compare_schemas,
     describe,
+    field_reply,
     pair_by,
 )
 from graph_model.answers.plans import ColumnStep, PlanPage, plan
 from graph_model.answers.sources import Sources
 from graph_model.errors import NotFound
+from graph_model.lineage import Partial
 from graph_model.naming import fold
 from graph_model.naming.schemas import same_type
+from graph_model.picture.json_form import to_json
 from graph_model.picture.layout import Box, Point, lay_out
 from graph_model.picture.operations import OperationView, OutputColumn
 from graph_model.picture.view import DatasetReference, JobReference
@@ -486,3 +490,47 @@ class PlanPairs:
             if len(self._pages) > _PAGES_KEPT:
                 del self._pages[next(iter(self._pages))]
         return self._pages[plan_id]
+
+
+# --- as JSON --------------------------------------------------------------------------------------
+
+
+def plan_difference_reply(found: PlanDifference, *, unchanged: bool) -> dict[str, Any]:
+    """Two plans as one; without ``unchanged`` the operations and flows that differ."""
+    operations = [one for one in found.operations if unchanged or one.change]
+    flows = [one for one in found.flows if unchanged or one.change]
+    reply: dict[str, Any] = to_json(replace(found, operations=(), flows=()))
+    del reply["flows"]  # listed as edges
+    return reply | {
+        "fields": [field_reply(one) for one in found.fields],
+        "counts": _operation_counts(found.operations),
+        "operations": [_operation_reply(one) for one in operations],
+        "edges": [{"from": f.source, "to": f.target, "change": f.change} for f in flows],
+        "columns": [_step_reply(one) for one in reply["columns"]],
+    }
+
+
+def plan_partial(found: PlanDifference | None) -> Partial | None:
+    if found is None or not (found.before.cut or found.after.cut):
+        return None
+    return Partial("nodes", len(found.operations))
+
+
+def _operation_counts(operations: tuple[OperationChange, ...]) -> dict[str, int]:
+    counts = {change: sum(one.change == change for one in operations) for change in CHANGES}
+    return counts | {"same": sum(one.change is None for one in operations)}
+
+
+def _operation_reply(one: OperationChange) -> dict[str, Any]:
+    reply: dict[str, Any] = to_json(one)
+    reply["properties"] = [field_reply(field) for field in one.properties]
+    point = reply.pop("point")
+    if point is None:
+        del reply["width"], reply["height"]
+        return reply
+    return {**reply, **point}
+
+
+def _step_reply(step: dict[str, Any]) -> dict[str, Any]:
+    dataset, column = step.pop("source")
+    return {"from": {"dataset": dataset, "name": column}, "to": step.pop("target"), **step}

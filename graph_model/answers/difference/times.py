@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, replace
-from typing import Final
+from typing import Any, Final
 
 from graph_model import identity, labels
 from graph_model.answers.difference.graphs import (
+    CHANGES,
     ElementChange,
     GraphDifference,
     GraphSide,
     compare_graphs,
+    field_reply,
     focus_on_changes,
     read_schema,
 )
@@ -24,8 +26,10 @@ from graph_model.answers.visibility import find_node, show_view
 from graph_model.errors import NotFound
 from graph_model.facts import ExecutionRow
 from graph_model.governance.graph_view import hide_nodes
-from graph_model.lineage import Question
-from graph_model.picture.view import DatasetNode, GraphView, JobNode, JobReference, iso
+from graph_model.instants import iso
+from graph_model.lineage import Partial, Question
+from graph_model.picture.json_form import graph_reply, to_json
+from graph_model.picture.view import DatasetNode, GraphView, JobNode, JobReference
 
 #: Plans listed as evidence for one side of a change.
 EVIDENCE: Final = 3
@@ -252,3 +256,69 @@ def _compare_plans(
 
 def _plan_of(row: ExecutionRow) -> str:
     return row.execution_plan or row.logical_plan
+
+
+# --- as JSON --------------------------------------------------------------------------------------
+
+
+_NO_EVIDENCE: Final = Sides((), ())
+
+
+def time_reply(found: TimeDifference, *, lack: Partial | None) -> dict[str, Any]:
+    """Two answers as one graph, each element with its change, its changed fields and the plans
+    behind it.
+    """
+    shown = graph_reply(found.shown, lack)
+    changes = found.difference.changes
+    return {
+        "kind": "times",
+        "node": found.node,
+        **both_sides(found),
+        "counts": _counts(found.difference.nodes, found.difference.edges),
+        "nodes": [_changed(one, changes, found) for one in shown["nodes"]],
+        "edges": [_changed(one, changes, found) for one in shown["edges"]],
+        "focus": shown["focus"],
+        "layers": shown["layers"],
+        "hidden": found.hidden,
+        # An element missing on one side may only have been cut off there.
+        "partial": to_json(lack or found.before.partial or found.after.partial),
+    }
+
+
+def both_sides(found: TimeDifference) -> dict[str, Any]:
+    return {
+        "from": _side_reply(found.before, found.times[0]),
+        "to": _side_reply(found.after, found.times[1]),
+    }
+
+
+def _side_reply(view: GraphView, at: int | None) -> dict[str, Any]:
+    return {
+        "at": iso(at),
+        "asOf": view.as_of,
+        "depth": {"asked": view.depth_asked, "reached": view.depth_reached},
+        "folded": view.folded,
+        "partial": to_json(view.partial),
+    }
+
+
+def _counts(*kinds: tuple[ElementChange, ...]) -> dict[str, dict[str, int]]:
+    names = ("nodes", "edges")
+    return {
+        name: {change: sum(one.change == change for one in changes) for change in CHANGES}
+        for name, changes in zip(names, kinds, strict=True)
+    }
+
+
+def _changed(
+    element: dict[str, Any], changes: dict[str, ElementChange], found: TimeDifference
+) -> dict[str, Any]:
+    change = changes.get(element["id"])
+    if change is None:
+        return element | {"change": None}
+    evidence = found.evidence.get(change.id, _NO_EVIDENCE)
+    return element | {
+        "change": change.change,
+        "changes": [field_reply(one) for one in change.fields],
+        "evidence": to_json(evidence),
+    }

@@ -12,7 +12,7 @@ import json
 from collections import defaultdict
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Final
+from typing import Any, Final
 
 from graph_model import identity, labels
 from graph_model.answers.difference.causes import (
@@ -28,21 +28,15 @@ from graph_model.answers.difference.causes import (
 )
 from graph_model.answers.difference.graphs import GraphDifference, unite
 from graph_model.answers.difference.plans import PlanPairs
-from graph_model.answers.difference.times import TimeDifference, compare_views, draw_at
+from graph_model.answers.difference.times import TimeDifference, both_sides, compare_views, draw_at
 from graph_model.answers.nodes import job_references, location_of
 from graph_model.answers.sources import Sources
 from graph_model.answers.visibility import open_known
 from graph_model.facts import ExecutionRow, LogicalPlanRow
+from graph_model.instants import iso
 from graph_model.lineage import HUB_LIMIT, Partial, Question
-from graph_model.picture.view import (
-    DatasetNode,
-    FeedEdge,
-    GraphView,
-    JobNode,
-    JobReference,
-    Node,
-    iso,
-)
+from graph_model.picture.json_form import to_json
+from graph_model.picture.view import DatasetNode, FeedEdge, GraphView, JobNode, JobReference, Node
 from graph_model.stores.graph import Direction
 
 #: Number of executions searched for the last good run.
@@ -380,3 +374,22 @@ def _nearest(view: GraphView, distances: Mapping[str, int], kind: type[Node]) ->
     """The nodes of one kind upstream of the requested one, nearest first."""
     found = [one.id for one in view.nodes if isinstance(one, kind) and one.id in distances]
     return sorted(found, key=lambda key: (distances[key], key))
+
+
+# --- as JSON --------------------------------------------------------------------------------------
+
+
+def changes_reply(found: UpstreamChanges, lack: Partial | None) -> dict[str, Any]:
+    """Changes upstream, ranked; both sides as in ``/graph/diff``."""
+    sides = {} if found.difference is None else both_sides(found.difference)
+    return {
+        "node": found.node,
+        "subject": to_json(found.subject),
+        "reference": to_json(found.reference),
+        "since": found.since,
+        "until": found.until,
+        **sides,
+        "items": [to_json(one) | {"at": iso(one.at)} for one in found.causes],
+        "total": found.total,
+        "partial": to_json(lack or found.partial),
+    }

@@ -24,9 +24,10 @@ from graph_model.answers.difference.version_history import (
 from graph_model.answers.nodes import dataset_references
 from graph_model.answers.sources import Sources
 from graph_model.answers.visibility import open_known
+from graph_model.instants import iso
 from graph_model.lineage import Partial
 from graph_model.lineage.history.history import History
-from graph_model.picture.view import DatasetReference, iso, known_mode
+from graph_model.picture.view import DatasetReference, known_mode
 from graph_model.stores.pages import Page, newest_page
 
 _VERSIONS: Final = "versions"

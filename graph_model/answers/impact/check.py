@@ -16,7 +16,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
-from typing import Final
+from typing import Any, Final
 
 from graph_model import identity, labels, naming
 from graph_model.answers.impact.changes import Change, ChangeKind, Effect
@@ -32,6 +32,7 @@ from graph_model.answers.impact.report import (
     ImpactItem,
     ImpactReport,
     Scope,
+    impact_reply,
     order_of,
 )
 from graph_model.answers.nodes import location_of
@@ -39,9 +40,10 @@ from graph_model.answers.sources import Sources
 from graph_model.answers.visibility import find_node
 from graph_model.errors import InvalidInput
 from graph_model.facts import Vertex
+from graph_model.instants import iso
 from graph_model.lineage import HUB_LIMIT, ChainFlow, holders
 from graph_model.naming.schemas import field_changes, same_nesting, same_type
-from graph_model.picture.view import iso
+from graph_model.picture.json_form import to_json
 from graph_model.stores.graph import Direction
 
 _EXECUTIONS_OF_A_RUN = 1_000
@@ -588,3 +590,21 @@ def join_reports(reports: Sequence[ImpactReport]) -> ImpactReport:
 
 def _order(item: ImpactItem) -> tuple[int, tuple[int, int, str, str, str]]:
     return _WORST_FIRST.index(Effect(item.verdict or Effect.NONE)), order_of(item)
+
+
+# --- as JSON --------------------------------------------------------------------------------------
+
+
+def check_reply(report: CheckReport) -> dict[str, Any]:
+    """The changes of captured plans, and their effects."""
+    return {
+        "plans": [_plan_check(plan) for plan in report.plans],
+        "missing": list(report.missing),
+        "unmet": list(report.unmet),
+        **impact_reply(report.impact),
+    }
+
+
+def _plan_check(plan: PlanCheck) -> dict[str, Any]:
+    changes = [{**to_json(change), "effect": change.effect.value} for change in plan.changes]
+    return {"job": plan.job, "target": plan.target, "plan": plan.plan, "changes": changes}

@@ -14,7 +14,7 @@ from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
-from typing import Final
+from typing import Any, Final
 from urllib.parse import unquote
 
 from graph_model import identity, labels
@@ -24,6 +24,7 @@ from graph_model.errors import NotFound
 from graph_model.facts import DatasetRow, Edge, ExecutionRow, JobRow
 from graph_model.governance.previews import walk_datasets
 from graph_model.governance.statements import Governance
+from graph_model.instants import iso
 from graph_model.lineage import (
     HUB_LIMIT,
     Answer,
@@ -37,7 +38,8 @@ from graph_model.lineage import (
     Reach,
 )
 from graph_model.naming import Rules
-from graph_model.picture.view import JobReference, iso, job_reference
+from graph_model.picture.json_form import to_json
+from graph_model.picture.view import JobReference, job_reference
 from graph_model.stores.graph import Direction, GraphReader
 from graph_model.stores.protocols import Catalogue, NodeLookup
 from graph_model.stores.protocols.history import SchemaHistory
@@ -569,3 +571,21 @@ class WrittenColumns:
         page = self._graph.edges(ids, direction, (label,), HUB_LIMIT)
         self._cut = self._cut or bool(page.cut)
         return tuple(page.edges)
+
+
+# --- as JSON --------------------------------------------------------------------------------------
+
+
+def impact_reply(report: ImpactReport) -> dict[str, Any]:
+    """The table of everything downstream."""
+    return {
+        "starts": to_json(report.starts),
+        "items": to_json(report.items),
+        "total": len(report.items),
+        "asOf": report.as_of,
+        "depth": {"asked": report.depth_asked, "reached": report.depth_reached},
+        "folded": report.folded,
+        "partial": to_json(report.partial),
+        "hidden": report.hidden,
+        "verdict": report.verdict,
+    }

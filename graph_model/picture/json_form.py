@@ -1,20 +1,17 @@
-"""Answers of the graph's routes -> JSON, in the spelling that docs/http.md promises.
+"""Pictures and other frozen values of answers as JSON, in the spelling that docs/http.md promises.
 
-Field names become camelCase; ``source`` and ``target`` of an edge become ``from`` and ``to``.
+Field names become camelCase; ``source`` and ``target`` of an edge become ``from`` and ``to``. What
+else a question says as JSON stands in its module of ``answers``.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import fields, is_dataclass
 from functools import lru_cache
 from typing import Any, Final
 
 from graph_model import labels
-from graph_model.answers.impact.check import CheckReport, PlanCheck
-from graph_model.answers.impact.report import ImpactReport
-from graph_model.answers.plans import ColumnStep, PlanPage
-from graph_model.answers.runs import OpenLineageRun, ReportedRun, RunBranch, RunPage, RunTree
 from graph_model.lineage import Influences, NotSeen, Partial
 from graph_model.picture.operations import OperationView
 from graph_model.picture.view import (
@@ -35,10 +32,16 @@ _NODE_KINDS: Final[dict[type, str]] = {
     JobNode: "job",
     ColumnNodeView: "column",
 }
+
+
 #: Tuples that become objects.
 _TUPLES: Final = frozenset({*_NODE_KINDS, LastRun, More})
+
+
 #: Types whose values are JSON already, and most of a reply.
 _PLAIN: Final = frozenset({str, int, float, bool, type(None)})
+
+
 #: Fields of a node that are left out if they were not requested, or are unknown.
 _OPTIONAL: Final = ("columns", "more", "place", "quality")
 
@@ -73,24 +76,6 @@ def camel(name: str) -> str:
 
 def page_reply(page: Page[Any]) -> dict[str, Any]:
     return {"items": to_json(page.items), "total": page.total, "next": page.next}
-
-
-def runs_reply(found: RunPage) -> dict[str, Any]:
-    """Runs as their list shows them, without their executions.
-
-    A failed query often lacks its START, and so its duration; that of its application is a START
-    of the run as well.
-    """
-    reply = page_reply(found.page)
-    for item in reply["items"]:
-        del item["items"], item["partial"]
-        reported = found.reported.get(item["id"])
-        item["told"] = to_json(reported)
-        if item["startedAt"] is None and reported is not None:
-            item["startedAt"] = to_json(reported.started_at)
-        if reported is not None and reported.state not in labels.STATES:
-            item["state"] = reported.state
-    return {**reply, "open": to_json(found.open_runs)}
 
 
 def graph_reply(view: GraphView, lack: Partial | None) -> dict[str, Any]:
@@ -130,36 +115,6 @@ def _origin(view: GraphView, edge: FeedEdge | ColumnEdgeView) -> dict[str, str]:
     """``declared`` if no run, but only a declaration, is behind an edge."""
     declared = view.declared and edge.plans and view.declared.issuperset(edge.plans)
     return {"origin": labels.DECLARED} if declared else {}
-
-
-def impact_reply(report: ImpactReport) -> dict[str, Any]:
-    """The table of everything downstream."""
-    return {
-        "starts": to_json(report.starts),
-        "items": to_json(report.items),
-        "total": len(report.items),
-        "asOf": report.as_of,
-        "depth": {"asked": report.depth_asked, "reached": report.depth_reached},
-        "folded": report.folded,
-        "partial": to_json(report.partial),
-        "hidden": report.hidden,
-        "verdict": report.verdict,
-    }
-
-
-def check_reply(report: CheckReport) -> dict[str, Any]:
-    """The changes of captured plans, and their effects."""
-    return {
-        "plans": [_plan_check(plan) for plan in report.plans],
-        "missing": list(report.missing),
-        "unmet": list(report.unmet),
-        **impact_reply(report.impact),
-    }
-
-
-def _plan_check(plan: PlanCheck) -> dict[str, Any]:
-    changes = [{**to_json(change), "effect": change.effect.value} for change in plan.changes]
-    return {"job": plan.job, "target": plan.target, "plan": plan.plan, "changes": changes}
 
 
 def _node(node: Node) -> dict[str, Any]:
@@ -219,22 +174,7 @@ def _between(edge: FeedEdge | ColumnEdgeView, kind: str) -> dict[str, Any]:
     return {"id": edge.id, "from": edge.source, "to": edge.target, "kind": kind}
 
 
-def plan_reply(page: PlanPage, lack: Partial | None) -> dict[str, Any]:
-    """The fine view of a plan."""
-    reply: dict[str, Any] = to_json(page)
-    del reply["inspection"]
-    if page.document is None:
-        del reply["document"]
-    cut = Partial("nodes", len(page.inspection.operations)) if page.inspection.cut else None
-    return reply | {
-        "operations": [_operation(operation) for operation in page.inspection.operations],
-        "edges": [{"from": a, "to": b} for a, b in page.inspection.edges],
-        "columns": [_column_step(step) for step in page.columns],
-        "partial": to_json(lack or cut),
-    }
-
-
-def _operation(operation: OperationView[Any]) -> dict[str, Any]:
+def operation_reply(operation: OperationView[Any]) -> dict[str, Any]:
     reply: dict[str, Any] = to_json(operation)
     reply["properties"] = [{"name": one.name, "text": one.text} for one in operation.properties]
     point = reply.pop("point")
@@ -242,60 +182,3 @@ def _operation(operation: OperationView[Any]) -> dict[str, Any]:
         del reply["width"], reply["height"]
         return reply
     return {**reply, **point}
-
-
-def _column_step(step: ColumnStep) -> dict[str, Any]:
-    return {
-        "from": to_json(step.source),
-        "to": to_json(step.target),
-        "kind": step.kind,
-        "how": step.how,
-        "expression": step.expression,
-        "origin": step.origin,
-        "masking": step.masking,
-    }
-
-
-def one_run_reply(found: OpenLineageRun | ReportedRun) -> dict[str, Any]:
-    """A run with its tree and its executions."""
-    if isinstance(found, ReportedRun):
-        return _reported_reply(found)
-    ended = {"items": [], "partial": None} if found.ended is None else to_json(found.ended)
-    return _tree_reply(found.tree, ended)
-
-
-def _reported_reply(found: ReportedRun) -> dict[str, Any]:
-    """A run that has neither parents nor events of its own, in the words of one that has."""
-    whole: dict[str, Any] = to_json(found.ended)
-    state = {"state": whole["state"], "closed": "", "rolledUp": whole["state"], "below": {}}
-    return {
-        **whole, **state, "runId": None, "run": whole["id"], "known": True, "folded": False,
-        "endless": False, "job": to_json(found.job), "producer": found.producer,
-        "lastEventAt": whole["endedAt"], "children": [], "parent": None, "root": None,
-        "ancestors": [], "history": [], "facets": {}, "cut": [],
-    }  # fmt: skip
-
-
-def _tree_reply(tree: RunTree, listed: Mapping[str, Any]) -> dict[str, Any]:
-    """``listed``: the executions of the run's vertex, and whether all are."""
-    return {
-        **branch_reply(tree.branch),
-        "parent": to_json(tree.parent),
-        "root": to_json(tree.root),
-        "ancestors": to_json(tree.ancestors),
-        "history": to_json(tree.history),
-        "facets": tree.facets,
-        "cut": list(tree.cut),
-        "items": listed["items"],
-        "partial": to_json(tree.partial) or listed["partial"],
-    }
-
-
-def branch_reply(branch: RunBranch) -> dict[str, Any]:
-    """A run with those below it."""
-    return {
-        **to_json(branch.run),
-        "rolledUp": branch.rolled_up,
-        "below": dict(branch.below),
-        "children": [branch_reply(child) for child in branch.children],
-    }
