@@ -17,8 +17,8 @@ from marshmallow import EXCLUDE, Schema, fields
 from webargs.flaskparser import FlaskParser
 
 from api.http.blueprint import StrictParser
-from api.schemas.fields import Checked
-from api.schemas.query import (
+from api.schemas.fields import (
+    Checked,
     Choice,
     Flag,
     Instant,

@@ -22,8 +22,7 @@ from werkzeug.wsgi import get_input_stream
 from api.http.bodies import UNPACKING_MEMORY, is_gzip, read_bounded, wire_hash
 from api.http.errors import flatten
 from api.http.principals import Principal, current_principal
-from api.schemas.event import EventSchema
-from api.schemas.plan import PlanSchema
+from api.schemas.producer import EventSchema, PlanSchema
 from api.service import Service
 from api.settings import Settings
 from graph_model.documents.json_texts import parse_json

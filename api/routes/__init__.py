@@ -1,4 +1,5 @@
-"""The routes, one module a subject. ``register`` is the URL map of all of them.
+"""The routes, one module a subject, with the shapes that it alone needs. ``register`` is the URL
+map of all of them.
 
 In reading order:
 

@@ -1,24 +1,30 @@
+# ruff: noqa: N815 - fields are spelled as on the wire
 """Forget and prune, each with a dry run, and the list of past commands."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
+from enum import StrEnum
 from typing import Any, Final
 
 from flask import request
+from marshmallow import Schema, ValidationError, fields, validates_schema
 
 from api.http.blueprint import Blueprint
 from api.http.principals import current_principal
 from api.http.times import format_instant
 from api.intake.removals import Covered, cover_forget, cover_prune, give
 from api.intake.statements import WAIT_SECONDS, declare, resolve_node, state_hidden
-from api.schemas.commands import (
-    CommandReply,
-    CommandRequest,
-    CommandsQuery,
-    CommandsReply,
-    RequestedCommand,
+from api.schemas.fields import (
+    Choice,
+    Count,
+    Instant,
+    OptionalTextField,
+    Query,
+    RequestBody,
+    TextField,
+    Truth,
 )
 from api.service import Service, current_service
 from api.service.sources import is_rebuilding
@@ -29,6 +35,98 @@ from graph_model.governance.nodes import NamedNode, node_ids, read_node
 from graph_model.governance.statements import KINDS, ids_in_force
 from graph_model.producers.commands import CommandKind
 from graph_model.retention.coverage import Retention
+
+_NODE_ONLY = ("node",)
+_PRUNE_ONLY = ("before", "keep", "dropBodies")
+
+
+class RequestedCommand(StrEnum):
+    """The body of ``POST /commands``; other commands have routes of their own."""
+
+    FORGET = "forget"
+    PRUNE = "prune"
+    HIDE = "hide"
+    SHOW = "show"
+
+
+class CommandRequest(RequestBody):
+    """``prune`` takes ``before``, ``keep`` or both; the others take a node."""
+
+    command = Choice(RequestedCommand, required=True)
+    node = TextField()
+    before = Instant()
+    keep = Count(1_000_000, load_default=None)
+    dropBodies = Truth(load_default=False)
+    note = OptionalTextField(load_default="")
+    dryRun = Truth(load_default=False)
+
+    @validates_schema(pass_original=True)
+    def check_command(self, data: Any, original: Any, **_: Any) -> None:
+        """Each command has its own fields, and needs one that limits it."""
+        kind = data.get("command")
+        foreign = _NODE_ONLY if kind == RequestedCommand.PRUNE else _PRUNE_ONLY
+        for name in foreign:
+            if name in original:
+                raise ValidationError(f"no such field with {kind.value}", name)
+        if kind != RequestedCommand.PRUNE and "node" not in data:
+            raise ValidationError("a job or dataset reference, or document:<position>", "node")
+        if kind == RequestedCommand.PRUNE and data["before"] is None and data["keep"] is None:
+            raise ValidationError("a time here, or a number of runs in keep", "before")
+
+
+class CutoffSchema(Schema):
+    """Executions of a job that wrote a dataset before a time."""
+
+    job = fields.String(required=True)
+    dataset = fields.String(required=True)
+    before = fields.String(required=True)
+    executions = fields.Integer(required=True)
+
+
+class CommandReply(Schema):
+    """The coverage of a command; with ``dryRun`` nothing was done.
+
+    ``pending`` is there only while the graph is down or behind: the remaining work.
+    """
+
+    command = fields.String(required=True)
+    dryRun = fields.Boolean(required=True)
+    positions = fields.List(fields.Integer(), required=True)
+    planIds = fields.Integer(required=True)
+    documents = fields.Integer(required=True)
+    executions = fields.Integer(required=True)
+    cutoffs = fields.List(fields.Nested(CutoffSchema), required=True)
+    pending = fields.String()
+
+
+class CommandsQuery(Query):
+    """Which kind of command to list."""
+
+    kind = Choice(CommandKind, load_default=None)
+
+
+class CommandItem(Schema):
+    """A command. ``inForce``: no later one has replaced it or taken it back, and it takes nothing
+    back itself. ``node`` is the id of the node that it hides now, else null.
+    """
+
+    id = fields.String(required=True)
+    kind = fields.String(required=True)
+    at = fields.String(required=True)
+    author = fields.String(required=True)
+    target = fields.String(required=True)
+    note = fields.String(required=True)
+    inForce = fields.Boolean(required=True)
+    node = fields.String(required=True, allow_none=True)
+
+
+class CommandsReply(Schema):
+    """All commands, newest first."""
+
+    items = fields.List(fields.Nested(CommandItem), required=True)
+    total = fields.Integer(required=True)
+    next = fields.String(required=True, allow_none=True)
+
 
 blueprint = Blueprint(
     "commands", __name__, description="Commands of people: forget, prune, hide, show"

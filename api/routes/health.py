@@ -6,14 +6,37 @@ from dataclasses import asdict
 from typing import Any
 
 from flask import Response, jsonify
+from marshmallow import Schema, fields
 
 from api.http import metrics as measured
 from api.http.blueprint import Blueprint
 from api.http.errors import RETRY_AFTER_SECONDS
 from api.http.rights import OPEN
-from api.schemas.health import LiveReply, ReadyReply
 from api.service import current_service
 from api.service.readiness import ask
+
+
+class LiveReply(Schema):
+    """The process answers."""
+
+    status = fields.String(required=True)
+
+
+class LagReply(Schema):
+    """How far the graph is behind: documents, and since how many seconds the oldest is there."""
+
+    documents = fields.Integer(required=True)
+    seconds = fields.Float(required=True)
+
+
+class ReadyReply(Schema):
+    """The answer of each part; ``pending`` counts documents that are not in the graph yet."""
+
+    status = fields.String(required=True)
+    checks = fields.Dict(keys=fields.String(), values=fields.String(), required=True)
+    pending = fields.Integer(allow_none=True)
+    lag = fields.Nested(LagReply, allow_none=True)
+
 
 blueprint = Blueprint("health", __name__, description="Whether this Headwater is well")
 

@@ -27,8 +27,7 @@ from api.intake.documents import (
     take,
 )
 from api.intake.outcomes import count_refusals, created
-from api.schemas.event import EventSchema
-from api.schemas.plan import PlanSchema
+from api.schemas.producer import EventSchema, PlanSchema
 from api.service import current_service
 from api.settings import Settings
 from graph_model.producers.spline.documents import EVENT_KIND, PLAN_KIND

@@ -9,7 +9,7 @@ from flask import Response, jsonify
 
 from api.http.blueprint import Blueprint
 from api.intake.statements import declare, resolve_node
-from api.schemas.governance.governance import (
+from api.schemas.governance import (
     AssignmentsReply,
     BlockQuery,
     BlockRequest,

@@ -9,8 +9,12 @@ from flask import Response, jsonify
 
 from api.http.blueprint import Blueprint
 from api.intake.statements import declare
-from api.schemas.governance.governance import ChangeQuery
-from api.schemas.governance.quality import QualityRuleReply, QualityRuleRequest, QualityRulesReply
+from api.schemas.governance import (
+    ChangeQuery,
+    QualityRuleReply,
+    QualityRuleRequest,
+    QualityRulesReply,
+)
 from api.service import current_service
 from api.service.sources import current_sources
 from graph_model.errors import InvalidDocument, NotFound

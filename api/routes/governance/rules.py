@@ -11,7 +11,7 @@ from flask import Response, jsonify
 from api.http.blueprint import Blueprint
 from api.http.times import format_instant
 from api.intake.statements import declare
-from api.schemas.governance.governance import ChangeQuery, RulesQuery, RulesReply, RulesRequest
+from api.schemas.governance import ChangeQuery, RulesQuery, RulesReply, RulesRequest
 from api.service import Service, current_service
 from graph_model.errors import NotFound
 from graph_model.governance.previews import preview_rules

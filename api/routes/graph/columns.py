@@ -8,8 +8,7 @@ from typing import Any
 from flask import Response, jsonify
 
 from api.http.blueprint import Blueprint
-from api.schemas.graph.queries import AtQuery, ColumnListQuery
-from api.schemas.graph.reply import ItemReply, ListReply
+from api.schemas.graph import AtQuery, ColumnListQuery, ItemReply, ListReply
 from api.service.sources import current_sources
 from graph_model.answers.columns import describe_column, list_columns
 from graph_model.picture.json_form import page_reply, to_json

@@ -8,26 +8,24 @@ from typing import Any
 from flask import Response, jsonify
 
 from api.http.blueprint import Blueprint
-from api.schemas.graph.queries import (
+from api.schemas.graph import (
     AtQuery,
     ColumnLineageQuery,
     DatasetsQuery,
-    HistoryQuery,
-    JobsQuery,
-    LastWriterQuery,
-    LineageQuery,
-    OverviewQuery,
-    PlanQuery,
-    SearchQuery,
-)
-from api.schemas.graph.reply import (
     GraphReply,
+    HistoryQuery,
     HistoryReply,
     ItemReply,
+    JobsQuery,
+    LastWriterQuery,
     LastWriterReply,
+    LineageQuery,
     ListReply,
+    OverviewQuery,
     OverviewReply,
+    PlanQuery,
     PlanReply,
+    SearchQuery,
 )
 from api.service import current_service
 from api.service.sources import current_sources, lacking, whole_or_later

@@ -8,8 +8,7 @@ from typing import Any
 from flask import Response, jsonify
 
 from api.http.blueprint import Blueprint
-from api.schemas.graph.queries import MapQuery, RunsQuery
-from api.schemas.graph.reply import HomeReply, ListReply, MapReply
+from api.schemas.graph import HomeReply, ListReply, MapQuery, MapReply, RunsQuery
 from api.service import current_service
 from api.service.sources import current_sources
 from graph_model.answers import home as home_answers

@@ -9,20 +9,18 @@ from itertools import islice
 from typing import Any, Final
 
 from flask import Response, jsonify, request
+from marshmallow import fields
 from werkzeug.exceptions import NotAcceptable, UnsupportedMediaType
 from werkzeug.http import parse_options_header
 
 from api.http.blueprint import Blueprint
 from api.http.rights import ASKING
 from api.intake.documents import current_delivery
-from api.schemas.graph.impact import (
-    ImpactQuery,
-    ImpactReply,
-    PlanCheckQuery,
-    PlanCheckReply,
-)
+from api.schemas.fields import Choice, Flag, Instant, IntegerField, Query, TextField
+from api.schemas.graph import MAX_DEPTH, REACHES, DepthReply, PartialReply, Reply
 from api.service import current_service
 from api.service.sources import current_sources, lacking, whole_or_later
+from graph_model import labels
 from graph_model.answers.impact.changes import COLUMN_CHANGES
 from graph_model.answers.impact.check import check_plans, check_reply, impact_of_change
 from graph_model.answers.impact.check import impact as impact_of_node
@@ -32,11 +30,87 @@ from graph_model.answers.impact.tables import JSON, TEXT_FORMS, TextForm, partia
 from graph_model.documents.files import Found, Refusal, recognise
 from graph_model.documents.pieces import prepare
 from graph_model.errors import InvalidDocument, InvalidFields
-from graph_model.lineage import Partial, Reach
+from graph_model.lineage import ChainFlow, Partial, Reach
 from graph_model.naming import Rules
 from graph_model.producers.registry import Producers
 from graph_model.producers.spline.producer import PLAIN_VERSION
 from graph_model.stores.documents import Submission
+
+MOST_ITEMS = 5_000
+FORMS = (JSON, *TEXT_FORMS)
+
+
+class ImpactQuery(Query):
+    node = TextField(most=20_000, required=True)
+    depth = IntegerField(0, MAX_DEPTH, load_default=MAX_DEPTH)
+    at = Instant()
+    columns = Flag(load_default=False)
+    jobs = Flag(load_default=True)
+    indirect = Flag(load_default=None)
+    change = Choice(COLUMN_CHANGES, load_default=None)
+    limit = IntegerField(1, MOST_ITEMS, load_default=1_000)
+    format = Choice(FORMS, load_default=None)
+    reach = Choice(REACHES, load_default=Reach.POSSIBLE)
+
+
+class PlanCheckQuery(Query):
+    job = TextField(load_default=None)
+    depth = IntegerField(1, MAX_DEPTH, load_default=MAX_DEPTH)
+    at = Instant()
+    jobs = Flag(load_default=True)
+    indirect = Flag(load_default=True)
+    limit = IntegerField(1, MOST_ITEMS, load_default=1_000)
+    format = Choice(FORMS, load_default=None)
+
+
+class ImpactItemReply(Reply):
+    """docs/http.md lists the fields."""
+
+    id = fields.String(required=True)
+    kind = fields.String(required=True, metadata={"enum": ["dataset", "job", "column"]})
+    label = fields.String(required=True)
+    depth = fields.Integer(required=True)
+    path = fields.List(fields.Dict(), required=True)
+    flow = fields.String(required=True, metadata={"enum": list(ChainFlow)})
+    reads = fields.String(
+        required=True, allow_none=True, metadata={"enum": [labels.METADATA, None]}
+    )
+
+
+class ImpactReply(Reply):
+    starts = fields.List(fields.Dict(), required=True)
+    items = fields.List(fields.Nested(ImpactItemReply), required=True)
+    total = fields.Integer(required=True)
+    as_of = fields.String(required=True, allow_none=True, data_key="asOf")
+    depth = fields.Nested(DepthReply, required=True)
+    folded = fields.Boolean(required=True)
+    cut = fields.Nested(PartialReply, required=True, allow_none=True, data_key="partial")
+    hidden = fields.Integer(required=True)
+    verdict = fields.String(
+        required=True, allow_none=True, metadata={"enum": ["breaks", "may-break", "none"]}
+    )
+
+
+class ChangeReply(Reply):
+    kind = fields.String(required=True)
+    subject = fields.String(required=True)
+    before = fields.String(required=True, allow_none=True)
+    after = fields.String(required=True, allow_none=True)
+    effect = fields.String(required=True, metadata={"enum": ["breaks", "may-break", "none"]})
+
+
+class PlanChangesReply(Reply):
+    job = fields.String(required=True)
+    target = fields.String(required=True)
+    plan = fields.String(required=True, allow_none=True)
+    changes = fields.List(fields.Nested(ChangeReply), required=True)
+
+
+class PlanCheckReply(ImpactReply):
+    plans = fields.List(fields.Nested(PlanChangesReply), required=True)
+    missing = fields.List(fields.String(), required=True)
+    unmet = fields.List(fields.String(), required=True)
+
 
 blueprint = Blueprint("impact", __name__, url_prefix="/graph", description="Impact of a change")
 _FORMS: Final[Mapping[str, str]] = {

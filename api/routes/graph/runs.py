@@ -8,8 +8,7 @@ from typing import Any
 from flask import Response, jsonify
 
 from api.http.blueprint import Blueprint
-from api.schemas.graph.queries import AtQuery
-from api.schemas.graph.runs import FacetsQuery, FacetsReply, RunTreeReply
+from api.schemas.graph import AtQuery, FacetsQuery, FacetsReply, RunTreeReply
 from api.service import current_service
 from api.service.sources import current_sources, whole_or_later
 from graph_model import labels

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from flask.testing import FlaskClient
 
-from api.schemas.graph.reply import LastWriterReply
+from api.schemas.graph import LastWriterReply
 from tests.e2e.small_client import client_of
 from tests.projections import SmallHeadwater
 from tests.unit.graph_model.projection.projector.test_projector import a_plan, an_event, event, plan

@@ -16,8 +16,7 @@ from flask.testing import FlaskClient
 from api import command_line
 from api.console.call import Answered
 from api.http.access import Keys
-from api.routes.graph.impact import MOST_DOCUMENTS
-from api.schemas.graph.impact import ImpactReply, PlanCheckReply
+from api.routes.graph.impact import MOST_DOCUMENTS, ImpactReply, PlanCheckReply
 from graph_model.answers.impact.changes import relocate
 from graph_model.errors import ConfigurationError, HeadwaterError
 from graph_model.stores.keys import Key

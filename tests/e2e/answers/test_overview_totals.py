@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from flask.testing import FlaskClient
 
-from api.schemas.graph.reply import OverviewReply
+from api.schemas.graph import OverviewReply
 from graph_model import identity
 from tests.e2e.answers.test_reading_jobs import edges_of, get, job, run, table
 from tests.e2e.small_client import client_of, command

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from flask.testing import FlaskClient
 
-from api.schemas.graph.reply import GraphReply
+from api.schemas.graph import GraphReply
 from graph_model.lineage import Lineage
 from tests.e2e.answers.test_reading_jobs import edges_of, get, run, table
 from tests.e2e.small_client import client_of

@@ -14,7 +14,7 @@ from flask.testing import FlaskClient
 from hypothesis import given
 from hypothesis import strategies as st
 
-from api.schemas.graph.reply import LastWriterReply
+from api.schemas.graph import LastWriterReply
 from graph_model.answers import dataset_writes
 from graph_model.answers.sources import Sources
 from graph_model.facts import RenameRow

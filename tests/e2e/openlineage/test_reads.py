@@ -7,8 +7,7 @@ from typing import Any
 import pytest
 from flask.testing import FlaskClient
 
-from api.schemas.graph.reply import PlanReply
-from api.schemas.graph.runs import FacetsReply, RunTreeReply
+from api.schemas.graph import FacetsReply, PlanReply, RunTreeReply
 from graph_model import identity
 from tests.e2e.small_client import client_of
 from tests.projections import SmallHeadwater, lineage_event

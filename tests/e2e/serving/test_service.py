@@ -206,7 +206,7 @@ def test_search_finds_datasets_jobs_and_columns(filled: RunningHeadwater) -> Non
 
 
 def test_replies_have_the_shape_that_the_openapi_document_says(filled: RunningHeadwater) -> None:
-    from api.schemas.graph.reply import GraphReply, ListReply, PlanReply
+    from api.schemas.graph import GraphReply, ListReply, PlanReply
 
     (plan,) = [e.document for e in load("a3_agg") if e.kind == "plan"]
     overview = filled.get("/graph/overview")

@@ -10,8 +10,7 @@ from typing import Any
 import pytest
 from marshmallow import Schema, ValidationError
 
-from api.schemas.event import EventSchema
-from api.schemas.plan import PlanSchema
+from api.schemas.producer import EventSchema, PlanSchema
 from graph_model.errors import InvalidDocument
 from graph_model.producers.spline.documents import read_event, read_plan
 from graph_model.producers.spline.producer import STAND_IN

@@ -9,8 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from marshmallow import ValidationError
 
-from api.schemas.event import EventSchema
-from api.schemas.plan import PlanSchema
+from api.schemas.producer import EventSchema, PlanSchema
 from graph_model.errors import InvalidDocument
 from graph_model.producers.spline import lifting
 from graph_model.producers.spline.documents import read_event, read_plan

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from marshmallow import ValidationError
 
-from api.schemas.query import Choice, Choices, Flag, Instant, IntegerField, Query, TextField
+from api.schemas.fields import Choice, Choices, Flag, Instant, IntegerField, Query, TextField
 from graph_model.stores.graph import Direction
 
 
