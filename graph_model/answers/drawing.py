@@ -12,7 +12,7 @@ from graph_model.lineage import Answer, ColumnNode
 from graph_model.lineage.history.history import History
 from graph_model.naming.schemas import ColumnSpelling, read_spellings, spell_column
 from graph_model.picture.filtering import Filter, keep_datasets, keep_derivations, keep_jobs
-from graph_model.picture.view import GraphView, Names, draw
+from graph_model.picture.view import GraphView, Names, draw, mark_declared
 
 
 def draw_answer(
@@ -30,7 +30,7 @@ def draw_answer(
     names = _names(sources, answer, history, at, columns=columns)
     answer = _without_hidden_steps(answer, names.plan_jobs, sources.hidden, jobs=jobs)
     view = draw(answer, names, jobs=jobs, columns=columns)
-    return replace(view, declared=history.plans.declared(_plans_of(answer)))
+    return mark_declared(view, history.plans.declared(_plans_of(answer)))
 
 
 def _without_hidden_steps(

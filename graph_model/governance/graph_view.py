@@ -18,7 +18,6 @@ from graph_model.picture.view import (
     GraphView,
     JobNode,
     Node,
-    NodeMark,
 )
 
 
@@ -48,16 +47,20 @@ def _home(node: Node) -> str:
 
 def mark_nodes(view: GraphView, governance: Governance) -> GraphView:
     """The view with the layers and tags of its datasets and columns, and the layers drawn."""
-    marks = {
-        node.id: _mark(node, governance) for node in view.nodes if not isinstance(node, JobNode)
-    }
-    drawn = {mark.layer for mark in marks.values()}
-    layers = [one for one in governance.layers.items if one.name in drawn]
-    return replace(
-        view, marks=marks, layers=tuple(DrawnLayer(one.name, one.colour) for one in layers)
+    nodes = tuple(_marked(node, governance) for node in view.nodes)
+    drawn = {node.layer for node in nodes if isinstance(node, DatasetNode)}
+    layers = tuple(
+        DrawnLayer(one.name, one.colour) for one in governance.layers.items if one.name in drawn
     )
+    return replace(view, nodes=nodes, layers=layers)
 
 
-def _mark(node: Node, governance: Governance) -> NodeMark:
-    layer = governance.layers.of(node.uri) if isinstance(node, DatasetNode) else None
-    return NodeMark(layer, governance.tags.get(node.id, ()))
+def _marked(node: Node, governance: Governance) -> Node:
+    tags = governance.tags.get(node.id, ())
+    match node:
+        case DatasetNode():
+            return node._replace(layer=governance.layers.of(node.uri), classifications=tags)
+        case ColumnNodeView():
+            return node._replace(classifications=tags)
+        case JobNode():
+            return node

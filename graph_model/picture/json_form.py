@@ -44,6 +44,8 @@ _PLAIN: Final = frozenset({str, int, float, bool, type(None)})
 
 #: Fields of a node that are left out if they were not requested, or are unknown.
 _OPTIONAL: Final = ("columns", "more", "place", "quality")
+#: Fields of a node with what people state about it.
+_MARKS: Final = ("layer", "classifications")
 
 
 def to_json(value: Any) -> Any:
@@ -82,8 +84,8 @@ def graph_reply(view: GraphView, lack: Partial | None) -> dict[str, Any]:
     """A graph; while the graph is behind the journal the answer is marked."""
     lanes = {} if view.lanes is None else {"lanes": to_json(view.lanes)}
     return {
-        "nodes": [_node(node) | _mark(view, node) for node in view.nodes],
-        "edges": [_edge(edge) | _origin(view, edge) for edge in view.edges],
+        "nodes": [_node(node) for node in view.nodes],
+        "edges": [_edge(edge) for edge in view.edges],
         "asOf": view.as_of,
         "depth": {"asked": view.depth_asked, "reached": view.depth_reached},
         "folded": view.folded,
@@ -102,33 +104,18 @@ def _not_seen(found: NotSeen | None) -> dict[str, Any]:
     return {} if found is None else {"notSeen": found._asdict()}
 
 
-def _mark(view: GraphView, node: Node) -> dict[str, Any]:
-    """A dataset gets its layer; a dataset and a column their tags."""
-    mark = view.marks.get(node.id)
-    if mark is None:
-        return {}
-    layer = {"layer": mark.layer} if isinstance(node, DatasetNode) else {}
-    return {**layer, "classifications": list(mark.classifications)}
-
-
-def _origin(view: GraphView, edge: FeedEdge | ColumnEdgeView) -> dict[str, str]:
-    """``declared`` if no run, but only a declaration, is behind an edge."""
-    declared = view.declared and edge.plans and view.declared.issuperset(edge.plans)
-    return {"origin": labels.DECLARED} if declared else {}
-
-
 def _node(node: Node) -> dict[str, Any]:
     kind: Any = type(node)
     reply: dict[str, Any] = {"kind": _NODE_KINDS[kind]}
     for (_, key), value in zip(_members(kind), node, strict=True):
-        if value is not None or key not in _OPTIONAL:
+        if key not in _MARKS and (value is not None or key not in _OPTIONAL):
             reply[key] = value if type(value) in _PLAIN else to_json(value)
     if isinstance(node, ColumnNodeView):
         del reply["influences"]
         reply["indirect"] = count_influences(node.influences)
     if "place" in reply:
         reply |= reply.pop("place")
-    return reply
+    return reply | {key: to_json(getattr(node, key)) for key in _MARKS if hasattr(node, key)}
 
 
 def count_influences(influences: Influences | None) -> dict[str, int] | None:
@@ -153,6 +140,7 @@ def _edge(edge: FeedEdge | ColumnEdgeView) -> dict[str, Any]:
             "jobs": list(edge.jobs),
             **chain,
             **_route(edge),
+            **_origin(edge),
         }
     reply = _between(edge, "feeds") | {"plans": list(edge.plans)}
     if edge.modes:
@@ -163,7 +151,11 @@ def _edge(edge: FeedEdge | ColumnEdgeView) -> dict[str, Any]:
         reply["attempted"] = True
     if not edge.seen:
         reply["seen"] = False
-    return reply | _route(edge)
+    return reply | _route(edge) | _origin(edge)
+
+
+def _origin(edge: FeedEdge | ColumnEdgeView) -> dict[str, str]:
+    return {"origin": labels.DECLARED} if edge.declared else {}
 
 
 def _route(edge: FeedEdge | ColumnEdgeView) -> dict[str, Any]:

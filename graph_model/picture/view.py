@@ -130,7 +130,9 @@ class LastRun(NamedTuple):
 
 
 class DatasetNode(NamedTuple):
-    """``columns`` are ids in schema order, None when columns were not asked for."""
+    """``columns`` are ids in schema order, None when columns were not asked for. ``layer`` (or
+    None) and ``classifications`` are statements of people about it.
+    """
 
     id: str
     label: str
@@ -144,6 +146,8 @@ class DatasetNode(NamedTuple):
     quality: QualityMark | None = None  # None: no check
     more: More | None = None
     place: Place | None = None
+    layer: str | None = None
+    classifications: tuple[str, ...] = ()
 
 
 class JobNode(NamedTuple):
@@ -181,6 +185,7 @@ class ColumnNodeView(NamedTuple):
     influences: Influences | None = None
     more: More | None = None
     place: Place | None = None
+    classifications: tuple[str, ...] = ()
 
 
 Node = DatasetNode | JobNode | ColumnNodeView
@@ -193,7 +198,8 @@ class FeedEdge(NamedTuple):
     """Between a dataset and a job, or with jobs left out between two datasets.
 
     ``attempted``: failed runs alone tried it, nothing flowed. ``seen`` is False where no chain of
-    the answer has seen data flow, and it will at the next runs of plans in force.
+    the answer has seen data flow, and it will at the next runs of plans in force. ``declared``: no
+    run is behind it, only a declaration.
     """
 
     id: str
@@ -205,6 +211,7 @@ class FeedEdge(NamedTuple):
     attempted: bool = False
     route: Route | None = None
     seen: bool = True
+    declared: bool = False
 
 
 class ColumnEdgeView(NamedTuple):
@@ -220,13 +227,7 @@ class ColumnEdgeView(NamedTuple):
     route: Route | None = None
     masking: bool = False
     seen: bool = True
-
-
-class NodeMark(NamedTuple):
-    """The statements about a dataset or a column; ``layer`` None: a column, or in no layer."""
-
-    layer: str | None
-    classifications: tuple[str, ...]
+    declared: bool = False  # as of a FeedEdge
 
 
 class DrawnLayer(NamedTuple):
@@ -247,8 +248,8 @@ class Lane:
 class GraphView:
     """A graph reply; nodes sorted by kind, label and id, edges by their ends.
 
-    ``hidden`` counts the nodes that were left out as hidden. ``marks`` are by the id of a dataset
-    or a column, ``layers`` those of the datasets drawn; ``lanes`` None: no lanes were asked for.
+    ``hidden`` counts the nodes that were left out as hidden. ``layers`` are those of the datasets
+    drawn; ``lanes`` None: no lanes were asked for.
     """
 
     nodes: tuple[Node, ...]
@@ -259,9 +260,7 @@ class GraphView:
     partial: Partial | None
     folded: bool = False
     focus: str | None = None  # the node asked about, whichever way it was spelled
-    declared: frozenset[str] = frozenset()  # logical plans that no run has followed
     hidden: int = 0
-    marks: Mapping[str, NodeMark] = field(default_factory=dict)
     layers: tuple[DrawnLayer, ...] = ()
     lanes: tuple[Lane, ...] | None = None
     not_seen: NotSeen | None = None  # what possible flow would add, if it was counted
@@ -495,6 +494,19 @@ def _column_edge(edge: ColumnEdge, names: Names) -> ColumnEdgeView:
         hops=edge.hops,
         masking=edge.masking,
         seen=edge.seen,
+    )
+
+
+def mark_declared(view: GraphView, declared: frozenset[str]) -> GraphView:
+    """The view with its edges that are ``declared`` alone: no run has followed one of the logical
+    plans behind them.
+    """
+    return replace(
+        view,
+        edges=tuple(
+            edge._replace(declared=bool(edge.plans) and declared.issuperset(edge.plans))
+            for edge in view.edges
+        ),
     )
 
 

@@ -29,7 +29,7 @@ from graph_model.governance.graph_view import hide_nodes
 from graph_model.instants import iso
 from graph_model.lineage import Partial, Question
 from graph_model.picture.json_form import graph_reply, to_json
-from graph_model.picture.view import DatasetNode, GraphView, JobNode, JobReference
+from graph_model.picture.view import DatasetNode, GraphView, JobNode, JobReference, mark_declared
 
 #: Plans listed as evidence for one side of a change.
 EVIDENCE: Final = 3
@@ -96,7 +96,7 @@ def compare_times(
 def _shown(sources: Sources, found: GraphDifference, unchanged: bool, *, layout: bool) -> GraphView:
     view = found.merged if unchanged else focus_on_changes(found)
     plans = {plan for edge in view.edges for plan in edge.plans}
-    view = replace(view, declared=sources.catalogue.declared_plans(plans))
+    view = mark_declared(view, sources.catalogue.declared_plans(plans))
     return show_view(sources, view, layout=layout)
 
 
