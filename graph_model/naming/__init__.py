@@ -4,9 +4,10 @@ Pure functions of a text, the capture scope and the rules; total, idempotent and
 order:
 
 ``rules``        the naming rules as frozen values, with their defaults
-``uri_parts``    the parts of a URI: escapes, logins and secrets, partitions in paths
-``columns``      column identity: case folding, nested paths, columns that share a name
-``fields``       the fields of a written struct that a source flows into
+``uri_parts``    the parts of a URI: escapes, and logins and secrets, which are no identity
+``partitions``   path segments that name a partition or a part file, not the dataset
+``containment``  which locations a folder or a pattern holds
+``columns``      column identity: case folding, nested paths, equal names; fields of written structs
 ``literals``     literals that differ in every run, removed before plans are compared
 ``identifiers``  table names in SQL: parts with dots between them, quoted where necessary
 ``catalogs``     catalog names: ``<authority>/<database>.<table>`` for the spellings of all engines
@@ -25,8 +26,16 @@ Secrets are masked by ``spark_agent_config.masking``, the listener's own masker.
 from __future__ import annotations
 
 from graph_model.naming.catalogs import catalog_table
-from graph_model.naming.columns import SchemaColumn, column_path, fold, schema_columns, split_path
-from graph_model.naming.fields import WHOLE, FieldSources, spell_fields
+from graph_model.naming.columns import (
+    WHOLE,
+    FieldSources,
+    SchemaColumn,
+    column_path,
+    fold,
+    schema_columns,
+    spell_fields,
+    split_path,
+)
 from graph_model.naming.file_lists import (
     MOST_LISTED,
     fold_files,
@@ -34,13 +43,13 @@ from graph_model.naming.file_lists import (
     patterns_of,
     varying_part,
 )
-from graph_model.naming.jdbc.urls import query_lineage, without_query
+from graph_model.naming.jdbc import query_lineage, without_query
 from graph_model.naming.jobs import JobName, job_name
 from graph_model.naming.literals import mask_literal, stable_text
 from graph_model.naming.metadata_tables import metadata_table, tables_of
 from graph_model.naming.openlineage import openlineage_symlink, openlineage_uri
+from graph_model.naming.partitions import partition_pairs, partition_text
 from graph_model.naming.rules import DEFAULT_RULES, Rules, rules_digest
-from graph_model.naming.uri_parts.partitions import partition_pairs, partition_text
 from graph_model.naming.uris import PROGRAM_MEMORY, DatasetName, normalise, without_hosts
 
 __all__ = [

@@ -19,9 +19,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from itertools import takewhile
 from typing import Any, Final
 
+from graph_model.naming import partitions
+from graph_model.naming.containment import literal_prefix
 from graph_model.naming.rules import DEFAULT_RULES, Rules
-from graph_model.naming.uri_parts import partitions
-from graph_model.naming.uri_parts.containment import literal_prefix
 from graph_model.naming.uris import normalise
 
 _MOST_NAMED: Final = 1_000

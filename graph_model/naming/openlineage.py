@@ -12,7 +12,7 @@ from typing import Final
 from graph_model.naming.catalogs import catalog_table
 from graph_model.naming.identifiers import identifier_parts, identifier_text, unquoted_text
 from graph_model.naming.rules import DEFAULT_RULES, WEB_SCHEMES, Rules
-from graph_model.naming.uri_parts.escapes import percent
+from graph_model.naming.uri_parts import percent
 
 
 def openlineage_uri(namespace: str, name: str, rules: Rules = DEFAULT_RULES) -> str:

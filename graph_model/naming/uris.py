@@ -11,13 +11,15 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Final, Literal
 
-from graph_model.naming import catalogs
+from graph_model.naming import catalogs, jdbc, partitions
 from graph_model.naming.identifiers import in_case
-from graph_model.naming.jdbc import urls as jdbc
 from graph_model.naming.rules import DEFAULT_RULES, WEB_SCHEMES, Rules
-from graph_model.naming.uri_parts import partitions
-from graph_model.naming.uri_parts.escapes import printable, without_needless
-from graph_model.naming.uri_parts.parameters import without_secret_parameters, without_secrets
+from graph_model.naming.uri_parts import (
+    printable,
+    without_needless,
+    without_secret_parameters,
+    without_secrets,
+)
 from graph_model.regular_expressions import expand_groups, match_whole
 from spark_agent_config import masking
 from spark_agent_config.masking.logins import user_info_end

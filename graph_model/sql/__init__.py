@@ -7,13 +7,11 @@ In reading order:
 
 ``translation``  :func:`translate`: a text -> its statements; temporary tables and renames folded
 ``scripts``      a text cut into statements, through procedures and their control flow
-``parsing``      tokens -> one statement, in a bounded number of steps
+``parsing``      tokens -> one statement, in a bounded number of steps; tables of an unreadable one
 ``writes``       each kind of statement: what it writes, and from which values
 ``queries``      the relation that a query makes, in one walk over its scopes
-``expressions``  how each part of an expression contributes to its value; its text
-``values``       relations, and values with the columns behind them
+``values``       relations, values with the columns behind them, and the expressions that make them
 ``names``        names folded and qualified as a dialect does it; declared schemas
-``unread``       the tables of a statement that the parser cannot read
 ``reply``        the answer as JSON, as lines for people, as a report of gaps
 """
 
@@ -21,12 +19,7 @@ from __future__ import annotations
 
 from graph_model.sql.names import DIALECTS, split_name
 from graph_model.sql.queries import SqlGap
-from graph_model.sql.translation import (
-    MOST_CHARACTERS,
-    SqlColumn,
-    SqlStatement,
-    translate,
-)
+from graph_model.sql.translation import MOST_CHARACTERS, SqlColumn, SqlStatement, translate
 
 __all__ = [
     "DIALECTS",

@@ -20,7 +20,6 @@ from typing import Final, NamedTuple
 from sqlglot import exp
 
 from graph_model import labels
-from graph_model.sql.expressions import Texts, conjuncts, items, parts_of
 from graph_model.sql.names import ANY_COLUMN, Leaf, Parts, SqlNames
 from graph_model.sql.values import (
     NOTHING,
@@ -30,8 +29,12 @@ from graph_model.sql.values import (
     Influences,
     SqlInfluence,
     SqlRelation,
+    Texts,
     base_table,
     composed,
+    conjuncts,
+    items,
+    parts_of,
     stepped,
 )
 

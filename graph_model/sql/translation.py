@@ -17,9 +17,8 @@ from sqlglot.errors import SqlglotError, TokenError
 
 from graph_model import labels
 from graph_model.errors import InvalidFields
-from graph_model.sql.expressions import Mask, Texts
 from graph_model.sql.names import DIALECTS, Leaf, SqlNames, column_text
-from graph_model.sql.parsing import parse_tokens, tokenize
+from graph_model.sql.parsing import Word, parse_tokens, rough_words, tables, tokenize, words_of
 from graph_model.sql.queries import (
     MOST_STEPS,
     STAR,
@@ -29,8 +28,7 @@ from graph_model.sql.queries import (
     Temporary,
 )
 from graph_model.sql.scripts import PieceKind, ScriptPiece, pieces
-from graph_model.sql.unread import Word, rough_words, tables, words_of
-from graph_model.sql.values import ColumnValue, Influences, SqlRelation, base_table
+from graph_model.sql.values import ColumnValue, Influences, Mask, SqlRelation, Texts, base_table
 from graph_model.sql.writes import StatementEffect, Statements, TableWrite
 
 MOST_CHARACTERS: Final = 1 << 20

@@ -17,7 +17,6 @@ from typing import Any, Final
 from sqlglot import exp
 
 from graph_model import labels
-from graph_model.sql.expressions import conjuncts
 from graph_model.sql.names import SqlNames
 from graph_model.sql.queries import (
     STAR,
@@ -36,6 +35,7 @@ from graph_model.sql.values import (
     Influences,
     SqlRelation,
     base_table,
+    conjuncts,
 )
 
 TARGET: Final = "target-columns"

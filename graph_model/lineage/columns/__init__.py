@@ -2,8 +2,8 @@
 
 A state is a column of a moment. A write of a struct writes its fields: an edge into ``customer``
 also leads into ``customer.address.city``, in a walk in either direction, unless the edge names the
-fields that its source flows into (``naming.fields``) and these are others. A field of a struct that
-was copied comes from that field of the source; where no document names that field, the struct
+fields that its source flows into (``naming.columns``) and these are others. A field of a struct
+that was copied comes from that field of the source; where no document names that field, the struct
 around it stands for it in the answer, so every column of an answer is a known one.
 
 In reading order:

@@ -13,7 +13,7 @@ from graph_model.batches import batched
 from graph_model.facts import DatasetRow
 from graph_model.lineage.structure import PlacedDataset, StructureCache
 from graph_model.naming import varying_part
-from graph_model.naming.uri_parts.containment import Location, begins, folders_above, holds, meets
+from graph_model.naming.containment import Location, begins, folders_above, holds, meets
 from graph_model.stores.protocols import Catalogue, Surroundings
 
 _READ_AT_ONCE: Final = 1_000
@@ -87,7 +87,7 @@ _LOCATIONS: Final = ("file", _PATTERN)
 
 class SharedLocations:
     """The locations that share files with a dataset, from one catalogue; kept for the life of the
-    object. Which do follows from their URIs (``naming.uri_parts.containment``).
+    object. Which do follows from their URIs (``naming.containment``).
 
         s3://land/in/orders_*.csv  =>  s3://land/in, s3://land/in/orders_1.csv
 

@@ -28,7 +28,7 @@ from graph_model.facts import (
     properties,
 )
 from graph_model.naming import DatasetName, Rules
-from graph_model.naming.uri_parts.containment import Location, folders_above
+from graph_model.naming.containment import Location, folders_above
 
 _MOST_SCHEMA_BYTES: Final = 24_000_000
 """For some thousands of tables; beyond, the least recently used are made anew."""

@@ -34,7 +34,7 @@ class PlanInfluence(Protocol):
 
 class PlanFlow(Protocol):
     """A column of a plan's target, and one that it derives from; ``fields`` are those of the target
-    that the source flows into, as ``naming.fields`` spells them.
+    that the source flows into, as ``naming.columns`` spells them.
     """
 
     @property

@@ -124,7 +124,7 @@ class LogicalOperation(NamedTuple):
 
 
 class ColumnFlow(NamedTuple):
-    """A column edge between two columns, each (dataset id, path); ``fields`` as ``naming.fields``
+    """A column edge between two columns, each (dataset id, path); ``fields`` as ``naming.columns``
     spells them.
     """
 

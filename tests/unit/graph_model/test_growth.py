@@ -28,8 +28,8 @@ _ITEMS: Final = 40
 #: Functions that are not linear, and why that is no harm.
 _BOUNDED: Final = {
     "graph_model.documents.files.recognise": "names the file in each piece, and the name is text",
-    "graph_model.naming.jdbc.urls.query_lineage": "parses up to 20,000 characters",
-    "graph_model.naming.jdbc.urls.without_query": "parses up to 20,000 characters",
+    "graph_model.naming.jdbc.query_lineage": "parses up to 20,000 characters",
+    "graph_model.naming.jdbc.without_query": "parses up to 20,000 characters",
     "graph_model.sql.parsing.parse": "is given up to 20,000 characters",
     "graph_model.producers.spline.columns.queries.read_query": "parses up to 20,000 characters",
 }

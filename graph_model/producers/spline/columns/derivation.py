@@ -66,7 +66,7 @@ class Derivation(NamedTuple):
     attribute and ``source_path`` the fields picked below it, () for the whole column. ``kind`` is
     DIRECT with ``how`` IDENTITY, TRANSFORMATION or AGGREGATION, or INDIRECT with WINDOW or
     CONDITIONAL. ``expression`` is the written column in terms of read columns, as SQL-like text.
-    ``fields`` are those of a written struct that the source flows into (``naming.fields``); ():
+    ``fields`` are those of a written struct that the source flows into (``naming.columns``); ():
     the whole column.
     """
 

@@ -30,7 +30,7 @@ FlowKey = tuple[int, Source]
 """How a source flows (a place in HOWS), and the source."""
 Fields = tuple[tuple[str, bool], ...]
 """Sorted: the path of a field within the written column, and whether its own fields are those of
-the source (``naming.fields``). () for the whole column.
+the source (``naming.columns``). () for the whole column.
 """
 
 MOST_FIELDS: Final = 100_000

@@ -121,12 +121,12 @@ BUILT: Final = {
     ("graph_model.documents.wrapped_lines", "space"),
     ("graph_model.naming.literals", "text"),  # of_rules
     ("graph_model.naming.literals", "pattern"),  # on up to 64 characters
-    ("graph_model.naming.uri_parts.partitions", "text"),  # a date format, without a repeat
-    ("graph_model.naming.uri_parts.partitions", "unit"),
-    ("graph_model.naming.uri_parts.partitions", "also"),  # one character
-    ("graph_model.naming.jdbc.urls", "marks"),  # one character
-    ("graph_model.naming.jdbc.urls", "divides"),
-    ("graph_model.naming.jdbc.urls", "name"),
+    ("graph_model.naming.partitions", "text"),  # a date format, without a repeat
+    ("graph_model.naming.partitions", "unit"),
+    ("graph_model.naming.partitions", "also"),  # one character
+    ("graph_model.naming.jdbc", "marks"),  # one character
+    ("graph_model.naming.jdbc", "divides"),
+    ("graph_model.naming.jdbc", "name"),
     # rows of the tables: a literal beginning, then one repeat, or bounded ones
     ("spark_agent_config.masking.tokens", "form"),
     ("spark_agent_config.masking.statements", "pattern"),

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from graph_model.naming import DEFAULT_RULES
-from graph_model.naming.jdbc.urls import query_lineage
+from graph_model.naming.jdbc import query_lineage
 from graph_model.producers.elements import spark_commands
 from spark_agent_config.capture.captured import CapturedQuery
 from spark_agent_config.capture.commands import targets

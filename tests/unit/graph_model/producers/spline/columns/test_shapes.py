@@ -27,7 +27,8 @@ from typing import Any, Final
 
 import pytest
 
-from graph_model.producers.spline import columns, documents
+from graph_model.producers.spline import documents
+from graph_model.producers.spline.columns import derivation
 
 SHAPES: Final = Path(__file__).parents[5] / "fixtures" / "shapes"
 NAMES: Final = sorted(path.name for path in SHAPES.iterdir() if path.is_dir())
@@ -65,7 +66,7 @@ def expected_lineage(name: str) -> Lineage:
 
 
 def derived_lineage(plan: documents.ExecutionPlan) -> Lineage:
-    derived = columns.derive(plan)
+    derived = derivation.derive(plan)
     names = [plan.attributes[output].name for output in derived.outputs]
     assert len(set(names)) == len(names), f"a shape has unique output names, not {names}"
     lines: dict[str, set[str]] = {name: set() for name in names}

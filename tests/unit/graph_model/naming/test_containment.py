@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from graph_model.naming.uri_parts.containment import (
+from graph_model.naming.containment import (
     MOST_FOLDERS,
     Location,
     begins,

@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from graph_model.naming import DEFAULT_RULES, normalise, openlineage_uri
-from graph_model.naming.jdbc.urls import tables_read
+from graph_model.naming.jdbc import tables_read
 from graph_model.naming.rules_json import read_rules
 
 SCOPE = "laptop"

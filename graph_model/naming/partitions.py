@@ -18,7 +18,7 @@ from urllib.parse import unquote
 
 from graph_model.naming.columns import fold
 from graph_model.naming.rules import DEFAULT_RULES, Rules
-from graph_model.naming.uri_parts.escapes import percent
+from graph_model.naming.uri_parts import percent
 from graph_model.regular_expressions import match_whole
 
 # Spark and Hive write this directory for a null value; it is kept as the name of null.
