@@ -18,7 +18,7 @@ from graph_model.lineage.history.read_rule import VisibleWrites
 from graph_model.lineage.history.visible_write_reader import moment_of
 from graph_model.stores.catalogue import SqlCatalogue
 from graph_model.stores.database import open_database
-from graph_model.stores.protocols import OlderWrites
+from graph_model.stores.protocols import OlderWrites, SpanWrites
 from tests.contract.histories import HISTORIES, ROWS_BESIDE
 from tests.contract.rows import an_execution, property_test
 
@@ -91,6 +91,14 @@ def test_writes_shortly_before_an_overwrite_are_not_visible_however_many(tmp_pat
     found = newest(tmp_path, [*rows, overwrite])
     assert [write.id for write in found.writes] == [overwrite.id]
     assert found.older == ()
+
+
+def test_a_period_that_ends_with_the_last_overwrite_is_listed() -> None:
+    older = OlderWrites("often", "job-1", 0, 5 * HOUR)
+    found = visible_write_reader._visible_writes(
+        moment_of("ds-1", None), 5 * HOUR, SpanWrites((), (older,)), ()
+    )
+    assert found.older == (older,)
 
 
 # --- an overwrite that another agent reports otherwise -------------------------------------------
