@@ -25,8 +25,7 @@ from graph_model.projection.runs.window import DEFAULT, RunWindow, read_run_wind
 
 if TYPE_CHECKING:
     from graph_model.stores.graph import Graph
-    from pipeline.output.manifest import Manifest
-    from pipeline.output.result import Result
+    from pipeline.result import Manifest, Result
 
 PROGRAM: Final = "headwater-pipeline"
 PASSWORD: Final = "HEADWATER_DATABASE_PASSWORD"  # noqa: S105 - where it stands
@@ -60,10 +59,10 @@ def rebuild(call: ProgramCall) -> int:
     if find_spec("pyspark") is None:
         raise ConfigurationError("PySpark is not installed here: pip install 'pyspark>=3.5,<3.6'")
     from graph_model.producers.registry import PRODUCERS
-    from pipeline.journal.sources import open_source
     from pipeline.rebuild import Request
     from pipeline.rebuild import rebuild as run_job
     from pipeline.session import open_session
+    from pipeline.sources import open_source
 
     options = call.options
     request = Request(
@@ -123,7 +122,7 @@ def verify(call: ProgramCall) -> int:
     """Load everything into an embedded graph and an empty catalogue, and print their hashes."""
     from graph_model.stores.catalogue import SqlCatalogue
     from graph_model.stores.database import open_database
-    from pipeline.output.loading import load
+    from pipeline.loading import load
 
     with (
         tempfile.TemporaryDirectory(prefix="headwater-pipeline-") as folder,
@@ -145,7 +144,7 @@ def verify(call: ProgramCall) -> int:
 
 def load_neptune(call: ProgramCall) -> int:
     """Have Neptune's bulk loader take vertices and edges."""
-    from pipeline.neptune.bulk_loader import BulkLoad, LoadRequest, open_client
+    from pipeline.bulk_loader import BulkLoad, LoadRequest, open_client
 
     options = call.options
     client = open_client(options.endpoint, options.region)
@@ -164,7 +163,7 @@ def load_neptune(call: ProgramCall) -> int:
 def load_catalogue(call: ProgramCall) -> int:
     """Put the rows into a catalogue, and that in force with --in-force."""
     from graph_model.stores.database import open_database
-    from pipeline.output.placing import place_catalogue
+    from pipeline.loading import place_catalogue
 
     url = call.options.database or call.environment.get(DATABASE)
     if not url:
@@ -203,7 +202,7 @@ def tell(manifest: Manifest, say: Callable[[str], None]) -> None:
 
 
 def _result(call: ProgramCall) -> Result:
-    from pipeline.output.result import Result, open_files
+    from pipeline.result import Result, open_files
 
     return Result(open_files(call.options.source))
 

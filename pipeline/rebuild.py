@@ -5,37 +5,49 @@
 
 Every stage ends in files, so nothing is translated twice when memory runs short. A task holds a
 few plans (``subjects``) and its latest records, so that it repeats fewer of them.
+
+Which executions the graph is to carry, with Spark's means: as ``graph_model.projection.runs``.
+
+newest:3    ranked by job, and the executions of these runs
 """
 
 from __future__ import annotations
 
 import hashlib
+import json
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Any, Final
 
-from pyspark.sql import DataFrame, SparkSession
+from pyspark import RDD
+from pyspark.sql import DataFrame, SparkSession, Window
 from pyspark.sql import functions as f
 from pyspark.sql.types import BooleanType, StringType, StructField, StructType
 
 from graph_model import identity
 from graph_model.errors import ConfigurationError
 from graph_model.facts import Edge, ExecutionRow, Vertex
+from graph_model.producers.elements.executions import run_elements
 from graph_model.producers.registry import PRODUCERS, Producers
 from graph_model.producers.translation import projection_epoch
 from graph_model.projection.runs.carried_runs import CarriedRuns
 from graph_model.projection.runs.window import DEFAULT, RunWindow
 from graph_model.stores.catalogue.tables import VERSION as CATALOGUE_VERSION
-from pipeline.journal.commands import WorkerCommands, read_commands_in_force
-from pipeline.journal.documents import REFUSED, Line
-from pipeline.journal.sources import Source
-from pipeline.neptune.csv import EDGES, VERTICES, header, record
-from pipeline.output.manifest import FILE, FileGroup, JournalCounts, Manifest, write_manifest
-from pipeline.output.records import CONTENT_PARTS, COUNTS, ROWS, SET_ASIDE, Record, read_element
-from pipeline.output.writing import OutputFolder
-from pipeline.runs import executions_of, run_records, wanted_executions
+from pipeline.bulk_files import EDGES, VERTICES, header, record
+from pipeline.journal import REFUSED, Line, WorkerCommands, read_commands_in_force
+from pipeline.records import (
+    CONTENT_PARTS,
+    COUNTS,
+    ROWS,
+    SET_ASIDE,
+    Record,
+    element_record,
+    read_element,
+)
+from pipeline.result import FILE, FileGroup, JournalCounts, Manifest, write_manifest
+from pipeline.sources import Source
 from pipeline.translating import ORDER, RANK, PartitionTranslation, problems_of, sum_counts
 
 _MODULUS: Final = 1 << 256  # of digests.elements_digest
@@ -309,3 +321,94 @@ def _file(part: str, columns: Mapping[str, str], contents: Iterator[str]) -> Ite
         if number == 0:
             yield header(Vertex if part == VERTICES else Edge, columns)
         yield record(read_element(part, content), columns)
+
+
+_FIELDS: Final = ("id", "job", "run", "at")
+
+
+def executions_of(rows: DataFrame) -> DataFrame:
+    """Records of executions -> ``id``, ``job``, ``run``, ``at`` (epoch ms), ``content``."""
+    columns = {
+        name: f.get_json_object("content", f"$[{ExecutionRow._fields.index(name)}]")
+        for name in _FIELDS
+    }
+    columns["at"] = columns["at"].cast("long")
+    named = [column.alias(name) for name, column in columns.items()]
+    return rows.select(*named, "content")
+
+
+def wanted_executions(executions: DataFrame, window: RunWindow) -> DataFrame:
+    """The executions that the window selects."""
+    if not window.count:
+        return executions.limit(0)
+    seen = _first(executions, window.executions, "at", "id")
+    runs = seen.groupBy("job", "run").agg(f.max("at").alias("at"))
+    newest = _first(runs, window.count, "at", "run").select("job", "run")
+    return _first(executions.join(newest, ["job", "run"]), window.executions, "at", "id")
+
+
+def _first(rows: DataFrame, count: int, *order: str) -> DataFrame:
+    """The greatest of each job by these columns."""
+    by_job = Window.partitionBy("job").orderBy(*(f.desc(name) for name in order))
+    ranked = rows.withColumn("place", f.row_number().over(by_job))
+    return ranked.where(f.col("place") <= count).drop("place")
+
+
+def run_records(rows: Iterable[Any]) -> Iterator[Record]:
+    """The elements of each execution, days and runs as often as they are named. Plain Python."""
+    for row in rows:
+        for element in run_elements(ExecutionRow(*json.loads(row["content"]))):
+            yield element_record(element)
+
+
+_GZIP: Final = "org.apache.hadoop.io.compress.GzipCodec"
+_NO_MARK: Final = "mapreduce.fileoutputcommitter.marksuccessfuljobs"
+
+
+class OutputFolder:
+    """One folder. Hadoop's classes are reached through the session's own bridge to Java."""
+
+    def __init__(self, spark: SparkSession, root: str) -> None:
+        self._root = root.rstrip("/")
+        context: Any = spark.sparkContext
+        self._java = context._jvm
+        self._configuration = context._jsc.hadoopConfiguration()
+        # An empty _SUCCESS among the files would be one more for Neptune's loader to read.
+        self._configuration.set(_NO_MARK, "false")
+        self._system = self._path().getFileSystem(self._configuration)
+        self._system.setWriteChecksum(False)  # no .crc files, which would go to S3 with the rest
+
+    def path(self, *parts: str) -> str:
+        """``path("work", "facts") => "s3a://bucket/prefix/work/facts"``."""
+        return "/".join((self._root, *parts))
+
+    def check_empty(self) -> None:
+        """Raises ConfigurationError for a folder that holds something: two rebuilds in one folder
+        would be loaded as one graph.
+        """
+        if self._system.exists(self._path()) and self._system.listStatus(self._path()):
+            raise ConfigurationError(f"{self._root} is not empty: name a fresh folder or prefix")
+
+    def write_lines(self, lines: RDD[str], *parts: str) -> None:
+        """One gzip file for each partition."""
+        lines.saveAsTextFile(self.path(*parts), compressionCodecClass=_GZIP)
+
+    def write_text(self, name: str, text: str) -> None:
+        """One small file."""
+        stream = self._system.create(self._path(name))
+        try:
+            stream.write(bytearray(text.encode()))
+        finally:
+            stream.close()
+
+    def count_files(self, *parts: str) -> int:
+        """How many files of lines there are."""
+        found = self._system.listStatus(self._path(*parts))
+        return sum(status.getPath().getName().endswith(".gz") for status in found)
+
+    def remove(self, *parts: str) -> None:
+        """A folder below, with all in it."""
+        self._system.delete(self._path(*parts), True)
+
+    def _path(self, *parts: str) -> Any:
+        return self._java.org.apache.hadoop.fs.Path(self.path(*parts))

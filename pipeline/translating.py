@@ -18,9 +18,8 @@ from graph_model.producers.projections import Projection, settlements
 from graph_model.producers.registry import PRODUCERS, Producers
 from graph_model.producers.translation import Translation
 from graph_model.stores.documents import DocumentState, StoredDocument
-from pipeline.journal.commands import WorkerCommands
-from pipeline.journal.documents import BEGIN, DOCUMENT, END, REFUSED, Line, stored
-from pipeline.output.records import COUNTS, SET_ASIDE, Record, records_of
+from pipeline.journal import BEGIN, DOCUMENT, END, REFUSED, Line, WorkerCommands, stored
+from pipeline.records import COUNTS, SET_ASIDE, Record, records_of
 
 _REPEATS_KEPT: Final = 100_000
 

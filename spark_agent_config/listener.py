@@ -54,10 +54,9 @@ from spark_agent_config.capture.inspection import Inspector
 from spark_agent_config.capture.plans.plan_document import execution_event, execution_plan
 from spark_agent_config.capture.questions import first_line
 from spark_agent_config.capture.streams import Streams, streaming_listener
-from spark_agent_config.configuration.properties import API_KEY_HEADER
+from spark_agent_config.configuration import API_KEY_HEADER
 from spark_agent_config.delivery.document_file import FileSender, file_of, now_in_milliseconds
-from spark_agent_config.delivery.ending import Ending
-from spark_agent_config.delivery.outbox import Counts, Outbox
+from spark_agent_config.delivery.outbox import Counts, Ending, Outbox
 from spark_agent_config.delivery.post import HttpSender, Post
 from spark_agent_config.delivery.spill import Spill, default_folder, server_digest
 

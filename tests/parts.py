@@ -88,7 +88,7 @@ SOURCES: Final[tuple[tuple[str, tuple[str, ...]], ...]] = (
     ("tests/", _NONE),
     # the product
     ("spark_agent_config/capture/", _FORMATS),
-    ("spark_agent_config/configuration/", ("connect", "openlineage", "dbt")),
+    ("spark_agent_config/configuration.py", ("connect", "openlineage", "dbt")),
     ("spark_agent_config/", _SPARK),
     ("pipeline/", ("pipeline",)),
     ("notebooks/", ("notebooks",)),

@@ -7,8 +7,13 @@ from typing import Any, Final
 
 from api.console.call import Call, add_command, add_url, read_label
 from graph_model.errors import ConfigurationError
-from spark_agent_config.configuration.openlineage import CLIENT_FORMS, notes, render_client
-from spark_agent_config.configuration.properties import FORMS, render_configuration
+from spark_agent_config.configuration import (
+    CLIENT_FORMS,
+    FORMS,
+    notes,
+    render_client,
+    render_configuration,
+)
 
 #: Programs that may run on the server's computer.
 _NEAR: Final = ("spark", "openlineage-spark", "dbt", "airflow")

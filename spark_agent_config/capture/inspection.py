@@ -3,10 +3,16 @@
 Every call into the JVM may fail (another Spark version, a vendor's fork, a dropped table): its
 value is then missing, and the rest of the document is still right. A query whose plan is
 unavailable, or unreadable later, is reported by its tables alone, with a gap.
+
+The projections of an Expand that the plan's JSON leaves out.
+
+Spark writes ``null`` for a sequence that is no plain list, as an unpivot makes it. The listener
+then reads the operator in the JVM, one call an expression.
 """
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
@@ -14,18 +20,25 @@ from typing import Any, Final
 
 from spark_agent_config.capture.captured import CapturedQuery, Relation, Target
 from spark_agent_config.capture.commands.generated_columns import GeneratedColumns
-from spark_agent_config.capture.commands.maintenance import MAINTENANCE_COMMANDS, Maintenance
-from spark_agent_config.capture.commands.procedures import CALL, Procedures
+from spark_agent_config.capture.commands.procedures import (
+    CALL,
+    MAINTENANCE_COMMANDS,
+    Maintenance,
+    Procedures,
+)
 from spark_agent_config.capture.commands.refused_statements import RefusedStatements
-from spark_agent_config.capture.commands.table_copies import COPYING_COMMANDS, TableCopies
-from spark_agent_config.capture.commands.table_renames import RENAMING_COMMANDS, TableRenames
+from spark_agent_config.capture.commands.table_moves import (
+    COPYING_COMMANDS,
+    RENAMING_COMMANDS,
+    TableCopies,
+    TableRenames,
+)
 from spark_agent_config.capture.commands.targets import (
     LIFECYCLE_COMMANDS,
     WRITE_COMMANDS,
     Targets,
     nameless,
 )
-from spark_agent_config.capture.plans.projections import with_projections
 from spark_agent_config.capture.plans.row_level import HUDI_COMMANDS
 from spark_agent_config.capture.questions import (
     MOST,
@@ -41,6 +54,66 @@ from spark_agent_config.capture.tables.stream_versions import StreamVersions
 from spark_agent_config.capture.tables.table_versions import VERSIONED_FORMATS, TableVersions
 from spark_agent_config.capture.tables.tables import Tables
 from spark_agent_config.capture.tables.written_partitions import WrittenPartitions
+
+_MISSING: Final = '"projections":null'
+#: Operators and cells that are looked at; beyond these the columns end, with a gap.
+_MOST_OPERATORS: Final = 1_000
+_MOST_CELLS: Final = 2_000
+
+
+def with_projections(text: str, plan: Any) -> str:
+    """The plan's JSON (``text``), completed. ``plan`` is the JVM's; raises py4j's exceptions."""
+    if _MISSING not in text.replace(" ", ""):
+        return text
+    answers = {
+        _first_id(json.loads(str(expand.output().head().toJSON()))): _projections(expand)
+        for expand in _operators(plan)
+        if class_name(expand) == "Expand"
+    }
+    nodes = json.loads(text)
+    for node in _nodes(nodes):
+        if "projections" in node and node["projections"] is None:
+            output = node.get("output") or [[{}]]
+            node["projections"] = answers.get(_first_id(output[0]))
+    return json.dumps(nodes)
+
+
+def _projections(expand: Any) -> list[list[Any]] | None:
+    rows = list(items(expand.projections()))
+    if len(rows) * int(expand.output().size()) > _MOST_CELLS:
+        return None
+    return [[json.loads(str(cell.toJSON())) for cell in items(row)] for row in rows]
+
+
+def _operators(plan: Any) -> Iterator[Any]:
+    """The operators of a plan; a command's query is among its children."""
+    pending = [plan]
+    for _ in range(_MOST_OPERATORS):
+        if not pending:
+            return
+        node = pending.pop()
+        yield node
+        pending += [*items(node.children()), *items(node.innerChildren())]
+
+
+def _nodes(value: Any) -> Iterator[dict[str, Any]]:
+    """Every node in the JSON, those of nested plans included."""
+    pending = [value]
+    while pending:
+        part = pending.pop()
+        if isinstance(part, dict):
+            yield part
+            pending += part.values()
+        elif isinstance(part, list):
+            pending += part
+
+
+def _first_id(tree: Any) -> int | None:
+    """The expression id at the root of an expression's JSON."""
+    root = tree[0] if tree else {}
+    number = (root.get("exprId") or {}).get("id")
+    return number if isinstance(number, int) else None
+
 
 _MAX_ERROR_CHARACTERS: Final = 16_000
 _READ_METRICS: Final = frozenset({"numOutputRows", "numFiles", "filesSize"})

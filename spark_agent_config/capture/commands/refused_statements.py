@@ -15,13 +15,12 @@ from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
 from spark_agent_config.capture.captured import CapturedQuery, Relation, Table, Target
-from spark_agent_config.capture.commands.table_copies import RESTORE
+from spark_agent_config.capture.commands.table_moves import RESTORE
 from spark_agent_config.capture.commands.targets import unmade_target
 from spark_agent_config.capture.plans.row_level import COMMAND_NAMES
 from spark_agent_config.capture.questions import Questions, class_name, items
 from spark_agent_config.capture.tables.relations import Relations
-from spark_agent_config.capture.tables.tables import SESSION_CATALOG, Tables
-from spark_agent_config.capture.tables.unplaced import name_in_catalog
+from spark_agent_config.capture.tables.tables import SESSION_CATALOG, Tables, name_in_catalog
 
 _LOG: Final = logging.getLogger(__name__)
 _INSERT: Final = "InsertIntoStatement"

@@ -29,8 +29,8 @@ from spark_agent_config.capture.tables.relations import (
     v2_name,
 )
 from spark_agent_config.capture.tables.table_versions import VERSIONED_FORMATS
-from spark_agent_config.capture.tables.tables import Tables
-from spark_agent_config.capture.tables.unplaced import (
+from spark_agent_config.capture.tables.tables import (
+    Tables,
     name_in_catalog,
     name_of_source,
     stores_nothing,

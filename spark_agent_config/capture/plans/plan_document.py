@@ -33,20 +33,21 @@ from spark_agent_config.capture.captured import (
     TableVersion,
     Target,
 )
-from spark_agent_config.capture.plans.data_types import DataTypes, TypeJson
 from spark_agent_config.capture.plans.expressions import (
     Converted,
+    DataTypes,
     ExpressionTable,
     Reference,
+    TypeJson,
     sort_order,
 )
-from spark_agent_config.capture.plans.loops import ingredients
 from spark_agent_config.capture.plans.plan_tree import (
     Expression,
     Expressions,
     Plan,
     flatten,
     id_of,
+    ingredients,
     object_name,
     read_plan,
     walk,

@@ -2,11 +2,9 @@
 
 In reading order:
 
-``tables``              the names of catalog tables, and the places of their data
+``tables``              the names of catalog tables, and the places of their data, if Spark has them
 ``table_versions``      versions of Delta and Iceberg tables that a leaf reads or a command made
 ``relations``           the leaves of a plan as reads, in the stock agent's spelling
-``commits``             commits of such tables as values: the one of a command, and its content
 ``stream_versions``     versions of tables that a micro-batch read and made
-``unplaced``            names of tables whose place Spark does not give
 ``written_partitions``  partitions that a write of files touched and its command does not name
 """

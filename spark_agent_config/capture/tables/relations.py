@@ -19,8 +19,8 @@ from spark_agent_config.capture.questions import (
     read_map,
 )
 from spark_agent_config.capture.tables.table_versions import TableVersions
-from spark_agent_config.capture.tables.tables import Tables
-from spark_agent_config.capture.tables.unplaced import (
+from spark_agent_config.capture.tables.tables import (
+    Tables,
     name_in_catalog,
     name_of_table,
     stores_nothing,

@@ -17,12 +17,15 @@ from typing import Any, Final
 
 from spark_agent_config.capture.captured import CapturedQuery, Relation, TableVersion
 from spark_agent_config.capture.questions import Questions, items, read_list
-from spark_agent_config.capture.tables.commits import MAIN, Commit, commit_of, with_commit
 from spark_agent_config.capture.tables.relations import bracketed
 from spark_agent_config.capture.tables.table_versions import (
+    MAIN,
+    Commit,
     TableVersions,
+    commit_of,
     newest_snapshots,
     version_of,
+    with_commit,
 )
 
 _DELTA: Final = "DeltaSource"

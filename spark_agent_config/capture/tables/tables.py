@@ -1,12 +1,62 @@
-"""The names of catalog tables, and the places of their data."""
+"""The names of catalog tables, and the places of their data.
+
+Names of tables whose place Spark does not give: a connector's, or those of a vendor's catalog.
+
+A report without them would lose the whole query, so they get a name in place of a URI, the same
+for readers and writers, and the plan gets the gap ``unknown-place``:
+
+    catalog ``crm``, identifier ``sales.orders``       => ``crm:sales.orders``
+    ``format("mongodb").option("collection", "staff")``  => ``mongodb:staff``
+    ``format("acme")`` without an option of that kind    => ``acme:``
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import re
+from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from spark_agent_config.capture.captured import Table
 from spark_agent_config.capture.questions import Questions
+
+#: Options in which connectors take their table, in the order of precedence.
+_TABLE_OPTIONS: Final = (
+    "dbtable", "table", "tablename", "collection", "index", "resource", "topic", "sheet", "path",
+)  # fmt: skip
+_WORD: Final = re.compile(r"[A-Za-z][\w.\-]*")
+#: The last part of the class of many sources.
+_NO_NAME: Final = "DefaultSource"
+#: Sources of Spark's own that store nothing.
+_STORES_NOTHING: Final = ("console", "foreach", "memory", "noop", "rate")
+
+
+def name_of_source(kind: str, options: Mapping[str, str]) -> str | None:
+    """By a source's name or class and its options, those in small letters; None: it stores nothing.
+
+    Some describe themselves: ``[socket: host:9000]``, ``RateStream(rowsPerSecond=5)``.
+    """
+    found = _WORD.search(kind)
+    parts = [part for part in found[0].split(".") if part != _NO_NAME] if found else []
+    if not parts or stores_nothing(parts[-1]):
+        return None
+    table = next((options[name] for name in _TABLE_OPTIONS if options.get(name)), "")
+    return f"{parts[-1].lower()}:{table}"
+
+
+def name_of_table(name: str, options: Mapping[str, str]) -> str | None:
+    """By the name that a table gives itself: ``crm.sales.orders``, or that of its source."""
+    catalog, dot, rest = name.partition(".")
+    return f"{catalog}:{rest}" if dot and _WORD.fullmatch(name) else name_of_source(name, options)
+
+
+def name_in_catalog(catalog: str, database: str | None, table: str) -> str:
+    return f"{catalog}:{database}.{table}" if database else f"{catalog}:{table}"
+
+
+def stores_nothing(kind: str) -> bool:
+    """Whether Spark's source or sink of this name keeps no data: a generator, a console."""
+    return kind.lower().startswith(_STORES_NOTHING)
+
 
 SESSION_CATALOG: Final = "spark_catalog"
 _Key = tuple[str | None, str]

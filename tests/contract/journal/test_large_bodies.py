@@ -21,7 +21,7 @@ from graph_model.stores.documents import Submission
 from graph_model.stores.journal import Journal
 from graph_model.stores.journal.large_bodies import MARK, keep_large
 from graph_model.stores.journal.tables import bodies
-from pipeline.journal.documents import read_rows
+from pipeline.journal import read_rows
 from tests.aws import Aws, moto_server
 from tests.contract.submissions import a_receipt, a_submission
 

@@ -36,8 +36,8 @@ from graph_model.stores.documents import Submission
 from graph_model.stores.journal import Journal
 from graph_model.stores.keys import ID_BYTES, SECRET_BYTES, KeyRequest, SqlKeys, make_key
 from graph_model.stores.roles import Role
-from pipeline.output.loading import load
-from pipeline.output.result import Result, open_files
+from pipeline.loading import load
+from pipeline.result import Result, open_files
 from tests.copies import producer
 from tests.copies.producer import COPY_KIND, FORMATS, VERSION
 from tests.copies.routes import blueprint

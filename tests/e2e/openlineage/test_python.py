@@ -14,7 +14,7 @@ import pytest
 from openlineage.client import OpenLineageClient
 from openlineage.client.event_v2 import InputDataset, Job, OutputDataset, Run, RunEvent, RunState
 
-from spark_agent_config.configuration.openlineage import (
+from spark_agent_config.configuration import (
     ClientTarget,
     airflow_variables,
     render_client,

@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from bench.truth import tpch
-from spark_agent_config.configuration.openlineage import coordinate, render_client
+from spark_agent_config.configuration import coordinate, render_client
 from spark_agent_config.demo import NAMESPACE, run_pipeline
 from spark_agent_config.examples.lake import Lake
 from spark_agent_config.examples.session import open_session

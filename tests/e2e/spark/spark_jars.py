@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Final
 
 from graph_model.stores.gremlin.engine.jars import Jar, fetch, locked
-from spark_agent_config.configuration.openlineage import coordinate
+from spark_agent_config.configuration import coordinate
 
 LOCK: Final = Path(__file__).with_name("spark_jars.lock")
 #: The version of Spark => the words in the coordinates of Delta's archives for it.

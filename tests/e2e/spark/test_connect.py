@@ -10,7 +10,7 @@ from typing import Any, Final
 
 import pytest
 
-from spark_agent_config.configuration.openlineage import ClientTarget, spark_properties
+from spark_agent_config.configuration import ClientTarget, spark_properties
 from tests.e2e.service import RunningHeadwater
 from tests.e2e.spark.spark_jars import openlineage_jar
 from tests.e2e.spark.test_listener import python_of

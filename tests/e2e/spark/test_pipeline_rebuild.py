@@ -27,9 +27,8 @@ from graph_model.stores.documents import DocumentState, Submission
 from graph_model.stores.gremlin.engine.jars import fetch, locked
 from graph_model.stores.gremlin.graph import GremlinGraph
 from graph_model.stores.journal import Journal
-from pipeline.output.loading import load, load_graph
-from pipeline.output.placing import place_catalogue
-from pipeline.output.result import Result, open_files
+from pipeline.loading import load, load_graph, place_catalogue
+from pipeline.result import Result, open_files
 from tests.contract.postgresql import postgresql
 from tests.memory_graph import MemoryGraph
 from tests.projections import SmallHeadwater, project
@@ -266,7 +265,7 @@ def test_from_a_postgresql_journal_to_a_service_that_goes_on_from_there(known: K
 _CONFLICT = """
 import sys
 from pipeline.rebuild import each_once
-from pipeline.output.records import Record
+from pipeline.records import Record
 from pipeline.session import open_session
 
 spark = open_session("local[1]", {"spark.ui.enabled": "false", "spark.sql.shuffle.partitions": "1"})

@@ -28,19 +28,21 @@ from graph_model.stores.catalogue import SqlCatalogue
 from graph_model.stores.database import open_database
 from graph_model.stores.digests import elements_digest
 from graph_model.stores.documents import content_hash
+from pipeline.bulk_files import header, record, type_of
 from pipeline.command_line import run
-from pipeline.journal.commands import read_commands_in_force
-from pipeline.neptune.csv import header, record, type_of
-from pipeline.output.loading import load
-from pipeline.output.manifest import (
+from pipeline.journal import read_commands_in_force
+from pipeline.loading import load
+from pipeline.records import row_record
+from pipeline.result import (
     FileGroup,
     JournalCounts,
+    LocalFiles,
     Manifest,
+    Result,
+    S3Files,
     read_manifest,
     write_manifest,
 )
-from pipeline.output.records import row_record
-from pipeline.output.result import LocalFiles, Result, S3Files
 from tests.memory_graph import MemoryGraph
 
 JOB = Vertex("job_1", "job", properties({"name": "a, b", "namespace": ""}))

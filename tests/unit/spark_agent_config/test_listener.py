@@ -16,8 +16,7 @@ from typing import Any
 import pytest
 
 from spark_agent_config.capture.captured import Application, CapturedQuery, Target
-from spark_agent_config.delivery.ending import Ending
-from spark_agent_config.delivery.outbox import Outbox
+from spark_agent_config.delivery.outbox import Ending, Outbox
 from spark_agent_config.listener import (
     Observation,
     QueryListener,

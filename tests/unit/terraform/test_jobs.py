@@ -10,7 +10,7 @@ from types import SimpleNamespace
 import boto3
 import pytest
 
-from spark_agent_config.configuration.properties import spline_properties
+from spark_agent_config.configuration import spline_properties
 from tests.unit.terraform.scripts import load_script
 
 ROOT = Path(__file__).resolve().parents[3]

@@ -30,7 +30,7 @@ from graph_model.producers.openlineage.events.documents import (
 )
 from graph_model.producers.openlineage.producer import event_submission
 from graph_model.stores.documents import Submission
-from pipeline.journal.commands import read_commands_in_force
+from pipeline.journal import read_commands_in_force
 from tests.openlineage_facts import facts_of_declaration
 from tests.projections import SmallHeadwater, lineage_event, project
 

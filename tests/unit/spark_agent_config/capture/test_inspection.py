@@ -15,9 +15,8 @@ from graph_model.naming.jdbc import query_lineage
 from graph_model.producers.elements import spark_commands
 from spark_agent_config.capture.captured import CapturedQuery
 from spark_agent_config.capture.commands import targets
-from spark_agent_config.capture.inspection import Inspector
+from spark_agent_config.capture.inspection import Inspector, with_projections
 from spark_agent_config.capture.plans.plan_document import execution_event, execution_plan
-from spark_agent_config.capture.plans.projections import with_projections
 from spark_agent_config.capture.tables.relations import (
     directory,
     source_uri,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from spark_agent_config.capture.captured import CapturedQuery
-from spark_agent_config.capture.commands.table_renames import with_name
+from spark_agent_config.capture.commands.table_moves import with_name
 from spark_agent_config.capture.inspection import Inspector
 from spark_agent_config.capture.plans.plan_document import execution_plan
 from tests.captured_queries import APPLICATION

@@ -8,23 +8,21 @@ from typing import Any
 import pytest
 
 from spark_agent_config.capture.captured import CapturedQuery, Relation, TableVersion, Target
-from spark_agent_config.capture.commands.maintenance import maintained
+from spark_agent_config.capture.commands.procedures import maintained
 from spark_agent_config.capture.plans.plan_document import execution_plan
 from spark_agent_config.capture.questions import Questions
-from spark_agent_config.capture.tables.commits import (
+from spark_agent_config.capture.tables.table_versions import (
     Commit,
     Period,
-    delta_commit,
-    names_in_the_log,
-    read_before,
-    with_commit,
-)
-from spark_agent_config.capture.tables.table_versions import (
     TableVersions,
     commits_after,
+    delta_commit,
     made_on_main,
+    names_in_the_log,
     newest_history,
     only_one_of,
+    read_before,
+    with_commit,
 )
 from tests.captured_queries import APPLICATION
 from tests.unit.spark_agent_config.fake_jvm import Fuse, Node, instance

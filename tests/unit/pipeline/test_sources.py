@@ -11,8 +11,8 @@ from graph_model.errors import ConfigurationError
 
 pytest.importorskip("pyspark")
 
-from pipeline.journal.sources import SCHEMA, DatabaseSource, TextSource, open_source
 from pipeline.rebuild import columns_of
+from pipeline.sources import SCHEMA, DatabaseSource, TextSource, open_source
 
 
 def test_files_and_prefixes_are_read_together() -> None:
@@ -53,7 +53,7 @@ def test_a_compressed_file_under_another_name_is_refused(tmp_path: Path) -> None
 
 
 def test_the_frame_has_the_fields_of_a_line() -> None:
-    from pipeline.journal.documents import Line
+    from pipeline.journal import Line
 
     assert tuple(SCHEMA.names) == Line._fields
 

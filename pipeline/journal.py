@@ -10,6 +10,8 @@
 A document of an export has no hash: its body is the compact JSON that the journal keeps, so the
 hash is computed again. The hash in a backup is compared with the body. A document with a damaged
 body comes without it and is set aside with its reason, as in the service.
+
+Forget and prune commands are read from the whole journal before the translation.
 """
 
 from __future__ import annotations
@@ -17,9 +19,22 @@ from __future__ import annotations
 import base64
 import json
 from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
 from typing import Any, Final, NamedTuple
 
-from graph_model import identity
+from graph_model import identity, naming
+from graph_model.errors import HeadwaterError
+from graph_model.naming import Rules
+from graph_model.naming.rules_json import read_rules
+from graph_model.producers.commands import (
+    Command,
+    CommandKind,
+    Forget,
+    Statement,
+    collect_effects,
+    read_command,
+)
+from graph_model.producers.producer import CommandEffects
 from graph_model.stores.bodies import S3Bodies, open_bodies
 from graph_model.stores.documents import DocumentKind, DocumentState, StoredDocument, content_hash
 from graph_model.stores.journal.large_bodies import MARK
@@ -182,3 +197,60 @@ def stored(line: Line, number: int) -> StoredDocument:
         body=line.body,
         damage=line.damage,
     )
+
+
+@dataclass(frozen=True, slots=True)
+class WorkerCommands:
+    """The effects for every subject key; they go to all workers. ``count``: how many there are.
+
+    The service looks forgotten bodies up in its catalogue; here all of them are listed, 64
+    characters each, at most 5,000 a command.
+    """
+
+    rules: Rules
+    effects: CommandEffects
+    count: int
+
+
+def read_commands_in_force(bodies: Iterable[tuple[str, bytes]]) -> WorkerCommands:
+    """The effects of all commands, from their content hashes and bodies.
+
+    An unreadable one has no effect, and the translation sets it aside like any other.
+    """
+    # By time, then hash: of several about one thing at one time every worker takes the same.
+    read = (
+        (command, content) for content, body in bodies if (command := _command(body)) is not None
+    )
+    commands = [command for command, _ in sorted(read, key=lambda one: (one[0].at, one[1]))]
+    forgotten = frozenset(
+        content
+        for command in commands
+        if isinstance(command.instruction, Forget)
+        for content in command.instruction.documents
+    )
+    effects = replace(collect_effects(commands), forgotten=forgotten)
+    return WorkerCommands(rules_of(commands), effects, len(commands))
+
+
+def _command(body: bytes) -> Command | None:
+    try:
+        return read_command(json.loads(body))
+    except (HeadwaterError, ValueError):
+        return None
+
+
+def rules_of(commands: Iterable[Command]) -> Rules:
+    """The naming rules of the last command with rules; the defaults without one."""
+    found = [rules for command in commands if (rules := _rules(command)) is not None]
+    return found[-1] if found else naming.DEFAULT_RULES
+
+
+def _rules(command: Command) -> Rules | None:
+    if command.kind is not CommandKind.RULES or not isinstance(command.instruction, Statement):
+        return None
+    if command.instruction.value is None:
+        return naming.DEFAULT_RULES
+    try:
+        return read_rules(json.loads(command.instruction.value))
+    except (HeadwaterError, ValueError):
+        return None

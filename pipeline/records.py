@@ -19,7 +19,7 @@ from graph_model import facts, identity
 from graph_model.errors import GraphRejected
 from graph_model.facts import Edge, Facts, Row, Scalar, Vertex, row_key
 from graph_model.storable_text import storable
-from pipeline.neptune.csv import EDGES, VERTICES, type_of
+from pipeline.bulk_files import EDGES, VERTICES, type_of
 
 ROWS: Final = "rows"
 SET_ASIDE: Final = "set_aside"

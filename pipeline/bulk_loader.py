@@ -14,7 +14,7 @@ from urllib.parse import urlsplit
 from botocore.exceptions import BotoCoreError, ClientError
 
 from graph_model.errors import ConfigurationError, HeadwaterError, Unavailable
-from pipeline.neptune.csv import EDGES, VERTICES
+from pipeline.bulk_files import EDGES, VERTICES
 
 PARALLELISM: Final = ("LOW", "MEDIUM", "HIGH", "OVERSUBSCRIBE")
 COMPLETED: Final = "LOAD_COMPLETED"

@@ -14,7 +14,7 @@ import yaml
 from openlineage.client import OpenLineageClient
 from openlineage.client.transport.http import HttpTransport
 
-from spark_agent_config.configuration.openlineage import (
+from spark_agent_config.configuration import (
     CLIENT_FORMS,
     ClientTarget,
     airflow_variables,

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from spark_agent_config.configuration.properties import (
+from spark_agent_config.configuration import (
     ADD_OPENS,
     API_KEY_HEADER,
     BUNDLES,
@@ -23,7 +23,7 @@ from spark_agent_config.configuration.properties import (
 )
 
 URL = "http://lineage.example.org:8080/producer"
-PACKAGE = Path(__file__).parents[4] / "spark_agent_config"
+PACKAGE = Path(__file__).parents[3] / "spark_agent_config"
 EVERY_FORM = [(platform, form) for platform in FORMS for form in FORMS[platform]]
 
 

@@ -1,4 +1,4 @@
-"""A journal as a Spark data frame of ``documents.Line``.
+"""A journal as a Spark data frame of ``journal.Line``.
 
 A backup or an export: files or folders of JSON lines, wherever Spark reads text (``.gz`` by its
 name). A journal database: PostgreSQL through JDBC, in ranges of positions. One gzip file is read
@@ -20,7 +20,7 @@ from pyspark.sql.types import BinaryType, DataType, LongType, StringType, Struct
 from graph_model.errors import ConfigurationError
 from graph_model.producers.commands import COMMAND_KIND
 from graph_model.stores.journal.large_bodies import PLACE_KEY
-from pipeline.journal.documents import Line, read_lines, read_rows
+from pipeline.journal import Line, read_lines, read_rows
 
 _JDBC: Final = "jdbc:postgresql://"
 _SERVERS: Final = ("postgresql://", "postgres://", "postgresql+psycopg://")
