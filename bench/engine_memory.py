@@ -27,7 +27,7 @@ from bench.processes import cpu_of, resident
 from graph_model import identity, labels
 from graph_model.errors import GraphTimeout
 from graph_model.facts import Edge, FactCollector, Facts, Vertex, edge, properties
-from graph_model.stores.catalogue import SqlCatalogue
+from graph_model.stores.catalogue import Catalogue
 from graph_model.stores.database import open_database
 from graph_model.stores.graph import Graph
 from graph_model.stores.gremlin.engine.forgetful import ForgetfulGraph
@@ -55,7 +55,7 @@ def measure(folder: Path, size: int, heap_mb: int) -> dict[str, Any]:
     """Fill, end, start again, fill from what is kept. Returns the cost of each."""
     server = EmbeddedServer(folder, environment=os.environ, port=0, heap_mb=heap_mb)
     found: dict[str, Any] = {"asked": size, "heap_mb": heap_mb}
-    catalogue = SqlCatalogue(open_database(folder / "catalogue.db"))
+    catalogue = Catalogue(open_database(folder / "catalogue.db"))
     with server:
         graph = ForgetfulGraph(open_graph(server.url), lambda: [catalogue.elements])
         found["empty_heap_mb"] = heap_in_use(server.pid)

@@ -120,14 +120,14 @@ def show(call: ProgramCall) -> int:
 
 def verify(call: ProgramCall) -> int:
     """Load everything into an embedded graph and an empty catalogue, and print their hashes."""
-    from graph_model.stores.catalogue import SqlCatalogue
+    from graph_model.stores.catalogue import Catalogue
     from graph_model.stores.database import open_database
     from pipeline.loading import load
 
     with (
         tempfile.TemporaryDirectory(prefix="headwater-pipeline-") as folder,
         _graph(call, Path(folder)) as graph,
-        closing(SqlCatalogue(open_database(Path(folder) / "catalogue.db"))) as catalogue,
+        closing(Catalogue(open_database(Path(folder) / "catalogue.db"))) as catalogue,
     ):
         loaded = load(_result(call), graph, catalogue, call.say)
     call.say(f"elements  {loaded.elements_digest}")

@@ -49,7 +49,7 @@ _MOST_SHOWN: Final = 200
 
 class Line(NamedTuple):
     """One line. ``part`` is DOCUMENT, BEGIN, END (``position``: how many documents the backup has)
-    or REFUSED (``kind``: why). ``damage`` is that of ``protocols.StoredDocument``.
+    or REFUSED (``kind``: why). ``damage`` is that of ``stores.documents.StoredDocument``.
     """
 
     part: str

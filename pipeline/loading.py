@@ -20,6 +20,7 @@ from graph_model.facts import Facts, Row
 from graph_model.projection.projector import EPOCH_KEY
 from graph_model.projection.runs.carried_runs import RUNS_KEY
 from graph_model.stores.bodies import LargeBodies, open_bodies
+from graph_model.stores.catalogue import Catalogue
 from graph_model.stores.database import Database, claim_database
 from graph_model.stores.digests import elements_digest
 from graph_model.stores.documents import DocumentState
@@ -27,7 +28,6 @@ from graph_model.stores.graph import Graph
 from graph_model.stores.journal import NEW_KEY, Journal, read_meta
 from graph_model.stores.journal.large_bodies import PLACE_KEY, keep_large
 from graph_model.stores.opening import open_generations, open_journal
-from graph_model.stores.protocols import Catalogue
 from pipeline.result import Manifest, Result
 
 _ELEMENTS: Final = 5_000

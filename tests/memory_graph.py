@@ -17,7 +17,7 @@ from graph_model.stores.gremlin.pages import neighbours_of, page_of
 
 
 class MemoryGraph:
-    """``protocols.Graph`` on dicts."""
+    """``stores.graph.Graph`` on dicts."""
 
     forgets = False
 

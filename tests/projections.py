@@ -17,7 +17,7 @@ from graph_model.producers.openlineage.producer import KINDS
 from graph_model.producers.spline.documents import EVENT_KIND, PLAN_KIND
 from graph_model.projection.projector import Projector
 from graph_model.projection.runs.window import DEFAULT, RunWindow
-from graph_model.stores.catalogue import SqlCatalogue, SqlGenerations
+from graph_model.stores.catalogue import Catalogue, Generations
 from graph_model.stores.database import open_database
 from graph_model.stores.documents import DocumentKind, Receipt, Submission, make_submission
 from graph_model.stores.journal import Journal
@@ -101,11 +101,11 @@ class SmallHeadwater:
 
     journal: JournalOfProcesses
     graph: MemoryGraph
-    generations: SqlGenerations
+    generations: Generations
     projector: Projector
 
     @property
-    def catalogue(self) -> SqlCatalogue:
+    def catalogue(self) -> Catalogue:
         return self.generations.current
 
     @property
@@ -141,7 +141,7 @@ class SmallHeadwater:
 def small_headwater(runs: RunWindow = DEFAULT) -> SmallHeadwater:
     engine = open_database("sqlite://")
     journal, graph = JournalOfProcesses(engine), MemoryGraph()
-    generations = SqlGenerations(engine, journal)
+    generations = Generations(engine, journal)
     projector = ProjectorOnDemand(journal, graph, generations, runs=runs)
     projector.prepare()
     return SmallHeadwater(journal, graph, generations, projector)

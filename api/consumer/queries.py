@@ -27,7 +27,7 @@ from api.schemas.fields import (
     Query,
     TextField,
 )
-from graph_model.stores.protocols.events import SortField, SortOrder
+from graph_model.stores.catalogue_values import SortField, SortOrder
 
 _LONG: Final = 20_000
 _INT: Final = 2**31 - 1

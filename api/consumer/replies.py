@@ -19,7 +19,7 @@ from graph_model.answers.consumer.plans import (
 )
 from graph_model.lineage import Partial
 from graph_model.producers.spline.documents import Product
-from graph_model.stores.protocols.events import EventRecord, WriteRecord
+from graph_model.stores.catalogue_values import EventRecord, WriteRecord
 
 Json = dict[str, Any]
 _UNWRITTEN: Json = dict.fromkeys(

@@ -30,7 +30,7 @@ from api.service import current_service
 from api.service.sources import current_sources, lacking
 from graph_model.answers.consumer import executions, lists, plan_documents
 from graph_model.answers.consumer.lists import ListQuestion
-from graph_model.stores.protocols.events import EventFilter, ListPage
+from graph_model.stores.catalogue_values import EventFilter, ListPage
 
 blueprint = Blueprint(
     "consumer", __name__, url_prefix="/consumer", description="The consumer API of Spline"

@@ -30,8 +30,8 @@ from graph_model.producers.declared import (
 )
 from graph_model.producers.openlineage.events.documents import JobEvent, read_event
 from graph_model.producers.openlineage.translate import read_declaration
+from graph_model.stores.catalogue import Catalogue
 from graph_model.stores.documents import Receipt, Submission
-from graph_model.stores.protocols import Catalogue
 
 MOST_ENDS: Final = 20_000
 """Sources and columns of one request: each is looked up."""

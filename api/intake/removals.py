@@ -38,8 +38,8 @@ from graph_model.retention.coverage import (
     subjects_without_plan,
     waiting_subject_keys,
 )
+from graph_model.stores.catalogue import Catalogue
 from graph_model.stores.documents import Receipt
-from graph_model.stores.protocols import Catalogue
 
 DOCUMENT: Final = "document:"
 _EXPECTED: Final = "an id, dataset:<uri>, job:<namespace>/<name> or document:<position>"

@@ -9,8 +9,8 @@ from graph_model.governance.statements import KINDS, NOTHING, Governance, govern
 from graph_model.lineage import Structure
 from graph_model.naming import Rules, rules_digest
 from graph_model.projection.projector import COMMANDS_KEY
+from graph_model.stores.catalogue import Catalogue
 from graph_model.stores.journal import Journal
-from graph_model.stores.protocols import Catalogue
 
 
 @dataclass(frozen=True, slots=True)

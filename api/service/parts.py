@@ -23,10 +23,10 @@ from graph_model.governance.statements import Governance
 from graph_model.naming import Rules
 from graph_model.producers.registry import PRODUCERS, Producers
 from graph_model.projection.rebuilding import Progress
+from graph_model.stores.catalogue import Catalogue, Generations
 from graph_model.stores.documents import DocumentState
 from graph_model.stores.graph import Graph
 from graph_model.stores.journal import Journal
-from graph_model.stores.protocols import Catalogue, Generations
 
 if TYPE_CHECKING:
     from graph_model.stores.gremlin.engine.supervisor import Memory

@@ -35,8 +35,8 @@ from graph_model.retention.forecast import (
 from graph_model.retention.policy import RetentionPolicy
 
 if TYPE_CHECKING:
-    from graph_model.stores.catalogue import SqlGenerations
-    from graph_model.stores.catalogue.plan_origins import PlanOrigin
+    from graph_model.stores.catalogue import Generations
+    from graph_model.stores.catalogue.support import PlanOrigin
     from graph_model.stores.database import DiskReserve
     from graph_model.stores.gremlin.engine.supervisor import Memory
     from graph_model.stores.journal import Journal
@@ -110,7 +110,7 @@ class StorageUse:
     def __init__(
         self,
         journal: Journal,
-        generations: SqlGenerations,
+        generations: Generations,
         clock: Callable[[], int],
         *,
         folder: Path | None = None,

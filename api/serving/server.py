@@ -42,6 +42,7 @@ from api.settings import Settings
 from graph_model.errors import ConfigurationError
 from graph_model.producers.registry import PRODUCERS
 from graph_model.projection.projector import Projector
+from graph_model.stores.catalogue import Generations
 from graph_model.stores.database import Database, reserve_of, shown
 from graph_model.stores.graph import Graph
 from graph_model.stores.gremlin.engine.forgetful import ForgetfulGraph
@@ -51,7 +52,6 @@ from graph_model.stores.gremlin.graph import GremlinGraph, open_graph
 from graph_model.stores.gremlin.signing import signed_headers
 from graph_model.stores.keys import SqlKeys
 from graph_model.stores.opening import open_generations, open_journal
-from graph_model.stores.protocols import Generations
 
 Say = Callable[[str], None]
 

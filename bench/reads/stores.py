@@ -21,7 +21,7 @@ from graph_model import naming
 from graph_model.facts import Facts, Row, merge
 from graph_model.naming import Rules
 from graph_model.projection.rebuilding import Progress
-from graph_model.stores.catalogue import SqlCatalogue
+from graph_model.stores.catalogue import Catalogue
 from graph_model.stores.database import chunks, open_database
 from graph_model.stores.documents import DocumentState
 from graph_model.stores.gremlin.engine.server import EmbeddedServer
@@ -68,7 +68,7 @@ class Stores:
     """``cpu`` is the CPU that this process and the engine have used, in seconds."""
 
     graph: GremlinGraph
-    catalogue: SqlCatalogue
+    catalogue: Catalogue
     journal: Journal
     client: FlaskClient
     cpu: Callable[[], float]

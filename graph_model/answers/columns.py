@@ -29,9 +29,8 @@ from graph_model.picture.view import (
     dataset_reference,
     job_reference,
 )
+from graph_model.stores.catalogue import Catalogue
 from graph_model.stores.pages import ColumnOrder, Page
-from graph_model.stores.protocols import Catalogue, NodeLookup
-from graph_model.stores.protocols.history import SchemaHistory
 
 _MOST_PLANS: Final = 20
 _MOST_WAYS: Final = 3
@@ -106,7 +105,7 @@ def describe_column(sources: Sources, column: str, at: int | None) -> ColumnPage
     )
 
 
-def _spelling(row: ColumnRow, at: int | None, catalogue: SchemaHistory) -> ColumnSpelling | None:
+def _spelling(row: ColumnRow, at: int | None, catalogue: Catalogue) -> ColumnSpelling | None:
     """Name and type in the newest schema; None where that schema has no such column."""
     schema = catalogue.newest_schemas((row.dataset,), at).get(row.dataset)
     return spell_column(row.path, read_spellings(schema.columns)) if schema else None
@@ -118,7 +117,7 @@ def _count_indirect(derivations: Iterable[ColumnDerivation]) -> dict[str, int]:
 
 
 def _definitions(
-    name: str, derivations: Collection[ColumnDerivation], catalogue: NodeLookup
+    name: str, derivations: Collection[ColumnDerivation], catalogue: Catalogue
 ) -> tuple[Definition, ...]:
     plans: dict[str, list[ColumnDerivation]] = {}
     for derivation in derivations:

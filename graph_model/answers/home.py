@@ -37,8 +37,8 @@ from graph_model.instants import iso
 from graph_model.lineage import Partial, PlanUse
 from graph_model.picture.layout import Box, arrange
 from graph_model.picture.view import DatasetReference, JobReference, Place, Route, job_reference
+from graph_model.stores.catalogue_values import FailedJob, RecentExecution
 from graph_model.stores.pages import ExecutionOrder, Page
-from graph_model.stores.protocols import FailedJob, RecentExecution
 
 EXECUTIONS_READ: Final = 1_000
 _DAY_MS: Final = 24 * 3_600_000

@@ -16,9 +16,9 @@ from graph_model.facts import ExecutionRow, LogicalPlanRow
 from graph_model.instants import iso
 from graph_model.lineage import HUB_LIMIT
 from graph_model.picture.view import DatasetReference, LastRun, known_mode, last_run
+from graph_model.stores.catalogue_values import JobSummary
 from graph_model.stores.graph import Direction
 from graph_model.stores.pages import JobOrder, Page
-from graph_model.stores.protocols import JobSummary
 
 _PLANS_SHOWN = 200
 _RECENT = 1_000

@@ -16,7 +16,7 @@ from graph_model.picture.view import (
     dataset_reference,
     job_reference,
 )
-from graph_model.stores.protocols.nodes import CatalogNames
+from graph_model.stores.catalogue import Catalogue
 
 
 def job_row(sources: Sources, job: str) -> JobRow:
@@ -63,7 +63,7 @@ def catalog_names(
     return {location: sorted(found) for location, found in names.items()}
 
 
-def location_of(catalogue: CatalogNames, dataset: str, at: int | None) -> str:
+def location_of(catalogue: Catalogue, dataset: str, at: int | None) -> str:
     """The location of a catalog name at the time; any other dataset itself."""
     return catalogue.location_of(dataset, at) or dataset
 

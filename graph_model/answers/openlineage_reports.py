@@ -47,9 +47,9 @@ from graph_model.producers.openlineage.events.documents import (
 )
 from graph_model.producers.openlineage.events.facets import Facets
 from graph_model.producers.openlineage.rows import system_text
+from graph_model.stores.catalogue import Catalogue
 from graph_model.stores.documents import StoredDocument
 from graph_model.stores.journal import Journal
-from graph_model.stores.protocols import Catalogue
 
 #: Of a run with more events (a stream), only the newest are read.
 MOST_EVENTS: Final = 1_000

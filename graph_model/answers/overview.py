@@ -19,8 +19,8 @@ from graph_model.lineage import HUB_LIMIT, Answer, Partial
 from graph_model.picture.filtering import Filter, keep_nodes, limit_nodes
 from graph_model.picture.layout import Flow, Flowing
 from graph_model.picture.view import GraphView, JobReference, job_reference
+from graph_model.stores.catalogue_values import Match
 from graph_model.stores.pages import Page, walk_rows
-from graph_model.stores.protocols import Match
 
 #: Number of failures that an overview lists.
 FAILURES_NAMED = 20

@@ -16,8 +16,8 @@ from graph_model import identity, labels, naming
 from graph_model.errors import AmbiguousReference, InvalidReference, NotFound
 from graph_model.facts import DatasetRow
 from graph_model.naming import Rules
+from graph_model.stores.catalogue import Catalogue
 from graph_model.stores.graph import GraphReader
-from graph_model.stores.protocols import Catalogue
 
 EXPECTED: Final = (
     "an id, dataset:<uri>, dataset:<scope>@<uri>, column:<uri>#<path> or job:<namespace>/<name>"

@@ -34,9 +34,9 @@ from graph_model.picture.json_form import page_reply, to_json
 from graph_model.picture.view import JobReference
 from graph_model.producers.openlineage.events.accumulate import accumulate, separate_runs
 from graph_model.producers.openlineage.events.documents import RunEvent, run_key
+from graph_model.stores.catalogue_values import RunSummary
 from graph_model.stores.documents import DocumentState, StoredDocument
 from graph_model.stores.pages import Page
-from graph_model.stores.protocols import RunSummary
 
 _RECENT = 1_000
 

@@ -14,9 +14,9 @@ from graph_model.governance.statements import NOTHING, Governance
 from graph_model.lineage import Lineage, Structure
 from graph_model.naming import Rules
 from graph_model.producers.registry import PRODUCERS, Producers
+from graph_model.stores.catalogue import Catalogue
 from graph_model.stores.graph import Graph
 from graph_model.stores.journal import Journal
-from graph_model.stores.protocols import Catalogue
 
 _Asked = ParamSpec("_Asked")
 _Answer = TypeVar("_Answer")

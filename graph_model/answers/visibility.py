@@ -23,7 +23,7 @@ from graph_model.picture.filtering import Filter
 from graph_model.picture.lanes import place_in_lanes
 from graph_model.picture.layout import Flow, Flowing
 from graph_model.picture.view import DatasetNode, GraphView, place
-from graph_model.stores.protocols import NodeLookup
+from graph_model.stores.catalogue import Catalogue
 
 # --- the requested node --------------------------------------------------------------------------
 
@@ -170,7 +170,7 @@ def dataset_filter(
     )
 
 
-def _tagged(tag: str, governance: Governance, catalogue: NodeLookup) -> frozenset[str]:
+def _tagged(tag: str, governance: Governance, catalogue: Catalogue) -> frozenset[str]:
     nodes = governance.nodes_of(tag)
     columns = [node for node in nodes if identity.kind_of(node) == labels.COLUMN]
     return nodes | {row.dataset for row in catalogue.columns(columns)}

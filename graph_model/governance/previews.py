@@ -21,10 +21,10 @@ from graph_model.governance.statements import Governance
 from graph_model.naming import Rules
 from graph_model.producers.producer import SpelledRead, Spellings
 from graph_model.producers.registry import PRODUCERS, Producers
+from graph_model.stores.catalogue import Catalogue
 from graph_model.stores.documents import DocumentKind, StoredDocument
 from graph_model.stores.journal import Journal
 from graph_model.stores.pages import Page, walk_pages, walk_rows
-from graph_model.stores.protocols import CatalogueLists
 from spark_agent_config.masking import mask_text
 
 MOST_SHOWN: Final = 200
@@ -54,7 +54,7 @@ class LayerPreview:
 
 
 def preview_layers(
-    before: Layers, after: Layers, catalogue: CatalogueLists, hidden: Collection[str] = ()
+    before: Layers, after: Layers, catalogue: Catalogue, hidden: Collection[str] = ()
 ) -> LayerPreview:
     """Which datasets would be in another layer, by name; hidden ones (ids) are not looked at."""
     items: list[LayerChange] = []
@@ -69,14 +69,14 @@ def preview_layers(
     return LayerPreview(tuple(items), total, looked_at)
 
 
-def count_datasets(governance: Governance, catalogue: CatalogueLists) -> Counter[str | None]:
+def count_datasets(governance: Governance, catalogue: Catalogue) -> Counter[str | None]:
     """How many datasets are in each layer, under None in none; hidden ones do not count."""
     shown = walk_datasets(catalogue, hidden=governance.hidden)
     return Counter(governance.layers.of(row.uri) for row in shown)
 
 
 def walk_datasets(
-    catalogue: CatalogueLists, query: str = "", at: int | None = None, hidden: Collection[str] = ()
+    catalogue: Catalogue, query: str = "", at: int | None = None, hidden: Collection[str] = ()
 ) -> Iterator[DatasetRow]:
     """Every dataset whose name holds the query, but the hidden ones (ids), by name, URI and id, a
     page at a time.

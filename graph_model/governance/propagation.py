@@ -17,8 +17,8 @@ from graph_model import identity, labels
 from graph_model.governance.classifications import Assignment
 from graph_model.governance.statements import Governance
 from graph_model.lineage import Answer, ColumnEdge, Lineage, Partial, PlanUse, Question
+from graph_model.stores.catalogue import Catalogue
 from graph_model.stores.graph import Direction
-from graph_model.stores.protocols import NodeLookup
 
 MOST_SOURCES: Final = 200
 """Columns that carry the tag themselves and are walked from; more make the answer partial."""
@@ -88,7 +88,7 @@ def spread(
     tag: str,
     governance: Governance,
     lineage: Lineage,
-    catalogue: NodeLookup,
+    catalogue: Catalogue,
     *,
     at: int | None = None,
     propagate: bool = True,
@@ -201,7 +201,7 @@ def _edges_by_source(edges: Iterable[ColumnEdge]) -> dict[str, list[ColumnEdge]]
 def _gaps(
     found: _Found,
     lineage: Lineage,
-    catalogue: NodeLookup,
+    catalogue: Catalogue,
     at: int | None,
     expired: Callable[[], bool],
 ) -> tuple[UnfollowedPlan, ...]:

@@ -11,7 +11,8 @@ from graph_model.batches import batched
 from graph_model.facts import READER, DatasetRow
 from graph_model.governance.quality_rules import QualityRule, expected_of, judge_facet
 from graph_model.producers.openlineage.quality import Check, judge
-from graph_model.stores.protocols import Catalogue, RunFacet
+from graph_model.stores.catalogue import Catalogue
+from graph_model.stores.catalogue_values import RunFacet
 
 MOST_DATASETS: Final = 5_000
 """Datasets that a preview looks at."""

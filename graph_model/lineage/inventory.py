@@ -13,7 +13,7 @@ from __future__ import annotations
 import json
 from collections import defaultdict
 from collections.abc import Collection, Iterator, Mapping, Set
-from typing import Final, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from graph_model import identity, labels, naming
 from graph_model.facts import Edge
@@ -21,7 +21,10 @@ from graph_model.lineage.bounds import COLUMN_LIMIT, HUB_LIMIT, Bounds
 from graph_model.lineage.history.history import History
 from graph_model.lineage.history.visible_write_reader import moment_of
 from graph_model.stores.graph import Direction, GraphReader
-from graph_model.stores.protocols import Catalogue
+
+if TYPE_CHECKING:
+    from graph_model.stores.catalogue import Catalogue
+
 
 Name = tuple[str, str]
 """A column as a plan calls it: (dataset id, folded path)."""

@@ -16,7 +16,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
-from typing import Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from graph_model import identity, labels
 from graph_model.facts import Edge
@@ -43,8 +43,11 @@ from graph_model.lineage.questions import (
 from graph_model.lineage.structure import Structure
 from graph_model.lineage.tables import TableFindings, TableWalks, uses_of
 from graph_model.lineage.walk import WALKS, Step, plans_of_job, read_sources
+from graph_model.stores.catalogue_values import Writer
 from graph_model.stores.graph import Direction, GraphReader
-from graph_model.stores.protocols import Catalogue, Writer
+
+if TYPE_CHECKING:
+    from graph_model.stores.catalogue import Catalogue
 
 
 @dataclass(frozen=True, slots=True, order=True)

@@ -23,7 +23,7 @@ from cachetools import LRUCache
 from graph_model.facts import DatasetRow, Edge, LogicalPlanRow
 from graph_model.naming.containment import Location
 from graph_model.naming.schemas import ColumnSpelling
-from graph_model.stores.protocols import Surroundings
+from graph_model.stores.catalogue_values import Surroundings
 
 _MEGABYTE: Final = 1_000_000
 _ID_BYTES: Final = 150  # a text of some forty characters in a collection

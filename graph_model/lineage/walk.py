@@ -30,8 +30,8 @@ from graph_model.lineage.history.visible_write_reader import is_end
 from graph_model.lineage.history.writes import EXACT_EXECUTIONS
 from graph_model.lineage.questions import Reach
 from graph_model.lineage.structure import Structure
+from graph_model.stores.catalogue_values import DeclaredFlow, SuccessfulWrite
 from graph_model.stores.graph import Direction, GraphReader
-from graph_model.stores.protocols import DeclaredFlow, SuccessfulWrite
 
 
 class Step(NamedTuple):

@@ -26,7 +26,7 @@ import json
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from graph_model import identity
 from graph_model.errors import HeadwaterError, InvalidDocument
@@ -43,8 +43,11 @@ from graph_model.stores.documents import (
     content_hash,
     make_submission,
 )
-from graph_model.stores.protocols.statements import StatementLookup
 from spark_agent_config.masking import mask_text
+
+if TYPE_CHECKING:
+    from graph_model.stores.catalogue import Catalogue
+
 
 COMMAND_KIND: Final = DocumentKind("command")
 #: The prefix of a command's subject sorts before all others, so that a rebuild reads first which
@@ -345,7 +348,7 @@ def translate_command(command: Command, content_hash: str) -> Facts:
 _AT_ONCE: Final = 20  # of up to 5,000 cut-offs each
 
 
-def recorded_commands(catalogue: StatementLookup, kind: CommandKind) -> Iterator[Command]:
+def recorded_commands(catalogue: Catalogue, kind: CommandKind) -> Iterator[Command]:
     """Some at a time: retention gives one for each thousand runs that go, and they stay."""
     last: CommandRow | None = None
     while rows := catalogue.commands_after(kind.value, last, _AT_ONCE):
@@ -354,7 +357,7 @@ def recorded_commands(catalogue: StatementLookup, kind: CommandKind) -> Iterator
         last = rows[-1]
 
 
-def recorded_cutoffs(catalogue: StatementLookup) -> Mapping[tuple[str, str], int]:
+def recorded_cutoffs(catalogue: Catalogue) -> Mapping[tuple[str, str], int]:
     """Per (job id, dataset id) the latest time (epoch ms) of the prune commands in force."""
     return collect_effects(recorded_commands(catalogue, CommandKind.PRUNE)).pruned
 

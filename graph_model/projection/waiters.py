@@ -22,7 +22,7 @@ class _Waiter:
 
 
 class Waiters:
-    """Safe from several threads. Positions are those of ``protocols.StoredDocument``."""
+    """Safe from several threads. Positions are those of ``stores.documents.StoredDocument``."""
 
     def __init__(self) -> None:
         self._mutex = threading.Lock()

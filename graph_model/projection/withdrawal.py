@@ -37,12 +37,8 @@ from graph_model.facts import (
     row_key,
 )
 from graph_model.producers.elements.executions import day_id
+from graph_model.stores.catalogue import Catalogue
 from graph_model.stores.graph import Direction, Graph
-from graph_model.stores.protocols import Catalogue
-from graph_model.stores.protocols.catalogue import CatalogueWriter
-from graph_model.stores.protocols.history import ExecutionHistory
-from graph_model.stores.protocols.nodes import CatalogNames
-from graph_model.stores.protocols.retention import SupportLookup
 
 _ANY_LIMIT = 1
 _DAY_MS: Final = 86_400_000
@@ -127,7 +123,7 @@ def _withdraw_own(rows: Iterable[Row], catalogue: Catalogue) -> None:
         catalogue.withdraw([row for row in bodies if row.id not in used])
 
 
-def _withdraw_trees(edges: Iterable[Edge], graph: Graph, catalogue: SupportLookup) -> None:
+def _withdraw_trees(edges: Iterable[Edge], graph: Graph, catalogue: Catalogue) -> None:
     """``job -has-> job`` that no other run supports."""
     trees = [
         edge.id
@@ -166,9 +162,7 @@ def _withdraw_executions(gone: Facts, graph: Graph, catalogue: Catalogue) -> Non
     graph.remove((), stale)
 
 
-def _is_stale_day_edge(
-    edge: Edge, days: Mapping[str, ExecutionRow], catalogue: ExecutionHistory
-) -> bool:
+def _is_stale_day_edge(edge: Edge, days: Mapping[str, ExecutionRow], catalogue: Catalogue) -> bool:
     """Whether ``job -> day``, ``day -> run`` or ``day -> logical plan`` has no execution left.
 
     ``days`` are those of the executions that go, each with one of its rows.
@@ -183,7 +177,7 @@ def _is_stale_day_edge(
     return not _any_on_day(catalogue, row, logical_plan=edge.in_id)
 
 
-def _is_stale_name(edge: Edge, catalogue: CatalogNames) -> bool:
+def _is_stale_name(edge: Edge, catalogue: Catalogue) -> bool:
     """Whether ``name -names-> location`` has no observation left."""
     if edge.label != labels.NAMES:
         return False
@@ -192,7 +186,7 @@ def _is_stale_name(edge: Edge, catalogue: CatalogNames) -> bool:
 
 
 def _any_on_day(
-    catalogue: ExecutionHistory,
+    catalogue: Catalogue,
     row: ExecutionRow,
     *,
     run: str | None = None,
@@ -273,9 +267,7 @@ def _withdraw_shared(
     return frozenset(removed)
 
 
-def _withdraw_nested(
-    rows: Iterable[Row], removed: Collection[str], catalogue: CatalogueWriter
-) -> None:
+def _withdraw_nested(rows: Iterable[Row], removed: Collection[str], catalogue: Catalogue) -> None:
     """Withdraw the support that removed schemas gave to nested columns."""
     catalogue.withdraw(
         [

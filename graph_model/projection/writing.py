@@ -14,15 +14,15 @@ from __future__ import annotations
 from typing import Final
 
 from graph_model.facts import Facts
+from graph_model.stores.catalogue import Catalogue
+from graph_model.stores.catalogue.origin import Origin
 from graph_model.stores.graph import Graph
-from graph_model.stores.protocols import Origin
-from graph_model.stores.protocols.catalogue import CatalogueWriter
 
 _NOTHING: Final = Facts()
 
 
 def write_facts(
-    graph: Graph, catalogue: CatalogueWriter, facts: Facts, origin: Origin | None = None
+    graph: Graph, catalogue: Catalogue, facts: Facts, origin: Origin | None = None
 ) -> None:
     """Commit elements and rows. Raises GraphRejected, FactConflict or Unavailable; with the first
     two, an engine that forgets and its catalogue have nothing of these facts.
@@ -37,7 +37,7 @@ def write_facts(
 
 
 def record_facts(
-    graph: Graph, catalogue: CatalogueWriter, facts: Facts, origin: Origin | None = None
+    graph: Graph, catalogue: Catalogue, facts: Facts, origin: Origin | None = None
 ) -> None:
     """Commit the rows, with the elements where the graph forgets them."""
     catalogue.record(facts.rows, origin, facts if graph.forgets else _NOTHING)

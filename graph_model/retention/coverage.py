@@ -33,10 +33,11 @@ from graph_model.producers.commands import (
 from graph_model.producers.registry import PRODUCERS, Producers
 from graph_model.producers.translation import Translation
 from graph_model.retention.needed_writes import NeededWrites
+from graph_model.stores.catalogue import Catalogue
+from graph_model.stores.catalogue.origin import is_catalogue_whole
 from graph_model.stores.documents import DocumentState
 from graph_model.stores.journal import Journal
 from graph_model.stores.pages import Page, walk_pages, walk_rows
-from graph_model.stores.protocols import Catalogue, is_catalogue_whole
 
 MOST_LOOKED_AT: Final = 1_000
 """Plans and runs that are translated to see whether a forget command covers them."""

@@ -19,7 +19,7 @@ from graph_model.batches import batched
 from graph_model.facts import ExecutionRow
 from graph_model.producers.commands import MOST_CUTOFFS, Cutoff
 from graph_model.retention.coverage import count_covered
-from graph_model.stores.protocols import Catalogue
+from graph_model.stores.catalogue import Catalogue
 
 MOST_EXECUTIONS: Final = 1_000
 """Executions that one step covers; executions of one job in one millisecond go together."""

@@ -7,21 +7,21 @@ query language.
 
 In reading order:
 
-``graph``        the promises of a graph: reads by id, level by level; writes
-``documents``    documents on their way into the journal, and as it has them; their hash
-``journal``      the journal: documents as they came, durable before the client is answered
-``pages``        pages of a list, their cursors and orders
-``protocols``    the promises of the catalogue, and its values
-``catalogue``    the catalogue: times, names, counts. It has no edges
-``gremlin``      the graph in a Gremlin database: Amazon Neptune, or the embedded Gremlin Server
-``database``     the relational database under the journal and the catalogue
-``opening``      the journal and the catalogues on a database: the choice of their classes
-``keys``         API keys: the clients and people of a Headwater, and their roles
-``roles``        the roles of API keys
-``digests``      one hash over all elements of a graph, in any order
-``durability``   writes to disk that are complete before they are reported
-``bodies``       large bodies outside of the database: in a bucket of Amazon S3
-``uploads``      documents too large for a request or a message, by way of a bucket
-``temporary``    the working data of one long task: databases gone when closed
-``credentials``  how a connection to the database signs in on AWS
+``graph``             the promises of a graph: reads by id, level by level; writes
+``documents``         documents on their way into the journal, and as it has them; their hash
+``journal``           the journal: documents as they came, durable before the client is answered
+``pages``             pages of a list, their cursors and orders
+``catalogue``         the catalogue: times, names, counts. It has no edges
+``catalogue_values``  what the catalogue is asked for and answers with, beside rows
+``gremlin``           the graph in a Gremlin database: Amazon Neptune, or the embedded server
+``database``          the relational database under the journal and the catalogue
+``opening``           the journal and the catalogues on a database: the choice of their classes
+``keys``              API keys: the clients and people of a Headwater, and their roles
+``roles``             the roles of API keys
+``digests``           one hash over all elements of a graph, in any order
+``durability``        writes to disk that are complete before they are reported
+``bodies``            large bodies outside of the database: in a bucket of Amazon S3
+``uploads``           documents too large for a request or a message, by way of a bucket
+``temporary``         the working data of one long task: databases gone when closed
+``credentials``       how a connection to the database signs in on AWS
 """

@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from graph_model.stores.catalogue import SqlGenerations
+    from graph_model.stores.catalogue import Generations
     from graph_model.stores.database import Database
     from graph_model.stores.journal import Journal
 
@@ -25,8 +25,8 @@ def open_journal(database: Database) -> Journal:
     return Journal(database)
 
 
-def open_generations(database: Database, journal: Journal) -> SqlGenerations:
+def open_generations(database: Database, journal: Journal) -> Generations:
     """The catalogue of this journal, and the next one; raises like ``open_journal``."""
-    from graph_model.stores.catalogue import SqlGenerations
+    from graph_model.stores.catalogue import Generations
 
-    return SqlGenerations(database, journal)
+    return Generations(database, journal)

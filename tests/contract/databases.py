@@ -22,7 +22,7 @@ import sqlalchemy as sa
 from sqlalchemy import event
 from sqlalchemy.engine import Connection, Engine
 
-from graph_model.stores.catalogue import SqlCatalogue
+from graph_model.stores.catalogue import Catalogue
 from graph_model.stores.database import open_database
 from tests.contract.postgresql import postgresql
 
@@ -182,6 +182,6 @@ def engine(request: pytest.FixtureRequest) -> Iterator[sa.Engine]:
 
 
 @pytest.fixture
-def catalogue(engine: sa.Engine) -> SqlCatalogue:
+def catalogue(engine: sa.Engine) -> Catalogue:
     """An empty catalogue on a database of every kind."""
-    return SqlCatalogue(engine)
+    return Catalogue(engine)

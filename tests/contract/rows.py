@@ -35,7 +35,7 @@ from graph_model.facts import (
     SchemaUseRow,
     SupportRow,
 )
-from graph_model.stores.catalogue import SqlCatalogue
+from graph_model.stores.catalogue import Catalogue
 
 # One database serves all examples of a property: each begins with clear().
 property_test = settings(
@@ -214,7 +214,7 @@ ANY_ROW: st.SearchStrategy[Row] = st.one_of(
 )
 
 
-def record_in_threads(catalogue: SqlCatalogue, rows: Sequence[Any]) -> None:
+def record_in_threads(catalogue: Catalogue, rows: Sequence[Any]) -> None:
     """Six threads record the same rows at the same time, each in an order of its own."""
 
     def record(seed: int) -> None:

@@ -19,7 +19,7 @@ from api.settings import Settings, read_settings
 from graph_model.errors import JournalUnavailable
 from graph_model.naming import DEFAULT_RULES
 from graph_model.projection.rebuilding import Phase, Progress
-from graph_model.stores.catalogue import SqlGenerations
+from graph_model.stores.catalogue import Generations
 from graph_model.stores.database import open_database
 from graph_model.stores.documents import DocumentState, Receipt, Submission
 from graph_model.stores.journal import Journal
@@ -158,7 +158,7 @@ class Headwater:
             self.journal,
             self.projector,
             self.graph,
-            SqlGenerations(self.database, self.journal),
+            Generations(self.database, self.journal),
             lambda: self.now,
             self.keys,
         )

@@ -11,9 +11,9 @@ from graph_model.answers.difference.plans import PlanDifference
 from graph_model.facts import ExecutionPlanRow, ExecutionRow
 from graph_model.lineage import Answer, Lineage, Question
 from graph_model.lineage.history import history as service_history
+from graph_model.stores.catalogue import Catalogue
 from graph_model.stores.documents import Submission
 from graph_model.stores.graph import Direction, Graph
-from graph_model.stores.protocols import Catalogue
 from tests.oracle.documents import (
     START,
     column_id,

@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 
 from graph_model import labels
 from graph_model.lineage.history import merging
-from graph_model.stores.protocols import SuccessfulWrite
+from graph_model.stores.catalogue_values import SuccessfulWrite
 
 _OVERWRITE, _APPEND, _DYNAMIC = labels.OVERWRITE, labels.APPEND, labels.OVERWRITE_PARTITIONS
 _FILES = "InsertIntoHadoopFsRelationCommand"

@@ -7,7 +7,7 @@ from random import Random
 import pytest
 
 from graph_model.projection.projector import Projector
-from graph_model.stores.catalogue import SqlGenerations
+from graph_model.stores.catalogue import Generations
 from graph_model.stores.database import open_database
 from graph_model.stores.documents import Receipt
 from graph_model.stores.gremlin.graph import GremlinGraph
@@ -37,7 +37,7 @@ _GENERATED = 4
 def compare(history: History, asked: list[Asked], graph: GremlinGraph) -> None:
     database = open_database("sqlite://")
     journal = Journal(database)
-    generations = SqlGenerations(database, journal)
+    generations = Generations(database, journal)
     try:
         projector = Projector(journal, graph, generations)
         projector.prepare()

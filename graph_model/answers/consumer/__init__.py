@@ -1,6 +1,6 @@
 """Spline's consumer API over the same lineage, as values for Spline's UI.
 
-Lists come from ``stores.protocols.events``; ``plan_documents`` and ``plans`` read one plan's
+Lists come from ``stores.catalogue.events``; ``plan_documents`` and ``plans`` read one plan's
 document in memory; ``executions`` combines answers of ``lineage``. In reading order:
 
 ``lists``           the lists of the API: executions, data sources, plans, labels

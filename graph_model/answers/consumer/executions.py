@@ -23,8 +23,8 @@ from graph_model.errors import NotFound
 from graph_model.facts import ExecutionPlanRow, ExecutionRow, LogicalPlanRow
 from graph_model.lineage import HUB_LIMIT, Answer, Partial, PlanUse, Question
 from graph_model.lineage.history.history import History
+from graph_model.stores.catalogue import Catalogue
 from graph_model.stores.graph import Direction, GraphReader
-from graph_model.stores.protocols import Catalogue
 
 NODE_LIMIT: Final = 2_000
 

@@ -16,7 +16,7 @@ from graph_model.folded_text import plain
 from graph_model.lineage.history.history import History
 from graph_model.lineage.history.merging import Reports, lacks_expressions
 from graph_model.producers.spline.documents import ExecutionPlan
-from graph_model.stores.protocols.events import EventFilter, EventRecord, ListPage
+from graph_model.stores.catalogue_values import EventFilter, EventRecord, ListPage
 
 #: Bounds for recognising that several reports describe one write: the newest executions of a list
 #: that are compared, and the reports left out of it. Beyond them every report is listed.

@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from graph_model import labels
 from graph_model.answers.difference.graphs import ColumnChange, Schema, compare_schemas, read_schema
 from graph_model.facts import LogicalPlanRow, SchemaRow, SchemaUseRow
-from graph_model.stores.protocols import PlanSpan
+from graph_model.stores.catalogue_values import PlanSpan
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,9 +20,9 @@ from graph_model.naming import Rules
 from graph_model.producers.counted_times import NO_RECEIPT
 from graph_model.producers.registry import PRODUCERS, Producers
 from graph_model.producers.translation import Translation
+from graph_model.stores.catalogue import Catalogue
 from graph_model.stores.documents import DocumentState, StoredDocument, Submission
 from graph_model.stores.graph import Direction, GraphReader
-from graph_model.stores.protocols import NodeLookup
 
 ColumnName = tuple[str, str]
 """A column: (dataset id, folded path)."""
@@ -205,13 +205,13 @@ def _plan_of(edge: Edge) -> str:
 
 
 def known_outlines(
-    plans: Collection[str], graph: GraphReader, catalogue: NodeLookup
+    plans: Collection[str], graph: GraphReader, catalogue: Catalogue
 ) -> tuple[PlanOutline, ...]:
     """Logical plans as stored in the graph; unknown ids are left out."""
     return outlines(_known_facts(plans, graph, catalogue)) if plans else ()
 
 
-def _known_facts(plans: Collection[str], graph: GraphReader, catalogue: NodeLookup) -> Facts:
+def _known_facts(plans: Collection[str], graph: GraphReader, catalogue: Catalogue) -> Facts:
     """The facts of these plans that an outline needs."""
     rows = catalogue.logical_plans(plans)
     above = graph.edges(plans, Direction.UPSTREAM, (labels.FEEDS, labels.INFLUENCES), HUB_LIMIT)

@@ -40,9 +40,8 @@ from graph_model.lineage import (
 from graph_model.naming import Rules
 from graph_model.picture.json_form import to_json
 from graph_model.picture.view import JobReference, job_reference
+from graph_model.stores.catalogue import Catalogue
 from graph_model.stores.graph import Direction, GraphReader
-from graph_model.stores.protocols import Catalogue, NodeLookup
-from graph_model.stores.protocols.history import SchemaHistory
 
 MOST_STARTS: Final = 1_000
 """Datasets of one prefix that are followed; more make the answer partial (``starts``)."""
@@ -341,9 +340,7 @@ def _facet_owners(
     return found
 
 
-def _spellings(
-    datasets: Collection[str], catalogue: SchemaHistory, at: int | None
-) -> dict[str, str]:
+def _spellings(datasets: Collection[str], catalogue: Catalogue, at: int | None) -> dict[str, str]:
     return {
         identity.column_id(dataset, column["path"]): column["name"]
         for dataset, schema in catalogue.newest_schemas(datasets, at).items()
@@ -517,7 +514,7 @@ _HUB: Final = Partial("hub", HUB_LIMIT)
 class WrittenColumns:
     """Finds the columns in one graph and one catalogue; ``lineage`` follows them downstream."""
 
-    def __init__(self, graph: GraphReader, catalogue: NodeLookup, lineage: Lineage) -> None:
+    def __init__(self, graph: GraphReader, catalogue: Catalogue, lineage: Lineage) -> None:
         self._graph = graph
         self._catalogue = catalogue
         self._lineage = lineage

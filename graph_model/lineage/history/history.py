@@ -5,7 +5,7 @@ that of the states which reads saw, and that of the columns in schemas.
 from __future__ import annotations
 
 from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from graph_model.facts import NO_NUMBER, ReadVersionRow
 from graph_model.lineage.history.merging import Write
@@ -15,7 +15,10 @@ from graph_model.lineage.history.read_rule import Bound, Moment
 from graph_model.lineage.history.visible_write_reader import DeclaredFlows, VisibleWriteReader
 from graph_model.lineage.history.writes import ReportedParts, ReportedWrites
 from graph_model.lineage.structure import Structure
-from graph_model.stores.protocols import Catalogue, SuccessfulWrite, VersionId
+from graph_model.stores.catalogue_values import SuccessfulWrite, VersionId
+
+if TYPE_CHECKING:
+    from graph_model.stores.catalogue import Catalogue
 
 
 class History:

@@ -17,7 +17,7 @@ from typing import Final, NamedTuple
 
 from graph_model import labels, naming
 from graph_model.facts import MAIN_BRANCH, ExecutionRow
-from graph_model.stores.protocols import SuccessfulWrite
+from graph_model.stores.catalogue_values import SuccessfulWrite
 
 #: Two reports of one write are at most this far apart (milliseconds).
 MERGE_WINDOW_MS: Final = 10_000

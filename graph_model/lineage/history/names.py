@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from graph_model import identity
 from graph_model.batches import batched
@@ -14,7 +14,11 @@ from graph_model.facts import DatasetRow
 from graph_model.lineage.structure import PlacedDataset, StructureCache
 from graph_model.naming import varying_part
 from graph_model.naming.containment import Location, begins, folders_above, holds, meets
-from graph_model.stores.protocols import Catalogue, Surroundings
+from graph_model.stores.catalogue_values import Surroundings
+
+if TYPE_CHECKING:
+    from graph_model.stores.catalogue import Catalogue
+
 
 _READ_AT_ONCE: Final = 1_000
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from graph_model import labels
 from graph_model.facts import LogicalPlanRow
@@ -14,7 +14,10 @@ from graph_model.lineage.history.merging import Write, as_report
 from graph_model.lineage.history.names import DatasetNames
 from graph_model.lineage.history.read_rule import BEGINNING, Moment, VisibleWrites
 from graph_model.lineage.structure import StructureCache
-from graph_model.stores.protocols import Catalogue, NewestWrite, Span, SuccessfulWrite
+from graph_model.stores.catalogue_values import NewestWrite, Span, SuccessfulWrite
+
+if TYPE_CHECKING:
+    from graph_model.stores.catalogue import Catalogue
 
 
 class PlanRows:

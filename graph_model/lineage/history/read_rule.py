@@ -21,7 +21,12 @@ from typing import Final, NamedTuple
 
 from graph_model.facts import EVERY_BRANCH, MAIN_BRANCH, NO_NUMBER
 from graph_model.lineage.history.merging import WHOLE, Part, Write, part_of
-from graph_model.stores.protocols import DeclaredFlow, NumberedTime, OlderWrites, VersionWrites
+from graph_model.stores.catalogue_values import (
+    DeclaredFlow,
+    NumberedTime,
+    OlderWrites,
+    VersionWrites,
+)
 
 
 class Bound(NamedTuple):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping
+from typing import TYPE_CHECKING
 
 from graph_model import identity, labels
 from graph_model.facts import EVERY_BRANCH, NO_NUMBER
@@ -27,8 +28,7 @@ from graph_model.lineage.history.writes import (
     joined,
     most_rows,
 )
-from graph_model.stores.protocols import (
-    Catalogue,
+from graph_model.stores.catalogue_values import (
     DeclaredFlow,
     OlderWrites,
     ReadableWrites,
@@ -37,6 +37,9 @@ from graph_model.stores.protocols import (
     SuccessfulWrite,
     VersionSpan,
 )
+
+if TYPE_CHECKING:
+    from graph_model.stores.catalogue import Catalogue
 
 
 def end_of(at: int | None) -> int:

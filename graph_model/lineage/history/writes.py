@@ -9,7 +9,7 @@ from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from functools import lru_cache
 from itertools import chain
-from typing import Final, TypeVar
+from typing import TYPE_CHECKING, Final, TypeVar
 
 from graph_model import identity, labels
 from graph_model.facts import LISTED, ExecutionRow, ReadVersionRow
@@ -28,7 +28,10 @@ from graph_model.lineage.history.merging import (
 from graph_model.lineage.history.names import DatasetNames
 from graph_model.lineage.history.plans import PlanRows
 from graph_model.lineage.history.read_rule import BEGINNING, END
-from graph_model.stores.protocols import Catalogue, Span, SpanWrites, SuccessfulWrite
+from graph_model.stores.catalogue_values import Span, SpanWrites, SuccessfulWrite
+
+if TYPE_CHECKING:
+    from graph_model.stores.catalogue import Catalogue
 
 
 class ReportedParts:

@@ -27,8 +27,9 @@ from graph_model.projection.withdrawal import (
     withdraw_structure,
 )
 from graph_model.projection.writing import write_facts
+from graph_model.stores.catalogue import Catalogue
+from graph_model.stores.catalogue.origin import ROUND_KEY, Origin
 from graph_model.stores.documents import DocumentState
-from graph_model.stores.protocols import ROUND_KEY, Catalogue, Origin
 
 #: The projector that wrote last; only that one may trust its memory of known elements.
 WRITER_KEY: Final = "writer"

@@ -32,16 +32,11 @@ from graph_model.projection.rebuilding import Progress
 from graph_model.projection.runs.graph_runs import GraphRuns
 from graph_model.projection.runs.window import DEFAULT, RunWindow
 from graph_model.projection.waiters import Waiters
+from graph_model.stores.catalogue import Catalogue, Generations
+from graph_model.stores.catalogue.origin import CATALOGUE_KEY, WHOLE, is_catalogue_whole
 from graph_model.stores.documents import DocumentState
 from graph_model.stores.graph import Graph
 from graph_model.stores.journal import Journal
-from graph_model.stores.protocols import (
-    CATALOGUE_KEY,
-    WHOLE,
-    Catalogue,
-    Generations,
-    is_catalogue_whole,
-)
 
 log = logging.getLogger(__name__)
 

@@ -17,9 +17,9 @@ from graph_model.projection.projector.rules import EPOCH_KEY, FROM_NOTHING, Rule
 from graph_model.projection.projector.stores import ProjectionStores
 from graph_model.projection.runs.graph_runs import GraphRuns
 from graph_model.projection.waiters import Waiters
+from graph_model.stores.catalogue.origin import CATALOGUE_KEY, FILLING, is_catalogue_whole
 from graph_model.stores.documents import DocumentState
 from graph_model.stores.journal import NEW_KEY
-from graph_model.stores.protocols import CATALOGUE_KEY, FILLING, is_catalogue_whole
 
 log = logging.getLogger(__name__)
 

@@ -17,8 +17,8 @@ from graph_model.projection.projector.stores import ProjectionStores
 from graph_model.projection.projector.subject_projector import SubjectProjector
 from graph_model.projection.runs.carried_runs import RUNS_KEY
 from graph_model.projection.waiters import Waiters
+from graph_model.stores.catalogue.origin import ROUND_KEY
 from graph_model.stores.documents import DocumentState
-from graph_model.stores.protocols import ROUND_KEY
 
 _PLANS_A_BATCH: Final = 100
 _MANY_PLANS: Final = 5

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from graph_model.producers.registry import Producers
 from graph_model.projection.attempts import Outline
 from graph_model.projection.fullness import Fullness
+from graph_model.stores.catalogue import Generations
 from graph_model.stores.graph import Graph
 from graph_model.stores.journal import Journal
-from graph_model.stores.protocols import Generations
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,7 +13,7 @@ from typing import Final
 from graph_model.facts import ExecutionRow
 from graph_model.projection.runs.wanted_runs import elements_of
 from graph_model.projection.runs.window import RunWindow
-from graph_model.stores.protocols import Catalogue
+from graph_model.stores.catalogue import Catalogue
 
 JOBS_LOOKED_AT: Final = 100
 """Their ids are hashes, so the first of them are as good as any."""

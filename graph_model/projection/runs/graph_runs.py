@@ -19,9 +19,9 @@ from graph_model.projection.runs.keeping import (
 )
 from graph_model.projection.runs.retried_steps import Steps
 from graph_model.projection.runs.window import NONE, RunWindow, structure
+from graph_model.stores.catalogue import Generations
 from graph_model.stores.graph import Graph
 from graph_model.stores.journal import Journal
-from graph_model.stores.protocols import Generations
 
 log = logging.getLogger(__name__)
 

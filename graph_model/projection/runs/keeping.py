@@ -20,9 +20,8 @@ from graph_model.projection.runs.present_runs import PresentRuns, read_runs
 from graph_model.projection.runs.wanted_runs import all_jobs, elements_of, newest_rows, row_pages
 from graph_model.projection.runs.window import RunWindow
 from graph_model.projection.writing import write_facts
+from graph_model.stores.catalogue import Catalogue
 from graph_model.stores.graph import Direction, Graph
-from graph_model.stores.protocols import Catalogue, NodeLookup
-from graph_model.stores.protocols.history import ExecutionHistory
 
 _NOTHING: Final = Facts()
 _LOOKED_UP: Final = 1_000
@@ -98,7 +97,7 @@ def _keep_newest(
 
 def _newest(
     graph: Graph,
-    catalogue: ExecutionHistory,
+    catalogue: Catalogue,
     window: RunWindow,
     jobs: Collection[str],
     written: Collection[str] = (),
@@ -138,7 +137,7 @@ def _missing(wanted: Facts, present: PresentRuns) -> Facts:
 
 def _remove_beyond(
     graph: Graph,
-    catalogue: NodeLookup,
+    catalogue: Catalogue,
     jobs: Collection[str],
     wanted: Collection[str],
     present: PresentRuns,
@@ -187,7 +186,7 @@ def _with_leftover_vertices(
 
 
 def _remove_history(
-    graph: Graph, catalogue: ExecutionHistory, jobs: Collection[str], wanted: Facts
+    graph: Graph, catalogue: Catalogue, jobs: Collection[str], wanted: Facts
 ) -> Iterator[frozenset[str]]:
     """Remove the unwanted elements of any execution of these jobs, a page of executions at a time.
     Yields the ids of a page.

@@ -8,9 +8,8 @@ from typing import Final
 from graph_model.facts import ExecutionRow, FactCollector, Facts
 from graph_model.producers.elements.executions import run_elements
 from graph_model.projection.runs.window import RunWindow
+from graph_model.stores.catalogue import Catalogue
 from graph_model.stores.pages import walk_rows
-from graph_model.stores.protocols import NodeLookup
-from graph_model.stores.protocols.history import ExecutionHistory
 
 _JOBS_READ: Final = 1_000
 _ROWS_A_PAGE: Final = 1_000
@@ -27,7 +26,7 @@ def elements_of(rows: Iterable[ExecutionRow]) -> Facts:
 
 
 def newest_rows(
-    catalogue: ExecutionHistory, jobs: Collection[str], window: RunWindow
+    catalogue: Catalogue, jobs: Collection[str], window: RunWindow
 ) -> list[ExecutionRow]:
     """The executions of the newest runs of these jobs; none where the window keeps none.
 
@@ -41,7 +40,7 @@ def newest_rows(
 
 
 def _newest_runs(
-    catalogue: ExecutionHistory, jobs: Collection[str], window: RunWindow
+    catalogue: Catalogue, jobs: Collection[str], window: RunWindow
 ) -> dict[str, list[str]]:
     """Per job its newest runs, newest first."""
     ranked: dict[str, list[str]] = {}
@@ -66,13 +65,13 @@ def _rank(times: Collection[tuple[str, int]]) -> tuple[list[str], int]:
     return ranked, sum(at > oldest for at in newest.values())
 
 
-def all_jobs(catalogue: NodeLookup) -> Iterator[str]:
+def all_jobs(catalogue: Catalogue) -> Iterator[str]:
     """The ids of all jobs, read some at a time."""
     return walk_rows(lambda after: catalogue.job_ids(after or "", _JOBS_READ))
 
 
 def row_pages(
-    catalogue: ExecutionHistory, since: int, before: int | None = None, *, job: str | None = None
+    catalogue: Catalogue, since: int, before: int | None = None, *, job: str | None = None
 ) -> Iterator[tuple[ExecutionRow, ...]]:
     """All executions (of a job) at ``since <= at < before``, some at a time."""
     after = ""

@@ -1,62 +1,47 @@
-"""SqlCatalogue: the catalogue of ``graph_model.stores.protocols`` in a relational database."""
+"""The catalogue: its parts together, on one database."""
 
 from __future__ import annotations
 
 from sqlalchemy.engine import Engine
 
 from graph_model.errors import Unavailable
-from graph_model.stores.catalogue.bulk import SqlBulkRows
-from graph_model.stores.catalogue.elements import SqlElements
-from graph_model.stores.catalogue.history.declared import SqlDeclaredFlows
-from graph_model.stores.catalogue.history.duplicate_reports import SqlCompanions
-from graph_model.stores.catalogue.history.executions import SqlExecutionHistory
-from graph_model.stores.catalogue.history.names import SqlCatalogNames
-from graph_model.stores.catalogue.history.reads import SqlPlanReads
-from graph_model.stores.catalogue.history.schemas import SqlSchemaHistory
-from graph_model.stores.catalogue.history.table_versions import SqlTableVersions
-from graph_model.stores.catalogue.history.writes import SqlSpanWrites
-from graph_model.stores.catalogue.listing.estate import SqlEstate
-from graph_model.stores.catalogue.listing.events import SqlEvents
-from graph_model.stores.catalogue.listing.lists import SqlCatalogueLists
-from graph_model.stores.catalogue.listing.recent_executions import SqlRecentExecutions
-from graph_model.stores.catalogue.listing.search import SqlSearch
-from graph_model.stores.catalogue.listing.waiting_jobs import SqlWaitingJobs
-from graph_model.stores.catalogue.openlineage.records import SqlFacetRecords, SqlRunRecords
-from graph_model.stores.catalogue.origin import read_origin
-from graph_model.stores.catalogue.plan_origins import SqlPlanOrigins
-from graph_model.stores.catalogue.retention import SqlSupportLookup
-from graph_model.stores.catalogue.rows import SqlRows
-from graph_model.stores.catalogue.statements import SqlStatementLookup
+from graph_model.stores.catalogue.elements import Elements
+from graph_model.stores.catalogue.events import Events
+from graph_model.stores.catalogue.executions import ExecutionHistory
+from graph_model.stores.catalogue.facets import FacetRecords, RunFacets, RunRecords
+from graph_model.stores.catalogue.lists import CatalogueLists
+from graph_model.stores.catalogue.names import CatalogNames, NodeLookup
+from graph_model.stores.catalogue.origin import Origin, read_origin
+from graph_model.stores.catalogue.rows import CatalogueRows
+from graph_model.stores.catalogue.schemas import SchemaHistory
+from graph_model.stores.catalogue.search import Search
+from graph_model.stores.catalogue.support import SupportLookup
 from graph_model.stores.catalogue.tables import VERSION, metadata
+from graph_model.stores.catalogue.versions import VersionedWrites
+from graph_model.stores.catalogue.writes import Writes
 from graph_model.stores.database import damage, noted_damage, prepare, tidy, used_bytes
-from graph_model.stores.protocols import Origin
 
 
-class SqlCatalogue(
-    SqlSchemaHistory,
-    SqlCatalogNames,
-    SqlSpanWrites,
-    SqlTableVersions,
-    SqlPlanReads,
-    SqlDeclaredFlows,
-    SqlCompanions,
-    SqlExecutionHistory,
-    SqlCatalogueLists,
-    SqlSearch,
-    SqlEstate,
-    SqlRecentExecutions,
-    SqlWaitingJobs,
-    SqlSupportLookup,
-    SqlStatementLookup,
-    SqlPlanOrigins,
-    SqlRows,
-    SqlBulkRows,
+class Catalogue(
+    SchemaHistory,
+    NodeLookup,
+    CatalogNames,
+    ExecutionHistory,
+    Writes,
+    VersionedWrites,
+    CatalogueLists,
+    Search,
+    RunFacets,
+    SupportLookup,
+    CatalogueRows,
 ):
-    """Rows in the tables ``catalogue_*`` of an engine from ``open_database``.
+    """Times, names and counts, in the tables ``catalogue_*`` of an engine from ``open_database``.
+    It serves rows, and knows no connectivity.
 
-    ``protocols.Catalogue`` has the semantics of every method; each is found in the class of its
-    kind of question, beside its SQL. Several threads may share one. Every method may raise
-    Unavailable; the constructor raises ConfigurationError for a database that it cannot use.
+    Each method is found in the class of its kind of question, beside its SQL; ``events``, ``runs``,
+    ``facets`` and ``elements`` are parts with names of their own. Several threads may share one.
+    Every method may raise Unavailable; the constructor raises ConfigurationError for a database
+    that it cannot use.
     """
 
     def __init__(self, engine: Engine) -> None:
@@ -64,20 +49,24 @@ class SqlCatalogue(
         super().__init__(engine)
 
     @property
-    def events(self) -> SqlEvents:
-        return SqlEvents(self._engine, self._held)
+    def events(self) -> Events:
+        """Lists of executions and data sources with filters, in any order."""
+        return Events(self._engine, self._held)
 
     @property
-    def runs(self) -> SqlRunRecords:
-        return SqlRunRecords(self._engine, self._held)
+    def runs(self) -> RunRecords:
+        """Runs from OpenLineage's events, ended or not."""
+        return RunRecords(self._engine, self._held)
 
     @property
-    def facets(self) -> SqlFacetRecords:
-        return SqlFacetRecords(self._engine, self._held)
+    def facets(self) -> FacetRecords:
+        """Facets over time."""
+        return FacetRecords(self._engine, self._held)
 
     @property
-    def elements(self) -> SqlElements:
-        return SqlElements(self._engine)
+    def elements(self) -> Elements:
+        """The elements that the embedded engine has, or is to have."""
+        return Elements(self._engine)
 
     def origin(self) -> Origin | None:
         """The last noted origin; None for an empty catalogue."""

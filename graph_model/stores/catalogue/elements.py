@@ -1,7 +1,7 @@
 """The elements of an engine that forgets them, beside the rows of the same facts.
 
 No question reads them: connectivity always comes from the graph. They are written before the engine
-has them, in the transaction of their rows (``SqlRows.record``), and are there as long as the
+has them, in the transaction of their rows (``Catalogue.record``), and are there as long as the
 catalogue is, so a catalogue that is set aside or replaced takes its elements along. With a graph
 that keeps its elements itself these tables stay empty.
 """
@@ -38,13 +38,15 @@ def keep_elements(connection: Connection, facts: Facts) -> None:
         insert_rows(connection, element_edges, ends)
 
 
-class SqlElements:
-    """See ``protocols.KeptElements``."""
+class Elements:
+    """Vertices and edges of an engine that forgets them when it ends. No question reads them."""
 
     def __init__(self, engine: Engine) -> None:
         self._engine = engine
 
     def remove(self, vertex_ids: Collection[str], edge_ids: Collection[str]) -> None:
+        """Forget these elements, in one transaction; the edges at a vertex are not looked for."""
+
         def work(connection: Connection) -> None:
             for table, ids in zip(_TABLES, (edge_ids, vertex_ids), strict=True):
                 for some in chunks(sorted(set(ids))):
@@ -63,10 +65,12 @@ class SqlElements:
             write(self._engine, work, Unavailable)
 
     def count(self) -> tuple[int, int]:
+        """The number of vertices and of edges."""
         with read(self._engine, Unavailable) as connection:
             return count_rows(connection, element_vertices), count_rows(connection, element_edges)
 
     def pages(self) -> Iterator[Facts]:
+        """All of them in bounded pages, the vertices first."""
         for page in self._pages(element_vertices):
             yield Facts(tuple(Vertex(key, label, _properties(text)) for key, label, text in page))
         for page in self._pages(element_edges):

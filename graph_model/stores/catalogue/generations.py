@@ -23,9 +23,9 @@ import sqlalchemy as sa
 from sqlalchemy.engine import Connection, Engine
 
 from graph_model.errors import ConfigurationError, Unavailable
-from graph_model.stores.catalogue.catalogue import SqlCatalogue
-from graph_model.stores.catalogue.origin import mismatch_with, read_origin
-from graph_model.stores.catalogue.reading.conditions import is_doubtful
+from graph_model.stores.catalogue.catalogue import Catalogue
+from graph_model.stores.catalogue.origin import ROUND_KEY, Origin, mismatch_with, read_origin
+from graph_model.stores.catalogue.reading import is_doubtful
 from graph_model.stores.catalogue.tables import VERSION, executions, origins
 from graph_model.stores.database import (
     Lock,
@@ -40,7 +40,6 @@ from graph_model.stores.database import (
     write,
 )
 from graph_model.stores.journal import Journal
-from graph_model.stores.protocols import ROUND_KEY, Origin
 
 log = logging.getLogger(__name__)
 
@@ -51,11 +50,10 @@ _SUFFIXES: Final = ("", "-wal", "-shm")
 _DAMAGED: Final = "its file is damaged"
 
 
-class SqlGenerations:
-    """See ``protocols.Generations``. ``database`` is the engine of the journal, from open_database.
+class Generations:
+    """The catalogue in force, and the next one during a rebuild.
 
-    A catalogue in force that cannot be opened because of damage is set aside at once. Raises
-    SqlCatalogue's exceptions for other reasons.
+    ``version`` counts changes of a catalogue's content: another version is another epoch.
     """
 
     def __init__(self, database: Engine, journal: Journal) -> None:
@@ -63,7 +61,7 @@ class SqlGenerations:
         self._journal = journal
         self._lock = threading.Lock()
         self._number = self._recorded()
-        self._next: SqlCatalogue | None = None
+        self._next: Catalogue | None = None
         self._trusted = False
         self._set_aside_for: str | None = None  # the reason
         try:
@@ -79,11 +77,13 @@ class SqlGenerations:
         return VERSION
 
     @property
-    def current(self) -> SqlCatalogue:
+    def current(self) -> Catalogue:
+        """The catalogue in force. One answer asks once and keeps it."""
         return self._current
 
     @property
-    def written(self) -> tuple[SqlCatalogue, ...]:
+    def written(self) -> tuple[Catalogue, ...]:
+        """The catalogue in force, and the next one while it is built."""
         with self._lock:
             return (self._current,) if self._next is None else (self._current, self._next)
 
@@ -91,13 +91,19 @@ class SqlGenerations:
 
     @property
     def damage(self) -> str | None:
+        """Damage that a reader or writer of the catalogue in force met; None while it is whole."""
         return self._current.damage
 
     @property
     def trusted(self) -> bool:
+        """Whether ``find_mismatch`` found nothing, or the catalogue was made here since."""
         return self._trusted
 
     def find_mismatch(self) -> str | None:
+        """Why the catalogue in force does not match this journal; None if it does.
+
+        To be called while no process projects (``Journal.projecting``).
+        """
         found = self._mismatch()
         self._trusted = found is None
         return found
@@ -116,6 +122,9 @@ class SqlGenerations:
         return found and (self._set_aside_for or found)
 
     def find_foreign(self) -> str | None:
+        """A catalogue beside the journal with the documents of another one, for a message, whatever
+        its number; None where there is none.
+        """
         names = self._names()
         aside = [name for name in names if name.endswith(_ASIDE)]
         if aside:  # this journal is to be asked before it sets any aside
@@ -124,6 +133,7 @@ class SqlGenerations:
         return f"the catalogue {foreign[-1]} of another journal" if foreign else None
 
     def set_foreign_aside(self) -> None:
+        """Give catalogues of another journal another name, but for the one in force."""
         for number in self._foreign():
             if number != self._number:
                 self._put_aside(number)
@@ -159,7 +169,10 @@ class SqlGenerations:
         return [name.removeprefix(_SCHEMA) for name in schemas if name.startswith(_SCHEMA)]
 
     def set_aside(self) -> None:
-        """The next number is in force then: connections still open on the former catalogue must not
+        """Put an empty catalogue in place of the one in force, which is kept under another name if
+        it holds anything. The empty one is not trusted until ``adopt`` or ``switch``.
+
+        The next number is in force then: connections still open on the former catalogue must not
         find another catalogue's files under its name.
         """
         self._trusted = False
@@ -174,6 +187,7 @@ class SqlGenerations:
             self._current = replacement
 
     def adopt(self) -> None:
+        """Trust the catalogue in force: the documents that it lacks are PENDING in the journal."""
         self._current.record((), replace(self._origin(), position=0))
         self._trusted, self._set_aside_for = True, None
 
@@ -181,7 +195,7 @@ class SqlGenerations:
         concluded = int(self._journal.get_meta(ROUND_KEY) or 0)
         return Origin(self._journal.id, concluded, self._journal.newest())
 
-    def _replacement(self) -> SqlCatalogue:
+    def _replacement(self) -> Catalogue:
         """The next catalogue, in force and empty; the former is kept under another name."""
         aside = self._put_aside(self._number)
         log.warning(
@@ -195,6 +209,7 @@ class SqlGenerations:
     # --- one after the other ---------------------------------------------------------------------
 
     def refresh(self) -> bool:
+        """Follow a switch that another process has made. Returns whether there was one."""
         number = self._recorded()
         with self._lock:
             if number == self._number:
@@ -203,8 +218,11 @@ class SqlGenerations:
         self.find_mismatch()
         return True
 
-    def begin(self) -> SqlCatalogue:
-        """The next catalogue, empty; what an interrupted rebuild left of one is removed."""
+    def begin(self) -> Catalogue:
+        """The next catalogue, empty.
+
+        The next catalogue, empty; what an interrupted rebuild left of one is removed.
+        """
         number = self._number + 1
         try:
             self._next = self._open(number)
@@ -217,11 +235,13 @@ class SqlGenerations:
         return self._next
 
     def abandon(self) -> None:
+        """Go on without the next catalogue; nothing when there is none."""
         begun, self._next = self._next, None
         if begun is not None:
             begun.close()
 
     def switch(self) -> None:
+        """Put the next catalogue in force, durably; the former stays until ``drop_former``."""
         if self._next is None:
             raise ValueError("no generation was begun")
         self._next.record((), self._origin())
@@ -243,8 +263,8 @@ class SqlGenerations:
     def _recorded(self) -> int:
         return int(self._journal.get_meta(GENERATION_KEY) or 0)
 
-    def _open(self, number: int) -> SqlCatalogue:
-        return SqlCatalogue(self._engine(number))
+    def _open(self, number: int) -> Catalogue:
+        return Catalogue(self._engine(number))
 
     def _engine(self, number: int) -> Engine:
         if self._database.dialect.name == "sqlite":

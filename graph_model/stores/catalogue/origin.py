@@ -10,11 +10,38 @@ the catalogue anew from the journal.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from typing import Final
+
 import sqlalchemy as sa
 from sqlalchemy.engine import Connection
 
 from graph_model.stores.catalogue.tables import origins
-from graph_model.stores.protocols import Origin
+from graph_model.stores.journal import Journal
+
+#: The journal's note whether the catalogue has everything: FILLING from when it is emptied until
+#: it is WHOLE again.
+CATALOGUE_KEY: Final = "catalogue"
+FILLING: Final = "filling"
+WHOLE: Final = "whole"
+ROUND_KEY: Final = "catalogue_round"
+"""The journal's setting for the number of the last round that it has concluded."""
+
+
+def is_catalogue_whole(journal: Journal) -> bool:
+    """Whether the catalogue in force has had everything since it was emptied last."""
+    return journal.get_meta(CATALOGUE_KEY) != FILLING
+
+
+@dataclass(frozen=True, slots=True)
+class Origin:
+    """The journal that a catalogue was made from: its id, the number of the projector's last round
+    in the catalogue, and the position of the newest document in it (``catalogue.origin``).
+    """
+
+    journal: str
+    round: int
+    position: int
 
 
 def read_origin(connection: Connection) -> Origin | None:

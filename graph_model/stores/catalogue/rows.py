@@ -1,25 +1,32 @@
-"""Rows in and out: record, withdraw, clear, scan, digest."""
+"""Rows in and out: record, withdraw, clear, scan, digest; many rows into an empty catalogue.
+
+The number of rows with a value is kept in a table where no index has it. A facet's body goes with
+the last facet that has its digest. An index by digest would repeat the whole key of every facet; a
+number for each digest is a fortieth of it. The transaction that adds or removes rows also updates
+the number, by the rows that it really added or removed.
+"""
 
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import lru_cache
 from operator import itemgetter
 from typing import Any, Final
 
 import sqlalchemy as sa
+from sqlalchemy import exc
 from sqlalchemy.engine import Connection
 
-from graph_model.errors import Unavailable
+from graph_model.errors import FactConflict, Unavailable
 from graph_model.facts import Facts, Row, agreed, as_documented
 from graph_model.storable_text import storable_value
 from graph_model.stores.catalogue.elements import NOTHING, keep_elements
-from graph_model.stores.catalogue.listing.uses import count_added, count_removed, take_turn
-from graph_model.stores.catalogue.origin import stamp
-from graph_model.stores.catalogue.reading.reader import CatalogueReader
-from graph_model.stores.catalogue.reading.value_tables import (
+from graph_model.stores.catalogue.origin import Origin, stamp
+from graph_model.stores.catalogue.reading import (
     AT_ONCE,
+    CatalogueReader,
     input_table,
     input_values,
     is_input,
@@ -29,11 +36,19 @@ from graph_model.stores.catalogue.tables import (
     STORAGE_OF,
     STORAGES,
     Storage,
+    facet_uses,
     metadata,
 )
-from graph_model.stores.database import after_keys, chunks, insert_rows, read, write
+from graph_model.stores.database import (
+    Lock,
+    after_keys,
+    chunks,
+    insert_rows,
+    keep_order,
+    read,
+    write,
+)
 from graph_model.stores.digests import HashSum
-from graph_model.stores.protocols import Origin
 
 Values = tuple[Any, ...]
 Batch = dict[Values, Values]  # key -> the fields of a row, as they are stored
@@ -43,8 +58,8 @@ _Insert = Callable[[Connection, Sequence[_Part]], None]
 _PAGE: Final = 1_000
 
 
-class SqlRows(CatalogueReader):
-    """Rows in and out; each call that writes is one transaction."""
+class CatalogueRows(CatalogueReader):
+    """Rows in and out: idempotent; each call that writes is one transaction."""
 
     def record(
         self,
@@ -52,7 +67,12 @@ class SqlRows(CatalogueReader):
         origin: Origin | None = None,
         elements: Facts = NOTHING,
     ) -> None:
-        """Insert the rows whose key is new, and note their origin; FactConflict changes nothing.
+        """Insert rows whose key is new; a known key with other content raises FactConflict.
+
+        In the same transaction ``origin`` is noted, and the vertices and edges of ``elements`` are
+        kept for an engine that forgets them.
+
+        Insert the rows whose key is new, and note their origin; FactConflict changes nothing.
         A row that agrees with a stored one and counts from earlier takes its place. ``elements``
         are kept for an engine that forgets them.
 
@@ -79,7 +99,9 @@ class SqlRows(CatalogueReader):
             return _from_the_first_new(connection, batches)
 
     def withdraw(self, rows: Sequence[Row]) -> None:
-        """Delete the rows that are stored with exactly these values, whatever the time from which
+        """Delete exactly these rows; unknown rows are ignored.
+
+        Delete the rows that are stored with exactly these values, whatever the time from which
         they count.
         """
         asked: dict[Storage, list[Values]] = {}
@@ -109,7 +131,10 @@ class SqlRows(CatalogueReader):
         write(self._engine, work, Unavailable)
 
     def scan(self) -> Iterator[Row]:
-        """Every row, by table and key. A page is one transaction; none is open between pages."""
+        """Every row, in any order, in bounded pages: for digests and exports.
+
+        Every row, by table and key. A page is one transaction; none is open between pages.
+        """
         for storage in STORAGES:
             last: Values | None = None
             while True:
@@ -123,7 +148,10 @@ class SqlRows(CatalogueReader):
                 last = _reader(storage, storage.order)(tuple(page[-1]))
 
     def digest(self) -> str:
-        """64 hex digits over all rows, in any order: equal for equal content of documents."""
+        """SHA-256 in hex over all rows: equal for equal content.
+
+        64 hex digits over all rows, in any order: equal for equal content of documents.
+        """
         total = HashSum()
         with read(self._engine, Unavailable) as connection:
             for storage in (storage for storage in STORAGES if storage.hashed):
@@ -133,6 +161,26 @@ class SqlRows(CatalogueReader):
                 for row in stored:
                     total.add_content(_content(storage, tuple(row)))
         return total.digest()
+
+    def copy(self, rows: Sequence[Row]) -> None:
+        """Add the rows, in one transaction; FactConflict for a key that is known or comes twice."""
+        batches: dict[Storage, list[Values]] = {}
+        for row in rows:
+            batches.setdefault(STORAGE_OF[type(row)], []).append(stored_values(row))
+
+        def work(connection: Connection) -> None:
+            take_turn(connection, batches)
+            add = _copy if connection.dialect.name == _POSTGRESQL else _insert_values
+            for storage, batch in batches.items():
+                add(connection, storage, records(storage, batch))
+                count_added(connection, storage, batch)
+
+        try:
+            write(self._engine, work, Unavailable)
+        except exc.IntegrityError as error:
+            raise FactConflict(
+                "rows to be added: a key is known already, or comes twice"
+            ) from error
 
 
 class _PartlyKnown(Exception):
@@ -304,3 +352,66 @@ def records(storage: Storage, batch: Iterable[Values]) -> list[Values]:
     if search is None:
         return list(batch)
     return [(*values, *search(storage.row(*values))) for values in batch]
+
+
+_THIS: Final = facet_uses.c.digest == sa.bindparam("value")
+_ADD: Final = facet_uses.update().where(_THIS).values(uses=facet_uses.c.uses + sa.bindparam("more"))
+_DROP: Final = facet_uses.delete().where(_THIS, facet_uses.c.uses <= 0)
+
+
+def take_turn(connection: Connection, storages: Iterable[Storage]) -> None:
+    """Begin a transaction that counts: until its end no other one adds or removes rows."""
+    if any(storage.counted is not None for storage in storages):
+        keep_order(connection, Lock.COUNTS)
+
+
+def count_added(connection: Connection, storage: Storage, rows: Iterable[tuple[Any, ...]]) -> None:
+    """Add these rows, which were not stored before, to the number of their value."""
+    if counted := _counted(storage, rows):
+        insert_rows(connection, facet_uses, [(value, 0) for value in counted])
+        connection.execute(_ADD, [{"value": v, "more": n} for v, n in counted.items()])
+
+
+def count_removed(
+    connection: Connection, storage: Storage, rows: Iterable[tuple[Any, ...]]
+) -> None:
+    """Subtract these rows, which were stored, from the number of their value."""
+    if counted := _counted(storage, rows):
+        connection.execute(_ADD, [{"value": v, "more": -n} for v, n in counted.items()])
+        connection.execute(_DROP, [{"value": value} for value in counted])
+
+
+def _counted(storage: Storage, rows: Iterable[tuple[Any, ...]]) -> Counter[str]:
+    if storage.counted is None:
+        return Counter()
+    place = storage.row._fields.index(storage.counted)
+    return Counter(row[place] for row in rows)
+
+
+_POSTGRESQL: Final = "postgresql"
+
+
+def _insert_values(connection: Connection, storage: Storage, batch: Sequence[Values]) -> None:
+    names = storage.table.columns.keys()
+    connection.execute(
+        storage.table.insert(), [dict(zip(names, one, strict=True)) for one in batch]
+    )
+
+
+def _copy(connection: Connection, storage: Storage, batch: Sequence[Values]) -> None:
+    quote = connection.dialect.identifier_preparer
+    schemas = connection.get_execution_options().get("schema_translate_map") or {}
+    table = sa.table(storage.table.name, schema=schemas.get(None))
+    names = tuple(column.name for column in storage.table.columns)
+    columns = ", ".join(quote.quote(name) for name in names)
+    statement = f"COPY {quote.format_table(table)} ({columns}) FROM STDIN"
+    driver: Any = connection.connection.driver_connection
+    errors: Any = connection.dialect.loaded_dbapi
+    try:
+        with driver.cursor() as cursor, cursor.copy(statement) as copying:
+            for values in batch:
+                copying.write_row(values)
+    except errors.Error as error:  # SQLAlchemy does not see this statement
+        raise exc.DBAPIError.instance(
+            statement, None, error, errors.Error, dialect=connection.dialect
+        ) from error

@@ -1,11 +1,12 @@
 """The tables of the catalogue: one for each kind of row, with an index for each question.
 
 The columns of a table are the fields of its row, in their order; columns named ``search_*`` come
-after them and are computed from the row (see ``search_text``).
+after them and are computed from the row: the text that a search compares, without case.
 """
 
 from __future__ import annotations
 
+import unicodedata
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Final, get_args, get_type_hints
@@ -43,8 +44,32 @@ from graph_model.facts import (
     SupportRow,
     key_fields,
 )
-from graph_model.stores.catalogue.search_text import column_text, dataset_text, job_text
 from graph_model.stores.database import StoredId, StoredText
+
+
+def fold(text: str) -> str:
+    """Equal for texts that differ only in case or in the Unicode composition of accents.
+
+    ``Straße => strasse``, ``ÉTÉ => été``, as one character or with a combining accent.
+    """
+    if text.isascii():
+        return text.lower()
+    return unicodedata.normalize("NFC", unicodedata.normalize("NFC", text).casefold())
+
+
+def dataset_text(row: DatasetRow) -> tuple[str, str]:
+    return fold(row.name), fold(row.uri)
+
+
+def job_text(row: JobRow) -> tuple[str, str]:
+    return fold(row.name), fold(f"{row.namespace}/{row.name}")
+
+
+def column_text(row: ColumnRow) -> tuple[str, str]:
+    """The name of ``address.street`` is ``street``."""
+    path = fold(row.path)
+    return path.rpartition(".")[2] or path, path
+
 
 VERSION: Final = 20
 """Tables of an older version are emptied: the catalogue is made from the journal anyway. A further
@@ -96,7 +121,7 @@ def _partial_index(index: str, /, *columns: str, where: str) -> sa.Index:
     return sa.Index(index, *columns, sqlite_where=sa.text(where), postgresql_where=sa.text(where))
 
 
-origins = sa.Table(  # one row at most: protocols.Origin
+origins = sa.Table(  # one row at most: origin.Origin
     "catalogue_origin",
     metadata,
     sa.Column("journal", StoredText(), primary_key=True),

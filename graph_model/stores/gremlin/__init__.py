@@ -3,7 +3,7 @@
 Only this package knows gremlin_python, and gremlin_python's exceptions end here. It never knows
 HTTP, the journal or the catalogue. Nothing connects at import. In reading order:
 
-``graph``       ``protocols.Graph`` from reader and writer; :func:`open_graph` is the entry
+``graph``       ``stores.graph.Graph`` from reader and writer; :func:`open_graph` is the entry
 ``dialect``     differences between Gremlin engines as data: one frozen object per engine
 ``traversals``  every request as bytecode; pure. Only steps that Neptune accepts
 ``writer``      facts -> batches of idempotent upserts, in the order of ``facts.stages``

@@ -1,4 +1,4 @@
-"""``protocols.Graph``: reader and writer as one; :func:`open_graph` is the entry."""
+"""``stores.graph.Graph``: reader and writer as one; :func:`open_graph` is the entry."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def open_graph(
 
 
 class GremlinGraph(Reader, GremlinWriter):
-    """``protocols.Graph`` on a Gremlin server; safe to use from several threads."""
+    """``stores.graph.Graph`` on a Gremlin server; safe to use from several threads."""
 
     forgets = False
 

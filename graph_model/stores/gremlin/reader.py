@@ -23,7 +23,7 @@ class Reader:
         self._connections = connections
 
     def vertices(self, ids: Collection[str]) -> tuple[Vertex, ...]:
-        """See ``protocols.GraphReader.vertices``."""
+        """See ``stores.graph.GraphReader.vertices``."""
         found = [
             _vertex(row)
             for some in batched(sorted(set(ids)), _IDS_AT_ONCE)
@@ -38,7 +38,7 @@ class Reader:
         labels: Sequence[str],
         limit: int,
     ) -> EdgePage:
-        """See ``protocols.GraphReader.edges``."""
+        """See ``stores.graph.GraphReader.edges``."""
         check_asked(direction, limit)
         if not labels:
             return EdgePage(())
@@ -61,7 +61,7 @@ class Reader:
         limit: int,
         kind: str | None = None,
     ) -> Neighbours:
-        """See ``protocols.GraphReader.neighbours``."""
+        """See ``stores.graph.GraphReader.neighbours``."""
         check_asked(direction, limit)
         pairs = [
             (out_id, in_id)
@@ -73,7 +73,7 @@ class Reader:
         return neighbours_of(pairs, direction, limit)
 
     def edge_ids_at(self, vertex_ids: Collection[str]) -> Sequence[str]:
-        """See ``protocols.GraphReader.edge_ids_at``."""
+        """See ``stores.graph.GraphReader.edge_ids_at``."""
         return [
             str(edge_id)
             for some in batched(sorted(set(vertex_ids)), _IDS_AT_ONCE)
@@ -81,14 +81,14 @@ class Reader:
         ]
 
     def scan(self) -> Iterator[Vertex | Edge]:
-        """See ``protocols.GraphReader.scan``. Two streamed requests, one part in memory."""
+        """See ``stores.graph.GraphReader.scan``. Two streamed requests, one part in memory."""
         for part in self._connections.stream(traversals.all_vertices()):
             yield from map(_vertex, part)
         for part in self._connections.stream(traversals.all_edges()):
             yield from map(_edge, part)
 
     def count(self) -> tuple[int, int]:
-        """See ``protocols.GraphReader.count``."""
+        """See ``stores.graph.GraphReader.count``."""
         (vertices,) = self._connections.submit(traversals.count_vertices())
         (edges,) = self._connections.submit(traversals.count_edges())
         return int(vertices), int(edges)

@@ -84,7 +84,7 @@ class GremlinWriter:
         self._turn = threading.BoundedSemaphore(self._dialect.parallel_writes)
 
     def write(self, facts: Facts) -> None:
-        """See ``protocols.GraphWriter.write``."""
+        """See ``stores.graph.GraphWriter.write``."""
         staged = stages(facts)
         try:
             self._stages(staged)
@@ -94,7 +94,7 @@ class GremlinWriter:
             self._stages(staged)
 
     def check(self, facts: Facts) -> None:
-        """See ``protocols.GraphWriter.check``: the encoding finds what no server can hold."""
+        """See ``stores.graph.GraphWriter.check``: the encoding finds what no server can hold."""
         for vertex in facts.vertices:
             self._check(vertex.id, encoding.vertex_row(vertex))
         for edge in facts.edges:
@@ -136,7 +136,7 @@ class GremlinWriter:
         return True
 
     def remove(self, vertex_ids: Collection[str], edge_ids: Collection[str]) -> None:
-        """See ``protocols.GraphWriter.remove``."""
+        """See ``stores.graph.GraphWriter.remove``."""
         at_once = self._dialect.remove_elements
         for ids in batched(sorted(set(edge_ids)), at_once):
             self._in_parts(ids, traversals.remove_edges)
@@ -144,7 +144,7 @@ class GremlinWriter:
             self._in_parts(ids, traversals.remove_vertices)
 
     def clear(self) -> None:
-        """See ``protocols.GraphWriter.clear``. Edges first: a hub goes slowly with its edges."""
+        """See ``stores.graph.GraphWriter.clear``. Edges first: a hub goes slowly with its edges."""
         self._empty(traversals.is_there_an_edge(), traversals.remove_some_edges)
         self._empty(traversals.is_there_a_vertex(), traversals.remove_some_vertices)
 

@@ -10,8 +10,8 @@ from hypothesis import given, settings
 
 from graph_model.facts import Row, row_key
 from graph_model.labels import COMPLETED
-from graph_model.stores.catalogue import SqlCatalogue
-from graph_model.stores.protocols import Span, VersionId, VersionSpan
+from graph_model.stores.catalogue import Catalogue
+from graph_model.stores.catalogue_values import Span, VersionId, VersionSpan
 from tests.contract.histories import (
     APPLICATIONS,
     BRANCHES,
@@ -24,7 +24,7 @@ from tests.contract.histories import (
 )
 from tests.contract.rows import property_test
 
-_Answer = Callable[[SqlCatalogue, Collection[Any]], Any]
+_Answer = Callable[[Catalogue, Collection[Any]], Any]
 
 
 _SPANS: Final = tuple(
@@ -78,7 +78,7 @@ _ASKED: Final[Mapping[str, tuple[Collection[Any], _Answer]]] = {
 @settings(property_test, max_examples=10)
 @given(rows=HISTORIES, beside=ROWS_BESIDE)
 def test_subjects_that_are_asked_about_together_get_the_answers_that_each_gets_alone(
-    catalogue: SqlCatalogue, rows: list[Row], beside: list[Row]
+    catalogue: Catalogue, rows: list[Row], beside: list[Row]
 ) -> None:
     catalogue.clear()
     catalogue.record([*rows, *{row_key(row): row for row in beside}.values()])

@@ -1,4 +1,4 @@
-"""The content of every catalogue (protocols.Catalogue), whatever database is under it."""
+"""The content of every catalogue, whatever database is under it."""
 
 from __future__ import annotations
 
@@ -31,10 +31,10 @@ from graph_model.facts import (
     SupportRow,
     row_key,
 )
-from graph_model.stores.catalogue import SqlCatalogue
+from graph_model.stores.catalogue import Catalogue
+from graph_model.stores.catalogue_values import Surroundings, Writer
 from graph_model.stores.database import open_database, write
 from graph_model.stores.pages import Page, walk_rows
-from graph_model.stores.protocols import Catalogue, Surroundings, Writer
 from tests.contract.databases import full_scans, recorded_plans
 from tests.contract.rows import (
     ANY_ROW,
@@ -84,7 +84,7 @@ def newest_first(rows: list[ExecutionRow]) -> list[ExecutionRow]:
 # --- writing -------------------------------------------------------------------------------------
 
 
-def test_it_is_a_catalogue(catalogue: SqlCatalogue) -> None:
+def test_it_is_a_catalogue(catalogue: Catalogue) -> None:
     kept: Catalogue = catalogue
     assert list(kept.scan()) == []
 
@@ -92,7 +92,7 @@ def test_it_is_a_catalogue(catalogue: SqlCatalogue) -> None:
 @property_test
 @given(rows=st.lists(ANY_ROW, max_size=25), data=st.data())
 def test_any_order_and_repetition_gives_the_same_content(
-    catalogue: SqlCatalogue, rows: list[Row], data: st.DataObject
+    catalogue: Catalogue, rows: list[Row], data: st.DataObject
 ) -> None:
     catalogue.clear()
     catalogue.record(rows)
@@ -107,7 +107,7 @@ def test_any_order_and_repetition_gives_the_same_content(
 @property_test
 @given(rows=st.lists(ANY_ROW, min_size=1, max_size=25, unique_by=row_key))
 def test_every_row_comes_back_and_each_of_them_counts_in_the_digest(
-    catalogue: SqlCatalogue, rows: list[Row]
+    catalogue: Catalogue, rows: list[Row]
 ) -> None:
     """But for when documents came, which is nothing that they say."""
     catalogue.clear()
@@ -126,7 +126,7 @@ def test_every_row_comes_back_and_each_of_them_counts_in_the_digest(
 
 
 def test_scan_and_digest_go_on_over_many_pages(
-    catalogue: SqlCatalogue, monkeypatch: pytest.MonkeyPatch
+    catalogue: Catalogue, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     rows: list[Row] = [an_execution(f"ex-{n:03}", at=n) for n in range(40)]
     rows += [PartitionRow(f"ex-{n % 4}", "ds", "write", f"p={n}") for n in range(41)]
@@ -138,7 +138,7 @@ def test_scan_and_digest_go_on_over_many_pages(
 
 
 def test_a_known_key_with_other_content_is_a_conflict_and_changes_nothing(
-    catalogue: SqlCatalogue,
+    catalogue: Catalogue,
 ) -> None:
     catalogue.record([an_execution("ex-1", at=1)])
     before = catalogue.digest()
@@ -147,7 +147,7 @@ def test_a_known_key_with_other_content_is_a_conflict_and_changes_nothing(
     assert catalogue.digest() == before
 
 
-def test_a_conflict_behind_a_new_row_changes_nothing_either(catalogue: SqlCatalogue) -> None:
+def test_a_conflict_behind_a_new_row_changes_nothing_either(catalogue: Catalogue) -> None:
     told = FacetRow("ds-1", "dataset", "schema", 1, "sub-1", "d", deleted=False, job="job-1")
     catalogue.record([told])
     before = catalogue.digest()
@@ -160,7 +160,7 @@ def test_a_conflict_behind_a_new_row_changes_nothing_either(catalogue: SqlCatalo
 
 
 def test_of_rows_with_other_receipts_the_one_that_counts_first_holds(
-    catalogue: SqlCatalogue,
+    catalogue: Catalogue,
 ) -> None:
     """Whatever comes first; the hash knows nothing of receipts, and each withdraws the other."""
     early: list[Row] = [an_execution("ex-1", at=5, ahead=95), NameRow("n", "l", "ex-1", 5, 95)]
@@ -179,14 +179,14 @@ def test_of_rows_with_other_receipts_the_one_that_counts_first_holds(
         catalogue.record([an_execution("ex-1", at=5, ahead=96)])
 
 
-def test_two_rows_of_one_call_with_one_key_must_agree(catalogue: SqlCatalogue) -> None:
+def test_two_rows_of_one_call_with_one_key_must_agree(catalogue: Catalogue) -> None:
     catalogue.record([an_execution("ex-1"), an_execution("ex-1")])
     with pytest.raises(FactConflict):
         catalogue.record([NameRow("n", "l", "ex", 1), NameRow("n", "l", "ex", 2)])
     assert len(list(catalogue.scan())) == 1
 
 
-def test_only_exactly_equal_rows_are_withdrawn(catalogue: SqlCatalogue) -> None:
+def test_only_exactly_equal_rows_are_withdrawn(catalogue: Catalogue) -> None:
     kept = an_execution("ex-1", error=None, duration_ns=5)
     catalogue.record([kept, an_execution("ex-2", error=None), SupportRow("s", "lp")])
     catalogue.withdraw([kept._replace(error="x"), kept._replace(duration_ns=None)])
@@ -197,7 +197,7 @@ def test_only_exactly_equal_rows_are_withdrawn(catalogue: SqlCatalogue) -> None:
     catalogue.withdraw([])
 
 
-def test_names_that_are_withdrawn_are_not_found_any_more(catalogue: SqlCatalogue) -> None:
+def test_names_that_are_withdrawn_are_not_found_any_more(catalogue: Catalogue) -> None:
     dataset = a_dataset("ds-1", "s3://b/orders")
     catalogue.record([dataset])
     catalogue.withdraw([dataset])
@@ -207,7 +207,7 @@ def test_names_that_are_withdrawn_are_not_found_any_more(catalogue: SqlCatalogue
     assert catalogue.search("orders", kinds=("dataset",), limit=10).total == 0
 
 
-def test_more_rows_than_one_statement_takes_are_recorded(catalogue: SqlCatalogue) -> None:
+def test_more_rows_than_one_statement_takes_are_recorded(catalogue: Catalogue) -> None:
     rows = [an_execution(f"ex-{n}", at=n, target=f"ds-{n}") for n in range(1_300)]
     catalogue.record(rows)
     catalogue.record(rows)
@@ -218,7 +218,7 @@ def test_more_rows_than_one_statement_takes_are_recorded(catalogue: SqlCatalogue
 
 @pytest.mark.parametrize("others", [an_execution("ex-1", at=1), an_execution("ex-1", at=2)])
 def test_a_writer_that_comes_in_between_must_have_said_the_same(
-    catalogue: SqlCatalogue,
+    catalogue: Catalogue,
     engine: sa.Engine,
     monkeypatch: pytest.MonkeyPatch,
     others: ExecutionRow,
@@ -227,7 +227,7 @@ def test_a_writer_that_comes_in_between_must_have_said_the_same(
 
     def come_in_between(*arguments: Any) -> Any:
         monkeypatch.setattr("graph_model.stores.catalogue.rows.write", write)
-        SqlCatalogue(engine).record([others])
+        Catalogue(engine).record([others])
         return write(*arguments)
 
     monkeypatch.setattr("graph_model.stores.catalogue.rows.write", come_in_between)
@@ -240,7 +240,7 @@ def test_a_writer_that_comes_in_between_must_have_said_the_same(
         assert list(catalogue.scan()) == [others]
 
 
-def test_threads_record_the_same_rows_at_the_same_time(catalogue: SqlCatalogue) -> None:
+def test_threads_record_the_same_rows_at_the_same_time(catalogue: Catalogue) -> None:
     rows = [an_execution(f"ex-{n}", at=n) for n in range(60)]
     record_in_threads(catalogue, rows)
     assert sorted(catalogue.scan()) == sorted(rows)
@@ -249,7 +249,7 @@ def test_threads_record_the_same_rows_at_the_same_time(catalogue: SqlCatalogue) 
 # --- by id and by name ---------------------------------------------------------------------------
 
 
-def test_rows_are_found_by_id(catalogue: SqlCatalogue) -> None:
+def test_rows_are_found_by_id(catalogue: Catalogue) -> None:
     datasets = [a_dataset(f"ds-{n}", f"s3://b/{n}") for n in range(3)]
     jobs = [a_job("job-1", "ns", "one"), a_job("job-2", "ns", "two")]
     plan = LogicalPlanRow("lp-1", "job-1", "f", "ds-1", "append", '["day"]', "[]")
@@ -270,7 +270,7 @@ def test_rows_are_found_by_id(catalogue: SqlCatalogue) -> None:
     limit=st.integers(1, 3),
 )
 def test_the_plans_of_jobs_that_write_nothing_come_by_id_up_to_a_limit(
-    catalogue: SqlCatalogue, made: list[tuple[str, str]], jobs: set[str], limit: int
+    catalogue: Catalogue, made: list[tuple[str, str]], jobs: set[str], limit: int
 ) -> None:
     catalogue.clear()
     plans = [
@@ -286,14 +286,14 @@ def test_the_plans_of_jobs_that_write_nothing_come_by_id_up_to_a_limit(
     assert found == {job: ids for job, ids in expected.items() if ids}
 
 
-def test_one_uri_is_found_in_every_scope(catalogue: SqlCatalogue) -> None:
+def test_one_uri_is_found_in_every_scope(catalogue: Catalogue) -> None:
     rows = [a_dataset(f"ds-{scope}", "file:/x", scope=scope) for scope in ("b", "", "a")]
     catalogue.record([*rows, a_dataset("ds-y", "file:/y")])
     assert [row.scope for row in catalogue.datasets_by_uri("file:/x")] == ["", "a", "b"]
     assert catalogue.datasets_by_uri("file:/X") == ()
 
 
-def test_a_job_is_found_by_its_exact_name(catalogue: SqlCatalogue) -> None:
+def test_a_job_is_found_by_its_exact_name(catalogue: Catalogue) -> None:
     job = a_job("job-1", "ns", "Nightly")
     catalogue.record([job])
     assert catalogue.job_by_name("ns", "Nightly") == job
@@ -301,7 +301,7 @@ def test_a_job_is_found_by_its_exact_name(catalogue: SqlCatalogue) -> None:
     assert catalogue.job_by_name("", "Nightly") is None
 
 
-def test_execution_plans_come_by_their_newest_execution(catalogue: SqlCatalogue) -> None:
+def test_execution_plans_come_by_their_newest_execution(catalogue: Catalogue) -> None:
     plans = [an_execution_plan(f"xp-{n}", plan_id=f"plan-{n}") for n in range(4)]
     catalogue.record(plans)
     catalogue.record(
@@ -321,13 +321,13 @@ def test_execution_plans_come_by_their_newest_execution(catalogue: SqlCatalogue)
 
 @pytest.mark.parametrize("criteria", [{}, {"id": "a", "plan_id": "b"}])
 def test_execution_plans_take_exactly_one_criterion(
-    catalogue: SqlCatalogue, criteria: dict[str, str]
+    catalogue: Catalogue, criteria: dict[str, str]
 ) -> None:
     with pytest.raises(ValueError, match="exactly one"):
         catalogue.execution_plans(**criteria)  # type: ignore[arg-type]
 
 
-def test_supporters_are_the_subjects_of_a_logical_plan(catalogue: SqlCatalogue) -> None:
+def test_supporters_are_the_subjects_of_a_logical_plan(catalogue: Catalogue) -> None:
     catalogue.record([SupportRow(f"sub-{n}", "lp-1") for n in range(4)])
     catalogue.record([SupportRow("sub-9", "lp-2")])
     assert catalogue.supporters("lp-1") == ("sub-0", "sub-1")
@@ -341,7 +341,7 @@ def test_supporters_are_the_subjects_of_a_logical_plan(catalogue: SqlCatalogue) 
 @property_test
 @given(rows=EXECUTIONS, targets=st.sets(TARGETS), at=st.none() | TIMES)
 def test_writers_are_the_plans_that_wrote_with_their_newest_write(
-    catalogue: SqlCatalogue, rows: list[ExecutionRow], targets: set[str], at: int | None
+    catalogue: Catalogue, rows: list[ExecutionRow], targets: set[str], at: int | None
 ) -> None:
     """Every third execution wrote a branch."""
     rows = [row._replace(branch="" if n % 3 else "audit") for n, row in enumerate(rows)]
@@ -379,7 +379,7 @@ def newest_writers(rows: list[ExecutionRow]) -> tuple[Writer, ...]:
     limit=st.integers(1, 6),
 )
 def test_executions_come_newest_first_page_by_page(
-    catalogue: SqlCatalogue,
+    catalogue: Catalogue,
     rows: list[ExecutionRow],
     at: int | None,
     criteria: dict[str, str],
@@ -402,7 +402,7 @@ def test_executions_come_newest_first_page_by_page(
 @property_test
 @given(rows=EXECUTIONS, at=st.none() | TIMES)
 def test_the_last_execution_of_a_job_and_the_last_write_of_a_dataset(
-    catalogue: SqlCatalogue, rows: list[ExecutionRow], at: int | None
+    catalogue: Catalogue, rows: list[ExecutionRow], at: int | None
 ) -> None:
     """Every third execution wrote a branch: that is no write of the table."""
     rows = [row._replace(branch="" if n % 3 else "audit") for n, row in enumerate(rows)]
@@ -432,7 +432,7 @@ def test_the_last_execution_of_a_job_and_the_last_write_of_a_dataset(
 
 
 def test_the_first_execution_of_a_plan_id_names_its_job_and_producer(
-    catalogue: SqlCatalogue,
+    catalogue: Catalogue,
 ) -> None:
     catalogue.record(
         [
@@ -453,7 +453,7 @@ def test_the_first_execution_of_a_plan_id_names_its_job_and_producer(
 
 
 def test_runs_of_a_job_are_counted_up_to_a_bound_and_not_their_executions(
-    catalogue: SqlCatalogue,
+    catalogue: Catalogue,
 ) -> None:
     of_one = (an_execution(f"ex-{at}", at=at, run=f"run-{at // 2}") for at in range(10))
     catalogue.record([*of_one, an_execution("ex-10", at=1, job="job-2", run="run-of-2")])
@@ -464,7 +464,7 @@ def test_runs_of_a_job_are_counted_up_to_a_bound_and_not_their_executions(
 
 
 def test_the_datasets_around_are_the_folder_its_patterns_and_those_whose_uri_begins_so(
-    catalogue: SqlCatalogue,
+    catalogue: Catalogue,
 ) -> None:
     uris = {
         "ds-in": "s3://b/in", "ds-o": "s3://b/in/o_*", "ds-1": "s3://b/in/o_1",
@@ -484,7 +484,7 @@ def test_the_datasets_around_are_the_folder_its_patterns_and_those_whose_uri_beg
     assert catalogue.datasets_around([], 5) == {}
 
 
-def test_partitions_are_those_of_the_executions(catalogue: SqlCatalogue) -> None:
+def test_partitions_are_those_of_the_executions(catalogue: Catalogue) -> None:
     rows = [
         PartitionRow("ex-1", "ds", "read", "day=1"),
         PartitionRow("ex-1", "ds", "write", "day=1"),
@@ -510,7 +510,7 @@ NAMES = st.lists(
 @property_test
 @given(rows=NAMES, at=st.none() | st.integers(0, 5))
 def test_names_and_locations_are_those_last_observed(
-    catalogue: SqlCatalogue, rows: list[NameRow], at: int | None
+    catalogue: Catalogue, rows: list[NameRow], at: int | None
 ) -> None:
     catalogue.clear()
     catalogue.record(rows)
@@ -534,7 +534,7 @@ def test_names_and_locations_are_those_last_observed(
 
 
 def test_a_name_stands_for_its_first_location_before_it_was_ever_observed(
-    catalogue: SqlCatalogue,
+    catalogue: Catalogue,
 ) -> None:
     catalogue.record([NameRow("n", "old", "ex-1", 10), NameRow("n", "new", "ex-2", 20)])
     assert [catalogue.location_of("n", at) for at in (5, 10, 19, 20, None)] == [
@@ -557,7 +557,7 @@ RENAMES = st.lists(
 @property_test
 @given(rows=RENAMES, at=st.none() | st.integers(0, 5))
 def test_renames_of_a_dataset_are_its_newest_from_and_to_it(
-    catalogue: SqlCatalogue, rows: list[RenameRow], at: int | None
+    catalogue: Catalogue, rows: list[RenameRow], at: int | None
 ) -> None:
     catalogue.clear()
     catalogue.record(rows)
@@ -575,7 +575,7 @@ def test_renames_of_a_dataset_are_its_newest_from_and_to_it(
 # --- schemas -------------------------------------------------------------------------------------
 
 
-def test_the_schema_is_that_of_the_newest_successful_execution(catalogue: SqlCatalogue) -> None:
+def test_the_schema_is_that_of_the_newest_successful_execution(catalogue: Catalogue) -> None:
     schemas = [SchemaRow(f"sch-{n}", "ds-1", f"[{n}]") for n in range(3)]
     catalogue.record(
         [
@@ -595,7 +595,7 @@ def test_the_schema_is_that_of_the_newest_successful_execution(catalogue: SqlCat
     assert catalogue.newest_schemas([], None) == {}
 
 
-def test_a_write_beats_a_read_at_the_same_time(catalogue: SqlCatalogue) -> None:
+def test_a_write_beats_a_read_at_the_same_time(catalogue: Catalogue) -> None:
     catalogue.record(
         [
             SchemaRow("sch-1", "ds-1", "[1]"),
@@ -610,7 +610,7 @@ def test_a_write_beats_a_read_at_the_same_time(catalogue: SqlCatalogue) -> None:
 
 
 def test_without_any_successful_execution_the_plan_with_the_greatest_id_decides(
-    catalogue: SqlCatalogue,
+    catalogue: Catalogue,
 ) -> None:
     catalogue.record(
         [
@@ -630,7 +630,7 @@ def test_without_any_successful_execution_the_plan_with_the_greatest_id_decides(
 
 
 def test_datasets_are_listed_by_name_then_uri_with_their_newest_write(
-    catalogue: SqlCatalogue,
+    catalogue: Catalogue,
 ) -> None:
     rows = [
         a_dataset("ds-1", "s3://b/orders"),
@@ -658,7 +658,7 @@ def test_datasets_are_listed_by_name_then_uri_with_their_newest_write(
     assert catalogue.list_datasets(query="a/", limit=1).total == 2
 
 
-def test_all_datasets_are_walked_in_the_order_of_their_list(catalogue: SqlCatalogue) -> None:
+def test_all_datasets_are_walked_in_the_order_of_their_list(catalogue: Catalogue) -> None:
     rows = [a_dataset(f"ds-{n}", f"s3://b/{n % 2}", name=f"t{n % 3}") for n in range(7)]
     catalogue.record(rows)
     listed = list(catalogue.list_datasets().items)
@@ -669,7 +669,7 @@ def test_all_datasets_are_walked_in_the_order_of_their_list(catalogue: SqlCatalo
     assert catalogue.walk_datasets(query="B/1") == tuple(r for r in listed if r.uri == "s3://b/1")
 
 
-def test_all_jobs_are_walked_in_the_order_of_their_list(catalogue: SqlCatalogue) -> None:
+def test_all_jobs_are_walked_in_the_order_of_their_list(catalogue: Catalogue) -> None:
     rows = [a_job(f"job-{n}", "ab"[n % 2], f"load {n % 3}") for n in range(7)]
     catalogue.record([*rows, an_execution("run-1", job="job-4", at=20)])
     listed = [one.job for one in catalogue.list_jobs().items]
@@ -680,7 +680,7 @@ def test_all_jobs_are_walked_in_the_order_of_their_list(catalogue: SqlCatalogue)
     assert catalogue.walk_jobs(at=19) == tuple(job for job in listed if job.id != "job-4")
 
 
-def test_the_fields_of_a_column_are_those_nested_in_it(catalogue: SqlCatalogue) -> None:
+def test_the_fields_of_a_column_are_those_nested_in_it(catalogue: Catalogue) -> None:
     paths = ["a", "a.b", "a.b.c", "a.`x.y`", "a_b", "a-b.c", "ab.c", "b.a.b"]
     rows = [ColumnRow(f"col-{place}", "ds-1", path) for place, path in enumerate(paths)]
     catalogue.record([*rows, ColumnRow("col-other", "ds-2", "a.b")])
@@ -690,7 +690,7 @@ def test_the_fields_of_a_column_are_those_nested_in_it(catalogue: SqlCatalogue) 
     assert catalogue.fields([]) == ()
 
 
-def test_the_columns_of_datasets_come_by_path_up_to_a_limit(catalogue: SqlCatalogue) -> None:
+def test_the_columns_of_datasets_come_by_path_up_to_a_limit(catalogue: Catalogue) -> None:
     rows = [ColumnRow(f"col-{d}-{p}", f"ds-{d}", p) for d in (1, 2, 3) for p in ("a", "a.b", "c")]
     catalogue.record(rows[::-1])
     assert catalogue.columns_of(["ds-2", "ds-1"], 100) == tuple(rows[:6])
@@ -698,13 +698,13 @@ def test_the_columns_of_datasets_come_by_path_up_to_a_limit(catalogue: SqlCatalo
     assert catalogue.columns_of(["ds-4"], 100) == catalogue.columns_of([], 100) == ()
 
 
-def test_the_query_of_datasets_looks_at_the_uri_alone(catalogue: SqlCatalogue) -> None:
+def test_the_query_of_datasets_looks_at_the_uri_alone(catalogue: Catalogue) -> None:
     catalogue.record([a_dataset("ds-1", "s3://b/x", name="friendly")])
     assert catalogue.list_datasets(query="friendly").total == 0
     assert catalogue.list_datasets(query="B/X").total == 1
 
 
-def test_jobs_are_listed_by_namespace_and_name_with_their_runs(catalogue: SqlCatalogue) -> None:
+def test_jobs_are_listed_by_namespace_and_name_with_their_runs(catalogue: Catalogue) -> None:
     rows = [a_job("job-1", "b", "x"), a_job("job-2", "a", "z"), a_job("job-3", "a", "y Été")]
     catalogue.record(
         [
@@ -732,7 +732,7 @@ def test_jobs_are_listed_by_namespace_and_name_with_their_runs(catalogue: SqlCat
 @property_test
 @given(rows=EXECUTIONS, at=st.none() | TIMES, limit=st.integers(1, 3))
 def test_runs_fold_their_executions(
-    catalogue: SqlCatalogue, rows: list[ExecutionRow], at: int | None, limit: int
+    catalogue: Catalogue, rows: list[ExecutionRow], at: int | None, limit: int
 ) -> None:
     catalogue.clear()
     catalogue.record(rows)
@@ -756,13 +756,13 @@ def test_runs_fold_their_executions(
         assert item.error == ("boom" if any(row.error for row in failed) else None)
 
 
-def test_runs_that_end_together_are_all_listed(catalogue: SqlCatalogue) -> None:
+def test_runs_that_end_together_are_all_listed(catalogue: Catalogue) -> None:
     catalogue.record([an_execution(f"ex-{n}", run=f"run-{n}", at=7) for n in range(4)])
     runs = in_pages(lambda cursor: catalogue.list_runs("job-1", limit=1, cursor=cursor))
     assert [run.run for run in runs] == ["run-3", "run-2", "run-1", "run-0"]
 
 
-def test_the_error_of_a_run_is_the_first_line_of_the_newest_one(catalogue: SqlCatalogue) -> None:
+def test_the_error_of_a_run_is_the_first_line_of_the_newest_one(catalogue: Catalogue) -> None:
     catalogue.record(
         [
             an_execution("ex-1", at=1, state="failed", error="old"),
@@ -775,7 +775,7 @@ def test_the_error_of_a_run_is_the_first_line_of_the_newest_one(catalogue: SqlCa
 
 
 @pytest.mark.parametrize("limit", [0, 1_001])
-def test_a_limit_out_of_range_is_refused(catalogue: SqlCatalogue, limit: int) -> None:
+def test_a_limit_out_of_range_is_refused(catalogue: Catalogue, limit: int) -> None:
     asks: list[Callable[[], object]] = [
         lambda: catalogue.executions(limit=limit),
         lambda: catalogue.list_datasets(limit=limit),
@@ -789,7 +789,7 @@ def test_a_limit_out_of_range_is_refused(catalogue: SqlCatalogue, limit: int) ->
             ask()
 
 
-def test_a_cursor_of_another_list_is_refused(catalogue: SqlCatalogue) -> None:
+def test_a_cursor_of_another_list_is_refused(catalogue: Catalogue) -> None:
     catalogue.record([a_dataset("ds-1", "s3://b/1"), a_dataset("ds-2", "s3://b/2")])
     cursor = catalogue.list_datasets(limit=1).next
     assert cursor is not None
@@ -810,14 +810,14 @@ def test_a_cursor_of_another_list_is_refused(catalogue: SqlCatalogue) -> None:
 EVERY_KIND = ("dataset", "job", "column")
 
 
-def found(catalogue: SqlCatalogue, text: str, *kinds: str) -> list[str]:
+def found(catalogue: Catalogue, text: str, *kinds: str) -> list[str]:
     page = catalogue.search(text, kinds=kinds or EVERY_KIND, limit=50)
     assert page.total == len(page.items)
     return [match.id for match in page.items]
 
 
 def test_equal_names_come_first_then_prefixes_then_the_rest_shorter_first(
-    catalogue: SqlCatalogue,
+    catalogue: Catalogue,
 ) -> None:
     catalogue.record(
         [
@@ -844,7 +844,7 @@ def test_equal_names_come_first_then_prefixes_then_the_rest_shorter_first(
     assert found(catalogue, "ns/orders", "job", "dataset") == ["job-equal"]
 
 
-def test_a_match_says_its_kind(catalogue: SqlCatalogue) -> None:
+def test_a_match_says_its_kind(catalogue: Catalogue) -> None:
     catalogue.record(
         [
             a_dataset("ds-1", "s3://b/X"),
@@ -862,9 +862,7 @@ def test_a_match_says_its_kind(catalogue: SqlCatalogue) -> None:
 
 
 @pytest.mark.parametrize("limit", [1, 2, 5])
-def test_a_search_neither_finds_nor_counts_hidden_nodes(
-    catalogue: SqlCatalogue, limit: int
-) -> None:
+def test_a_search_neither_finds_nor_counts_hidden_nodes(catalogue: Catalogue, limit: int) -> None:
     catalogue.record([a_dataset(f"ds-{number}", f"s3://b/x{number}") for number in range(3)])
     catalogue.record([a_job("job-0", "ns", "x"), a_job("job-1", "ns", "x1")])
     catalogue.record([ColumnRow(f"col-{number}", f"ds-{number}", "x") for number in range(3)])
@@ -877,7 +875,7 @@ def test_a_search_neither_finds_nor_counts_hidden_nodes(
 
 
 def test_an_error_is_forgiven_where_only_a_hidden_name_holds_the_text(
-    catalogue: SqlCatalogue,
+    catalogue: Catalogue,
 ) -> None:
     catalogue.record([a_job("job-0", "ns", "salse"), a_job("job-1", "ns", "sales")])
     page = catalogue.search("salse", kinds=("job",), limit=5, hidden={"job-0"})
@@ -885,7 +883,7 @@ def test_an_error_is_forgiven_where_only_a_hidden_name_holds_the_text(
 
 
 def test_a_table_is_not_buried_under_the_columns_that_are_called_like_it(
-    catalogue: SqlCatalogue,
+    catalogue: Catalogue,
 ) -> None:
     catalogue.record([a_dataset("ds-1", "s3://lake/customer"), a_job("job-1", "ns", "customer_x")])
     catalogue.record(
@@ -895,7 +893,7 @@ def test_a_table_is_not_buried_under_the_columns_that_are_called_like_it(
     assert (page.total, [match.id for match in page.items]) == (32, ["ds-1", "col-00"])
 
 
-def test_a_dataset_is_found_by_its_friendly_name_too(catalogue: SqlCatalogue) -> None:
+def test_a_dataset_is_found_by_its_friendly_name_too(catalogue: Catalogue) -> None:
     catalogue.record([a_dataset("ds-1", "s3://b/x", name="sales.orders")])
     assert found(catalogue, "sales.o") == ["ds-1"]
 
@@ -913,9 +911,7 @@ def test_a_dataset_is_found_by_its_friendly_name_too(catalogue: SqlCatalogue) ->
         ("注文", "文"),
     ],
 )
-def test_case_does_not_matter_in_any_script(
-    catalogue: SqlCatalogue, stored: str, asked: str
-) -> None:
+def test_case_does_not_matter_in_any_script(catalogue: Catalogue, stored: str, asked: str) -> None:
     catalogue.record([a_job("job-1", "ns", stored), a_job("job-2", "ns", "other")])
     assert found(catalogue, asked) == ["job-1"]
     assert [item.job.id for item in catalogue.list_jobs(query=asked).items] == ["job-1"]
@@ -923,7 +919,7 @@ def test_case_does_not_matter_in_any_script(
 
 @pytest.mark.parametrize("text", ["%", "_", "\\", "a%b", "a_b", "a\\b", "\\%", "'", '"', "?", ":x"])
 def test_characters_that_mean_something_to_sql_are_taken_literally(
-    catalogue: SqlCatalogue, text: str
+    catalogue: Catalogue, text: str
 ) -> None:
     catalogue.record([a_dataset("ds-1", f"s3://b/{text}"), a_dataset("ds-2", "s3://b/axb")])
     assert found(catalogue, text) == ["ds-1"]
@@ -934,7 +930,7 @@ def test_characters_that_mean_something_to_sql_are_taken_literally(
     "text", ["daily revenue", "revenue daily", "revenu", "revenuee", "reveneu", "rebenue dail"]
 )
 def test_words_are_found_in_any_order_and_with_an_error_in_each(
-    catalogue: SqlCatalogue, text: str
+    catalogue: Catalogue, text: str
 ) -> None:
     catalogue.clear()
     wanted, other = a_dataset("ds-1", "s3://mart/daily_revenue"), a_dataset("ds-2", "s3://mart/x")
@@ -943,20 +939,20 @@ def test_words_are_found_in_any_order_and_with_an_error_in_each(
     assert [match.id for match in page.items] == ["ds-1"]
 
 
-def test_an_error_is_forgiven_only_where_nothing_is_spelled_so(catalogue: SqlCatalogue) -> None:
+def test_an_error_is_forgiven_only_where_nothing_is_spelled_so(catalogue: Catalogue) -> None:
     catalogue.clear()
     catalogue.record([a_dataset("ds-1", "s3://b/sales"), a_dataset("ds-2", "s3://b/scales")])
     assert [m.id for m in catalogue.search("sales", kinds=EVERY_KIND, limit=5).items] == ["ds-1"]
     assert catalogue.search("abc", kinds=EVERY_KIND, limit=5).items == ()
 
 
-def test_an_empty_search_finds_everything_of_its_kinds(catalogue: SqlCatalogue) -> None:
+def test_an_empty_search_finds_everything_of_its_kinds(catalogue: Catalogue) -> None:
     catalogue.record([a_dataset("ds-1", "s3://b/x"), a_job("job-1", "n", "x")])
     assert found(catalogue, "", "dataset") == ["ds-1"]
     assert catalogue.search("x", kinds=(), limit=5) == Page((), 0, None)
 
 
-def test_a_search_that_cannot_be_honoured_is_refused(catalogue: SqlCatalogue) -> None:
+def test_a_search_that_cannot_be_honoured_is_refused(catalogue: Catalogue) -> None:
     with pytest.raises(InvalidInput, match="2000 characters"):
         catalogue.search("x" * 2_001, kinds=("job",), limit=1)
     with pytest.raises(ValueError, match="run"):
@@ -970,9 +966,9 @@ TABLES = ("catalogue_", "listed", "seen")
 
 
 @pytest.fixture
-def on_file(tmp_path: Path) -> Iterator[tuple[SqlCatalogue, sa.Engine]]:
+def on_file(tmp_path: Path) -> Iterator[tuple[Catalogue, sa.Engine]]:
     engine = open_database(tmp_path / "headwater.db")
-    catalogue = SqlCatalogue(engine)
+    catalogue = Catalogue(engine)
     catalogue.record([an_execution("ex-1"), SchemaUseRow("lp-1", "ds-1", "sch-1", "read")])
     yield catalogue, engine
     engine.dispose()
@@ -1035,7 +1031,7 @@ def on_file(tmp_path: Path) -> Iterator[tuple[SqlCatalogue, sa.Engine]]:
     ],
 )
 def test_a_question_seeks_in_its_index(
-    on_file: tuple[SqlCatalogue, sa.Engine], ask: Callable[[SqlCatalogue], object], index: str
+    on_file: tuple[Catalogue, sa.Engine], ask: Callable[[Catalogue], object], index: str
 ) -> None:
     catalogue, engine = on_file
     with recorded_plans(engine) as lines:
@@ -1047,7 +1043,7 @@ def test_a_question_seeks_in_its_index(
 
 
 def test_pages_of_executions_are_not_sorted_anew(
-    on_file: tuple[SqlCatalogue, sa.Engine],
+    on_file: tuple[Catalogue, sa.Engine],
 ) -> None:
     catalogue, engine = on_file
     catalogue.record([an_execution(f"ex-{n}", at=n) for n in range(2, 5)])
@@ -1065,7 +1061,7 @@ def test_pages_of_executions_are_not_sorted_anew(
 
 def test_a_full_disk_is_unavailable_and_no_fault_of_the_rows(tmp_path: Path) -> None:
     engine = open_database(tmp_path / "headwater.db")
-    catalogue = SqlCatalogue(engine)
+    catalogue = Catalogue(engine)
     rows = [an_execution(f"ex-{n}", at=n) for n in range(500)]
     room = {"pages": 0}
 
@@ -1086,7 +1082,7 @@ def test_a_full_disk_is_unavailable_and_no_fault_of_the_rows(tmp_path: Path) -> 
 
 def test_a_database_that_cannot_be_read_is_unavailable(tmp_path: Path) -> None:
     path = tmp_path / "headwater.db"
-    catalogue = SqlCatalogue(open_database(path))
+    catalogue = Catalogue(open_database(path))
     catalogue.record([an_execution(f"ex-{n}", at=n) for n in range(300)])
     catalogue.close()
     catalogue.close()

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from graph_model import identity, labels
 from graph_model.lineage import Answer, ColumnEdge, Lineage, Question
-from graph_model.stores.catalogue import SqlCatalogue
+from graph_model.stores.catalogue import Catalogue
 from graph_model.stores.database import open_database
 from graph_model.stores.graph import Direction, Graph
 from tests.estates import Run, estates, milliseconds, table_id, translated
@@ -29,8 +29,8 @@ shared = settings(max_examples=12, suppress_health_check=[HealthCheck.function_s
 
 
 @pytest.fixture
-def names() -> Iterator[SqlCatalogue]:
-    catalogue = SqlCatalogue(open_database("sqlite://"))
+def names() -> Iterator[Catalogue]:
+    catalogue = Catalogue(open_database("sqlite://"))
     yield catalogue
     catalogue.close()
 
@@ -38,7 +38,7 @@ def names() -> Iterator[SqlCatalogue]:
 class Estate:
     """Runs in a graph and a catalogue, and the questions about them."""
 
-    def __init__(self, runs: Sequence[Run], graph: Graph, catalogue: SqlCatalogue) -> None:
+    def __init__(self, runs: Sequence[Run], graph: Graph, catalogue: Catalogue) -> None:
         graph.clear()
         catalogue.clear()
         facts = translated(runs)
@@ -84,7 +84,7 @@ questions = st.builds(
 @shared
 @given(estates(), questions)
 def test_all_that_is_said_column_by_column_stands_beside_the_tables(
-    store: Open, names: SqlCatalogue, runs: tuple[Run, ...], question: Question
+    store: Open, names: Catalogue, runs: tuple[Run, ...], question: Question
 ) -> None:
     estate = Estate(runs, store(), names)
     for table in estate.tables:
@@ -100,7 +100,7 @@ def test_all_that_is_said_column_by_column_stands_beside_the_tables(
 @shared
 @given(estates(), questions, st.sampled_from((UP, DOWN)))
 def test_one_step_from_a_table_both_questions_have_the_same_edges(
-    names: SqlCatalogue,
+    names: Catalogue,
     runs: tuple[Run, ...],
     question: Question,
     direction: Direction,
@@ -119,7 +119,7 @@ def test_one_step_from_a_table_both_questions_have_the_same_edges(
 @shared
 @given(estates(3), questions)
 def test_the_statements_beside_tables_are_those_of_their_columns_at_some_time(
-    names: SqlCatalogue, runs: tuple[Run, ...], question: Question
+    names: Catalogue, runs: tuple[Run, ...], question: Question
 ) -> None:
     estate = Estate(runs, MemoryGraph(), names)
     for table in estate.tables[:2]:
@@ -135,7 +135,7 @@ def test_the_statements_beside_tables_are_those_of_their_columns_at_some_time(
 @shared
 @given(estates(), st.one_of(st.none(), st.integers(0, 60).map(milliseconds)), st.booleans())
 def test_every_column_says_how_many_columns_decide_over_it(
-    names: SqlCatalogue, runs: tuple[Run, ...], at: int | None, indirect: bool
+    names: Catalogue, runs: tuple[Run, ...], at: int | None, indirect: bool
 ) -> None:
     estate = Estate(runs, MemoryGraph(), names)
     for table in estate.tables:
@@ -170,7 +170,7 @@ def told(answer: Answer) -> set[str]:
 
 
 def test_a_file_read_with_another_schema_later_keeps_the_flows_out_of_it(
-    store: Open, names: SqlCatalogue
+    store: Open, names: Catalogue
 ) -> None:
     files = ("s3 d0", "s3 d1", "s3 d2")
     union = Run(
@@ -196,7 +196,7 @@ def test_a_file_read_with_another_schema_later_keeps_the_flows_out_of_it(
         assert paths == {"c", "v", "kundennr"}
 
 
-def test_fields_of_a_struct_are_sources_beside_the_tables(store: Open, names: SqlCatalogue) -> None:
+def test_fields_of_a_struct_are_sources_beside_the_tables(store: Open, names: Catalogue) -> None:
     run = Run(
         0, 0, {"s3 d0": ["items"]}, "s3 d1", ["sku", "line"],
         {"sku": [("s3 d0", "items.sku", "")], "line": [("s3 d0", "items.qty", "")]},
@@ -207,7 +207,7 @@ def test_fields_of_a_struct_are_sources_beside_the_tables(store: Open, names: Sq
 
 
 def test_columns_that_lineage_alone_names_are_columns_on_both_sides(
-    store: Open, names: SqlCatalogue
+    store: Open, names: Catalogue
 ) -> None:
     run = Run(0, 0, {"s3 d0": None}, "s3 d1", None, {"kpi": [("s3 d0", "amount", "")]})
     estate = Estate((run,), store(), names)
@@ -219,7 +219,7 @@ def test_columns_that_lineage_alone_names_are_columns_on_both_sides(
 
 
 def test_a_column_that_only_a_filter_reaches_is_no_end_although_no_schema_is_told(
-    store: Open, names: SqlCatalogue
+    store: Open, names: Catalogue
 ) -> None:
     run = Run(
         0, 0, {"s3 d0": None}, "s3 d1", None,
@@ -236,7 +236,7 @@ def test_a_column_that_only_a_filter_reaches_is_no_end_although_no_schema_is_tol
 
 
 def test_a_column_that_a_later_write_dropped_is_no_column_any_more(
-    store: Open, names: SqlCatalogue
+    store: Open, names: Catalogue
 ) -> None:
     first = Run(0, 0, {"s3 d0": None}, "s3 d1", None, {"old": [("s3 d0", "a", "")]})
     second = Run(10, 0, {"s3 d0": None}, "s3 d1", None, {"new": [("s3 d0", "a", "")]})
@@ -258,7 +258,7 @@ class _Counting:
         return getattr(self._graph, name)
 
 
-def test_a_level_costs_two_requests_and_influences_a_fixed_number(names: SqlCatalogue) -> None:
+def test_a_level_costs_two_requests_and_influences_a_fixed_number(names: Catalogue) -> None:
     runs = [
         Run(
             10 * n, n, {f"s3 d{n}": None}, f"s3 d{n + 1}", None,

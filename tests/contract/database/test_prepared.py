@@ -6,12 +6,7 @@ import pytest
 import sqlalchemy as sa
 
 from graph_model.errors import Unavailable
-from graph_model.stores.catalogue.reading.value_tables import (
-    at_values,
-    is_input,
-    made_once,
-    prepared,
-)
+from graph_model.stores.catalogue.reading import at_values, is_input, made_once, prepared
 from graph_model.stores.database import PreparedStatement, StoredText, read, write
 
 _TABLE = sa.Table(

@@ -8,13 +8,8 @@ import sqlalchemy as sa
 from graph_model.errors import Unavailable
 from graph_model.facts import PartitionRow
 from graph_model.identity import dataset_id
-from graph_model.stores.catalogue import SqlCatalogue
-from graph_model.stores.catalogue.reading.value_tables import (
-    at_values,
-    is_input,
-    made_once,
-    prepared,
-)
+from graph_model.stores.catalogue import Catalogue
+from graph_model.stores.catalogue.reading import at_values, is_input, made_once, prepared
 from graph_model.stores.database import StoredId, in_list, insert_rows, none_of, read, write
 from tests.contract.rows import an_execution
 
@@ -74,7 +69,7 @@ def test_an_empty_id_can_stand_in_the_text_of_a_statement(filled: sa.Engine) -> 
 
 
 def test_a_catalogue_of_real_ids_equals_itself_read_page_by_page(
-    catalogue: SqlCatalogue, monkeypatch: pytest.MonkeyPatch
+    catalogue: Catalogue, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     rows = [an_execution(dataset_id("ex", str(n)), at=n, target=ID) for n in range(9)]
     parts = [PartitionRow(row.id, ID, "write", f"p={n}") for n, row in enumerate(rows)]

@@ -12,7 +12,7 @@ from graph_model.facts import Facts, merge
 from graph_model.lineage import Lineage, Question
 from graph_model.producers.spline.documents import read_event, read_plan
 from graph_model.producers.spline.plan_logic import PlanDocument
-from graph_model.stores.catalogue import SqlCatalogue
+from graph_model.stores.catalogue import Catalogue
 from graph_model.stores.database import open_database
 from graph_model.stores.graph import Direction, Graph
 from tests.spline_facts import facts_of_plan
@@ -23,8 +23,8 @@ FILES = tuple(f"s3://lake/in/{number}.csv" for number in range(3_000))
 
 
 @pytest.fixture
-def catalogue() -> Iterator[SqlCatalogue]:
-    made = SqlCatalogue(open_database("sqlite://"))
+def catalogue() -> Iterator[Catalogue]:
+    made = Catalogue(open_database("sqlite://"))
     yield made
     made.close()
 
@@ -50,7 +50,7 @@ def ran(number: int, sources: tuple[str, ...], target: str, **params: str) -> Fa
 )
 def test_the_writer_of_the_folder_is_upstream_of_the_readers_of_its_files(
     store: Open,
-    catalogue: SqlCatalogue,
+    catalogue: Catalogue,
     files: tuple[str, ...],
     params: Mapping[str, str],
     name: str,

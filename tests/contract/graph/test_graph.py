@@ -1,4 +1,4 @@
-"""The promises of every graph (graph_model/stores/protocols/: GraphReader, GraphWriter)."""
+"""The promises of every graph (graph_model/stores/graph.py: GraphReader, GraphWriter)."""
 
 from __future__ import annotations
 

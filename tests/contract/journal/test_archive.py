@@ -21,7 +21,7 @@ from api.console.backup_file import read_backup, read_lines, write_backup
 from graph_model.errors import ConfigurationError, HeadwaterError, InvalidInput
 from graph_model.producers.spline.documents import EVENT_KIND, PLAN_KIND
 from graph_model.projection.projector import EPOCH_KEY, Projector
-from graph_model.stores.catalogue import SqlCatalogue, SqlGenerations
+from graph_model.stores.catalogue import Catalogue, Generations
 from graph_model.stores.database import open_database
 from graph_model.stores.documents import DocumentState, Submission, content_hash
 from graph_model.stores.journal import Journal
@@ -143,14 +143,14 @@ def test_the_same_projection_comes_of_a_restored_journal(opened: Open, tmp_path:
 def projected(engine: sa.Engine) -> tuple[str, list[str]]:
     """The digest of the catalogue and the elements of the graph, once all is projected."""
     journal, graph = Journal(engine), MemoryGraph()
-    generations = SqlGenerations(engine, journal)
+    generations = Generations(engine, journal)
     projector = Projector(journal, graph, generations)
     projector.prepare()
     while projector.project_pending():
         pass
     assert journal.summary().pending == 0
     digest = generations.current.digest()
-    assert digest != SqlCatalogue(open_database("sqlite://")).digest()
+    assert digest != Catalogue(open_database("sqlite://")).digest()
     return digest, sorted(repr(element) for element in graph.scan())
 
 

@@ -15,7 +15,7 @@ from collectors.sqs.batches import take_batch
 from collectors.sqs.messages import MessageReader
 from collectors.sqs.queues import Message
 from graph_model.errors import DiskNearlyFull, HeadwaterError
-from graph_model.stores.catalogue import SqlGenerations
+from graph_model.stores.catalogue import Generations
 from graph_model.stores.database import DiskReserve, keep_reserve, open_database
 from graph_model.stores.documents import DocumentState
 from graph_model.stores.journal import Journal
@@ -130,7 +130,7 @@ def test_a_log_that_a_reader_needs_is_emptied_later(disk: Reserved) -> None:
 
 
 def test_the_catalogue_beside_the_journal_knows_the_reserve(disk: Reserved) -> None:
-    generations = SqlGenerations(disk.engine, disk.journal)
+    generations = Generations(disk.engine, disk.journal)
     file = disk.file.with_name("catalogue-0.db-wal")
     assert file.stat().st_size > 0
     disk.free = 0

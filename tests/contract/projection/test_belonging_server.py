@@ -11,7 +11,7 @@ import sqlalchemy as sa
 
 from graph_model.errors import JournalUnavailable
 from graph_model.projection.projector import Projector
-from graph_model.stores.catalogue import SqlGenerations
+from graph_model.stores.catalogue import Generations
 from graph_model.stores.catalogue.generations import GENERATION_KEY, _create_schema, _drop_schema
 from graph_model.stores.catalogue.tables import metadata
 from graph_model.stores.database import open_database
@@ -30,7 +30,7 @@ class Service:
     def __init__(self, url: str, graph: MemoryGraph) -> None:
         self.database = open_database(url)
         self.journal = Journal(self.database)
-        self.generations = SqlGenerations(self.database, self.journal)
+        self.generations = Generations(self.database, self.journal)
         self.graph = graph
         self.projector = Projector(self.journal, graph, self.generations)
         self.projector.start()

@@ -19,12 +19,12 @@ from graph_model.producers.commands import Prune
 from graph_model.producers.spline.documents import EVENT_KIND, PLAN_KIND
 from graph_model.projection.projector import Projector, rounds
 from graph_model.projection.runs.window import NONE
-from graph_model.stores.catalogue import SqlGenerations
+from graph_model.stores.catalogue import Generations
+from graph_model.stores.catalogue.origin import CATALOGUE_KEY, FILLING
 from graph_model.stores.database import Database, Lease, Lock, locks, open_database
 from graph_model.stores.documents import Receipt, Submission
 from graph_model.stores.graph import Graph
 from graph_model.stores.journal import Journal
-from graph_model.stores.protocols import CATALOGUE_KEY, FILLING
 from tests.contract.databases import schema_on
 from tests.memory_graph import MemoryGraph
 from tests.projections import project, submission
@@ -53,7 +53,7 @@ class Process:
 
     database: Database
     journal: Journal
-    generations: SqlGenerations
+    generations: Generations
     projector: Projector
 
     def take(self, *plans: int, run: int = 0) -> tuple[int, ...]:
@@ -88,7 +88,7 @@ class WatchedGraph(MemoryGraph):
 def process_on(url: str, graph: Graph) -> Process:
     database = open_database(url)
     journal = Journal(database)
-    generations = SqlGenerations(database, journal)
+    generations = Generations(database, journal)
     projector = Projector(journal, graph, generations, runs=NONE)
     projector.prepare()
     return Process(database, journal, generations, projector)
@@ -321,7 +321,7 @@ def test_however_the_lease_changes_hands_the_projection_is_that_of_one_process(
 def starting_on(url: str, graph: Graph) -> Process:
     database = open_database(url)
     journal = Journal(database)
-    generations = SqlGenerations(database, journal)
+    generations = Generations(database, journal)
     projector = Projector(journal, graph, generations, runs=NONE)
     return Process(database, journal, generations, projector)
 

@@ -29,7 +29,7 @@ from graph_model.producers.commands import Command, Forget, submit
 from graph_model.producers.producer import Reported
 from graph_model.projection.projector import Projector
 from graph_model.projection.runs.window import RunWindow
-from graph_model.stores.catalogue import SqlCatalogue, SqlGenerations
+from graph_model.stores.catalogue import Catalogue, Generations
 from graph_model.stores.database import open_database
 from graph_model.stores.digests import elements_digest
 from graph_model.stores.documents import Submission
@@ -78,7 +78,7 @@ class Place:
         self.folder = folder
         self.engine = open_database(folder / "headwater.db")
         self.journal, self.graph = Journal(self.engine), MemoryGraph()
-        self.generations = SqlGenerations(self.engine, self.journal)
+        self.generations = Generations(self.engine, self.journal)
         self.projector = Projector(
             self.journal, self.graph, self.generations, producers=FORMATS, runs=RunWindow(1_000)
         )
@@ -283,7 +283,7 @@ def outcome_of(rounds: list[list[Submission]], step: int) -> object:
     """All elements and rows where each round is killed once, at this step."""
     engine = open_database("sqlite://")
     journal, graph, fault = Journal(engine), MemoryGraph(), Fault()
-    generations = SqlGenerations(engine, journal)
+    generations = Generations(engine, journal)
 
     def start() -> SmallHeadwater:
         projector = Projector(
@@ -320,7 +320,7 @@ def test_spark_rebuilds_the_projection_of_the_service(place: Place, tmp_path: Pa
     manifest = result.manifest()
     assert (manifest.complete, manifest.journal.states) == (True, {"projected": 3})
     assert manifest.epoch == place.journal.get_meta("projection_epoch")
-    graph, catalogue = MemoryGraph(), SqlCatalogue(open_database("sqlite://"))
+    graph, catalogue = MemoryGraph(), Catalogue(open_database("sqlite://"))
     loaded = load(result, graph, catalogue, list[str]().append)
     assert loaded.elements_digest == elements_digest(place.graph.scan())
     assert loaded.catalogue_digest == place.small.catalogue.digest()

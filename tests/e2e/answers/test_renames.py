@@ -18,7 +18,7 @@ from api.schemas.graph import LastWriterReply
 from graph_model.answers import dataset_writes
 from graph_model.answers.sources import Sources
 from graph_model.facts import RenameRow
-from graph_model.stores.protocols import Catalogue
+from graph_model.stores.catalogue import Catalogue
 from tests.e2e.answers.test_answers import DAY, START, job, labels_of, ran
 from tests.e2e.small_client import client_of
 from tests.projections import SmallHeadwater, budget, lineage_event, small_headwater

@@ -31,7 +31,7 @@ from aws.waking import WAKE_UP
 from collectors.sqs.queues import Queue
 from graph_model.errors import ConfigurationError, GraphUnavailable, JournalUnavailable
 from graph_model.projection.projector import Projector
-from graph_model.stores.catalogue import SqlGenerations
+from graph_model.stores.catalogue import Generations
 from graph_model.stores.documents import DocumentState, StoredDocument
 from graph_model.stores.journal import Journal
 from graph_model.stores.keys import ID_BYTES, SECRET_BYTES, KeyRequest, SqlKeys, make_key
@@ -291,7 +291,7 @@ class AwayGraph(MemoryGraph):
 def projection(cloud: Cloud) -> Iterator[Projection]:
     database = open_storage(read_settings(cloud.environment()), make=True)
     journal, graph = Journal(database), AwayGraph()
-    generations = SqlGenerations(database, journal)
+    generations = Generations(database, journal)
     queue = Queue(cloud.projection, cloud.aws.client("sqs"))
     project = Project(database, Projector(journal, graph, generations), queue)
     yield Projection(graph, journal, project)

@@ -19,7 +19,7 @@ from graph_model.facts import merge
 from graph_model.producers.commands import Forget
 from graph_model.projection.projector import Projector
 from graph_model.projection.writing import write_facts
-from graph_model.stores.catalogue import SqlCatalogue, SqlGenerations
+from graph_model.stores.catalogue import Catalogue, Generations
 from graph_model.stores.database import open_database
 from graph_model.stores.documents import Receipt
 from graph_model.stores.gremlin.engine.forgetful import ForgetfulGraph
@@ -50,7 +50,7 @@ def engine(gremlin_url: str, tmp_path: Path) -> Iterator[EmbeddedServer]:
 
 
 def test_a_graph_comes_back_after_its_engine_ended(engine: EmbeddedServer, tmp_path: Path) -> None:
-    catalogue = SqlCatalogue(open_database(tmp_path / "catalogue.db"))
+    catalogue = Catalogue(open_database(tmp_path / "catalogue.db"))
     graph = ForgetfulGraph(open_graph(engine.url), lambda: [catalogue.elements])
     odd = vertex(labels.DATASET, "odd", a=True, b=2**40, c=0.5, d="é'\n", e="", f=1)
     written = merge([plan("daily", columns=20, executions=5), facts(odd)])
@@ -82,7 +82,7 @@ class Deployment:
         self.engine = engine
         self.database = open_database(folder / "headwater.db")
         self.journal = Journal(self.database)
-        self.generations = SqlGenerations(self.database, self.journal)
+        self.generations = Generations(self.database, self.journal)
         self.graph = ForgetfulGraph(
             open_graph(engine.url), lambda: [one.elements for one in self.generations.written]
         )

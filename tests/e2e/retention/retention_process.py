@@ -18,7 +18,7 @@ from api.service import Service
 from api.serving.upkeep import Upkeep
 from graph_model.projection.projector import Projector
 from graph_model.retention.policy import RetentionPolicy
-from graph_model.stores.catalogue import SqlGenerations
+from graph_model.stores.catalogue import Generations
 from graph_model.stores.database import open_database
 from graph_model.stores.journal import Journal
 from tests.e2e.small_client import running
@@ -34,7 +34,7 @@ _PAUSE_SECONDS: Final = 0.05
 def headwater_in(folder: Path) -> Iterator[SmallHeadwater]:
     """Journal and catalogue in files, the graph in memory: it is filled at the start."""
     journal = Journal(open_database(folder / "headwater.db"))
-    generations = SqlGenerations(open_database(folder / "headwater.db"), journal)
+    generations = Generations(open_database(folder / "headwater.db"), journal)
     graph = MemoryGraph()
     with running(
         SmallHeadwater(journal, graph, generations, Projector(journal, graph, generations))

@@ -23,9 +23,9 @@ from graph_model.projection.projector.rebuild_control import REBUILD_KEY
 from graph_model.retention.forecast import read_measures
 from graph_model.retention.nightly_run import SILENT_MS
 from graph_model.retention.policy import RetentionPolicy
+from graph_model.stores.catalogue.origin import CATALOGUE_KEY, FILLING
 from graph_model.stores.database import DiskReserve
 from graph_model.stores.documents import DocumentState
-from graph_model.stores.protocols import CATALOGUE_KEY, FILLING
 from tests.e2e.small_client import running
 from tests.memory_graph import MemoryGraph
 from tests.projections import SmallHeadwater, project

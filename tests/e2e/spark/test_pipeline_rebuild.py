@@ -20,7 +20,7 @@ from api.console.journal import export_line
 from graph_model import naming
 from graph_model.projection.projector import Projector
 from graph_model.projection.runs.window import NONE, RunWindow
-from graph_model.stores.catalogue import SqlCatalogue, SqlGenerations
+from graph_model.stores.catalogue import Catalogue, Generations
 from graph_model.stores.database import open_database
 from graph_model.stores.digests import elements_digest
 from graph_model.stores.documents import DocumentState, Submission
@@ -97,7 +97,7 @@ def known(tmp_path_factory: pytest.TempPathFactory) -> Known:
     found = Known(tmp_path_factory.mktemp("pipeline"), documents())
     database = open_database(found.folder / "headwater.db")
     journal, graph = Journal(database), MemoryGraph()
-    generations = SqlGenerations(database, journal)
+    generations = Generations(database, journal)
     service = SmallHeadwater(
         journal, graph, generations, Projector(journal, graph, generations, runs=NONE)
     )
@@ -161,7 +161,7 @@ def from_backup(known: Known) -> Result:
 def test_the_bulk_files_load_into_the_projection_of_the_service(
     known: Known, from_backup: Result, gremlin_graph: GremlinGraph, tmp_path: Path
 ) -> None:
-    catalogue = SqlCatalogue(open_database(tmp_path / "catalogue.db"))
+    catalogue = Catalogue(open_database(tmp_path / "catalogue.db"))
     loaded = load(from_backup, gremlin_graph, catalogue, list[str]().append)
     catalogue.close()
     assert loaded.elements_digest == known.elements
@@ -210,7 +210,7 @@ def test_overlapping_exports_and_small_files_come_to_the_same(known: Known) -> N
     assert manifest.elements_digest == elements != known.elements
     assert manifest.graph_runs == "newest:1"
     assert manifest.edges["feeds"].files > 1
-    graph, catalogue = MemoryGraph(), SqlCatalogue(open_database("sqlite://"))
+    graph, catalogue = MemoryGraph(), Catalogue(open_database("sqlite://"))
     assert load(result, graph, catalogue, list[str]().append).catalogue_digest == known.catalogue
     catalogue.close()
 
@@ -234,7 +234,7 @@ def test_from_a_postgresql_journal_to_a_service_that_goes_on_from_there(known: K
     with postgresql(fsync="off", full_page_writes="off") as server:
         database = open_database(server.url)
         journal, graph = Journal(database), MemoryGraph()
-        generations = SqlGenerations(database, journal)
+        generations = Generations(database, journal)
         headwater = SmallHeadwater(
             journal, graph, generations, Projector(journal, graph, generations, runs=window)
         )

@@ -26,7 +26,7 @@ from graph_model.errors import HeadwaterError
 from graph_model.producers.commands import Command, Forget, submit
 from graph_model.producers.spline.documents import EVENT_KIND, PLAN_KIND
 from graph_model.projection.projector import Projector
-from graph_model.stores.catalogue import SqlGenerations
+from graph_model.stores.catalogue import Generations
 from graph_model.stores.database import open_database
 from graph_model.stores.documents import DocumentState, Receipt
 from graph_model.stores.journal import Journal
@@ -455,7 +455,7 @@ def test_something_else_on_the_port_is_recognised(server: Any) -> None:
 def test_the_next_start_after_rebuild_at_next_start_begins_from_nothing(tmp_path: Path) -> None:
     database = open_database(tmp_path / DATABASE_FILE)
     journal, graph = Journal(database), MemoryGraph()
-    generations = SqlGenerations(database, journal)
+    generations = Generations(database, journal)
     journal.accept([submission(PLAN_KIND, a_plan())], Receipt(0, "", "test", ""))
     first = Projector(journal, graph, generations)
     first.prepare()

@@ -24,7 +24,7 @@ from graph_model.producers.commands import (
     Statement,
     write_command,
 )
-from graph_model.stores.catalogue import SqlCatalogue
+from graph_model.stores.catalogue import Catalogue
 from graph_model.stores.database import open_database
 from graph_model.stores.digests import elements_digest
 from graph_model.stores.documents import content_hash
@@ -136,7 +136,7 @@ def test_another_file_is_no_manifest(text: str) -> None:
 
 def test_a_result_is_loaded_and_held_against_its_manifest(tmp_path: Path) -> None:
     graph, said = MemoryGraph(), list[str]()
-    catalogue = SqlCatalogue(open_database("sqlite://"))
+    catalogue = Catalogue(open_database("sqlite://"))
     loaded = load(write_result(tmp_path), graph, catalogue, said.append)
     assert list(graph.scan()) == [JOB, PLAN, HAS]
     assert list(catalogue.scan()) == [ROW]
@@ -147,7 +147,7 @@ def test_a_result_is_loaded_and_held_against_its_manifest(tmp_path: Path) -> Non
 
 def test_a_result_that_differs_from_its_manifest_is_refused(tmp_path: Path) -> None:
     result = write_result(tmp_path, replace(MANIFEST, elements_digest="0" * 64))
-    catalogue = SqlCatalogue(open_database("sqlite://"))
+    catalogue = Catalogue(open_database("sqlite://"))
     with pytest.raises(InvalidInput, match="manifest"):
         load(result, MemoryGraph(), catalogue, list[str]().append)
     catalogue.close()
@@ -156,7 +156,7 @@ def test_a_result_that_differs_from_its_manifest_is_refused(tmp_path: Path) -> N
 def test_nothing_is_loaded_into_a_graph_that_holds_something(tmp_path: Path) -> None:
     graph = MemoryGraph()
     graph.write(Facts(vertices=(JOB,)))
-    catalogue = SqlCatalogue(open_database("sqlite://"))
+    catalogue = Catalogue(open_database("sqlite://"))
     with pytest.raises(ConfigurationError, match="empty"):
         load(write_result(tmp_path), graph, catalogue, list[str]().append)
     catalogue.close()

@@ -24,8 +24,8 @@ from typing import Final
 
 from graph_model.errors import GraphRejected, ProjectionStopped
 from graph_model.facts import Edge, Facts, Vertex
+from graph_model.stores.catalogue.elements import Elements
 from graph_model.stores.graph import Direction, EdgePage, Graph, Neighbours
-from graph_model.stores.protocols.catalogue import KeptElements
 
 _OVERFULL: Final = 1.1
 """A graph of up to this multiple of the capacity is loaded: it may have been filled above it."""
@@ -34,7 +34,7 @@ _log: Final = logging.getLogger(__name__)
 
 
 class ForgetfulGraph:
-    """``protocols.Graph`` of an ``engine`` whose elements are in ``kept``, the first of which is in
+    """``Graph`` of an ``engine`` whose elements are in ``kept``, the first of which is in
     force. ``capacity``: how many elements the engine holds, about; None: any number.
     """
 
@@ -43,7 +43,7 @@ class ForgetfulGraph:
     def __init__(
         self,
         engine: Graph,
-        kept: Callable[[], Sequence[KeptElements]],
+        kept: Callable[[], Sequence[Elements]],
         capacity: Callable[[], int | None] = lambda: None,
     ) -> None:
         self._engine = engine
@@ -93,7 +93,7 @@ class ForgetfulGraph:
         return self._kept()[0].count() == self._engine.count()
 
     def restore(self, stopping: Callable[[], bool] = lambda: False) -> None:
-        """See ``protocols.Graph.restore``.
+        """See ``stores.graph.Graph.restore``.
 
         The graph stays empty, and the caller fills it from the journal as far as it fits, where the
         engine refuses an element, or far more is kept than it holds: in a smaller heap that would
@@ -115,7 +115,7 @@ class ForgetfulGraph:
             return
         _log.info("the engine has its %d vertices and %d edges again", *self._engine.count())
 
-    def _load(self, kept: KeptElements, stopping: Callable[[], bool]) -> None:
+    def _load(self, kept: Elements, stopping: Callable[[], bool]) -> None:
         """The next page is read while the engine takes this one."""
         with ThreadPoolExecutor(1) as writer:
             under_way: Future[None] | None = None

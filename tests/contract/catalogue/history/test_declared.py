@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from graph_model.facts import DeclarationRow, ExecutionRow, FacetBodyRow, FacetRow
-from graph_model.stores.catalogue import SqlCatalogue
+from graph_model.stores.catalogue import Catalogue
+from graph_model.stores.catalogue_values import NEVER, DeclaredFlow, RunFacet
 from graph_model.stores.database import open_database
-from graph_model.stores.protocols import NEVER, DeclaredFlow, RunFacet
 from tests.contract.databases import full_scans, recorded_plans
 from tests.contract.rows import an_execution
 
@@ -22,7 +22,7 @@ def a_declaration(id: str, event: str, at: int, nodes: str) -> DeclarationRow:
     return DeclarationRow(id, event, "p", "", "ann", at, at, "", "job-1", target, nodes, "{}")
 
 
-def test_a_flow_holds_until_its_subject_declares_something_else(catalogue: SqlCatalogue) -> None:
+def test_a_flow_holds_until_its_subject_declares_something_else(catalogue: Catalogue) -> None:
     catalogue.record(
         [
             declared("e1", "s1", 100, target="t", logical_plan="lp-1", job="j"),
@@ -40,14 +40,14 @@ def test_a_flow_holds_until_its_subject_declares_something_else(catalogue: SqlCa
     assert catalogue.declared_flows([]) == ()
 
 
-def test_one_scope_does_not_end_the_declarations_of_another(catalogue: SqlCatalogue) -> None:
+def test_one_scope_does_not_end_the_declarations_of_another(catalogue: Catalogue) -> None:
     more = {"target": "t", "logical_plan": "lp-1", "job": "j"}
     other = an_execution("e2", subject="s2", plan_id="s1", kind="declaration", at=200, **more)
     catalogue.record([declared("e1", "s1", 100, **more), other])
     assert {flow.ends for flow in catalogue.declared_flows(["t"])} == {NEVER}
 
 
-def test_a_plan_is_declared_as_long_as_no_run_follows_it(catalogue: SqlCatalogue) -> None:
+def test_a_plan_is_declared_as_long_as_no_run_follows_it(catalogue: Catalogue) -> None:
     catalogue.record(
         [
             declared("e1", "s1", 100, logical_plan="lp-1"),
@@ -61,7 +61,7 @@ def test_a_plan_is_declared_as_long_as_no_run_follows_it(catalogue: SqlCatalogue
     assert catalogue.declared_plans([]) == frozenset()
 
 
-def test_declarations_are_listed_by_time_and_found_by_node(catalogue: SqlCatalogue) -> None:
+def test_declarations_are_listed_by_time_and_found_by_node(catalogue: Catalogue) -> None:
     rows = [
         a_declaration("d2", "x", 100, "ds_1 job_1"),
         a_declaration("d1", "y", 200, "ds_2 job_1"),
@@ -74,7 +74,7 @@ def test_declarations_are_listed_by_time_and_found_by_node(catalogue: SqlCatalog
     assert catalogue.declarations("%") == ()
 
 
-def test_the_newest_run_of_each_plan_speaks_for_a_dataset(catalogue: SqlCatalogue) -> None:
+def test_the_newest_run_of_each_plan_speaks_for_a_dataset(catalogue: Catalogue) -> None:
     def told(subject: str, digest: str, at: int, name: str = "mine") -> FacetRow:
         return FacetRow(subject, "run", name, at, subject, digest, False, "j")
 
@@ -102,7 +102,7 @@ def test_the_newest_run_of_each_plan_speaks_for_a_dataset(catalogue: SqlCatalogu
 
 def test_nothing_of_it_walks_a_whole_table() -> None:
     engine = open_database("sqlite://")
-    catalogue = SqlCatalogue(engine)
+    catalogue = Catalogue(engine)
     catalogue.record([an_execution(f"e{n}", at=n, target=f"t{n % 7}") for n in range(300)])
     catalogue.declared_flows(["t1"])
     with recorded_plans(engine) as lines:

@@ -1,4 +1,4 @@
-"""When plans that write nothing have read (protocols.Catalogue), on every database."""
+"""When plans that write nothing have read, on every database."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from graph_model.facts import ExecutionRow
-from graph_model.stores.catalogue import SqlCatalogue
+from graph_model.stores.catalogue import Catalogue
+from graph_model.stores.catalogue_values import NEVER, DeclaredFlow
 from graph_model.stores.database import open_database
-from graph_model.stores.protocols import NEVER, DeclaredFlow
 from tests.contract.catalogue.history.test_declared import declared
 from tests.contract.databases import full_scans, instructions, recorded_plans
 from tests.contract.rows import EXECUTIONS, PLANS, TIMES, an_execution, property_test
@@ -25,7 +25,7 @@ READS = EXECUTIONS.map(
     per_plan=st.integers(1, 3),
 )
 def test_the_reads_of_a_plan_are_all_of_them_or_its_newest(
-    catalogue: SqlCatalogue,
+    catalogue: Catalogue,
     rows: list[ExecutionRow],
     asked: set[tuple[str, int]],
     per_plan: int,
@@ -45,7 +45,7 @@ def test_the_reads_of_a_plan_are_all_of_them_or_its_newest(
 
 
 def test_a_declared_read_holds_until_its_subject_declares_something_else(
-    catalogue: SqlCatalogue,
+    catalogue: Catalogue,
 ) -> None:
     reads = {"target": "", "job": "j", "reads": "a"}
     catalogue.record(
@@ -67,7 +67,7 @@ def test_a_declared_read_holds_until_its_subject_declares_something_else(
 
 def test_a_plan_that_read_a_thousand_times_costs_as_much_as_one_that_read_a_hundred_times() -> None:
     engine = open_database("sqlite://")
-    catalogue = SqlCatalogue(engine)
+    catalogue = Catalogue(engine)
     steps = []
     for many in (100, 1_000):
         catalogue.clear()

@@ -8,9 +8,9 @@ from pathlib import Path
 from hypothesis import given
 
 from graph_model.facts import ExecutionRow, SchemaRow, SchemaUseRow
-from graph_model.stores.catalogue import SqlCatalogue
+from graph_model.stores.catalogue import Catalogue
+from graph_model.stores.catalogue_values import PlanSpan
 from graph_model.stores.database import open_database
-from graph_model.stores.protocols import PlanSpan
 from tests.contract.databases import full_scans, recorded_plans
 from tests.contract.rows import EXECUTIONS, TIMES, an_execution, property_test
 
@@ -30,7 +30,7 @@ def spans_of(rows: list[ExecutionRow], at: int | None) -> list[PlanSpan]:
 @given(rows=EXECUTIONS, at=TIMES)
 @property_test
 def test_spans_count_every_execution_by_plan_and_state(
-    catalogue: SqlCatalogue, rows: list[ExecutionRow], at: int | None
+    catalogue: Catalogue, rows: list[ExecutionRow], at: int | None
 ) -> None:
     catalogue.clear()
     catalogue.record(rows)
@@ -42,7 +42,7 @@ def test_spans_count_every_execution_by_plan_and_state(
 @given(rows=EXECUTIONS, at=TIMES)
 @property_test
 def test_the_last_of_a_plan_is_its_newest_completed_execution(
-    catalogue: SqlCatalogue, rows: list[ExecutionRow], at: int | None
+    catalogue: Catalogue, rows: list[ExecutionRow], at: int | None
 ) -> None:
     catalogue.clear()
     catalogue.record(rows)
@@ -54,7 +54,7 @@ def test_the_last_of_a_plan_is_its_newest_completed_execution(
 
 
 def test_executions_are_found_by_their_ids_and_unknown_ones_are_left_out(
-    catalogue: SqlCatalogue,
+    catalogue: Catalogue,
 ) -> None:
     rows = [an_execution("ex-2"), an_execution("ex-1", at=5)]
     catalogue.record(rows)
@@ -63,7 +63,7 @@ def test_executions_are_found_by_their_ids_and_unknown_ones_are_left_out(
 
 
 def test_the_uses_of_a_dataset_s_schemas_come_with_its_writes_first(
-    catalogue: SqlCatalogue,
+    catalogue: Catalogue,
 ) -> None:
     uses = [
         SchemaUseRow("lp-1", "ds-1", "sch-1", "read"),
@@ -80,7 +80,7 @@ def test_the_uses_of_a_dataset_s_schemas_come_with_its_writes_first(
 
 def test_versions_are_asked_by_seeks_in_indexes(tmp_path: Path) -> None:
     engine = open_database(f"sqlite:///{tmp_path / 'catalogue.db'}")
-    catalogue = SqlCatalogue(engine)
+    catalogue = Catalogue(engine)
     catalogue.record([an_execution(f"ex-{n}", at=n) for n in range(50)])
     with recorded_plans(engine) as lines:
         catalogue.plan_spans({"lp-1"}, 20)

@@ -22,9 +22,8 @@ from graph_model.facts import (
     ReadVersionRow,
 )
 from graph_model.labels import CTAS_COMMANDS
-from graph_model.stores.catalogue import SqlCatalogue
-from graph_model.stores.database import open_database
-from graph_model.stores.protocols import (
+from graph_model.stores.catalogue import Catalogue
+from graph_model.stores.catalogue_values import (
     OlderWrites,
     Span,
     SpanWrites,
@@ -32,6 +31,7 @@ from graph_model.stores.protocols import (
     VersionId,
     VersionSpan,
 )
+from graph_model.stores.database import open_database
 from tests.contract.databases import full_scans, instructions, recorded_plans
 from tests.contract.rows import (
     EXECUTIONS,
@@ -68,7 +68,7 @@ def as_sets(found: SpanWrites) -> tuple[set[SuccessfulWrite], set[OlderWrites]]:
 @property_test
 @given(rows=EXECUTIONS, asked=spans)
 def test_the_newest_writes_of_a_span_are_one_of_each_plan_with_its_run(
-    catalogue: SqlCatalogue, rows: list[ExecutionRow], asked: set[Span]
+    catalogue: Catalogue, rows: list[ExecutionRow], asked: set[Span]
 ) -> None:
     catalogue.clear()
     catalogue.record(rows)
@@ -82,7 +82,7 @@ def test_the_newest_writes_of_a_span_are_one_of_each_plan_with_its_run(
 @property_test
 @given(rows=EXECUTIONS, asked=st.sets(st.tuples(PLANS, RUNS, TIMES), max_size=5))
 def test_a_plan_is_of_a_run_in_which_it_completed(
-    catalogue: SqlCatalogue, rows: list[ExecutionRow], asked: set[tuple[str, str, int]]
+    catalogue: Catalogue, rows: list[ExecutionRow], asked: set[tuple[str, str, int]]
 ) -> None:
     catalogue.clear()
     catalogue.record(rows)
@@ -97,7 +97,7 @@ def test_a_plan_is_of_a_run_in_which_it_completed(
 @property_test
 @given(rows=EXECUTIONS, asked=spans, most=st.integers(0, 8), per_plan=st.integers(1, 3))
 def test_the_writes_of_a_span_are_all_of_them_or_the_newest_of_each_plan(
-    catalogue: SqlCatalogue, rows: list[ExecutionRow], asked: set[Span], most: int, per_plan: int
+    catalogue: Catalogue, rows: list[ExecutionRow], asked: set[Span], most: int, per_plan: int
 ) -> None:
     catalogue.clear()
     catalogue.record(rows)
@@ -137,7 +137,7 @@ def test_the_writes_of_a_span_are_all_of_them_or_the_newest_of_each_plan(
     most=st.integers(0, 8),
 )
 def test_a_read_finds_the_writes_since_the_last_full_overwrite_before_it(
-    catalogue: SqlCatalogue,
+    catalogue: Catalogue,
     rows: list[ExecutionRow],
     asked: set[tuple[Span, ...]],
     reach: int,
@@ -163,7 +163,7 @@ def test_a_read_finds_the_writes_since_the_last_full_overwrite_before_it(
             assert set(own.older) == older
 
 
-def test_a_write_that_cannot_touch_the_partition_is_left_out(catalogue: SqlCatalogue) -> None:
+def test_a_write_that_cannot_touch_the_partition_is_left_out(catalogue: Catalogue) -> None:
     catalogue.record([an_execution(f"ex-{n}", at=n) for n in range(5)])
     texts = {"ex-0": "dt=1", "ex-1": "dt=2", "ex-2": "dt=1/h=2", "ex-3": "h=2"}
     catalogue.record([PartitionRow(e, "ds-1", "write", text) for e, text in texts.items()])
@@ -173,7 +173,7 @@ def test_a_write_that_cannot_touch_the_partition_is_left_out(catalogue: SqlCatal
 
 
 def test_reads_of_one_table_at_several_times_each_find_their_writes(
-    catalogue: SqlCatalogue,
+    catalogue: Catalogue,
 ) -> None:
     catalogue.record([an_execution(f"ex-{n}", at=n, mode="append") for n in range(6)])
     texts = {"ex-0": "dt=1", "ex-1": "dt=2", "ex-2": "dt=1/h=2", "ex-3": "h=2"}
@@ -192,7 +192,7 @@ def test_reads_of_one_table_at_several_times_each_find_their_writes(
     } == asked
 
 
-def test_writes_to_a_name_count_where_it_stood(catalogue: SqlCatalogue) -> None:
+def test_writes_to_a_name_count_where_it_stood(catalogue: Catalogue) -> None:
     catalogue.record([an_execution(f"ex-{n}", at=n, target="name") for n in range(1, 6)])
     catalogue.record([NameRow("name", "here", "ex-2", 2), NameRow("name", "there", "ex-4", 4)])
     here, there = Span("name", 0, 9, "here"), Span("name", 0, 9, "there")
@@ -212,7 +212,7 @@ def test_writes_to_a_name_count_where_it_stood(catalogue: SqlCatalogue) -> None:
     assert catalogue.names_around(["none"]) == frozenset()
 
 
-def test_a_location_that_stands_for_itself_has_lost_its_names(catalogue: SqlCatalogue) -> None:
+def test_a_location_that_stands_for_itself_has_lost_its_names(catalogue: Catalogue) -> None:
     catalogue.record([NameRow("name", "here", "ex-2", 2), NameRow("here", "here", "ex-4", 4)])
     catalogue.record([NameRow("name", "here", "ex-6", 6)])
     stood = {1: "here", 3: "here", 4: "name", 5: "name", 6: "here", 7: "here"}
@@ -223,7 +223,7 @@ def test_a_location_that_stands_for_itself_has_lost_its_names(catalogue: SqlCata
     assert catalogue.names_around(["here"]) > {("name", "here"), ("name", "name")}
 
 
-def test_a_name_without_servers_stands_for_the_only_location(catalogue: SqlCatalogue) -> None:
+def test_a_name_without_servers_stands_for_the_only_location(catalogue: Catalogue) -> None:
     catalogue.record([HostlessNameRow("topic", "here", "ex-2", 2)])
     catalogue.record([HostlessNameRow("topic", "here", "ex-3", 3)])
     for asked in ("topic", "here"):
@@ -235,7 +235,7 @@ def test_a_name_without_servers_stands_for_the_only_location(catalogue: SqlCatal
     assert catalogue.location_of("topic", 9) is None
 
 
-def test_declarations_of_a_target_are_told_with_its_writes(catalogue: SqlCatalogue) -> None:
+def test_declarations_of_a_target_are_told_with_its_writes(catalogue: Catalogue) -> None:
     catalogue.record(
         [an_execution("ex-1", kind="declaration"), an_execution("ex-2", target="ds-2")]
     )
@@ -247,7 +247,7 @@ def test_declarations_of_a_target_are_told_with_its_writes(catalogue: SqlCatalog
     }
 
 
-def test_a_write_tells_whether_its_partitions_are_known(catalogue: SqlCatalogue) -> None:
+def test_a_write_tells_whether_its_partitions_are_known(catalogue: Catalogue) -> None:
     catalogue.record([an_execution("ex-1", at=1), an_execution("ex-2", at=2)])
     catalogue.record([PartitionRow("ex-1", "ds-9", "read", "dt=1")])
     found = catalogue.writes([Span("ds-1", 0, 9)], most=9, per_plan=1)[Span("ds-1", 0, 9)]
@@ -288,7 +288,7 @@ VERSIONS = [
     ],
 )
 def test_versions_are_found_from_the_last_overwrite_on(
-    catalogue: SqlCatalogue,
+    catalogue: Catalogue,
     span: VersionSpan,
     ids: set[str],
     floor: bool,
@@ -300,14 +300,14 @@ def test_versions_are_found_from_the_last_overwrite_on(
     assert (found.cut, found.floor, found.following) == (False, floor, following)
 
 
-def test_of_too_many_versions_the_newest_are_found(catalogue: SqlCatalogue) -> None:
+def test_of_too_many_versions_the_newest_are_found(catalogue: Catalogue) -> None:
     catalogue.record(VERSIONS)
     span = VersionSpan("ds-1", "", 5)
     found = catalogue.version_writes([span], most=2)[span]
     assert ({write.id for write in found.writes}, found.cut) == ({"v3", "v5"}, True)
 
 
-def test_a_write_on_another_branch_is_none_of_a_span(catalogue: SqlCatalogue) -> None:
+def test_a_write_on_another_branch_is_none_of_a_span(catalogue: Catalogue) -> None:
     catalogue.record([made("v0", 0, mode="overwrite"), made("a1", 1, "audit", mode="overwrite")])
     main, every = Span("ds-1", 99, 99), Span("ds-1", 0, 99, branch=EVERY_BRANCH)
     (readable,) = catalogue.readable_writes([(main,)], reach=0, most=9, per_plan=1).values()
@@ -316,7 +316,7 @@ def test_a_write_on_another_branch_is_none_of_a_span(catalogue: SqlCatalogue) ->
     assert {write.id for write in found.writes} == {"v0", "a1"}
 
 
-def test_a_version_is_found_by_its_id(catalogue: SqlCatalogue) -> None:
+def test_a_version_is_found_by_its_id(catalogue: Catalogue) -> None:
     catalogue.record([*VERSIONS, made("again", 5, at=99)])
     found = catalogue.writes_by_version(
         [VersionId("ds-1", key, "") for key in ("v5", "v2", "none")]
@@ -325,7 +325,7 @@ def test_a_version_is_found_by_its_id(catalogue: SqlCatalogue) -> None:
 
 
 def test_a_version_of_two_branches_is_first_that_of_the_branch_asked_for(
-    catalogue: SqlCatalogue,
+    catalogue: Catalogue,
 ) -> None:
     staged, published = made("staged", 5, "audit", at=7), made("published", 5, at=9)
     catalogue.record([row._replace(version="7001") for row in (staged, published)])
@@ -335,7 +335,7 @@ def test_a_version_of_two_branches_is_first_that_of_the_branch_asked_for(
 
 
 def test_reads_of_versions_are_found_by_execution_and_by_plan(
-    catalogue: SqlCatalogue,
+    catalogue: Catalogue,
 ) -> None:
     read = ReadVersionRow("ex-1", "ds-9", "lp-1", "0", 0, "", -1)
     catalogue.record([an_execution("ex-1", at=1), an_execution("ex-2", at=2), read])
@@ -347,7 +347,7 @@ def test_reads_of_versions_are_found_by_execution_and_by_plan(
 
 
 def test_companions_are_told_only_where_something_may_be_told_twice(
-    catalogue: SqlCatalogue,
+    catalogue: Catalogue,
 ) -> None:
     catalogue.record([an_execution(f"plain-{n}", at=n, application_id="plain") for n in range(3)])
     catalogue.record(
@@ -367,7 +367,7 @@ def test_companions_are_told_only_where_something_may_be_told_twice(
 
 
 def test_a_pair_has_the_same_companions_whatever_is_asked_beside_it(
-    catalogue: SqlCatalogue,
+    catalogue: Catalogue,
 ) -> None:
     for version in ("2.0", "2.1", "2.2"):
         told = {"application_id": version, "producer": f"spline {version}"}
@@ -379,7 +379,7 @@ def test_a_pair_has_the_same_companions_whatever_is_asked_beside_it(
     assert set(catalogue.companions(asked)) == {row for found in alone for row in found}
 
 
-def test_failed_attempts_have_companions_of_their_own(catalogue: SqlCatalogue) -> None:
+def test_failed_attempts_have_companions_of_their_own(catalogue: Catalogue) -> None:
     catalogue.record(
         [
             an_execution("agent", state="failed"),
@@ -407,7 +407,7 @@ def told(run: str, application: str, own: str) -> ApplicationRow:
 
 
 def test_an_execution_stands_under_the_application_that_other_events_tell(
-    catalogue: SqlCatalogue,
+    catalogue: Catalogue,
 ) -> None:
     catalogue.record([an_execution("agent", run="run-a"), lost("lost", at=1_500)])
     catalogue.record([lost("alone", "run-s", at=900), told("run-r", "app-1", "run-a")])
@@ -423,7 +423,7 @@ def test_an_execution_stands_under_the_application_that_other_events_tell(
     assert [row.run for row in catalogue.executions_of(["lost"])] == ["run-a"]
 
 
-def test_runs_are_listed_under_the_application(catalogue: SqlCatalogue) -> None:
+def test_runs_are_listed_under_the_application(catalogue: Catalogue) -> None:
     broken = {"state": "failed", "error": "boom\nat line 2"}
     catalogue.record([an_execution("agent", run="run-a"), lost("lost", at=1_500, **broken)])
     catalogue.record([lost("alone", "run-s", at=900), a_job("job-1", "ns", "load")])
@@ -442,7 +442,7 @@ def test_runs_are_listed_under_the_application(catalogue: SqlCatalogue) -> None:
     assert catalogue.list_runs("job-1", limit=1, cursor=one.next).items == page.items[1:]
 
 
-def test_a_run_that_two_applications_claim_is_left_alone(catalogue: SqlCatalogue) -> None:
+def test_a_run_that_two_applications_claim_is_left_alone(catalogue: Catalogue) -> None:
     catalogue.record([an_execution("agent", run="run-a"), lost("lost")])
     catalogue.record([told("run-r", "app-1", "run-a"), told("run-r", "app-2", "run-b")])
     assert catalogue.companions_of_target("ds-1") == ()
@@ -451,7 +451,7 @@ def test_a_run_that_two_applications_claim_is_left_alone(catalogue: SqlCatalogue
     assert catalogue.list_runs("job-1").total == 1
 
 
-def test_an_execution_that_says_its_application_is_not_moved(catalogue: SqlCatalogue) -> None:
+def test_an_execution_that_says_its_application_is_not_moved(catalogue: Catalogue) -> None:
     catalogue.record([an_execution("own", run="run-r"), told("run-r", "app-2", "run-b")])
     (run,) = catalogue.list_runs("job-1").items
     assert (run.run, run.application_id) == ("run-r", "app-1")
@@ -459,7 +459,7 @@ def test_an_execution_that_says_its_application_is_not_moved(catalogue: SqlCatal
     assert catalogue.list_runs("job-1").items[0].executions == 1
 
 
-def test_whether_an_execution_is_stored_asks_by_its_own_run(catalogue: SqlCatalogue) -> None:
+def test_whether_an_execution_is_stored_asks_by_its_own_run(catalogue: Catalogue) -> None:
     """A withdrawal leaves the graph as the remaining events make it."""
     catalogue.record([lost("lost", at=500), told("run-r", "app-1", "run-a")])
     assert catalogue.has_execution("job-1", 500, 501, run="run-r")
@@ -468,7 +468,7 @@ def test_whether_an_execution_is_stored_asks_by_its_own_run(catalogue: SqlCatalo
     assert catalogue.has_execution("job-1", 0, 900, logical_plan="lp-1")
 
 
-def test_whether_an_execution_is_stored_asks_by_its_own_time(catalogue: SqlCatalogue) -> None:
+def test_whether_an_execution_is_stored_asks_by_its_own_time(catalogue: Catalogue) -> None:
     """As its day in the graph does, not by the time from which answers count it."""
     catalogue.record([an_execution("own", at=500, ahead=9_000), an_execution("usual", at=700)])
     assert catalogue.has_execution("job-1", 9_500, 9_501)
@@ -476,11 +476,11 @@ def test_whether_an_execution_is_stored_asks_by_its_own_time(catalogue: SqlCatal
     assert catalogue.has_execution("job-1", 700, 701)
 
 
-def by_version(catalogue: SqlCatalogue) -> object:
+def by_version(catalogue: Catalogue) -> object:
     return catalogue.version_writes([VersionSpan("ds-1", "", 5)], most=9)
 
 
-def readable_writes(catalogue: SqlCatalogue, span: Span) -> object:
+def readable_writes(catalogue: Catalogue, span: Span) -> object:
     return catalogue.readable_writes([(span,)], reach=1, most=9, per_plan=1)
 
 
@@ -493,10 +493,10 @@ def readable_writes(catalogue: SqlCatalogue, span: Span) -> object:
     ],
 )
 def test_an_overwrite_is_one_seek_before_and_after_many_appends(
-    tmp_path: Path, ask: Callable[[SqlCatalogue, int], object]
+    tmp_path: Path, ask: Callable[[Catalogue, int], object]
 ) -> None:
     engine: sa.Engine = open_database(tmp_path / "headwater.db")
-    catalogue, steps = SqlCatalogue(engine), []
+    catalogue, steps = Catalogue(engine), []
     for many in (30, 3_000):
         appends = [an_execution(f"ex-{n}", at=n, mode="append") for n in range(many)]
         catalogue.record([*appends, an_execution(f"end-{many}", at=many)])
@@ -522,11 +522,11 @@ def test_an_overwrite_is_one_seek_before_and_after_many_appends(
     ],
 )  # fmt: skip
 def test_more_writes_of_a_table_cost_a_question_no_more_steps(
-    tmp_path: Path, ask: Callable[[SqlCatalogue, Span], object]
+    tmp_path: Path, ask: Callable[[Catalogue, Span], object]
 ) -> None:
     """One of its plans wrote three times, long ago."""
     engine: sa.Engine = open_database(tmp_path / "headwater.db")
-    catalogue, steps = SqlCatalogue(engine), []
+    catalogue, steps = Catalogue(engine), []
     rare = [an_append(f"rare-{n}", n, logical_plan="rare") for n in range(3)]
     for many in (30, 3_000):
         catalogue.record([*rare, *(an_append(f"ex-{n}", n) for n in range(3, many))])
@@ -567,10 +567,10 @@ def an_append(key: str, at: int, **values: Any) -> ExecutionRow:
     ],
 )
 def test_a_question_about_writes_seeks_in_its_index(
-    tmp_path: Path, ask: Callable[[SqlCatalogue], object], index: str
+    tmp_path: Path, ask: Callable[[Catalogue], object], index: str
 ) -> None:
     engine: sa.Engine = open_database(tmp_path / "headwater.db")
-    catalogue = SqlCatalogue(engine)
+    catalogue = Catalogue(engine)
     catalogue.record([an_execution("ex-1", at=1), told("run-r", "app-1", "run-a")])
     with recorded_plans(engine) as lines:
         ask(catalogue)

@@ -12,9 +12,10 @@ import pytest
 
 from graph_model.facts import ArrivalRow, EventLabelRow, EventRow, ExecutionRow, Row, SchemaUseRow
 from graph_model.folded_text import plain
-from graph_model.stores.catalogue import SqlCatalogue
+from graph_model.stores.catalogue import Catalogue
+from graph_model.stores.catalogue.events import Events
+from graph_model.stores.catalogue_values import EventFilter, ListPage, SortField, SortOrder
 from graph_model.stores.database import open_database
-from graph_model.stores.protocols.events import EventFilter, Events, ListPage, SortField, SortOrder
 from tests.contract.databases import EVERY, empty_database, recorded_plans
 from tests.contract.rows import a_dataset, an_execution, an_execution_plan
 
@@ -61,7 +62,7 @@ RECEIVED = {"ex-0": 200, "ex-1": 300, "ex-2": 200, "ex-3": 300}
 @pytest.fixture(params=EVERY)
 def events(request: pytest.FixtureRequest) -> Iterator[Events]:
     with empty_database(request.param, request) as url:
-        catalogue = SqlCatalogue(open_database(url))
+        catalogue = Catalogue(open_database(url))
         catalogue.record(rows())
         yield catalogue.events
         catalogue.close()
@@ -277,7 +278,7 @@ def test_more_may_be_left_out_than_a_statement_has_parameters(events: Events) ->
 
 def test_the_plan_of_a_list_stays_whatever_is_left_out(tmp_path: Path) -> None:
     engine = open_database(tmp_path / "headwater.db")
-    catalogue = SqlCatalogue(engine)
+    catalogue = Catalogue(engine)
     catalogue.record(rows())
     left_out = EventFilter(hidden=frozenset({"ds-0"}), without=frozenset({"ex-0"}))
 
@@ -304,7 +305,7 @@ def test_a_write_to_a_branch_ends_no_write_to_another_and_is_no_last_one(
     audit = first._replace(id="ex-11", at=70, version="v2", version_number=2, branch="audit")
     again = audit._replace(id="ex-12", at=80, version="v3", version_number=3)
     with empty_database(kind, request) as url:
-        catalogue = SqlCatalogue(open_database(url))
+        catalogue = Catalogue(open_database(url))
         catalogue.record([*rows(), first, audit, again])
         assert catalogue.events.next_overwrite(first) is None
         assert catalogue.events.next_overwrite(audit) == 80
@@ -327,7 +328,7 @@ def test_where_one_write_may_be_told_twice_is_found(
     ]  # fmt: skip
     ran = [row._replace(execution_plan="xp-1", plan_id="p-1") for row in ran]
     with empty_database(kind, request) as url:
-        catalogue = SqlCatalogue(open_database(url))
+        catalogue = Catalogue(open_database(url))
         catalogue.record([*rows(), *ran])
         told_twice = catalogue.events.repeated_writes(EVERYTHING, 9)
         assert told_twice[:2] == (("ds-1", "ctas"), ("ds-1", "two"))
@@ -363,7 +364,7 @@ def test_an_event_tells_values_that_no_plan_tells(
     untold = an_execution("ex-9", plan_id="run:R-2", execution_plan="", target="ds-2", at=60)
     event = EventRow("ex-8", "delta", True, "flow", '{"team":["red"]}', "{}", "flink 2.0", "flow")
     with empty_database(kind, request) as url:
-        catalogue = SqlCatalogue(open_database(url))
+        catalogue = Catalogue(open_database(url))
         declared = an_execution("ex-7", plan_id="job:d", execution_plan="", target="ds-2", at=80,
                                 kind="declaration")  # fmt: skip
         catalogue.record([*rows(), told, untold, declared, event])

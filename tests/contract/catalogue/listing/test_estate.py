@@ -1,4 +1,4 @@
-"""Totals and the last failures (protocols.Catalogue), on every database."""
+"""Totals and the last failures, on every database."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from graph_model.facts import DatasetRow, ExecutionRow
-from graph_model.stores.catalogue import SqlCatalogue
+from graph_model.stores.catalogue import Catalogue
 from graph_model.stores.database import open_database
 from tests.contract.databases import full_scans, instructions, recorded_plans
 from tests.contract.rows import EXECUTIONS, TIMES, a_dataset, a_job, an_execution, property_test
@@ -32,7 +32,7 @@ def newest(rows: list[ExecutionRow], job: str, at: int | None) -> ExecutionRow |
     since=st.none() | TIMES,
 )
 def test_the_estate_counts_present_nodes_and_its_failures_are_the_newest(
-    catalogue: SqlCatalogue,
+    catalogue: Catalogue,
     rows: list[ExecutionRow],
     hidden: set[str],
     failures: int,
@@ -56,7 +56,7 @@ def test_the_estate_counts_present_nodes_and_its_failures_are_the_newest(
 @property_test
 @given(rows=EXECUTIONS, at=st.none() | TIMES)
 def test_attempts_are_the_plans_that_failed_in_a_newest_run_that_did(
-    catalogue: SqlCatalogue, rows: list[ExecutionRow], at: int | None
+    catalogue: Catalogue, rows: list[ExecutionRow], at: int | None
 ) -> None:
     catalogue.clear()
     catalogue.record([*_JOBS, *rows])
@@ -74,7 +74,7 @@ def test_attempts_are_the_plans_that_failed_in_a_newest_run_that_did(
 
 def test_a_long_history_costs_nothing_and_no_execution_is_walked_to() -> None:
     engine = open_database("sqlite://")
-    catalogue = SqlCatalogue(engine)
+    catalogue = Catalogue(engine)
     steps = []
     for many in (200, 2_000):
         catalogue.clear()

@@ -1,4 +1,4 @@
-"""Orders of the catalogue's lists (protocols.CatalogueLists), on every database."""
+"""Orders of the catalogue's lists, on every database."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from graph_model.errors import InvalidReference
 from graph_model.facts import ColumnRow, ExecutionRow, NameRow
-from graph_model.stores.catalogue import SqlCatalogue
+from graph_model.stores.catalogue import Catalogue
 from graph_model.stores.database import open_database
 from graph_model.stores.pages import (
     ColumnOrder,
@@ -51,7 +51,7 @@ def in_order(items: list[Any], order: ListOrder, *keys: Callable[[Any], Any]) ->
     limit=st.integers(1, 3),
 )
 def test_jobs_come_in_every_order_page_by_page(
-    catalogue: SqlCatalogue,
+    catalogue: Catalogue,
     rows: list[ExecutionRow],
     order: JobOrder,
     state: str | None,
@@ -100,7 +100,7 @@ def test_jobs_come_in_every_order_page_by_page(
     limit=st.integers(1, 3),
 )
 def test_datasets_come_in_every_order_page_by_page(
-    catalogue: SqlCatalogue,
+    catalogue: Catalogue,
     rows: list[ExecutionRow],
     order: DatasetOrder,
     at: int | None,
@@ -125,7 +125,7 @@ def test_datasets_come_in_every_order_page_by_page(
 
 
 def test_a_write_under_one_name_of_a_dataset_sorts_all_of_its_names(
-    catalogue: SqlCatalogue,
+    catalogue: Catalogue,
 ) -> None:
     catalogue.record(
         [
@@ -146,7 +146,7 @@ def test_a_write_under_one_name_of_a_dataset_sorts_all_of_its_names(
 @property_test
 @given(rows=EXECUTIONS, order=st.sampled_from(ExecutionOrder), limit=st.integers(1, 3))
 def test_executions_come_in_every_order_page_by_page(
-    catalogue: SqlCatalogue, rows: list[ExecutionRow], order: ExecutionOrder, limit: int
+    catalogue: Catalogue, rows: list[ExecutionRow], order: ExecutionOrder, limit: int
 ) -> None:
     catalogue.clear()
     catalogue.record([*JOBS, *rows])
@@ -168,7 +168,7 @@ def test_executions_come_in_every_order_page_by_page(
 
 @pytest.mark.parametrize("order", ColumnOrder)
 def test_columns_come_by_their_name_or_that_of_their_table(
-    catalogue: SqlCatalogue, order: ColumnOrder
+    catalogue: Catalogue, order: ColumnOrder
 ) -> None:
     uris = {row.id: (row.name, row.uri) for row in DATASETS}
     rows = [
@@ -190,9 +190,7 @@ def test_columns_come_by_their_name_or_that_of_their_table(
 
 
 @pytest.mark.parametrize("limit", [1, 2, 9])
-def test_pages_totals_and_cursors_leave_out_hidden_nodes(
-    catalogue: SqlCatalogue, limit: int
-) -> None:
+def test_pages_totals_and_cursors_leave_out_hidden_nodes(catalogue: Catalogue, limit: int) -> None:
     rows = [ColumnRow(f"col-{n}", f"ds-{n}", "a") for n in range(4)]
     catalogue.record([*DATASETS, *JOBS, *rows])
     hidden = {"ds-0", "ds-2", "job-0", "job-2"}
@@ -209,7 +207,7 @@ def test_pages_totals_and_cursors_leave_out_hidden_nodes(
         assert [len(page.items) for page in pages] == [limit] * (2 // limit) + [2] * (limit > 2)
 
 
-def test_the_cursor_of_another_order_is_refused(catalogue: SqlCatalogue) -> None:
+def test_the_cursor_of_another_order_is_refused(catalogue: Catalogue) -> None:
     catalogue.record(DATASETS)
     cursor = catalogue.list_datasets(limit=1).next
     for order in DatasetOrder:
@@ -221,7 +219,7 @@ def test_the_cursor_of_another_order_is_refused(catalogue: SqlCatalogue) -> None
 @pytest.mark.parametrize("order", [DatasetOrder.NAME, DatasetOrder.NAME_FALLING])
 def test_by_name_a_page_follows_the_index(order: DatasetOrder) -> None:
     engine = open_database("sqlite://")
-    catalogue = SqlCatalogue(engine)
+    catalogue = Catalogue(engine)
     catalogue.record(DATASETS)
     cursor = catalogue.list_datasets(limit=1, order=order).next
     with recorded_plans(engine) as lines:

@@ -1,4 +1,4 @@
-"""The list of all executions (protocols.CatalogueLists), on every database."""
+"""The list of all executions, on every database."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from graph_model.facts import ExecutionRow
-from graph_model.stores.catalogue import SqlCatalogue
+from graph_model.stores.catalogue import Catalogue
+from graph_model.stores.catalogue_values import RecentExecution
 from graph_model.stores.database import open_database
-from graph_model.stores.protocols import RecentExecution
 from tests.contract.databases import recorded_plans
 from tests.contract.rows import EXECUTIONS, TIMES, a_job, an_execution, property_test
 
@@ -24,7 +24,7 @@ _JOBS = [a_job(f"job-{n}", "ns", f"job {n}") for n in range(4)]
     limit=st.integers(1, 3),
 )
 def test_pages_together_are_all_writes_and_reads_newest_first(
-    catalogue: SqlCatalogue,
+    catalogue: Catalogue,
     rows: list[ExecutionRow],
     hidden: set[str],
     state: str | None,
@@ -56,7 +56,7 @@ def test_pages_together_are_all_writes_and_reads_newest_first(
 
 def test_doubtful_executions_are_listed_alone_from_an_index_of_their_own() -> None:
     engine = open_database("sqlite://")
-    catalogue = SqlCatalogue(engine)
+    catalogue = Catalogue(engine)
     doubtful = [an_execution(f"ex-{number}", at=number, ahead=5) for number in range(3)]
     catalogue.record([*doubtful, *(an_execution(f"ok-{number}", at=number) for number in range(9))])
     with recorded_plans(engine) as lines:
@@ -69,7 +69,7 @@ def test_doubtful_executions_are_listed_alone_from_an_index_of_their_own() -> No
 
 def test_a_page_follows_the_index_by_time() -> None:
     engine = open_database("sqlite://")
-    catalogue = SqlCatalogue(engine)
+    catalogue = Catalogue(engine)
     with recorded_plans(engine) as lines:
         catalogue.recent_executions(["job-1"], counted=False, limit=100)
     assert any("catalogue_executions_by_time" in line for line in lines)

@@ -1,4 +1,4 @@
-"""The jobs that wait for their next run (protocols.Catalogue), on every database."""
+"""The jobs that wait for their next run, on every database."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from graph_model.facts import ExecutionRow
-from graph_model.stores.catalogue import SqlCatalogue
+from graph_model.stores.catalogue import Catalogue
 from graph_model.stores.database import open_database
 from tests.contract.databases import full_scans, instructions, recorded_plans
 from tests.contract.rows import EXECUTIONS, a_job, an_execution, property_test
@@ -42,7 +42,7 @@ def ends_of_runs(rows: list[ExecutionRow], job: str, most: int) -> list[int]:
     most=st.integers(2, 7),
 )
 def test_waiting_jobs_are_all_but_those_that_mostly_waited_as_long(
-    catalogue: SqlCatalogue, rows: list[ExecutionRow], hidden: set[str], now: int, most: int
+    catalogue: Catalogue, rows: list[ExecutionRow], hidden: set[str], now: int, most: int
 ) -> None:
     catalogue.clear()
     catalogue.record([*_JOBS, *rows])
@@ -56,7 +56,7 @@ def test_waiting_jobs_are_all_but_those_that_mostly_waited_as_long(
 
 
 def test_executions_of_one_run_have_one_time_however_many_they_are(
-    catalogue: SqlCatalogue,
+    catalogue: Catalogue,
 ) -> None:
     rows = [
         an_execution(f"ex-{run}-{number}", run=f"run-{run}", at=run * 1_000 + number)
@@ -71,7 +71,7 @@ def test_executions_of_one_run_have_one_time_however_many_they_are(
 @pytest.mark.parametrize("per_run", [1, 1_000])
 def test_neither_a_long_history_nor_a_long_run_is_walked_through(per_run: int) -> None:
     engine = open_database("sqlite://")
-    catalogue = SqlCatalogue(engine)
+    catalogue = Catalogue(engine)
     steps = []
     for many in (8 * per_run, 80 * per_run):
         catalogue.clear()
@@ -90,7 +90,7 @@ def test_neither_a_long_history_nor_a_long_run_is_walked_through(per_run: int) -
 
 def test_each_step_is_a_seek_in_an_index() -> None:
     engine = open_database("sqlite://")
-    catalogue = SqlCatalogue(engine)
+    catalogue = Catalogue(engine)
     with recorded_plans(engine) as lines:
         catalogue.waiting_jobs(["job-2"], now=5, most=7)
     seeks = [line for line in lines if " seen " in line]

@@ -1,4 +1,4 @@
-"""Runs and facets over time mean the same on every database (stores.protocols.records)."""
+"""Runs and facets over time mean the same on every database."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ from hypothesis import strategies as st
 
 from graph_model.errors import FactConflict, InvalidReference
 from graph_model.facts import CommandRow, FacetBodyRow, FacetRow, row_key
-from graph_model.stores.catalogue import SqlCatalogue
+from graph_model.stores.catalogue import Catalogue
+from graph_model.stores.catalogue.facets import FacetRecords, RunRecords
 from graph_model.stores.database import open_database
-from graph_model.stores.protocols.records import FacetRecords, RunRecords
 from tests.contract.databases import full_scans, instructions, recorded_plans
 from tests.contract.rows import a_run, an_execution, property_test, record_in_threads
 
@@ -27,7 +27,7 @@ def a_facet(name: str, at: int, **values: Any) -> FacetRow:
     return row._replace(**values)
 
 
-def test_a_catalogue_has_both(catalogue: SqlCatalogue) -> None:
+def test_a_catalogue_has_both(catalogue: Catalogue) -> None:
     runs: RunRecords = catalogue.runs
     facets: FacetRecords = catalogue.facets
     assert runs.called(["r1"]) == ()
@@ -38,7 +38,7 @@ def test_a_catalogue_has_both(catalogue: SqlCatalogue) -> None:
 
 
 def test_a_run_is_found_by_its_names_at_the_client_and_in_the_graph(
-    catalogue: SqlCatalogue,
+    catalogue: Catalogue,
 ) -> None:
     east = a_run(2, run_id="r1", scope="east")
     catalogue.record([a_run(1), east, a_run(3, run="run-1")])
@@ -47,14 +47,14 @@ def test_a_run_is_found_by_its_names_at_the_client_and_in_the_graph(
     assert catalogue.runs.of_subjects(["sub-2"]) == (east,)
 
 
-def test_of_the_runs_under_one_vertex_the_first_stands_for_it(catalogue: SqlCatalogue) -> None:
+def test_of_the_runs_under_one_vertex_the_first_stands_for_it(catalogue: Catalogue) -> None:
     application, command = a_run(5, started_at=1), a_run(1, started_at=2)
     other = a_run(2, run="run-2")
     catalogue.record([command, application, other])
     assert catalogue.runs.first_of_runs(["run-1", "run-2", "unknown"]) == (other, application)
 
 
-def test_the_runs_below_some_are_listed_by_start_in_their_scope(catalogue: SqlCatalogue) -> None:
+def test_the_runs_below_some_are_listed_by_start_in_their_scope(catalogue: Catalogue) -> None:
     below = [a_run(n, parent_run=f"r{n % 2}", started_at=100 - n) for n in range(2, 8)]
     elsewhere = a_run(9, parent_run="r1", scope="east")
     catalogue.record([*below, elsewhere])
@@ -64,7 +64,7 @@ def test_the_runs_below_some_are_listed_by_start_in_their_scope(catalogue: SqlCa
     assert catalogue.runs.below(["r1"], "east", 10).rows == (elsewhere,)
 
 
-def test_the_runs_of_a_job_are_listed_as_they_had_started_by_then(catalogue: SqlCatalogue) -> None:
+def test_the_runs_of_a_job_are_listed_as_they_had_started_by_then(catalogue: Catalogue) -> None:
     rows = [a_run(n, started_at=n) for n in range(5)]
     catalogue.record([*rows, a_run(9, job="job-2")])
     assert catalogue.runs.of_job("job-1", None, 10).rows == tuple(rows[::-1])
@@ -94,7 +94,7 @@ TIME = st.none() | st.integers(0, 5)
 @property_test
 @given(rows=FACETS, at=TIME)
 def test_the_newest_of_a_name_at_a_time_is_in_force(
-    catalogue: SqlCatalogue, rows: list[FacetRow], at: int | None
+    catalogue: Catalogue, rows: list[FacetRow], at: int | None
 ) -> None:
     catalogue.clear()
     catalogue.record(rows)
@@ -128,7 +128,7 @@ CHECKS = st.lists(
 @property_test
 @given(rows=CHECKS, at=TIME)
 def test_the_newest_of_a_check_stands_whatever_job_made_it(
-    catalogue: SqlCatalogue, rows: list[FacetRow], at: int | None
+    catalogue: Catalogue, rows: list[FacetRow], at: int | None
 ) -> None:
     catalogue.clear()
     catalogue.record(rows)
@@ -150,7 +150,7 @@ def test_the_newest_of_a_check_stands_whatever_job_made_it(
 @property_test
 @given(rows=FACETS, at=TIME, limit=st.integers(1, 4), name=st.none() | st.just("ownership"))
 def test_a_history_comes_in_pages_newest_first(
-    catalogue: SqlCatalogue, rows: list[FacetRow], at: int | None, limit: int, name: str | None
+    catalogue: Catalogue, rows: list[FacetRow], at: int | None, limit: int, name: str | None
 ) -> None:
     catalogue.clear()
     catalogue.record(rows)
@@ -172,7 +172,7 @@ def test_a_history_comes_in_pages_newest_first(
     assert [row.at for row in found] == sorted((row.at for row in expected), reverse=True)
 
 
-def test_the_newest_few_of_one_name_are_given_without_the_rest(catalogue: SqlCatalogue) -> None:
+def test_the_newest_few_of_one_name_are_given_without_the_rest(catalogue: Catalogue) -> None:
     rows = [a_facet("version", at) for at in range(6)]
     catalogue.record([*rows, a_facet("version", 9, kind="input"), a_facet("ownership", 9)])
     recent = catalogue.facets.recent
@@ -180,12 +180,12 @@ def test_the_newest_few_of_one_name_are_given_without_the_rest(catalogue: SqlCat
     assert recent("ds-1", "dataset", "version", 3, 2) == (rows[3], rows[2])
 
 
-def test_a_cursor_of_another_list_is_refused(catalogue: SqlCatalogue) -> None:
+def test_a_cursor_of_another_list_is_refused(catalogue: Catalogue) -> None:
     with pytest.raises(InvalidReference):
         catalogue.facets.history("ds-1", cursor="WyJydW5zIl0")
 
 
-def test_bodies_come_by_digest(catalogue: SqlCatalogue) -> None:
+def test_bodies_come_by_digest(catalogue: Catalogue) -> None:
     catalogue.record([FacetBodyRow("d1", '{"a":1}'), FacetBodyRow("d2", "{}")])
     assert catalogue.facets.bodies(["d1", "unknown"]) == {"d1": '{"a":1}'}
 
@@ -203,7 +203,7 @@ FACT = st.tuples(st.booleans(), st.lists(st.builds(
 @property_test
 @given(steps=st.lists(FACT, max_size=8))
 def test_a_digest_is_in_use_while_a_facet_has_it(
-    catalogue: SqlCatalogue, steps: list[tuple[bool, list[FacetRow]]]
+    catalogue: Catalogue, steps: list[tuple[bool, list[FacetRow]]]
 ) -> None:
     catalogue.clear()
     kept: dict[tuple[object, ...], FacetRow] = {}
@@ -223,7 +223,7 @@ def test_a_digest_is_in_use_while_a_facet_has_it(
     assert catalogue.facets_in_use(asked) == {row.digest for row in kept.values()}
 
 
-def test_a_copied_body_is_in_use_until_the_last_facet_is_withdrawn(catalogue: SqlCatalogue) -> None:
+def test_a_copied_body_is_in_use_until_the_last_facet_is_withdrawn(catalogue: Catalogue) -> None:
     first, second = a_facet("schema", 1, digest="d"), a_facet("schema", 2, digest="d")
     catalogue.copy([first, second])
     catalogue.withdraw([first, first, first._replace(deleted=True)])
@@ -237,7 +237,7 @@ def test_a_copied_body_is_in_use_until_the_last_facet_is_withdrawn(catalogue: Sq
     assert catalogue.facets_in_use(["d"]) == frozenset()
 
 
-def test_threads_that_tell_the_same_facets_count_each_once(catalogue: SqlCatalogue) -> None:
+def test_threads_that_tell_the_same_facets_count_each_once(catalogue: Catalogue) -> None:
     rows = [a_facet("schema", at, digest=f"d{at % 3}") for at in range(30)]
     record_in_threads(catalogue, rows)
     catalogue.withdraw([row for row in rows if row.digest != "d1"])
@@ -248,7 +248,7 @@ def test_threads_that_tell_the_same_facets_count_each_once(catalogue: SqlCatalog
 
 def test_the_newest_checks_cost_the_same_after_a_long_history(tmp_path: Path) -> None:
     engine = open_database(tmp_path / "headwater.db")
-    catalogue, steps = SqlCatalogue(engine), []
+    catalogue, steps = Catalogue(engine), []
     for at in (20, 2_000):
         rows = [a_facet("not null id", n, kind="check") for n in range(at)]
         catalogue.record([*rows, *(a_facet("schema", n) for n in range(at))])
@@ -258,7 +258,7 @@ def test_the_newest_checks_cost_the_same_after_a_long_history(tmp_path: Path) ->
     engine.dispose()
 
 
-def test_the_newest_facet_costs_seeks_however_long_the_history_is(catalogue: SqlCatalogue) -> None:
+def test_the_newest_facet_costs_seeks_however_long_the_history_is(catalogue: Catalogue) -> None:
     if catalogue._engine.dialect.name != "sqlite":
         pytest.skip("plans of statements are read on SQLite")
     catalogue.record([a_facet("dataQualityAssertions", at) for at in range(50)])
@@ -273,7 +273,7 @@ def test_the_newest_facet_costs_seeks_however_long_the_history_is(catalogue: Sql
     assert not full_scans(lines, ["catalogue_facets", "catalogue_runs", "listed", "seen"])
 
 
-def test_clearing_waits_for_a_reader_that_counts(catalogue: SqlCatalogue) -> None:
+def test_clearing_waits_for_a_reader_that_counts(catalogue: Catalogue) -> None:
     """Else a facet could be removed, and its digest counted a moment later."""
     catalogue.record([a_facet("schema", 1, digest="d")])
     clearing, recorded = Event(), Event()
@@ -301,7 +301,7 @@ def test_clearing_waits_for_a_reader_that_counts(catalogue: SqlCatalogue) -> Non
 
 
 @pytest.mark.parametrize("at_once", [1, 3, 100])
-def test_commands_come_in_their_order_some_at_a_time(catalogue: SqlCatalogue, at_once: int) -> None:
+def test_commands_come_in_their_order_some_at_a_time(catalogue: Catalogue, at_once: int) -> None:
     told = [CommandRow(f"c{(7 * n) % 10}", "prune", n // 4, "", "", "{}") for n in range(10)]
     catalogue.record([*told, CommandRow("other", "forget", 1, "", "", "{}")])
     found: list[CommandRow] = []

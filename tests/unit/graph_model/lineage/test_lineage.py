@@ -32,10 +32,10 @@ from graph_model.lineage.history import Moment
 from graph_model.lineage.history.history import History
 from graph_model.lineage.history.visible_write_reader import moment_of
 from graph_model.lineage.walk import Walk
-from graph_model.stores.catalogue import SqlCatalogue
+from graph_model.stores.catalogue import Catalogue
+from graph_model.stores.catalogue_values import OlderWrites
 from graph_model.stores.database import open_database
 from graph_model.stores.graph import Direction
-from graph_model.stores.protocols import OlderWrites
 from tests.memory_graph import MemoryGraph
 
 COLUMNS = ("a", "b")
@@ -74,7 +74,7 @@ def plan(position: int, step: Step) -> str:
 class World:
     steps: tuple[Step, ...]
 
-    def fill(self, graph: MemoryGraph, catalogue: SqlCatalogue) -> None:
+    def fill(self, graph: MemoryGraph, catalogue: Catalogue) -> None:
         collector = FactCollector()
         touched = {d for step in self.steps for d in (*step.sources, step.target)}
         for index in touched:
@@ -219,12 +219,12 @@ def worlds(draw: st.DrawFn) -> World:
     return World(tuple(steps))
 
 
-Stores = tuple[MemoryGraph, SqlCatalogue]
+Stores = tuple[MemoryGraph, Catalogue]
 
 
 @pytest.fixture
 def stores() -> Iterator[Stores]:
-    catalogue = SqlCatalogue(open_database("sqlite://"))
+    catalogue = Catalogue(open_database("sqlite://"))
     yield MemoryGraph(), catalogue
     catalogue.close()
 
@@ -541,13 +541,13 @@ def test_a_level_asks_once_for_the_names_of_the_tables_that_its_plans_read(
     lineage_of(World(tuple(steps)), stores)
     graph, catalogue = stores
     asked: list[set[str]] = []
-    names_around = SqlCatalogue.names_around
+    names_around = Catalogue.names_around
 
-    def note(self: SqlCatalogue, datasets: Collection[str]) -> frozenset[tuple[str, str]]:
+    def note(self: Catalogue, datasets: Collection[str]) -> frozenset[tuple[str, str]]:
         asked.append(set(datasets))
         return names_around(self, datasets)
 
-    monkeypatch.setattr(SqlCatalogue, "names_around", note)
+    monkeypatch.setattr(Catalogue, "names_around", note)
     ends = {moment_of(dataset(step.target), None) for step in steps}
     Walk(graph, History(catalogue), Bounds(lambda: False, 1), 20).expand(ends)
     written = {dataset(step.target) for step in steps}
@@ -597,7 +597,7 @@ def test_a_job_whose_write_was_replaced_stays_while_something_visible_stands_on_
 class _CountingCatalogue:
     """Counts the calls that go through it."""
 
-    def __init__(self, catalogue: SqlCatalogue) -> None:
+    def __init__(self, catalogue: Catalogue) -> None:
         self._catalogue = catalogue
         self.calls = 0
 

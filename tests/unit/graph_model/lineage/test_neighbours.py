@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from graph_model.lineage import Lineage
-from graph_model.stores.catalogue import SqlCatalogue
+from graph_model.stores.catalogue import Catalogue
 from graph_model.stores.database import open_database
 from tests.estates import Run, table_id, translated
 from tests.memory_graph import MemoryGraph
@@ -19,7 +19,7 @@ def test_a_plan_that_knows_a_table_by_its_catalog_name_is_a_neighbour() -> None:
             Run(2, 2, {SOURCE: ["a"]}, NAME, ["a"], {"a": [(SOURCE, "a", "")]}),
         ]
     )
-    graph, catalogue = MemoryGraph(), SqlCatalogue(open_database("sqlite://"))
+    graph, catalogue = MemoryGraph(), Catalogue(open_database("sqlite://"))
     graph.write(facts)
     catalogue.record(facts.rows)
     lineage = Lineage(graph, catalogue)

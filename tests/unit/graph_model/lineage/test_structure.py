@@ -17,7 +17,7 @@ from graph_model.lineage import Answer, Lineage, Question, Structure
 from graph_model.producers.commands import Command, submit
 from graph_model.projection.projector import Projector
 from graph_model.retention.coverage import resolve_forget
-from graph_model.stores.catalogue import SqlGenerations
+from graph_model.stores.catalogue import Generations
 from graph_model.stores.database import open_database
 from graph_model.stores.documents import Submission
 from graph_model.stores.graph import Direction, EdgePage
@@ -69,7 +69,7 @@ def shared(tmp_path: Path) -> Iterator[tuple[SmallHeadwater, SmallHeadwater]]:
     for _ in range(2):
         database = open_database(tmp_path / "headwater.db")
         journal = Journal(database)
-        generations = SqlGenerations(database, journal)
+        generations = Generations(database, journal)
         projector = Projector(journal, graph, generations)
         projector.prepare()
         services.append(SmallHeadwater(journal, graph, generations, projector))

@@ -26,7 +26,7 @@ from graph_model.answers.difference.upstream import last_good, rows_written
 from graph_model.answers.difference.version_history import plan_versions, schema_versions
 from graph_model.facts import ExecutionRow, LogicalPlanRow, SchemaRow, SchemaUseRow
 from graph_model.naming import fold
-from graph_model.stores.protocols import PlanSpan
+from graph_model.stores.catalogue_values import PlanSpan
 
 FOLDER = Path(__file__).parents[4] / "fixtures" / "differences"
 

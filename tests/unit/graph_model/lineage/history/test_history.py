@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from graph_model import labels
 from graph_model.lineage.history import group_executions, merge_writes, visible_writes
 from graph_model.lineage.history.merging import Details, part_of
-from graph_model.stores.protocols import SuccessfulWrite
+from graph_model.stores.catalogue_values import SuccessfulWrite
 
 _ROW = SuccessfulWrite(
     id="", target="d", at=0, logical_plan="p", job="j", mode=labels.OVERWRITE, dynamic=False,

@@ -6,7 +6,7 @@ import pytest
 
 from graph_model.facts import ExecutionRow, NameRow, Row
 from graph_model.lineage.history.history import History
-from graph_model.stores.catalogue import SqlCatalogue
+from graph_model.stores.catalogue import Catalogue
 from graph_model.stores.database import open_database
 from tests.contract.rows import an_execution
 
@@ -27,7 +27,7 @@ def last_writes(rows: list[Row], at: int | None) -> dict[str, int]:
         NameRow("ds-name", "ds-old", "ds-name-10", 10 * HOUR),
         NameRow("ds-name", "ds-new", "ds-name-20", 20 * HOUR),
     ]
-    catalogue = SqlCatalogue(open_database("sqlite://"))
+    catalogue = Catalogue(open_database("sqlite://"))
     catalogue.record([*rows, *moved])
     time = None if at is None else at * HOUR
     found = History(catalogue).writes.last(["ds-old", "ds-new"], time)

@@ -16,9 +16,9 @@ from graph_model.lineage.history.history import History
 from graph_model.lineage.history.merging import REACH_MS
 from graph_model.lineage.history.read_rule import VisibleWrites
 from graph_model.lineage.history.visible_write_reader import moment_of
-from graph_model.stores.catalogue import SqlCatalogue
+from graph_model.stores.catalogue import Catalogue
+from graph_model.stores.catalogue_values import OlderWrites, SpanWrites
 from graph_model.stores.database import open_database
-from graph_model.stores.protocols import OlderWrites, SpanWrites
 from tests.contract.histories import HISTORIES, ROWS_BESIDE
 from tests.contract.rows import an_execution, property_test
 
@@ -34,7 +34,7 @@ def a_write(plan: str, at: int, **values: Any) -> ExecutionRow:
 
 def at_moment(tmp_path: Path, rows: Iterable[Row], moment: Moment) -> VisibleWrites:
     engine = open_database(tmp_path / "headwater.db")
-    catalogue = SqlCatalogue(engine)
+    catalogue = Catalogue(engine)
     catalogue.record(list(rows))
     found = History(catalogue).visible_writes.of([moment])[moment]
     engine.dispose()
@@ -233,7 +233,7 @@ _MOMENTS = [
 def test_every_visible_write_is_listed_or_in_a_period_of_one_of_its_plans_however_few_are_read(
     rows: list[ExecutionRow], beside: list[Row]
 ) -> None:
-    catalogue = SqlCatalogue(open_database(":memory:"))
+    catalogue = Catalogue(open_database(":memory:"))
     spread = [*map(_spread, rows), *map(_spread, beside)]
     catalogue.record([*{row_key(row): row for row in spread}.values()])
     executions = {row.id: row for row in spread if isinstance(row, ExecutionRow)}

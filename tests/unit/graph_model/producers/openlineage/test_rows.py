@@ -11,7 +11,7 @@ from graph_model.producers.elements import datasets as dataset_elements
 from graph_model.producers.openlineage import datasets
 from graph_model.producers.openlineage.events.facets import Facet, SchemaField
 from graph_model.producers.openlineage.plans import heads_of
-from graph_model.stores.catalogue import SqlCatalogue
+from graph_model.stores.catalogue import Catalogue
 from graph_model.stores.database import open_database
 from tests.memory_graph import MemoryGraph
 from tests.unit.graph_model.producers.openlineage.test_captured import openlineage
@@ -27,12 +27,12 @@ def everything() -> Facts:
 def test_every_row_is_kept_as_it_is_and_can_be_taken_back() -> None:
     rows = list(everything().rows)
     assert {RunRow, FacetRow, FacetBodyRow} <= {type(row) for row in rows}
-    catalogue = SqlCatalogue(open_database("sqlite://"))
+    catalogue = Catalogue(open_database("sqlite://"))
     catalogue.record(rows)
     catalogue.record(rows)
     assert sorted(map(repr, catalogue.scan())) == sorted(map(repr, rows))
     shuffled = random.Random(0).sample(rows, len(rows))
-    other = SqlCatalogue(open_database("sqlite://"))
+    other = Catalogue(open_database("sqlite://"))
     for row in shuffled:
         other.record([row])
     assert other.digest() == catalogue.digest()

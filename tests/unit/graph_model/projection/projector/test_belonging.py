@@ -20,7 +20,7 @@ from api.serving.storage import DATABASE_FILE, open_storage
 from api.settings import read_settings
 from graph_model.errors import ConfigurationError, JournalUnavailable, Unavailable
 from graph_model.projection.projector import Projector
-from graph_model.stores.catalogue import SqlGenerations
+from graph_model.stores.catalogue import Generations
 from graph_model.stores.documents import DocumentState, Receipt, Submission
 from graph_model.stores.journal import Journal
 from tests.memory_graph import MemoryGraph
@@ -40,7 +40,7 @@ class House:
         settings = read_settings({"HEADWATER_DATA": str(folder)})
         self.database = open_storage(settings, make=True)
         self.journal = Journal(self.database)
-        self.generations = SqlGenerations(self.database, self.journal)
+        self.generations = Generations(self.database, self.journal)
         self.graph = kept or MemoryGraph()
         self.projector = Projector(
             self.journal, self.graph, self.generations, accepts_new_journal=new_journal

@@ -10,10 +10,10 @@ from graph_model.errors import GraphRejected, GraphUnavailable
 from graph_model.facts import CommandRow, ExecutionRow, ForgottenRow, JobRow
 from graph_model.producers.commands import Command, Cutoff, Forget, Instruction, Prune, submit
 from graph_model.projection.projector import Projector, commands
-from graph_model.stores.catalogue import SqlCatalogue
+from graph_model.stores.catalogue import Catalogue
+from graph_model.stores.catalogue.origin import ROUND_KEY
 from graph_model.stores.documents import DocumentState, Submission
 from graph_model.stores.gremlin.engine.forgetful import ForgetfulGraph
-from graph_model.stores.protocols import ROUND_KEY
 from tests.projections import SmallHeadwater, elements_of, project, small_headwater
 from tests.unit.graph_model.projection.projector.test_projector import (
     PLAN_ID,
@@ -318,16 +318,16 @@ class CommandsRead:
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
         self.rows = 0
-        read = SqlCatalogue.commands_after
+        read = Catalogue.commands_after
 
         def counted(
-            catalogue: SqlCatalogue, kind: str, row: CommandRow | None, limit: int
+            catalogue: Catalogue, kind: str, row: CommandRow | None, limit: int
         ) -> tuple[CommandRow, ...]:
             found = read(catalogue, kind, row, limit)
             self.rows += len(found)
             return found
 
-        monkeypatch.setattr(SqlCatalogue, "commands_after", counted)
+        monkeypatch.setattr(Catalogue, "commands_after", counted)
 
 
 @pytest.mark.parametrize("former", [2, 30])

@@ -8,7 +8,7 @@ import pytest
 
 from graph_model.errors import FactConflict
 from graph_model.facts import DatasetRow, Row
-from graph_model.stores.catalogue import SqlCatalogue
+from graph_model.stores.catalogue import Catalogue
 from graph_model.stores.database import open_database
 from tests.contract.databases import EVERY, empty_database
 from tests.projections import project
@@ -18,9 +18,9 @@ _NASTY = 'tab\t line\nreturn\r back\\slash \\N "quoted" nul\0 half \ud800 ümlau
 
 
 @pytest.fixture(params=EVERY)
-def catalogue(request: pytest.FixtureRequest) -> Iterator[SqlCatalogue]:
+def catalogue(request: pytest.FixtureRequest) -> Iterator[Catalogue]:
     with empty_database(request.param, request) as url:
-        opened = SqlCatalogue(open_database(url))
+        opened = Catalogue(open_database(url))
         yield opened
         opened.close()
 
@@ -33,8 +33,8 @@ def rows() -> list[Row]:
     return [*found, DatasetRow("ds_nasty", _NASTY, "", "", _NASTY)]
 
 
-def test_rows_copied_are_the_rows_recorded(catalogue: SqlCatalogue, rows: list[Row]) -> None:
-    recorded = SqlCatalogue(open_database("sqlite://"))
+def test_rows_copied_are_the_rows_recorded(catalogue: Catalogue, rows: list[Row]) -> None:
+    recorded = Catalogue(open_database("sqlite://"))
     recorded.record(rows)
     catalogue.copy(rows[::2])
     catalogue.copy(rows[1::2])
@@ -45,7 +45,7 @@ def test_rows_copied_are_the_rows_recorded(catalogue: SqlCatalogue, rows: list[R
     recorded.close()
 
 
-def test_a_key_that_comes_twice_changes_nothing(catalogue: SqlCatalogue, rows: list[Row]) -> None:
+def test_a_key_that_comes_twice_changes_nothing(catalogue: Catalogue, rows: list[Row]) -> None:
     catalogue.copy(rows[:3])
     before = catalogue.digest()
     with pytest.raises(FactConflict):

@@ -10,14 +10,15 @@ import sqlalchemy as sa
 
 from graph_model import facts
 from graph_model.facts import ColumnRow, DatasetRow, JobRow, row_key
-from graph_model.stores.catalogue.reading.value_tables import input_values
-from graph_model.stores.catalogue.search_text import (
+from graph_model.stores.catalogue.reading import input_values
+from graph_model.stores.catalogue.tables import (
+    STORAGES,
+    Storage,
     column_text,
     dataset_text,
     fold,
     job_text,
 )
-from graph_model.stores.catalogue.tables import STORAGES, Storage
 from graph_model.stores.database import StoredText
 from tests.contract.rows import an_execution
 

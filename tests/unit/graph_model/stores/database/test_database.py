@@ -22,7 +22,7 @@ from sqlalchemy.dialects import postgresql
 from graph_model.errors import ConfigurationError, JournalUnavailable, Unavailable
 from graph_model.producers.spline.documents import EVENT_KIND
 from graph_model.storable_text import storable
-from graph_model.stores.catalogue import SqlCatalogue
+from graph_model.stores.catalogue import Catalogue
 from graph_model.stores.database import (
     GroupCommit,
     StoredText,
@@ -155,11 +155,9 @@ def test_a_database_in_memory_is_shared_by_threads() -> None:
 # --- versions ------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    ("component", "open_it"), [("journal", Journal), ("catalogue", SqlCatalogue)]
-)
+@pytest.mark.parametrize(("component", "open_it"), [("journal", Journal), ("catalogue", Catalogue)])
 def test_tables_of_a_newer_version_are_left_alone(
-    tmp_path: Path, component: str, open_it: type[Journal] | type[SqlCatalogue]
+    tmp_path: Path, component: str, open_it: type[Journal] | type[Catalogue]
 ) -> None:
     engine = open_database(tmp_path / "headwater.db")
     open_it(engine)
@@ -197,7 +195,7 @@ def test_an_older_journal_is_read_as_it_is_and_closed_to_the_headwater_that_wrot
 def test_journal_and_catalogue_live_in_one_file(tmp_path: Path) -> None:
     engine = open_database(tmp_path / "headwater.db")
     Journal(engine)
-    SqlCatalogue(engine)
+    Catalogue(engine)
     names = sa.inspect(engine).get_table_names()
     assert {name.split("_")[0] for name in names} == {"headwater", "journal", "catalogue"}
     engine.dispose()

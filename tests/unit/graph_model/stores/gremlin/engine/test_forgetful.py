@@ -18,7 +18,7 @@ from graph_model.errors import (
 )
 from graph_model.facts import Facts, JobRow, Row, merge
 from graph_model.projection.writing import write_facts
-from graph_model.stores.catalogue import SqlCatalogue
+from graph_model.stores.catalogue import Catalogue
 from graph_model.stores.database import open_database
 from graph_model.stores.gremlin.engine.forgetful import ForgetfulGraph
 from tests.contract.facts_to_write import everything, facts, plan, vertex, whole
@@ -31,19 +31,19 @@ ROWS = (JobRow(identity.job_id("default", "daily"), "default", "daily", shared=F
 
 
 @pytest.fixture
-def catalogue(tmp_path: Path) -> Iterator[SqlCatalogue]:
-    made = SqlCatalogue(open_database(tmp_path / "catalogue.db"))
+def catalogue(tmp_path: Path) -> Iterator[Catalogue]:
+    made = Catalogue(open_database(tmp_path / "catalogue.db"))
     yield made
     made.close()
 
 
-def started(catalogue: SqlCatalogue, **engine: Any) -> ForgetfulGraph:
+def started(catalogue: Catalogue, **engine: Any) -> ForgetfulGraph:
     """Over an engine that has just been started."""
     return ForgetfulGraph(MemoryGraph(), lambda: [catalogue.elements], **engine)
 
 
 def test_an_engine_gets_everything_back_with_the_types_of_its_values(
-    catalogue: SqlCatalogue, monkeypatch: pytest.MonkeyPatch
+    catalogue: Catalogue, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("graph_model.stores.catalogue.elements._PAGE", 4)
     graph = started(catalogue)
@@ -58,7 +58,7 @@ def test_an_engine_gets_everything_back_with_the_types_of_its_values(
 
 
 def test_an_engine_that_another_program_filled_has_only_what_is_kept(
-    catalogue: SqlCatalogue,
+    catalogue: Catalogue,
 ) -> None:
     write_facts(started(catalogue), catalogue, ODD)
     engine = MemoryGraph()
@@ -69,7 +69,7 @@ def test_an_engine_that_another_program_filled_has_only_what_is_kept(
     assert everything(graph) == whole(ODD)
 
 
-def test_a_vertex_is_kept_no_longer_with_the_edges_at_it(catalogue: SqlCatalogue) -> None:
+def test_a_vertex_is_kept_no_longer_with_the_edges_at_it(catalogue: Catalogue) -> None:
     graph = started(catalogue)
     write_facts(graph, catalogue, WRITTEN)
     graph.remove([one.id for one in WRITTEN.vertices if one.label == labels.COLUMN], ())
@@ -99,11 +99,11 @@ class Broken(MemoryGraph):
         raise GraphUnavailable("away")
 
 
-def rows_of(catalogue: SqlCatalogue) -> list[Row]:
+def rows_of(catalogue: Catalogue) -> list[Row]:
     return list(catalogue.scan())
 
 
-def test_what_no_engine_can_hold_is_neither_kept_nor_has_rows(catalogue: SqlCatalogue) -> None:
+def test_what_no_engine_can_hold_is_neither_kept_nor_has_rows(catalogue: Catalogue) -> None:
     graph = ForgetfulGraph(Broken(ODD.vertices[0].id), lambda: [catalogue.elements])
     with pytest.raises(GraphRejected):
         write_facts(graph, catalogue, Facts(ODD.vertices, (), ROWS))
@@ -112,7 +112,7 @@ def test_what_no_engine_can_hold_is_neither_kept_nor_has_rows(catalogue: SqlCata
 
 
 def test_a_start_has_elements_and_rows_of_a_write_that_ended_before_the_engine_had_it(
-    catalogue: SqlCatalogue,
+    catalogue: Catalogue,
 ) -> None:
     graph = ForgetfulGraph(Broken(), lambda: [catalogue.elements])
     with pytest.raises(Unavailable):
@@ -137,7 +137,7 @@ class Away(MemoryGraph):
 
 
 def test_an_engine_that_did_not_answer_has_what_is_kept_before_the_next_removal(
-    catalogue: SqlCatalogue,
+    catalogue: Catalogue,
 ) -> None:
     graph = ForgetfulGraph(Away(), lambda: [catalogue.elements])
     with pytest.raises(Unavailable):
@@ -149,7 +149,7 @@ def test_an_engine_that_did_not_answer_has_what_is_kept_before_the_next_removal(
     assert sum(again.count()) < WRITTEN.size
 
 
-def test_rows_that_contradict_stored_ones_keep_no_elements(catalogue: SqlCatalogue) -> None:
+def test_rows_that_contradict_stored_ones_keep_no_elements(catalogue: Catalogue) -> None:
     graph = started(catalogue)
     write_facts(graph, catalogue, Facts(rows=ROWS))
     other = tuple(row._replace(name="other") for row in ROWS)
@@ -159,7 +159,7 @@ def test_rows_that_contradict_stored_ones_keep_no_elements(catalogue: SqlCatalog
 
 
 def test_a_server_that_keeps_its_elements_has_them_before_the_rows_and_no_copy(
-    catalogue: SqlCatalogue,
+    catalogue: Catalogue,
 ) -> None:
     with pytest.raises(Unavailable):
         write_facts(Broken(), catalogue, Facts(WRITTEN.vertices, WRITTEN.edges, ROWS))
@@ -169,7 +169,7 @@ def test_a_server_that_keeps_its_elements_has_them_before_the_rows_and_no_copy(
 
 
 def test_a_load_ends_where_the_service_stops(
-    catalogue: SqlCatalogue, monkeypatch: pytest.MonkeyPatch
+    catalogue: Catalogue, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("graph_model.stores.catalogue.elements._PAGE", 1)
     write_facts(started(catalogue), catalogue, WRITTEN)
@@ -183,7 +183,7 @@ def test_a_load_ends_where_the_service_stops(
 
 
 def test_an_engine_that_refuses_a_kept_element_is_filled_from_the_journal(
-    catalogue: SqlCatalogue, caplog: pytest.LogCaptureFixture
+    catalogue: Catalogue, caplog: pytest.LogCaptureFixture
 ) -> None:
     write_facts(started(catalogue), catalogue, ODD)
     again = ForgetfulGraph(Broken(ODD.vertices[0].id), lambda: [catalogue.elements])
@@ -193,7 +193,7 @@ def test_an_engine_that_refuses_a_kept_element_is_filled_from_the_journal(
 
 
 def test_a_removal_that_breaks_off_in_the_engine_is_whole_after_a_start(
-    catalogue: SqlCatalogue,
+    catalogue: Catalogue,
 ) -> None:
     write_facts(started(catalogue), catalogue, ODD)
     graph = ForgetfulGraph(Broken(), lambda: [catalogue.elements])
@@ -204,7 +204,7 @@ def test_a_removal_that_breaks_off_in_the_engine_is_whole_after_a_start(
     assert everything(again) == []
 
 
-def test_a_graph_that_is_too_large_for_the_engine_is_not_loaded(catalogue: SqlCatalogue) -> None:
+def test_a_graph_that_is_too_large_for_the_engine_is_not_loaded(catalogue: Catalogue) -> None:
     write_facts(started(catalogue), catalogue, WRITTEN)
     elements = WRITTEN.size
     fitting = started(catalogue, capacity=lambda: elements)

@@ -1,9 +1,9 @@
-"""Jobs, datasets, columns and plans by their ids and names."""
+"""Jobs, datasets, columns and plans by their ids and names; former names of datasets."""
 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Collection
+from collections.abc import Collection, Iterable, Iterator
 from typing import Any, Final, TypeVar
 
 import sqlalchemy as sa
@@ -15,18 +15,23 @@ from graph_model.facts import (
     ExecutionRow,
     JobRow,
     LogicalPlanRow,
+    NameRow,
+    RenameRow,
     SchemaRow,
 )
-from graph_model.stores.catalogue.reading.applications import under_applications
-from graph_model.stores.catalogue.reading.reader import CatalogueReader
-from graph_model.stores.catalogue.reading.value_tables import (
+from graph_model.stores.catalogue.reading import (
     AT_ONCE,
     MATERIALIZED,
+    CatalogueReader,
     at_values,
+    input_column,
     input_table,
     is_input,
     made_once,
+    pairs_from,
     prepared,
+    under_applications,
+    until_input,
 )
 from graph_model.stores.catalogue.tables import (
     STORAGE_OF,
@@ -35,13 +40,16 @@ from graph_model.stores.catalogue.tables import (
     datasets,
     execution_plans,
     executions,
+    hostless_names,
     jobs,
     logical_plans,
+    names,
     patterns,
+    renames,
 )
+from graph_model.stores.catalogue_values import NEVER, Surroundings
 from graph_model.stores.database import PreparedStatement, StoredId, StoredText, chunks
 from graph_model.stores.pages import checked_limit
-from graph_model.stores.protocols import Surroundings
 
 _Row = TypeVar("_Row", ColumnRow, DatasetRow, ExecutionRow, JobRow, LogicalPlanRow, SchemaRow)
 _COLUMN: Final = (("dataset", StoredId()), ("path", StoredText()))
@@ -60,8 +68,8 @@ _OF_JOBS: Final = prepared(
 )
 
 
-class SqlNodeLookup(CatalogueReader):
-    """See ``protocols.NodeLookup``. Questions by ids return sorted rows."""
+class NodeLookup(CatalogueReader):
+    """Rows by their ids and names. Questions by ids return mappings by id."""
 
     def datasets(self, ids: Collection[str]) -> tuple[DatasetRow, ...]:
         return self._by_id(DatasetRow, ids)
@@ -70,10 +78,14 @@ class SqlNodeLookup(CatalogueReader):
         return self._by_id(ColumnRow, ids)
 
     def fields(self, columns: Collection[tuple[str, str]]) -> tuple[ColumnRow, ...]:
-        """A seek for each given column."""
+        """The columns nested in these (dataset, path): ``a.b`` and ``a.b.c`` in ``a``.
+
+        A seek for each given column.
+        """
         return tuple(sorted({ColumnRow(*row) for row in self._rows_beside(_fields(), columns)}))
 
     def columns_of(self, datasets: Collection[str], limit: int) -> tuple[ColumnRow, ...]:
+        """The columns that these datasets ever had, by (dataset, path); the first ``limit``."""
         found: list[ColumnRow] = []
         with self._read() as connection:
             for chunk in chunks(sorted(set(datasets)), AT_ONCE):
@@ -86,6 +98,7 @@ class SqlNodeLookup(CatalogueReader):
         return self._by_id(JobRow, ids)
 
     def job_ids(self, after: str, limit: int) -> tuple[str, ...]:
+        """The ids of jobs that come after this text, in order."""
         asked = sa.select(jobs.c.id).where(jobs.c.id > after).order_by(jobs.c.id).limit(limit)
         with self._read() as connection:
             return tuple(connection.execute(asked).scalars())
@@ -101,7 +114,10 @@ class SqlNodeLookup(CatalogueReader):
         logical_plan: str | None = None,
         limit: int = 100,
     ) -> tuple[ExecutionPlanRow, ...]:
-        """Plans without an execution come last. Raises ValueError unless one criterion is given."""
+        """Exactly one criterion; newest content first (by their latest execution, then id).
+
+        Plans without an execution come last. Raises ValueError unless one criterion is given.
+        """
         plans = execution_plans.c
         given = ((plans.plan_id, plan_id), (plans.id, id), (plans.logical_plan, logical_plan))
         chosen = [column == value for column, value in given if value is not None]
@@ -126,12 +142,14 @@ class SqlNodeLookup(CatalogueReader):
         return self._by_id(SchemaRow, ids)
 
     def executions_of(self, ids: Collection[str]) -> tuple[ExecutionRow, ...]:
+        """The executions that exist among these ids, by id."""
         with self.snapshot() as same:
             found = same._by_id(ExecutionRow, ids)
             with same._read() as connection:
                 return tuple(under_applications(connection, found))
 
     def datasets_by_uri(self, uri: str) -> tuple[DatasetRow, ...]:
+        """All scopes that know this canonical URI, ordered by scope."""
         asked = (
             sa.select(*STORAGE_OF[DatasetRow].fields)
             .where(datasets.c.uri == uri)
@@ -143,7 +161,13 @@ class SqlNodeLookup(CatalogueReader):
     def datasets_around(
         self, asked: Collection[Surroundings], most: int
     ) -> dict[Surroundings, tuple[DatasetRow, ...]]:
-        """A seek for each folder, and a bounded walk over an index for each text."""
+        """Per surroundings the datasets there: the folder and the patterns whose first wildcard is
+        right below it, or the datasets of the scope whose URI begins with the text.
+
+        Of more than ``most`` patterns or URIs some are left out, but ``most + 1`` stay.
+
+        A seek for each folder, and a bounded walk over an index for each text.
+        """
         listed = sorted(set(asked))
         rows = [
             (number, folder, scope, beneath, beneath and beneath + _LAST_CHARACTER)
@@ -167,11 +191,19 @@ class SqlNodeLookup(CatalogueReader):
         return None if row is None else JobRow(*row)
 
     def logical_plans_of(self, jobs: Collection[str]) -> tuple[LogicalPlanRow, ...]:
-        """Reads every plan: only forget and prune ask, so no index is kept for it."""
+        """Every logical plan of these jobs: as many as there are.
+
+        Reads every plan: only forget and prune ask, so no index is kept for it.
+        """
         return tuple(LogicalPlanRow(*row) for row in self._rows_for(_OF_JOBS, jobs))
 
     def reading_plans(self, jobs: Collection[str], limit: int) -> dict[str, tuple[str, ...]]:
-        """From an index that holds only such plans."""
+        """Per job the ids of its logical plans that write nothing, in order; the first ``limit``.
+
+        A job without one is left out.
+
+        From an index that holds only such plans.
+        """
         found: defaultdict[str, list[str]] = defaultdict(list)
         with self._read() as connection:
             for chunk in chunks(sorted(set(jobs)), AT_ONCE):
@@ -256,3 +288,165 @@ def _fields() -> sa.Select[Any]:
             column.path < asked.c.path.concat("/"),  # the text right behind the dot
         ),
     )
+
+
+_MOMENT: Final = (("name", StoredId()), ("at", sa.BigInteger()))
+_RENAMES_BY: Final = prepared(sa.select(renames).where(is_input(renames.c.execution)))
+
+
+class CatalogNames(CatalogueReader):
+    """The present and former names of a dataset: catalog names and renames."""
+
+    def names_of(self, locations: Collection[str], at: int | None) -> tuple[NameRow, ...]:
+        """Names observed for these locations (newest observation of each name).
+
+        Of several observations at one time the one of the greatest execution id counts.
+        """
+        found = self._rows_for(_names_of(), locations, at)
+        return tuple(sorted(NameRow(*row) for row in found))
+
+    def location_of(self, name: str, at: int | None) -> str | None:
+        """The location of a name: last observed at or before ``at``, else the first."""
+        asked = sa.select(location_at(sa.literal(name, StoredId()), NEVER if at is None else at))
+        with self._read() as connection:
+            found: str | None = connection.execute(asked).scalar()
+            if found is None:
+                found = connection.execute(_only_location_of(name)).scalar()
+        return found
+
+    def locations_of(self, moments: Collection[tuple[str, int]]) -> dict[tuple[str, int], str]:
+        """``location_of`` for many (name, at) at once; texts that are no name are left out."""
+        found = self._rows_beside(_locations(), moments)
+        return {(name, at): location for name, at, location in found if location is not None}
+
+    def names_around(self, datasets: Collection[str]) -> frozenset[tuple[str, str]]:
+        """Every (name, location) ever observed for these datasets and for the names that ever stood
+        for them. A name without servers is among them while only one location has it.
+        """
+        found = self._rows_for(_names_around(), datasets)
+        pairs = frozenset((name, location) for name, location, hostless in found if not hostless)
+        hostless = _only_locations((name, location) for name, location, flag in found if flag)
+        return pairs | hostless
+
+    def renames_of(self, datasets: Collection[str], at: int | None) -> tuple[RenameRow, ...]:
+        """Per dataset the newest rename away from it and the newest to it, at or before ``at``."""
+        found: set[RenameRow] = set()
+        with self.snapshot() as same:
+            for column in ("former", "current"):
+                rows = same._rows_for(_renames_of(column), datasets, at)
+                found.update(RenameRow(*row) for row in rows)
+        return tuple(sorted(found))
+
+    def renames_by(self, executions: Collection[str]) -> tuple[RenameRow, ...]:
+        """The renames that these executions made."""
+        found = self._rows_for(_RENAMES_BY, executions)
+        return tuple(sorted({RenameRow(*row) for row in found}))
+
+
+@made_once
+def _names_of() -> sa.Select[Any]:
+    inner, outer = names.alias("listed").c, names.alias("seen").c
+    pairs = pairs_from(inner.location, inner.name, input_column())
+    latest = (
+        sa.select(sa.func.max(outer.at))
+        .where(
+            outer.location == pairs.c.first,
+            outer.name == pairs.c.second,
+            until_input(outer.at),
+        )
+        .scalar_subquery()
+    )
+    newest = sa.select(pairs.c.first, pairs.c.second, latest.label("at")).cte("newest")
+    columns = names.c
+    return (
+        sa.select(columns.name, columns.location, sa.func.max(columns.execution), columns.at)
+        .join_from(
+            newest,
+            names,
+            sa.and_(
+                columns.location == newest.c.first,
+                columns.name == newest.c.second,
+                columns.at == newest.c.at,
+            ),
+        )
+        .group_by(columns.name, columns.location, columns.at)
+    )
+
+
+@made_once
+def _locations() -> sa.Select[Any]:
+    asked = input_table(_MOMENT)
+    return sa.select(asked, location_at(asked.c.name, asked.c.at).label("location"))
+
+
+def location_at(name: Any, at: Any) -> Any:
+    """The location of a name: the last one observed until then, or itself if that one has lost its
+    names since; else the first one.
+    """
+    seen, lost = names.alias("seen_names").c, names.alias("lost_names").c
+    order = (seen.at, seen.execution, seen.location)
+    own = sa.select(seen.location).where(seen.name == name).limit(1)
+    itself = lost.name == seen.location, lost.location == seen.location
+    gone = sa.select(sa.func.min(lost.at)).where(*itself, lost.at > seen.at).scalar_subquery()
+    stood = sa.case((gone <= at, seen.name), else_=seen.location)
+    last = sa.select(stood).where(seen.name == name, seen.at <= at).limit(1)
+    last = last.order_by(*(column.desc() for column in order))
+    return sa.func.coalesce(last.scalar_subquery(), own.order_by(*order).scalar_subquery())
+
+
+@made_once
+def _names_around() -> sa.CompoundSelect[Any]:
+    asked = input_column()
+    pairs = (_pairs_around(asked, table) for table in (names, hostless_names))
+    return sa.union_all(*(select for found in pairs for select in found))
+
+
+def _only_location_of(name: str) -> sa.Select[Any]:
+    """The location of a name without servers, where there is one and no other."""
+    location, own = hostless_names.c.location, hostless_names.c.name == name
+    return (
+        sa.select(sa.func.min(location))
+        .where(own)
+        .having(sa.func.min(location) == sa.func.max(location))
+    )
+
+
+def _only_locations(pairs: Iterable[tuple[str, str]]) -> frozenset[tuple[str, str]]:
+    """The pairs of the names that have one location and no other."""
+    locations: dict[str, set[str]] = {}
+    for name, location in pairs:
+        locations.setdefault(name, set()).add(location)
+    return frozenset((name, found.pop()) for name, found in locations.items() if len(found) == 1)
+
+
+def _pairs_around(asked: sa.CTE, table: sa.Table) -> Iterator[sa.Select[Any]]:
+    """The names of the given datasets, then every location of these names and of the given ones,
+    with 1 for the names without servers; a name of a location that has lost names stands for itself
+    as well.
+    """
+    seen = table.alias(f"seen_{table.name}").c
+    names_of = pairs_from(seen.location, seen.name, asked, name=f"names_of_{table.name}").c
+    called = sa.union_all(
+        sa.select(asked.c.value),
+        sa.select(names_of.second.label("value")).where(names_of.second.is_not(None)),
+    ).cte(f"called_{table.name}")
+    pairs = pairs_from(table.c.name, table.c.location, called, name=f"pairs_{table.name}").c
+    flag: sa.ColumnElement[int] = sa.literal_column("1" if table is hostless_names else "0")
+    yield sa.select(pairs.first, pairs.second, flag).where(pairs.second.is_not(None))
+    if table is names:
+        lost = names.alias("lost_names").c
+        itself = lost.name == pairs.second, lost.location == pairs.second
+        gone = sa.select(sa.literal(1)).where(*itself).exists()
+        yield sa.select(pairs.first, pairs.first, flag).where(gone)
+
+
+@made_once
+def _renames_of(column: str) -> sa.Select[Any]:
+    asked, seen, row = input_column(), renames.alias("seen").c, renames.c
+    newest = (
+        sa.select(sa.func.max(seen.at))
+        .where(seen[column] == asked.c.value, until_input(seen.at))
+        .scalar_subquery()
+    )
+    newest_rename = sa.and_(row[column] == asked.c.value, row.at == newest)
+    return sa.select(renames).join_from(asked, renames, newest_rename)

@@ -3,56 +3,65 @@
 ``at`` is epoch milliseconds or None for the end of time: only executions at or before it count.
 Questions about many nodes cost one index seek an answer, not a walk over the history: a table that
 one plan overwrote a million times has one writer.
+
+A dataset or job exists from the time of its first dated row, also of a failed run. Rows that date
+a dataset: the execution of a plan that reads or writes it (with a schema), an execution that writes
+it, a name that stands for it or that it is, a facet. Rows that date a job: an execution or a run. A
+dataset or job without a dated row (a plan that never ran) exists at every time.
 """
 
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from typing import Any, Final
+from typing import Any, Final, Literal
 
 import sqlalchemy as sa
+from sqlalchemy.engine import Connection
 
 from graph_model import labels
-from graph_model.facts import ExecutionRow, PartitionRow
-from graph_model.stores.catalogue.history.existence import dataset_existed
-from graph_model.stores.catalogue.history.newest_executions import (
-    newest_executions,
-    newest_id,
-    wrote_main,
-)
-from graph_model.stores.catalogue.reading.applications import (
-    application_of,
-    names_of_runs,
-    run_of,
-    under_applications,
-)
-from graph_model.stores.catalogue.reading.conditions import (
-    is_doubtful,
-    pairs_from,
-    shown_state,
-    successful,
-    until,
-)
-from graph_model.stores.catalogue.reading.reader import CatalogueReader
-from graph_model.stores.catalogue.reading.value_tables import (
+from graph_model.facts import MAIN_BRANCH, ExecutionRow, PartitionRow
+from graph_model.stores.catalogue.reading import (
     MATERIALIZED,
+    CatalogueReader,
+    application_of,
     at_values,
     input_column,
+    is_doubtful,
     is_input,
     made_once,
+    names_of_runs,
+    pairs_from,
     prepared,
+    rows_for,
+    run_of,
+    shown_state,
+    successful,
+    under_applications,
+    until,
     until_input,
 )
-from graph_model.stores.catalogue.tables import datasets, executions, partitions
+from graph_model.stores.catalogue.tables import (
+    datasets,
+    executions,
+    facets,
+    jobs,
+    names,
+    partitions,
+    runs,
+    schema_uses,
+)
+from graph_model.stores.catalogue_values import PlanSpan, Writer
 from graph_model.stores.database import StoredId, StoredText, chunks, count_rows
 from graph_model.stores.pages import EXECUTIONS, Page, checked_limit, read_cursor, write_cursor
-from graph_model.stores.protocols import PlanSpan, Writer
 
 _SEEKS_A_STATEMENT: Final = 20
 
 
-class SqlExecutionHistory(CatalogueReader):
-    """See ``protocols.ExecutionHistory``."""
+class ExecutionHistory(CatalogueReader):
+    """Executions, and the newest of a job, a dataset or a plan.
+
+    ``at`` is epoch ms, None the end of time: only executions with ``ExecutionRow.at <= at`` count.
+    """
 
     def executions(
         self,
@@ -67,6 +76,11 @@ class SqlExecutionHistory(CatalogueReader):
         limit: int = 100,
         cursor: str | None = None,
     ) -> Page[ExecutionRow]:
+        """Newest first by (at, id); the given criteria are combined.
+
+        An execution or run whose events name its application's run, and not the application, counts
+        under the application that other events give for it (``ApplicationRow``).
+        """
         own = executions.c
         given = _equal(
             logical_plan=logical_plan, target=target, job=job, plan_id=plan_id, state=state
@@ -91,6 +105,9 @@ class SqlExecutionHistory(CatalogueReader):
         run: str | None = None,
         logical_plan: str | None = None,
     ) -> bool:
+        """Whether there is an execution at ``since <= claimed_at < before``; it counts under the
+        run that its own events name.
+        """
         own = executions.c
         given = _equal(job=job, run=run, logical_plan=logical_plan)
         counted = sa.and_(own.ahead == 0, own.at >= since, own.at < before)
@@ -101,6 +118,9 @@ class SqlExecutionHistory(CatalogueReader):
             return connection.execute(asked).first() is not None
 
     def times_of_runs(self, jobs: Collection[str], limit: int) -> dict[str, list[tuple[str, int]]]:
+        """Per job (run, at) of each of its newest ``limit`` executions by (at, id), with the runs
+        of their own events; in any order.
+        """
         found: dict[str, list[tuple[str, int]]] = {job: [] for job in jobs}
         with self._read() as connection:
             for some in chunks(sorted(found), _SEEKS_A_STATEMENT):
@@ -110,7 +130,13 @@ class SqlExecutionHistory(CatalogueReader):
         return found
 
     def newest_runs_since(self, job: str, runs: int, executions: int) -> int | None:
-        """From an index alone, but for executions that do not name their application."""
+        """The time of the oldest execution of a job's newest ``runs`` runs, or of all its runs
+        where it has fewer, but no earlier than its ``executions``-th newest execution. Runs are
+        ordered by (time of their newest execution, id) and are those that ``executions`` lists.
+        None for a job without executions.
+
+        From an index alone, but for executions that do not name their application.
+        """
         values = {"job": job, "runs": runs, "passed": executions - 1}
         with self._read() as connection:
             ((oldest,),) = _oldest_of_newest_runs().rows(connection, values)
@@ -120,6 +146,9 @@ class SqlExecutionHistory(CatalogueReader):
     def executions_of_runs(
         self, runs: Mapping[str, Collection[str]], limit: int
     ) -> dict[str, list[ExecutionRow]]:
+        """Per job the newest ``limit`` executions by (at, id) of its runs in ``runs``, newest
+        first; an execution belongs to the run that its own events name.
+        """
         found: dict[str, list[ExecutionRow]] = {job: [] for job in runs}
         pairs = sorted((job, run) for job, some in runs.items() for run in some)
         with self._read() as connection:
@@ -144,6 +173,9 @@ class SqlExecutionHistory(CatalogueReader):
         after: str = "",
         job: str | None = None,
     ) -> tuple[ExecutionRow, ...]:
+        """The executions at ``since <= at < before`` (None: no end) by (at, id), with the runs that
+        their own events name; at ``since`` itself only ids after ``after``. ``job``: only its own.
+        """
         own = executions.c
         asked = sa.select(executions).where(own.at >= since, sa.or_(own.at > since, own.id > after))
         if before is not None:
@@ -161,29 +193,43 @@ class SqlExecutionHistory(CatalogueReader):
     def writers(
         self, targets: Collection[str], at: int | None, *, main: bool = False
     ) -> tuple[Writer, ...]:
+        """Per (target, logical plan, mode) the newest completed ``write`` execution; ``main``: of
+        the main branches alone.
+        """
         found = self._rows_for(_writers(main), targets, at)
         return tuple(sorted(Writer(*row) for row in found))
 
     def last_executions(self, jobs: Collection[str], at: int | None) -> dict[str, ExecutionRow]:
+        """Per job its newest execution by (at, id), whatever its state."""
         with self._read() as connection:
             return newest_executions(connection, "job", jobs, at, only="any")
 
     def last_states(self, jobs: Collection[str], at: int | None) -> dict[str, tuple[int, str, str]]:
+        """The time, the state and the producer of each of ``last_executions``."""
         found = self._rows_for(_last_states(), jobs, at)
         return {job: (time, state, producer) for job, time, state, producer in found}
 
     def last_writers(self, targets: Collection[str], at: int | None) -> dict[str, ExecutionRow]:
+        """Per dataset its newest completed ``write`` execution by (at, id), without writes to
+        branches.
+        """
         with self._read() as connection:
             return newest_executions(connection, "target", targets, at, only="main")
 
     def last_writes(self, targets: Collection[str], at: int | None) -> dict[str, int]:
-        """From an index alone."""
+        """The times of ``last_writers``.
+
+        From an index alone.
+        """
         found = self._rows_for(_times_of_writes(), targets, at)
         return {target: newest for target, newest, _ in found if newest is not None}
 
     def lone_last_writes(
         self, targets: Collection[str], at: int | None, *, apart: int
     ) -> dict[str, int | None]:
+        """The ``last_writes`` that have no other write within ``apart`` milliseconds before them;
+        None for a target without a write.
+        """
         return {
             target: newest
             for target, newest, second in self._rows_for(_times_of_writes(), targets, at)
@@ -193,23 +239,29 @@ class SqlExecutionHistory(CatalogueReader):
     def last_of_plans(
         self, logical_plans: Collection[str], at: int | None
     ) -> dict[str, ExecutionRow]:
+        """Per logical plan its newest completed execution by (at, id)."""
         with self._read() as connection:
             return newest_executions(
                 connection, "logical_plan", logical_plans, at, only="completed"
             )
 
     def plan_spans(self, logical_plans: Collection[str], at: int | None) -> tuple[PlanSpan, ...]:
-        """From one index."""
+        """Per logical plan and state of its executions their number, the first and the last.
+
+        From one index.
+        """
         found = self._rows_for(_plan_spans(), logical_plans, at)
         return tuple(sorted(PlanSpan(*row) for row in found))
 
     def newest_event(self, at: int | None) -> int | None:
+        """The greatest ``ExecutionRow.at`` considered: the ``asOf`` of an answer."""
         newest: int | None
         with self._read() as connection:
             ((newest,),) = _newest_event().rows(connection, at_values((), at))
         return newest
 
     def written_by(self, job: str, runs: Collection[str]) -> frozenset[tuple[str, str]]:
+        """(target, application id) of every write of these runs of a job."""
         own = executions.c
         asked = sa.select(own.target, application_of(own)).distinct()
         with self._read() as connection:
@@ -218,6 +270,7 @@ class SqlExecutionHistory(CatalogueReader):
             return frozenset((target, name) for target, name in found)
 
     def seen(self, datasets: Collection[str], at: int) -> frozenset[str]:
+        """The datasets among these that existed by then (the module says when)."""
         found: set[str] = set()
         with self._read() as connection:
             for chunk in chunks(sorted(set(datasets))):
@@ -389,3 +442,99 @@ def _id_at(name: str, place: int) -> sa.BindParameter[str]:
 
 def _job() -> sa.BindParameter[str]:
     return sa.bindparam("job", type_=StoredId(), required=True)
+
+
+Only = Literal["any", "completed", "writes", "main"]
+"""The executions that count: all, the completed ones, the completed writes, or the completed writes
+of the main branch of their table.
+"""
+
+
+def newest_executions(
+    connection: Connection,
+    column: str,
+    values: Collection[str],
+    at: int | None,
+    *,
+    only: Only,
+) -> dict[str, ExecutionRow]:
+    """Per value of the column its newest execution by (at, id), among those that count."""
+    rows = rows_for(connection, _newest_executions(column, only), values, at)
+    found = {row[-1]: ExecutionRow(*row[:-1]) for row in rows}
+    return dict(zip(found, under_applications(connection, found.values()), strict=True))
+
+
+@made_once
+def _newest_executions(column: str, only: Only) -> sa.Select[Any]:
+    asked = input_column()
+    newest = newest_id(column, asked, only)
+    return sa.select(executions, asked.c.value).join_from(
+        asked, executions, executions.c.id == newest
+    )
+
+
+def newest_id(column: str, asked: sa.CTE, only: Only) -> Any:
+    """The id of the newest execution of each given value, as a subquery."""
+    seen = executions.alias("seen").c
+    return (
+        sa.select(seen.id)
+        .where(seen[column] == asked.c.value, *_condition_of(seen, only), until_input(seen.at))
+        .order_by(seen.at.desc(), seen.id.desc())
+        .limit(1)
+        .scalar_subquery()
+    )
+
+
+def _condition_of(of: Any, only: Only) -> tuple[sa.ColumnElement[bool], ...]:
+    if only == "main":
+        return wrote_main(of)
+    return () if only == "any" else successful(of, writes_only=only == "writes")
+
+
+def wrote_main(of: Any) -> tuple[sa.ColumnElement[bool], ...]:
+    """A write to another branch is none of the table until the branch is published."""
+    return (*successful(of, writes_only=True), of.branch == MAIN_BRANCH)
+
+
+Condition = sa.ColumnElement[bool]
+
+
+def dataset_existed(at: int | None) -> tuple[Condition, ...]:
+    """The condition that a dataset existed, for ``where(*…)``; none for the end of time."""
+    if at is None:
+        return ()
+    return (sa.or_(_dataset_reported(at), sa.not_(_dataset_reported(None))),)
+
+
+def job_existed(at: int | None) -> tuple[Condition, ...]:
+    """The condition that a job existed, for ``where(*…)``; none for the end of time."""
+    if at is None:
+        return ()
+    return (sa.or_(_job_reported(at), sa.not_(_job_reported(None))),)
+
+
+def _dataset_reported(at: int | None) -> Condition:
+    key, uses = datasets.c.id, schema_uses.c
+    used = (
+        sa.select(sa.literal(1))
+        .select_from(schema_uses.join(executions, executions.c.logical_plan == uses.logical_plan))
+        .where(uses.dataset == key, *until(executions.c.at, at))
+    )
+    return sa.or_(
+        _reported(executions, executions.c.target == key, executions.c.at, at),
+        used.exists(),
+        _reported(names, names.c.name == key, names.c.at, at),
+        _reported(names, names.c.location == key, names.c.at, at),
+        _reported(facets, facets.c.entity == key, facets.c.at, at),
+    )
+
+
+def _job_reported(at: int | None) -> Condition:
+    return sa.or_(
+        _reported(executions, executions.c.job == jobs.c.id, executions.c.at, at),
+        _reported(runs, runs.c.job == jobs.c.id, runs.c.started_at, at),
+    )
+
+
+def _reported(table: sa.Table, own: Condition, column: Any, at: int | None) -> Condition:
+    return sa.select(sa.literal(1)).select_from(table).where(own, *until(column, at)).exists()

@@ -16,12 +16,10 @@ import sqlalchemy as sa
 
 from graph_model import labels
 from graph_model.errors import InvalidInput
-from graph_model.stores.catalogue.reading.reader import CatalogueReader
-from graph_model.stores.catalogue.reading.value_tables import at_values, input_column
-from graph_model.stores.catalogue.search_text import fold
-from graph_model.stores.catalogue.tables import columns, datasets, jobs
+from graph_model.stores.catalogue.reading import CatalogueReader, at_values, input_column
+from graph_model.stores.catalogue.tables import columns, datasets, fold, jobs
+from graph_model.stores.catalogue_values import Match
 from graph_model.stores.pages import Page, checked_limit
-from graph_model.stores.protocols import Match
 
 LONGEST: Final = 2_000
 """The most characters a search takes; longer names are addressed by id."""
@@ -61,13 +59,19 @@ _HIDDEN_BY: Final = {
 """The column that is an id of ``hidden`` for hidden rows."""
 
 
-class SqlSearch(CatalogueReader):
-    """The search of ``protocols.CatalogueLists``."""
+class Search(CatalogueReader):
+    """Search by name; ``hidden`` are ids of datasets and jobs that are left out."""
 
     def search(
         self, text: str, *, kinds: Collection[str], limit: int, hidden: Collection[str] = ()
     ) -> Page[Match]:
-        """Equal names first, then prefixes of a name or path part, then names with the text as it
+        """Datasets, jobs and columns whose name holds the words of the text (any case and order);
+        where there is none, with one typing error forgiven in each word of four letters or more.
+
+        Ranked: equal name, then prefix of a name or of a path part, then substring, then the words
+        apart; shorter first.
+
+        Equal names first, then prefixes of a name or path part, then names with the text as it
         is, then the rest. Within each of these groups datasets and jobs come before columns, of
         which a hundred may have one name, and then shorter texts first.
 

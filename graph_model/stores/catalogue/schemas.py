@@ -10,29 +10,41 @@ from sqlalchemy.engine import Connection
 
 from graph_model import labels
 from graph_model.facts import DESCRIBED, SchemaRow, SchemaUseRow
-from graph_model.stores.catalogue.nodes import SqlNodeLookup
-from graph_model.stores.catalogue.reading.conditions import successful
-from graph_model.stores.catalogue.reading.reader import rows_for
-from graph_model.stores.catalogue.reading.value_tables import (
+from graph_model.stores.catalogue.names import NodeLookup
+from graph_model.stores.catalogue.reading import (
     input_column,
     is_input,
     made_once,
+    rows_for,
+    successful,
     until_input,
 )
 from graph_model.stores.catalogue.tables import executions, facets, schema_uses, schemas
 
 
-class SqlSchemaHistory(SqlNodeLookup):
-    """See ``protocols.SchemaHistory``."""
+class SchemaHistory(NodeLookup):
+    """Which schema a dataset has, and which plans use it.
+
+    ``at`` is epoch ms, None the end of time: only executions with ``ExecutionRow.at <= at`` count.
+    """
 
     def newest_schemas(self, datasets: Collection[str], at: int | None) -> dict[str, SchemaRow]:
+        """Per dataset the schema that the newest completed execution (at or before ``at``) used.
+
+        SchemaUseRow links plans to schemas; a write beats a read at the same time. A dataset that
+        only plans without a completed execution touch gets the schema of the plan with the
+        greatest id, so that its page is not empty. Datasets without any schema are left out.
+        """
         with self.snapshot() as same:
             chosen = same.newest_schema_ids(datasets, at)
             rows = {row.id: row for row in same.schemas(set(chosen.values()))}
         return {dataset: rows[schema] for dataset, schema in chosen.items()}
 
     def newest_schema_ids(self, datasets: Collection[str], at: int | None) -> dict[str, str]:
-        """Among equal times and roles the greatest ids of the plan and of the schema come first."""
+        """The ids of ``newest_schemas``.
+
+        Among equal times and roles the greatest ids of the plan and of the schema come first.
+        """
         with self._read() as connection:
             uses: dict[str, list[_Use]] = {}
             for dataset, schema, time in rows_for(connection, _described(), datasets, at):
@@ -49,6 +61,7 @@ class SqlSchemaHistory(SqlNodeLookup):
         return chosen
 
     def schema_uses(self, dataset: str, limit: int = 5_000) -> tuple[SchemaUseRow, ...]:
+        """The plans that read or write a dataset, with their schemas; writing plans come first."""
         columns = schema_uses.c
         asked = (
             sa.select(schema_uses)

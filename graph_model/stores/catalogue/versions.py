@@ -12,28 +12,29 @@ import sqlalchemy as sa
 
 from graph_model import labels
 from graph_model.facts import NO_NUMBER, ReadVersionRow
-from graph_model.stores.catalogue.history.write_columns import fields_of_write, in_place
-from graph_model.stores.catalogue.reading.conditions import pairs_from, successful
-from graph_model.stores.catalogue.reading.reader import CatalogueReader
-from graph_model.stores.catalogue.reading.value_tables import (
+from graph_model.stores.catalogue.reading import (
     AT_ONCE,
     MATERIALIZED,
+    CatalogueReader,
     input_column,
     input_table,
     input_values,
     is_input,
     made_once,
+    pairs_from,
     prepared,
+    successful,
 )
 from graph_model.stores.catalogue.tables import executions, read_versions
-from graph_model.stores.database import StoredId, StoredText, chunks
-from graph_model.stores.protocols import (
+from graph_model.stores.catalogue.writes import fields_of_write, in_place
+from graph_model.stores.catalogue_values import (
     NumberedTime,
     SuccessfulWrite,
     VersionId,
     VersionSpan,
     VersionWrites,
 )
+from graph_model.stores.database import StoredId, StoredText, chunks
 
 _SPAN: Final = (
     ("place_number", sa.BigInteger()), ("target", StoredId()), ("branch", StoredText()),
@@ -46,13 +47,16 @@ _VERSION_ID: Final = (
 _READ: Final = prepared(sa.select(read_versions).where(is_input(read_versions.c.execution)))
 
 
-class SqlTableVersions(CatalogueReader):
-    """The versions of ``protocols.SeenWrites``."""
+class VersionedWrites(CatalogueReader):
+    """Which writes a read saw, by the version that it read."""
 
     def version_writes(
         self, spans: Collection[VersionSpan], *, most: int
     ) -> dict[VersionSpan, VersionWrites]:
-        """One statement."""
+        """Per span its completed writes whose version is known by number.
+
+        One statement.
+        """
         found: dict[VersionSpan, VersionWrites] = {}
         with self._read() as connection:
             for chunk in chunks(sorted(set(spans)), AT_ONCE):
@@ -62,15 +66,20 @@ class SqlTableVersions(CatalogueReader):
         return found
 
     def writes_by_version(self, asked: Collection[VersionId]) -> dict[VersionId, SuccessfulWrite]:
+        """Per version the first write that reports it: on its branch, else on any branch."""
         found = self._rows_beside(_first_reports(), asked)
         return {VersionId(*row[:3]): SuccessfulWrite(*row[3:]) for row in found}
 
     def read_versions(self, executions: Collection[str]) -> tuple[ReadVersionRow, ...]:
+        """The versions that these executions read."""
         found = self._rows_for(_READ, executions)
         return tuple(sorted(ReadVersionRow(*row) for row in found))
 
     def bound_reads(self, logical_plans: Collection[str]) -> frozenset[tuple[str, str]]:
-        """A seek for each plan and dataset."""
+        """(logical plan, dataset) of the reads for which some execution read a version.
+
+        A seek for each plan and dataset.
+        """
         found = self._rows_for(_bound_reads(), logical_plans)
         return frozenset((plan, dataset) for plan, dataset in found)
 

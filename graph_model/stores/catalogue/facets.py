@@ -1,32 +1,39 @@
-"""Runs and facets from OpenLineage's events: see ``graph_model.stores.protocols.records``."""
+"""Runs and facets from OpenLineage's events, over time.
+
+A facet is atomic: at a time the newest one of a name is in force, and a deleted one counts as none.
+Times are epoch milliseconds; ``at`` None is the end of time.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from functools import lru_cache
 from typing import Any, Final
 
 import sqlalchemy as sa
 from sqlalchemy.engine import Connection
 
+from graph_model import labels
 from graph_model.facts import CHECK, DESCRIBED, READER, FacetRow, RunRow
-from graph_model.stores.catalogue.reading.applications import names_of_runs, under_applications
-from graph_model.stores.catalogue.reading.conditions import pairs_from, until
-from graph_model.stores.catalogue.reading.reader import CatalogueReader
-from graph_model.stores.catalogue.reading.sort_orders import ListKeys
-from graph_model.stores.catalogue.reading.value_tables import (
+from graph_model.stores.catalogue.reading import (
     AT_ONCE,
+    CatalogueReader,
+    ListKeys,
     at_values,
     input_column,
     is_input,
     made_once,
+    names_of_runs,
+    pairs_from,
     prepared,
+    under_applications,
+    until,
     until_input,
 )
-from graph_model.stores.catalogue.tables import facet_bodies, facets, runs
+from graph_model.stores.catalogue.tables import executions, facet_bodies, facets, runs
+from graph_model.stores.catalogue_values import Rows, RunFacet
 from graph_model.stores.database import StoredText, chunks, count_rows
 from graph_model.stores.pages import Page, checked_limit
-from graph_model.stores.protocols.records import Rows
 
 _BODIES: Final = prepared(sa.select(facet_bodies).where(is_input(facet_bodies.c.id)))
 
@@ -34,17 +41,25 @@ _CONTENTS: Final = (CHECK, READER, DESCRIBED)
 """The kinds of rows that are contents of a facet and not facets themselves."""
 
 
-class SqlRunRecords(CatalogueReader):
-    """See ``protocols.records.RunRecords``."""
+class RunRecords(CatalogueReader):
+    """Runs, ended or not."""
 
     def of_subjects(self, subjects: Collection[str]) -> tuple[RunRow, ...]:
+        """The runs of these subjects, by id: one for each subject, for a moment two while a run is
+        projected anew.
+        """
         return self._every(runs.c.subject, subjects)
 
     def called(self, run_ids: Collection[str], scope: str | None = None) -> tuple[RunRow, ...]:
+        """The runs with these client's ids, in one capture scope or in all (None); by id."""
         return self._every(runs.c.run_id, run_ids, *_within(scope))
 
     def first_of_runs(self, of: Collection[str]) -> tuple[RunRow, ...]:
-        """By id; a seek for each name of each."""
+        """Per run vertex the run that started first, by id: a Spark application shares its vertex
+        with its commands, and starts before them.
+
+        By id; a seek for each name of each.
+        """
         found: list[RunRow] = []
         with self._read() as connection:
             for chunk in chunks(sorted(names_of_runs(connection, of)), AT_ONCE):
@@ -55,9 +70,11 @@ class SqlRunRecords(CatalogueReader):
         return tuple(sorted(first.values(), key=_by_id))
 
     def below(self, run_ids: Collection[str], scope: str | None, limit: int) -> Rows[RunRow]:
+        """The runs whose parent is one of these, in one capture scope or all (None), by start."""
         return self._first(runs.c.parent_run, run_ids, limit, *_within(scope))
 
     def of_job(self, job: str, at: int | None, limit: int) -> Rows[RunRow]:
+        """The newest runs of a job that had started at or before ``at``, newest first."""
         order = (runs.c.started_at.desc(), runs.c.id.desc())
         asked = sa.select(runs).where(runs.c.job == job, *until(runs.c.started_at, at))
         with self._read() as connection:
@@ -121,10 +138,14 @@ def _by_start(row: RunRow) -> tuple[int, str]:
     return row.started_at, row.id
 
 
-class SqlFacetRecords(CatalogueReader):
-    """See ``protocols.records.FacetRecords``."""
+class FacetRecords(CatalogueReader):
+    """Facets of datasets, jobs, logical plans and runs."""
 
     def newest(self, entities: Collection[str], kind: str, at: int | None) -> tuple[FacetRow, ...]:
+        """Per entity and name the newest facet of a kind, or its deletion; by entity and name.
+
+        Of several at one time it is the one with the greatest (subject, digest).
+        """
         found: dict[tuple[str, str], FacetRow] = {}
         for row in self._newest(entities, kind, at):
             key = (row.entity, row.name)
@@ -133,6 +154,9 @@ class SqlFacetRecords(CatalogueReader):
         return tuple(found[key] for key in sorted(found))
 
     def checks(self, entities: Collection[str], at: int | None) -> tuple[FacetRow, ...]:
+        """Per entity and check the rows of its newest time, unless they are older than the newest
+        deletion of all checks of the entity.
+        """
         rows = tuple(self._newest(entities, CHECK, at))
         deleted = {row.entity: row.at for row in rows if row.deleted}
         return tuple(
@@ -150,6 +174,7 @@ class SqlFacetRecords(CatalogueReader):
     def recent(
         self, entity: str, kind: str, name: str, at: int | None, limit: int
     ) -> tuple[FacetRow, ...]:
+        """The newest facets of one name, newest first; the cost depends on the limit alone."""
         columns = facets.c
         chosen = (columns.entity == entity, columns.kind == kind, columns.name == name)
         order = [columns[one].desc() for one in ("at", "subject", "digest", "job")]
@@ -168,6 +193,9 @@ class SqlFacetRecords(CatalogueReader):
         limit: int = 100,
         cursor: str | None = None,
     ) -> Page[FacetRow]:
+        """Newest first; checks and readers' schemas are no facets. A foreign cursor raises
+        InvalidReference.
+        """
         columns = facets.c
         chosen = [columns.entity == entity, *until(columns.at, at)]
         chosen.append(columns.kind.not_in(_CONTENTS) if kind is None else columns.kind == kind)
@@ -180,6 +208,7 @@ class SqlFacetRecords(CatalogueReader):
         return Page(tuple(FacetRow(*row) for row in rows), total, following)
 
     def bodies(self, digests: Collection[str]) -> dict[str, str]:
+        """Per digest the facet's content as JSON."""
         return dict(self._rows_for(_BODIES, digests))
 
 
@@ -211,3 +240,78 @@ def _newest_of_kind() -> sa.Select[Any]:
 
 def _preference(row: FacetRow) -> tuple[str, str]:
     return row.subject, row.digest
+
+
+class RunFacets(CatalogueReader):
+    """The facets of the runs that wrote datasets last."""
+
+    def run_facets(
+        self, targets: Collection[str], names: Collection[str], at: int | None
+    ) -> tuple[RunFacet, ...]:
+        """Per (target, logical plan) these facets of the newest run that wrote the target, or
+        failed to, at or before ``at``; a run without such facets is left out.
+
+        A seek for each (target, logical plan), whatever its history.
+        """
+        newest: dict[tuple[str, str], Any] = {}
+        with self._read() as connection:
+            for chunk in chunks(sorted(set(targets)), AT_ONCE):
+                asked = at_values(chunk, at)
+                for state in labels.STATES:
+                    for row in connection.execute(_newest(), asked | {"state": state}):
+                        key = (row.target, row.logical_plan)
+                        if key not in newest or _order(newest[key]) < _order(row):
+                            newest[key] = row
+            return tuple(_read(connection, list(newest.values()), names))
+
+
+def _order(row: Any) -> tuple[int, str]:
+    return row.at, row.id
+
+
+@lru_cache
+def _newest() -> sa.Select[Any]:
+    """Of each pair of a target and a plan the newest execution in a state; made once."""
+    listed, seen = executions.alias("listed").c, executions.alias("seen").c
+    state = sa.bindparam("state", type_=StoredText(), required=True)
+    asked = input_column()
+    wrote = (listed.kind == labels.WRITE_KIND, listed.state == state)
+    pairs = pairs_from(listed.target, listed.logical_plan, asked, *wrote)
+    newest = (
+        sa.select(seen.id)
+        .where(
+            seen.target == pairs.c.first,
+            seen.kind == labels.WRITE_KIND,
+            seen.state == state,
+            seen.logical_plan == pairs.c.second,
+            until_input(seen.at),
+        )
+        .order_by(seen.at.desc(), seen.id.desc())
+        .limit(1)
+        .scalar_subquery()
+    )
+    row = executions.c
+    fields = (row.id, row.target, row.logical_plan, row.subject, row.job, row.at)
+    return sa.select(*fields).join_from(pairs, executions, row.id == newest)
+
+
+def _read(connection: Connection, rows: Sequence[Any], names: Collection[str]) -> list[RunFacet]:
+    newest: dict[tuple[str, str], tuple[int, str]] = {}
+    for chunk in chunks(sorted({row.subject for row in rows})):
+        columns = facets.c
+        asked = sa.select(columns.entity, columns.name, columns.at, columns.digest).where(
+            columns.entity.in_(chunk),
+            columns.kind == "run",
+            columns.name.in_(sorted(set(names))),
+            sa.not_(columns.deleted),
+        )
+        for entity, name, at, digest in connection.execute(asked):
+            newest[entity, name] = max((at, digest), newest.get((entity, name), (at, digest)))
+    by_subject: dict[str, list[tuple[str, str]]] = {}
+    for (entity, name), (_, digest) in newest.items():
+        by_subject.setdefault(entity, []).append((name, digest))
+    return sorted(
+        RunFacet(row.target, row.job, row.at, name, digest)
+        for row in rows
+        for name, digest in by_subject.get(row.subject, ())
+    )

@@ -3,6 +3,9 @@
 Every answer costs a seek or a bounded walk over an index, however long the history of a table is:
 its last full overwrite is one seek, and of a table with more writes since then than an answer may
 hold, each logical plan's newest are found by a seek for each plan.
+
+A declared flow is a write without a run, in force for a time. Several documents may report one
+write together: from several producers, or from one twice (``companions``).
 """
 
 from __future__ import annotations
@@ -10,31 +13,34 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Final
+from typing import Any, Final, Literal
 
 import sqlalchemy as sa
 from sqlalchemy.engine import Connection
 
 from graph_model import labels
 from graph_model.facts import EVERY_BRANCH
-from graph_model.stores.catalogue.history.write_columns import (
-    bounds_of_plan,
-    fields_of_write,
-    in_place,
-)
-from graph_model.stores.catalogue.reading.applications import run_of
-from graph_model.stores.catalogue.reading.conditions import successful
-from graph_model.stores.catalogue.reading.reader import CatalogueReader
-from graph_model.stores.catalogue.reading.value_tables import (
+from graph_model.labels import CTAS_COMMANDS
+from graph_model.stores.catalogue.names import location_at
+from graph_model.stores.catalogue.reading import (
     AT_ONCE,
+    BEFORE_EVERYTHING,
     MATERIALIZED,
+    CatalogueReader,
+    application_of,
+    input_column,
     input_table,
     input_values,
+    is_input,
     made_once,
+    names_of_applications,
+    run_of,
+    successful,
 )
-from graph_model.stores.catalogue.tables import executions, partitions
-from graph_model.stores.database import StoredId, StoredText, chunks
-from graph_model.stores.protocols import (
+from graph_model.stores.catalogue.tables import applications, executions, partitions, read_versions
+from graph_model.stores.catalogue_values import (
+    NEVER,
+    DeclaredFlow,
     NewestWrite,
     OlderWrites,
     ReadableWrites,
@@ -42,6 +48,7 @@ from graph_model.stores.protocols import (
     SpanWrites,
     SuccessfulWrite,
 )
+from graph_model.stores.database import StoredId, StoredText, chunks
 
 _BEGINNING: Final = -(2**62)
 _SPAN: Final = (
@@ -51,13 +58,23 @@ _SPAN: Final = (
 )  # fmt: skip
 
 
-class SqlSpanWrites(CatalogueReader):
-    """The writes by time of ``protocols.SeenWrites``."""
+class Writes(CatalogueReader):
+    """Which writes a read saw: by time, by version, by declaration.
+
+    ``at`` is epoch ms, None the end of time: only executions with ``ExecutionRow.at <= at`` count.
+    """
 
     def readable_writes(
         self, reads: Collection[tuple[Span, ...]], *, reach: int, most: int, per_plan: int
     ) -> dict[tuple[Span, ...], ReadableWrites]:
-        """One statement, and a second one for spans with too many writes."""
+        """Per read (its spans: one table under all its names) the writes that it could see.
+
+        The floor is the newest full overwrite (mode ``overwrite``) of any of the targets before
+        ``since``; a span's writes are those from ``reach`` ms before the floor on, or all, until
+        ``before``, cut as in ``writes``, but those at the floor stay.
+
+        One statement, and a second one for spans with too many writes.
+        """
         answers: dict[tuple[Span, ...], _SpanRows] = {}
         with self._read() as connection:
             for chunk in chunks(set(reads), AT_ONCE):
@@ -71,6 +88,11 @@ class SqlSpanWrites(CatalogueReader):
     def writes(
         self, spans: Collection[Span], *, most: int, per_plan: int
     ) -> dict[Span, SpanWrites]:
+        """Per span its completed writes, in any order.
+
+        If a span has more than ``most`` of them, it gets the newest ``per_plan`` of each logical
+        plan, and the period of the plan's others. At such a cut equal times are left out together.
+        """
         found: list[tuple[Span, Sequence[Any]]] = []
         full: set[Span] = set()
         with self._read() as connection:
@@ -86,7 +108,10 @@ class SqlSpanWrites(CatalogueReader):
         return {span: SpanWrites(tuple(writes)) for span, writes in listed.items()} | long
 
     def newest_writes(self, spans: Collection[Span]) -> dict[Span, tuple[NewestWrite, ...]]:
-        """A loose index scan over the plans of each target, then a seek for each of them."""
+        """Per span the newest write, by (at, id), of each logical plan.
+
+        A loose index scan over the plans of each target, then a seek for each of them.
+        """
         found: dict[Span, list[NewestWrite]] = {span: [] for span in spans}
         with self._read() as connection:
             for chunk, parameters in _batches(spans):
@@ -95,7 +120,11 @@ class SqlSpanWrites(CatalogueReader):
         return {span: tuple(rows) for span, rows in found.items()}
 
     def runs_with(self, asked: Collection[tuple[str, str, int]]) -> frozenset[tuple[str, str, int]]:
-        """Of each plan the executions since the first one of the run, from an index."""
+        """The (logical plan, run, before) of which the plan completed in the run before the
+        time; an execution belongs to the run that its own events name.
+
+        Of each plan the executions since the first one of the run, from an index.
+        """
         found: set[tuple[str, str, int]] = set()
         with self._read() as connection:
             for chunk in chunks(sorted(set(asked)), AT_ONCE):
@@ -103,6 +132,71 @@ class SqlSpanWrites(CatalogueReader):
                 numbers = _plans_in_runs().rows(connection, input_values(rows))
                 found.update(chunk[number] for (number,) in numbers)
         return frozenset(found)
+
+    def readings(
+        self, moments: Collection[tuple[str, int]], *, per_plan: int
+    ) -> dict[tuple[str, int], SpanWrites]:
+        """Per (logical plan that only reads, time) its completed ``read`` executions before the
+        time: the newest ``per_plan``, and the period of the others.
+        """
+        found: defaultdict[tuple[str, int], list[SuccessfulWrite]] = defaultdict(list)
+        older: dict[tuple[str, int], tuple[OlderWrites, ...]] = {}
+        rows = self._rows_beside(_newest(), moments, per_plan=per_plan)
+        for plan, before, job, cut, first, *values in rows:
+            if cut is not None:
+                older[plan, before] = (OlderWrites(plan, job, first, cut),)
+            if values[0] is not None:
+                found[plan, before].append(SuccessfulWrite(*values))
+        return {one: SpanWrites(tuple(found[one]), older.get(one, ())) for one in moments}
+
+    def declared_flows(self, targets: Collection[str]) -> tuple[DeclaredFlow, ...]:
+        """The declared flows into these, with the times in which they are in force."""
+        found = self._rows_for(_declared("target"), targets)
+        return tuple(sorted(DeclaredFlow(*row) for row in found))
+
+    def declared_reads(self, logical_plans: Collection[str]) -> tuple[DeclaredFlow, ...]:
+        """The declared reads of these plans, which write nothing; ``target`` is ""."""
+        found = self._rows_for(_declared("logical_plan"), logical_plans)
+        return tuple(sorted(DeclaredFlow(*row) for row in found))
+
+    def declared_plans(self, logical_plans: Collection[str]) -> frozenset[str]:
+        """The logical plans among these that are declared and that no run has followed.
+
+        A seek for each plan, and of a declared one its few executions.
+        """
+        return frozenset(plan for (plan,) in self._rows_for(_declared_plans(), logical_plans))
+
+    def companions(
+        self, pairs: Collection[tuple[str, str]], state: str = labels.COMPLETED
+    ) -> tuple[SuccessfulWrite, ...]:
+        """Per (target, application id) all its writes of a state, where several may be one write.
+
+        That may be so where several producers report them, or where one belongs to a command whose
+        writes are reported twice (``labels.CTAS_COMMANDS``); elsewhere the result has none.
+        """
+        with self.snapshot() as same:
+            with same._read() as connection:
+                unnamed = _unnamed(connection, set(pairs), state)
+            incomplete = {(write.target, write.application_id) for write in unnamed}
+            asked = [(*pair, int(pair in incomplete)) for pair in pairs]
+            found = same._rows_beside(_companions(state), asked)
+        return (*unnamed, *(SuccessfulWrite(*row) for row in found))
+
+    def companions_of_target(
+        self, target: str, state: str = labels.COMPLETED
+    ) -> tuple[SuccessfulWrite, ...]:
+        """``companions`` of a target in all applications that wrote it, or failed to.
+
+        Reads each write of the target once, in one of two indexes.
+        """
+        given = {"target": target, "state": state}
+        with self.snapshot() as same:
+            with same._read() as connection:
+                doubled = {
+                    *_companions_of_target().rows(connection, given),
+                    *_named_elsewhere().rows(connection, given),
+                }
+            return same.companions([(target, application) for (application,) in doubled], state)
 
 
 @dataclass(slots=True)
@@ -463,3 +557,211 @@ def _may_touch(row: Any, of: Any) -> sa.ColumnElement[bool]:
         )
     )
     return sa.or_(sa.not_(own.exists()), same.exists())
+
+
+_FIELDS: Final = SuccessfulWrite._fields
+
+
+def in_place(row: Any, of: Any) -> sa.ColumnElement[bool]:
+    """The condition that the target of a write stood for the given place then, if one is given."""
+    return sa.or_(of.place == "", location_at(row.target, row.at) == of.place)
+
+
+def fields_of_write(row: Any) -> tuple[sa.ColumnElement[Any], ...]:
+    """The fields of a write, under its application if any event names it."""
+    part, bound = partitions.alias("touched").c, read_versions.alias("bound").c
+    computed: dict[str, sa.ColumnElement[Any]] = {
+        "application_id": application_of(row.c),
+        "partitioned": sa.select(part.execution).where(part.execution == row.c.id).exists(),
+        "bound": sa.select(bound.execution).where(bound.execution == row.c.id).exists(),
+    }
+    return tuple(computed.get(name, row.c.get(name)) for name in _FIELDS)
+
+
+def bounds_of_plan(
+    seen: Any, own: Sequence[sa.ColumnElement[bool]]
+) -> tuple[sa.ColumnElement[Any], ...]:
+    """Of the executions ``seen`` of one plan, which meet these conditions, a seek in an index each:
+    their ``job``; ``cut``, the time of the newest one beyond the parameter ``per_plan``, or null;
+    and ``first``, the time of the oldest.
+    """
+    beyond = sa.bindparam("per_plan", type_=sa.BigInteger(), required=True)
+    job = sa.select(seen.job).where(*own).limit(1)
+    cut = sa.select(seen.at).where(*own).order_by(seen.at.desc()).limit(1).offset(beyond)
+    first = sa.select(seen.at).where(*own).order_by(seen.at).limit(1)
+    return (
+        job.scalar_subquery().label("job"),
+        cut.scalar_subquery().label("cut"),
+        first.scalar_subquery().label("first"),
+    )
+
+
+_MOMENT: Final = (("plan", StoredId()), ("before", sa.BigInteger()))
+
+
+@made_once
+def _newest() -> sa.Select[Any]:
+    """The newest reads of each plan before a time."""
+    asked = input_table(_MOMENT)
+    seen, row = executions.alias("seen").c, executions.alias("listed")
+    own = _read_by(seen, asked)
+    plans = sa.select(asked, *bounds_of_plan(seen, own)).cte("plans").prefix_with(MATERIALIZED)
+    newer = row.c.at > sa.func.coalesce(plans.c.cut, BEFORE_EVERYTHING)
+    listed = (plans.c.plan, plans.c.before, plans.c.job, plans.c.cut, plans.c.first)
+    return (
+        sa.select(*listed, *fields_of_write(row))
+        .join_from(plans, row, sa.and_(*_read_by(row.c, plans), newer), isouter=True)
+        .where(plans.c.first.is_not(None))
+    )
+
+
+def _read_by(row: Any, asked: sa.CTE) -> tuple[sa.ColumnElement[bool], ...]:
+    return (
+        row.logical_plan == asked.c.plan,
+        row.kind == labels.READ_KIND,
+        *successful(row, writes_only=False),
+        row.at < asked.c.before,
+    )
+
+
+@made_once
+def _declared(endpoint: Literal["target", "logical_plan"]) -> sa.Select[Any]:
+    """Declared flows into a target, or reads of a plan that writes nothing."""
+    row, later = executions.alias("listed"), executions.alias("seen").c
+    only_reads = endpoint == "logical_plan"
+    own = (row.c.target == "",) if only_reads else ()
+    replaces = sa.or_(later.target != "", later.reads != "") if only_reads else later.target != ""
+    replaced = (
+        sa.select(later.at)
+        .where(
+            later.plan_id == row.c.plan_id,
+            later.subject == row.c.subject,
+            later.at > row.c.at,
+            replaces,
+        )
+        .order_by(later.plan_id, later.at)  # by the index of plans, not that of all times
+        .limit(1)
+        .scalar_subquery()
+    )
+    fields = (row.c.target, row.c.logical_plan, row.c.job, row.c.at)
+    return sa.select(*fields, sa.func.coalesce(replaced, NEVER)).where(
+        is_input(row.c[endpoint]),  # a join would make SQLite index the table
+        row.c.kind == labels.DECLARATION_KIND,
+        *own,
+    )
+
+
+@made_once
+def _declared_plans() -> sa.Select[Any]:
+    asked, row = input_column(), executions.c
+
+    def any_of(*conditions: sa.ColumnElement[bool]) -> sa.Exists:
+        return sa.select(row.id).where(row.logical_plan == asked.c.value, *conditions).exists()
+
+    ran = any_of(row.kind != labels.DECLARATION_KIND)
+    return sa.select(asked.c.value).where(sa.not_(ran), any_of())
+
+
+_PAIR: Final = (
+    ("target", StoredId()), ("application", StoredText()), ("anyway", sa.BigInteger()),
+)  # fmt: skip
+
+
+def _unnamed(
+    connection: Connection, pairs: Collection[tuple[str, str]], state: str
+) -> list[SuccessfulWrite]:
+    """The writes of these pairs whose own events do not name the application."""
+    runs = names_of_applications(connection, {application for _, application in pairs})
+    found: list[SuccessfulWrite] = []
+    row = executions.alias("listed")
+    for chunk in chunks(sorted(runs)):
+        asked = sa.select(*fields_of_write(row)).where(
+            row.c.run.in_(chunk), row.c.application_id == "", *_of_state(row.c, state)
+        )
+        found += [SuccessfulWrite(*row) for row in connection.execute(asked)]
+    return [write for write in found if (write.target, write.application_id) in pairs]
+
+
+def _of_state(of: Any, state: str) -> tuple[sa.ColumnElement[bool], ...]:
+    return of.kind == labels.WRITE_KIND, of.state == state
+
+
+@made_once
+def _companions(state: str) -> sa.Select[Any]:
+    asked = input_table(_PAIR)
+    seen, row = executions.alias("seen").c, executions.alias("listed")
+
+    def reported_by(of: Any) -> tuple[sa.ColumnElement[bool], ...]:
+        return (
+            of.target == asked.c.target,
+            of.application_id == asked.c.application,
+            of.application_id != "",  # stated, because the index holds those alone
+            *_of_state(of, state),
+        )
+
+    def producer(extreme: Any) -> Any:
+        beside = executions.alias("seen_beside")
+        found = sa.select(extreme(beside.c.producer)).where(*reported_by(beside.c))
+        return found.correlate_except(beside).scalar_subquery()  # else of all pairs together
+
+    own = reported_by(seen)
+    # Nearly all applications write a table once, and one seek shows it.
+    second = sa.select(seen.id).where(*own).limit(1).offset(1).exists()
+    least, greatest = producer(sa.func.min), producer(sa.func.max)
+    twice = (
+        sa.select(seen.id)
+        .where(*own, seen.producer.in_((least, greatest)), seen.command.in_(CTAS_COMMANDS))
+        .exists()
+    )
+    doubled = (
+        sa.select(asked)
+        .where(sa.or_(asked.c.anyway == 1, sa.and_(second, sa.or_(least != greatest, twice))))
+        .cte("doubled")
+        .prefix_with(MATERIALIZED)
+    )
+    return sa.select(*fields_of_write(row)).join_from(
+        doubled,
+        row,
+        sa.and_(
+            row.c.target == doubled.c.target,
+            row.c.application_id == doubled.c.application,
+            row.c.application_id != "",
+            *_of_state(row.c, state),
+        ),
+    )
+
+
+_TARGET_AND_STATE: Final = (
+    executions.c.target == sa.bindparam("target", type_=StoredId()),
+    executions.c.kind == labels.WRITE_KIND,
+    executions.c.state == sa.bindparam("state", type_=StoredText()),
+)
+
+
+@made_once
+def _companions_of_target() -> sa.Select[Any]:
+    """The applications that several producers report, or with a command that is reported twice."""
+    own = executions.c
+    double = sa.func.max(sa.case((own.command.in_(CTAS_COMMANDS), 1), else_=0))
+    several = sa.func.min(own.producer) != sa.func.max(own.producer)
+    return (
+        sa.select(own.application_id)
+        .where(*_TARGET_AND_STATE, own.application_id != "")
+        .group_by(own.application_id)
+        .having(sa.or_(several, double == 1))
+    )
+
+
+@made_once
+def _named_elsewhere() -> sa.Select[Any]:
+    """The applications of writes whose own events do not name them.
+
+    The statement reads each run once: of all indexes that find these writes, only
+    ``by_unnamed_application`` has the runs in order.
+    """
+    own = executions.c
+    runs = sa.select(own.run).where(*_TARGET_AND_STATE, own.application_id == "").distinct()
+    listed = runs.subquery("runs")
+    return sa.select(applications.c.application_id).join_from(
+        listed, applications, applications.c.run == listed.c.run
+    )

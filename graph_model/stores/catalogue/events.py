@@ -1,4 +1,4 @@
-"""Lists of executions and data sources with filters and any order: see ``protocols.events``.
+"""Lists of executions and data sources with filters and any order.
 
 A list walks ``executions`` (or ``datasets``) and joins nothing that neither filter nor order
 needs; the other columns of the page are fetched for that page alone. Sorting by the time, and the
@@ -17,18 +17,20 @@ from graph_model import labels
 from graph_model.facts import MAIN_BRANCH, DatasetRow, ExecutionPlanRow, ExecutionRow
 from graph_model.folded_text import plain
 from graph_model.labels import CTAS_COMMANDS
-from graph_model.stores.catalogue.history.newest_executions import newest_executions
-from graph_model.stores.catalogue.listing.search import holds
-from graph_model.stores.catalogue.nodes import BY_IDS
-from graph_model.stores.catalogue.reading.applications import application_of, under_applications
-from graph_model.stores.catalogue.reading.conditions import successful, until
-from graph_model.stores.catalogue.reading.reader import CatalogueReader, rows_for
-from graph_model.stores.catalogue.reading.value_tables import (
+from graph_model.stores.catalogue.executions import newest_executions
+from graph_model.stores.catalogue.names import BY_IDS
+from graph_model.stores.catalogue.reading import (
     MATERIALIZED,
+    CatalogueReader,
+    application_of,
     input_column,
     made_once,
+    rows_for,
+    successful,
+    under_applications,
+    until,
 )
-from graph_model.stores.catalogue.search_text import fold
+from graph_model.stores.catalogue.search import holds
 from graph_model.stores.catalogue.tables import (
     STORAGE_OF,
     arrivals,
@@ -37,11 +39,11 @@ from graph_model.stores.catalogue.tables import (
     events,
     execution_plans,
     executions,
+    fold,
     names,
     schema_uses,
 )
-from graph_model.stores.database import chunks, count_rows, none_of
-from graph_model.stores.protocols.events import (
+from graph_model.stores.catalogue_values import (
     EventFilter,
     EventRecord,
     ListPage,
@@ -49,6 +51,7 @@ from graph_model.stores.protocols.events import (
     SortOrder,
     WriteRecord,
 )
+from graph_model.stores.database import chunks, count_rows, none_of
 
 _event: Final[Any] = events.alias("own_event").c
 _Conditions = list[sa.ColumnElement[bool]]
@@ -88,8 +91,8 @@ _NEEDED: Final = {
 }
 
 
-class SqlEvents(CatalogueReader):
-    """See ``protocols.events.Events``."""
+class Events(CatalogueReader):
+    """The catalogue's answers for the consumer API. Raises Unavailable."""
 
     def executions(self, event_filter: EventFilter, page: ListPage) -> tuple[EventRecord, ...]:
         """One page of events."""
@@ -111,7 +114,12 @@ class SqlEvents(CatalogueReader):
             return count_rows(connection, executions, _chosen(event_filter))
 
     def repeated_writes(self, event_filter: EventFilter, most: int) -> tuple[tuple[str, str], ...]:
-        """In the order of their newest executions, newest first."""
+        """(target, application id) where the executions listed may report one write twice: by
+        several producers, or one of ``labels.CTAS_COMMANDS``. Only the newest ``most`` of the
+        executions are compared.
+
+        In the order of their newest executions, newest first.
+        """
         own = executions.c
         newest = (
             sa.select(own.target, own.at, own.producer, own.command)
@@ -135,6 +143,7 @@ class SqlEvents(CatalogueReader):
             return tuple((target, name) for target, name in connection.execute(pairs))
 
     def listed(self, event_filter: EventFilter, ids: Collection[str]) -> frozenset[str]:
+        """The executions among these that are listed, on whatever page."""
         found: set[str] = set()
         with self._read() as connection:
             for chunk in chunks(sorted(set(ids))):
@@ -143,7 +152,9 @@ class SqlEvents(CatalogueReader):
         return frozenset(found)
 
     def execution_times(self, event_filter: EventFilter) -> tuple[int, int] | None:
-        """First and last time of all that the other conditions choose: each by a walk over the
+        """The first and last time; the requested window is ignored.
+
+        First and last time of all that the other conditions choose: each by a walk over the
         index of times that ends at the first execution found.
         """
         at = executions.c.at
@@ -152,7 +163,10 @@ class SqlEvents(CatalogueReader):
         return self._times(sa.select(first.scalar_subquery(), last.scalar_subquery()))
 
     def data_sources(self, event_filter: EventFilter, page: ListPage) -> tuple[EventRecord, ...]:
-        """One page of data sources."""
+        """One item for each dataset, with its last execution by (time, id), failed ones too.
+
+        One page of data sources.
+        """
         joined, conditions = _data_sources(event_filter)
         listed = (
             sa.select(datasets.c.id, executions.c.id.label("write"))
@@ -189,7 +203,9 @@ class SqlEvents(CatalogueReader):
         return None if first is None else (first, last)
 
     def executions_at(self, moments: Collection[tuple[str, int]]) -> tuple[ExecutionRow, ...]:
-        """By id. SQLite cannot seek pairs in an index, so the statement finds all combinations of
+        """For each (plan id, time) the executions of the plan id at exactly this time; by id.
+
+        By id. SQLite cannot seek pairs in an index, so the statement finds all combinations of
         the given plan ids and times.
         """
         found: list[ExecutionRow] = []
@@ -207,16 +223,27 @@ class SqlEvents(CatalogueReader):
         return tuple(sorted(found, key=lambda row: row.id))
 
     def newest_of_plans(self, plans: Collection[str], at: int | None) -> dict[str, ExecutionRow]:
-        """Completed writes alone."""
+        """Per logical plan its newest completed write at or before ``at``.
+
+        Completed writes alone.
+        """
         with self._read() as connection:
             return newest_executions(connection, "logical_plan", plans, at, only="writes")
 
     def first_of_plans(self, plans: Collection[str], after: int) -> dict[str, int]:
-        """Completed writes alone."""
+        """Per logical plan the time of its first completed write after this one.
+
+        Completed writes alone.
+        """
         rows = self._rows_for(_first_of_plans(), plans, after=after)
         return {plan: at for plan, at in rows if at is not None}
 
     def next_overwrite(self, execution: ExecutionRow, but: Collection[str] = ()) -> int | None:
+        """The time of the first completed full overwrite of its target, and of the branch that it
+        wrote, after this execution.
+
+        ``but``: ids of executions that report the same write.
+        """
         columns = executions.c
         asked = sa.select(sa.func.min(columns.at)).where(
             columns.target == execution.target,
@@ -233,7 +260,11 @@ class SqlEvents(CatalogueReader):
     def plan_ids(
         self, at: int | None, offset: int, limit: int, hidden: Collection[str] = ()
     ) -> tuple[tuple[str, ...], int]:
-        """By the newest execution of each plan, newest first: a walk of an index for each plan."""
+        """Plan ids with an execution at or before ``at``, by their newest one; and how many there
+        are. Executions of ``hidden`` jobs or datasets (ids) do not count.
+
+        By the newest execution of each plan, newest first: a walk of an index for each plan.
+        """
         own, plans = executions.c, sa.select(execution_plans.c.plan_id).distinct().cte("plans")
         newest = (
             sa.select(own.at)
@@ -254,16 +285,25 @@ class SqlEvents(CatalogueReader):
             return found, count_rows(connection, known.subquery())
 
     def plans(self, ids: Collection[str]) -> tuple[ExecutionPlanRow, ...]:
-        """By id."""
+        """The rows of plan documents by their own ids.
+
+        By id.
+        """
         found = self._rows_for(BY_IDS[ExecutionPlanRow], ids)
         return tuple(sorted(ExecutionPlanRow(*row) for row in found))
 
     def label_names(self, hidden: Collection[str] = ()) -> tuple[str, ...]:
-        """At most 10,000, sorted."""
+        """Of executions, without those of ``hidden`` jobs or datasets (ids).
+
+        At most 10,000, sorted.
+        """
         return self._distinct(event_labels.c.name, (), hidden)
 
     def label_values(self, name: str, hidden: Collection[str] = ()) -> tuple[str, ...]:
-        """At most 10,000, sorted."""
+        """As ``label_names``.
+
+        At most 10,000, sorted.
+        """
         return self._distinct(event_labels.c.value, (event_labels.c.name == name,), hidden)
 
     def _distinct(

@@ -1,0 +1,392 @@
+"""The parts of which the statements of all questions are made.
+
+Many values or rows of a question are a table inside its statement: one parameter, a JSON text that
+the database takes apart. So a statement is compiled once for any number of values: a parameter for
+each value costs more than the database does. Constants of a statement are part of its text
+(``made_once``).
+
+    input_values([("a", 1), ("b", 2)])  =>  {"inputs": '[["a", 1], ["b", 2]]'}
+
+All keys of a list's order go in one direction, so that "behind the last row shown" is one
+comparison of tuples, and they end with an id, so that no row is listed twice or left out. An
+unknown value counts as greater than every other one, and comes last.
+
+Some events do not name their Spark application. OpenLineage's client may lose the START of a query;
+the remaining events name the application's run by the client's id. Other events of that run name
+the application (``ApplicationRow``). Rows keep their own events' run; questions get them under the
+application:
+
+    run_r ""  with  run_r => app-1, run_a     gives     run_a app-1
+
+So the order of the events, or the removal of one, does not matter. A run that several applications
+claim (its id was set by hand) identifies none.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, contextmanager, nullcontext
+from copy import copy
+from dataclasses import dataclass
+from functools import lru_cache, wraps
+from typing import Any, Final, ParamSpec, Self, TypeVar, cast
+
+import sqlalchemy as sa
+from sqlalchemy.engine import Connection, Engine
+from sqlalchemy.sql import visitors
+
+from graph_model import labels
+from graph_model.errors import Unavailable
+from graph_model.facts import ExecutionRow, RunRow
+from graph_model.storable_text import storable_value
+from graph_model.stores.catalogue.tables import applications
+from graph_model.stores.database import (
+    JsonCell,
+    JsonRows,
+    PackedId,
+    PreparedStatement,
+    StoredId,
+    StoredText,
+    after_keys,
+    chunks,
+    is_in_memory,
+    read,
+)
+from graph_model.stores.pages import ListOrder, checked_limit, read_cursor, write_cursor
+
+_Given = ParamSpec("_Given")
+
+Column = tuple[str, sa.types.TypeEngine[Any]]
+"""The name and the type of a column of the given values: a text or an integer."""
+
+AT_ONCE: Final = 5_000
+"""Rows that one statement asks for."""
+
+_END_OF_TIME: Final = 2**63 - 1
+_INPUT: Final = "inputs"
+_UNTIL: Final = "until"
+MATERIALIZED: Final = "MATERIALIZED"
+"""The prefix of a common table expression that the database computes once, and not again for every
+row that is joined to it."""
+
+
+def input_table(types: Sequence[Column]) -> sa.CTE:
+    """Rows of values as a table ``inputs``, with columns of these names; see ``input_values``."""
+    given = sa.bindparam(_INPUT, type_=sa.Text(), required=True)
+    rows = JsonRows(given).table_valued("value", name="given")
+    cells = [
+        _typed(JsonCell(rows.c.value, sa.literal_column(str(number))), kind).label(name)
+        for number, (name, kind) in enumerate(types)
+    ]
+    return sa.select(*cells).cte(_INPUT).prefix_with(MATERIALIZED)
+
+
+def _typed(cell: sa.ColumnElement[Any], kind: sa.types.TypeEngine[Any]) -> sa.ColumnElement[Any]:
+    """A text stays as it is: a cast would give it another collation than the column's."""
+    if isinstance(kind, StoredId):
+        return sa.type_coerce(PackedId(cell), kind)
+    return sa.type_coerce(cell, kind) if isinstance(kind, StoredText) else sa.cast(cell, kind)
+
+
+def input_values(rows: Iterable[Sequence[str | int]]) -> dict[str, Any]:
+    """The parameter of ``input_table``."""
+    listed = [tuple(row) for row in rows]
+    text = json.dumps(listed)
+    if "\\u" in text:  # an escape may be a character that no database stores
+        listed = [tuple(map(storable_value, row)) for row in listed]
+        text = json.dumps(listed)
+    return {_INPUT: text}
+
+
+def input_column(kind: sa.types.TypeEngine[str] | None = None) -> sa.CTE:
+    """Values as a table ``inputs`` with one column, ``value``; see ``at_values``. ``kind`` is that
+    of the column that they are compared with; without it they are ids.
+    """
+    return input_table((("value", kind or StoredId()),))
+
+
+def at_values(values: Iterable[str], at: int | None = None) -> dict[str, Any]:
+    """The parameters of a statement with ``input_column``, and with ``until_input`` or without."""
+    return input_values((value,) for value in values) | {_UNTIL: _END_OF_TIME if at is None else at}
+
+
+def until_input(column: sa.ColumnElement[int]) -> sa.ColumnElement[bool]:
+    """The condition that a time is not after the one in ``at_values``."""
+    return column <= sa.bindparam(_UNTIL, type_=sa.BigInteger(), required=True)
+
+
+def is_input(column: sa.ColumnElement[str]) -> sa.ColumnElement[bool]:
+    """The condition that a column has one of the values of ``input_column``."""
+    return column.in_(sa.select(input_column(column.type).c.value))
+
+
+def made_once(build: Callable[_Given, sa.SelectBase]) -> Callable[_Given, PreparedStatement]:
+    """A function whose statement is built and compiled once, with its constants in its text.
+
+    SQLAlchemy makes each constant a parameter, which is compiled, sent and bound with every
+    execution: 47 of them cost a third of the time of a statement that finds ten rows.
+
+        WHERE kind = ? AND target = ?  =>  WHERE kind = 'write' AND target = ?
+    """
+
+    @lru_cache
+    @wraps(build)
+    def make(*given: _Given.args, **named: _Given.kwargs) -> PreparedStatement:
+        return prepared(build(*given, **named))
+
+    return cast(Callable[_Given, PreparedStatement], make)
+
+
+def prepared(statement: sa.SelectBase) -> PreparedStatement:
+    """A statement for many executions, with its constants in its text."""
+    return PreparedStatement(cast(Any, visitors.replacement_traverse(statement, {}, _in_text)))
+
+
+def _in_text(element: Any, **_: Any) -> Any:
+    """A constant as part of a text; None: the element stays as it is."""
+    if not isinstance(element, sa.BindParameter) or element.required:
+        return None
+    text = str(element.compile(compile_kwargs={"literal_binds": True}))
+    return sa.literal_column(text, type_=element.type)
+
+
+BEFORE_EVERYTHING: Final = -(2**63) + 1
+
+
+def until(column: sa.ColumnElement[int], at: int | None) -> tuple[sa.ColumnElement[bool], ...]:
+    """The condition that a time is not after ``at``, for ``where(*until(…))``."""
+    return () if at is None else (column <= at,)
+
+
+def is_doubtful(of: Any) -> sa.ColumnElement[bool]:
+    """The condition that an execution counts from its receipt (``producers.counted_times``), in the
+    words of its indexes.
+    """
+    doubtful: sa.ColumnElement[bool] = of.ahead > sa.literal_column("0")
+    return doubtful
+
+
+def successful(of: Any, *, writes_only: bool) -> tuple[sa.ColumnElement[bool], ...]:
+    """The condition that an execution (``of``: columns of the table or an alias) completed."""
+    completed = of.state == labels.COMPLETED
+    return (of.kind == labels.WRITE_KIND, completed) if writes_only else (completed,)
+
+
+def shown_state(of: Any) -> sa.ColumnElement[str]:
+    """``ExecutionRow.shown_state`` of an execution (``of``: columns of the table or an alias)."""
+    return sa.case((of.running, labels.RUNNING), else_=of.state)
+
+
+def pairs_from(
+    first: sa.ColumnElement[str],
+    second: sa.ColumnElement[str],
+    start: sa.CTE,
+    *conditions: sa.ColumnElement[bool],
+    name: str = "pairs",
+) -> sa.CTE:
+    """Each ``value`` of ``start`` with every ``second`` beside it; the last one is null.
+
+    A loose index scan: from one ``second`` the next is found by a seek, however many rows hold it.
+    """
+
+    def least(of: sa.ColumnElement[str], *more: sa.ColumnElement[bool]) -> Any:
+        return (
+            sa.select(sa.func.min(second)).where(first == of, *conditions, *more).scalar_subquery()
+        )
+
+    pairs = sa.select(start.c.value.label("first"), least(start.c.value).label("second")).cte(
+        name, recursive=True
+    )
+    return pairs.union_all(
+        sa.select(pairs.c.first, least(pairs.c.first, second > pairs.c.second)).where(
+            pairs.c.second.is_not(None)
+        )
+    )
+
+
+class CatalogueReader:
+    """Questions of one kind. ``held`` is the connection of a snapshot. Every method may raise
+    Unavailable.
+    """
+
+    def __init__(self, engine: Engine, held: Connection | None = None) -> None:
+        self._engine = engine
+        self._held = held
+
+    @contextmanager
+    def snapshot(self) -> Iterator[Self]:
+        """The catalogue as it is now, so that several questions read one state, and faster. Only
+        for reading, in one thread, and for a short time.
+
+        One transaction on one connection, for one thread.
+
+        An in-memory database has one connection for all threads and is not held.
+        """
+        if self._held is not None or is_in_memory(self._engine):
+            yield self
+            return
+        with self._read() as connection:
+            same = copy(self)
+            same._held = connection
+            yield same
+
+    def _read(self) -> AbstractContextManager[Connection]:
+        return read(self._engine, Unavailable) if self._held is None else nullcontext(self._held)
+
+    def _rows_for(
+        self,
+        statement: PreparedStatement,
+        values: Iterable[str],
+        at: int | None = None,
+        **parameters: Any,
+    ) -> list[tuple[Any, ...]]:
+        """See ``rows_for``."""
+        with self._read() as connection:
+            return rows_for(connection, statement, values, at, **parameters)
+
+    def _rows_beside(
+        self, statement: PreparedStatement, asked: Iterable[tuple[Any, ...]], **parameters: Any
+    ) -> list[tuple[Any, ...]]:
+        """The rows of a statement with ``input_table``, for any number of given rows."""
+        found: list[tuple[Any, ...]] = []
+        with self._read() as connection:
+            for chunk in chunks(sorted(set(asked)), AT_ONCE):
+                found += statement.rows(connection, input_values(chunk) | parameters)
+        return found
+
+
+def rows_for(
+    connection: Connection,
+    statement: PreparedStatement,
+    values: Iterable[str],
+    at: int | None = None,
+    **parameters: Any,
+) -> list[tuple[Any, ...]]:
+    """The rows of a statement with ``input_column``, for any number of values."""
+    found: list[tuple[Any, ...]] = []
+    for chunk in chunks(sorted(set(values)), AT_ONCE):
+        found += statement.rows(connection, at_values(chunk, at) | parameters)
+    return found
+
+
+_AFTER_EVERYTHING: Final = 2**63 - 1
+
+
+@dataclass(frozen=True, slots=True)
+class ListKeys:
+    """``name``, that of the list and its order, is part of the cursors: those of another one are
+    refused. ``keys`` are columns or expressions of integers and texts, never null.
+    """
+
+    name: str
+    falls: bool
+    keys: Sequence[sa.ColumnElement[Any]]
+
+    def read(
+        self,
+        connection: Connection,
+        asked: sa.Select[Any],
+        cursor: str | None,
+        limit: int,
+        values: Mapping[str, Any] | None = None,
+    ) -> tuple[list[tuple[Any, ...]], str | None]:
+        """The rows behind the cursor, and the cursor of the next page. ``values`` are those of the
+        parameters of ``asked``.
+        """
+        if cursor is not None:
+            last = read_cursor(cursor, self.name, *self._types)
+            asked = asked.where(after_keys(self.keys, last, falls=self.falls))
+        ways = [key.desc() if self.falls else key.asc() for key in self.keys]
+        page = asked.add_columns(*self.keys).order_by(*ways).limit(checked_limit(limit) + 1)
+        rows = connection.execute(page, values or {}).all()
+        shown = [tuple(row)[: -len(self.keys)] for row in rows[:limit]]
+        if len(rows) <= limit:
+            return shown, None
+        return shown, write_cursor(self.name, *tuple(rows[limit - 1])[-len(self.keys) :])
+
+    @property
+    def _types(self) -> list[type]:
+        return [int if isinstance(key.type, sa.Integer) else str for key in self.keys]
+
+
+def unknown_last(number: sa.ColumnElement[Any], order: ListOrder) -> sa.ColumnElement[Any]:
+    """A number that may be null, as a key."""
+    beyond = BEFORE_EVERYTHING if order.falls else _AFTER_EVERYTHING
+    return sa.func.coalesce(number, sa.literal(beyond, sa.BigInteger()), type_=sa.BigInteger())
+
+
+_Row = TypeVar("_Row", ExecutionRow, RunRow)
+_OF_RUNS: Final = prepared(
+    sa.select(
+        applications.c.run, applications.c.application_id, applications.c.application_run
+    ).where(is_input(applications.c.run))
+)
+_CLAIMED: Final = prepared(
+    sa.select(applications.c.run).where(is_input(applications.c.application_run))
+)
+_NAMED: Final = prepared(
+    sa.select(applications.c.run).where(is_input(applications.c.application_id))
+)
+
+
+def under_applications(connection: Connection, rows: Iterable[_Row]) -> list[_Row]:
+    """The same rows in their order, each under its application if any event names it."""
+    listed = list(rows)
+    known = applications_of(connection, {row.run for row in listed if not row.application_id})
+    return [
+        row._replace(application_id=known[row.run][0], run=known[row.run][1])
+        if not row.application_id and row.run in known
+        else row
+        for row in listed
+    ]
+
+
+def applications_of(connection: Connection, runs: Collection[str]) -> dict[str, tuple[str, str]]:
+    """Per run under a client's id: its application's id, and the run under that id."""
+    if not runs:
+        return {}
+    found: dict[str, set[tuple[str, str]]] = {}
+    for run, application, named in rows_for(connection, _OF_RUNS, runs):
+        found.setdefault(run, set()).add((application, named))
+    return {run: next(iter(ids)) for run, ids in found.items() if len(ids) == 1}
+
+
+def names_of_runs(connection: Connection, runs: Collection[str]) -> frozenset[str]:
+    """All ids in the rows of these runs, from any one of them."""
+    known = applications_of(connection, runs)
+    own = {known[run][1] if run in known else run for run in runs}
+    claimed = {run for (run,) in rows_for(connection, _CLAIMED, own)}
+    return frozenset(own | applications_of(connection, claimed).keys())
+
+
+def names_of_applications(
+    connection: Connection, application_ids: Collection[str]
+) -> dict[str, str]:
+    """Per run under a client's id that belongs to one of these applications: that application."""
+    claimed = {run for (run,) in rows_for(connection, _NAMED, application_ids)}
+    known = applications_of(connection, claimed)
+    return {run: application for run, (application, _) in known.items()}
+
+
+def run_of(of: Any) -> sa.ColumnElement[str]:
+    """In a statement: the run under which an execution is listed (``of``: columns of the table or
+    an alias).
+
+    Only executions that do not name their application are looked up.
+    """
+    named = _sole_claim(applications.alias("claims").c, of.run, "application_run")
+    return sa.case((of.application_id != "", of.run), else_=sa.func.coalesce(named, of.run))
+
+
+def application_of(of: Any) -> sa.ColumnElement[str]:
+    """In a statement: the application of an execution (``of``: as for ``run_of``)."""
+    own = sa.func.nullif(of.application_id, "")
+    claimed = applications.alias("claims").c
+    return sa.func.coalesce(own, _sole_claim(claimed, of.run, "application_id"), "")
+
+
+def _sole_claim(claimed: Any, run: sa.ColumnElement[str], name: str) -> sa.ScalarSelect[Any]:
+    """A column of the only application that claims the run; null where none or several do."""
+    only = sa.select(sa.func.min(claimed[name])).where(claimed.run == run)
+    return only.having(sa.func.count() == 1).scalar_subquery()
