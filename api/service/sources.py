@@ -54,8 +54,12 @@ def _deadline() -> Callable[[], bool]:
 
 
 def is_rebuilding() -> bool:
-    """Whether the graph is behind the journal."""
-    return current_service().projector.state == "rebuilding"
+    """Whether the graph is behind the journal. After a failure an engine that forgets its elements
+    may be: it was started anew, or did not take what the catalogue has.
+    """
+    service = current_service()
+    state = service.projector.state
+    return state == "rebuilding" or (state == "unavailable" and service.graph.forgets)
 
 
 def lacking() -> Partial | None:

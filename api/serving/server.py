@@ -229,7 +229,6 @@ def _open_graph(
     keeps its elements itself.
     """
     if settings.gremlin_url:
-        generations.current.elements.clear()  # an embedded engine later is not to get these
         say(f"  graph      {settings.gremlin_url} ({dialect_of(settings)})")
         graph = open_remote_graph(settings)
         stack.callback(graph.close)

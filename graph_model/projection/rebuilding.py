@@ -163,10 +163,11 @@ class Rebuild:
 
     def add(self, facts: Facts) -> None:
         """Add the facts of documents that a round projected during this rebuild. Those of runs are
-        written after the switch.
+        written after the switch; then the graph may have some of them from before, which the
+        catalogue in force does not keep yet.
         """
-        if self._is_before_switch():
-            record_facts(self._graph, self._catalogue, structure(facts))
+        before = self._is_before_switch()
+        record_facts(self._graph, self._catalogue, structure(facts) if before else facts)
         self._noted.add(ids_of(facts))
 
     def note_withdrawal(self, gone: Facts) -> None:

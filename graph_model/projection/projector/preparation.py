@@ -120,6 +120,8 @@ class Preparation:
         known = self._stores.journal.get_meta(EPOCH_KEY)
         self._rules.read(known)
         rebuild_reason = self._set_mismatch_aside()
+        if not self._stores.graph.forgets:  # an engine that forgets, later, is not to get these
+            self._stores.generations.current.elements.clear()
         if known == FROM_NOTHING:
             self._stores.graph.clear()
             self._rebuild_control.begins_from_nothing = False

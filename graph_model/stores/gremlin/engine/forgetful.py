@@ -6,9 +6,9 @@
 
 ``projection.writing`` keeps elements in the transaction of their rows, before the engine gets them.
 A write or removal that breaks off in between raises Unavailable and is repeated by the caller, as
-with any graph: no document counts as projected before. What the engine did not take it gets first
-(``catch_up``), so that a removal finds all edges that are kept. Nothing is saved at a stop, and a
-kill loses nothing.
+with any graph: no document counts as projected before. What the engine did not take or remove
+then comes first (``catch_up``): a removal finds all edges that are kept, and of new edges whatever
+end the engine has is kept. Nothing is saved at a stop, and a kill loses nothing.
 
 The elements are kept beside the catalogue's rows (``SqlElements``), in the catalogue in force and
 in the next one while it is built: a catalogue that is set aside, or does not belong to this
@@ -20,6 +20,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable, Collection, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
+from functools import partial
 from typing import Final
 
 from graph_model.errors import GraphRejected, ProjectionStopped
@@ -49,7 +50,7 @@ class ForgetfulGraph:
         self._engine = engine
         self._kept = kept
         self._capacity = capacity
-        self._behind: Facts | None = None  # kept, and the engine did not take it
+        self._owed: Callable[[], None] | None = None  # noted in what is kept, and not by the engine
 
     # --- writing ----------------------------------------------------------------------------
 
@@ -58,28 +59,32 @@ class ForgetfulGraph:
         self._engine.check(facts)
 
     def write(self, facts: Facts) -> None:
-        self._behind = facts
+        self.catch_up()
+        self._owe(partial(self._engine.write, facts))
+
+    def _owe(self, change: Callable[[], None]) -> None:
+        self._owed = change
         self.catch_up()
 
     def catch_up(self) -> None:
-        if self._behind is None:
+        if self._owed is None:
             return
         try:
-            self._engine.write(self._behind)
+            self._owed()
         except GraphRejected:
-            self._behind = None  # it would end every further write; the next start sees to it
+            self._owed = None  # it would end every further write; the next start sees to it
             raise
-        self._behind = None
+        self._owed = None
 
     def remove(self, vertex_ids: Collection[str], edge_ids: Collection[str]) -> None:
         self.catch_up()
         gone = {*edge_ids, *self._engine.edge_ids_at(vertex_ids)}
         for elements in self._kept():
             elements.remove(vertex_ids, gone)
-        self._engine.remove(vertex_ids, edge_ids)
+        self._owe(partial(self._engine.remove, vertex_ids, edge_ids))
 
     def clear(self) -> None:
-        self._behind = None
+        self._owed = None
         for elements in self._kept():
             elements.clear()
         self._engine.clear()
@@ -99,7 +104,7 @@ class ForgetfulGraph:
         engine refuses an element, or far more is kept than it holds: in a smaller heap that would
         end the engine at each start.
         """
-        self._behind = None
+        self._owed = None
         kept, capacity = self._kept()[0], self._capacity()
         elements = sum(kept.count())
         if capacity is not None and elements > _OVERFULL * capacity:

@@ -29,6 +29,7 @@ from graph_model.producers.commands import (
     write_value,
 )
 from graph_model.projection.projector import EPOCH_KEY, Projector
+from graph_model.projection.rebuilding import Phase
 from graph_model.projection.runs.window import DEFAULT, NONE, RunWindow
 from graph_model.stores.documents import DocumentState, Submission
 from graph_model.stores.gremlin.engine.forgetful import ForgetfulGraph
@@ -447,6 +448,42 @@ def test_a_process_is_ready_only_when_the_answers_to_the_documents_before_its_st
         last_elements, last_rows = deployment.headwater.elements()
         assert rows == last_rows
         assert {one.id for one in last_elements} <= {one.id for one in elements}
+    deployment.headwater.close()
+
+
+def test_a_kill_while_a_rebuild_writes_runs_costs_no_projection_from_the_journal() -> None:
+    """The engine has the run's elements of before the switch, and the new catalogue not yet."""
+    deployment, body = Deployment(), spline.a_plan()
+    first, second = (spline.event(spline.an_event(at, planId=body["id"])) for at in (1_000, 2_000))
+    deployment.headwater.accept(spline.plan(body), first)
+    deployment.work()
+    deployment.projector.request_rebuild()
+    while deployment.projector.progress.phase is not Phase.KEEPING:  # type: ignore[union-attr]
+        deployment.projector.rebuild_step()
+    (last,) = deployment.headwater.accept(second)
+    deployment.projector.project_pending()
+    deployment.headwater.graph.clear()
+    deployment.start()
+    deployment.projector.prepare()
+    states = deployment.headwater.journal.states(range(1, last + 1))
+    assert set(states.values()) == {DocumentState.PROJECTED}
+    assert deployment.graph.is_whole()
+    deployment.headwater.close()
+
+
+def test_an_engine_that_follows_a_server_of_its_own_has_what_was_projected_there() -> None:
+    documents = [spline.plan(spline.a_plan(id=f"{at}1111111-2222-5333-8444-555555555555", name=at))
+                 for at in "12"]  # fmt: skip
+    deployment = Deployment()
+    deployment.headwater.accept(documents[0])
+    deployment.work()
+    deployment.headwater.accept(documents[1])
+    deployment.headwater.project_through()
+    deployment.headwater.projector.work_until(lambda: False)
+    deployment.headwater.graph.clear()
+    deployment.start()
+    deployment.work()
+    assert deployment.headwater.elements() == fresh(documents)
     deployment.headwater.close()
 
 

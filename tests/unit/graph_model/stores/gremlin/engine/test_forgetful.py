@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -202,6 +202,31 @@ def test_a_removal_that_breaks_off_in_the_engine_is_whole_after_a_start(
     again = started(catalogue)
     again.restore()
     assert everything(again) == []
+
+
+class Busy(MemoryGraph):
+    """Does not answer one removal."""
+
+    busy = True
+
+    def remove(self, vertex_ids: Collection[str], edge_ids: Collection[str]) -> None:
+        if self.busy:
+            self.busy = False
+            raise GraphUnavailable("busy")
+        super().remove(vertex_ids, edge_ids)
+
+
+def test_an_engine_that_did_not_remove_has_no_more_than_is_kept_before_the_next_write(
+    catalogue: Catalogue,
+) -> None:
+    graph = ForgetfulGraph(Busy(), lambda: [catalogue.elements])
+    write_facts(graph, catalogue, WRITTEN)
+    gone = [each.id for each in WRITTEN.vertices if each.label == labels.COLUMN]
+    with pytest.raises(Unavailable):
+        graph.remove(gone, ())
+    write_facts(graph, catalogue, ODD)
+    assert graph.vertices(gone) == ()
+    assert graph.is_whole()
 
 
 def test_a_graph_that_is_too_large_for_the_engine_is_not_loaded(catalogue: Catalogue) -> None:
