@@ -37,7 +37,7 @@ def upsert_edge_rows(rows: Sequence[bytes]) -> Bytecode:
 
 
 def upsert_rows(vertices: Sequence[bytes], edges: Sequence[bytes]) -> Bytecode:
-    """Both in one transaction, the vertices to their end before the first edge."""
+    """Both in one request, the vertices to their end before the first edge."""
     merged = _merged_vertices(_start().inject(encoding.rows(vertices)))
     return _bytecode(_merged_edges(merged.constant(encoding.rows(edges))))
 

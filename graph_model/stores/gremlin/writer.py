@@ -1,8 +1,9 @@
 """Facts -> the graph: batches of idempotent upserts, in the order of ``facts.stages``.
 
 A fact never changes, so an upsert only creates: an element that exists is left as it is. One
-request is one transaction (in halves, where it is too large for the server); a stage is written to
-its end before the next begins, so that a plan's marker is never committed before the plan's facts.
+request is one transaction, but for the embedded engine, which has none (in halves, where it is too
+large for the server); a stage is written to its end before the next begins, so that a plan's marker
+is never there before the plan's facts.
 """
 
 from __future__ import annotations
@@ -117,16 +118,18 @@ class GremlinWriter:
         self._edges(staged.execution_edges)
 
     def _together(self, staged: Stages) -> bool:
-        """All stages in one request, which is one transaction, where it has room for them.
+        """All stages in one request, where it has room for them; the vertices first, then the edges
+        of one stage after the other, because others may read while the embedded engine writes them.
 
         Of few elements (a repeated run has ten) most of the cost is that of the requests.
         """
         vertices = (*staged.vertices, *staged.execution_vertices)
-        edges = (*staged.edges, *staged.markers, *staged.execution_edges)
-        if not vertices or not edges or len(vertices) + len(edges) > self._dialect.batch_elements:
+        edges = [*map(_ordered, (staged.edges, staged.markers, staged.execution_edges))]
+        size = len(vertices) + sum(map(len, edges))
+        if not vertices or size == len(vertices) or size > self._dialect.batch_elements:
             return False
         vertex_rows = list(map(encoding.vertex_row, _ordered(vertices)))
-        edge_rows = list(map(encoding.edge_row, _ordered(edges)))
+        edge_rows = [encoding.edge_row(each) for stage in edges for each in stage]
         if sum(map(len, vertex_rows)) + sum(map(len, edge_rows)) > self._dialect.batch_bytes:
             return False
         try:

@@ -81,7 +81,7 @@ class GuardedChannelizer extends WebSocketChannelizer {
     }
 }
 
-/** Refuses a driver's session, which would bring an engine of its own. Every request is a transaction here. */
+/** Refuses a driver's session, which would bring an engine of its own. */
 class SessionGuard extends SimpleChannelInboundHandler<RequestMessage> {
     @Override
     protected void channelRead0(ChannelHandlerContext context, RequestMessage request) {
@@ -91,7 +91,7 @@ class SessionGuard extends SimpleChannelInboundHandler<RequestMessage> {
         }
         context.writeAndFlush(ResponseMessage.build(request)
                 .code(ResponseStatusCode.REQUEST_ERROR_INVALID_REQUEST_ARGUMENTS)
-                .statusMessage('this engine has no sessions: each request is a transaction')
+                .statusMessage('this engine has no sessions')
                 .create())
     }
 }

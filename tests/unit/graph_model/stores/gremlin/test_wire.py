@@ -5,12 +5,14 @@ from __future__ import annotations
 import math
 import struct
 import uuid
+from collections.abc import Sequence
 from dataclasses import replace
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 from gremlin_python.driver.serializer import GraphBinarySerializersV1
-from gremlin_python.process.traversal import Direction, T
+from gremlin_python.process.traversal import Bytecode, Direction, T
 from gremlin_python.statics import long
 from gremlin_python.structure.graph import Path
 from gremlin_python.structure.io.graphbinaryV1 import GraphBinaryWriter
@@ -19,12 +21,12 @@ from hypothesis import strategies as st
 
 from graph_model import labels
 from graph_model.errors import GraphRejected
-from graph_model.facts import Edge, Vertex, properties
+from graph_model.facts import Edge, Vertex, merge, properties, stages
 from graph_model.stores.graph import Direction as Way
 from graph_model.stores.gremlin import decoding, encoding, traversals
 from graph_model.stores.gremlin.dialect import EMBEDDED
-from graph_model.stores.gremlin.writer import batches
-from tests.contract.facts_to_write import fact_sets, vertex
+from graph_model.stores.gremlin.writer import GremlinWriter, batches
+from tests.contract.facts_to_write import fact_sets, plan, vertex
 from tests.unit.graph_model.stores.gremlin import fake_gremlin
 
 REQUEST = uuid.UUID("00112233-4455-6677-8899-aabbccddeeff")
@@ -111,6 +113,26 @@ def test_edges_of_one_vertex_stay_together() -> None:
     edges = [Edge(f"e{number}", labels.HAS, f"v{number % 2}", "x") for number in range(6)]
     (batch,) = batches(edges, EMBEDDED, encoding.edge_row)
     assert [each.out_id for each in batch.elements] == ["v0"] * 3 + ["v1"] * 3
+
+
+def test_a_plan_in_one_request_has_its_marker_after_its_edges(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """The embedded engine is read between two elements of a request."""
+    sent: list[bytes] = []
+
+    def upsert_rows(_: Sequence[bytes], edges: Sequence[bytes]) -> Bytecode:
+        sent.extend(edges)
+        return Bytecode()
+
+    monkeypatch.setattr(traversals, "upsert_rows", upsert_rows)
+    connections = SimpleNamespace(dialect=EMBEDDED, submit=lambda _: [1])
+    written = merge([plan("daily", executions=2), plan("weekly")])
+    GremlinWriter(connections).write(written)  # type: ignore[arg-type]
+    staged = stages(written)
+    edges, markers = (set(map(encoding.edge_row, one)) for one in (staged.edges, staged.markers))
+    assert set(sent[: len(edges)]) == edges
+    assert set(sent[len(edges) : -len(staged.execution_edges)]) == markers
 
 
 # --- requests ------------------------------------------------------------------------------------
