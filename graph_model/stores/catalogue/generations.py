@@ -251,8 +251,12 @@ class Generations:
         self._trusted, self._set_aside_for = True, None
 
     def drop_former(self) -> None:
-        """Remove the generation before the one in force; nothing when there is none."""
-        self._drop(self._number - 1)
+        """Remove the generations before the one in force: a rebuild that ended right after its
+        switch has left one more.
+        """
+        for name in self._names():
+            if name.isdecimal() and int(name) < self._number:
+                self._drop(int(name))
 
     def close(self) -> None:
         """Give back connections; safe to call twice."""

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import errno
 import json
+import logging
 import os
 import socket
 import subprocess
@@ -43,7 +44,10 @@ _GUARDED: Final = "GuardedChannelizer"  # of engine.groovy
 _POLL_SECONDS: Final = 0.02
 _STOP_SECONDS: Final = 5.0
 _LOG_LINES: Final = 20
+_FORMER_FILES: Final = "checkpoint-*"  # of an older Headwater, as large as its graph
 _EVALUATION_MS: Final = 30_000  # for requests without a limit of their own: people send these
+
+_log: Final = logging.getLogger(__name__)
 
 
 class EmbeddedServer:
@@ -175,8 +179,13 @@ class EmbeddedServer:
     def _make_folder(self) -> None:
         try:
             self.folder.mkdir(parents=True, exist_ok=True)
+            former = list(self.folder.glob(_FORMER_FILES))
+            for file in former:
+                file.unlink(missing_ok=True)
         except OSError as failure:
             raise self._not_writable(failure) from failure
+        if former:
+            _log.info("the checkpoints of an older Headwater are removed: %d files", len(former))
 
     def _prepare(self) -> None:
         try:

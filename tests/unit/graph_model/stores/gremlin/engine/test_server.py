@@ -17,6 +17,14 @@ from graph_model.stores.gremlin.engine.server import EmbeddedServer
 from graph_model.stores.gremlin.graph import open_graph
 from tests.contract.facts_to_write import facts, vertex
 
+
+def test_a_start_removes_the_checkpoints_of_an_older_headwater(tmp_path: Path) -> None:
+    for name in ("checkpoint-1a.kryo", "checkpoint-1a.removed", "engine.log"):
+        (tmp_path / name).touch()
+    EmbeddedServer(tmp_path, environment={})._make_folder()
+    assert [file.name for file in tmp_path.iterdir()] == ["engine.log"]
+
+
 # --- the port ------------------------------------------------------------------------------------
 
 

@@ -1,0 +1,24 @@
+"""One catalogue after the other, in files beside the journal's."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from graph_model.stores.catalogue import Generations
+from graph_model.stores.database import open_database
+from graph_model.stores.journal import Journal
+
+
+def test_a_catalogue_that_a_killed_rebuild_left_goes_with_the_next_rebuild(tmp_path: Path) -> None:
+    database = open_database(tmp_path / "headwater.db")
+    killed = Generations(database, Journal(database))
+    killed.begin()
+    killed.switch()
+    killed.close()
+    generations = Generations(database, Journal(database))
+    generations.begin()
+    generations.switch()
+    generations.drop_former()
+    generations.close()
+    assert [file.name for file in tmp_path.glob("catalogue-*.db")] == ["catalogue-2.db"]
+    database.dispose()
