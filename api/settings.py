@@ -17,8 +17,8 @@ from graph_model.errors import ConfigurationError
 from graph_model.producers.counted_times import read_tolerance
 from graph_model.projection.runs.window import RunWindow, read_run_window
 from graph_model.retention.policy import RetentionPolicy, read_policy
-from graph_model.stores.bodies import split_place
 from graph_model.stores.gremlin.engine.memory import LEAST_HEAP_MB, fitting_heap, memory_limit
+from graph_model.stores.places import split_place
 from graph_model.stores.roles import ANONYMOUS_ROLES
 
 PREFIX: Final = "HEADWATER_"

@@ -21,6 +21,7 @@ In reading order:
 ``digests``           one hash over all elements of a graph, in any order
 ``durability``        writes to disk that are complete before they are reported
 ``bodies``            large bodies outside of the database: in a bucket of Amazon S3
+``places``            places in Amazon S3, as a setting names them
 ``uploads``           documents too large for a request or a message, by way of a bucket
 ``temporary``         the working data of one long task: databases gone when closed
 ``credentials``       how a connection to the database signs in on AWS

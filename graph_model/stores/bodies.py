@@ -17,7 +17,6 @@ from collections.abc import Collection, Iterator
 from dataclasses import dataclass, field
 from threading import Lock
 from typing import Any, Final
-from urllib.parse import urlsplit
 
 import boto3
 from botocore.config import Config
@@ -25,6 +24,7 @@ from botocore.exceptions import BotoCoreError, ClientError
 
 from graph_model.batches import batched
 from graph_model.errors import ConfigurationError, JournalUnavailable
+from graph_model.stores.places import split_place
 
 _REMOVED_TOGETHER: Final = 1_000  # the most that S3 takes in one request
 _THERE: Final = "PreconditionFailed"
@@ -33,15 +33,6 @@ _GONE: Final = frozenset({"NoSuchKey", "404"})
 _CONFIG: Final = Config(
     connect_timeout=5, read_timeout=20, retries={"mode": "standard", "total_max_attempts": 4}
 )
-
-
-def split_place(place: str) -> tuple[str, str]:
-    """``s3://bucket/a/b/`` => (bucket, ``a/b/``). Raises ValueError with the expected form."""
-    parts = urlsplit(place)
-    if parts.scheme != "s3" or not parts.netloc or parts.query or parts.fragment:
-        raise ValueError("s3://bucket/prefix")
-    prefix = parts.path.strip("/")
-    return parts.netloc, f"{prefix}/" if prefix else ""
 
 
 @dataclass(frozen=True, slots=True)

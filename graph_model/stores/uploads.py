@@ -22,7 +22,7 @@ from secrets import token_hex
 from typing import Any, Final
 
 from graph_model.errors import InvalidInput, Unavailable
-from graph_model.stores.bodies import split_place
+from graph_model.stores.places import split_place
 
 POINTERS: Final = "pointers/"
 UPLOADS: Final = "uploads/"

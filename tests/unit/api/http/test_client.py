@@ -53,10 +53,11 @@ def test_a_text_that_is_no_address_is_a_wrong_setting(url: str) -> None:
         send("GET", url, "/", None, "application/json", None, seconds=1)
 
 
-def test_the_help_and_offline_commands_load_no_client() -> None:
+def test_the_help_loads_neither_a_client_nor_a_store_and_offline_commands_no_client() -> None:
     code = (
-        "import sys; from api import command_line; import api.console.destinations;"
-        "command_line.parser().format_help(); print('requests' in sys.modules)"
+        "import sys; from api import command_line; command_line.parser().format_help();"
+        "print({'boto3', 'requests', 'sqlalchemy'} & sys.modules.keys());"
+        "import api.console.destinations; print('requests' in sys.modules)"
     )
     done = subprocess.run(
         [sys.executable, "-c", code],
@@ -65,4 +66,4 @@ def test_the_help_and_offline_commands_load_no_client() -> None:
         text=True,
         check=False,
     )
-    assert (done.stdout, done.stderr) == ("False\n", "")
+    assert (done.stdout, done.stderr) == ("set()\nFalse\n", "")
