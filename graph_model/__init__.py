@@ -9,7 +9,7 @@ Knows lineage and how to keep it; never Flask, never HTTP. In reading order:
 ``sql``                  SQL text -> what each statement reads, writes and computes; below naming
 ``producers``            the formats in which clients report lineage: documents -> facts
 ``documents``            documents on their way into the journal: bytes -> JSON -> submissions
-``stores``               the protocols of graph, catalogue and journal, and the stores behind them
+``stores``               graph, catalogue and journal, and the protocol of a graph
 ``projection``           journal -> graph and catalogue: the only writer of both
 ``lineage``              upstream and downstream at a time; ``lineage.history``: which writes count
 ``answers``              one module for each question: stores in, frozen values out

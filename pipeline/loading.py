@@ -1,4 +1,4 @@
-"""The result of a rebuild -> a graph and a catalogue, through the protocols of the stores.
+"""The result of a rebuild -> a graph and a catalogue, through the stores.
 
 For graphs without a bulk loader, and to prove that a rebuild equals the service's projection: every
 file is read as Neptune's loader would read it, and the hashes of the stores are compared.

@@ -142,7 +142,7 @@ def read_run(
     mark: str = "",
 ) -> SubjectTranslation:
     """The facts of one run: a function of the set of its events. ``scope``: of capture; ``mark``:
-    of a run that shares its id (``separation``).
+    of a run that shares its id (``events.accumulate``).
 
     Raises ValueError for no event, or for events of several runs.
     """

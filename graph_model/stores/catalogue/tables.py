@@ -116,7 +116,7 @@ _STORED_AS: Final[dict[type, type[TypeEngine[Any]]]] = {
 
 def _partial_index(index: str, /, *columns: str, where: str) -> sa.Index:
     """An index of some rows. Only a statement that has ``where`` in its text uses it: a value there
-    is no parameter (``reading.value_tables.made_once``).
+    is no parameter (``reading.made_once``).
     """
     return sa.Index(index, *columns, sqlite_where=sa.text(where), postgresql_where=sa.text(where))
 
