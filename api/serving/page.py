@@ -22,14 +22,13 @@ from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
 from typing import Final, TextIO
-from urllib.parse import quote
+from urllib.parse import urlsplit
 
 from api.routes.pages import LIBRARY, VENDOR
 from api.settings import PAGE
 from graph_model.errors import ConfigurationError
 
 LOCK: Final = "package-lock.json"
-_REGISTRY: Final = "https://registry.npmjs.org"
 MIRROR: Final = ("npm_config_registry", "NPM_CONFIG_REGISTRY")
 _LICENCES: Final = ("LICENSE-APACHE-2.0", "LICENSE-MIT")
 _ALGORITHM: Final = "sha512"
@@ -61,10 +60,12 @@ def locked(frontend: Path) -> Package:
 
 
 def address(package: Package, environment: Mapping[str, str]) -> str:
-    """Where the archive is: npm's public registry, or the mirror that the environment names."""
-    registry = next((given for name in MIRROR if (given := environment.get(name))), _REGISTRY)
-    name, version = quote(package.name, safe=""), quote(package.version, safe="")
-    return f"{registry.rstrip('/')}/{name}/-/{name}-{version}.tgz"
+    """Where the archive is: the public address that package URLs lead to, or a mirror's."""
+    from packageurl.contrib.purl2url import get_download_url  # only needed to download
+
+    public = str(get_download_url(f"pkg:npm/{package.name}@{package.version}"))
+    mirror = next((found for name in MIRROR if (found := environment.get(name))), None)
+    return public if mirror is None else mirror.rstrip("/") + urlsplit(public).path
 
 
 def fetch(

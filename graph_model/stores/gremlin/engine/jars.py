@@ -1,9 +1,9 @@
 """The Java archives of the embedded engine: their list, their download, their folder.
 
 ``jars.lock`` names each archive with its SHA-256 and size. Missing archives are downloaded in
-parallel from Maven's public repository or a mirror (no Maven is needed), checked, and moved into
-place as a whole, so that an interrupted download leaves nothing behind. The cache is addressed by
-checksum and can be shared between versions and users.
+parallel from the repository that jgo knows (no Maven is needed), checked, and moved into place as a
+whole, so that an interrupted download leaves nothing behind. The cache is addressed by checksum and
+can be shared between versions and users.
 
     python -m graph_model.stores.gremlin.engine.jars    download missing archives
 
@@ -34,7 +34,6 @@ Progress = Callable[[int, int, str], None]
 LOCK: Final = Path(__file__).with_name("jars.lock")
 CACHE_SETTING: Final = "HEADWATER_CACHE"
 REPOSITORY_SETTING: Final = "HEADWATER_MAVEN_REPOSITORY"
-_PUBLIC_REPOSITORY: Final = "https://repo.maven.apache.org/maven2"
 
 _DOWNLOADS: Final = 8
 _ATTEMPTS: Final = 3
@@ -154,7 +153,10 @@ def _download(
 def source_of(repository: str | None) -> str | Path:
     """Where archives come from: an address or a folder, both laid out as Maven does."""
     if not repository:
-        return _PUBLIC_REPOSITORY
+        from jgo.maven import MavenContext  # 0.2 s to import, and only needed to download
+
+        (address,) = MavenContext().remote_repos.values()
+        return str(address)
     if repository.startswith(("http://", "https://")):
         return repository.rstrip("/")
     if Path(repository).is_dir():
@@ -211,7 +213,7 @@ def _copy(source: Path, jar: Jar, file: BinaryIO) -> None:
 
 def _get(source: str, jar: Jar, file: BinaryIO) -> None:
     """Write the archive from the repository to ``file``; starts again after a network failure."""
-    import requests  # honours the proxy variables
+    import requests  # jgo's own means of download; honours the proxy variables
 
     for attempt in range(1, _ATTEMPTS + 1):
         try:

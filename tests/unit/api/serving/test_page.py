@@ -89,16 +89,6 @@ def test_a_lock_with_a_weaker_hash_is_refused(tmp_path: Path) -> None:
         page.locked(frontend)
 
 
-def test_the_public_address_is_npms_and_percent_encoded() -> None:
-    digest = b""
-    assert page.address(page.Package("vis-network", "10.1.5", digest), {}) == (
-        "https://registry.npmjs.org/vis-network/-/vis-network-10.1.5.tgz"
-    )
-    assert page.address(page.Package("vis network", "10.1.5+a/b", digest), {}) == (
-        "https://registry.npmjs.org/vis%20network/-/vis%20network-10.1.5%2Ba%2Fb.tgz"
-    )
-
-
 @pytest.mark.parametrize("name", page.MIRROR)
 def test_a_mirror_is_named_as_npm_names_it(name: str) -> None:
     package = page.locked(PAGE)
