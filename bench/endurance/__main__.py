@@ -97,7 +97,12 @@ def _options(arguments: Sequence[str]) -> argparse.Namespace:
     add("--seed", type=int, default=1, help="another estate (1)")
     add("--rhythms", default=DEFAULT, help=f"shares of the jobs ({DEFAULT}): {EXPECTED}")
     add("--rounds", type=positive, default=20, help="how often each question is asked (20)")
-    add("--heap", type=positive, default=2048, help="of the engine, MB (2048, as by default)")
+    add(
+        "--heap",
+        type=positive,
+        default=2048,
+        help="of the engine, MB (default 2048; a service takes 1024)",
+    )
     add("--kill", action="store_true", help="kill -9 the service, its engine or both each 15 to 60"
         " seconds, and look in the end for acknowledged documents that are lost")  # fmt: skip
     add("--folder", type=Path, default=Path("build/endurance"), help="the state (build/endurance)")
