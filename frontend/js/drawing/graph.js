@@ -64,7 +64,8 @@ const OPTIONS = Object.freeze({
 
 /**
  * @param {HTMLElement} container carries data-nodes, data-edges, data-columns, data-selected,
- *   data-drawn and data-transform (scale, x, y) for readers of the page, such as tests
+ *   data-drawn, data-transform (scale, x, y) and data-size (of the window that this is of) for readers of the page, such
+ *   as tests
  * @param {import('./palette.js').Palette} palette
  * @param {Listener} listener
  */
@@ -83,6 +84,7 @@ export function createGraph(container, palette, listener) {
     links: null,
     moved: false,
   };
+  let filled = { width: 0, height: 0 };
   const network = new Network(container, { nodes: new DataSet(), edges: new DataSet() }, OPTIONS);
   const drawing = container.querySelector('.vis-network');
   drawing?.setAttribute('tabindex', '-1');
@@ -295,11 +297,19 @@ export function createGraph(container, palette, listener) {
   followPointer(container, (point) => hover(point ? at(point) : '', point ?? { x: 0, y: 0 }));
   network.on('dragEnd', keep);
   network.on('zoom', keep);
-  whenResized(container, () => resize(state.moved));
+  new ResizeObserver(followSize).observe(container);
 
   /** In whole pixels: a canvas that is stretched by a part of one is blurred. */
   function fill() {
-    network.setSize(`${container.clientWidth}px`, `${container.clientHeight}px`);
+    filled = sizeOf(container);
+    network.setSize(`${filled.width}px`, `${filled.height}px`);
+  }
+
+  /** By more than a trifle, such as a scroll bar's rounding, from the size that the picture was fitted to. */
+  function followSize() {
+    const { width, height } = sizeOf(container);
+    if (Math.max(Math.abs(width - filled.width), Math.abs(height - filled.height)) < SLOP) return;
+    if (state.model) resize(state.moved);
   }
 
   /** The upper left corner of the picture stays in place; vis-network would zoom. */
@@ -308,6 +318,7 @@ export function createGraph(container, palette, listener) {
     fill();
     if (stays) stay(scale, corner);
     else open();
+    note(container, network);
     network.redraw();
   }
 
@@ -368,6 +379,7 @@ function note(container, network) {
   container.dataset.transform = [network.getScale(), origin.x, origin.y]
     .map((value) => value.toFixed(4))
     .join(' ');
+  container.dataset.size = `${container.clientWidth} ${container.clientHeight}`;
   container.dataset.drawn = 'true';
 }
 
@@ -397,15 +409,4 @@ function followPointer(container, tell) {
     return ask({ x: event.clientX - left, y: event.clientY - top });
   });
   container.addEventListener('pointerleave', () => ask(null));
-}
-
-/** The container's size has changed by more than a trifle, such as a scroll bar's rounding. */
-function whenResized(container, tell) {
-  let [width, height] = [container.clientWidth, container.clientHeight];
-  new ResizeObserver(() => {
-    const [wide, high] = [container.clientWidth, container.clientHeight];
-    if (Math.abs(wide - width) < SLOP && Math.abs(high - height) < SLOP) return;
-    [width, height] = [wide, high];
-    tell();
-  }).observe(container);
 }

@@ -42,6 +42,14 @@ export function createDetails({ state, go }, stage, { onClose, onOpenFan }) {
   }
 
   /**
+   * The panel is there or not, before its picture is drawn.
+   * @param {Page} page
+   */
+  function makeRoom({ model, summary }) {
+    places.panel.hidden = !summary && !(model && find(model, state().selected));
+  }
+
+  /**
    * The page knows nothing of folds.
    * @param {Page} page
    * @param {Model} drawn the drawn part of its model
@@ -59,7 +67,7 @@ export function createDetails({ state, go }, stage, { onClose, onOpenFan }) {
     subject = { page: null, id: '' };
   }
 
-  return { show, forget, clear: panel.clear, focus: panel.focus };
+  return { show, makeRoom, forget, clear: panel.clear, focus: panel.focus };
 }
 
 /** In the overview the panel lies over the picture. */

@@ -44,9 +44,20 @@ export function createScreen({ navigation: { state }, frame, stage, details, onD
       details.clear();
       return;
     }
+    makeRoom(shown);
     stage.show(shown.heading, shown.model);
     startAnew();
     follow();
+  }
+
+  /**
+   * All parts have their size before the picture is fitted into what they leave: fitted first, it would jump.
+   * @param {Page} shown
+   */
+  function makeRoom(shown) {
+    frame.divide(state().split);
+    stage.followForm();
+    details.makeRoom(shown);
   }
 
   /**

@@ -7,6 +7,7 @@ import re
 from base64 import b64encode
 from collections.abc import Iterator
 from contextlib import contextmanager
+from math import ceil, floor
 from pathlib import Path
 from typing import Any
 
@@ -98,11 +99,16 @@ def count_different_pixels(browser: Browser, one: bytes, other: bytes) -> float:
 
 
 def point_of(page: Page, x: float, y: float) -> tuple[float, float]:
-    """Where a point of the layout lies on the page, after zooming and panning."""
+    """Where a point of the layout lies on the page, after zooming and panning.
+
+    A window that has just changed its size is waited for: its picture follows in the next frame.
+    """
     canvas = page.get_by_test_id("canvas")
-    scale, left, top = map(float, (canvas.get_attribute("data-transform") or "").split())
     box = canvas.bounding_box()
     assert box is not None
+    wide, high = (f"({floor(box[side])}|{ceil(box[side])})" for side in ("width", "height"))
+    expect(canvas).to_have_attribute("data-size", re.compile(f"^{wide} {high}$"))
+    scale, left, top = map(float, (canvas.get_attribute("data-transform") or "").split())
     return box["x"] + left + scale * x, box["y"] + top + scale * y
 
 

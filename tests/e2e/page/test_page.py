@@ -202,6 +202,32 @@ def test_the_server_is_asked_for_its_layout(page: Page, api: FakeApi) -> None:
     assert asked(api, "/graph/overview") == [{"layout": "true"}]
 
 
+def test_a_picture_is_drawn_where_it_stays(page: Page) -> None:
+    moves: list[str] = []
+    page.on("console", lambda said: moves.append(said.text))
+    page.add_init_script(
+        """new MutationObserver((changes) => {
+          for (const { target } of changes) console.log(target.dataset.transform);
+        }).observe(document, { subtree: true, attributeFilter: ["data-transform"] });"""
+    )
+    page.goto("/?view=overview")
+    wait_for(page)
+    for _ in range(2):
+        page.screenshot()  # a frame of its own
+    assert len(set(moves)) == 1
+
+
+def test_a_picture_opens_with_the_selected_node_beside_the_panel(page: Page) -> None:
+    table = node("monthly_attendance", kind="dataset")
+    page.goto(f"/?view=overview&selected={quote(table['id'], safe='')}")
+    wait_for(page)
+    for _ in range(2):
+        page.screenshot()
+    panel = page.get_by_test_id("panel").bounding_box()
+    assert panel is not None
+    assert point_of(page, table["x"], table["y"])[0] < panel["x"]
+
+
 def test_something_is_painted_where_a_node_lies(page: Page) -> None:
     page.goto("/?view=overview")
     wait_for(page)
