@@ -165,11 +165,11 @@ export function createStage({ state, go }, listener) {
     palette = colours();
   }
 
-  /** The size of the stage, or what it will about be once a picture is shown. */
+  /** The size of the stage, or what it will about be once a picture is shown. The overview's panel takes no room. */
   function room() {
     const { clientWidth: width, clientHeight: height } = places.stage;
-    if (width > 0 && height > 0) return { width, height };
-    const beside = window.innerWidth > USUAL.wide ? USUAL.beside : 0;
+    if (document.body.dataset.form === 'picture' && width > 0 && height > 0) return { width, height };
+    const beside = window.innerWidth > USUAL.wide && state().view !== 'overview' ? USUAL.beside : 0;
     return { width: window.innerWidth - beside, height: window.innerHeight - USUAL.above };
   }
 

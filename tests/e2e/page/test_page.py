@@ -105,6 +105,26 @@ def test_the_overview_draws_every_job_and_table_and_names_the_failed_job(page: P
     expect(page.get_by_test_id("legend")).to_contain_text("Last run failed")
 
 
+def test_the_overview_stands_in_the_middle_where_only_the_room_for_a_panel_came_and_went(
+    page: Page,
+) -> None:
+    page.add_init_script(
+        """addEventListener('DOMContentLoaded', () => {
+          const style = document.createElement('style');
+          style.textContent = '.strip { position: absolute } .work { flex: none; height: 500px }';
+          document.head.append(style);
+        })"""
+    )
+    page.goto("/?view=overview")
+    wait_for(page)
+    canvas = page.get_by_test_id("canvas").bounding_box()
+    assert canvas is not None
+    boxes = fixture("overview")["nodes"]
+    ends = [one["x"] + side * one["width"] / 2 for one in boxes for side in (-1, 1)]
+    left, right = (point_of(page, x, 0)[0] for x in (min(ends), max(ends)))
+    assert (left + right) / 2 == pytest.approx(canvas["x"] + canvas["width"] / 2, abs=3)
+
+
 def test_an_event_dated_in_the_future_does_not_hide_the_failed_job(page: Page) -> None:
     def misdated(route: Route) -> None:
         reply = route.fetch()
