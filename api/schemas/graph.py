@@ -278,6 +278,18 @@ class HomeReply(Reply):
     as_of = fields.String(required=True, allow_none=True, data_key="asOf")
 
 
+class IncidentsReply(Reply):
+    failed = fields.Integer(required=True)
+    incidents = fields.List(fields.Dict(), required=True)
+    running = fields.Integer(required=True)
+    running_jobs = fields.List(fields.Dict(), required=True, data_key="runningJobs")
+    slow = fields.List(fields.Dict(), required=True)
+    small = fields.List(fields.Dict(), required=True)
+    checks = fields.List(fields.Dict(), required=True)
+    executions = fields.Integer(required=True)
+    cut = fields.Nested(PartialReply, required=True, allow_none=True, data_key="partial")
+
+
 class MapReply(Reply):
     within = fields.List(fields.String(), required=True)
     areas = fields.List(fields.Dict(), required=True)

@@ -13,6 +13,7 @@ In reading order:
 ``facets``              facets of jobs and datasets at a time: owners, code, versions, quality
 ``drawing``             an answer of ``graph_model.lineage`` with names, times and places
 ``home``                the first page: failures, lateness, last writes, the map, all runs
+``incidents``           failures by their error, running jobs, unusual writes, failed checks
 ``overview``            all jobs and tables, and their totals; search by name
 ``lineage``             the neighbourhood of a dataset, a job or a column; columns across jobs
 ``jobs``                jobs, and one job with its logical plans

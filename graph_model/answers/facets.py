@@ -30,6 +30,7 @@ from graph_model.governance.rule_checks import rule_checks
 from graph_model.instants import iso
 from graph_model.picture.view import CheckView, JobReference, QualityMark
 from graph_model.producers.openlineage.quality import Check, Quality, State, judge, read_check
+from graph_model.stores.catalogue import Catalogue
 from graph_model.stores.pages import Page
 
 #: A page leaves out a facet's body with more characters; the facet's history returns it whole.
@@ -37,6 +38,7 @@ LONGEST_BODY: Final = 200_000
 _HISTORY_SHOWN: Final = 20
 _DATASET_KINDS: Final = ("dataset", "input", "output")
 _METRICS: Final = "dataQualityMetrics"
+_OWNERSHIP: Final = "ownership"
 _OF_COLUMNS: Final = ("schema", "tags")
 #: (kind, name) of the facets whose history a dataset's page shows.
 _HISTORIES: Final = (
@@ -160,6 +162,22 @@ def facet_history(
         entity, kind=kind, name=name, at=at, limit=limit, cursor=cursor
     )
     return Page(_views(sources, page.items, whole=True), page.total, page.next)
+
+
+def owners_of(
+    entities: Collection[str], kind: str, catalogue: Catalogue, at: int | None
+) -> dict[str, tuple[str, ...]]:
+    """The owners in OpenLineage's ownership facets, by dataset or job."""
+    newest = catalogue.facets.newest(entities, kind, at) if entities else ()
+    rows = [row for row in newest if row.name == _OWNERSHIP and not row.deleted]
+    bodies = catalogue.facets.bodies({row.digest for row in rows})
+    found: dict[str, tuple[str, ...]] = {}
+    for row in rows:
+        facet = json.loads(bodies.get(row.digest, "null"))
+        if isinstance(facet, dict):
+            owners = describe_dataset({_OWNERSHIP: facet}).owners
+            found[row.entity] = tuple(owner.name for owner in owners)
+    return found
 
 
 # --- quality -------------------------------------------------------------------------------------

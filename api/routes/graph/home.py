@@ -8,10 +8,11 @@ from typing import Any
 from flask import Response, jsonify
 
 from api.http.blueprint import Blueprint
-from api.schemas.graph import HomeReply, ListReply, MapQuery, MapReply, RunsQuery
+from api.schemas.graph import HomeReply, IncidentsReply, ListReply, MapQuery, MapReply, RunsQuery
 from api.service import current_service
 from api.service.sources import current_sources
 from graph_model.answers import home as home_answers
+from graph_model.answers import incidents as incident_answers
 from graph_model.picture.json_form import page_reply, to_json
 
 blueprint = Blueprint("home", __name__, url_prefix="/graph", description="The whole estate")
@@ -23,6 +24,15 @@ blueprint = Blueprint("home", __name__, url_prefix="/graph", description="The wh
 def home() -> Response:
     """Failures of the last day, late jobs, and the last writes."""
     return jsonify(to_json(home_answers.home(current_sources(), now=current_service().clock())))
+
+
+@blueprint.route("/incidents")
+@blueprint.no_parameters
+@blueprint.describes(IncidentsReply)
+def incidents() -> Response:
+    """Failures of the last day by their error, running jobs, unusual writes, failed checks."""
+    found = incident_answers.incidents(current_sources(), now=current_service().clock())
+    return jsonify(to_json(found))
 
 
 @blueprint.route("/map")

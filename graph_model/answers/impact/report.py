@@ -18,7 +18,7 @@ from typing import Any, Final
 from urllib.parse import unquote
 
 from graph_model import identity, labels
-from graph_model.answers.openlineage_reports import describe_dataset
+from graph_model.answers.facets import owners_of
 from graph_model.answers.sources import Sources
 from graph_model.errors import NotFound
 from graph_model.facts import DatasetRow, Edge, ExecutionRow, JobRow
@@ -48,7 +48,6 @@ MOST_STARTS: Final = 1_000
 PREFIX: Final = "prefix:"
 _HIDDEN: Final = "hidden"
 _KINDS: Final = (labels.DATASET, labels.COLUMN, labels.JOB)
-_OWNERSHIP: Final = "ownership"
 
 
 @dataclass(frozen=True, slots=True)
@@ -316,28 +315,12 @@ def _gather(
         job_runs=catalogue.last_executions(jobs, at),
         writes=catalogue.last_writers(datasets, at),
         readers=_readers(answers),
-        owners=_facet_owners(datasets, "dataset", catalogue, at)
-        | _facet_owners(jobs, "job", catalogue, at),
+        owners=owners_of(datasets, "dataset", catalogue, at)
+        | owners_of(jobs, "job", catalogue, at),
         declared=declared_steps(answers, catalogue),
         of_metadata=metadata_steps(answers),
         hidden=sources.hidden,
     )
-
-
-def _facet_owners(
-    entities: Collection[str], kind: str, catalogue: Catalogue, at: int | None
-) -> dict[str, tuple[str, ...]]:
-    """The owners in OpenLineage's ownership facets, by dataset or job."""
-    newest = catalogue.facets.newest(entities, kind, at) if entities else ()
-    rows = [row for row in newest if row.name == _OWNERSHIP and not row.deleted]
-    bodies = catalogue.facets.bodies({row.digest for row in rows})
-    found: dict[str, tuple[str, ...]] = {}
-    for row in rows:
-        facet = json.loads(bodies.get(row.digest, "null"))
-        if isinstance(facet, dict):
-            owners = describe_dataset({_OWNERSHIP: facet}).owners
-            found[row.entity] = tuple(owner.name for owner in owners)
-    return found
 
 
 def _spellings(datasets: Collection[str], catalogue: Catalogue, at: int | None) -> dict[str, str]:

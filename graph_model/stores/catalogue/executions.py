@@ -26,6 +26,7 @@ from graph_model.stores.catalogue.reading import (
     application_of,
     at_values,
     input_column,
+    input_table,
     is_doubtful,
     is_input,
     made_once,
@@ -235,6 +236,32 @@ class ExecutionHistory(CatalogueReader):
             for target, newest, second in self._rows_for(_times_of_writes(), targets, at)
             if newest is None or second is None or second < newest - apart
         }
+
+    def last_completed(self, jobs: Collection[str], at: int | None) -> dict[str, ExecutionRow]:
+        """Per job its newest completed execution by (at, id)."""
+        with self._read() as connection:
+            return newest_executions(connection, "job", jobs, at, only="completed")
+
+    def first_failures(self, moments: Collection[tuple[str, int]]) -> dict[str, int]:
+        """Per (job, epoch ms) the job's first failed execution after that time; jobs without one
+        are left out.
+        """
+        rows = self._rows_beside(_first_failures(), moments)
+        return {job: at for job, at in rows if at is not None}
+
+    def newest_writes_of(
+        self, targets: Collection[str], most: int
+    ) -> dict[str, tuple[ExecutionRow, ...]]:
+        """Per dataset its newest completed writes, newest first, at most ``most`` of them; datasets
+        without one are left out. As many seeks in an index for each dataset.
+        """
+        with self._read() as connection:
+            asked = rows_for(connection, _newest_writes(most), targets)
+            ids = {key for _, *keys in asked for key in keys if key is not None}
+            found = rows_for(connection, _by_ids(), ids)
+            rows = {row[0]: ExecutionRow(*row) for row in found}
+        listed = ((target, tuple(rows[key] for key in keys if key)) for target, *keys in asked)
+        return {target: writes for target, writes in listed if writes}
 
     def last_of_plans(
         self, logical_plans: Collection[str], at: int | None
@@ -494,6 +521,37 @@ def _condition_of(of: Any, only: Only) -> tuple[sa.ColumnElement[bool], ...]:
 def wrote_main(of: Any) -> tuple[sa.ColumnElement[bool], ...]:
     """A write to another branch is none of the table until the branch is published."""
     return (*successful(of, writes_only=True), of.branch == MAIN_BRANCH)
+
+
+@made_once
+def _first_failures() -> sa.Select[Any]:
+    """A seek for each job."""
+    asked = input_table((("job", StoredId()), ("after", sa.BigInteger())))
+    seen = executions.alias("seen").c
+    first = sa.select(sa.func.min(seen.at)).where(
+        seen.job == asked.c.job, seen.state == labels.FAILED, seen.at > asked.c.after
+    )
+    return sa.select(asked.c.job, first.correlate(asked).scalar_subquery())
+
+
+@made_once
+def _newest_writes(most: int) -> sa.Select[Any]:
+    asked, seen = input_column(), executions.alias("seen").c
+    newest = (
+        sa.select(seen.id)
+        .where(seen.target == asked.c.value, *wrote_main(seen), ~seen.running)
+        .order_by(seen.at.desc(), seen.id.desc())
+        .limit(1)
+        .correlate(asked)
+    )
+    places = (newest.offset(place).scalar_subquery() for place in range(most))
+    return sa.select(asked.c.value, *places)
+
+
+@made_once
+def _by_ids() -> sa.Select[Any]:
+    asked = input_column()
+    return sa.select(executions).join_from(asked, executions, executions.c.id == asked.c.value)
 
 
 Condition = sa.ColumnElement[bool]

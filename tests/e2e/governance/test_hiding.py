@@ -106,6 +106,7 @@ ASKED: Final[dict[str, Callable[[Known], list[str]]]] = {
         "/graph/overview?limit=4",
     ],
     "home.home": lambda _: ["/graph/home"],
+    "home.incidents": lambda _: ["/graph/incidents"],
     "home.all_runs": lambda _: ["/graph/runs", "/graph/runs?state=failed"],
     "home.area_map": lambda _: [
         "/graph/map",

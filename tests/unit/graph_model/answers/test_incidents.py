@@ -1,0 +1,149 @@
+"""The desk of the person on call: failures by their error, unusual writes, failed checks."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from graph_model.answers.incidents import incidents, is_slow, is_small, pattern_of
+from tests.projections import SmallHeadwater, lineage_event, small_headwater
+
+HOUR = 3_600_000
+MIDNIGHT = 1_772_323_200_000  # 2026-03-01T00:00:00Z
+NOON = MIDNIGHT + 6 * 24 * HOUR + 12 * HOUR  # of the seventh
+
+
+def event(
+    job: str,
+    day: int,
+    target: str | None,
+    *sources: str,
+    state: str = "COMPLETE",
+    error: str = "",
+    rows: int = 1_000,
+    failed_check: str = "",
+) -> Any:
+    at = f"2026-03-{day:02d}T04:00:00Z"
+    checks = [{"assertion": failed_check, "success": False, "column": "id"}] if failed_check else []
+    output = {
+        "namespace": "s3://lake",
+        "name": target,
+        "facets": {"dataQualityAssertions": {"assertions": checks}} if checks else {},
+        "outputFacets": {"outputStatistics": {"rowCount": rows}},
+    }
+    return lineage_event({
+        "eventType": state,
+        "eventTime": at,
+        "run": {
+            "runId": f"{job} {day}",
+            "facets": {"errorMessage": {"message": error}} if error else {},
+        },
+        "job": {
+            "namespace": "n",
+            "name": job,
+            "facets": {"ownership": {"owners": [{"name": f"team of {job}", "type": "OWNER"}]}},
+        },
+        "inputs": [{"namespace": "s3://lake", "name": one} for one in sources],
+        "outputs": [output] if target else [],
+    })  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def estate() -> Iterator[SmallHeadwater]:
+    full = "No space left on device: /data/part-{}"
+    events = [event("load", day, "orders", "raw") for day in range(1, 5)]
+    events += [
+        event("load", day, "orders", "raw", state="FAIL", error=full.format(day))
+        for day in (5, 6, 7)
+    ]
+    events += [event("copy", 7, "copies", "raw", state="FAIL", error=full.format("00031"))]
+    events += [event("other", 7, "x", state="FAIL", error="boom")]
+    events += [event("old", 3, "y", state="FAIL", error="boom")]
+    events += [event("sum", 4, "mart/sums", "orders"), event("board", 4, None, "mart/sums")]
+    events += [event("small", day, "feed", rows=100_000) for day in range(1, 7)]
+    events += [event("small", 7, "feed", rows=1_200)]
+    events += [event("steady", day, "steady", rows=100_000 + day) for day in range(1, 8)]
+    events += [event("checked", 7, "checked", failed_check="not_null")]
+    events += [event("busy", 7, "busy", state="START")]
+    headwater = small_headwater()
+    headwater.accept(*events)
+    headwater.project()
+    yield headwater
+    headwater.close()
+
+
+def test_failures_that_differ_by_numbers_alone_are_one_incident_and_older_ones_are_none(
+    estate: SmallHeadwater,
+) -> None:
+    found = incidents(estate.sources, now=NOON)
+    names = [[one.job.name for one in incident.members] for incident in found.incidents]
+    assert found.failed == 3
+    assert sorted(map(sorted, names), key=len) == [["other"], ["copy", "load"]]
+    assert found.incidents[1].error == "boom"
+
+
+def test_a_failing_job_says_since_when_it_fails_and_which_run_was_good(
+    estate: SmallHeadwater,
+) -> None:
+    members = {
+        one.job.name: one
+        for incident in incidents(estate.sources, now=NOON).incidents
+        for one in incident.members
+    }
+    load, copy = members["load"], members["copy"]
+    assert (load.since[:10], load.at[:10], (load.good_at or "")[:10]) == (
+        "2026-03-05", "2026-03-07", "2026-03-04",
+    )  # fmt: skip
+    assert load.good_run not in (None, load.run)
+    assert load.owners == ("team of load",)
+    assert (copy.since, copy.good_run) == (copy.at, None)
+
+
+def test_an_incident_counts_the_tables_and_readers_downstream(estate: SmallHeadwater) -> None:
+    full, other = incidents(estate.sources, now=NOON).incidents
+    assert (full.tables, full.readers, full.partial) == (3, 1, None)  # orders, copies, mart/sums
+    assert (other.tables, other.readers) == (1, 0)
+
+
+def test_a_hidden_table_is_not_counted_downstream(estate: SmallHeadwater) -> None:
+    (sums,) = estate.sources.catalogue.datasets_by_uri("s3://lake/mart/sums")
+    sources = replace(estate.sources, hidden=frozenset({sums.id}))
+    full, _ = incidents(sources, now=NOON).incidents
+    assert full.tables == 2
+
+
+def test_a_write_with_a_small_part_of_the_usual_rows_is_named_with_both_numbers(
+    estate: SmallHeadwater,
+) -> None:
+    (found,) = incidents(estate.sources, now=NOON).small
+    assert (found.dataset.uri, found.value, found.usual) == ("s3://lake/feed", 1_200, 100_000)
+
+
+def test_slow_is_more_than_twice_the_usual_and_a_minute_and_small_less_than_a_quarter() -> None:
+    assert not is_slow(2 * HOUR, HOUR)
+    assert is_slow(2 * HOUR + 1, HOUR)
+    assert not is_slow(60_000, 10_000)
+    assert not is_small(25, 100)
+    assert is_small(24, 100)
+
+
+def test_running_jobs_and_tables_with_failed_checks_are_named(estate: SmallHeadwater) -> None:
+    found = incidents(estate.sources, now=NOON)
+    assert (found.running, [one.job.name for one in found.running_jobs]) == (1, ["busy"])
+    assert [(one.dataset.uri, one.check, one.failures) for one in found.checks] == [
+        ("s3://lake/checked", "not_null (id)", 1)
+    ]
+
+
+@pytest.mark.parametrize(
+    ("error", "other"),
+    [
+        ("part-00012 is lost", "part-00031 is lost"),
+        ("run 5f2c9a7e-0000-4000-8000-00000000aaaa", "run 0b1d2c3e-0000-4000-8000-00000000bbbb"),
+    ],
+)
+def test_numbers_and_ids_are_left_out_of_the_pattern_of_an_error(error: str, other: str) -> None:
+    assert pattern_of(error) == pattern_of(other) != pattern_of("part is lost")
