@@ -422,6 +422,7 @@ const ENDED = Object.freeze([
   ['', 'All'],
   ['failed', 'Failed'],
   ['completed', 'Completed'],
+  ['running', 'Running'],
 ]);
 
 const SHARED_BY = Object.freeze([

@@ -1,18 +1,15 @@
 /**
- * The first page, before any question: failed runs, late jobs, new writes, and
- * the map of the estate, which opens step by step down to tables.
+ * The first page, before any question: the desk of the person on call, and the map of the estate, which
+ * opens step by step down to tables.
  */
 import { getAll } from '../data/api.js';
-import { count, formatDuration, formatNumber, shorten } from '../data/format.js';
+import { count, formatNumber } from '../data/format.js';
 import { lineageOf, write } from '../data/url.js';
+import { drawDesk } from '../estate/desk.js';
 import { drawMap } from '../estate/map.js';
-import { anchor, button, data, element, time } from '../page/dom.js';
+import { anchor, button, data, element } from '../page/dom.js';
 import { firstVisit } from '../start/first-visit.js';
 import { removeSample, SAMPLE } from '../start/sample.js';
-import { datasetLink, jobLink } from '../panel/links.js';
-
-/** So many entries stand on a card: with more the map would not be on the first screen. */
-const ENTRIES = 4;
 
 export const home = {
   controls: [],
@@ -24,12 +21,13 @@ export const home = {
   async load(context) {
     const { state, api } = context;
     const asked = { by: state.by === 'layer' ? 'layer' : '', within: state.within };
-    const [known, map, sample] = await getAll(
+    const [known, map, sample, incidents] = await getAll(
       api,
       [
         ['/graph/home', {}],
         ['/graph/map', asked],
         ['/graph/jobs', { namespace: SAMPLE, limit: 1 }],
+        ['/graph/incidents', {}],
       ],
       'home',
     );
@@ -48,7 +46,7 @@ export const home = {
         model: null,
         empty: null,
         notes: sample.ok && sample.data.total > 0 ? [sampleNote(context)] : [],
-        document: () => (nothing ? firstVisit(context) : draw(context, known.data, opened.data)),
+        document: () => (nothing ? firstVisit(context) : draw(context, known.data, incidents.ok ? incidents.data : undefined, opened.data)),
       },
     };
   },
@@ -61,89 +59,12 @@ function openOnly(api, map, asked) {
   return api.get('/graph/map', { ...asked, within: only.path.join('\n') }, 'home/opened');
 }
 
-function draw({ state, go }, known, map) {
+function draw({ state, go }, known, incidents, map) {
   return element(
     'div',
     { class: 'document home', 'data-testid': 'home' },
-    element(
-      'div',
-      { class: 'summaries' },
-      failedCard(state, known),
-      lateCard(state, known),
-      writtenCard(state, known),
-    ),
+    drawDesk(state, known, incidents),
     mapCard(state, map, go),
-  );
-}
-
-/** A heading with its number, a list, and the way to all of it. */
-function card({ tone = '', heading, number, none, href, more, bound = null }, items) {
-  return element(
-    'section',
-    { class: `card ${number > 0 ? tone : ''}`, 'data-testid': `card-${heading.split(' ')[0].toLowerCase()}` },
-    element(
-      'h2',
-      {},
-      number === null ? null : element('span', { class: 'card-number' }, formatNumber(number)),
-      heading,
-    ),
-    items.length > 0 ? element('ul', { class: 'lines' }, items.slice(0, ENTRIES).map((item) => element('li', {}, item))) : element('p', { class: 'muted' }, none),
-    bound && element('p', { class: 'small muted' }, bound),
-    href ? element('p', { class: 'card-more' }, anchor(href, more)) : null,
-  );
-}
-
-function failedCard(state, { failed, failures }) {
-  const items = failures.map(({ job, at, error }) => [
-    element('div', { class: 'entry' }, jobLink(state, job), element('span', { class: 'muted' }, time(at))),
-    error ? data(shorten(error, 160), 'small muted block mono') : null,
-  ]);
-  return card(
-    {
-      tone: 'failed',
-      heading: 'failed in the last day',
-      number: failed,
-      none: 'No job’s newest run failed in the last 24 hours.',
-      href: write({ view: 'runs', ended: 'failed' }),
-      more: 'All failed runs',
-    },
-    items,
-  );
-}
-
-function lateCard(state, { late, lateJobs }) {
-  const items = lateJobs.map(({ job, last, everyMs }) => [
-    element('div', { class: 'entry' }, jobLink(state, job), element('span', { class: 'muted' }, 'last run ', time(last))),
-    element('span', { class: 'small muted block' }, `usually every ${formatDuration(everyMs)}`),
-  ]);
-  return card(
-    {
-      tone: 'busy',
-      heading: 'late',
-      number: late,
-      none: 'Every job with a rhythm has run when it usually runs.',
-      href: write({ view: 'jobs', sort: 'last' }),
-      more: 'All jobs',
-    },
-    items,
-  );
-}
-
-function writtenCard(state, { written, partial }) {
-  const items = written.map(({ dataset, at, job }) => [
-    element('div', { class: 'entry' }, datasetLink(state, dataset), element('span', { class: 'muted' }, time(at))),
-    job ? element('span', { class: 'small muted block' }, 'by ', jobLink(state, job)) : null,
-  ]);
-  return card(
-    {
-      heading: 'Written lately',
-      number: null,
-      none: 'No run has written a table yet.',
-      href: write({ view: 'tables', sort: '-written' }),
-      more: 'All tables',
-      bound: partial && `Of the newest ${formatNumber(partial.limit)} executions.`,
-    },
-    items,
   );
 }
 

@@ -49,7 +49,8 @@ def test_where_the_tables_written_lately_come_from_some_executions_their_card_sh
     page.get_by_test_id("load-sample").click()
     written = page.get_by_test_id("card-written")
     expect(written).to_contain_text("Of the newest 12,345 executions", timeout=60_000)
-    expect(page.get_by_test_id("card-late")).not_to_contain_text("executions")
+    expect(page.get_by_test_id("card-failed")).not_to_contain_text("executions")
+    expect(page.get_by_test_id("card-late")).to_have_count(0)
 
 
 def test_catalog_names_that_the_map_leaves_out_are_counted_below_its_heading(page: Page) -> None:
@@ -78,7 +79,14 @@ def test_the_sample_is_loaded_looked_at_and_removed(page: Page) -> None:
     failed = page.get_by_test_id("card-failed")
     expect(failed).to_contain_text("conversion")
     expect(failed).to_contain_text("division by zero")
-    failed.get_by_role("link", name="conversion").click()
+    expect(failed).to_contain_text("1 job · affects 1 table, 1 job that only reads")
+    expect(failed.get_by_role("link", name="Impact")).to_have_count(1)
+    expect(page.get_by_test_id("well")).to_contain_text("No job is late")
+    failed.get_by_role("link", name="What changed").click()
+    wait_for(page)
+    expect(page.get_by_test_id("heading")).to_contain_text("conversion")
+    page.goto("/")
+    failed.get_by_role("link", name="conversion", exact=True).click()
     wait_for(page)
     parts = page.get_by_test_id("panel-part").locator(".panel-stack > *")
     expect(parts.nth(0)).to_have_text("ERROR: division by zero in column rate")

@@ -1,0 +1,173 @@
+/**
+ * The desk of the person on call: the cards of the home page. Failures by their error, each with its jobs,
+ * what changed and what it reaches; beside them only the cards that have something to say.
+ */
+import { count, formatDuration, formatNumber, shorten } from '../data/format.js';
+import { jobReference, link, write } from '../data/url.js';
+import { anchor, data, element, time } from '../page/dom.js';
+import { datasetLink, jobLink } from '../panel/links.js';
+import { factsOf, placesOf, rowsAgainst, timeAgainst, wellOf } from './incidents.js';
+
+/** So many entries stand on a card: with more the map would not be on the first screen. */
+const ENTRIES = 4;
+/** So many errors, and jobs of one, are open; the others are a press away. */
+const OPEN = Object.freeze({ errors: 4, jobs: 3 });
+
+/** What /graph/incidents says where nothing is wrong, and where it did not answer. */
+const NOTHING = Object.freeze({ failed: 0, incidents: [], running: 0, runningJobs: [], slow: [], small: [], checks: [], partial: null });
+
+/**
+ * @param {import('../data/url.js').State} state
+ * @param {any} known the reply of /graph/home
+ * @param {any} [incidents] that of /graph/incidents
+ * @returns {HTMLElement}
+ */
+export function drawDesk(state, known, incidents = NOTHING) {
+  const { slow, small, checks, partial } = incidents;
+  const bound = partial && `Of the newest ${formatNumber(partial.limit)} executions.`;
+  const well = wellOf({ late: known.late, slow: slow.length, small: small.length, checks: checks.length });
+  return element(
+    'div',
+    { class: 'summaries' },
+    failedCard(state, known, incidents.incidents),
+    element(
+      'div',
+      { class: 'beside' },
+      known.late > 0 && lateCard(state, known),
+      incidents.running > 0 && runningCard(state, incidents),
+      slow.length > 0 && unusualCard(state, { heading: 'slow', bound, words: timeAgainst }, slow),
+      small.length > 0 && unusualCard(state, { heading: 'small', bound, words: rowsAgainst }, small),
+      checks.length > 0 && checksCard(state, checks, bound),
+      writtenCard(state, known),
+    ),
+    well && element('p', { class: 'well muted', 'data-testid': 'well' }, well),
+  );
+}
+
+/**
+ * A heading with its number, its content, and the way to all of it.
+ * @param {{tone?: string, heading: string, number: number|null, href?: string, more?: string, bound?: string|null}} head
+ * @param {import('../page/dom.js').Child} content
+ */
+function card({ tone = '', heading, number, href, more, bound = null }, content) {
+  return element(
+    'section',
+    { class: `card ${number ? tone : ''}`, 'data-testid': `card-${heading.split(' ')[0].toLowerCase()}` },
+    element('h2', {}, number === null ? null : element('span', { class: 'card-number' }, formatNumber(number)), heading),
+    content,
+    bound && element('p', { class: 'small muted' }, bound),
+    href ? element('p', { class: 'card-more' }, anchor(href, more)) : null,
+  );
+}
+
+/** @param {import('../page/dom.js').Child[]} items */
+function lines(items, most = ENTRIES) {
+  return element('ul', { class: 'lines' }, items.slice(0, most).map((item) => element('li', {}, item)));
+}
+
+/** The first ones, and the others behind a line that counts them. */
+function folded(items, most, noun) {
+  const rest = items.slice(most);
+  return [
+    lines(items, most),
+    rest.length > 0 && element('details', { class: 'rest' }, element('summary', {}, `${count(rest.length, `more ${noun}`)}`), lines(rest, rest.length)),
+  ];
+}
+
+/* Failures */
+
+function failedCard(state, { failed }, incidents) {
+  const placeOf = placesOf(incidents.flatMap(({ members }) => members.map(({ job }) => job)));
+  const groups = incidents.map((incident) => drawIncident(state, incident, placeOf));
+  const none = element('p', { class: 'muted' }, 'No job’s newest run failed in the last 24 hours.');
+  return card(
+    {
+      tone: 'failed',
+      heading: 'failed in the last day',
+      number: failed,
+      href: write({ view: 'runs', ended: 'failed' }),
+      more: 'All failed runs',
+    },
+    groups.length > 0 ? folded(groups, OPEN.errors, 'error') : none,
+  );
+}
+
+function drawIncident(state, incident, placeOf) {
+  const { error, first, members } = incident;
+  return [
+    data(shorten(error ?? 'An error without a text', 160), 'mono error-line'),
+    element('p', { class: 'small muted' }, factsOf(incident).join(' · '), ' · since ', time(first)),
+    folded(members.map((member) => drawMember(state, member, placeOf)), OPEN.jobs, 'job'),
+  ];
+}
+
+function drawMember(state, { job, at, run, goodRun }, placeOf) {
+  const node = jobReference(job);
+  const place = placeOf(job);
+  const changed = goodRun && write({ view: 'diff', node: job.id, fromRun: goodRun, toRun: run });
+  return element(
+    'div',
+    { class: 'entry' },
+    element('span', {}, jobLink(state, job), place && element('span', { class: 'muted' }, ' in ', data(place))),
+    element(
+      'span',
+      { class: 'ways small' },
+      changed && anchor(changed, 'What changed'),
+      anchor(link(state, { view: 'impact', node }), 'Impact'),
+      element('span', { class: 'muted' }, time(at)),
+    ),
+  );
+}
+
+/* Beside them */
+
+function lateCard(state, { late, lateJobs }) {
+  const items = lateJobs.map(({ job, last, everyMs }) => [
+    entry(jobLink(state, job), ['last run ', time(last)]),
+    element('span', { class: 'small muted block' }, `usually every ${formatDuration(everyMs)}`),
+  ]);
+  return card({ tone: 'busy', heading: 'late', number: late, href: write({ view: 'jobs', sort: 'last' }), more: 'All jobs' }, lines(items));
+}
+
+function runningCard(state, { running, runningJobs }) {
+  const items = runningJobs.map(({ job, at }) => entry(jobLink(state, job), ['since ', time(at)]));
+  return card({ heading: 'running', number: running, href: write({ view: 'runs', ended: 'running' }), more: 'All running' }, lines(items));
+}
+
+function unusualCard(state, { heading, bound, words }, writes) {
+  const items = writes.map((one) => [
+    entry(datasetLink(state, one.dataset), time(one.at)),
+    element('span', { class: 'small block' }, words(one), one.job && [' · by ', jobLink(state, one.job)]),
+  ]);
+  return card({ tone: 'busy', heading, number: writes.length, bound }, folded(items, ENTRIES, 'write'));
+}
+
+function checksCard(state, checks, bound) {
+  const items = checks.map(({ dataset, at, check, failures }) => [
+    entry(datasetLink(state, dataset), time(at)),
+    element('span', { class: 'small block' }, data(shorten(check, 100)), failures > 1 && ` and ${count(failures - 1, 'more check')}`),
+  ]);
+  return card({ tone: 'failed', heading: 'tables with failed checks', number: checks.length, bound }, folded(items, ENTRIES, 'table'));
+}
+
+function writtenCard(state, { written, partial }) {
+  const items = written.map(({ dataset, at, job }) => [
+    entry(datasetLink(state, dataset), time(at)),
+    job ? element('span', { class: 'small muted block' }, 'by ', jobLink(state, job)) : null,
+  ]);
+  const none = element('p', { class: 'muted' }, 'No run has written a table yet.');
+  return card(
+    {
+      heading: 'Written lately',
+      number: null,
+      href: write({ view: 'tables', sort: '-written' }),
+      more: 'All tables',
+      bound: partial && `Of the newest ${formatNumber(partial.limit)} executions.`,
+    },
+    items.length > 0 ? lines(items) : none,
+  );
+}
+
+function entry(name, beside) {
+  return element('div', { class: 'entry' }, name, element('span', { class: 'muted' }, beside));
+}
