@@ -225,8 +225,8 @@ def replay(body: Mapping[str, Any]) -> dict[str, int]:
 def start_rebuild() -> dict[str, Any]:
     """Project everything anew beside the projection in force; a running rebuild continues."""
     service = current_service()
-    if service.storage is not None and not service.projector.rebuild_waits:
-        service.storage.ensure_rebuild_fits()
+    if not service.projector.rebuild_waits:
+        service.generations.ensure_next_fits()
     return describe_rebuild(service.projector.request_rebuild())
 
 

@@ -160,13 +160,6 @@ class StorageUse:
         """Whether new documents are refused, because the disk has only its reserve left."""
         return self._reserve is not None and self._reserve.is_reached
 
-    def ensure_rebuild_fits(self) -> None:
-        """Raises DiskNearlyFull where a second catalogue does not leave the reserve free: on a full
-        disk the rebuild could not end, and nothing could be removed.
-        """
-        if self._reserve is not None:
-            self._reserve.take(self._generations.current.used_bytes())
-
     def keep_measure(self) -> None:
         """Keep the present use for the rate, once an hour; of several services only one does."""
         now = self._measure(self._memory())

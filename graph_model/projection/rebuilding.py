@@ -69,6 +69,7 @@ class Phase(StrEnum):
     """The old catalogue is in force until KEEPING."""
 
     WANTED = "waiting for the projector"
+    SHORT = "waiting for room on the disk"
     HASHING_BEFORE = "hashing the current graph and catalogue"
     TRANSLATING = "translating"
     KEEPING = "writing runs"

@@ -11,6 +11,7 @@ import logging
 from collections.abc import Callable, Collection, Sequence
 from typing import Final
 
+from graph_model.errors import DiskNearlyFull
 from graph_model.producers.commands import Command
 from graph_model.producers.projections import Projection
 from graph_model.producers.translation import Translation
@@ -80,12 +81,15 @@ class RebuildControl:
         if under_way is not None and self.is_noted:
             return under_way.progress
         journal = self._stores.journal
-        self._progress = Progress(Phase.WANTED, 0, journal.count_subject_keys(), 0, None, None)
+        self._progress = self._not_begun(Phase.WANTED)
         while not _is_noted(noted := journal.get_meta(REBUILD_KEY)):
             if journal.replace_meta(REBUILD_KEY, noted, _WANTED):
                 break
         self._notify()
         return self._progress
+
+    def _not_begun(self, phase: Phase) -> Progress:
+        return Progress(phase, 0, self._stores.journal.count_subject_keys(), 0, None, None)
 
     def follow_rules(self) -> None:
         """Read the newest rules; the projection in force keeps its own until a rebuild has replaced
@@ -154,6 +158,8 @@ class RebuildControl:
             if elsewhere or not _is_noted(noted):
                 return False
             if self._commits.rebuild is None:
+                if not self._has_room():
+                    return False
                 self._begin()
             if self.follow_runs(journal.get_meta(RUNS_KEY)):
                 return True
@@ -212,6 +218,19 @@ class RebuildControl:
             self._progress = self._commits.rebuild.progress
             self._commits.rebuild.close()
             self._commits.rebuild = None
+
+    def _has_room(self) -> bool:
+        """Whether a second catalogue leaves the reserve of the disk free. An upgrade wants a
+        rebuild without anybody who would be refused: it waits, and the old answers serve.
+        """
+        try:
+            self._stores.generations.ensure_next_fits()
+        except DiskNearlyFull as failure:
+            if self._progress is None or self._progress.phase is not Phase.SHORT:
+                log.warning("a rebuild waits for room on the disk: %s", failure)
+                self._progress = self._not_begun(Phase.SHORT)
+            return False
+        return True
 
     def _begin(self) -> None:
         log.info("rebuild started; the current graph and catalogue stay in use")

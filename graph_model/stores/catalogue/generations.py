@@ -218,11 +218,15 @@ class Generations:
         self.find_mismatch()
         return True
 
-    def begin(self) -> Catalogue:
-        """The next catalogue, empty.
-
-        The next catalogue, empty; what an interrupted rebuild left of one is removed.
+    def ensure_next_fits(self) -> None:
+        """Raises DiskNearlyFull where a second catalogue does not leave the reserve free: on a full
+        disk the rebuild could not end, and nothing could be removed.
         """
+        if (reserve := reserve_of(self._database)) is not None:
+            reserve.check(self._current.used_bytes())
+
+    def begin(self) -> Catalogue:
+        """The next catalogue, empty; what an interrupted rebuild left of one is removed."""
         number = self._number + 1
         try:
             self._next = self._open(number)

@@ -59,12 +59,19 @@ class DiskReserve:
         leave the reserve free.
         """
         with self._lock:
-            left = self._measured()
-            if left is None:
-                return
-            if left - size < self.size:
-                raise self._refusal(left, size)
-            self._left = left - size
+            if (left := self._check(size)) is not None:
+                self._left = left - size
+
+    def check(self, size: int) -> None:
+        """Raises DiskNearlyFull if ``size`` bytes do not leave the reserve free; counts nothing."""
+        with self._lock:
+            self._check(size)
+
+    def _check(self, size: int) -> int | None:
+        left = self._measured()
+        if left is not None and left - size < self.size:
+            raise self._refusal(left, size)
+        return left
 
     @property
     def refusal(self) -> DiskNearlyFull | None:

@@ -18,6 +18,7 @@ from graph_model.errors import GraphUnavailable
 from graph_model.facts import merge
 from graph_model.producers.commands import Forget
 from graph_model.projection.projector import Projector
+from graph_model.projection.rebuilding import Phase
 from graph_model.projection.writing import write_facts
 from graph_model.stores.catalogue import Catalogue, Generations
 from graph_model.stores.database import open_database
@@ -29,6 +30,7 @@ from graph_model.stores.gremlin.graph import GremlinGraph, open_graph
 from graph_model.stores.journal import Journal
 from tests.contract.facts_to_write import everything, facts, plan, vertex, whole
 from tests.e2e.service import RunningHeadwater
+from tests.projections import project
 from tests.unit.graph_model.producers.test_commands import command
 from tests.unit.graph_model.projection.projector.test_projector import a_plan, an_event, event
 from tests.unit.graph_model.projection.projector.test_projector import plan as plan_document
@@ -147,6 +149,37 @@ def test_after_any_end_of_the_engine_nothing_is_projected_again(deployment: Depl
     assert 10 < len(left) < len(full)
     assert deployment.refill(deployment.start()) == 0
     assert deployment.elements() == left
+
+
+@pytest.mark.part("recovery")
+@pytest.mark.parametrize("phase", [Phase.TRANSLATING, Phase.KEEPING, Phase.SWEEPING])
+def test_an_engine_killed_before_at_or_after_the_switch_of_a_rebuild_has_everything_again(
+    deployment: Deployment, phase: Phase
+) -> None:
+    """New documents come while it is dead, one of a known plan and one of a new one."""
+    documents = [plan_document(a_plan()), *some_plans(25)]
+    documents += [event(an_event(1_700_000_001_000)), *some_plans(1, 90)]
+    deployment.accept(*documents[:-3])
+    projector = deployment.start()
+    deployment.refill(projector)
+    projector.request_rebuild()
+    projector.rebuild_step()
+    while (progress := projector.progress) is None or progress.phase is not phase:
+        projector.rebuild_step()
+    assert deployment.engine.pid is not None
+    os.kill(deployment.engine.pid, signal.SIGKILL)
+    deployment.accept(*documents[-3:])
+    with pytest.raises(GraphUnavailable):
+        projector.work_until(lambda: False)
+    deployment.engine.start()
+    assert projector.work_until(lambda: False)
+    progress = projector.progress
+    assert progress is not None
+    assert progress.phase is Phase.DONE
+    assert deployment.graph.is_whole()
+    fresh = project(documents, stepwise=False)
+    assert deployment.elements() == everything(fresh.graph)
+    fresh.close()
 
 
 # --- the service ---------------------------------------------------------------------------------

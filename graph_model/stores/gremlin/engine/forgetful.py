@@ -23,13 +23,17 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from functools import partial
 from typing import Final
 
-from graph_model.errors import GraphRejected, ProjectionStopped
+from graph_model.errors import GraphRejected, GraphUnavailable, ProjectionStopped
 from graph_model.facts import Edge, Facts, Vertex
 from graph_model.stores.catalogue.elements import Elements
 from graph_model.stores.graph import Direction, EdgePage, Graph, Neighbours
 
 _OVERFULL: Final = 1.1
 """A graph of up to this multiple of the capacity is loaded: it may have been filled above it."""
+_MOST_REFUSED: Final = 20
+"""An engine that refuses more elements of a page than these, each alone, is itself at fault."""
+
+_REFUSES: Final = "the embedded engine refuses the elements that are kept for it"
 
 _log: Final = logging.getLogger(__name__)
 
@@ -100,9 +104,12 @@ class ForgetfulGraph:
     def restore(self, stopping: Callable[[], bool] = lambda: False) -> None:
         """See ``stores.graph.Graph.restore``.
 
-        The graph stays empty, and the caller fills it from the journal as far as it fits, where the
-        engine refuses an element, or far more is kept than it holds: in a smaller heap that would
-        end the engine at each start.
+        What is kept stays kept whatever the engine says, but for two cases, in which the graph
+        stays empty and the caller fills it from the journal as far as it fits: far more is kept
+        than the engine holds, so that in a smaller heap it would end at each start; or it refuses
+        some elements alone and takes others. Raises GraphUnavailable where it takes none or refuses
+        many: it may do so for a reason that passes. (To fill it anyway, --at-next-start of
+        ``headwater rebuild``.)
         """
         self._owed = None
         kept, capacity = self._kept()[0], self._capacity()
@@ -112,26 +119,52 @@ class ForgetfulGraph:
             self.clear()
             return
         self._engine.clear()
-        try:
-            self._load(kept, stopping)
-        except GraphRejected as failure:
-            _log.error("the engine refuses an element that is kept: %s", failure)
+        refused = self._load(kept, stopping)
+        if refused and len(refused) == elements:
+            raise GraphUnavailable(_REFUSES)
+        if refused:
+            _log.error(
+                "the engine refuses %d elements that are kept: %s", len(refused), refused[:9]
+            )
             self.clear()
             return
         _log.info("the engine has its %d vertices and %d edges again", *self._engine.count())
 
-    def _load(self, kept: Elements, stopping: Callable[[], bool]) -> None:
-        """The next page is read while the engine takes this one."""
+    def _load(self, kept: Elements, stopping: Callable[[], bool]) -> list[str]:
+        """The next page is read while the engine takes this one. Returns the ids of the elements
+        that it refuses.
+        """
+        refused: list[str] = []
         with ThreadPoolExecutor(1) as writer:
-            under_way: Future[None] | None = None
+            under_way: Future[list[str]] | None = None
             for page in kept.pages():
                 if under_way is not None:
-                    under_way.result()
+                    refused += under_way.result()
                 if stopping():
                     raise ProjectionStopped("the service stops while the engine gets its elements")
-                under_way = writer.submit(self._engine.write, page)
+                under_way = writer.submit(self._give, page)
             if under_way is not None:
-                under_way.result()
+                refused += under_way.result()
+        return refused
+
+    def _give(self, page: Facts) -> list[str]:
+        """Give the engine a page; after a refusal, which names no element, each of it alone.
+        Returns the ids of those that it refuses.
+        """
+        try:
+            self._engine.write(page)
+            return []
+        except GraphRejected as failure:
+            _log.warning("the engine refuses a page of elements that are kept: %s", failure)
+        refused = []
+        for element in (*page.vertices, *page.edges):
+            try:
+                self._engine.write(_alone(element))
+            except GraphRejected as failure:
+                refused.append(element.id)
+                if len(refused) > _MOST_REFUSED:
+                    raise GraphUnavailable(_REFUSES, str(failure)) from failure
+        return refused
 
     # --- reading ----------------------------------------------------------------------------
 
@@ -167,3 +200,7 @@ class ForgetfulGraph:
 
     def close(self) -> None:
         self._engine.close()
+
+
+def _alone(element: Vertex | Edge) -> Facts:
+    return Facts((element,)) if isinstance(element, Vertex) else Facts(edges=(element,))

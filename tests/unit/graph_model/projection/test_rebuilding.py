@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Collection
+from itertools import count
 from typing import Any
 
 import pytest
@@ -14,6 +15,7 @@ from graph_model.facts import Facts, Vertex
 from graph_model.projection.projector import EPOCH_KEY, Projector
 from graph_model.projection.projector.rebuild_control import REBUILD_KEY
 from graph_model.projection.rebuilding import Phase
+from graph_model.stores.database import DiskReserve, keep_reserve
 from graph_model.stores.digests import elements_digest
 from graph_model.stores.documents import DocumentState
 from tests.memory_graph import MemoryGraph
@@ -76,6 +78,26 @@ def test_a_request_while_a_rebuild_ends_is_not_lost(monkeypatch: pytest.MonkeyPa
     while not requests and headwater.projector.rebuild_step():
         pass
     assert headwater.projector.rebuild_waits
+    headwater.close()
+
+
+def test_a_rebuild_that_nobody_asked_for_waits_until_a_second_catalogue_leaves_the_reserve() -> (
+    None
+):
+    headwater = project(TROUBLE, stepwise=False)
+    seconds, free = count(), [100 + headwater.catalogue.used_bytes() - 1]
+    reserve = DiskReserve(size=100, free=lambda: free[0], seconds=lambda: next(seconds))
+    keep_reserve(headwater.generations._database, reserve)
+    headwater.projector.request_rebuild()
+    assert not headwater.projector.rebuild_step()
+    progress = headwater.projector.progress
+    assert progress is not None
+    assert progress.phase is Phase.SHORT
+    (new,) = headwater.accept(event(an_event(1_700_000_000_123)))
+    headwater.project()
+    assert headwater.journal.states([new])[new] is not DocumentState.PENDING
+    free[0] = 100 + headwater.catalogue.used_bytes()
+    assert headwater.projector.rebuild_step()
     headwater.close()
 
 

@@ -182,14 +182,53 @@ def test_a_load_ends_where_the_service_stops(
     assert again.is_whole()
 
 
-def test_an_engine_that_refuses_a_kept_element_is_filled_from_the_journal(
+class Picky(MemoryGraph):
+    """Refuses pages with these vertices; all at first, where it is ``unwell``."""
+
+    def __init__(self, *refused: str, unwell: bool = False) -> None:
+        super().__init__()
+        self._refused = refused
+        self._unwell = unwell
+
+    def write(self, facts: Facts) -> None:
+        ids = {each.id for each in facts.vertices}
+        if self._unwell or not ids.isdisjoint(self._refused):
+            self._unwell = False
+            raise GraphRejected("500: for a reason that nobody knows")
+        super().write(facts)
+
+
+def test_an_engine_that_refuses_one_of_the_kept_elements_is_filled_from_the_journal(
     catalogue: Catalogue, caplog: pytest.LogCaptureFixture
 ) -> None:
-    write_facts(started(catalogue), catalogue, ODD)
-    again = ForgetfulGraph(Broken(ODD.vertices[0].id), lambda: [catalogue.elements])
+    odd = ODD.vertices[0].id
+    write_facts(started(catalogue), catalogue, WRITTEN)
+    again = ForgetfulGraph(Picky(odd), lambda: [catalogue.elements])
     again.restore()
     assert again.count() == catalogue.elements.count() == (0, 0)
-    assert "refuses" in caplog.text
+    assert odd in caplog.text
+
+
+def test_an_engine_that_refuses_elements_for_a_moment_gets_all_that_is_kept(
+    catalogue: Catalogue,
+) -> None:
+    write_facts(started(catalogue), catalogue, WRITTEN)
+    again = ForgetfulGraph(Picky(unwell=True), lambda: [catalogue.elements])
+    again.restore()
+    assert everything(again) == whole(WRITTEN)
+
+
+@pytest.mark.parametrize("kept", [ODD, facts(*(vertex(labels.DATASET, str(n)) for n in range(50)))])
+def test_an_engine_that_refuses_everything_takes_nothing_of_what_is_kept_away(
+    catalogue: Catalogue, kept: Facts
+) -> None:
+    write_facts(started(catalogue), catalogue, kept)
+    refusing = Picky(*(each.id for each in kept.vertices))
+    with pytest.raises(GraphUnavailable):
+        ForgetfulGraph(refusing, lambda: [catalogue.elements]).restore()
+    again = started(catalogue)
+    again.restore()
+    assert everything(again) == whole(kept)
 
 
 def test_a_removal_that_breaks_off_in_the_engine_is_whole_after_a_start(
