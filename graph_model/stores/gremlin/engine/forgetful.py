@@ -157,7 +157,8 @@ class ForgetfulGraph:
         except GraphRejected as failure:
             _log.warning("the engine refuses a page of elements that are kept: %s", failure)
         refused = []
-        for element in (*page.vertices, *page.edges):
+        elements: tuple[Vertex | Edge, ...] = (*page.vertices, *page.edges)
+        for element in elements:
             try:
                 self._engine.write(_alone(element))
             except GraphRejected as failure:
