@@ -18,6 +18,7 @@ In reading order:
 from __future__ import annotations
 
 from graph_model.sql.names import DIALECTS, split_name
+from graph_model.sql.parsing import normal_text
 from graph_model.sql.queries import SqlGap
 from graph_model.sql.translation import MOST_CHARACTERS, SqlColumn, SqlStatement, translate
 
@@ -27,6 +28,7 @@ __all__ = [
     "SqlColumn",
     "SqlGap",
     "SqlStatement",
+    "normal_text",
     "split_name",
     "translate",
 ]

@@ -27,7 +27,7 @@ from sqlglot import Token, TokenType, exp
 from sqlglot.dialects.dialect import Dialect
 from sqlglot.errors import TokenError
 
-from graph_model.sql.names import SqlNames
+from graph_model.sql.names import DIALECTS, SqlNames
 
 _LOOKS_PER_TOKEN: Final = 200  # real queries take ten to thirty
 _TOKENS_OF_A_SHORT_QUERY: Final = 50
@@ -166,6 +166,30 @@ def tokenize(text: str, dialect: str) -> list[Token]:
     return list(_tokenizer(dialect)(dialect=dialect).tokenize(text))
 
 
+def normal_text(text: str, dialect: str) -> str:
+    """The text of a statement without values, comments and layout, its keywords in capitals.
+
+    ``select a from t where d in ('x', 'y') -- z`` => ``SELECT a FROM t WHERE d IN ( ? )``, so that
+    statements which differ in values alone are one. ``dialect`` is one of ``DIALECTS``.
+    """
+    try:
+        tokens = tokenize(text, DIALECTS[dialect])
+    except TokenError:
+        return " ".join(word.text for word in rough_words(text))
+    words: list[str] = []
+    for token in tokens:
+        if token.token_type in _TEXTS:
+            if words[-2:] == ["?", ","]:
+                words.pop()
+                continue
+            words.append("?")
+        elif token.token_type in _NAMED:
+            words.append(token.text)
+        else:
+            words.append(token.text.upper())
+    return " ".join(words).rstrip(" ;")
+
+
 @lru_cache(maxsize=64)
 def _tokenizer(dialect: str) -> Any:
     own = Dialect.get_or_raise(dialect).tokenizer_class
@@ -222,6 +246,8 @@ _TEXTS: Final = frozenset(
     {TokenType.STRING, TokenType.HEREDOC_STRING, TokenType.RAW_STRING, TokenType.NATIONAL_STRING,
      TokenType.NUMBER, TokenType.PARAMETER}
 )  # fmt: skip
+
+_NAMED: Final = frozenset({TokenType.IDENTIFIER, TokenType.VAR})
 
 
 class Word(NamedTuple):

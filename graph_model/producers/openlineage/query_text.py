@@ -11,7 +11,7 @@ depend on its own events alone.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from typing import Final
 
@@ -60,7 +60,7 @@ def read_text(statement: JobStatement, rules: Rules) -> TextLineage:
     dialect = _dialect(query, datasets)
     if dialect is None:
         return TextLineage()
-    statements = _translated(query.text, dialect, tuple(_schemas(datasets)), rules)
+    statements = _translated(replace(query, dialect=dialect), tuple(_schemas(datasets)), rules)
     names = _DatasetNames(datasets)
     outputs = {one.key for one in statement.outputs}
     drafts: dict[DatasetKey, _Draft] = {}
@@ -92,12 +92,19 @@ def _schemas(datasets: Sequence[Dataset]) -> Iterator[tuple[str, tuple[str, ...]
 
 @lru_cache(maxsize=64)  # a job's text is that of its last run
 def _translated(
-    text: str, dialect: str, schemas: tuple[tuple[str, tuple[str, ...]], ...], rules: Rules
+    query: SqlQuery, schemas: tuple[tuple[str, tuple[str, ...]], ...], rules: Rules
 ) -> tuple[SqlStatement, ...]:
     def mask(literal: str) -> str:
         return str(naming.mask_literal(literal, None, rules))
 
-    return translate(text, dialect, schemas=dict(schemas), mask=mask)
+    return translate(
+        query.text,
+        query.dialect,
+        schemas=dict(schemas),
+        database=query.database,
+        schema=query.schema,
+        mask=mask,
+    )
 
 
 class _DatasetNames:

@@ -435,19 +435,22 @@ def read_job_type(body: JsonObject, path: str) -> JobType:
 
 @dataclass(frozen=True, slots=True)
 class SqlQuery:
-    """The text of a job's query; ``dialect`` "" where the client does not say it."""
+    """The text of a job's query; ``dialect`` "" where the client does not say it.
+
+    ``database`` and ``schema`` qualify names in it that have none: only our harvesters say them.
+    """
 
     text: str
     dialect: str
+    database: str = ""
+    schema: str = ""
 
 
 def read_sql(body: JsonObject, path: str) -> SqlQuery:
     """Never refused for its content: clients put other things than texts there."""
     del path
-    text, dialect = body.get("query"), body.get("dialect")
-    return SqlQuery(
-        text if isinstance(text, str) else "", dialect if isinstance(dialect, str) else ""
-    )
+    said = (body.get(field) for field in ("query", "dialect", "database", "schema"))
+    return SqlQuery(*(text if isinstance(text, str) else "" for text in said))
 
 
 def read_statistics(body: JsonObject, path: str) -> Mapping[str, int | float]:

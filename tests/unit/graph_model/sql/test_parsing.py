@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from sqlglot import exp
 
-from graph_model.sql.parsing import parse
+from graph_model.sql.parsing import normal_text, parse
 
 
 @pytest.mark.parametrize(
@@ -28,3 +28,15 @@ def test_a_chain_of_calls_ends_before_the_parser_copies_it_again_and_again() -> 
     with pytest.raises(RuntimeError, match="calls"):
         parse("select " + ".".join(["f(a)"] * 3_000) + " from t", "postgres")
     assert parse("select f(a).g(b).h(c), x[0].y(d) from t", "postgres")
+
+
+@pytest.mark.parametrize(
+    ("text", "normal"),
+    [
+        ("select a from t where d in ('x', 2,\n 'y') -- z", "SELECT a FROM t WHERE d IN ( ? )"),
+        ('SELECT "a" /* b */ FROM T;', "SELECT a FROM T"),
+        ("SELECT 'never ends", "SELECT ' never ends"),
+    ],
+)
+def test_texts_that_differ_in_values_have_one_normal_text(text: str, normal: str) -> None:
+    assert normal_text(text, "redshift") == normal

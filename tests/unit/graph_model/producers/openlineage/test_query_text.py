@@ -75,6 +75,17 @@ def test_a_name_that_several_datasets_have_is_left_out() -> None:
     assert columns(event("INSERT INTO totals SELECT day FROM sales.orders", inputs=two)) == set()
 
 
+def test_the_schema_of_the_facet_tells_two_datasets_of_one_name_apart() -> None:
+    both = [dataset("dev.a.rates", "day"), dataset("dev.b.rates", "day")]
+    text = "INSERT INTO totals SELECT day FROM rates"
+    outputs = [dataset("dev.b.totals", "day")]
+    said = {"database": "dev", "schema": "b"}
+    assert columns(event(text, inputs=both, outputs=outputs)) == set()
+    assert columns(event(text, sql=said, inputs=both, outputs=outputs)) == {
+        ("day", "day", "IDENTITY", "sql", "day")
+    }
+
+
 def test_the_dialect_follows_from_the_datasets_where_the_facet_has_none() -> None:
     assert columns(event(sql={"dialect": None})) == columns(event())
     assert columns(event(sql={"dialect": "klingon"})) == set()
