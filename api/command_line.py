@@ -18,6 +18,7 @@ from api.console import (
     consuming,
     declarations,
     governance,
+    harvesting,
     impact,
     journal,
     keys,
@@ -82,6 +83,7 @@ def parser() -> argparse.ArgumentParser:
     configuration.add_config(commands)
     journal.add_journal(commands)
     consuming.add_consume(commands)
+    harvesting.add_harvest(commands)
     keys.add_keys(commands)
     backup.add_backup(commands)
     projection.add_replay(commands)

@@ -8,6 +8,7 @@ once. In reading order:
 ``configuration``  ``headwater config``: the settings for a platform or a client that reports here
 ``journal``        ``headwater journal``: list, export and import documents
 ``consuming``      ``headwater consume``: documents from a queue
+``harvesting``     ``headwater harvest``: lineage from where SQL and schemas are kept
 ``destinations``   where such documents go: the journal, or a running server
 ``backup``         ``headwater backup`` and ``restore``
 ``backup_file``    the file of a backup

@@ -5,7 +5,7 @@ from __future__ import annotations
 import signal
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from types import FrameType
 from typing import Any
@@ -30,10 +30,10 @@ def consume_kafka(call: Call) -> int:
         kafka_source(
             options.bootstrap, options.topic, options.group, dict(options.property)
         ) as source,
-        _stop_signal() as stopped,
+        stop_signal() as stopping,
     ):
         call.say(f"Consuming {options.topic} as {options.group}; Ctrl-C stops it.")
-        done = consume(source, taking, set_aside, stopped, call.producers)
+        done = consume(source, taking, set_aside, stopping.is_set, call.producers)
     call.say(f"{done.taken:,} documents taken, {done.set_aside:,} set aside")
     return 0
 
@@ -64,18 +64,18 @@ def consume_sqs(call: Call) -> int:
         destination_of_documents(
             call, direct=options.direct, route="sqs", principal="queue"
         ) as taking,
-        _stop_signal() as stopped,
+        stop_signal() as stopping,
     ):
         call.say(f"Consuming {options.queue}; Ctrl-C stops it.")
         queue = Queue(options.queue, client)
-        done = consume_queue(queue, reader, taking, dead_letters, stopped, time.sleep)
+        done = consume_queue(queue, reader, taking, dead_letters, stopping.is_set, time.sleep)
     call.say(f"{done.taken:,} documents taken, {done.set_aside:,} set aside")
     return 0
 
 
 @contextmanager
-def _stop_signal() -> Iterator[Callable[[], bool]]:
-    """Whether SIGINT or SIGTERM has come; a second one ends the process at once."""
+def stop_signal() -> Iterator[threading.Event]:
+    """Set once SIGINT or SIGTERM has come; a second one ends the process at once."""
     stopping = threading.Event()
     numbers = (signal.SIGINT, signal.SIGTERM)
 
@@ -85,7 +85,7 @@ def _stop_signal() -> Iterator[Callable[[], bool]]:
 
     before = {number: signal.signal(number, stop) for number in numbers}
     try:
-        yield stopping.is_set
+        yield stopping
     finally:
         for number, handler in before.items():
             signal.signal(number, handler)

@@ -1,0 +1,192 @@
+"""``headwater harvest``: lineage from where SQL and schemas are kept."""
+
+from __future__ import annotations
+
+import argparse
+import logging
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+from api.console.call import Call, add_command, add_settings, add_url
+from api.http.times import format_instant, now, parse_instant
+from graph_model.errors import ConfigurationError, Unavailable
+
+if TYPE_CHECKING:
+    from collectors.harvesting.rounds import HarvestSource, PositionFile
+
+log = logging.getLogger(__name__)
+
+_UNITS: Final = {"s": 1_000, "m": 60_000, "h": 3_600_000, "d": 86_400_000}
+_OPTIONS: Final = """
+The first time it shows what it is about to load and asks; --yes does not ask. Later calls go on
+from the position that is stored in the data folder (or --position), whatever --since says, except
+for an earlier one. A repeat is harmless: the journal knows what it has. --dry-run lists documents
+and stores nothing. docs/harvest.md
+"""
+
+
+def harvest_athena(call: Call) -> int:
+    """Take the queries of Athena's workgroups."""
+    from collectors.harvesting.athena import AthenaHistory
+
+    options = call.options
+    source = AthenaHistory(
+        options.region, options.workgroup, readers=options.readers, jobs=options.namespace
+    )
+    return _run(call, source)
+
+
+# --- shared by the sources -----------------------------------------------------------------------
+
+
+def _run(call: Call, source: HarvestSource) -> int:
+    from collectors.harvesting.rounds import PositionFile, preview
+
+    options, settings = call.options, call.settings()
+    positions = (
+        PositionFile(options.position)
+        if options.position
+        else PositionFile.of(settings.data, source)
+    )
+    if options.dry_run:
+        for line in preview(source, positions.load(), options.since, now()):
+            call.say(line)
+        return 0
+    if positions.load() is None and not _agreed(call, source):
+        return 0
+    return _take(call, source, positions)
+
+
+def _agreed(call: Call, source: HarvestSource) -> bool:
+    """Show what a first load takes, and ask. Raises ConfigurationError where nobody can answer."""
+    for name, value in source.settings().items():
+        call.say(f"  {name}: {value}")
+    asked = call.options.since
+    if source.kept is not None:
+        oldest = now() - source.kept
+        if asked is not None and asked < oldest:
+            call.say(f"  nothing is kept there from before {format_instant(oldest)}")
+        asked = max(asked or 0, oldest)
+    call.say(f"  since: {format_instant(asked) if asked else 'the beginning'}")
+    if call.options.yes:
+        return True
+    if not sys.stdin.isatty():
+        raise ConfigurationError("the first load begins with --yes (--dry-run shows what it takes)")
+    call.say("Load this? [y/N]")
+    return sys.stdin.readline().strip().lower() in {"y", "yes"}
+
+
+def _take(call: Call, source: HarvestSource, positions: PositionFile) -> int:
+    """One round, or one after the other with --every until Ctrl-C."""
+    from api.console.consuming import stop_signal
+    from api.console.destinations import destination_of_documents
+    from api.logs import set_up_logging
+    from collectors.harvesting.rounds import harvest
+
+    options, settings = call.options, call.settings()
+    set_up_logging(settings.log_level, settings.log_format)
+    principal = f"harvest:{source.name}"
+    with (
+        destination_of_documents(
+            call, direct=options.direct, route="harvest", principal=principal
+        ) as taking,
+        stop_signal() as stopping,
+    ):
+        while not stopping.is_set():
+            try:
+                counts = harvest(
+                    source, taking, positions, options.since, now(), call.say, call.producers
+                )
+                call.say(f"{source.name}: {counts}")
+            except Unavailable as error:
+                if not options.every:
+                    raise Unavailable(f"{error}; the same call again goes on") from error
+                log.warning("the next round tries again: %s", error)
+            if not options.every:
+                return 1 if counts.refused else 0
+            stopping.wait(options.every / 1000)
+    return 0
+
+
+def _duration(text: str) -> int:
+    """``5m`` => milliseconds."""
+    number, unit = text[:-1], text[-1:]
+    if unit not in _UNITS or not (number.isascii() and number.isdigit() and 0 < len(number) < 10):
+        raise argparse.ArgumentTypeError("expected a number of s, m, h or d, such as 5m")
+    return int(number) * _UNITS[unit]
+
+
+def _since(text: str) -> int:
+    """A time, or how long ago: epoch milliseconds."""
+    try:
+        return max(now() - _duration(text), 0)
+    except argparse.ArgumentTypeError:
+        pass
+    try:
+        return parse_instant(text)
+    except ValueError as error:
+        raise argparse.ArgumentTypeError(
+            "expected a time (ISO 8601) or how long ago (7d, 12h)"
+        ) from error
+
+
+def add_harvest(commands: Any) -> None:
+    added = add_command(
+        commands,
+        "harvest",
+        None,
+        "lineage from where SQL and schemas are kept",
+        f"""\
+For what nothing reports: queries of a warehouse. What is fetched is journalled with its text and
+schemas, so a rebuild needs no source.
+
+  headwater harvest athena --since 7d --dry-run
+  headwater harvest athena --since 7d --yes --every 5m
+{_OPTIONS}""",
+    )
+    sources = added.add_subparsers(metavar="SOURCE", required=True)
+    athena = _add_source(
+        sources,
+        "athena",
+        harvest_athena,
+        "take the query history of Amazon Athena",
+        """\
+Queries that write (CREATE TABLE AS, INSERT, UNLOAD, MERGE, views), and those that only read, with
+schemas and places from Glue's catalogue. Needs athena:ListWorkGroups, ListQueryExecutions,
+GetQueryExecution and glue:GetTable. Athena keeps 45 days.
+
+  headwater harvest athena --region eu-west-1 --workgroup etl --since 30d""",
+    )
+    _add_region(athena)
+    athena.add_argument(
+        "--workgroup", action="append", default=[], help="take its queries (default: all)"
+    )
+
+
+def _add_region(command: argparse.ArgumentParser) -> None:
+    command.add_argument("--region", default="", help="the AWS region (default: as boto3 finds it)")
+
+
+def _add_source(
+    sources: Any, name: str, command: Callable[[Call], int], summary: str, text: str
+) -> argparse.ArgumentParser:
+    source = add_command(sources, name, command, summary, text + "\n" + _OPTIONS)
+    source.add_argument("--since", type=_since, help="a time, or how long ago: 7d (default: all)")
+    source.add_argument("--every", type=_duration, help="again and again, such as 5m, until Ctrl-C")
+    source.add_argument("--dry-run", action="store_true", help="list documents, store nothing")
+    source.add_argument("--yes", action="store_true", help="do not ask before the first load")
+    source.add_argument("--position", type=Path, metavar="FILE", help="where it goes on from")
+    source.add_argument("--namespace", default="", help="the namespace of its jobs")
+    source.add_argument(
+        "--readers",
+        action=argparse.BooleanOptionalAction,
+        default=True,
+        help="queries that only read are jobs, too (default: yes)",
+    )
+    way = source.add_mutually_exclusive_group()
+    add_url(way)
+    way.add_argument("--direct", action="store_true", help="straight into the journal")
+    add_settings(source, "data", "database", "log_level")
+    return source

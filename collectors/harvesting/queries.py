@@ -1,0 +1,237 @@
+"""A query of a history, or a view -> events of OpenLineage.
+
+The events hold the text, its dialect and its defaults, and the schemas of the tables that it names;
+their columns are read from them when they are projected, and again at each rebuild. A query that
+writes is a job for each target and normal text, so that runs which differ in literals are runs of
+one job; a query that only reads is one for each user and normal text.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import uuid
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+from graph_model.instants import iso
+from graph_model.sql import SqlStatement, normal_text, split_name, translate
+
+PRODUCER: Final = "urn:headwater:harvest"
+_SPECIFICATION: Final = "https://openlineage.io/spec/2-0-2/OpenLineage.json#/$defs/"
+_RUNS: Final = uuid.UUID("6f1c1f0a-9d4e-5c58-8d0b-4b0a2f6f6a52")
+_MOST_MESSAGE: Final = 2_000
+
+Event = dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class CatalogTable:
+    """A table as its source's catalogue has it: columns (name, type) in order, other names
+    (namespace, name, type), and of a view its definition as of ``changed_at`` (epoch ms).
+    """
+
+    columns: tuple[tuple[str, str], ...] = ()
+    symlinks: tuple[tuple[str, str, str], ...] = ()
+    definition: str = ""
+    database: str = ""
+    schema: str = ""
+    changed_at: int = 0
+
+
+#: The table of a name ``database.schema.table``; None where the catalogue has none.
+Tables = Callable[[str], CatalogTable | None]
+
+
+@dataclass(frozen=True, slots=True)
+class Warehouse:
+    """Where queries ran. ``namespace`` is of its datasets, ``jobs`` of its jobs."""
+
+    product: str
+    dialect: str
+    namespace: str
+    jobs: str
+
+
+@dataclass(frozen=True, slots=True)
+class PastQuery:
+    """One that has ended. ``state`` is the event type; ``group`` begins the name of its job: a
+    workgroup, a user. ``text`` holds what is needed to read it: the statements that made its
+    temporary tables, too.
+    """
+
+    key: str
+    text: str
+    started_at: int
+    ended_at: int
+    state: str
+    database: str
+    schema: str
+    group: str
+    user: str = ""
+    error: str = ""
+    rows: int | None = None
+
+
+def query_events(
+    query: PastQuery, warehouse: Warehouse, tables: Tables, *, readers: bool
+) -> Sequence[Event]:
+    """The beginning and the end of a run; nothing for a text without lineage, and for one that only
+    reads where ``readers`` are not wanted.
+    """
+    reads, writes = tables_of(query.text, warehouse.dialect, query.database, query.schema)
+    if not writes and not (reads and readers):
+        return ()
+    text = normal_text(query.text, warehouse.dialect)
+    job = _job(query.text, warehouse, query.database, query.schema)
+    job["name"] = _job_name(query, writes, text)
+    run = {"runId": str(uuid.uuid5(_RUNS, f"{warehouse.namespace} {query.key}"))}
+    change = _change(text)
+    ended = {**run, "facets": _run_facets(query, warehouse)}
+    return (
+        _event(query.started_at, job, run, "START"),
+        {
+            **_event(query.ended_at, job, ended, query.state),
+            "inputs": [_dataset(name, warehouse, tables) for name in reads],
+            "outputs": [_dataset(name, warehouse, tables, change, query.rows) for name in writes],
+        },
+    )
+
+
+def view_event(
+    name: str, table: CatalogTable, warehouse: Warehouse, tables: Tables
+) -> Event | None:
+    """The declaration that a view is computed from its definition; None where it reads nothing."""
+    text = f"CREATE VIEW {name} AS {table.definition}"
+    reads, _ = tables_of(text, warehouse.dialect, table.database, table.schema)
+    if not reads:
+        return None
+    job = _job(text, warehouse, table.database, table.schema)
+    job["name"] = f"view.{'.'.join(split_name(name)[-2:])}"
+    return {
+        "eventTime": iso(table.changed_at),
+        "producer": PRODUCER,
+        "schemaURL": f"{_SPECIFICATION}JobEvent",
+        "job": job,
+        "inputs": [_dataset(one, warehouse, tables) for one in reads],
+        "outputs": [_dataset(name, warehouse, tables)],
+    }
+
+
+def tables_of(
+    text: str, dialect: str, database: str, schema: str
+) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """The names that a text reads and writes, sorted, qualified and folded."""
+    statements: tuple[SqlStatement, ...] = translate(
+        text, dialect, database=database, schema=schema
+    )
+    reads = {name for one in statements for name in one.reads}
+    writes = {name for one in statements for name in one.writes}
+    return tuple(sorted(reads)), tuple(sorted(writes))
+
+
+def facet(kind: str, /, **fields: Any) -> dict[str, Any]:
+    """A facet of OpenLineage with the two fields that each has."""
+    url = f"https://openlineage.io/spec/facets/1-0-0/{kind}.json"
+    return {"_producer": PRODUCER, "_schemaURL": url, **fields}
+
+
+# --- parts of an event ---------------------------------------------------------------------------
+
+
+def _event(at: int, job: Mapping[str, Any], run: Mapping[str, Any], state: str) -> Event:
+    return {
+        "eventType": state,
+        "eventTime": iso(at),
+        "producer": PRODUCER,
+        "schemaURL": f"{_SPECIFICATION}RunEvent",
+        "run": run,
+        "job": job,
+    }
+
+
+def _job(text: str, warehouse: Warehouse, database: str, schema: str) -> dict[str, Any]:
+    """Everything but its name."""
+    integration = warehouse.product.upper()
+    defaults = {"database": database, "schema": schema}
+    return {
+        "namespace": warehouse.jobs,
+        "facets": {
+            "sql": facet("SQLJobFacet", query=text, dialect=warehouse.dialect, **defaults),
+            "jobType": facet(
+                "JobTypeJobFacet", processingType="BATCH", integration=integration, jobType="QUERY"
+            ),
+        },
+    }
+
+
+def _job_name(query: PastQuery, writes: Sequence[str], text: str) -> str:
+    """``etl.sales.totals.3f2a91c0d1e2``: where it ran, its target, and a digest of what tells its
+    job from others. A job that only reads is its user's: ``etl.query.…``.
+    """
+    target = "query" if not writes else "script"
+    if len(writes) == 1:
+        target = ".".join(split_name(writes[0])[-2:]) if "://" not in writes[0] else writes[0]
+    told = (query.database, query.schema, text, "" if writes else query.user)
+    digest = hashlib.sha256("\0".join(told).encode()).hexdigest()[:12]
+    return ".".join(part for part in (query.group, target, digest) if part)
+
+
+def _run_facets(query: PastQuery, warehouse: Warehouse) -> dict[str, Any]:
+    engine = facet("ProcessingEngineRunFacet", name=warehouse.product, version="")
+    facets = {"processing_engine": engine}
+    if query.user:
+        tag = {"key": "user", "value": query.user, "source": warehouse.product}
+        facets["tags"] = facet("TagsRunFacet", tags=[tag])
+    if query.error:
+        facets["errorMessage"] = facet(
+            "ErrorMessageRunFacet", message=query.error[:_MOST_MESSAGE], programmingLanguage="SQL"
+        )
+    return facets
+
+
+def _change(text: str) -> str:
+    """What a normal text does to its table as a whole; "" where it adds to it or changes it.
+
+    Its last statement counts: those before it only make temporary tables.
+    """
+    words = text.rpartition(" ; ")[2].split(" ", 2)
+    if words[0] == "CREATE":
+        return "CREATE"
+    return "OVERWRITE" if words[:2] == ["INSERT", "OVERWRITE"] else ""
+
+
+def _dataset(
+    name: str, warehouse: Warehouse, tables: Tables, change: str = "", rows: int | None = None
+) -> dict[str, Any]:
+    """A dataset of an event: a file or folder by its URI, a table in the warehouse's namespace."""
+    scheme, separator, place = name.partition("://")
+    if separator:
+        host, _, path = place.partition("/")
+        return {"namespace": f"{scheme}://{host}", "name": path or "/"}
+    dataset: dict[str, Any] = {"namespace": warehouse.namespace, "name": name}
+    facets = _table_facets(tables(name) or CatalogTable())
+    if change:
+        facets["lifecycleStateChange"] = facet(
+            "LifecycleStateChangeDatasetFacet", lifecycleStateChange=change
+        )
+    if facets:
+        dataset["facets"] = facets
+    if rows is not None:
+        statistics = facet("OutputStatisticsOutputDatasetFacet", rowCount=rows)
+        dataset["outputFacets"] = {"outputStatistics": statistics}
+    return dataset
+
+
+def _table_facets(table: CatalogTable) -> dict[str, Any]:
+    facets: dict[str, Any] = {}
+    if table.columns:
+        fields = [{"name": name, "type": kind} for name, kind in table.columns]
+        facets["schema"] = facet("SchemaDatasetFacet", fields=fields)
+    if table.symlinks:
+        names = [
+            {"namespace": namespace, "name": name, "type": kind}
+            for namespace, name, kind in table.symlinks
+        ]
+        facets["symlinks"] = facet("SymlinksDatasetFacet", identifiers=names)
+    return facets

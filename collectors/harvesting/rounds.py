@@ -1,0 +1,260 @@
+"""A round of a harvester: what a source has since the position -> documents -> a destination.
+
+    position -> findings -> not taken yet -> events -> prepare -> destination.take -> position
+
+A position moves after its documents are durable. A round that was cut off is repeated: an event is
+a function of what it was made of, so the journal recognises what it has.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+from collections.abc import Callable, Container, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any, Final, Protocol
+
+from collectors.destinations import Destination
+from graph_model.documents.files import Refusal, classify
+from graph_model.documents.pieces import Prepared, prepare
+from graph_model.errors import ConfigurationError, InvalidInput
+from graph_model.producers.registry import PRODUCERS, Producers
+
+_BATCH: Final = 200
+_LEAST_SAVED: Final = 1_000
+_PROGRESS_EVERY: Final = 1_000
+
+Say = Callable[[str], None]
+Event = Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Harvested:
+    """One thing at a source: a query, a table, a model.
+
+    ``at`` is the time by which the source orders it (epoch ms). ``mark`` says which version of it
+    this is: another mark under the same ``key`` is taken again. ``events`` makes its documents, and
+    is called only where they are needed.
+    """
+
+    key: str
+    at: int
+    events: Callable[[], Sequence[Event]]
+    mark: str = ""
+
+
+class HarvestSource(Protocol):
+    """One place that is harvested. Every method raises HeadwaterError.
+
+    ``overlap`` (ms): how long before the position something may still appear; None where the source
+    has no history but a state, of which every finding is remembered. ``kept`` (ms): how far back
+    the source goes; None where nothing is dropped.
+    """
+
+    name: str
+    overlap: int | None
+    kept: int | None
+
+    def settings(self) -> Mapping[str, str]:
+        """What is harvested, for people; another one has a position of its own."""
+
+    def findings(self, since: int, known: Container[str]) -> Iterator[Harvested]:
+        """What there is since a time, in any order. Those that are ``known`` may be left out."""
+
+
+# --- the position --------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Position:
+    """Everything from ``since`` to ``until`` (epoch ms) is taken. ``taken``: key => (at, mark), of
+    a history those that the next round meets again.
+    """
+
+    since: int
+    until: int
+    taken: Mapping[str, tuple[int, str]] = field(default_factory=dict)
+
+
+class PositionFile:
+    """A position as a JSON file. Without the file a round begins anew, which repeats and loses
+    nothing.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+
+    @classmethod
+    def of(cls, folder: Path, source: HarvestSource) -> PositionFile:
+        """The file of a source in this folder, named by what is harvested."""
+        told = json.dumps(dict(source.settings()), sort_keys=True).encode()
+        digest = hashlib.sha256(told).hexdigest()[:12]
+        return cls(folder / "harvests" / f"{source.name}-{digest}.json")
+
+    def load(self) -> Position | None:
+        """None where nothing was harvested. Raises ConfigurationError for another content."""
+        try:
+            text = self.path.read_text(encoding="utf-8")
+        except FileNotFoundError:
+            return None
+        try:
+            stored = json.loads(text)
+            taken = {str(key): (int(at), str(mark)) for key, (at, mark) in stored["taken"].items()}
+            return Position(int(stored["since"]), int(stored["until"]), taken)
+        except (ValueError, KeyError, TypeError, AttributeError) as error:
+            raise ConfigurationError(
+                f"{self.path} is no position of a harvest: remove it to begin anew"
+            ) from error
+
+    def save(self, position: Position) -> None:
+        """The file is the old or the new one, whatever ends the process."""
+        self.path.parent.mkdir(parents=True, exist_ok=True)
+        beside = self.path.with_suffix(".new")
+        stored = {"since": position.since, "until": position.until, "taken": position.taken}
+        with beside.open("w", encoding="utf-8") as file:
+            json.dump(stored, file)
+            file.flush()
+            os.fsync(file.fileno())
+        beside.replace(self.path)
+
+
+# --- a round -------------------------------------------------------------------------------------
+
+
+@dataclass(slots=True)
+class Harvest:
+    """The counts of a round: ``findings`` that were new, ``documents`` made durable of them."""
+
+    findings: int = 0
+    documents: int = 0
+    refused: int = 0
+
+    def __str__(self) -> str:
+        return (
+            f"{self.findings:,} found, {self.documents:,} documents taken, {self.refused:,} refused"
+        )
+
+
+def begin(source: HarvestSource, position: Position | None, asked: int | None, now: int) -> int:
+    """When a round begins (epoch ms): ``asked``, else the beginning of what the source keeps. What
+    an earlier round covered is not asked for again, except for the overlap.
+    """
+    oldest = now - source.kept if source.kept is not None else 0
+    wanted = oldest if asked is None else asked
+    if position is None or (asked is not None and asked < position.since):
+        return wanted
+    return max(position.until - (source.overlap or 0), position.since)
+
+
+def harvest(
+    source: HarvestSource,
+    destination: Destination,
+    positions: PositionFile,
+    asked: int | None,
+    now: int,
+    say: Say,
+    producers: Producers = PRODUCERS,
+) -> Harvest:
+    """One round. Raises Unavailable when source or destination is away: the same call goes on."""
+    before = positions.load()
+    since = begin(source, before, asked, now)
+    start = Position(min(since, before.since), before.until) if before else Position(since, since)
+    run = _Round(destination, positions, start, say, producers)
+    run.taken.update(before.taken if before else {})
+    for finding in _new(source, since, run.taken):
+        run.add(finding)
+    run.flush()
+    kept = now - source.overlap if source.overlap is not None else 0
+    taken = {key: value for key, value in run.taken.items() if value[0] >= kept}
+    positions.save(Position(start.since, max(now, start.until), taken))
+    return run.counts
+
+
+def preview(
+    source: HarvestSource, position: Position | None, asked: int | None, now: int
+) -> Iterator[str]:
+    """What a round would take, a line for each document; nothing is stored."""
+    since = begin(source, position, asked, now)
+    for finding in _new(source, since, position.taken if position else {}):
+        for event in finding.events():
+            yield _line(event)
+
+
+def _new(
+    source: HarvestSource, since: int, taken: Mapping[str, tuple[int, str]]
+) -> Iterator[Harvested]:
+    known: Container[str] = taken if source.overlap is not None else ()
+    for finding in source.findings(since, known):
+        if finding.key not in taken or taken[finding.key][1] != finding.mark:
+            yield finding
+
+
+def _line(event: Event) -> str:
+    if "job" not in event:
+        return f"table {event['dataset']['name']}"
+    reads, writes = (
+        ", ".join(one["name"] for one in event.get(side, ())) or "-"
+        for side in ("inputs", "outputs")
+    )
+    return f"{event.get('eventType', 'DECLARED')} {event['job']['name']}: {reads} -> {writes}"
+
+
+class _Round:
+    """Sends documents in batches, counts, and stores what was taken."""
+
+    def __init__(
+        self,
+        destination: Destination,
+        positions: PositionFile,
+        position: Position,
+        say: Say,
+        producers: Producers,
+    ) -> None:
+        self._destination = destination
+        self._positions = positions
+        self._position = position
+        self._say = say
+        self._producers = producers
+        self._batch: list[Prepared] = []
+        self._waiting: dict[str, tuple[int, str]] = {}
+        self._unsaved = 0
+        self.taken: dict[str, tuple[int, str]] = {}
+        self.counts = Harvest()
+
+    def add(self, finding: Harvested) -> None:
+        for event in finding.events():
+            for piece in classify(event, finding.key, self._producers):
+                try:
+                    if isinstance(piece, Refusal):
+                        self._refuse(piece)
+                    else:
+                        self._batch.append(prepare(piece, self._producers))
+                except InvalidInput as error:
+                    self._refuse(Refusal(finding.key, str(error)))
+        self._waiting[finding.key] = (finding.at, finding.mark)
+        if len(self._batch) >= _BATCH:
+            self.flush()
+
+    def flush(self) -> None:
+        """Make the batch durable; then its findings are taken, refused ones too."""
+        refusals = self._destination.take(self._batch) if self._batch else ()
+        before = self.counts.findings
+        self.counts.documents += len(self._batch) - len(refusals)
+        self.counts.findings += len(self._waiting)
+        self.taken.update(self._waiting)
+        self._unsaved += len(self._waiting)
+        self._batch, self._waiting = [], {}
+        for refusal in refusals:
+            self._refuse(refusal)
+        if self.counts.findings // _PROGRESS_EVERY > before // _PROGRESS_EVERY:
+            self._say(f"  {self.counts.findings:,} so far")
+        # The whole file is written: by a share of itself, so that a long load costs linear time.
+        if self._unsaved >= max(_LEAST_SAVED, len(self.taken) // 4):
+            self._positions.save(replace(self._position, taken=self.taken))
+            self._unsaved = 0
+
+    def _refuse(self, refusal: Refusal) -> None:
+        self.counts.refused += 1
+        self._say(f"{refusal.where}: refused: {refusal.reason}")
