@@ -38,6 +38,15 @@ def harvest_athena(call: Call) -> int:
     return _run(call, source)
 
 
+def harvest_dbt(call: Call) -> int:
+    """Take dbt's artefacts."""
+    from collectors.harvesting.dbt import DbtArtifacts
+
+    options = call.options
+    source = DbtArtifacts(options.artefacts, options.datasets, options.region, options.namespace)
+    return _run(call, source)
+
+
 # --- shared by the sources -----------------------------------------------------------------------
 
 
@@ -139,11 +148,12 @@ def add_harvest(commands: Any) -> None:
         None,
         "lineage from where SQL and schemas are kept",
         f"""\
-For what nothing reports: queries of a warehouse. What is fetched is journalled with its text and
-schemas, so a rebuild needs no source.
+For what nothing reports: queries of a warehouse, models of dbt. What is fetched is journalled with
+its text and schemas, so a rebuild needs no source.
 
   headwater harvest athena --since 7d --dry-run
   headwater harvest athena --since 7d --yes --every 5m
+  headwater harvest dbt target --datasets redshift://cluster.eu-west-1:5439
 {_OPTIONS}""",
     )
     sources = added.add_subparsers(metavar="SOURCE", required=True)
@@ -163,6 +173,34 @@ GetQueryExecution and glue:GetTable. Athena keeps 45 days.
     athena.add_argument(
         "--workgroup", action="append", default=[], help="take its queries (default: all)"
     )
+    _add_readers(athena)
+    dbt = _add_source(
+        sources,
+        "dbt",
+        harvest_dbt,
+        "take dbt's artefacts",
+        """\
+manifest.json, and catalog.json and run_results.json where they are: models, seeds and snapshots
+with the columns of their compiled text, exposures as jobs that read, outcomes of tests. Below an S3
+prefix every folder with a manifest.json is taken. No artefact says where dbt's warehouse is:
+
+  headwater harvest dbt target --datasets redshift://cluster.eu-west-1:5439
+  headwater harvest dbt s3://artefacts/dbt/ --datasets bigquery --every 10m --yes""",
+    )
+    dbt.add_argument("artefacts", metavar="FOLDER", help="dbt's target folder, or an s3:// prefix")
+    dbt.add_argument(
+        "--datasets", required=True, metavar="NAMESPACE", help="of the tables, as OpenLineage's"
+    )
+    _add_region(dbt)
+
+
+def _add_readers(command: argparse.ArgumentParser) -> None:
+    command.add_argument(
+        "--readers",
+        action=argparse.BooleanOptionalAction,
+        default=True,
+        help="queries that only read are jobs, too (default: yes)",
+    )
 
 
 def _add_region(command: argparse.ArgumentParser) -> None:
@@ -179,12 +217,6 @@ def _add_source(
     source.add_argument("--yes", action="store_true", help="do not ask before the first load")
     source.add_argument("--position", type=Path, metavar="FILE", help="where it goes on from")
     source.add_argument("--namespace", default="", help="the namespace of its jobs")
-    source.add_argument(
-        "--readers",
-        action=argparse.BooleanOptionalAction,
-        default=True,
-        help="queries that only read are jobs, too (default: yes)",
-    )
     way = source.add_mutually_exclusive_group()
     add_url(way)
     way.add_argument("--direct", action="store_true", help="straight into the journal")

@@ -12,10 +12,11 @@ import hashlib
 import uuid
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import Any, Final
 
 from graph_model.instants import iso
-from graph_model.sql import SqlStatement, normal_text, split_name, translate
+from graph_model.sql import SqlStatement, normal_text, quoted_name, split_name, translate
 
 PRODUCER: Final = "urn:headwater:harvest"
 _SPECIFICATION: Final = "https://openlineage.io/spec/2-0-2/OpenLineage.json#/$defs/"
@@ -89,9 +90,9 @@ def query_events(
     change = _change(text)
     ended = {**run, "facets": _run_facets(query, warehouse)}
     return (
-        _event(query.started_at, job, run, "START"),
+        event_of_run(query.started_at, job, run, "START"),
         {
-            **_event(query.ended_at, job, ended, query.state),
+            **event_of_run(query.ended_at, job, ended, query.state),
             "inputs": [_dataset(name, warehouse, tables) for name in reads],
             "outputs": [_dataset(name, warehouse, tables, change, query.rows) for name in writes],
         },
@@ -102,17 +103,15 @@ def view_event(
     name: str, table: CatalogTable, warehouse: Warehouse, tables: Tables
 ) -> Event | None:
     """The declaration that a view is computed from its definition; None where it reads nothing."""
-    text = f"CREATE VIEW {name} AS {table.definition}"
+    quoted = quoted_name(split_name(name), warehouse.dialect)
+    text = f"CREATE VIEW {quoted} AS {table.definition}"
     reads, _ = tables_of(text, warehouse.dialect, table.database, table.schema)
     if not reads:
         return None
     job = _job(text, warehouse, table.database, table.schema)
     job["name"] = f"view.{'.'.join(split_name(name)[-2:])}"
     return {
-        "eventTime": iso(table.changed_at),
-        "producer": PRODUCER,
-        "schemaURL": f"{_SPECIFICATION}JobEvent",
-        "job": job,
+        **event_of_job(table.changed_at, job),
         "inputs": [_dataset(one, warehouse, tables) for one in reads],
         "outputs": [_dataset(name, warehouse, tables)],
     }
@@ -136,18 +135,57 @@ def facet(kind: str, /, **fields: Any) -> dict[str, Any]:
     return {"_producer": PRODUCER, "_schemaURL": url, **fields}
 
 
+def event_of_run(at: int, job: Mapping[str, Any], run: Mapping[str, Any], state: str) -> Event:
+    """An event of a run, without data; ``at`` in epoch ms."""
+    event = _envelope(at, "RunEvent")
+    return {"eventType": state, **event, "run": run, "job": job}
+
+
+def event_of_job(at: int, job: Mapping[str, Any]) -> Event:
+    """A declaration of a job, without data; ``at`` in epoch ms."""
+    return {**_envelope(at, "JobEvent"), "job": job}
+
+
+def event_of_dataset(at: int, dataset: Mapping[str, Any]) -> Event:
+    """A declaration of a dataset; ``at`` in epoch ms."""
+    return {**_envelope(at, "DatasetEvent"), "dataset": dataset}
+
+
+def table_facets(
+    columns: Sequence[tuple[str, str]],
+    symlinks: Sequence[tuple[str, str, str]] = (),
+    described: Mapping[str, str] = MappingProxyType({}),
+) -> dict[str, Any]:
+    """The facets of a table: its columns (name, type) with what is written about them, by their
+    names in lower case; its other names (namespace, name, type).
+    """
+    facets: dict[str, Any] = {}
+    if columns:
+        fields = [_field(name, kind, described.get(name.lower(), "")) for name, kind in columns]
+        facets["schema"] = facet("SchemaDatasetFacet", fields=fields)
+    if symlinks:
+        names = [
+            {"namespace": namespace, "name": name, "type": kind}
+            for namespace, name, kind in symlinks
+        ]
+        facets["symlinks"] = facet("SymlinksDatasetFacet", identifiers=names)
+    return facets
+
+
 # --- parts of an event ---------------------------------------------------------------------------
 
 
-def _event(at: int, job: Mapping[str, Any], run: Mapping[str, Any], state: str) -> Event:
+def _envelope(at: int, kind: str) -> Event:
     return {
-        "eventType": state,
         "eventTime": iso(at),
         "producer": PRODUCER,
-        "schemaURL": f"{_SPECIFICATION}RunEvent",
-        "run": run,
-        "job": job,
+        "schemaURL": f"{_SPECIFICATION}{kind}",
     }
+
+
+def _field(name: str, kind: str, description: str) -> dict[str, str]:
+    field = {"name": name, "type": kind, "description": description}
+    return {key: value for key, value in field.items() if value}
 
 
 def _job(text: str, warehouse: Warehouse, database: str, schema: str) -> dict[str, Any]:
@@ -210,7 +248,8 @@ def _dataset(
         host, _, path = place.partition("/")
         return {"namespace": f"{scheme}://{host}", "name": path or "/"}
     dataset: dict[str, Any] = {"namespace": warehouse.namespace, "name": name}
-    facets = _table_facets(tables(name) or CatalogTable())
+    table = tables(name) or CatalogTable()
+    facets = table_facets(table.columns, table.symlinks)
     if change:
         facets["lifecycleStateChange"] = facet(
             "LifecycleStateChangeDatasetFacet", lifecycleStateChange=change
@@ -221,17 +260,3 @@ def _dataset(
         statistics = facet("OutputStatisticsOutputDatasetFacet", rowCount=rows)
         dataset["outputFacets"] = {"outputStatistics": statistics}
     return dataset
-
-
-def _table_facets(table: CatalogTable) -> dict[str, Any]:
-    facets: dict[str, Any] = {}
-    if table.columns:
-        fields = [{"name": name, "type": kind} for name, kind in table.columns]
-        facets["schema"] = facet("SchemaDatasetFacet", fields=fields)
-    if table.symlinks:
-        names = [
-            {"namespace": namespace, "name": name, "type": kind}
-            for namespace, name, kind in table.symlinks
-        ]
-        facets["symlinks"] = facet("SymlinksDatasetFacet", identifiers=names)
-    return facets

@@ -17,7 +17,7 @@ In reading order:
 
 from __future__ import annotations
 
-from graph_model.sql.names import DIALECTS, split_name
+from graph_model.sql.names import DIALECTS, quoted_name, split_name
 from graph_model.sql.parsing import normal_text
 from graph_model.sql.queries import SqlGap
 from graph_model.sql.translation import MOST_CHARACTERS, SqlColumn, SqlStatement, translate
@@ -29,6 +29,7 @@ __all__ = [
     "SqlGap",
     "SqlStatement",
     "normal_text",
+    "quoted_name",
     "split_name",
     "translate",
 ]

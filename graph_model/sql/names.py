@@ -189,6 +189,12 @@ def split_name(text: str) -> Parts:
     return (*parts, "".join(part))
 
 
+def quoted_name(parts: Sequence[str], dialect: str) -> str:
+    """(dev, a.b, t) => ``"dev"."a.b"."t"``, as one of ``DIALECTS`` quotes."""
+    known = DIALECTS[dialect]
+    return ".".join(exp.to_identifier(part, quoted=True).sql(dialect=known) for part in parts)
+
+
 def column_text(leaf: Leaf) -> str:
     """``schema.table#column``."""
     return f"{leaf[0]}#{leaf[1]}"

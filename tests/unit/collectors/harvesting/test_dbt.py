@@ -1,0 +1,247 @@
+"""dbt's artefacts of a small shop: what ran, what is declared, who uses it."""
+
+from __future__ import annotations
+
+import io
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, Final
+
+import pytest
+from botocore.response import StreamingBody
+from botocore.stub import Stubber
+
+from collectors.harvesting.dbt import DbtArtifacts
+from graph_model import labels
+from graph_model.documents.files import Piece, classify
+from graph_model.documents.pieces import prepare
+from graph_model.errors import HeadwaterError
+from graph_model.producers.openlineage.events.documents import RunEvent, read_event
+from tests.openlineage_facts import facts_of_run
+
+CLUSTER: Final = "postgres://db:5432"
+AT: Final = "2026-03-01T12:00:00.000000Z"
+
+
+def node(kind: str, name: str, **more: Any) -> dict[str, Any]:
+    place = {"database": "dev", "schema": "shop", "alias": name, "name": name}
+    return {"resource_type": kind, **place, "columns": {}, "config": {}, **more}
+
+
+def reading(*parents: str) -> dict[str, Any]:
+    return {"depends_on": {"nodes": list(parents)}}
+
+
+def a_manifest() -> dict[str, Any]:
+    amount = {"name": "amount", "description": "in euro"}
+    return {
+        "metadata": {"adapter_type": "postgres", "generated_at": AT, "invocation_id": "m"},
+        "nodes": {
+            "seed.shop.raw": node("seed", "raw"),
+            "model.shop.kept": node(
+                "model", "kept", config={"materialized": "ephemeral"}, **reading("seed.shop.raw")
+            ),
+            "model.shop.orders": node(
+                "model",
+                "orders",
+                compiled_code='with kept as (select * from "dev"."shop"."raw")\n'
+                "select id, amount * 2 as amount from kept",
+                config={"materialized": "table", "meta": {"owner": "sales"}},
+                tags=["daily"],
+                description="One row an order.",
+                columns={"amount": amount},
+                **reading("model.shop.kept", "source.shop.web.visits"),
+            ),
+            "test.shop.unique_orders_id": node(
+                "test",
+                "unique_orders_id",
+                attached_node="model.shop.orders",
+                column_name="id",
+                test_metadata={"name": "unique"},
+                **reading("model.shop.orders"),
+            ),
+        },
+        "sources": {
+            "source.shop.web.visits": node("source", "visits", schema="web", identifier="visits")
+            | {"alias": None}
+        },
+        "exposures": {
+            "exposure.shop.board": {
+                "resource_type": "exposure",
+                "name": "board",
+                "type": "dashboard",
+                "url": "https://bi.example/board",
+                "owner": {"name": "Sales", "email": "sales@example.org"},
+                **reading("model.shop.orders"),
+            }
+        },
+    }
+
+
+def ran(key: str, status: str, **more: Any) -> dict[str, Any]:
+    timing = {"name": "execute", "started_at": AT, "completed_at": AT.replace("12:00", "12:01")}
+    return {"unique_id": key, "status": status, "timing": [timing], **more}
+
+
+RESULTS: Final = {
+    "metadata": {"invocation_id": "r1"},
+    "results": [
+        ran("seed.shop.raw", "success"),
+        ran("model.shop.orders", "success"),
+        ran("test.shop.unique_orders_id", "fail"),
+    ],
+}
+COLUMNS: Final = {"AMOUNT": {"index": 2, "name": "amount", "type": "numeric"}}
+CATALOG: Final = {
+    "nodes": {
+        "seed.shop.raw": {
+            "columns": {
+                **COLUMNS, "ID": {"index": 1, "name": "id", "type": "int"},
+            }
+        }
+    }
+}  # fmt: skip
+
+
+def artefacts(folder: Path, **files: Any) -> DbtArtifacts:
+    for name, content in files.items():
+        (folder / f"{name}.json").write_text(json.dumps(content), encoding="utf-8")
+    return DbtArtifacts(str(folder), CLUSTER)
+
+
+def events_of(source: DbtArtifacts) -> dict[str, list[Mapping[str, Any]]]:
+    """The events of each job."""
+    found: dict[str, list[Mapping[str, Any]]] = {}
+    for one in source.findings(0, ()):
+        for event in one.events():
+            found.setdefault(event["job"]["name"], []).append(event)
+    return found
+
+
+def test_a_model_that_ran_is_a_run_with_the_columns_of_its_text(tmp_path: Path) -> None:
+    source = artefacts(tmp_path, manifest=a_manifest(), run_results=RESULTS, catalog=CATALOG)
+    events = events_of(source)["model.shop.orders"]
+    assert [(one["eventType"], one["eventTime"][11:16]) for one in events] == [
+        ("START", "12:00"),
+        ("COMPLETE", "12:01"),
+    ]
+    assert {one["name"] for one in events[1]["inputs"]} == {"dev.shop.raw", "dev.web.visits"}
+    (output,) = events[1]["outputs"]
+    assert (output["namespace"], output["name"]) == (CLUSTER, "dev.shop.orders")
+    assert output["facets"]["schema"]["fields"] == [{"name": "amount", "description": "in euro"}]
+    assert output["facets"]["documentation"]["description"] == "One row an order."
+    assert output["facets"]["tags"]["tags"][0]["key"] == "daily"
+    assert output["facets"]["ownership"]["owners"][0]["name"] == "sales"
+    read = [one for one in map(read_event, events) if isinstance(one, RunEvent)]
+    derived = {
+        dict(edge.properties)["how"]
+        for edge in facts_of_run(read).edges
+        if edge.label == labels.DERIVES
+    }
+    assert derived == {"IDENTITY", "TRANSFORMATION"}
+
+
+def test_a_seed_writes_and_an_ephemeral_model_is_no_table(tmp_path: Path) -> None:
+    events = events_of(artefacts(tmp_path, manifest=a_manifest(), run_results=RESULTS))
+    assert events["seed.shop.raw"][1]["inputs"] == []
+    assert events["seed.shop.raw"][1]["outputs"][0]["name"] == "dev.shop.raw"
+    assert "model.shop.kept" not in events
+
+
+def test_an_exposure_is_a_job_that_reads_with_its_owner_and_address(tmp_path: Path) -> None:
+    (board,) = events_of(artefacts(tmp_path, manifest=a_manifest()))["exposure.shop.board"]
+    assert [one["name"] for one in board["inputs"]] == ["dev.shop.orders"]
+    assert board["outputs"] == []
+    facets = board["job"]["facets"]
+    assert facets["jobType"]["jobType"] == "DASHBOARD"
+    assert facets["sourceCodeLocation"]["url"] == "https://bi.example/board"
+    assert facets["ownership"]["owners"] == [{"name": "sales@example.org", "type": "OWNER"}]
+
+
+def test_the_outcome_of_a_test_belongs_to_its_table(tmp_path: Path) -> None:
+    events = events_of(artefacts(tmp_path, manifest=a_manifest(), run_results=RESULTS))
+    (tested,) = events["model.shop.orders.test"][1]["inputs"]
+    assert tested["name"] == "dev.shop.orders"
+    assert tested["inputFacets"]["dataQualityAssertions"]["assertions"] == [
+        {"assertion": "unique", "success": False, "column": "id"}
+    ]
+
+
+@pytest.mark.parametrize(
+    ("status", "state"), [("error", "FAIL"), ("skipped", None), ("success", "COMPLETE")]
+)
+def test_a_run_ends_as_dbt_says(status: str, state: str | None, tmp_path: Path) -> None:
+    results = {**RESULTS, "results": [ran("model.shop.orders", status, message="no table")]}
+    events = events_of(artefacts(tmp_path, manifest=a_manifest(), run_results=results))
+    made = events.get("model.shop.orders", [])
+    assert [one["eventType"] for one in made] == (["START", state] if state else [])
+    messages = [one["run"]["facets"]["errorMessage"]["message"] for one in made[1:]
+                if "facets" in one["run"]]  # fmt: skip
+    assert messages == (["no table"] if state == "FAIL" else [])
+
+
+def test_what_was_only_compiled_is_declared(tmp_path: Path) -> None:
+    (declared,) = events_of(artefacts(tmp_path, manifest=a_manifest()))["model.shop.orders"]
+    assert "run" not in declared
+    assert declared["eventTime"] == "2026-03-01T12:00:00.000Z"
+
+
+def test_another_invocation_is_taken_again_and_the_same_is_not(tmp_path: Path) -> None:
+    source = artefacts(tmp_path, manifest=a_manifest(), run_results=RESULTS)
+    first = {one.key: one.mark for one in source.findings(0, ())}
+    assert first == {one.key: one.mark for one in source.findings(0, ())}
+    again = {**RESULTS, "metadata": {"invocation_id": "r2"}}
+    artefacts(tmp_path, run_results=again)
+    second = {one.key: one.mark for one in source.findings(0, ())}
+    assert (first.keys(), set(second.values())) == (second.keys(), {"r2"})
+
+
+def test_the_producer_accepts_every_event(tmp_path: Path) -> None:
+    source = artefacts(tmp_path, manifest=a_manifest(), run_results=RESULTS, catalog=CATALOG)
+    for events in events_of(source).values():
+        for event in events:
+            (piece,) = classify(event, "dbt")
+            assert isinstance(piece, Piece)
+            prepare(piece)
+
+
+@pytest.mark.parametrize(
+    "content", ["{", "[1]", "{}", '{"nodes": {"model.a.b": 7, "model.a.c": {"resource_type": 1}}}',
+    '{"nodes": {"m": {"resource_type": "model", "depends_on": {"nodes": [1]}, "tags": 3}}}']
+)  # fmt: skip
+def test_a_damaged_artefact_is_named_or_its_nodes_are_left_out(
+    content: str, tmp_path: Path
+) -> None:
+    (tmp_path / "manifest.json").write_text(content, encoding="utf-8")
+    source = DbtArtifacts(str(tmp_path), CLUSTER)
+    if content in {"{", "[1]"}:
+        with pytest.raises(HeadwaterError, match=r"manifest\.json: expected"):
+            events_of(source)
+    else:
+        events_of(source)
+
+
+def test_a_folder_without_a_manifest_is_an_error(tmp_path: Path) -> None:
+    with pytest.raises(HeadwaterError, match=r"no manifest\.json"):
+        events_of(DbtArtifacts(str(tmp_path), CLUSTER))
+
+
+def test_every_folder_below_an_s3_prefix_is_taken(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("AWS_ACCESS_KEY_ID", "testing")
+    monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "testing")
+    source = DbtArtifacts("s3://lake/dbt/", CLUSTER, "eu-west-1")
+    manifest = json.dumps(a_manifest()).encode()
+    with Stubber(source._s3) as s3:
+        keys = ("dbt/a/manifest.json", "dbt/a/other.json", "dbt/b/manifest.json")
+        listed = {"Contents": [{"Key": key} for key in keys]}
+        s3.add_response("list_objects_v2", listed, {"Bucket": "lake", "Prefix": "dbt/"})
+        for folder in ("a", "b"):
+            body = StreamingBody(io.BytesIO(manifest), len(manifest))
+            asked = {"Bucket": "lake", "Key": f"dbt/{folder}/manifest.json"}
+            s3.add_response("get_object", {"Body": body}, asked)
+            s3.add_client_error("get_object", "NoSuchKey")
+            s3.add_client_error("get_object", "NoSuchKey")
+        found = [one.key for one in source.findings(0, ())]
+    exposures = [key for key in found if key.endswith("exposure.shop.board")]
+    assert exposures == [f"s3://lake/dbt/{one} exposure.shop.board" for one in ("a", "b")]
