@@ -47,6 +47,31 @@ def harvest_dbt(call: Call) -> int:
     return _run(call, source)
 
 
+def harvest_redshift(call: Call) -> int:
+    """Take the statements of a cluster or workgroup."""
+    from collectors.harvesting.redshift import RedshiftHistory, open_redshift
+
+    options = call.options
+    api, place = open_redshift(
+        options.region,
+        options.workgroup,
+        options.cluster,
+        database=options.database_name,
+        secret=options.secret,
+        user=options.db_user,
+    )
+    source = RedshiftHistory(
+        api,
+        options.datasets or place,
+        call.say,
+        databases=options.databases,
+        users=options.users,
+        readers=options.readers,
+        jobs=options.namespace,
+    )
+    return _run(call, source)
+
+
 # --- shared by the sources -----------------------------------------------------------------------
 
 
@@ -153,6 +178,7 @@ its text and schemas, so a rebuild needs no source.
 
   headwater harvest athena --since 7d --dry-run
   headwater harvest athena --since 7d --yes --every 5m
+  headwater harvest redshift --workgroup etl --database-name dev --since 3d
   headwater harvest dbt target --datasets redshift://cluster.eu-west-1:5439
 {_OPTIONS}""",
     )
@@ -192,6 +218,38 @@ prefix every folder with a manifest.json is taken. No artefact says where dbt's 
         "--datasets", required=True, metavar="NAMESPACE", help="of the tables, as OpenLineage's"
     )
     _add_region(dbt)
+    _add_redshift(sources)
+
+
+def _add_redshift(sources: Any) -> None:
+    redshift = _add_source(
+        sources,
+        "redshift",
+        harvest_redshift,
+        "take the query history of Amazon Redshift",
+        """\
+Statements that write, and those that only read, by the Data API: temporary tables are folded, what
+was rolled back is aborted, a renamed table takes its data along. Needs
+redshift-data:ExecuteStatement, DescribeStatement, GetStatementResult, and in the database the role
+sys:monitor; without it only the user's own statements are seen. Redshift keeps 7 days.
+
+  headwater harvest redshift --workgroup etl --database-name dev --since 3d
+  headwater harvest redshift --cluster c --db-user harvest --database-name dev --users etl""",
+    )
+    place = redshift.add_mutually_exclusive_group(required=True)
+    place.add_argument("--workgroup", default="", help="of Redshift Serverless")
+    place.add_argument("--cluster", default="", help="a provisioned cluster")
+    redshift.add_argument("--database-name", required=True, help="where to sign in")
+    redshift.add_argument("--db-user", default="", help="of a cluster, for temporary credentials")
+    redshift.add_argument("--secret", default="", help="ARN of a secret to sign in with")
+    redshift.add_argument(
+        "--datasets", default="", metavar="NAMESPACE",
+        help="of the tables (default: redshift://NAME.REGION:5439)",
+    )  # fmt: skip
+    redshift.add_argument("--databases", nargs="+", default=[], help="take these alone")
+    redshift.add_argument("--users", nargs="+", default=[], help="take theirs alone")
+    _add_region(redshift)
+    _add_readers(redshift)
 
 
 def _add_readers(command: argparse.ArgumentParser) -> None:

@@ -9,5 +9,6 @@ source. In reading order:
 ``queries``  a query of a history, or a view -> events, with its text and the schemas that it needs
 ``amazon``   clients of AWS, and Glue's tables
 ``athena``   the history of Amazon Athena
+``redshift`` the history of Amazon Redshift, by sessions and transactions
 ``dbt``      dbt's artefacts: models, seeds, snapshots, sources, exposures, tests
 """

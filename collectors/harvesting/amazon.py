@@ -16,7 +16,12 @@ from typing import Any, Final
 
 import boto3
 from botocore.config import Config
-from botocore.exceptions import BotoCoreError, ClientError
+from botocore.exceptions import (
+    BotoCoreError,
+    ClientError,
+    NoCredentialsError,
+    ParamValidationError,
+)
 
 from collectors.harvesting.queries import CatalogTable
 from graph_model.errors import ConfigurationError, HeadwaterError, Unavailable
@@ -33,6 +38,7 @@ _LATER: Final = frozenset(
         "InternalServerError",
         "ServiceUnavailable",
         "InternalServiceException",
+        "ActiveStatementsExceededException",
     }
 )
 _THROTTLED: Final = "Throttl"  # ThrottlingException, Throttling
@@ -61,6 +67,8 @@ def requests_to(service: str) -> Iterator[None]:
         if code in _LATER or code == _TOO_MANY or _THROTTLED in code:
             raise Unavailable(f"{service} does not answer for the moment: {code}") from error
         raise HeadwaterError(f"{service}: {error}") from error
+    except (ParamValidationError, NoCredentialsError) as error:
+        raise ConfigurationError(f"{service}: {error}") from error
     except BotoCoreError as error:
         raise Unavailable(f"{service} does not answer", str(error)) from error
 

@@ -75,28 +75,46 @@ class PastQuery:
 
 
 def query_events(
-    query: PastQuery, warehouse: Warehouse, tables: Tables, *, readers: bool
+    query: PastQuery,
+    warehouse: Warehouse,
+    tables: Tables,
+    *,
+    readers: bool,
+    is_system: Callable[[str], bool] = lambda _: False,
 ) -> Sequence[Event]:
     """The beginning and the end of a run; nothing for a text without lineage, and for one that only
-    reads where ``readers`` are not wanted.
+    reads where ``readers`` are not wanted. Reads of what ``is_system`` are left out.
     """
-    reads, writes = tables_of(query.text, warehouse.dialect, query.database, query.schema)
+    named, writes = tables_of(query.text, warehouse.dialect, query.database, query.schema)
+    reads = tuple(name for name in named if not is_system(name))
     if not writes and not (reads and readers):
         return ()
     text = normal_text(query.text, warehouse.dialect)
     job = _job(query.text, warehouse, query.database, query.schema)
     job["name"] = _job_name(query, writes, text)
-    run = {"runId": str(uuid.uuid5(_RUNS, f"{warehouse.namespace} {query.key}"))}
     change = _change(text)
-    ended = {**run, "facets": _run_facets(query, warehouse)}
-    return (
-        event_of_run(query.started_at, job, run, "START"),
-        {
-            **event_of_run(query.ended_at, job, ended, query.state),
-            "inputs": [_dataset(name, warehouse, tables) for name in reads],
-            "outputs": [_dataset(name, warehouse, tables, change, query.rows) for name in writes],
-        },
+    inputs = [_dataset(name, warehouse, tables) for name in reads]
+    outputs = [_dataset(name, warehouse, tables, change, query.rows) for name in writes]
+    return _run_events(query, warehouse, job, inputs, outputs)
+
+
+def rename_events(
+    query: PastQuery, warehouse: Warehouse, former: str, name: str, tables: Tables
+) -> Sequence[Event]:
+    """The run of a statement that renames a table: the data go with it. Names as written."""
+    old, new = (
+        ".".join(_qualified(split_name(one), query.database, query.schema))
+        for one in (former, name)
     )
+    job = _job(query.text, warehouse, query.database, query.schema)
+    job["name"] = _job_name(query, (new,), normal_text(query.text, warehouse.dialect))
+    output = _dataset(new, warehouse, tables)
+    output.setdefault("facets", {})["lifecycleStateChange"] = facet(
+        "LifecycleStateChangeDatasetFacet",
+        lifecycleStateChange="RENAME",
+        previousIdentifier={"namespace": warehouse.namespace, "name": old},
+    )
+    return _run_events(query, warehouse, job, [], [output])
 
 
 def view_event(
@@ -173,6 +191,26 @@ def table_facets(
 
 
 # --- parts of an event ---------------------------------------------------------------------------
+
+
+def _run_events(
+    query: PastQuery,
+    warehouse: Warehouse,
+    job: Mapping[str, Any],
+    inputs: Sequence[Mapping[str, Any]],
+    outputs: Sequence[Mapping[str, Any]],
+) -> Sequence[Event]:
+    run = {"runId": str(uuid.uuid5(_RUNS, f"{warehouse.namespace} {query.key}"))}
+    ended = {**run, "facets": _run_facets(query, warehouse)}
+    data = {"inputs": inputs, "outputs": outputs}
+    return (
+        event_of_run(query.started_at, job, run, "START"),
+        event_of_run(query.ended_at, job, ended, query.state) | data,
+    )
+
+
+def _qualified(parts: Sequence[str], database: str, schema: str) -> Sequence[str]:
+    return (*(database, schema)[: max(3 - len(parts), 0)], *parts)
 
 
 def _envelope(at: int, kind: str) -> Event:

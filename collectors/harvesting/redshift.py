@@ -1,0 +1,413 @@
+"""The history of Amazon Redshift, provisioned or Serverless, by the Data API.
+
+    SYS_QUERY_HISTORY, SYS_QUERY_TEXT -> sessions, in order -> a run for each statement that writes
+    a stored table, with the text of the temporary tables behind it -> events
+
+A slice of an hour is asked at a time. What was read an hour or two before is read again, because a
+session may still use a temporary table from then. Statements of a transaction that was rolled back
+are runs that were aborted.
+"""
+
+from __future__ import annotations
+
+import time
+from collections import defaultdict
+from collections.abc import Callable, Container, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
+from functools import partial
+from typing import Any, Final
+
+from collectors.harvesting.amazon import open_client, requests_to
+from collectors.harvesting.queries import (
+    CatalogTable,
+    Event,
+    PastQuery,
+    Warehouse,
+    query_events,
+    rename_events,
+)
+from collectors.harvesting.rounds import Harvested, Say
+from graph_model.errors import HeadwaterError, Unavailable
+from graph_model.instants import iso
+from graph_model.sql import normal_text, split_name
+
+_HOUR: Final = 3_600_000
+_SLICE: Final = _HOUR
+_CHUNK: Final = 200  # characters of a row of SYS_QUERY_TEXT
+_MOST_CONTEXT: Final = 80_000  # of 100,000 characters that are read of an event's text
+_MOST_WAITS: Final = 600
+_DIALECT: Final = "redshift"
+_STATES: Final[Mapping[str, str]] = {
+    "success": "COMPLETE", "failed": "FAIL", "canceled": "ABORT", "cancelled": "ABORT",
+}  # fmt: skip
+_CHANGING: Final = frozenset({"INSERT", "UPDATE", "DELETE", "MERGE", "COPY", "ALTER", "TRUNCATE"})
+_BEFORE_NAMES: Final = frozenset(
+    {"TABLE", "INTO", "FROM", "IF", "NOT", "EXISTS", "TEMP", "TEMPORARY", "LOCAL", "ONLY"}
+)
+_SYSTEM: Final = frozenset({"pg_catalog", "information_schema", "pg_internal", "sys"})
+_SYSTEM_TABLES: Final = ("sys_", "stl_", "stv_", "svv_", "svl_", "svcs_", "pg_")
+
+_BOUNDS: Final = """
+SELECT to_char(min(h.end_time), 'YYYY-MM-DD HH24:MI:SS.US'),
+ to_char(max(h.end_time), 'YYYY-MM-DD HH24:MI:SS.US'), current_user
+FROM sys_query_history h WHERE h.end_time >= TIMESTAMP '{since}'"""
+_HISTORY: Final = """
+SELECT h.query_id, h.session_id, h.transaction_id, h.database_name, u.usename, h.status,
+ to_char(h.start_time, 'YYYY-MM-DD HH24:MI:SS.US'),
+ to_char(h.end_time, 'YYYY-MM-DD HH24:MI:SS.US'), h.error_message, h.returned_rows
+FROM sys_query_history h LEFT JOIN pg_user u ON u.usesysid = h.user_id
+WHERE h.user_id > 1 AND h.end_time >= TIMESTAMP '{since}' AND h.end_time < TIMESTAMP '{until}'
+ORDER BY h.start_time, h.query_id"""
+_TEXTS: Final = """
+SELECT t.query_id, t.sequence, t.text
+FROM sys_query_text t JOIN sys_query_history h ON h.query_id = t.query_id
+WHERE h.user_id > 1 AND h.end_time >= TIMESTAMP '{since}' AND h.end_time < TIMESTAMP '{until}'
+ORDER BY t.query_id, t.sequence"""
+_COLUMNS: Final = """
+SELECT table_catalog, table_schema, table_name, column_name, data_type FROM svv_columns
+WHERE table_schema NOT IN ('pg_catalog', 'information_schema', 'pg_internal')
+ORDER BY table_schema, table_name, ordinal_position"""
+
+Row = Sequence[Any]
+
+
+# --- the Data API --------------------------------------------------------------------------------
+
+
+class DataApi:
+    """Statements by the Data API. ``target`` names workgroup or cluster, database and who asks."""
+
+    def __init__(
+        self, client: Any, target: Mapping[str, str], sleep: Callable[[float], None] = time.sleep
+    ) -> None:
+        self._client = client
+        self._target = target
+        self._sleep = sleep
+
+    def rows(self, text: str) -> Iterator[Row]:
+        """The rows of one statement, page by page. Raises HeadwaterError where it fails."""
+        with requests_to("Redshift"):
+            key = self._client.execute_statement(Sql=text.strip(), **self._target)["Id"]
+        self._wait(key)
+        token: dict[str, str] = {}
+        while True:
+            with requests_to("Redshift"):
+                page = self._client.get_statement_result(Id=key, **token)
+            for record in page["Records"]:
+                yield [_value(one) for one in record]
+            if not page.get("NextToken"):
+                return
+            token = {"NextToken": page["NextToken"]}
+
+    def _wait(self, key: str) -> None:
+        for turn in range(_MOST_WAITS):
+            with requests_to("Redshift"):
+                answer = self._client.describe_statement(Id=key)
+            if answer["Status"] == "FINISHED":
+                return
+            if answer["Status"] in {"FAILED", "ABORTED"}:
+                raise HeadwaterError(f"Redshift: {answer.get('Error') or answer['Status']}")
+            self._sleep(min(0.1 * (turn + 1), 2.0))
+        raise Unavailable("Redshift has not answered a statement for too long")
+
+
+def _value(cell: Mapping[str, Any]) -> Any:
+    return None if cell.get("isNull") else next(iter(cell.values()), None)
+
+
+# --- the history ---------------------------------------------------------------------------------
+
+
+@dataclass(slots=True)
+class _Statement:
+    """A row of SYS_QUERY_HISTORY with its text; ``words`` is its normal text, in words."""
+
+    query: PastQuery
+    session: str
+    transaction: str
+    words: Sequence[str] = ()
+
+
+class RedshiftHistory:
+    """A HarvestSource: the statements of a cluster or workgroup.
+
+    ``databases`` and ``users`` limit what is taken; empty: all. ``place`` is the namespace of the
+    datasets, redshift://cluster.region:5439.
+    """
+
+    name = "redshift"
+    overlap: int | None = 2 * _HOUR
+    kept: int | None = 7 * 24 * _HOUR
+
+    def __init__(
+        self,
+        api: DataApi,
+        place: str,
+        say: Say,
+        *,
+        databases: Sequence[str] = (),
+        users: Sequence[str] = (),
+        readers: bool = True,
+        jobs: str = "",
+    ) -> None:
+        self._api = api
+        self._say = say
+        self._databases = frozenset(databases)
+        self._users = frozenset(users)
+        self._readers = readers
+        self._warehouse = Warehouse("Redshift", _DIALECT, place, jobs or place)
+        self._tables: dict[str, CatalogTable] = {}
+
+    def settings(self) -> Mapping[str, str]:
+        return {
+            "datasets": self._warehouse.namespace,
+            "jobs": self._warehouse.jobs,
+            "databases": ", ".join(sorted(self._databases)) or "all",
+            "users": ", ".join(sorted(self._users)) or "all",
+            "queries that only read": "taken" if self._readers else "left out",
+        }
+
+    def findings(self, since: int, known: Container[str]) -> Iterator[Harvested]:
+        begin, end, user = next(iter(self._api.rows(_BOUNDS.format(since=_literal(since)))))
+        if begin is None:
+            return
+        self._tables = self._schemas()
+        sessions: defaultdict[str, _Session] = defaultdict(_Session)
+        users: set[str] = set()
+        start, last = _instant(begin), _instant(end)
+        while start <= last:
+            statements = self._slice(start, start + _SLICE)
+            users.update(one.query.user for one in statements)
+            for one in _with_rollbacks(statements):
+                yield from self._found(one, sessions[one.session], known)
+            start += _SLICE
+        if users == {user}:
+            self._say(
+                f"  only queries of {user} are visible to it: "
+                f"GRANT ROLE sys:monitor TO {user} shows those of others"
+            )
+
+    def _found(
+        self, statement: _Statement, session: _Session, known: Container[str]
+    ) -> Iterator[Harvested]:
+        """What a statement is a document of. Temporary tables are noted, known or not."""
+        query = statement.query
+        context = session.context(statement.words)
+        made = session.note(statement)
+        if made or query.key in known or not self._is_asked(query):
+            return
+        text = ";\n".join((*context, query.text)) if context else query.text
+        events = partial(self._events, replace(query, text=text), statement.words)
+        yield Harvested(query.key, query.ended_at, events)
+
+    def _is_asked(self, query: PastQuery) -> bool:
+        return (not self._databases or query.database in self._databases) and (
+            not self._users or query.user in self._users
+        )
+
+    def _events(self, query: PastQuery, words: Sequence[str]) -> Sequence[Event]:
+        if renamed := _renamed(words):
+            return rename_events(query, self._warehouse, *renamed, self._tables.get)
+        return query_events(
+            query, self._warehouse, self._tables.get, readers=self._readers, is_system=_is_system
+        )
+
+    # --- what is asked ---------------------------------------------------------------------------
+
+    def _slice(self, since: int, until: int) -> Sequence[_Statement]:
+        bounds = {"since": _literal(since), "until": _literal(until)}
+        chunks: defaultdict[str, list[str]] = defaultdict(list)
+        for key, _, text in self._api.rows(_TEXTS.format(**bounds)):
+            chunks[str(key)].append(str(text or ""))
+        rows = self._api.rows(_HISTORY.format(**bounds))
+        read = (_statement(row, chunks.get(str(row[0]), ())) for row in rows)
+        return [one for one in read if one is not None]
+
+    def _schemas(self) -> dict[str, CatalogTable]:
+        columns: defaultdict[str, list[tuple[str, str]]] = defaultdict(list)
+        for database, schema, table, column, kind in self._api.rows(_COLUMNS):
+            columns[f"{database}.{schema}.{table}"].append((str(column), str(kind or "")))
+        return {name: CatalogTable(columns=tuple(listed)) for name, listed in columns.items()}
+
+
+def _statement(row: Row, chunks: Sequence[str]) -> _Statement | None:
+    """None for one that has not ended, or that has no text."""
+    key, session, transaction, database, user, status, started, ended, error, rows = row
+    state = _STATES.get(str(status).strip().lower())
+    text = _joined(chunks)
+    if state is None or not text.strip():
+        return None
+    user = str(user or "").strip()
+    query = PastQuery(
+        key=str(key),
+        text=text,
+        started_at=_instant(started),
+        ended_at=_instant(ended),
+        state=state,
+        database=str(database or "").strip(),
+        schema="public",
+        group=user,
+        user=user,
+        error=str(error or "").strip() if state == "FAIL" else "",
+        rows=None if rows in (None, 0) else int(rows),
+    )
+    words = normal_text(text, _DIALECT).split(" ")
+    return _Statement(query, str(session), str(transaction), words)
+
+
+def _joined(chunks: Sequence[str]) -> str:
+    """Rows of 200 characters, whose last blanks a client may have dropped. Line breaks may have
+    been written as a backslash and an n.
+    """
+    whole = [one.ljust(_CHUNK) for one in chunks[:-1]]
+    text = "".join((*whole, *chunks[-1:])).strip()
+    return text if "\n" in text else text.replace("\\n", "\n")
+
+
+def _with_rollbacks(statements: Sequence[_Statement]) -> Iterator[_Statement]:
+    """The same, with those that were rolled back as aborted ones."""
+    undone: dict[tuple[str, str], bool] = {}
+    explicit: set[tuple[str, str]] = set()
+    for one in statements:
+        place = (one.session, one.transaction)
+        if one.words[0] in {"BEGIN", "START"}:
+            explicit.add(place)
+        if one.words[0] in {"ROLLBACK", "ABORT"} or (
+            one.query.state != "COMPLETE" and place in explicit
+        ):
+            undone[place] = True
+    for one in statements:
+        if one.query.state == "COMPLETE" and (one.session, one.transaction) in undone:
+            yield replace(one, query=replace(one.query, state="ABORT", error="rolled back"))
+        else:
+            yield one
+
+
+# --- sessions ------------------------------------------------------------------------------------
+
+
+@dataclass(slots=True)
+class _Session:
+    """Its temporary tables: name => (number, text, words) of what made and filled each."""
+
+    made: dict[str, list[tuple[int, str, Sequence[str]]]] = field(default_factory=dict)
+    number: int = 0
+
+    def context(self, words: Sequence[str]) -> Sequence[str]:
+        """The statements behind the temporary tables that some words name, in their order."""
+        if not self.made:
+            return ()
+        needed: dict[int, str] = {}
+        waiting, seen = [words], set[str]()
+        while waiting:
+            for name in {word.lower() for word in waiting.pop()} & self.made.keys() - seen:
+                seen.add(name)
+                for number, text, others in self.made[name]:
+                    needed[number] = text
+                    waiting.append(others)
+        texts = [needed[number] for number in sorted(needed)]
+        return texts if sum(map(len, texts)) <= _MOST_CONTEXT else ()
+
+    def note(self, statement: _Statement) -> bool:
+        """Note what a statement does to a temporary table; False where it does nothing to one."""
+        words = statement.words
+        name = _temporary(words)
+        if not name and words[0] in _CHANGING | {"DROP"} and _target(words) in self.made:
+            name = _target(words)
+        if not name:
+            return False
+        if statement.query.state != "COMPLETE":
+            return True
+        if words[0] == "DROP":
+            self.made.pop(name, None)
+            return True
+        if _temporary(words):
+            self.made[name] = []
+        self.number += 1
+        self.made[name].append((self.number, statement.query.text, words))
+        return True
+
+
+def _temporary(words: Sequence[str]) -> str:
+    """The temporary table that a statement makes; "" for none."""
+    if words[0] == "CREATE":
+        head = words[1:4]
+        if {"TEMP", "TEMPORARY"} & set(head) or (head[:1] == ["TABLE"] and _is_hashed(words[2:])):
+            return _target(words)
+    if words[0] in {"SELECT", "WITH"} and "INTO" in words:
+        place = words.index("INTO") + 1
+        if words[place : place + 1] and (
+            words[place] in {"TEMP", "TEMPORARY"} or _is_hashed(words[place:])
+        ):
+            return _target(("INTO", *words[place:]))
+    return ""
+
+
+def _is_hashed(words: Sequence[str]) -> bool:
+    rest = [word for word in words[:4] if word.upper() not in _BEFORE_NAMES]
+    return bool(rest) and rest[0].startswith("#")
+
+
+def _target(words: Sequence[str]) -> str:
+    """The last part of the name behind the first words, in lower case."""
+    place = 1
+    while place < len(words) and words[place].upper() in _BEFORE_NAMES:
+        place += 1
+    return "".join(_name(words, place)[-1:]).lower()
+
+
+def _name(words: Sequence[str], place: int) -> list[str]:
+    """The parts of the name that begins at a place: ``a . b`` => [a, b], ``# x`` => [x]."""
+    if words[place : place + 1] == ["#"]:
+        place += 1
+    parts = list(words[place : place + 1])
+    while words[place + 1 : place + 2] == ["."]:
+        place += 2
+        parts += words[place : place + 1]
+    return parts
+
+
+def _renamed(words: Sequence[str]) -> tuple[str, str] | None:
+    """The former and the new name in ALTER TABLE … RENAME TO; None for another statement."""
+    if list(words[:2]) != ["ALTER", "TABLE"] or "RENAME" not in words:
+        return None
+    place = words.index("RENAME")
+    if words[place + 1 : place + 2] != ["TO"]:
+        return None
+    old = _name(words, 2)
+    new = [*old[:-1], *_name(words, place + 2)]
+    return ".".join(old).lower(), ".".join(new).lower()
+
+
+def _is_system(name: str) -> bool:
+    """Of the catalogue; ``dev.public.sys_query_history`` is one that was named without a schema."""
+    *_, schema, table = ("", *split_name(name.lower()))
+    return schema in _SYSTEM or (schema == "public" and table.startswith(_SYSTEM_TABLES))
+
+
+def _literal(at: int) -> str:
+    """Epoch ms => 2026-03-01 12:00:00.000, which needs no quoting."""
+    return str(iso(at)).replace("T", " ").removesuffix("Z")
+
+
+def _instant(text: object) -> int:
+    """Epoch ms of a time of SYS views, which are UTC."""
+    return int(datetime.fromisoformat(str(text)).replace(tzinfo=UTC).timestamp() * 1000)
+
+
+def open_redshift(region: str, workgroup: str, cluster: str, **who: str) -> tuple[DataApi, str]:
+    """The Data API of one workgroup or cluster, and the namespace of its datasets. ``who``:
+    database, secret and user.
+    """
+    client = open_client("redshift-data", region)
+    asked = {
+        "WorkgroupName": workgroup,
+        "ClusterIdentifier": cluster,
+        "Database": who["database"],
+        "SecretArn": who["secret"],
+        "DbUser": who["user"],
+    }
+    target = {name: value for name, value in asked.items() if value}
+    place = f"redshift://{workgroup or cluster}.{client.meta.region_name}:5439"
+    return DataApi(client, target), place
