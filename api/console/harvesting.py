@@ -72,6 +72,16 @@ def harvest_redshift(call: Call) -> int:
     return _run(call, source)
 
 
+def harvest_postgresql(call: Call) -> int:
+    """Take tables, views and procedures of a database."""
+    from collectors.harvesting.postgresql import PostgresqlCatalog, open_postgresql
+
+    options = call.options
+    with open_postgresql(options.address) as (ask, place, database):
+        place = options.datasets or place
+        return _run(call, PostgresqlCatalog(ask, place, database, now, options.namespace))
+
+
 # --- shared by the sources -----------------------------------------------------------------------
 
 
@@ -219,6 +229,23 @@ prefix every folder with a manifest.json is taken. No artefact says where dbt's 
     )
     _add_region(dbt)
     _add_redshift(sources)
+    postgresql = _add_source(
+        sources,
+        "postgresql",
+        harvest_postgresql,
+        "take tables, views and procedures of a PostgreSQL database",
+        """\
+The schema of each table, and views and procedures (in SQL and PL/pgSQL) as declared jobs with their
+text; again when they have changed. Nothing is changed there. A password comes from PGPASSWORD or a
+password file. Needs: pip install 'psycopg[binary]>=3.2,<4'
+
+  headwater harvest postgresql postgresql://harvest@db/shop --every 1h --yes""",
+    )
+    postgresql.add_argument("address", metavar="URL", help="postgresql://user@host:port/database")
+    postgresql.add_argument(
+        "--datasets", default="", metavar="NAMESPACE",
+        help="of the tables (default: postgres://HOST:PORT)",
+    )  # fmt: skip
 
 
 def _add_redshift(sources: Any) -> None:

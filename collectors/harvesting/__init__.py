@@ -11,4 +11,5 @@ source. In reading order:
 ``athena``   the history of Amazon Athena
 ``redshift`` the history of Amazon Redshift, by sessions and transactions
 ``dbt``      dbt's artefacts: models, seeds, snapshots, sources, exposures, tests
+``postgresql``  the catalogue of a PostgreSQL database: tables, views, procedures
 """

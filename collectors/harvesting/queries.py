@@ -123,15 +123,46 @@ def view_event(
     """The declaration that a view is computed from its definition; None where it reads nothing."""
     quoted = quoted_name(split_name(name), warehouse.dialect)
     text = f"CREATE VIEW {quoted} AS {table.definition}"
-    reads, _ = tables_of(text, warehouse.dialect, table.database, table.schema)
+    defaults = (table.database, table.schema)
+    reads, _ = tables_of(text, warehouse.dialect, *defaults)
     if not reads:
         return None
-    job = _job(text, warehouse, table.database, table.schema)
+    job = _job(text, warehouse, *defaults)
     job["name"] = f"view.{'.'.join(split_name(name)[-2:])}"
+    return _declared(table.changed_at, job, warehouse, tables, reads, (name,))
+
+
+def procedure_event(
+    name: str,
+    text: str,
+    defaults: tuple[str, str],
+    at: int,
+    warehouse: Warehouse,
+    tables: Tables,
+) -> Event | None:
+    """The declaration of what a procedure writes when it is called, by the statement that makes it;
+    None where it writes nothing. ``defaults`` are database and schema of names without them.
+    """
+    reads, writes = tables_of(text, warehouse.dialect, *defaults)
+    if not writes:
+        return None
+    job = _job(text, warehouse, *defaults)
+    job["name"] = f"procedure.{name}"
+    return _declared(at, job, warehouse, tables, reads, writes)
+
+
+def _declared(
+    at: int,
+    job: Mapping[str, Any],
+    warehouse: Warehouse,
+    tables: Tables,
+    reads: Sequence[str],
+    writes: Sequence[str],
+) -> Event:
     return {
-        **event_of_job(table.changed_at, job),
+        **event_of_job(at, job),
         "inputs": [_dataset(one, warehouse, tables) for one in reads],
-        "outputs": [_dataset(name, warehouse, tables)],
+        "outputs": [_dataset(one, warehouse, tables) for one in writes],
     }
 
 
