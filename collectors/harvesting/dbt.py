@@ -251,7 +251,7 @@ class _Project:
         return self._run(node.id, job, result, state, data)
 
     def _run(
-        self, key: str, job: JsonObject, result: JsonObject, state: str, data: JsonObject
+        self, key: str, job: JsonObject, result: JsonObject, state: str, data: Event
     ) -> Sequence[Event]:
         started, ended = _times(result)
         ended = ended or self._compiled_at

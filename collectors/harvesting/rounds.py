@@ -23,6 +23,7 @@ from graph_model.errors import ConfigurationError, InvalidInput
 from graph_model.producers.registry import PRODUCERS, Producers
 
 _BATCH: Final = 200
+_BATCH_BYTES: Final = 4_000_000
 _LEAST_SAVED: Final = 1_000
 _PROGRESS_EVERY: Final = 1_000
 
@@ -219,11 +220,13 @@ class _Round:
         self._producers = producers
         self._batch: list[Prepared] = []
         self._waiting: dict[str, tuple[int, str]] = {}
+        self._bytes = 0
         self._unsaved = 0
         self.taken: dict[str, tuple[int, str]] = {}
         self.counts = Harvest()
 
     def add(self, finding: Harvested) -> None:
+        counted = len(self._batch)
         for event in finding.events():
             for piece in classify(event, finding.key, self._producers):
                 try:
@@ -234,7 +237,8 @@ class _Round:
                 except InvalidInput as error:
                     self._refuse(Refusal(finding.key, str(error)))
         self._waiting[finding.key] = (finding.at, finding.mark)
-        if len(self._batch) >= _BATCH:
+        self._bytes += sum(len(one.submission.body) for one in self._batch[counted:])
+        if len(self._batch) >= _BATCH or self._bytes >= _BATCH_BYTES:
             self.flush()
 
     def flush(self) -> None:
@@ -245,7 +249,7 @@ class _Round:
         self.counts.findings += len(self._waiting)
         self.taken.update(self._waiting)
         self._unsaved += len(self._waiting)
-        self._batch, self._waiting = [], {}
+        self._batch, self._bytes, self._waiting = [], 0, {}
         for refusal in refusals:
             self._refuse(refusal)
         if self.counts.findings // _PROGRESS_EVERY > before // _PROGRESS_EVERY:

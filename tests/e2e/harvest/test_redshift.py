@@ -1,0 +1,109 @@
+"""A history of Redshift in a real PostgreSQL, behind a Data API whose requests botocore checks."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from types import SimpleNamespace
+from typing import Any, Final
+
+import boto3
+import psycopg
+import pytest
+
+from collectors.harvesting.redshift import DataApi, RedshiftHistory
+from tests.contract.postgresql import missing, postgresql
+
+NOON: Final = 1_772_366_400_000
+TABLES: Final = """
+CREATE TABLE sys_query_history (user_id int, query_id bigint, transaction_id bigint, session_id int,
+ database_name char(128), query_type char(32), status char(10), start_time timestamp,
+ end_time timestamp, error_message char(512), returned_rows bigint);
+CREATE TABLE sys_query_text (user_id int, query_id bigint, sequence int, text char(200));
+CREATE TABLE svv_columns (table_catalog text, table_schema text, table_name text,
+ column_name text, ordinal_position int, data_type text);
+INSERT INTO svv_columns VALUES ('dev', 'public', 'totals', 'total', 1, 'numeric')
+"""
+
+
+class DataServer:
+    """Answers the calls of a client from the connection, two rows a page."""
+
+    def __init__(self, connection: psycopg.Connection[Any]) -> None:
+        self._connection = connection
+        self._results: dict[str, list[tuple[Any, ...]]] = {}
+        self.client = boto3.client(
+            "redshift-data", region_name="eu-west-1",
+            aws_access_key_id="testing", aws_secret_access_key="testing",
+        )  # fmt: skip
+        self.client.meta.events.register("before-parameter-build.redshift-data", self._note)
+        self.client.meta.events.register("before-call.redshift-data", self._answer)
+        self._asked: Mapping[str, Any] = {}
+
+    def _note(self, params: Mapping[str, Any], **_: Any) -> None:
+        self._asked = dict(params)
+
+    def _answer(self, model: Any, **_: Any) -> tuple[Any, dict[str, Any]]:
+        return SimpleNamespace(status_code=200), getattr(self, model.name)(**self._asked)
+
+    def ExecuteStatement(self, Sql: str, **_: Any) -> dict[str, Any]:
+        key = str(len(self._results))
+        self._results[key] = self._connection.execute(Sql.encode()).fetchall()
+        return {"Id": key}
+
+    def DescribeStatement(self, Id: str) -> dict[str, Any]:
+        return {"Id": Id, "Status": "FINISHED"}
+
+    def GetStatementResult(self, Id: str, NextToken: str = "0") -> dict[str, Any]:
+        start = int(NextToken)
+        rows = self._results[Id]
+        records = [[_cell(value) for value in row] for row in rows[start : start + 2]]
+        more = {"NextToken": str(start + 2)} if start + 2 < len(rows) else {}
+        return {"Records": records, **more}
+
+
+def _cell(value: object) -> dict[str, Any]:
+    if value is None:
+        return {"isNull": True}
+    return {"longValue": value} if isinstance(value, int) else {"stringValue": str(value)}
+
+
+@pytest.fixture(scope="module")
+def connection() -> Iterator[psycopg.Connection[Any]]:
+    if missing():
+        pytest.skip(missing())
+    with (
+        postgresql() as server,
+        psycopg.connect(server.url.replace("+psycopg", ""), autocommit=True) as opened,
+    ):
+        yield opened
+
+
+def ran(connection: psycopg.Connection[Any], key: int, hour: int, text: str) -> None:
+    (user,) = connection.execute(
+        "SELECT usesysid FROM pg_user WHERE usename = current_user"
+    ).fetchone() or (0,)
+    at = f"2026-03-01 {hour}:00:{key:02}"
+    row = (user, key, key, 7, "dev", "", "success", at, at, None, 1)
+    connection.execute(
+        "INSERT INTO sys_query_history VALUES (%s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s)", row
+    )
+    for number, start in enumerate(range(0, len(text), 200)):
+        part = (user, key, number, text[start : start + 200])
+        connection.execute("INSERT INTO sys_query_text VALUES (%s, %s, %s, %s)", part)
+
+
+def test_a_session_over_two_hours_of_the_history_is_folded(
+    connection: psycopg.Connection[Any],
+) -> None:
+    connection.execute(TABLES.encode())
+    ran(connection, 1, 12, "CREATE TEMP TABLE a AS SELECT" + " " * 300 + "amount FROM orders")
+    ran(connection, 2, 14, "INSERT INTO totals SELECT sum(amount) FROM a")
+    api = DataApi(
+        DataServer(connection).client, {"WorkgroupName": "etl", "Database": "dev"}, lambda _: None
+    )
+    source = RedshiftHistory(api, "redshift://etl.eu-west-1:5439", lambda _: None)
+    (found,) = source.findings(NOON, ())
+    _, ended = found.events()
+    assert [one["name"] for one in ended["inputs"]] == ["dev.public.orders"]
+    assert [one["name"] for one in ended["outputs"]] == ["dev.public.totals"]
+    assert ended["eventTime"] == "2026-03-01T14:00:02.000Z"
