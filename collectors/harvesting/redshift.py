@@ -169,6 +169,8 @@ class RedshiftHistory:
         }
 
     def findings(self, since: int, known: Container[str]) -> Iterator[Harvested]:
+        """Known ones, too: a temporary table may be behind later statements."""
+        del known
         begin, end, user = next(iter(self._api.rows(_BOUNDS.format(since=_literal(since)))))
         if begin is None:
             return
@@ -178,28 +180,30 @@ class RedshiftHistory:
         start, last = _instant(begin), _instant(end)
         while start <= last:
             statements = self._slice(start, start + _SLICE)
-            users.update(one.query.user for one in statements)
-            for one in _with_rollbacks(statements):
-                yield from self._found(one, sessions[one.session], known)
+            users |= {one.query.user for one in statements}
+            for one in statements:
+                session = sessions[one.session]
+                yield from self._found(session, session.add(one))
             start += _SLICE
+        for session in sessions.values():
+            yield from self._found(session, session.settle())
         if users == {user}:
             self._say(
                 f"  only queries of {user} are visible to it: "
                 f"GRANT ROLE sys:monitor TO {user} shows those of others"
             )
 
-    def _found(
-        self, statement: _Statement, session: _Session, known: Container[str]
-    ) -> Iterator[Harvested]:
-        """What a statement is a document of. Temporary tables are noted, known or not."""
-        query = statement.query
-        context = session.context(statement.words)
-        made = session.note(statement)
-        if made or query.key in known or not self._is_asked(query):
-            return
-        text = ";\n".join((*context, query.text)) if context else query.text
-        events = partial(self._events, replace(query, text=text), statement.words)
-        yield Harvested(query.key, query.ended_at, events)
+    def _found(self, session: _Session, statements: Sequence[_Statement]) -> Iterator[Harvested]:
+        """What settled statements are documents of. The mark is their state: a transaction that was
+        open at one round may have been rolled back at the next.
+        """
+        for one in statements:
+            query, context = one.query, session.context(one.words)
+            if session.note(one) or not self._is_asked(query):
+                continue
+            text = ";\n".join((*context, query.text)) if context else query.text
+            events = partial(self._events, replace(query, text=text), one.words)
+            yield Harvested(query.key, query.ended_at, events, query.state)
 
     def _is_asked(self, query: PastQuery) -> bool:
         return (not self._databases or query.database in self._databases) and (
@@ -265,23 +269,29 @@ def _joined(chunks: Sequence[str]) -> str:
     return text if "\n" in text else text.replace("\\n", "\n")
 
 
-def _with_rollbacks(statements: Sequence[_Statement]) -> Iterator[_Statement]:
-    """The same, with those that were rolled back as aborted ones."""
-    undone: dict[tuple[str, str], bool] = {}
-    explicit: set[tuple[str, str]] = set()
-    for one in statements:
-        place = (one.session, one.transaction)
-        if one.words[0] in {"BEGIN", "START"}:
-            explicit.add(place)
-        if one.words[0] in {"ROLLBACK", "ABORT"} or (
-            one.query.state != "COMPLETE" and place in explicit
-        ):
-            undone[place] = True
-    for one in statements:
-        if one.query.state == "COMPLETE" and (one.session, one.transaction) in undone:
-            yield replace(one, query=replace(one.query, state="ABORT", error="rolled back"))
-        else:
-            yield one
+def _as_it_ended(transaction: Sequence[_Statement]) -> Sequence[_Statement]:
+    """The statements of a transaction; where it was rolled back, as ones that were aborted then.
+
+    Of several statements one that failed rolls back the others; a single one stands alone.
+    """
+    end = next((one for one in transaction if _rolls_back(one, len(transaction))), None)
+    if end is None:
+        return transaction
+    return [
+        replace(one, query=_aborted(one.query, end.query.ended_at))
+        if one.query.state == "COMPLETE"
+        else one
+        for one in transaction
+    ]
+
+
+def _rolls_back(statement: _Statement, of: int) -> bool:
+    failed = statement.query.state != "COMPLETE"
+    return statement.words[0] in {"ROLLBACK", "ABORT"} or (failed and of > 1)
+
+
+def _aborted(query: PastQuery, at: int) -> PastQuery:
+    return replace(query, state="ABORT", error="rolled back", ended_at=max(query.ended_at, at))
 
 
 # --- sessions ------------------------------------------------------------------------------------
@@ -289,10 +299,25 @@ def _with_rollbacks(statements: Sequence[_Statement]) -> Iterator[_Statement]:
 
 @dataclass(slots=True)
 class _Session:
-    """Its temporary tables: name => (number, text, words) of what made and filled each."""
+    """``waiting``: the statements of its last transaction. ``made``: its temporary tables, name =>
+    (number, text, words) of what made and filled each.
+    """
 
+    waiting: list[_Statement] = field(default_factory=list)
     made: dict[str, list[tuple[int, str, Sequence[str]]]] = field(default_factory=dict)
     number: int = 0
+
+    def add(self, statement: _Statement) -> Sequence[_Statement]:
+        """The statements of the transaction before, once another one begins."""
+        ended = self.waiting and self.waiting[-1].transaction != statement.transaction
+        settled = self.settle() if ended else ()
+        self.waiting.append(statement)
+        return settled
+
+    def settle(self) -> Sequence[_Statement]:
+        """The statements of the last transaction, as it ended."""
+        waiting, self.waiting = self.waiting, []
+        return _as_it_ended(waiting)
 
     def context(self, words: Sequence[str]) -> Sequence[str]:
         """The statements behind the temporary tables that some words name, in their order."""

@@ -132,7 +132,7 @@ def test_temporary_tables_of_a_session_are_folded() -> None:
         ran(4, "INSERT INTO a SELECT 1, 2", session=8),  # a stored table of another session
         ran(5, "INSERT INTO totals SELECT total FROM #b"),
     )
-    stored, totals = events_of(server.source())
+    totals, stored = events_of(server.source())
     assert names_of(stored) == ([], ["dev.public.a"])
     assert names_of(totals) == (["dev.public.orders"], ["dev.public.totals"])
     assert hows(totals) == {("amount", "total", "AGGREGATION")}
@@ -208,14 +208,15 @@ def test_who_sees_only_own_queries_is_told_so() -> None:
     ]
 
 
-def test_known_statements_are_context_and_not_taken_again() -> None:
+def test_a_rollback_that_comes_after_a_round_is_another_mark_at_its_time() -> None:
     server = DataServer()
-    server.has(
-        ran(1, "CREATE TEMP TABLE a AS SELECT id, amount FROM orders"),
-        ran(2, "INSERT INTO totals SELECT amount FROM a"),
-        ran(3, "INSERT INTO totals SELECT id FROM a"),
-    )
-    assert [one.key for one in server.source().findings(NOON, {"2"})] == ["3"]
+    begun = ran(1, "INSERT INTO totals SELECT amount FROM orders", transaction=50)
+    server.has(begun)
+    server.has(begun, ran(3, "ROLLBACK", transaction=50))
+    (first,) = server.source().findings(NOON, ())
+    second, _ = server.source().findings(NOON, ())
+    assert (first.key, first.mark, second.key, second.mark) == ("1", "COMPLETE", "1", "ABORT")
+    assert second.events()[1]["eventTime"] == "2026-03-01T12:00:03.500Z"
 
 
 def test_pages_are_followed_and_a_statement_is_waited_for() -> None:
