@@ -91,7 +91,7 @@ class Call(console.ProgramCall):
         ConfigurationError where the server refuses the call as wrong. ``seconds`` is how long the
         server may be silent.
         """
-        from api.http.client import send  # requests: offline commands do without it
+        from api.http.client import send, shown  # requests: offline commands do without it
 
         url, key = self.url(), self.api_key()
         try:
@@ -99,7 +99,7 @@ class Call(console.ProgramCall):
         except AnswerTimeout as error:
             raise HeadwaterError(
                 f"{error}: it is at work or overloaded, and may still finish the request; "
-                f"{url}/health/ready tells its state"
+                f"{shown(url)}/health/ready tells its state"
             ) from error
         except Unavailable as error:
             raise HeadwaterError(
@@ -108,7 +108,7 @@ class Call(console.ProgramCall):
         if answer.status >= HTTPStatus.MULTIPLE_CHOICES:
             wrong = answer.status == HTTPStatus.BAD_REQUEST
             kind = ConfigurationError if wrong else HeadwaterError
-            raise kind(f"{url}{path} answers {answer.status}: {_message(answer)}")
+            raise kind(f"{shown(url)}{path} answers {answer.status}: {_message(answer)}")
         return Answered(answer.body.decode(errors="replace"), answer.headers)
 
 

@@ -113,7 +113,9 @@ class ServerDestination:
         try:
             return int(json.loads(self._ask("GET", "/journal?summary=true"))["received"])
         except (ValueError, KeyError, TypeError) as error:
-            raise HeadwaterError(f"the server at {self._url} is not a Headwater") from error
+            from api.http.client import shown
+
+            raise HeadwaterError(f"the server at {shown(self._url)} is not a Headwater") from error
 
     def _post(self, documents: Sequence[Prepared]) -> list[Refusal]:
         first = documents[0]
@@ -137,13 +139,13 @@ class ServerDestination:
     def _ask(
         self, method: str, path: str, body: bytes = b"", media_type: str = "application/json"
     ) -> bytes:
-        from api.http.client import send
+        from api.http.client import send, shown
 
         url, key = self._url, self._api_key
         answer = send(method, url, path, body, media_type, key, seconds=_ANSWER_SECONDS)
         if answer.status < HTTPStatus.MULTIPLE_CHOICES:
             return answer.body
-        raise _error_of(url, answer)
+        raise _error_of(shown(url), answer)
 
 
 def _refused_of(documents: Sequence[Prepared], answer: bytes) -> list[Refusal]:
@@ -170,7 +172,7 @@ def _media_type(documents: Sequence[Prepared]) -> str:
 
 
 def _error_of(url: str, answer: ServerAnswer) -> HeadwaterError:
-    """The error that an error response stands for.
+    """The error that an error response of a server, at ``url`` as it is shown, stands for.
 
     A document counts as refused only where Headwater itself refused it, not a proxy before it.
     """

@@ -6,6 +6,7 @@ import argparse
 import logging
 import sys
 from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -74,12 +75,13 @@ def harvest_redshift(call: Call) -> int:
 
 def harvest_postgresql(call: Call) -> int:
     """Take tables, views and procedures of a database."""
-    from collectors.harvesting.postgresql import PostgresqlCatalog, open_postgresql
+    from collectors.harvesting.postgresql import PostgresqlCatalog, PostgresqlServer
 
     options = call.options
-    with open_postgresql(options.address) as (ask, place, database):
-        place = options.datasets or place
-        return _run(call, PostgresqlCatalog(ask, place, database, now, options.namespace))
+    with closing(PostgresqlServer(options.address)) as server:
+        place = options.datasets or server.place
+        source = PostgresqlCatalog(server.ask, place, server.database, now, options.namespace)
+        return _run(call, source)
 
 
 # --- shared by the sources -----------------------------------------------------------------------
@@ -89,11 +91,7 @@ def _run(call: Call, source: HarvestSource) -> int:
     from collectors.harvesting.rounds import PositionFile, preview
 
     options, settings = call.options, call.settings()
-    positions = (
-        PositionFile(options.position)
-        if options.position
-        else PositionFile.of(settings.data, source)
-    )
+    positions = PositionFile(options.position, settings.data, source)
     if options.dry_run:
         for line in preview(source, positions.load(), options.since, now()):
             call.say(line)
@@ -141,8 +139,9 @@ def _take(call: Call, source: HarvestSource, positions: PositionFile) -> int:
         while not stopping.is_set():
             try:
                 counts = harvest(
-                    source, taking, positions, options.since, now(), call.say, call.producers
-                )
+                    source, taking, positions, options.since, now(), call.say, call.producers,
+                    stopping.is_set,
+                )  # fmt: skip
                 call.say(f"{source.name}: {counts}")
             except Unavailable as error:
                 if not options.every:

@@ -29,7 +29,16 @@ class ServerAnswer:
 def check_address(url: str) -> None:
     """Raises ConfigurationError for a text that is no http(s) address."""
     if not url.startswith(("http://", "https://")):
-        raise ConfigurationError(f"--url {url!r}: expected an http(s) address")
+        raise ConfigurationError(f"--url {shown(url)!r}: expected an http(s) address")
+
+
+def shown(url: str) -> str:
+    """An address for a person or a log: ``https://***@host``, whose user and password a proxy may
+    ask for.
+    """
+    begin, separator, place = url.rpartition("@")
+    scheme = begin.partition("://")[0] + "://" if "://" in begin else ""
+    return f"{scheme}***@{place}" if separator else url
 
 
 def send(
@@ -60,11 +69,12 @@ def send(
             allow_redirects=False,  # it would take the key along, to wherever that is
         )
     except requests.exceptions.InvalidURL as error:
-        raise ConfigurationError(f"--url {url!r}: {error}") from error
+        raise ConfigurationError(f"--url {shown(url)!r}: it cannot be read") from error
     except requests.ReadTimeout as error:
-        raise AnswerTimeout(f"{url} was silent for {seconds} s after {method} {path}") from error
+        reason = f"{shown(url)} was silent for {seconds} s after {method} {path}"
+        raise AnswerTimeout(reason) from error
     except requests.RequestException as error:
-        raise Unavailable(f"no Headwater answers at {url}") from error
+        raise Unavailable(f"no Headwater answers at {shown(url)}") from error
     return ServerAnswer(answer.status_code, answer.reason, answer.headers, answer.content)
 
 

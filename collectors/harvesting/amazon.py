@@ -9,7 +9,7 @@ from __future__ import annotations
 import base64
 import binascii
 import json
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from datetime import datetime
 from typing import Any, Final
@@ -43,7 +43,15 @@ _LATER: Final = frozenset(
 )
 _THROTTLED: Final = "Throttl"  # ThrottlingException, Throttling
 _TOO_MANY: Final = "TooManyRequestsException"
-_ABSENT: Final = frozenset({"EntityNotFoundException", "ResourceNotFoundException"})
+_ABSENT: Final = frozenset(
+    {
+        "EntityNotFoundException",
+        "ResourceNotFoundException",
+        "InvalidInputException",  # Glue, of a name that no table has
+        "InvalidRequestException",  # Athena, of a query that is not kept any longer
+    }
+)
+_MOST_PAGES: Final = 100_000
 _VIEW: Final = ("/* Presto View: ", " */")
 
 
@@ -71,6 +79,24 @@ def requests_to(service: str) -> Iterator[None]:
         raise ConfigurationError(f"{service}: {error}") from error
     except BotoCoreError as error:
         raise Unavailable(f"{service} does not answer", str(error)) from error
+
+
+def pages_of(service: str, request: Callable[..., Any]) -> Iterator[Mapping[str, Any]]:
+    """The answers to a request, as long as there is another page. Raises HeadwaterError, and for a
+    list that does not end.
+    """
+    token: dict[str, str] = {}
+    for _ in range(_MOST_PAGES):
+        with requests_to(service):
+            page: Mapping[str, Any] = request(**token)
+        yield page
+        following = {"NextToken": page["NextToken"]} if page.get("NextToken") else {}
+        if not following:
+            return
+        if following == token:
+            break
+        token = following
+    raise HeadwaterError(f"{service} lists without an end")
 
 
 def milliseconds(moment: datetime) -> int:
@@ -104,14 +130,18 @@ class GlueTables:
             with requests_to("Glue"):
                 found = self._client.get_table(DatabaseName=database, Name=name)["Table"]
         except HeadwaterError as error:
-            if isinstance(error.__cause__, ClientError) and _is_absent(error.__cause__):
+            if is_absent(error):
                 return None
             raise
         return _read_table(found, self._client.meta.region_name)
 
 
-def _is_absent(error: ClientError) -> bool:
-    return error.response.get("Error", {}).get("Code") in _ABSENT
+def is_absent(error: HeadwaterError) -> bool:
+    """Whether ``requests_to`` raised it because there is no such thing, or cannot be."""
+    cause = error.__cause__
+    if isinstance(cause, ClientError):
+        return cause.response.get("Error", {}).get("Code") in _ABSENT
+    return isinstance(cause, ParamValidationError)
 
 
 def _read_table(found: dict[str, Any], region: str) -> CatalogTable:

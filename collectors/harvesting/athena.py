@@ -16,8 +16,10 @@ from typing import Any, Final
 from collectors.harvesting.amazon import (
     GLUE_CATALOG,
     GlueTables,
+    is_absent,
     milliseconds,
     open_client,
+    pages_of,
     requests_to,
 )
 from collectors.harvesting.queries import (
@@ -30,6 +32,7 @@ from collectors.harvesting.queries import (
     view_event,
 )
 from collectors.harvesting.rounds import Harvested
+from graph_model.errors import HeadwaterError
 
 _HOUR: Final = 3_600_000
 _PAGE: Final = 50
@@ -70,44 +73,43 @@ class AthenaHistory:
 
     def findings(self, since: int, known: Container[str]) -> Iterator[Harvested]:
         self._tables.forget()
+        self._views.clear()  # a declaration may not have become durable in the round before
         for workgroup in self._workgroups or tuple(self._all_workgroups()):
             yield from self._of_workgroup(workgroup, since, known)
 
     def _all_workgroups(self) -> Iterator[str]:
-        for page in self._pages(self._athena.list_work_groups):
+        for page in pages_of("Athena", self._athena.list_work_groups):
             yield from (one["Name"] for one in page.get("WorkGroups", ()))
 
     def _of_workgroup(
         self, workgroup: str, since: int, known: Container[str]
     ) -> Iterator[Harvested]:
         listed = partial(self._athena.list_query_executions, WorkGroup=workgroup, MaxResults=_PAGE)
-        for page in self._pages(listed):
+        for page in pages_of("Athena", listed):
             ids = page.get("QueryExecutionIds", ())
-            executions = [self._execution(one) for one in ids if one not in known]
+            asked = (self._execution(one) for one in ids if one not in known)
+            executions = [one for one in asked if one is not None]
             times = [_submitted(one) for one in executions]
             for execution, at in zip(executions, times, strict=True):
-                if at >= since and execution["Status"]["State"] in _STATES:
+                if at >= since and execution["Status"].get("State") in _STATES:
                     events = partial(self._events, execution)
                     yield Harvested(execution["QueryExecutionId"], at, events)
             # Newest first is what Athena does and does not promise: of another order all is read.
             if len(times) == len(ids) > 0 and max(times) < since and times[0] >= times[-1]:
                 return
 
-    def _pages(self, request: Any) -> Iterator[Mapping[str, Any]]:
-        token: dict[str, str] = {}
-        while True:
+    def _execution(self, key: str) -> Mapping[str, Any] | None:
+        """None for one that is not kept any longer, and for one without a time."""
+        try:
             with requests_to("Athena"):
-                page = request(**token)
-            yield page
-            if not page.get("NextToken"):
-                return
-            token = {"NextToken": page["NextToken"]}
-
-    def _execution(self, key: str) -> Mapping[str, Any]:
-        with requests_to("Athena"):
-            found: Mapping[str, Any] = self._athena.get_query_execution(QueryExecutionId=key)
-        execution: Mapping[str, Any] = found["QueryExecution"]
-        return execution
+                found = self._athena.get_query_execution(QueryExecutionId=key)
+        except HeadwaterError as error:
+            if is_absent(error):
+                return None
+            raise
+        execution: dict[str, Any] = found.get("QueryExecution", {})
+        timed = "SubmissionDateTime" in execution.get("Status", {})
+        return {**execution, "QueryExecutionId": key} if timed else None
 
     # --- events ----------------------------------------------------------------------------------
 
@@ -147,12 +149,12 @@ def _query(execution: Mapping[str, Any]) -> PastQuery:
     ended = status.get("CompletionDateTime")
     return PastQuery(
         key=execution["QueryExecutionId"],
-        text=execution["Query"],
+        text=execution.get("Query", ""),
         started_at=submitted,
         ended_at=milliseconds(ended) if ended else submitted,
         state=_STATES[status["State"]],
-        database=context.get("Catalog", GLUE_CATALOG).lower(),
-        schema=context.get("Database", "default"),
+        database=(context.get("Catalog") or GLUE_CATALOG).lower(),
+        schema=context.get("Database") or "default",
         group=execution.get("WorkGroup") or "",
         error=status.get("StateChangeReason", "") if status["State"] == "FAILED" else "",
     )

@@ -29,7 +29,7 @@ from collectors.harvesting.queries import (
     table_facets,
 )
 from collectors.harvesting.rounds import Harvested
-from graph_model.errors import HeadwaterError
+from graph_model.errors import HeadwaterError, Unavailable
 from graph_model.json_fields import JsonObject
 from graph_model.sql import DIALECTS, quoted_name
 
@@ -73,7 +73,9 @@ class DbtArtifacts:
         for folder in self._folders():
             manifest = self._read(folder, "manifest.json")
             if manifest is None:
-                raise HeadwaterError(f"{folder}: no manifest.json (dbt compile writes it)")
+                raise Unavailable(f"{folder}: no manifest.json (dbt compile writes it)")
+            if _compiled_at(manifest) is None:
+                raise HeadwaterError(f"{folder}/manifest.json: no metadata.generated_at")
             project = _Project(
                 manifest,
                 self._read(folder, "catalog.json") or {},
@@ -104,8 +106,8 @@ class DbtArtifacts:
         try:
             content = self._content(folder, name)
             artefact = None if content is None else json.loads(content)
-        except (ValueError, RecursionError) as error:
-            raise HeadwaterError(f"{folder}/{name}: expected JSON") from error
+        except (ValueError, RecursionError) as error:  # dbt may be writing it
+            raise Unavailable(f"{folder}/{name}: expected JSON") from error
         if not isinstance(artefact, dict | None):
             raise HeadwaterError(f"{folder}/{name}: expected a JSON object")
         return artefact
@@ -203,7 +205,7 @@ class _Project:
         said = _object(manifest.get("metadata"))
         adapter = str(said.get("adapter_type") or "")
         self._dialect = _DIALECTS.get(adapter, adapter)
-        self._compiled_at = _instant(said.get("generated_at")) or 0
+        self._compiled_at = _compiled_at(manifest) or 0
         self._invocation = str(_object(results.get("metadata")).get("invocation_id") or "")
         self._mark = self._invocation or str(said.get("invocation_id") or self._compiled_at)
         parts = ("nodes", "sources", "exposures")
@@ -375,6 +377,10 @@ class _Project:
             for one in known
             if one.get("name")
         )
+
+
+def _compiled_at(manifest: JsonObject) -> int | None:
+    return _instant(_object(manifest.get("metadata")).get("generated_at"))
 
 
 def _descriptions(node: _Node) -> Mapping[str, str]:

@@ -12,9 +12,8 @@ import hashlib
 import json
 from collections import defaultdict
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
 from functools import partial
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from collectors.harvesting.queries import (
     CatalogTable,
@@ -27,6 +26,9 @@ from collectors.harvesting.queries import (
 )
 from collectors.harvesting.rounds import Harvested
 from graph_model.errors import ConfigurationError, Unavailable
+
+if TYPE_CHECKING:
+    import psycopg
 
 _DIALECT: Final = "postgres"
 _OWN: Final = "n.nspname NOT IN ('pg_catalog', 'information_schema') AND n.nspname !~ '^pg_'"
@@ -49,6 +51,8 @@ FROM pg_proc p JOIN pg_namespace n ON n.oid = p.pronamespace
 JOIN pg_language l ON l.oid = p.prolang
 WHERE l.lanname IN ('sql', 'plpgsql') AND p.prokind IN ('f', 'p') AND {_OWN}
 ORDER BY n.nspname, p.proname, p.oid"""  # noqa: S608
+
+_SECRETS: Final = frozenset({"password", "sslpassword", "oauth_client_secret"})
 
 #: The rows of a query.
 Ask = Callable[[str], Iterable[Sequence[Any]]]
@@ -150,35 +154,67 @@ def _digest(said: Sequence[object]) -> str:
     return hashlib.sha256(json.dumps(said, sort_keys=True).encode()).hexdigest()[:16]
 
 
-@contextmanager
-def open_postgresql(address: str) -> Iterator[tuple[Ask, str, str]]:
-    """(ask, namespace, database) of a connection that changes nothing. A password comes from
-    PGPASSWORD or a password file. Raises ConfigurationError without the driver, Unavailable where
-    the server does not let it in.
+class PostgresqlServer:
+    """Connections to one database, that change nothing; one that broke is replaced by the next
+    ``ask``. A password comes from PGPASSWORD or a password file.
+
+    Raises ConfigurationError without the driver and for another address, Unavailable where the
+    server does not let it in.
     """
+
+    def __init__(self, address: str) -> None:
+        _check(address)
+        self._address = address
+        self._connection = self._connect()
+        info = self._connection.info
+        host = "localhost" if info.host.startswith("/") else info.host  # a socket's folder
+        self.place = f"postgres://{host}:{info.port}"
+        self.database = info.dbname
+
+    def ask(self, text: str) -> Iterable[Sequence[Any]]:
+        """The rows of one query. Raises Unavailable."""
+        import psycopg
+
+        if self._connection.closed:
+            self._connection = self._connect()
+        try:
+            cursor = self._connection.execute(text.encode())
+            return cursor.fetchall() if cursor.description else ()
+        except psycopg.Error as error:
+            self.close()
+            raise Unavailable("PostgreSQL does not answer", str(error)) from error
+
+    def close(self) -> None:
+        self._connection.close()
+
+    def _connect(self) -> psycopg.Connection[Any]:
+        import psycopg
+
+        options = "-c default_transaction_read_only=on"
+        try:
+            return psycopg.connect(
+                self._address, autocommit=True, connect_timeout=10, options=options
+            )
+        except psycopg.Error as error:
+            raise Unavailable("PostgreSQL does not let us in", str(error)) from error
+
+
+def _check(address: str) -> None:
+    """An address that holds a password, or that is misread because it does, is not repeated."""
     try:
-        import psycopg  # optional
+        from psycopg import Error
+        from psycopg.conninfo import conninfo_to_dict
     except ImportError as error:
         raise ConfigurationError(
             "PostgreSQL needs its driver: pip install 'psycopg[binary]>=3.2,<4'"
         ) from error
     try:
-        connection = psycopg.connect(
-            address,
-            autocommit=True,
-            connect_timeout=10,
-            options="-c default_transaction_read_only=on",
+        parts = conninfo_to_dict(address)
+    except Error:
+        parts = {"password": address}
+    ports = str(parts.get("port") or "").replace(",", "")
+    if parts.keys() & _SECRETS or (ports and not ports.isdecimal()):
+        raise ConfigurationError(
+            "expected postgresql://user@host:port/database; a password comes from PGPASSWORD or a "
+            "password file"
         )
-    except psycopg.Error as error:
-        raise Unavailable("PostgreSQL does not let us in", str(error)) from error
-    with connection:
-        info = connection.info
-
-        def ask(text: str) -> Iterable[Sequence[Any]]:
-            try:
-                cursor = connection.execute(text.encode())
-                return cursor.fetchall() if cursor.description else ()
-            except psycopg.Error as error:
-                raise Unavailable("PostgreSQL does not answer", str(error)) from error
-
-        yield ask, f"postgres://{info.host}:{info.port}", info.dbname

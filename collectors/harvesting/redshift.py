@@ -18,7 +18,7 @@ from datetime import UTC, datetime
 from functools import partial
 from typing import Any, Final
 
-from collectors.harvesting.amazon import open_client, requests_to
+from collectors.harvesting.amazon import open_client, pages_of, requests_to
 from collectors.harvesting.queries import (
     CatalogTable,
     Event,
@@ -30,10 +30,11 @@ from collectors.harvesting.queries import (
 from collectors.harvesting.rounds import Harvested, Say
 from graph_model.errors import HeadwaterError, Unavailable
 from graph_model.instants import iso
-from graph_model.sql import normal_text, split_name
+from graph_model.sql import MOST_CHARACTERS, normal_text, split_name
 
 _HOUR: Final = 3_600_000
 _SLICE: Final = _HOUR
+_MOST_SLICES: Final = 1_000
 _CHUNK: Final = 200  # characters of a row of SYS_QUERY_TEXT
 _MOST_CONTEXT: Final = 80_000  # of 100,000 characters that are read of an event's text
 _MOST_WAITS: Final = 600
@@ -59,11 +60,12 @@ SELECT h.query_id, h.session_id, h.transaction_id, h.database_name, u.usename, h
 FROM sys_query_history h LEFT JOIN pg_user u ON u.usesysid = h.user_id
 WHERE h.user_id > 1 AND h.end_time >= TIMESTAMP '{since}' AND h.end_time < TIMESTAMP '{until}'
 ORDER BY h.start_time, h.query_id"""
-_TEXTS: Final = """
+_TEXTS: Final = f"""
 SELECT t.query_id, t.sequence, t.text
 FROM sys_query_text t JOIN sys_query_history h ON h.query_id = t.query_id
-WHERE h.user_id > 1 AND h.end_time >= TIMESTAMP '{since}' AND h.end_time < TIMESTAMP '{until}'
-ORDER BY t.query_id, t.sequence"""
+WHERE h.user_id > 1 AND h.end_time >= TIMESTAMP '{{since}}' AND h.end_time < TIMESTAMP '{{until}}'
+ AND t.sequence <= {MOST_CHARACTERS // _CHUNK}
+ORDER BY t.query_id, t.sequence"""  # noqa: S608 - of constants
 _COLUMNS: Final = """
 SELECT table_catalog, table_schema, table_name, column_name, data_type FROM svv_columns
 WHERE table_schema NOT IN ('pg_catalog', 'information_schema', 'pg_internal')
@@ -90,15 +92,9 @@ class DataApi:
         with requests_to("Redshift"):
             key = self._client.execute_statement(Sql=text.strip(), **self._target)["Id"]
         self._wait(key)
-        token: dict[str, str] = {}
-        while True:
-            with requests_to("Redshift"):
-                page = self._client.get_statement_result(Id=key, **token)
+        for page in pages_of("Redshift", partial(self._client.get_statement_result, Id=key)):
             for record in page["Records"]:
                 yield [_value(one) for one in record]
-            if not page.get("NextToken"):
-                return
-            token = {"NextToken": page["NextToken"]}
 
     def _wait(self, key: str) -> None:
         for turn in range(_MOST_WAITS):
@@ -106,8 +102,10 @@ class DataApi:
                 answer = self._client.describe_statement(Id=key)
             if answer["Status"] == "FINISHED":
                 return
-            if answer["Status"] in {"FAILED", "ABORTED"}:
-                raise HeadwaterError(f"Redshift: {answer.get('Error') or answer['Status']}")
+            if answer["Status"] == "FAILED":
+                raise HeadwaterError(f"Redshift: {answer.get('Error') or 'a statement failed'}")
+            if answer["Status"] == "ABORTED":
+                raise Unavailable("Redshift: somebody ended a statement")
             self._sleep(min(0.1 * (turn + 1), 2.0))
         raise Unavailable("Redshift has not answered a statement for too long")
 
@@ -171,13 +169,16 @@ class RedshiftHistory:
     def findings(self, since: int, known: Container[str]) -> Iterator[Harvested]:
         """Known ones, too: a temporary table may be behind later statements."""
         del known
-        begin, end, user = next(iter(self._api.rows(_BOUNDS.format(since=_literal(since)))))
+        bounds = self._api.rows(_BOUNDS.format(since=_literal(since)))
+        begin, end, user = next(bounds, (None, None, ""))
         if begin is None:
             return
         self._tables = self._schemas()
         sessions: defaultdict[str, _Session] = defaultdict(_Session)
         users: set[str] = set()
         start, last = _instant(begin), _instant(end)
+        if last - start > _MOST_SLICES * _SLICE:
+            raise HeadwaterError(f"Redshift: queries from {begin} to {end}: begin with --since")
         while start <= last:
             statements = self._slice(start, start + _SLICE)
             users |= {one.query.user for one in statements}
@@ -196,14 +197,20 @@ class RedshiftHistory:
     def _found(self, session: _Session, statements: Sequence[_Statement]) -> Iterator[Harvested]:
         """What settled statements are documents of. The mark is their state: a transaction that was
         open at one round may have been rolled back at the next.
+
+        A statement on a temporary table is a finding without documents: the next round may meet it
+        without the one that made the table, and would take the table for a stored one.
         """
         for one in statements:
             query, context = one.query, session.context(one.words)
-            if session.note(one) or not self._is_asked(query):
+            is_on_temporary = session.note(one)
+            if not self._is_asked(query):
                 continue
             text = ";\n".join((*context, query.text)) if context else query.text
             events = partial(self._events, replace(query, text=text), one.words)
-            yield Harvested(query.key, query.ended_at, events, query.state)
+            yield Harvested(
+                query.key, query.ended_at, tuple if is_on_temporary else events, query.state
+            )
 
     def _is_asked(self, query: PastQuery) -> bool:
         return (not self._databases or query.database in self._databases) and (
@@ -240,13 +247,13 @@ def _statement(row: Row, chunks: Sequence[str]) -> _Statement | None:
     key, session, transaction, database, user, status, started, ended, error, rows = row
     state = _STATES.get(str(status).strip().lower())
     text = _joined(chunks)
-    if state is None or not text.strip():
+    if state is None or ended is None or not text.strip():
         return None
     user = str(user or "").strip()
     query = PastQuery(
         key=str(key),
         text=text,
-        started_at=_instant(started),
+        started_at=_instant(started or ended),
         ended_at=_instant(ended),
         state=state,
         database=str(database or "").strip(),

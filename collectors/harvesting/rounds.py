@@ -81,44 +81,55 @@ class Position:
 
 class PositionFile:
     """A position as a JSON file. Without the file a round begins anew, which repeats and loses
-    nothing.
+    nothing. ``path`` None: a file in ``folder``, named by what is harvested.
     """
 
-    def __init__(self, path: Path) -> None:
-        self.path = path
-
-    @classmethod
-    def of(cls, folder: Path, source: HarvestSource) -> PositionFile:
-        """The file of a source in this folder, named by what is harvested."""
+    def __init__(self, path: Path | None, folder: Path, source: HarvestSource) -> None:
         told = json.dumps(dict(source.settings()), sort_keys=True).encode()
-        digest = hashlib.sha256(told).hexdigest()[:12]
-        return cls(folder / "harvests" / f"{source.name}-{digest}.json")
+        self._of = f"{source.name}-{hashlib.sha256(told).hexdigest()[:12]}"
+        self.path = path or folder / "harvests" / f"{self._of}.json"
 
     def load(self) -> Position | None:
-        """None where nothing was harvested. Raises ConfigurationError for another content."""
+        """None where nothing was harvested. Raises ConfigurationError for another content, and for
+        the position of another harvest, from which this one would leave out its history.
+        """
         try:
-            text = self.path.read_text(encoding="utf-8")
+            stored = json.loads(self.path.read_text(encoding="utf-8"))
+            taken = {str(key): (int(at), str(mark)) for key, (at, mark) in stored["taken"].items()}
+            position = Position(int(stored["since"]), int(stored["until"]), taken)
+            of = stored["of"]
         except FileNotFoundError:
             return None
-        try:
-            stored = json.loads(text)
-            taken = {str(key): (int(at), str(mark)) for key, (at, mark) in stored["taken"].items()}
-            return Position(int(stored["since"]), int(stored["until"]), taken)
-        except (ValueError, KeyError, TypeError, AttributeError) as error:
+        except OSError as error:
+            raise ConfigurationError(f"{self.path}: {error.strerror}") from error
+        except (ValueError, KeyError, TypeError, AttributeError, OverflowError) as error:
             raise ConfigurationError(
                 f"{self.path} is no position of a harvest: remove it to begin anew"
             ) from error
+        if of != self._of:
+            raise ConfigurationError(f"{self.path} is the position of another harvest, {of}")
+        return position
 
     def save(self, position: Position) -> None:
-        """The file is the old or the new one, whatever ends the process."""
-        self.path.parent.mkdir(parents=True, exist_ok=True)
-        beside = self.path.with_suffix(".new")
-        stored = {"since": position.since, "until": position.until, "taken": position.taken}
-        with beside.open("w", encoding="utf-8") as file:
-            json.dump(stored, file)
-            file.flush()
-            os.fsync(file.fileno())
-        beside.replace(self.path)
+        """The file is the old or the new one, whatever ends the process. Raises ConfigurationError
+        where it cannot be written.
+        """
+        beside = self.path.with_name(f"{self.path.name}.new")
+        stored = {
+            "of": self._of,
+            "since": position.since,
+            "until": position.until,
+            "taken": position.taken,
+        }
+        try:
+            self.path.parent.mkdir(parents=True, exist_ok=True)
+            with beside.open("w", encoding="utf-8") as file:
+                json.dump(stored, file)
+                file.flush()
+                os.fsync(file.fileno())
+            beside.replace(self.path)
+        except OSError as error:
+            raise ConfigurationError(f"{self.path}: {error.strerror}") from error
 
 
 # --- a round -------------------------------------------------------------------------------------
@@ -157,19 +168,28 @@ def harvest(
     now: int,
     say: Say,
     producers: Producers = PRODUCERS,
+    stopped: Callable[[], bool] = lambda: False,
 ) -> Harvest:
-    """One round. Raises Unavailable when source or destination is away: the same call goes on."""
+    """One round. Raises Unavailable when source or destination is away: the same call goes on.
+
+    Once ``stopped``, what it has is made durable, and the next call goes on with the rest.
+    """
     before = positions.load()
     since = begin(source, before, asked, now)
-    start = Position(min(since, before.since), before.until) if before else Position(since, since)
+    # While a round is under way, what it covers is what was covered before it.
+    start = before or Position(since, since)
     run = _Round(destination, positions, start, say, producers)
-    run.taken.update(before.taken if before else {})
+    run.taken.update(start.taken)
     for finding in _new(source, since, run.taken):
+        if stopped():
+            run.flush()
+            run.save()
+            return run.counts
         run.add(finding)
     run.flush()
     kept = now - source.overlap if source.overlap is not None else 0
     taken = {key: value for key, value in run.taken.items() if value[0] >= kept}
-    positions.save(Position(start.since, max(now, start.until), taken))
+    positions.save(Position(min(since, start.since), max(now, start.until), taken))
     return run.counts
 
 
@@ -256,8 +276,12 @@ class _Round:
             self._say(f"  {self.counts.findings:,} so far")
         # The whole file is written: by a share of itself, so that a long load costs linear time.
         if self._unsaved >= max(_LEAST_SAVED, len(self.taken) // 4):
-            self._positions.save(replace(self._position, taken=self.taken))
-            self._unsaved = 0
+            self.save()
+
+    def save(self) -> None:
+        """Store what was taken: the position itself moves at the end of the round."""
+        self._positions.save(replace(self._position, taken=self.taken))
+        self._unsaved = 0
 
     def _refuse(self, refusal: Refusal) -> None:
         self.counts.refused += 1

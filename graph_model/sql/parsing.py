@@ -170,7 +170,8 @@ def normal_text(text: str, dialect: str) -> str:
     """The text of a statement without values, comments and layout, its keywords in capitals.
 
     ``select a from t where d in ('x', 'y') -- z`` => ``SELECT a FROM t WHERE d IN ( ? )``, so that
-    statements which differ in values alone are one. ``dialect`` is one of ``DIALECTS``.
+    statements which differ in values alone are one, and in rows of values: ``VALUES (1), (-2)`` =>
+    ``VALUES ( ? )``. ``dialect`` is one of ``DIALECTS``.
     """
     try:
         tokens = tokenize(text, DIALECTS[dialect])
@@ -178,16 +179,25 @@ def normal_text(text: str, dialect: str) -> str:
         return " ".join(word.text for word in rough_words(text))
     words: list[str] = []
     for token in tokens:
-        if token.token_type in _TEXTS:
-            if words[-2:] == ["?", ","]:
-                words.pop()
-                continue
-            words.append("?")
+        in_list = words[-1:] in _LISTED or (words[-1:] == ["-"] and words[-2:-1] in _LISTED)
+        if token.token_type in _TEXTS or (token.token_type in _CONSTANTS and in_list):
+            _add_value(words, in_list=in_list)
         elif token.token_type in _NAMED:
             words.append(token.text)
         else:
             words.append(token.text.upper())
+            if words[-len(_ROWS) :] == _ROWS:
+                del words[-4:]
     return " ".join(words).rstrip(" ;")
+
+
+def _add_value(words: list[str], *, in_list: bool) -> None:
+    if in_list and words[-1] == "-":
+        words.pop()
+    if words[-2:] == ["?", ","]:
+        words.pop()
+    else:
+        words.append("?")
 
 
 @lru_cache(maxsize=64)
@@ -247,7 +257,10 @@ _TEXTS: Final = frozenset(
      TokenType.NUMBER, TokenType.PARAMETER}
 )  # fmt: skip
 
+_CONSTANTS: Final = frozenset({TokenType.NULL, TokenType.TRUE, TokenType.FALSE})
 _NAMED: Final = frozenset({TokenType.IDENTIFIER, TokenType.VAR})
+_LISTED: Final = (["("], [","])
+_ROWS: Final = ["(", "?", ")", ",", "(", "?", ")"]
 
 
 class Word(NamedTuple):

@@ -102,7 +102,8 @@ def test_a_session_over_two_hours_of_the_history_is_folded(
         DataServer(connection).client, {"WorkgroupName": "etl", "Database": "dev"}, lambda _: None
     )
     source = RedshiftHistory(api, "redshift://etl.eu-west-1:5439", lambda _: None)
-    (found,) = source.findings(NOON, ())
+    temporary, found = source.findings(NOON, ())
+    assert temporary.events() == ()
     _, ended = found.events()
     assert [one["name"] for one in ended["inputs"]] == ["dev.public.orders"]
     assert [one["name"] for one in ended["outputs"]] == ["dev.public.totals"]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import socket
 import subprocess
 import sys
@@ -12,7 +13,7 @@ import pytest
 from api.console.destinations import ServerDestination
 from api.http.access import API_KEY_HEADER
 from api.http.client import send
-from graph_model.errors import AnswerTimeout, ConfigurationError, Unavailable
+from graph_model.errors import AnswerTimeout, ConfigurationError, HeadwaterError, Unavailable
 from tests.recording_server import recording_server
 
 NOBODY = "http://127.0.0.1:9"
@@ -38,6 +39,19 @@ def test_a_key_goes_along_as_the_server_reads_it(key: str) -> None:
 def test_a_server_that_does_not_answer_is_unavailable() -> None:
     with pytest.raises(Unavailable, match=f"no Headwater answers at {NOBODY}"):
         send("GET", NOBODY, "/", None, "application/json", "hw_1", seconds=1)
+
+
+@pytest.mark.parametrize(
+    ("url", "place"),
+    [
+        ("http://me:s3cret@127.0.0.1:9", "http://***@127.0.0.1:9"),
+        ("ftp://me:s3/c@h", "ftp://***@h"),
+    ],
+)
+def test_a_password_of_an_address_is_not_repeated(url: str, place: str) -> None:
+    with pytest.raises(HeadwaterError, match=re.escape(place)) as raised:
+        send("GET", url, "/", None, "application/json", None, seconds=1)
+    assert "s3" not in str(raised.value)
 
 
 def test_a_server_that_is_silent_for_too_long_may_still_be_at_work() -> None:

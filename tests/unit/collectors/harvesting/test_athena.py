@@ -98,6 +98,9 @@ class Aws:
     def fails(self, code: str) -> None:
         self._athena.add_client_error("list_query_executions", code)
 
+    def is_gone(self) -> None:
+        self._athena.add_client_error("get_query_execution", "InvalidRequestException")
+
     def all_was_asked(self) -> None:
         self._athena.assert_no_pending_responses()
         self._glue.assert_no_pending_responses()
@@ -233,7 +236,7 @@ def test_a_round_goes_on_from_its_position_and_takes_nothing_twice(
 ) -> None:
     journal = Journal(open_database(tmp_path / "journal.sqlite"))
     destination = JournalDestination(journal, lambda: NOON, "harvest", "harvest:athena")
-    positions = PositionFile.of(tmp_path, aws.source)
+    positions = PositionFile(None, tmp_path, aws.source)
     aws.lists("q1", "q2")
     aws.has(
         execution("q1", "INSERT INTO t SELECT a FROM u", -1),
@@ -251,6 +254,34 @@ def test_a_round_goes_on_from_its_position_and_takes_nothing_twice(
     position = positions.load()
     assert position is not None
     assert (position.since, position.until) == (NOON - 60 * MINUTE, later)
+
+
+def test_a_view_is_declared_again_after_a_round_that_was_cut_off(aws: Aws) -> None:
+    for _ in range(2):
+        aws.lists("q1")
+        aws.has(execution("q1", "INSERT INTO t SELECT a FROM v", 0))
+        aws.knows(view("v", "SELECT a FROM s"), table("t", "a"), "s")
+    first, again = events_of(aws.source), events_of(aws.source)
+    assert [one for one in first if "run" not in one] == [one for one in again if "run" not in one]
+
+
+def test_what_is_not_kept_or_has_no_time_holds_nothing_up(aws: Aws) -> None:
+    untimed = execution("q2", CTAS, 0)
+    del untimed["QueryExecution"]["Status"]["SubmissionDateTime"]
+    aws.lists("gone", "q2", "q3")
+    aws.is_gone()
+    aws.has(untimed, execution("q3", "INSERT INTO t SELECT a FROM u", 0))
+    aws.knows("u", "t")
+    assert len(events_of(aws.source)) == 2
+
+
+def test_a_list_that_does_not_end_is_refused(aws: Aws) -> None:
+    aws.lists("gone", following="x")
+    aws.is_gone()
+    aws.lists("gone", after="x", following="x")
+    aws.is_gone()
+    with pytest.raises(HeadwaterError, match="without an end"):
+        events_of(aws.source)
 
 
 def test_a_preview_lists_documents(aws: Aws) -> None:

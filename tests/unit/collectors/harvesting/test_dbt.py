@@ -16,7 +16,7 @@ from collectors.harvesting.dbt import DbtArtifacts
 from graph_model import labels
 from graph_model.documents.files import Piece, classify
 from graph_model.documents.pieces import prepare
-from graph_model.errors import HeadwaterError
+from graph_model.errors import HeadwaterError, Unavailable
 from graph_model.producers.openlineage.events.documents import RunEvent, read_event
 from tests.openlineage_facts import facts_of_run
 
@@ -207,19 +207,31 @@ def test_the_producer_accepts_every_event(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "content", ["{", "[1]", "{}", '{"nodes": {"model.a.b": 7, "model.a.c": {"resource_type": 1}}}',
-    '{"nodes": {"m": {"resource_type": "model", "depends_on": {"nodes": [1]}, "tags": 3}}}']
-)  # fmt: skip
-def test_a_damaged_artefact_is_named_or_its_nodes_are_left_out(
-    content: str, tmp_path: Path
-) -> None:
+    ("content", "reason"),
+    [
+        ("{", "expected JSON"),  # half written
+        ("[1]", "expected a JSON object"),
+        ("{}", "no metadata.generated_at"),
+        ('{"metadata": {"generated_at": null}}', "no metadata.generated_at"),
+    ],
+)
+def test_a_damaged_artefact_is_named(content: str, reason: str, tmp_path: Path) -> None:
     (tmp_path / "manifest.json").write_text(content, encoding="utf-8")
-    source = DbtArtifacts(str(tmp_path), CLUSTER)
-    if content in {"{", "[1]"}:
-        with pytest.raises(HeadwaterError, match=r"manifest\.json: expected"):
-            events_of(source)
-    else:
-        events_of(source)
+    with pytest.raises(HeadwaterError, match=rf"manifest\.json: {reason}") as raised:
+        events_of(DbtArtifacts(str(tmp_path), CLUSTER))
+    assert isinstance(raised.value, Unavailable) == (content == "{")
+
+
+@pytest.mark.parametrize(
+    "nodes",
+    [
+        {"model.a.b": 7, "model.a.c": {"resource_type": 1}},
+        {"m": {"resource_type": "model", "depends_on": {"nodes": [1]}, "tags": 3}},
+    ],
+)
+def test_a_damaged_node_is_left_out(nodes: dict[str, Any], tmp_path: Path) -> None:
+    manifest = {"metadata": {"generated_at": "2026-03-01T12:00:00Z"}, "nodes": nodes}
+    events_of(artefacts(tmp_path, manifest=manifest))
 
 
 def test_a_folder_without_a_manifest_is_an_error(tmp_path: Path) -> None:

@@ -5,9 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any, Final
 
-from collectors.harvesting.postgresql import PostgresqlCatalog
+import pytest
+
+from collectors.harvesting.postgresql import PostgresqlCatalog, PostgresqlServer
 from graph_model.documents.files import Piece, classify
 from graph_model.documents.pieces import prepare
+from graph_model.errors import ConfigurationError
 
 PLACE: Final = "postgres://db:5432"
 NOON: Final = 1_772_366_400_000
@@ -83,6 +86,24 @@ def test_what_changed_has_another_mark() -> None:
     before, after = marks(COLUMNS), marks([*COLUMNS, ("public", "totals", "day", "date", None)])
     assert before == marks(COLUMNS)
     assert {key for key in before if before[key] != after[key]} == {"table shop.public.totals"}
+
+
+@pytest.mark.parametrize(
+    "address",
+    [
+        "postgresql://me:s3cret@db/shop",
+        "postgresql://me:s3/cret@db/shop",  # read as a port
+        "postgresql://me:s3cret%@db/shop",
+        "host=db password=s3cret",
+        "host=db password='s3cret",
+        "postgresql://me@db/shop?sslpassword=s3cret",
+        "s3cret",
+    ],
+)
+def test_a_password_in_an_address_is_refused_and_not_repeated(address: str) -> None:
+    with pytest.raises(ConfigurationError, match="PGPASSWORD") as raised:
+        PostgresqlServer(address)
+    assert "s3" not in str(raised.value)
 
 
 def test_the_producer_accepts_every_event() -> None:

@@ -219,6 +219,34 @@ def test_a_rollback_that_comes_after_a_round_is_another_mark_at_its_time() -> No
     assert second.events()[1]["eventTime"] == "2026-03-01T12:00:03.500Z"
 
 
+def test_a_statement_on_a_temporary_table_stays_one_when_its_beginning_is_no_longer_met() -> None:
+    server = DataServer()
+    made = ran(1, "CREATE TEMP TABLE a AS SELECT 1")
+    filled = ran(2, "INSERT INTO a SELECT amount FROM orders")
+    server.has(made, filled)
+    server.has(filled)  # the next round begins between the two
+    first, again = (
+        {one.key: one.mark for one in server.source().findings(NOON, ())} for _ in range(2)
+    )
+    assert again.items() <= first.items()
+
+
+@pytest.mark.parametrize("moments", [(None, f"{DAY} 12:00:01.500000"), (f"{DAY} 12:00:01", None)])
+def test_a_statement_without_a_time_ends_nothing(moments: tuple[str | None, str | None]) -> None:
+    server = DataServer()
+    row, chunks = ran(1, "INSERT INTO totals SELECT amount FROM orders")
+    server.has(((*row[:6], *moments, *row[8:]), chunks))
+    assert len(events_of(server.source())) == (moments[1] is not None)
+
+
+def test_a_history_of_a_hundred_years_is_refused() -> None:
+    server = DataServer()
+    server.answers([("1970-01-01 00:00:00.000000", f"{DAY} 12:00:00.000000", "harvest")])
+    server.answers(COLUMNS)
+    with pytest.raises(HeadwaterError, match="begin with --since"):
+        events_of(server.source())
+
+
 def test_pages_are_followed_and_a_statement_is_waited_for() -> None:
     server = DataServer()
     server.answers([(1,)], [(2,)], waits=2)
@@ -241,4 +269,5 @@ def test_a_failed_statement_ends_and_a_throttled_one_can_be_repeated() -> None:
 def test_an_empty_history_asks_no_more() -> None:
     server = DataServer()
     server.answers([(None, None, "harvest")])
-    assert events_of(server.source()) == []
+    server.answers([])
+    assert events_of(server.source()) == events_of(server.source()) == []

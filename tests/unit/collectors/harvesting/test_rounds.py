@@ -73,7 +73,7 @@ class Pile:
 
 
 def positions(folder: Path, source: Shelf) -> PositionFile:
-    return PositionFile.of(folder, source)
+    return PositionFile(None, folder, source)
 
 
 @pytest.mark.parametrize(
@@ -142,4 +142,38 @@ def test_a_damaged_position_is_named(content: str, tmp_path: Path) -> None:
     path = tmp_path / "p.json"
     path.write_text(content, encoding="utf-8")
     with pytest.raises(ConfigurationError, match=r"p\.json is no position"):
-        PositionFile(path).load()
+        PositionFile(path, tmp_path, Shelf()).load()
+
+
+def test_the_position_of_another_harvest_is_refused(tmp_path: Path) -> None:
+    path, lower = tmp_path / "p.json", Shelf()
+    lower.settings = lambda: {"shelf": "lower"}  # type: ignore[method-assign]
+    PositionFile(path, tmp_path, lower).save(Position(1, 2))
+    with pytest.raises(ConfigurationError, match="of another harvest, shelf-"):
+        PositionFile(path, tmp_path, Shelf()).load()
+
+
+def test_a_stop_in_the_middle_repeats_nothing_and_loses_nothing(tmp_path: Path) -> None:
+    things = [(key, NOW - at, "") for key, at in (("a", 90), ("b", 50), ("c", 20))]
+    source, pile, asked = Shelf(*things), Pile(), iter([False, True])
+    place = positions(tmp_path, source)
+    harvest(source, pile, place, 0, NOW, print, stopped=lambda: next(asked))
+    assert (pile.taken, place.load()) == (["a"], Position(0, 0, {"a": (NOW - 90, "")}))
+    harvest(source, pile, place, None, NOW, print)
+    assert pile.taken == ["a", "b", "c"]
+
+
+def test_a_stop_while_older_things_are_fetched_does_not_count_them_as_covered(
+    tmp_path: Path,
+) -> None:
+    source, pile, asked = (
+        Shelf(("a", 50, ""), ("b", 60, ""), kept=None),
+        Pile(),
+        iter([False, True]),
+    )
+    place = positions(tmp_path, source)
+    place.save(Position(NOW - 500, NOW))
+    harvest(source, pile, place, 10, NOW, print, stopped=lambda: next(asked))
+    harvest(source, pile, place, 10, NOW, print)
+    assert pile.taken == ["a", "b"]
+    assert place.load() == Position(10, NOW)

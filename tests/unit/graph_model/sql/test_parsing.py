@@ -35,6 +35,11 @@ def test_a_chain_of_calls_ends_before_the_parser_copies_it_again_and_again() -> 
     [
         ("select a from t where d in ('x', 2,\n 'y') -- z", "SELECT a FROM t WHERE d IN ( ? )"),
         ('SELECT "a" /* b */ FROM T;', "SELECT a FROM T"),
+        (
+            "INSERT INTO t VALUES (1, 'x'), (-2, NULL), (f(3), 4)",
+            "INSERT INTO t VALUES ( ? ) , ( f ( ? ) , ? )",
+        ),
+        ("SELECT a - 1, b IS NULL", "SELECT a - ? , b IS NULL"),
         ("SELECT 'never ends", "SELECT ' never ends"),
     ],
 )
