@@ -63,15 +63,27 @@ def _respelled(tokens: Sequence[Token], dialect: str) -> Sequence[Token]:
         return _without_format(tokens, words.index("DIRECTORY") + 2)
     if words[:1] == ["MERGE"] and [t.text.upper() for t in tokens[-2:]] == ["REMOVE", "DUPLICATES"]:
         return [*tokens[:-2], *tokenize(_UPSERT, dialect)]
-    if dialect in _COMPOUND and words[:1] == ["UPDATE"]:
-        return _spelled_out(tokens)
-    if dialect in _COMPOUND and words[:1] in (["DELETE"], ["WITH"]):
-        return _with_from(tokens)
+    if dialect in _COMPOUND and words[:1] in _CHANGES:
+        return _with_from(_spelled_out(_without_top(tokens)))
     return tokens
 
 
 _WITH_VARIABLES_FIRST: Final = frozenset({"postgres", "redshift"})  # SELECT INTO n count(*) FROM t
 _UPSERT: Final = "WHEN MATCHED THEN UPDATE SET * WHEN NOT MATCHED THEN INSERT *"
+
+
+_CHANGES: Final = (["UPDATE"], ["DELETE"], ["INSERT"], ["WITH"])
+
+
+def _without_top(tokens: Sequence[Token]) -> Sequence[Token]:
+    """``DELETE TOP (9) PERCENT FROM t`` => ``DELETE FROM t``; a query keeps its own."""
+    words = [token.text.upper() for token in tokens]
+    place = next((p for p, word in enumerate(words) if [word] in _CHANGES[:3]), len(words)) + 1
+    if words[place : place + 2] != ["TOP", "("] or ")" not in words[place:]:
+        return tokens
+    end = words.index(")", place) + 1
+    end += words[end : end + 1] == ["PERCENT"]
+    return [*tokens[:place], *tokens[end:]]
 
 
 def _with_from(tokens: Sequence[Token]) -> Sequence[Token]:

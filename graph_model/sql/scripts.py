@@ -172,7 +172,9 @@ class _Splitter:
                 cases += 1
             elif word == "END" and cases:
                 cases -= 1
-            elif self._loose and depth <= 0 and self._place > start and word in _BEGINNINGS:
+            elif cases or depth > 0 or not self._loose:
+                pass  # within brackets and CASE … ELSE … END nothing begins
+            elif self._place > start and word in _BEGINNINGS:
                 before = self._tokens[self._place - 1].text.upper()
                 if not taken.takes(word, before, self._word(1)):
                     return
@@ -359,13 +361,11 @@ class _Splitter:
         """Its body: a text in quotes, or the statements that follow."""
         start = self._place
         names = self._parameters()
-        while not self._ends() and self._word() not in {"AS", "IS", "BEGIN", ";"}:
+        while self._is_in_head():
             if self._word() == "LANGUAGE" and self._word(1) in _FOREIGN:
                 self._to_end()
                 yield self._piece(PieceKind.FOREIGN, start)
                 return
-            if self._word(0) == "'" and self._is_body():
-                break
             self._place += 1
         if self._word() in {"AS", "IS"}:
             self._place += 1
@@ -379,6 +379,12 @@ class _Splitter:
         self._variables |= names | _OF_ROUTINES
         if self._dialect in _DECLARING_WITHOUT_A_WORD and self._word() != "BEGIN":
             self._declared()
+
+    def _is_in_head(self) -> bool:
+        """Before AS; ``EXECUTE AS CALLER`` is within."""
+        if self._word() == "AS":
+            return self._tokens[self._place - 1].text.upper() == "EXECUTE"
+        return not self._ends() and self._word() not in {"IS", "BEGIN", ";"}
 
     def _is_body(self) -> bool:
         return not self._ends() and self._tokens[self._place].token_type in _BODIES
@@ -409,7 +415,7 @@ class _Splitter:
         """The names in the first brackets: ``p(IN day date, INOUT n int)``."""
         named: set[str] = set()
         depth, fresh = 0, False
-        while not self._ends() and self._word() not in {"AS", "IS", "BEGIN", ";", "RETURNS"}:
+        while self._is_in_head() and self._word() != "RETURNS":
             word = self._word()
             depth += (word == "(") - (word == ")")
             if word == ")" and depth == 0:
