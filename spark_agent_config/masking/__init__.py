@@ -9,8 +9,9 @@ In reading order:
 
 ``names``      names whose values are secret: every table of words
 ``free_text``  texts without their secrets: all recognisers in one scan
+``values``     what a value looks like: a password, a type, the name of a place
 ``settings``   named values inside a text: ``password=x``, ``"token": "x"``
-``expressions`` the literals of code and lists behind a secret's name
+``expressions`` behind a secret's name: literals of code and lists, and the first password reached
 ``columns``    the values in a column of a secret's name: inserted rows, printed tables
 ``logins``     logins in URLs: ``//user:password@host`` and the drivers' own forms
 ``tokens``     secrets recognised by their look alone: random words, prefixes, private keys

@@ -16,8 +16,8 @@ from itertools import pairwise
 from typing import Final
 
 from spark_agent_config.masking.names import NAME_LENGTH, is_secret_key
-from spark_agent_config.masking.settings import is_reference, is_strong, is_type
 from spark_agent_config.masking.statements import arguments, literal
+from spark_agent_config.masking.values import is_reference, is_strong, is_type
 
 Span = tuple[int, int]
 

@@ -26,7 +26,15 @@ from spark_agent_config.masking.names import (
     is_secret_key,
     squash,
 )
-from spark_agent_config.masking.settings import is_method, is_reference, is_strong, is_type
+from spark_agent_config.masking.values import (
+    is_method,
+    is_mixed,
+    is_name,
+    is_numbered,
+    is_reference,
+    is_strong,
+    is_type,
+)
 
 if TYPE_CHECKING:
     from typing import TypeAlias
@@ -87,7 +95,7 @@ class _Walk:
 
     def _look_into_object(self, container: dict[str, Any], above: str) -> None:
         keys, texts = self._harmless_keys, self._harmless
-        vault = above not in keys and _squashed(above) in _VAULTS
+        vault = above not in keys and _holds_secrets(above)
         for key, item in container.items():
             harmless = key in keys and not vault
             if harmless:
@@ -286,18 +294,55 @@ def _is_special(key: str) -> bool:
     return key in _WEB_KEY_PARTS or squash(key[:NAME_LENGTH]) in _HOLDING
 
 
+@lru_cache(maxsize=8192)
+def _holds_secrets(key: str) -> bool:
+    """Whether the fields of an object may be secrets by its name: ``{"token": {"access": …}}``."""
+    return _squashed(key) in _VAULTS or is_secret_key(key[:NAME_LENGTH])
+
+
 def _is_held(container: dict[str, Any], key: str, above: str) -> bool:
     """Whether a value is secret by what stands beside or above it."""
     squashed = _squashed(key)
     if key in _WEB_KEY_PARTS and ("kty" in container or is_secret_key(above[:NAME_LENGTH])):
         return True
     if squashed in _HOLDING:
-        name = next((container[n] for n in container if _squashed(n) in _NAMING), None)
-        if isinstance(name, str) and len(name) <= NAME_LENGTH:
-            return is_secret_key(name)
+        if (is_named := _is_named(container, key)) is not None:
+            return is_named
         if above and is_secret_key(above[:NAME_LENGTH]):
             return True
-    return _squashed(above) in _VAULTS and squashed not in _OPEN and not is_public(key)
+    if squashed in _OPEN or is_public(key):
+        return False
+    if _squashed(above) in _VAULTS:
+        return True
+    value = container[key]
+    return (
+        isinstance(value, str)
+        and is_mixed(value)
+        and not _names(key, value)
+        and is_secret_key(above[:NAME_LENGTH])
+    )
+
+
+def _is_named(container: dict[str, Any], key: str) -> bool | None:
+    """Whether a field beside a value names a secret; None: no field names anything.
+
+    A field that often names other things (``type``, ``label``) says so of what looks like a
+    password alone.
+    """
+    name = next((container[n] for n in container if _squashed(n) in _NAMING), None)
+    if isinstance(name, str) and len(name) <= NAME_LENGTH and is_secret_key(name):
+        return True
+    value = container[key]
+    if isinstance(value, str) and is_strong(value) and not is_name(value):
+        for beside, text in container.items():
+            if beside == key or not isinstance(text, str) or len(text) > _LONGEST_NAME:
+                continue
+            if is_secret_key(text):
+                return True
+    return False if isinstance(name, str) else None
+
+
+_LONGEST_NAME: Final = 64
 
 
 def _follows_name(items: list[Any], index: int, in_pairs: bool) -> bool:
@@ -315,7 +360,9 @@ def _follows_name(items: list[Any], index: int, in_pairs: bool) -> bool:
         configured = name.count(".") > 1 or name.startswith("spark.")
         if "." in item and name.partition(".")[0] == item.partition(".")[0]:
             return False  # ["t.password", "t.token"]: columns of one table
-        named = configured or (in_pairs and (marked or is_strong(item)) and not is_type(item))
+        told = is_strong(item) and not (is_name(item) or is_numbered(item))
+        named = configured or told or (in_pairs and (marked or is_strong(item)))
+        named = named and not is_type(item)
     else:
         return False
     return named and not re.search(r"\s", name) and is_secret_key(name)

@@ -6,12 +6,32 @@
 
 The argument of a call and an index name something (``get("db-password")``), unless the call only
 makes a value of its argument. Read are the next 512 characters, up to the end of the statement.
+
+Where no sign of the grammar gives a value, ``reached`` reads on, over signs and a few words that
+name nothing else, to the first text that looks like a password:
+
+    password ==> x1y2z3     password: str | None = "x1y2z3"     DECLARE @pw VARCHAR(50) = 'x1y2z3'
+    token() { return "x1"; }   Field(password, default="x1y2")  password for user "svc01": none
 """
 
 from __future__ import annotations
 
 import re
 from typing import Final
+
+from spark_agent_config.masking.names import NAME_LENGTH, is_secret_key
+from spark_agent_config.masking.tokens import is_random
+from spark_agent_config.masking.values import (
+    PLAIN_WORDS,
+    is_fetched,
+    is_mixed,
+    is_name,
+    is_numbered,
+    is_reference,
+    is_strong,
+    is_told,
+    is_type,
+)
 
 _LONGEST: Final = 512
 # Behind the name: password: str =   passwords[] =   apiKeys:   credentials <-
@@ -113,3 +133,93 @@ def _is_value(text: str, behind: int, quote: int, end: int, nested: bool) -> boo
         return False
     before = _PREFIX.sub("", text[max(behind, quote - 64) : quote])
     return _LEADS.search(before) is not None or (nested and _KEY_LEADS.search(before) is not None)
+
+
+# --- beyond the signs of the grammar -------------------------------------------------------------
+
+_NAME_END: Final = re.compile(r"\\{0,7}[\"'`]?\]?")
+# Blanks, a line feed behind a sign that goes on, and the next text in quotes, sign or word.
+_STEP: Final = re.compile(
+    r"[ \t]{0,64}(?:(?<=[=:(\[{>|\\,])\n\s{0,64})?"
+    r"(?:[bBrRuUfFsN@]{0,2}(?P<quote>\\{0,3}[\"'`])(?P<text>[^\"'`\\\n]{0,256})(?P=quote)"
+    r"|(?P<sign>[\"'`,;(){}\[\]<>=:|~?\\])|(?P<word>[^\s\"'`,;(){}\[\]<>=:|~?\\]{1,256}))"
+)
+_MOST_STEPS: Final = 16
+_MOST_WORDS: Final = 5
+_FARTHEST: Final = 160
+_HOLDING: Final = frozenset({"default", "value", "fallback", "default_value", "initial", "else"})
+_LINK: Final = re.compile(r"[A-Za-z_@$%.&][\w.\-$]{0,64}|[0-9]{1,4}|[+\-]|!=?")
+# Behind these another thing is named, or the sentence is over.
+_ELSEWHERE: Final = frozenset({
+    "user", "username", "login", "for", "of", "on", "at", "in", "column", "field",
+    "table", "file", "path", "host", "line", "version", "id", "ids", "name", "job", "run", "type",
+    "account", "since", "until", "after", "before", "expires", "expired", "position", "near", "as",
+    "url", "where", "and", "select", "import", "endpoint", "region", "class", "policy", "scope",
+    "provider",
+})  # fmt: skip
+_SHORTEST_ISSUED: Final = 20
+
+
+def reached(text: str, start: int, *, in_query: bool) -> tuple[int, int] | None:
+    """The first text behind a name that looks like a password, if nothing else is named between.
+
+    In a query a name is mostly a column: there only a random word is one, behind signs alone.
+    """
+    closed = _NAME_END.match(text, start)
+    place = closed.end() if closed else start
+    stop = min(len(text), start + _FARTHEST)
+    words = 0
+    signs = ""
+    listed = False  # behind a comma, where a name may have a value of its own
+    for _ in range(_MOST_STEPS):
+        step = _STEP.match(text, place, stop)
+        if step is None:
+            return None
+        place = step.end()
+        value = step["text"] if step["text"] is not None else step["word"]
+        if step["sign"] or not value or (step["quote"] and _BETWEEN.fullmatch(value)):
+            if step["sign"] == ";":
+                return None
+            if value:  # the quote closes a text before
+                place = step.start("text")
+            signs += step["sign"] or step["quote"]
+            listed = listed or step["sign"] == ","
+            continue
+        is_key = _OF_A_KEY.match(text, place) is not None and value.lower() not in _HOLDING
+        if is_key and (listed or words) and not is_type(value):
+            return None
+        fetched = not step["quote"] and is_fetched(text, step.start("word"))
+        if not fetched and _is_reached(value, bool(step["quote"]), words, signs, in_query=in_query):
+            return step.span("text" if step["quote"] else "word")
+        words += 1
+        if words > _MOST_WORDS or in_query or not _leads_on(text, step, value):
+            return None
+    return None
+
+
+_BETWEEN: Final = re.compile(r"[\s,:;=+)(%\]\[]{0,64}")
+
+
+def _is_reached(value: str, quoted: bool, words: int, signs: str, *, in_query: bool) -> bool:
+    """``signs``: those before it, of which some give a value and others, as a comma, list names."""
+    if is_reference(value) or is_type(value) or value.lower() in PLAIN_WORDS:
+        return False
+    if is_secret_key(value[-NAME_LENGTH:]):
+        return False
+    if in_query:
+        return quoted and signs != "" and len(value) >= _SHORTEST_ISSUED and is_random(value)
+    gives = not _GIVING.isdisjoint(signs)
+    if (quoted and signs) or (gives and words == 0):
+        return is_told(value) and not is_name(value) and (gives or not is_numbered(value))
+    return is_mixed(value)
+
+
+_GIVING: Final = frozenset("=:>|~")
+
+
+def _leads_on(text: str, step: re.Match[str], value: str) -> bool:
+    """Whether a word, a call or a short text may stand between a name and its value."""
+    if step["quote"]:
+        return not is_secret_key(value[-NAME_LENGTH:]) and not is_strong(value)
+    called = text.startswith("(", step.end())
+    return _LINK.fullmatch(value) is not None and (called or value.lower() not in _ELSEWHERE)

@@ -13,13 +13,14 @@ from spark_agent_config.masking.commands import commands, may_run
 from spark_agent_config.masking.jdbc_text import split_table
 from spark_agent_config.masking.logins import logins
 from spark_agent_config.masking.names import MASK, may_name_secret
-from spark_agent_config.masking.settings import is_reference, settings
+from spark_agent_config.masking.settings import settings
 from spark_agent_config.masking.statements import may_state, statements
 from spark_agent_config.masking.tokens import may_hold_token, tokens
+from spark_agent_config.masking.values import is_reference
 
 # The signs beside a secret: a text without any, and without a blank, is done with.
 _SIGNS: Final = re.compile(
-    r"[=:@'\"% \t\n]|&(?=quot|lt|apos|#)|\\(?=u00)|<(?=[/\-])|-(?=[->])|\((?=spark|fs|hadoop)"
+    r"[=:@'\"% \t\n|~]|&(?=quot|lt|apos|#)|\\(?=u00)|<(?=[/\-])|-(?=[->])|\((?=spark|fs|hadoop)"
 )
 _MOST_PASSES: Final = 4
 _SHORTEST_TOKEN: Final = 16

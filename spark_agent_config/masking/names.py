@@ -37,7 +37,7 @@ SECRET_ENDINGS: Final = (
     "databaseurl", "databaseuri", "dburl", "licensekey", "apisecret",
     "recoverycode", "otp", "totp", "otpseed", "authuserinfo", "openaikey",
     "jsessionid", "sessionsecret", "samlresponse", "samlassertion", "mfaseed", "pepper", "propskey",
-    "passhash", "writekey", "securestring", "functionskey",
+    "passhash", "writekey", "securestring", "functionskey", "psk",
 )  # fmt: skip
 # ... or as its end, unless the end is one of a word of the language (compass, bypass) ...
 _PASS: Final = "pass"  # noqa: S105 - a name

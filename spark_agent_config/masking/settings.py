@@ -20,7 +20,7 @@ import re
 from collections.abc import Iterator
 from typing import Final, NamedTuple
 
-from spark_agent_config.masking.expressions import values
+from spark_agent_config.masking.expressions import reached, values
 from spark_agent_config.masking.names import (
     NAME_LENGTH,
     decoded,
@@ -30,6 +30,15 @@ from spark_agent_config.masking.names import (
     squash,
 )
 from spark_agent_config.masking.tokens import is_random
+from spark_agent_config.masking.values import (
+    PLAIN_WORDS,
+    begins_as_type,
+    is_fetched,
+    is_reference,
+    is_strong,
+    is_told,
+    is_type,
+)
 
 _NAME: Final = re.compile(r"(?<![\w.%\-])[\w.%\-]+")
 _URL_LEADS: Final = ("?", "&", ";", "#")
@@ -88,10 +97,10 @@ def _bare_name(word: str) -> str:
 _JOINT: Final = re.compile(
     r"(?P<close>\\{0,7}[\"'`]\]?)?(?:"
     # "name": "x", "value": …   name="x" value="…"   - name: x\n  value: …
-    r"(?P<pair>(?:,|\s{0,8}:\s{0,8}\{|:|\s{0,8}\{)?\s{0,64}\\{0,7}[\"']?"
-    r"(?:\w{1,32}[\"']:\s{0,4}[\"'][^\"']{0,64}[\"'],\s{0,64}[\"'])?"
+    r"(?P<pair>(?:[,;]|\s{0,8}:\s{0,8}\{|:|\s{0,8}\{)?\s{0,64}-{0,2}\\{0,7}[\"']?"
+    r"(?:\w{1,32}[\"']?:\s{0,4}[\"']?[^\"'\n,]{0,64}[\"']?[,\n]\s{0,64}[\"']?){0,3}"
     r"(?:\w{0,16}[Vv]alue|[Dd]efault|[Vv]al|(?<=[\"'])(?:\$|#?_?text|content|data))"
-    r"\\{0,7}[\"']?\s{0,8}[:=][ \t]{0,8})"
+    r"\\{0,7}[\"']?\s{0,8}[:=][ \t]{0,8}|[ \t]{1,4}--?(?:string-)?value[ =])"
     r"|(?P<element></\w{1,32}>\s{0,64}<(?:string|data|arg|argument|item|li|t[dh](?:\s[^<>]{0,64})?)>|</(?:name|key)>\s{0,64}"
     r"(?:<(?!value)\w{1,32}(?:/>|>[^<]{0,512}</\w{1,32}>)\s{0,64}){0,4}<value>"
     r"|(?:\s{1,8}[\w:.\-]{1,64}=\"[^\"<>]{0,256}\"){0,4}"
@@ -102,10 +111,11 @@ _JOINT: Final = re.compile(
     r"|\s{0,8}<-[ \t]{0,8}(?=[\"']))"
     r"|(?P<arrow>\s{0,8}(?:[-=]>|[→⇒])\s{0,8})"
     # SET PASSWORD FOR u = x   password = <<EOF\nx   password = "a" + "x"
-    r"|(?P<equals>(?:\s{1,8}(?:for|FOR)\s{1,8}[^\s=]{1,128})?\s{0,8}\\?:?=[ \t]{0,8}"
+    r"|(?P<equals>(?:\s{1,8}(?:for|FOR)\s{1,8}[^\s=]{1,128})?[ \t]{0,32}\s{0,8}\\?[:?+]?="
+    r"[ \t]{0,32}"
     r"(?:<<[\-~]?[\"']?[A-Z]{1,16}[\"']?\n\s{0,16})?)"
     # password: |\n  x   password: !!str x   password: &name x   "password": ["x"]
-    r"|(?P<colon>\s{0,8}:(?:\\?[ \t]){0,8}(?:[|>][+\-]?[ \t]{0,8}\n[ \t]{1,64}"
+    r"|(?P<colon>[ \t]{0,32}\s{0,8}:(?:\\?[ \t]){0,8}(?:[|>][+\-]?[ \t]{0,8}\n[ \t]{1,64}"
     r"|!!\w{1,16}[ \t]{1,8}|&[\w\-]{1,64}[ \t]{1,8}|\[\s{0,8}(?=\\{0,7}[\"']))?)"
     r"|(?P<comma>\s{0,8},\s{0,8})"
     r"|(?P<call>\(\s{0,8}(?=[\"']))"
@@ -113,10 +123,12 @@ _JOINT: Final = re.compile(
     r"|(?P<told>\s{1,4}for\s{1,4}(?:\w{1,16}\s{1,4})?[^\s:]{1,64}:[ \t]{1,4}"
     r"|\s{1,4}(?:for\s{1,4}(?:user\s{1,4})?\S{1,64}\s{1,4})?(?:(?i:is|was|to|now|has|been|changed|set|reset|provided|given|supplied)"
     r"[ \t:]{1,4}){1,4})"
-    r"|(?P<blank>\n\s{0,32}-[ \t]{1,8}|\s{1,8}))"
+    r"|(?P<blank>\n\s{0,32}-[ \t]{1,8}|[ \t]{1,64}|\s{1,8}))"
 )
 # The quote that opens a value, with the prefix of a literal: b'x', N'x', \"x\".
-_OPENING: Final = re.compile(r"(?:[bBrRuUfFnNeE@$]{1,2}(?=[\"']))?(\\{0,7}(?:\"\"\"|'''|[\"'`]))")
+_OPENING: Final = re.compile(
+    r"(?:[bBrRuUfFnNeE@$]{1,2}(?=[\"'])|(?<== )s(?=\"))?(\\{0,7}(?:\"\"\"|'''|[\"'`]))"
+)
 # A scheme in front of a credential: Authorization: Bearer x
 _SCHEME: Final = re.compile(
     r"(?i)(?:bearer|basic|digest|negotiate|token|apikey|aws4-hmac-sha256)"
@@ -194,16 +206,9 @@ class _Reader:
         ):
             aliased = _ALIASED.search(self._text, max(0, found.start() - _LOOK_BACK), found.start())
             return aliased.span("value") if aliased and is_strong(aliased["value"]) else None
-        issued = _COMPARED.match(self._text, found.end())
-        if issued and len(issued["value"]) >= _SHORTEST_ISSUED and is_random(issued["value"]):
-            return issued.span("value")
-        bridge = _BRIDGE.match(self._text, found.end())
-        if bridge is None or 0 <= self._sql < found.start():
+        if not is_secret_key(_bare_name(found.group())):
             return None
-        start, end = bridge.span("value")
-        if not is_strong(bridge["value"]) or not is_secret_key(_bare_name(found.group())):
-            return None
-        return start, end
+        return reached(self._text, found.end(), in_query=0 <= self._sql < found.start())
 
     def _is_no_secret(self, setting: _Setting, start: int, end: int) -> bool:
         """A value that says where the secret is, or how it is used: ``${DB_PASSWORD}``, an ARN,
@@ -213,19 +218,19 @@ class _Reader:
             if self._closes_a_literal(setting, setting.opening):
                 return True
             value = self._text[start:end]
-            if setting.quoted_name and _TYPE.fullmatch(value):
+            if setting.quoted_name and is_type(value):
                 return True
         else:
             value = self._text[start:end]
             if squash(value) == squash(setting.name.rpartition(".")[2]):  # connect(token=token)
                 return True
-            if value.lower() in _PLAIN_WORDS or _CODE.match(self._text, start):
+            if "::" in value:  # token:user::string of a document, tests/x.py::test
                 return True
-            if _FETCHED.match(self._text, start):
+            if value.lower() in PLAIN_WORDS or is_fetched(self._text, start):
                 return True
         if squash(setting.name).endswith("secretid") and ("/" in value or not is_strong(value)):
             return True  # a name in a manager of secrets
-        return _REFERENCE.fullmatch(value) is not None
+        return is_reference(value)
 
     def _closes_a_literal(self, setting: _Setting, opening: re.Match[str]) -> bool:
         """``SELECT 'password: ' || hint``: the quote behind the colon is the end of a literal."""
@@ -276,7 +281,7 @@ class _Reader:
             return setting.opening is not None
         if setting.joint.lstrip().startswith(":"):  # password:\n  value: x
             return self._has_strong_value(setting)
-        return ("\n" in setting.joint or "," in setting.joint) and self._is_named(setting)
+        return self._is_named(setting)
 
     def _is_named(self, setting: _Setting) -> bool:
         """``key="password"``, ``- name: PASSWORD``: the name is itself the value of a field."""
@@ -328,7 +333,8 @@ class _Reader:
             opener = _opener(self._text, setting.first)
             if opener is not None and opener[1] and opener[0] in _SETTING_CALLS:
                 return True
-        if setting.opening is not None and setting.place.mark in ("[", ","):
+        is_listed = setting.place.mark in ("[", ",") or setting.word.startswith("-")
+        if setting.opening is not None and is_listed:
             return self._is_listed_pair(setting, setting.opening)
         if setting.opening is None or setting.place.mark != "(":
             return False
@@ -396,9 +402,9 @@ class _Reader:
             return False
         if setting.opening is None:
             found = _WORD.match(self._text, setting.start)
-            return found is not None and _is_told(found.group())
+            return found is not None and is_told(found.group())
         end = _closing(self._text, setting.opening)
-        return _is_told(self._text[setting.opening.end() : end])
+        return is_told(self._text[setting.opening.end() : end])
 
     def _is_line(self, setting: _Setting) -> bool:
         """``spark.redis.auth x`` as a whole line; ``ENV DB_PASSWORD x``, ``configure set k x``."""
@@ -429,7 +435,7 @@ class _Reader:
         if _SCHEME.match(self._text, setting.start) and _is_authorization(setting.name):
             return True
         found = _SCALAR.match(self._text, setting.start)
-        if found is None or _TYPE.match(found["value"]):
+        if found is None or begins_as_type(found["value"]):
             return False
         if "://" in found["value"] and not setting.spaced:  # jdbc-secretsmanager:postgresql://h/d
             return False
@@ -438,7 +444,7 @@ class _Reader:
         if "cookie" in squash(setting.name) and "=" in found["value"]:
             return True
         alone = setting.place.mark in _AT_A_LINE and found["end"] is not None
-        return alone and found["value"].lower() not in _PLAIN_WORDS
+        return alone and found["value"].lower() not in PLAIN_WORDS
 
     def _is_number(self, setting: _Setting) -> bool:
         return hides_numbers(setting.name) and _NUMBER.match(self._text, setting.start) is not None
@@ -611,7 +617,9 @@ _OPTION_BEFORE: Final = re.compile(r"\s-{1,2}[a-z][\w\-]{0,24} \Z|\A\s{0,16}SetE
 # Words of a query: behind one of them `a = 'b'` compares.
 _QUERY_WORD: Final = re.compile(r"(?i)\b(?:select|where|having|join|merge|qualify)\b")
 # Fields and attributes that name a setting.
-_FIELD_BEFORE: Final = re.compile(r"(?i)(?:name|key|option|property|parameter)\s{0,4}[=:]\s{0,4}\Z")
+_FIELD_BEFORE: Final = re.compile(
+    r"(?i)(?:name|key|option|property|parameter)(?:\s{0,4}[=:]|\s)\s{0,4}\Z"
+)
 _KIND_BEFORE: Final = re.compile(r"(?i)type\\{0,7}[\"']?\s{0,4}[=:]\s{0,4}\\{0,7}\Z")
 # Words of statements that give values to names without any mark: CREATE USER u PASSWORD 'x'
 _STATEMENT_WORD: Final = re.compile(r"(?i)\b(?:alter|create|copy|unload|grant|set|attach)\b")
@@ -627,6 +635,7 @@ _FUNCTIONS: Final = frozenset({
 })  # fmt: skip
 _GETTERS: Final = (
     "get",
+    "fetch",
     "getorelse",
     "getordefault",
     "getproperty",
@@ -660,17 +669,7 @@ _ALIASED: Final = re.compile(
 )
 _PASSWORDS: Final = ("password", "passwd", "passphrase", "pwd")
 _NO_VALUES: Final = ("--", "<", ">", "|", "&")
-_BRIDGE: Final = re.compile(
-    r"[\"'`\]:]{0,3}[\s,:=({]{1,8}(?:\)\s{0,4}\{\s{0,4}return\s{1,4}"
-    r"|(?:[\-/]{0,2}(?:(?i:default)|value|base64\.b64decode|b64decode|Option|Some|String|fallback|return|send|d|x|SecretStr"
-    r"|[\w.]{0,64}(?:getenv|get|getOrElse|getOrDefault|getProperty)\(\"[^\"\n]{1,64}\")[\s,:=({]{1,4}){1,2})"
-    r"(?P<q>[\"'`]?)(?P<value>(?=[^\s\"'`]{0,64}[0-9])[^\s\"'`,;(){}\[\]<>]{6,256})(?P=q)"
-)
 _NAMED: Final = re.compile(r"(?P<name>[A-Za-z][A-Za-z_.:\-]{3,64}) [^\s\-]")
-# ["token"] == "<40 random signs>"
-_COMPARED: Final = re.compile(
-    r"[\"'`\])]{0,3}\s{0,4}(?:[=!]={1,2}|,|:)\s{0,4}(?P<q>[\"'])(?P<value>[\w\-+/=.]{16,256})(?P=q)"
-)
 _TOLD_BEFORE: Final = frozenset({
     "with", "temporary", "new", "old", "initial", "default", "current", "generated",
 })  # fmt: skip
@@ -757,43 +756,7 @@ _SCALAR: Final = re.compile(
 )
 _ALONE: Final = re.compile(r"[^\s\"']{1,256}[ \t]{0,8}(?:\n|\Z)")
 _NUMBER: Final = re.compile(r"[0-9]{1,64}(?![\w.])")
-_TYPE: Final = re.compile(
-    r"(?i)(?:string|str|text|char|n?varchar2?|character|u?int(?:8|16|32|64|128)|float(?:32|64)|bigint|int|integer|long|short"
-    r"|smallint|tinyint|float|double|real|decimal|numeric|number|boolean|bool|binary|varbinary|byte"
-    r"|bytes|date|datetime|time|timestamp|timestamp_ntz|timestamptz|interval|array|map|struct|row"
-    r"|uuid|json|jsonb|variant|void|null|none|option|seq|list|any|object)(?![\w\-])"
-)
 _APOSTROPHE: Final = re.compile(r"(?<=[A-Za-z])'(?=[a-z])|\\\\.")
-# A value that names the place of a secret.
-_REFERENCE: Final = re.compile(
-    r"\$\{[^{}\n]{1,256}\}|\{\{[^{}\n]{1,256}\}\}|\$\(?[A-Z_][A-Z0-9_]{0,128}\)?|%\([\w.]{1,128}\)s"
-    r"|\$\([^()\n]{1,256}\)|\[\]|\{\}|[0-9]{1,2}|[a-z_]{2,64}(?:\.[a-z_]{2,64}){2,5}"
-    r"|(?:~|\.{1,2})?(?:/[a-z][\w.\-]{0,32}){1,16}/?"
-    r"|[xX]{4,64}|projects/\S{1,128}/secrets/\S{1,256}|%|[(\[]{1,2}[?^.\\]\S{0,256}"
-    r"|\[(?:REDACTED|MASKED|HIDDEN|redacted|masked|hidden)\]"
-    r"|arn:aws[\w\-]{0,16}:[\w\-]{1,64}:\S{1,512}|!(?:ref|Ref|sub|Sub|vault)|<[a-z][\w \-]{0,64}>"
-    r"|(?:args|config|conf|self|settings|options|opts|this|env|params|cfg|ctx)(?:\.\w{1,64}){1,4},?"
-)
-# … of which blanks are a part, or which goes on behind the value.
-_FETCHED: Final = re.compile(
-    r"<[A-Za-z][\w \-]{0,64}>|\$\([^()\n]{1,256}\)|\$\{[\w.]{1,128}\}|@Microsoft\.KeyVault\("
-    r"|%[A-Z_][A-Z0-9_]{0,64}%(?:\W|\Z)"
-    r"|(?:var|local|data|module|each|self|this)\.[\w.]{1,256}(?=[\s,;)}\[]|\Z)"
-    r"|(?:Optional|Union|List|Sequence|Final)\["
-)
-# Code that fetches it: os.environ["X"], client.secret(name="x"), lexer.next()
-_CODE: Final = re.compile(
-    r"[A-Za-z_]\w{0,63}(?:\.[A-Za-z_]\w{0,63}){0,5}(?:\([^()\n]{0,256}\)"
-    r"|\[(?:[\"'][^\]\n]{1,128}[\"']|[\w:\-]{1,32})\]|\((?:[\"']|[a-z_]\w{0,63}[,.(]))"
-)
-_PLAIN_WORDS: Final = frozenset({
-    "kerberos", "simple", "basic", "digest", "ntlm", "ldap", "saml", "oauth", "oauth2", "iam",
-    "plain", "ssl", "tls", "mtls", "sasl", "gssapi", "anonymous", "enabled", "disabled", "default",
-    "warn", "info", "debug", "error", "trace", "fatal", "nosasl", "pam", "custom", "undefined",
-    "yes", "no", "true", "false", "none", "null", "on", "off", "required", "optional", "invalid",
-    "hmacsha1", "hmacsha256", "hmacsha384", "hmacsha512", "s3v4",
-    "missing", "expired", "unknown", "empty", "set", "unset", "hidden", "masked", "redacted",
-})  # fmt: skip
 
 
 def _is_whole(text: str) -> bool:
@@ -803,37 +766,6 @@ def _is_whole(text: str) -> bool:
 def _search_end(pattern: re.Pattern[str], text: str, start: int) -> int:
     found = pattern.search(text, start)
     return found.start() if found else len(text)
-
-
-def is_strong(value: str) -> bool:
-    """Whether a word looks like a password rather than like a word, a number or a column."""
-    if len(value) < 6 or value.rstrip(".!?").isalpha():
-        return False
-    bare = value.replace("_", "").replace(".", "").replace("-", "")
-    return not bare.isalpha() and not bare.isdigit()
-
-
-def _is_told(value: str) -> bool:
-    """The same for a value in a sentence, where ``a=b`` and ``a/b`` are no passwords."""
-    return is_strong(value) and _OF_A_PATH.isdisjoint(value)
-
-
-_OF_A_PATH: Final = frozenset("=:/(")
-
-
-def is_type(value: str) -> bool:
-    """Whether a word is the type of a column."""
-    return _TYPE.fullmatch(value) is not None
-
-
-def is_reference(value: str) -> bool:
-    """Whether a text says where a secret is: ``${DB_PASSWORD}``, an ARN."""
-    return _REFERENCE.fullmatch(value) is not None
-
-
-def is_method(name: str, value: str) -> bool:
-    """Whether a text says how one logs in: ``"auth": "ldap"``."""
-    return squash(name[-NAME_LENGTH:]).endswith("auth") and value.lower() in _PLAIN_WORDS
 
 
 def _braced_end(text: str, start: int) -> int:

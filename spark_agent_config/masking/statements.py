@@ -15,7 +15,7 @@ from collections.abc import Iterator, Mapping
 from typing import Final, NamedTuple
 
 from spark_agent_config.masking.names import is_secret_key
-from spark_agent_config.masking.settings import is_reference, is_strong
+from spark_agent_config.masking.values import is_name, is_numbered, is_reference, is_strong
 
 _QUOTED: Final = r"[NbBrRuU]?(?:'(?P<single>[^'\n]{1,512})'|\"(?P<double>[^\"\n]{1,512})\")"
 _VALUE: Final = rf"(?:{_QUOTED}|(?P<bare>[^\s;,)\"']{{1,256}}))"
@@ -133,6 +133,11 @@ _FORMS: Final = (
         for option in "pw"
     ),
     (
+        " --user",
+        r"\s--user(?:name)?[=\x20][\w.@\-]{1,64}:(?=\S{0,64}[0-9!#%])(?![\d:.]{1,64}(?:\s|\Z))"
+        r"(?P<bare>[^\s\-/~.\"'$:]\S{7,255})",
+    ),
+    (
         "sed -",
         r"\bsed\b[^\n]{0,64}?s(?P<d>[/|#,])[^\n/|#,]{0,128}(?P=d)[^\n/|#,]{0,64}?"
         r"(?:passw\w{0,16}|secret|token|pwd|key)~[=:]~[\"']?(?P<bare>[^\n/|#,\"']{4,128})(?P=d)",
@@ -141,7 +146,7 @@ _FORMS: Final = (
     # a connect identifier of Oracle: scott/tiger@h:1521/x
     (
         "@",
-        r"(?<![\w/:.\-])[\w$#]{1,64}/(?P<bare>[^\s/@\"']{4,128})@[\w.\-]{1,128}:[0-9]{2,5}[/:]\w",
+        r"(?<![\w/:.\-])[\w$#]{1,64}/(?P<bare>[^\s/@\"']{4,128})@(?://)?[\w.\-]{1,128}:[0-9]{2,5}[/:]\w",
     ),
     ("changed from", r"(?:passw\w{1,8}|secret|token|pwd|api_?key) (?:was )?changed from QUOTED"),
     (
@@ -244,7 +249,7 @@ _IDENTIFIED: Final = re.compile(
     r"(?i)\bidentified\s{1,8}(?:(?:with|using)\s{1,8}[^\s]{1,64}\s{1,8})?(?:by|as)\s{1,8}"
     r"(?:(?:password|values|hash)\s{1,8})?(?:(?P<quote>[\"'])|(?P<bare>[^\s;,)\"']{1,256}))"
 )
-_OF_USERS: Final = re.compile(r"(?i)\b(?:user|role|grant|link|login|keystore)\b")
+_OF_USERS: Final = re.compile(r"(?i)\b(?:user|role|grant|link|login|keystore|encryption key)\b")
 _HELD: Final = ("single", "double", "bare")
 
 
@@ -279,6 +284,8 @@ def statements(text: str) -> Iterator[tuple[int, int]]:
         yield from _calls(text, lowered)
     if "secret" in lowered and "data" in lowered:
         yield from _manifests(text)
+    if " as " in lowered:
+        yield from _pairs_of_a_row(text)
     if "value" in lowered and ("name" in lowered or "key" in lowered):
         yield from _values_before_names(text)
 
@@ -323,6 +330,7 @@ _CALLS: Final[Mapping[str, _Call]] = {
     "httpbasicauth": _LAST_OF_TWO, "httpdigestauth": _LAST_OF_TWO, "httpproxyauth": _LAST_OF_TWO,
     "basicauth": _LAST_OF_TWO, "basic_auth": _LAST_OF_TWO, "digestauth": _LAST_OF_TWO,
     "set_basic_auth": _LAST_OF_TWO, "setbasicauth": _LAST_OF_TWO, "plaincredentials": _LAST_OF_TWO,
+    "checkpw": _FIRST, "hashpw": _FIRST, "boto3.session": _LAST_OF_TWO, "url.create": _Call(2, 3),
     "fernet": _FIRST, "secretstr": _FIRST, "azurekeycredential": _FIRST, "clientsecret": _FIRST,
     "azuresascredential": _FIRST, "azuresaskeycredential": _FIRST, "secretkeyspec": _FIRST,
     "from_connection_string": _FIRST, "tokencredentials": _FIRST, "pbekeyspec": _FIRST,
@@ -412,10 +420,8 @@ _OF_LOGINS: Final = re.compile(r"htua|tcennoc|nigol|nogol|derc|wssap|ssapresu|dn
 
 def _is_password(value: str) -> bool:
     """Whether the last argument of such a call is no page, name or host."""
-    return is_strong(value) and not is_reference(value) and _A_NAME.fullmatch(value) is None
-
-
-_A_NAME: Final = re.compile(r"[a-z_\-]+[0-9]{0,2}|\S*[/.=:]\S*|.*\s.*")
+    named = is_name(value) or is_numbered(value) or "." in value
+    return is_strong(value) and not is_reference(value) and not named
 
 
 # auth=("svc", "x"), creds = ("svc", "x")
@@ -486,9 +492,21 @@ def _manifests(text: str) -> Iterator[tuple[int, int]]:
 _VALUE_FIRST: Final = re.compile(
     r"(?i)<value>(?P<xml>[^<]{1,512})</value>\s{0,64}<(?:name|key)>(?P<of_xml>[^<]{1,256})</"
     r"|\bvalue\\{0,3}[\"']?\s{0,4}[:=]\s{0,4}\\{0,3}(?:[\"'](?P<quoted>[^\"'\\\n]{1,512})\\{0,3}[\"']"
-    r"|(?P<bare>[^\s\"',]{1,512}))\s{0,64},?\s{0,64}\\{0,3}[\"']?(?:name|key)\\{0,3}[\"']?\s{0,4}[:=]"
+    r"|(?P<bare>[^\s\"',]{1,512}))\s{0,64}(?:,|\bwhere\b)?\s{0,64}\\{0,3}[\"']?(?:name|key)\\{0,3}[\"']?\s{0,4}[:=]"
     r"\s{0,4}\\{0,3}[\"']?(?P<name>[\w.\-]{1,256})"
 )
+
+
+# SELECT 'db.password' AS k, 'x' AS v
+_PAIR_OF_A_ROW: Final = re.compile(
+    r"(?i)'(?P<name>[\w.\-]{1,128})'\s{1,4}as\s{1,4}[\w\"`]{1,64}\s{0,4},\s{0,64}'(?P<value>[^'\n]{1,512})'"
+)
+
+
+def _pairs_of_a_row(text: str) -> Iterator[tuple[int, int]]:
+    for found in _PAIR_OF_A_ROW.finditer(text):
+        if is_secret_key(found["name"]):
+            yield found.span("value")
 
 
 def _values_before_names(text: str) -> Iterator[tuple[int, int]]:
