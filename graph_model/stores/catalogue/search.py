@@ -162,20 +162,21 @@ def _matches(kind: str, folded: str, words: _Words) -> sa.ColumnElement[bool]:
     columns = [selected.search_text]
     if kind == labels.DATASET:  # its name alone may hold a text that its URI does not
         columns.append(selected.search_name)
-    whole = [holds(column, folded) for column in columns]
     if not words:
-        return sa.or_(*whole)
-    each = [
-        sa.or_(
-            *(
-                column.like(f"%{pattern}%", escape=_ESCAPE)
-                for column in columns
-                for pattern in patterns
+        return sa.or_(*(holds(column, folded) for column in columns))
+    # a text that holds the whole holds its words, too: LIKE is what a search costs
+    return sa.and_(
+        *(
+            sa.or_(
+                *(
+                    column.like(f"%{pattern}%", escape=_ESCAPE)
+                    for column in columns
+                    for pattern in patterns
+                )
             )
+            for patterns in words
         )
-        for patterns in words
-    ]
-    return sa.or_(*whole, sa.and_(*each))
+    )
 
 
 def _ranked(found: sa.Subquery, folded: str) -> sa.Select[Any]:
