@@ -19,7 +19,7 @@ from graph_model.stores.gremlin.engine import script as engine_script
 from graph_model.stores.gremlin.engine.server import EmbeddedServer
 from graph_model.stores.gremlin.graph import GremlinGraph, open_graph
 from tests import neptune
-from tests.contract.databases import create_all, server_url
+from tests.contract.databases import create_all, create_engine, server_url
 from tests.contract.gremlin_server import graph_properties
 from tests.parts import NAMES, RANDOM
 from tests.projections import SmallHeadwater, small_headwater
@@ -119,10 +119,11 @@ def needs_java() -> None:
 
 
 @pytest.fixture(scope="session", autouse=True)
-def compiled_tables() -> Iterator[None]:
-    """The statements that make tables are compiled once, not for each database of each test."""
+def compiled_statements() -> Iterator[None]:
+    """Statements are compiled once, not for each database of each test."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(sa.MetaData, "create_all", create_all)
+        patch.setattr(sa, "create_engine", create_engine)
         yield
 
 
