@@ -9,10 +9,10 @@ from playwright.sync_api import Page, expect
 
 from tests.e2e.page.browser import wait_for
 from tests.e2e.page.fake_api import FakeApi, fixture
-from tests.e2e.page.test_page import EMPLOYEES, api, asked, browser, page, server
+from tests.e2e.page.test_page import EMPLOYEES, api, asked, page, server
 
 pytestmark = pytest.mark.browser
-__all__ = ["api", "browser", "page", "server"]  # fixtures that these tests share
+__all__ = ["api", "page", "server"]  # fixtures that these tests share
 
 
 def employees() -> dict[str, Any]:

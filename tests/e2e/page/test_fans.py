@@ -9,12 +9,11 @@ import pytest
 from playwright.sync_api import Browser, Page, expect
 
 from tests.e2e.page.browser import by_id, open_page, wait_for
-from tests.e2e.page.test_page import browser, state_of
+from tests.e2e.page.test_page import state_of
 from tests.e2e.small_client import serving
 from tests.projections import lineage_event, small_headwater
 
 pytestmark = pytest.mark.browser
-__all__ = ["browser"]  # a fixture that the tests of the page share
 
 READERS = 70
 HUB = "/?view=lineage&node=dataset%3As3%3A%2F%2Flake%2Fhub"

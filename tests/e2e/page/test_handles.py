@@ -10,12 +10,10 @@ from playwright.sync_api import Browser, FloatRect, Page, expect
 
 from tests.e2e.page.browser import count_different_pixels, open_page, point_of, wait_for
 from tests.e2e.page.test_fans import ran
-from tests.e2e.page.test_page import browser
 from tests.e2e.small_client import serving
 from tests.projections import lineage_event, small_headwater
 
 pytestmark = pytest.mark.browser
-__all__ = ["browser"]
 
 MIDDLE = "/?view=lineage&node=dataset%3As3%3A%2F%2Flake%2Fb"
 

@@ -10,12 +10,10 @@ from playwright.sync_api import Browser, Page, expect
 
 from tests.e2e.openlineage.test_reads import DAG, DONE, NOW, REVENUE, checked, event, table, take
 from tests.e2e.page.browser import open_page, wait_for
-from tests.e2e.page.test_page import browser
 from tests.e2e.small_client import serving
 from tests.projections import small_headwater
 
 pytestmark = pytest.mark.browser
-__all__ = ["browser"]  # a fixture that the tests of the page share
 
 LOADED = event(
     "w", "COMPLETE", "08:00:00",

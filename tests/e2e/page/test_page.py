@@ -6,14 +6,14 @@ from collections.abc import Iterator
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
-from urllib.parse import parse_qs, quote, urlsplit
+from urllib.parse import parse_qs, quote
 from xml.etree import ElementTree
 
 import pytest
 from playwright.sync_api import Browser, ConsoleMessage, Page, Route, expect
 
 from tests.e2e.page import fake_api
-from tests.e2e.page.browser import by_id, open_browser, point_of, wait_for
+from tests.e2e.page.browser import by_id, point_of, wait_for
 from tests.e2e.page.fake_api import FakeApi, fixture
 
 pytestmark = pytest.mark.browser
@@ -23,12 +23,6 @@ LINEAGE = f"/?view=lineage&node={quote('dataset:' + EMPLOYEES, safe='')}"
 JOB = "/?view=job&node=job%3Adefault%2Fattendance"
 PLAN = "/?view=plan&plan=83b6be41-2f0e-5a53-9d0a-6f2c7e1b0c9d"
 TARGET = "department_payroll_by_site_and_cost_centre"
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    with open_browser() as opened:
-        yield opened
 
 
 @pytest.fixture(scope="module")
@@ -72,7 +66,9 @@ def _complaint(said: ConsoleMessage) -> list[str]:
 
 
 def state_of(page: Page) -> dict[str, str]:
-    return {name: values[-1] for name, values in parse_qs(urlsplit(page.url).query).items()}
+    """The state that the link holds: as the page has it, of which ``page.url`` hears later."""
+    query = page.evaluate("location.search.slice(1)")
+    return {name: values[-1] for name, values in parse_qs(query).items()}
 
 
 def node(name: str, reply: str = "overview", kind: str = "job") -> dict[str, Any]:

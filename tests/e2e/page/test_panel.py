@@ -3,26 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from urllib.parse import parse_qs, quote, urlsplit
+from urllib.parse import quote
 
 import pytest
 from playwright.sync_api import Browser, Page, Route, expect
 
 from tests.e2e.page import fake_api
-from tests.e2e.page.browser import open_browser, open_page, wait_for
+from tests.e2e.page.browser import open_page, wait_for
 from tests.e2e.page.fake_api import FakeApi
+from tests.e2e.page.test_page import state_of
 
 pytestmark = pytest.mark.browser
 
 EMPLOYEES = "dataset:s3://corp-data-lake-eu-west-1/curated/hr/employees"
 LINEAGE = f"/?view=lineage&node={quote(EMPLOYEES, safe='')}"
 PLAN = "/?view=plan&plan=83b6be41-2f0e-5a53-9d0a-6f2c7e1b0c9d"
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    with open_browser() as opened:
-        yield opened
 
 
 @pytest.fixture
@@ -36,10 +31,6 @@ def api() -> Iterator[FakeApi]:
 def page(browser: Browser, api: FakeApi) -> Iterator[Page]:
     with open_page(browser, api.url, locale="en-GB", timezone_id="Europe/Berlin") as opened:
         yield opened
-
-
-def state_of(page: Page) -> dict[str, str]:
-    return {name: value for name, [value] in parse_qs(urlsplit(page.url).query).items()}
 
 
 def test_the_arrow_keys_go_through_the_tabs_and_the_link_keeps_the_open_one(page: Page) -> None:

@@ -11,12 +11,10 @@ from playwright.sync_api import Browser, Page, expect
 from tests.e2e.answers.test_answers import DAY, START, job, ran
 from tests.e2e.answers.test_renames import HOUR, move, uri
 from tests.e2e.page.browser import open_page, wait_for
-from tests.e2e.page.test_page import browser
 from tests.e2e.small_client import serving
 from tests.projections import small_headwater
 
 pytestmark = pytest.mark.browser
-__all__ = ["browser"]  # a fixture that the tests of the page share
 
 
 @pytest.fixture(scope="module")

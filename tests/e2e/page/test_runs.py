@@ -10,12 +10,11 @@ from playwright.sync_api import Browser, Page, expect
 from graph_model.producers.spline.documents import EVENT_KIND, PLAN_KIND
 from tests import impact_lake as lake
 from tests.e2e.page.browser import open_page, wait_for
-from tests.e2e.page.test_page import browser, state_of
+from tests.e2e.page.test_page import state_of
 from tests.e2e.small_client import serving
 from tests.projections import small_headwater, submission
 
 pytestmark = pytest.mark.browser
-__all__ = ["browser"]  # a fixture that the tests of the page share
 
 JOB = "/?view=job&node=job%3Adefault%2Fload"
 BOTH = "/?view=job&node=job%3Adefault%2Faudit"

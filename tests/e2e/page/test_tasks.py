@@ -12,17 +12,11 @@ import pytest
 from playwright.sync_api import Browser, expect
 
 from bench.page.tasks import ANALYST, ON_CALL, Task, at_home
-from tests.e2e.page.browser import open_browser, open_page
+from tests.e2e.page.browser import open_page
 from tests.e2e.small_client import running, serving
 from tests.projections import small_headwater
 
 pytestmark = pytest.mark.browser
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    with open_browser() as opened:
-        yield opened
 
 
 @pytest.fixture(scope="module")
