@@ -10,11 +10,10 @@ queues, and the rights of each function.
 
 In reading order:
 
-``parts``    the parts of a handler: journal, graph, queues, from the environment
-``events``   events of gateways, and answers to them
-``accept``   HTTP requests -> the WSGI application
-``waking``   a projector elsewhere, woken by messages
-``project``  messages or a schedule -> the projector, within the time of an invocation
-``enqueue``  OpenLineage events -> a FIFO queue, without a database
-``take``     messages -> the journal
+``invocations``  the settings and the time of an invocation; events of gateways, and answers to them
+``accept``       HTTP requests -> the WSGI application
+``waking``       a projector elsewhere, woken by messages
+``project``      messages or a schedule -> the projector, within the time of an invocation
+``enqueue``      OpenLineage events -> a FIFO queue, without a database
+``take``         messages -> the journal
 """

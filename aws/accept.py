@@ -25,8 +25,7 @@ from api.http.times import now
 from api.service import Service
 from api.serving.server import check_keys, open_remote_graph
 from api.serving.storage import open_storage
-from aws.events import error_answer
-from aws.parts import Context, required, settings_of
+from aws.invocations import Context, error_answer, required, settings_of
 from aws.waking import ProjectorElsewhere
 from collectors.sqs.queues import Queue, open_client
 from graph_model.errors import HeadwaterError

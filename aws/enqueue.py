@@ -20,10 +20,18 @@ from werkzeug.exceptions import HTTPException
 
 from api.http.bodies import is_gzip
 from api.settings import Settings
-from aws.events import body_of, content_encoding_of, error_answer, method_of, sender_of
-from aws.parts import Context, required, settings_of, uploads_of
-from collectors.sqs.outgoing import outgoing_messages
-from collectors.sqs.queues import Queue, open_client
+from aws.invocations import (
+    Context,
+    body_of,
+    content_encoding_of,
+    error_answer,
+    method_of,
+    required,
+    sender_of,
+    settings_of,
+    uploads_of,
+)
+from collectors.sqs.queues import Queue, open_client, outgoing_messages
 from graph_model.documents.gzip_streams import gunzip
 from graph_model.documents.json_texts import parse_json
 from graph_model.errors import DocumentTooLarge, HeadwaterError, InvalidInput, Unavailable

@@ -19,7 +19,7 @@ from typing import Any, Final
 from api.http.bodies import MOST_FORGOTTEN, PROCESS_MARK
 from api.serving.server import open_remote_graph
 from api.serving.storage import hold_for_service, open_storage
-from aws.parts import Context, deadline, required, settings_of
+from aws.invocations import Context, deadline, required, settings_of
 from aws.waking import WakeUps, wake
 from collectors.sqs.queues import Queue, open_client
 from graph_model.errors import HeadwaterError

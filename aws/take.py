@@ -12,7 +12,7 @@ from typing import Any, Final
 
 from api.http.times import now
 from api.serving.storage import open_storage
-from aws.parts import Context, deadline, required, settings_of, uploads_of
+from aws.invocations import Context, deadline, required, settings_of, uploads_of
 from aws.waking import WakeUps, wake
 from collectors.destinations import Destination, JournalDestination
 from collectors.sqs.batches import SetMessageAside, take_batch

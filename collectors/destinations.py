@@ -12,8 +12,7 @@ from collections.abc import Callable, Sequence
 from itertools import groupby
 from typing import Protocol
 
-from graph_model.documents.files import Refusal
-from graph_model.documents.pieces import Prepared
+from graph_model.documents.files import Prepared, Refusal
 from graph_model.stores.documents import Receipt
 from graph_model.stores.journal import Journal
 

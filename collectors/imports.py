@@ -11,8 +11,7 @@ from pathlib import Path
 from typing import Final, TextIO
 
 from collectors.destinations import Destination
-from graph_model.documents.files import Found, Piece, Refusal, recognise
-from graph_model.documents.pieces import Prepared, prepare
+from graph_model.documents.files import Found, Piece, Prepared, Refusal, prepare, recognise
 from graph_model.errors import InvalidInput, Unavailable
 from graph_model.producers.registry import PRODUCERS, Producers
 

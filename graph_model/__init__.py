@@ -22,8 +22,6 @@ Knows lineage and how to keep it; never Flask, never HTTP. In reading order:
 ``errors``               every exception that Headwater raises on purpose
 ``console``              one call of a console program, its exit code and its errors
 ``json_fields``          small typed readers of JSON
-``storable_text``        the text that every store can hold
-``error_text``           the stored part of a failure's text, and the line that names its cause
-``folded_text``          text as lists compare it: without case and accents
+``texts``                text as every store holds it, as lists compare it; a failure's cause
 ``regular_expressions``  users' regular expressions, run by RE2
 """

@@ -17,8 +17,7 @@ from api.http.times import now
 from api.serving.storage import claim, opened_storage
 from api.settings import Settings
 from collectors.destinations import Destination, JournalDestination
-from graph_model.documents.files import Refusal
-from graph_model.documents.pieces import Prepared
+from graph_model.documents.files import Prepared, Refusal
 from graph_model.errors import (
     ConfigurationError,
     ForeignScope,

@@ -11,7 +11,7 @@ from api.http.principals import current_principal
 from api.service import Service
 from graph_model import identity, labels
 from graph_model.errors import InvalidReference, NotFound
-from graph_model.governance.nodes import NamedNode, write_key, write_node
+from graph_model.governance.fields import NamedNode, write_key, write_node
 from graph_model.producers.commands import Command, CommandKind, Statement, submit, write_value
 from graph_model.stores.documents import Receipt
 

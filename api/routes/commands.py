@@ -31,7 +31,7 @@ from api.service.sources import is_rebuilding
 from graph_model import labels
 from graph_model.errors import Rebuilding
 from graph_model.facts import CommandRow
-from graph_model.governance.nodes import NamedNode, node_ids, read_node
+from graph_model.governance.fields import NamedNode, node_ids, read_node
 from graph_model.governance.statements import KINDS, ids_in_force
 from graph_model.producers.commands import CommandKind
 from graph_model.retention.coverage import Retention

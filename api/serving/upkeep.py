@@ -29,8 +29,7 @@ from api.service import Service
 from graph_model.errors import HeadwaterError
 from graph_model.producers.commands import Cutoff, Prune, recorded_cutoffs
 from graph_model.retention.coverage import Retention, count_covered
-from graph_model.retention.nightly_run import NightlyRun, read_nightly_run
-from graph_model.retention.policy import RetentionPolicy
+from graph_model.retention.policy import NightlyRun, RetentionPolicy, read_nightly_run
 from graph_model.retention.prune_steps import (
     MOST_EXECUTIONS,
     Move,

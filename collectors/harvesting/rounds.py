@@ -17,8 +17,7 @@ from pathlib import Path
 from typing import Any, Final, Protocol
 
 from collectors.destinations import Destination
-from graph_model.documents.files import Refusal, classify
-from graph_model.documents.pieces import Prepared, prepare
+from graph_model.documents.files import Prepared, Refusal, classify, prepare
 from graph_model.errors import ConfigurationError, InvalidInput
 from graph_model.producers.registry import PRODUCERS, Producers
 

@@ -9,6 +9,12 @@ Nothing is reported as done that is not in the journal or in the dead-letter que
 any point repeats messages and loses none; the journal knows a repeated document. Once a message of
 a group has failed, the rest of its group fails with it: the group stays in order. The
 messages before it are taken, or they would share the deliveries, and at last the fate, of it.
+
+A consumer does so as a process of its own, beside a service in a container:
+
+    receive up to ten -> take_batch -> delete those that are done -> again
+
+A message that failed is not deleted: the queue delivers it again after its visibility timeout.
 """
 
 from __future__ import annotations
@@ -21,8 +27,8 @@ from typing import Final
 
 from collectors.destinations import Destination
 from collectors.sqs.messages import Documents, MessageReader
-from collectors.sqs.queues import Message
-from graph_model.documents.pieces import Prepared
+from collectors.sqs.queues import Message, Queue
+from graph_model.documents.files import Prepared
 from graph_model.errors import HeadwaterError, InvalidInput, Unavailable
 
 log = logging.getLogger(__name__)
@@ -32,6 +38,7 @@ LAST_ATTEMPT: Final = 5
 
 SetMessageAside = Callable[[Message, str], None]
 """Keeps a message that can never be taken, with the reason; raises Unavailable."""
+_REST_SECONDS: Final = 5.0
 
 
 @dataclass(slots=True)
@@ -152,3 +159,32 @@ class _Batch:
 
 def _reason(prepared: Sequence[Prepared], reasons: dict[str, str]) -> str:
     return "; ".join(reasons[one.piece.where] for one in prepared if one.piece.where in reasons)
+
+
+def consume_queue(
+    queue: Queue,
+    reader: MessageReader,
+    destination: Destination,
+    set_aside: SetMessageAside,
+    stopped: Callable[[], bool],
+    sleep: Callable[[float], None],
+) -> BatchOutcome:
+    """Take messages until ``stopped``, and rest while something is away; the counts of the run."""
+    total = BatchOutcome()
+    while not stopped():
+        try:
+            received = queue.receive()
+            outcome = take_batch(
+                [message for message, _ in received], reader, lambda _: destination, set_aside
+            )
+            failed = set(outcome.failed)
+            queue.delete([handle for message, handle in received if message.id not in failed])
+        except Unavailable as error:
+            log.warning("the queue waits %.0f s: %s", _REST_SECONDS, error)
+            sleep(_REST_SECONDS)
+            continue
+        total.taken += outcome.taken
+        total.set_aside += outcome.set_aside
+        if failed:
+            sleep(_REST_SECONDS)
+    return total

@@ -17,7 +17,7 @@ from graph_model.answers.openlineage_reports import ColumnDescription, Tag
 from graph_model.answers.sources import Sources, of_one_state
 from graph_model.answers.visibility import TagView, dataset_filter, open_node, tags_of
 from graph_model.facts import DatasetRow, LogicalPlanRow, RenameRow
-from graph_model.governance.previews import walk_datasets
+from graph_model.governance.visible_nodes import walk_datasets
 from graph_model.instants import iso
 from graph_model.lineage import HUB_LIMIT, ColumnNode, holders
 from graph_model.lineage.history.history import History

@@ -26,7 +26,7 @@ from graph_model.answers.openlineage_reports import (
 from graph_model.answers.sources import Sources, of_one_state
 from graph_model.answers.visibility import open_known
 from graph_model.facts import FacetRow, RunRow
-from graph_model.governance.rule_checks import rule_checks
+from graph_model.governance.quality_rules import rule_checks
 from graph_model.instants import iso
 from graph_model.picture.view import CheckView, JobReference, QualityMark
 from graph_model.producers.openlineage.quality import Check, Quality, State, judge, read_check

@@ -30,15 +30,15 @@ from graph_model import labels
 from graph_model.answers.nodes import dataset_references, job_references
 from graph_model.answers.overview import Totals
 from graph_model.answers.sources import Sources, of_one_state
-from graph_model.error_text import cause_line
 from graph_model.facts import DatasetRow
-from graph_model.governance.previews import walk_datasets
+from graph_model.governance.visible_nodes import walk_datasets
 from graph_model.instants import iso
 from graph_model.lineage import Partial, PlanUse
 from graph_model.picture.layout import Box, arrange
 from graph_model.picture.view import DatasetReference, JobReference, Place, Route, job_reference
 from graph_model.stores.catalogue_values import FailedJob, RecentExecution
 from graph_model.stores.pages import ExecutionOrder, Page
+from graph_model.texts import cause_line
 
 EXECUTIONS_READ: Final = 1_000
 _DAY_MS: Final = 24 * 3_600_000

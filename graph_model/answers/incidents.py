@@ -23,13 +23,13 @@ from graph_model import labels
 from graph_model.answers.facets import owners_of, quality_marks
 from graph_model.answers.nodes import dataset_references, job_references
 from graph_model.answers.sources import Sources, of_one_state
-from graph_model.error_text import cause_line
 from graph_model.facts import ExecutionRow
 from graph_model.instants import iso
 from graph_model.lineage import Partial, Question, Reach
 from graph_model.picture.view import CheckView, DatasetReference, JobReference, job_reference
 from graph_model.stores.catalogue_values import FailedJob, RecentExecution
 from graph_model.stores.graph import Direction
+from graph_model.texts import cause_line
 
 EXECUTIONS_READ: Final = 1_000
 _FAILURES_READ: Final = 1_000

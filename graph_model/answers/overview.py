@@ -13,7 +13,7 @@ from graph_model.answers.drawing import draw_answer, filter_answer
 from graph_model.answers.sources import Sources, of_one_state
 from graph_model.answers.visibility import Selection, filter_of, show_view
 from graph_model.facts import DatasetRow, JobRow
-from graph_model.governance.previews import walk_datasets
+from graph_model.governance.visible_nodes import walk_datasets
 from graph_model.instants import iso
 from graph_model.lineage import HUB_LIMIT, Answer, Partial
 from graph_model.picture.filtering import Filter, keep_nodes, limit_nodes

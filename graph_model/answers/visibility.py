@@ -16,8 +16,8 @@ from graph_model import identity, labels
 from graph_model.answers.sources import Sources
 from graph_model.errors import InvalidReference, NotFound
 from graph_model.facts import DatasetRow
-from graph_model.governance.graph_view import hide_nodes, mark_nodes
 from graph_model.governance.statements import Governance
+from graph_model.governance.visible_nodes import hide_nodes, mark_nodes
 from graph_model.instants import iso
 from graph_model.picture.filtering import Filter
 from graph_model.picture.lanes import place_in_lanes

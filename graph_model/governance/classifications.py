@@ -13,7 +13,7 @@ from typing import Any, Final
 
 from graph_model import labels
 from graph_model.errors import InvalidDocument
-from graph_model.governance.nodes import NamedNode, read_node, write_key, write_node
+from graph_model.governance.fields import NamedNode, read_node, write_key, write_node
 from spark_agent_config.masking import mask_text
 
 TAG: Final = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9._:-]{0,62}[A-Za-z0-9])?")

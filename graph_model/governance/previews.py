@@ -15,16 +15,16 @@ from typing import Final
 
 from graph_model import identity, naming
 from graph_model.errors import HeadwaterError
-from graph_model.facts import DatasetRow
 from graph_model.governance.layers import Layers
 from graph_model.governance.statements import Governance
+from graph_model.governance.visible_nodes import walk_datasets
 from graph_model.naming import Rules
 from graph_model.producers.producer import SpelledRead, Spellings
 from graph_model.producers.registry import PRODUCERS, Producers
 from graph_model.stores.catalogue import Catalogue
 from graph_model.stores.documents import DocumentKind, StoredDocument
 from graph_model.stores.journal import Journal
-from graph_model.stores.pages import Page, walk_pages, walk_rows
+from graph_model.stores.pages import Page, walk_pages
 from spark_agent_config.masking import mask_text
 
 MOST_SHOWN: Final = 200
@@ -73,16 +73,6 @@ def count_datasets(governance: Governance, catalogue: Catalogue) -> Counter[str 
     """How many datasets are in each layer, under None in none; hidden ones do not count."""
     shown = walk_datasets(catalogue, hidden=governance.hidden)
     return Counter(governance.layers.of(row.uri) for row in shown)
-
-
-def walk_datasets(
-    catalogue: Catalogue, query: str = "", at: int | None = None, hidden: Collection[str] = ()
-) -> Iterator[DatasetRow]:
-    """Every dataset whose name holds the query, but the hidden ones (ids), by name, URI and id, a
-    page at a time.
-    """
-    rows = walk_rows(lambda after: catalogue.walk_datasets(query=query, after=after, at=at))
-    return (row for row in rows if row.id not in hidden)
 
 
 # --- naming rules --------------------------------------------------------------------------------

@@ -16,8 +16,8 @@ from graph_model import labels
 from graph_model.errors import InvalidDocument
 from graph_model.facts import CommandRow
 from graph_model.governance.classifications import Assignment, Block, read_assignment, read_block
+from graph_model.governance.fields import NamedNode, node_ids, read_node
 from graph_model.governance.layers import NO_LAYERS, Layers, read_layer
-from graph_model.governance.nodes import NamedNode, node_ids, read_node
 from graph_model.governance.quality_rules import QualityRule, read_quality_rule
 from graph_model.naming import Rules
 from graph_model.producers.commands import CommandKind

@@ -1,6 +1,12 @@
-"""The setting ``HEADWATER_KEEP``, read from its text.
+"""The setting ``HEADWATER_KEEP``, and what a service notes about its last night.
 
 runs=100,days=400 => RetentionPolicy(runs=100, days=400, hour=3)
+
+The note says whether the work of the night is finished:
+
+"20400"                the work of this night is done
+"20400 1762700000000"  a service is at work, and gave its last sign at this time (epoch ms)
+"20400 0"              a service has left the work unfinished, because it ended or for a rebuild
 """
 
 from __future__ import annotations
@@ -17,6 +23,8 @@ _BODIES: Final = "bodies"
 _STAY: Final = "keep"
 _DAY_MS: Final = 86_400_000
 _HOUR_MS: Final = 3_600_000
+SILENT_MS: Final = 15 * 60_000
+"""Longer than a step may take: the service that was at work has died."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,3 +75,26 @@ def _number(name: str, value: str) -> int:
     if not least <= int(value) <= most:
         raise ValueError(EXPECTED)
     return int(value)
+
+
+@dataclass(frozen=True, slots=True)
+class NightlyRun:
+    """A night by its number (``RetentionPolicy.night``); ``sign`` is None when its work is done."""
+
+    number: int
+    sign: int | None = None
+
+    def is_left(self, now: int) -> bool:
+        """Whether a service began the work and no service goes on with it."""
+        return self.sign is not None and now - self.sign > SILENT_MS
+
+    def __str__(self) -> str:
+        return str(self.number) if self.sign is None else f"{self.number} {self.sign}"
+
+
+def read_nightly_run(noted: str | None) -> NightlyRun | None:
+    """The night in this note; None where no night has begun yet."""
+    if not noted:
+        return None
+    number, _, sign = noted.partition(" ")
+    return NightlyRun(int(number), int(sign) if sign else None)

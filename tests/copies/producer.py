@@ -23,7 +23,6 @@ from graph_model.facts import (
     merge,
     whole,
 )
-from graph_model.folded_text import plain
 from graph_model.json_fields import JsonObject, read_object, read_text
 from graph_model.naming import DatasetName, JobName, Rules, SchemaColumn
 from graph_model.producers.elements.datasets import Column, add_schema
@@ -51,6 +50,7 @@ from graph_model.stores.documents import (
     compact_json,
     make_submission,
 )
+from graph_model.texts import plain
 from spark_agent_config.masking import mask_secrets
 
 COPY_KIND: Final = DocumentKind("copy")

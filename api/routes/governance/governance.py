@@ -45,8 +45,8 @@ from graph_model.governance.classifications import (
     write_assignment,
     write_block,
 )
+from graph_model.governance.fields import node_ids
 from graph_model.governance.layers import MOST_LAYERS, Layer, Layers, read_layer, write_layer
-from graph_model.governance.nodes import node_ids
 from graph_model.governance.previews import count_datasets, preview_layers
 from graph_model.picture.json_form import to_json
 from graph_model.producers.commands import CommandKind, Statement, write_value

@@ -18,16 +18,16 @@ from api.schemas.governance import (
 from api.service import current_service
 from api.service.sources import current_sources
 from graph_model.errors import InvalidDocument, NotFound
-from graph_model.governance.previews import walk_datasets
 from graph_model.governance.quality_rules import (
     MOST_RULES,
     QualityRule,
+    preview_rules,
     read_quality_rule,
     with_rule,
     without_rule,
     write_quality_rule,
 )
-from graph_model.governance.rule_checks import preview_rules
+from graph_model.governance.visible_nodes import walk_datasets
 from graph_model.picture.json_form import to_json
 from graph_model.producers.commands import CommandKind, Statement, write_value
 

@@ -27,8 +27,7 @@ from graph_model.answers.impact.check import impact as impact_of_node
 from graph_model.answers.impact.outlines import PlanOutline, captured_outlines
 from graph_model.answers.impact.report import ImpactReport, Scope, impact_reply
 from graph_model.answers.impact.tables import JSON, TEXT_FORMS, TextForm, partial_text
-from graph_model.documents.files import Found, Refusal, recognise
-from graph_model.documents.pieces import prepare
+from graph_model.documents.files import Found, Refusal, prepare, recognise
 from graph_model.errors import InvalidDocument, InvalidFields
 from graph_model.lineage import ChainFlow, Partial, Reach
 from graph_model.naming import Rules

@@ -12,11 +12,11 @@ from graph_model.answers.consumer.plan_documents import reported_plan
 from graph_model.answers.consumer.plans import PlanInfo, plan_info
 from graph_model.answers.sources import Sources
 from graph_model.errors import NotFound
-from graph_model.folded_text import plain
 from graph_model.lineage.history.history import History
 from graph_model.lineage.history.merging import Reports, lacks_expressions
 from graph_model.producers.spline.documents import ExecutionPlan
 from graph_model.stores.catalogue_values import EventFilter, EventRecord, ListPage
+from graph_model.texts import plain
 
 #: Bounds for recognising that several reports describe one write: the newest executions of a list
 #: that are compared, and the reports left out of it. Beyond them every report is listed.

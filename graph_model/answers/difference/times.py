@@ -25,7 +25,7 @@ from graph_model.answers.sources import Sources
 from graph_model.answers.visibility import find_node, show_view
 from graph_model.errors import NotFound
 from graph_model.facts import ExecutionRow
-from graph_model.governance.graph_view import hide_nodes
+from graph_model.governance.visible_nodes import hide_nodes
 from graph_model.instants import iso
 from graph_model.lineage import Partial, Question
 from graph_model.picture.json_form import graph_reply, to_json

@@ -21,7 +21,6 @@ from graph_model.facts import (
     FactCollector,
     SupportRow,
 )
-from graph_model.folded_text import plain
 from graph_model.naming import JobName, Rules
 from graph_model.producers.elements.datasets import add_dataset
 from graph_model.producers.elements.executions import label_rows, labels_text
@@ -46,6 +45,7 @@ from graph_model.producers.openlineage.quality import (
     WITHOUT_VERDICT,
     read_checks,
 )
+from graph_model.texts import plain
 
 
 @dataclass(frozen=True, slots=True)

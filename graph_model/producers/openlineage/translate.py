@@ -18,7 +18,6 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from graph_model import identity, labels, naming
-from graph_model.error_text import shortened
 from graph_model.errors import InvalidDocument
 from graph_model.facts import (
     DESCRIBED,
@@ -106,6 +105,7 @@ from graph_model.producers.openlineage.rows import (
     event_rows,
 )
 from graph_model.producers.size_bounds import excess_of, weigh
+from graph_model.texts import shortened
 
 _KINDS: Final = {labels.LIFECYCLE: labels.LIFECYCLE_KIND, labels.NO_WRITE: labels.READ_KIND}
 

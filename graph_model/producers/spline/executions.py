@@ -7,7 +7,6 @@ from collections.abc import Collection, Iterator, Mapping
 from typing import Any, Final
 
 from graph_model import identity, labels, naming
-from graph_model.error_text import shortened
 from graph_model.facts import (
     CURRENT_VERSION,
     MAIN_BRANCH,
@@ -22,7 +21,6 @@ from graph_model.facts import (
     Version,
     edge,
 )
-from graph_model.folded_text import plain
 from graph_model.naming import Rules
 from graph_model.producers.elements.datasets import add_dataset, add_rename
 from graph_model.producers.elements.executions import (
@@ -35,6 +33,7 @@ from graph_model.producers.spline.columns.queries import is_query_text
 from graph_model.producers.spline.documents import ExecutionEvent
 from graph_model.producers.spline.plans import PlanHead
 from graph_model.producers.spline.tables import MAX_READS, read_version, wrote_partitions
+from graph_model.texts import plain, shortened
 
 _MAX_PARTITIONS: Final = 1_000
 _KINDS: Final = {labels.LIFECYCLE: labels.LIFECYCLE_KIND, labels.NO_WRITE: labels.READ_KIND}

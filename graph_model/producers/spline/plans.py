@@ -28,7 +28,6 @@ from graph_model.facts import (
     edge,
     properties,
 )
-from graph_model.folded_text import plain
 from graph_model.gaps import OPERATIONS_TOO_LARGE, TOO_LARGE
 from graph_model.naming import DatasetName, Rules
 from graph_model.producers.elements.datasets import (
@@ -57,6 +56,7 @@ from graph_model.producers.spline.tables import (
     read_rename,
     version_of_options,
 )
+from graph_model.texts import plain
 
 MOST_PARTITIONS: Final = 10_000
 """Of one dataset; every execution has a row for each. A plan with more reads the whole dataset."""

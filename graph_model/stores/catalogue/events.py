@@ -15,7 +15,6 @@ from sqlalchemy.engine import Connection
 
 from graph_model import labels
 from graph_model.facts import MAIN_BRANCH, DatasetRow, ExecutionPlanRow, ExecutionRow
-from graph_model.folded_text import plain
 from graph_model.labels import CTAS_COMMANDS
 from graph_model.stores.catalogue.executions import newest_executions
 from graph_model.stores.catalogue.names import BY_IDS
@@ -52,6 +51,7 @@ from graph_model.stores.catalogue_values import (
     WriteRecord,
 )
 from graph_model.stores.database import chunks, count_rows, none_of
+from graph_model.texts import plain
 
 _event: Final[Any] = events.alias("own_event").c
 _Conditions = list[sa.ColumnElement[bool]]

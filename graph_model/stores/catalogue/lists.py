@@ -19,7 +19,6 @@ import sqlalchemy as sa
 from sqlalchemy.engine import Connection
 
 from graph_model import labels
-from graph_model.error_text import cause_line
 from graph_model.facts import ColumnRow, DatasetRow, ExecutionRow, JobRow
 from graph_model.stores.catalogue.executions import (
     dataset_existed,
@@ -72,6 +71,7 @@ from graph_model.stores.pages import (
     Page,
     checked_limit,
 )
+from graph_model.texts import cause_line
 
 
 class CatalogueLists(CatalogueReader):

@@ -39,7 +39,6 @@ from sqlalchemy.sql import visitors
 from graph_model import labels
 from graph_model.errors import Unavailable
 from graph_model.facts import ExecutionRow, RunRow
-from graph_model.storable_text import storable_value
 from graph_model.stores.catalogue.tables import applications
 from graph_model.stores.database import (
     JsonCell,
@@ -54,6 +53,7 @@ from graph_model.stores.database import (
     read,
 )
 from graph_model.stores.pages import ListOrder, checked_limit, read_cursor, write_cursor
+from graph_model.texts import storable_value
 
 _Given = ParamSpec("_Given")
 

@@ -21,7 +21,6 @@ from sqlalchemy.engine import Connection
 
 from graph_model.errors import FactConflict, Unavailable
 from graph_model.facts import Facts, Row, agreed, as_documented
-from graph_model.storable_text import storable_value
 from graph_model.stores.catalogue.elements import NOTHING, keep_elements
 from graph_model.stores.catalogue.origin import Origin, stamp
 from graph_model.stores.catalogue.reading import (
@@ -49,6 +48,7 @@ from graph_model.stores.database import (
     write,
 )
 from graph_model.stores.digests import HashSum
+from graph_model.texts import storable_value
 
 Values = tuple[Any, ...]
 Batch = dict[Values, Values]  # key -> the fields of a row, as they are stored

@@ -20,7 +20,6 @@ import sqlalchemy as sa
 from sqlalchemy.engine import Connection, Engine
 
 from graph_model.errors import JournalUnavailable
-from graph_model.storable_text import storable
 from graph_model.stores.database import (
     GroupCommit,
     Lock,
@@ -35,6 +34,7 @@ from graph_model.stores.documents import DocumentState, Receipt, Submission
 from graph_model.stores.journal.large_bodies import Removal, mark_for_removal, refuse_removed
 from graph_model.stores.journal.packing import pack
 from graph_model.stores.journal.tables import bodies, documents, meta, raw, receipts
+from graph_model.texts import storable
 
 _Key = tuple[str, str]
 """The identity of a document: content hash (or that of the bytes) and scope, as they are stored."""

@@ -18,7 +18,6 @@ from sqlalchemy import exc
 from sqlalchemy.engine import Connection
 
 from graph_model.errors import DamagedDocument
-from graph_model.storable_text import storable
 from graph_model.stores.database import chunks, in_list, none_of, tells_damage
 from graph_model.stores.documents import REOPENED, Body, DocumentKind, DocumentState, StoredDocument
 from graph_model.stores.journal.arrivals import JournalConnection
@@ -26,6 +25,7 @@ from graph_model.stores.journal.large_bodies import fetch
 from graph_model.stores.journal.packing import read_body
 from graph_model.stores.journal.tables import bodies, documents
 from graph_model.stores.pages import checked_limit
+from graph_model.texts import storable
 
 # The columns of a document. Outer joins: one whose body is missing is damaged, and
 # must not vanish from its subject key.

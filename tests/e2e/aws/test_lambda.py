@@ -24,7 +24,7 @@ from aws import enqueue as enqueuing
 from aws import take as taking
 from aws.accept import Accept, make_accept
 from aws.enqueue import Enqueue, make_enqueue
-from aws.parts import deadline
+from aws.invocations import deadline
 from aws.project import Project
 from aws.take import make_take
 from aws.waking import WAKE_UP
@@ -317,7 +317,7 @@ def test_each_projector_forgets_the_hashes_of_ended_functions_once_and_to_the_en
     left = [True, True, False]
     projection.project._forget_hashes = lambda: left.pop(0)
     for _ in range(2):
-        projection.run({"source": "aws.events"})
+        projection.run({"source": "aws.invocations"})
     assert left == []
 
 
@@ -326,7 +326,7 @@ def test_the_schedule_finds_documents_that_no_message_tells(
 ) -> None:
     accept = make_accept(cloud.environment(HEADWATER_PROJECTION_QUEUE=cloud.dead[:-5]))
     accept.answer(http_api_1(PLAN), ALL_TIME)
-    assert projection.run({"source": "aws.events"}) == {"batchItemFailures": []}
+    assert projection.run({"source": "aws.invocations"}) == {"batchItemFailures": []}
     assert projection.pending() == 0
 
 
@@ -350,7 +350,7 @@ def test_while_the_graph_is_away_every_wake_up_comes_again(
         assert source.poll(projection.run) == 1
     assert source.count() == 1
     with pytest.raises(GraphUnavailable):
-        projection.run({"source": "aws.events"})
+        projection.run({"source": "aws.invocations"})
     projection.graph.away = False  # type: ignore[attr-defined]
     source.drain(projection.run)
     assert projection.pending() == 0

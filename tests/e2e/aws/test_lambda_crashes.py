@@ -24,7 +24,7 @@ from api.serving.storage import open_storage
 from api.settings import read_settings
 from aws.accept import make_accept
 from aws.enqueue import make_enqueue
-from aws.parts import deadline
+from aws.invocations import deadline
 from aws.take import make_take
 from graph_model.stores.journal import Journal
 from tests.aws import Aws, environment_of, moto_server

@@ -16,7 +16,7 @@ import sqlalchemy as sa
 
 from aws.accept import Accept, make_accept
 from aws.enqueue import make_enqueue
-from aws.parts import deadline
+from aws.invocations import deadline
 from aws.project import Project, make_project
 from aws.take import make_take
 from graph_model.errors import JournalUnavailable
@@ -178,7 +178,7 @@ def test_the_projector_can_be_killed_at_any_line(deployed: Deployed) -> None:
         assert deployed.post("/producer/execution-events", [event]) == 201
         killed += in_another_process(work, line)
         make_visible(deployed.environment["HEADWATER_PROJECTION_QUEUE"])
-    deployed.run({"source": "aws.events"})
+    deployed.run({"source": "aws.invocations"})
     assert killed > len(chosen) // 2
     summary = deployed.get("/journal", summary="true")
     assert (summary["pending"], summary["projected"]) == (0, 1 + len(chosen))

@@ -17,8 +17,7 @@ from api.console.destinations import ServerDestination
 from api.http.access import API_KEY_HEADER as READ_HERE
 from api.http.access import FILES, needed_role
 from collectors.destinations import JournalDestination
-from graph_model.documents.files import Piece
-from graph_model.documents.pieces import prepare
+from graph_model.documents.files import Piece, prepare
 from graph_model.errors import HeadwaterError
 from graph_model.producers.spline.documents import PLAN_KIND
 from graph_model.stores.roles import Role

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-import graph_model.documents.repeated_keys
+import graph_model.documents.json_texts
 from api.http.bodies import UnpackingMemory
 from api.schemas.fields import MOST_CHECKED
 from graph_model.documents.gzip_streams import gunzip, inflated
@@ -79,8 +79,8 @@ class Counted:
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
         self.looked_at = 0
-        self._same = graph_model.documents.repeated_keys._say_the_same
-        monkeypatch.setattr("graph_model.documents.repeated_keys._say_the_same", self._compare)
+        self._same = graph_model.documents.json_texts._say_the_same
+        monkeypatch.setattr("graph_model.documents.json_texts._say_the_same", self._compare)
 
     def _compare(self, one: object, other: object) -> bool:
         self.looked_at += 1

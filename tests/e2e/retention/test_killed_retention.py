@@ -10,7 +10,7 @@ import pytest
 
 from graph_model.facts import ExecutionRow
 from graph_model.producers.spline.documents import EVENT_KIND
-from graph_model.retention.nightly_run import SILENT_MS
+from graph_model.retention.policy import SILENT_MS
 from graph_model.stores.documents import Submission
 from tests.e2e.retention.retention_process import headwater_in, nightly
 from tests.e2e.retention.test_upkeep import MIDNIGHT

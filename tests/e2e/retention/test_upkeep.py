@@ -21,8 +21,7 @@ from graph_model.producers.commands import COMMAND_KIND, Prune
 from graph_model.producers.spline.documents import EVENT_KIND
 from graph_model.projection.projector.rebuild_control import REBUILD_KEY
 from graph_model.retention.forecast import read_measures
-from graph_model.retention.nightly_run import SILENT_MS
-from graph_model.retention.policy import RetentionPolicy
+from graph_model.retention.policy import SILENT_MS, RetentionPolicy
 from graph_model.stores.catalogue.origin import CATALOGUE_KEY, FILLING
 from graph_model.stores.database import DiskReserve
 from graph_model.stores.documents import DocumentState

@@ -13,8 +13,7 @@ import pytest
 
 from api import command_line
 from graph_model.answers.impact.changes import relocate
-from graph_model.documents.files import Piece, recognise
-from graph_model.documents.pieces import prepare
+from graph_model.documents.files import Piece, prepare, recognise
 from tests.e2e.small_client import serving
 from tests.e2e.spark.test_listener import python_of
 from tests.projections import SmallHeadwater, small_headwater

@@ -19,8 +19,7 @@ from api.console.destinations import ServerDestination
 from api.serving.storage import DATABASE_FILE, claim
 from collectors.destinations import JournalDestination
 from collectors.imports import Tally, import_files
-from graph_model.documents.files import Piece, Refusal
-from graph_model.documents.pieces import Prepared, prepare
+from graph_model.documents.files import Piece, Prepared, Refusal, prepare
 from graph_model.errors import HeadwaterError, InvalidInput, Unavailable
 from graph_model.producers.spline.documents import EVENT_KIND, PLAN_KIND
 from graph_model.stores.database import open_database

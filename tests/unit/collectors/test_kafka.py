@@ -24,8 +24,7 @@ from collectors.kafka import (
     kafka_source,
     read_record,
 )
-from graph_model.documents.files import Refusal
-from graph_model.documents.pieces import Prepared
+from graph_model.documents.files import Prepared, Refusal
 from graph_model.errors import ConfigurationError, HeadwaterError, InvalidInput, Unavailable
 from graph_model.producers.spline.documents import EVENT_KIND, PLAN_KIND
 from graph_model.stores.documents import DocumentKind

@@ -11,11 +11,11 @@ from typing import Any
 import pytest
 
 from graph_model.facts import ArrivalRow, EventLabelRow, EventRow, ExecutionRow, Row, SchemaUseRow
-from graph_model.folded_text import plain
 from graph_model.stores.catalogue import Catalogue
 from graph_model.stores.catalogue.events import Events
 from graph_model.stores.catalogue_values import EventFilter, ListPage, SortField, SortOrder
 from graph_model.stores.database import open_database
+from graph_model.texts import plain
 from tests.contract.databases import EVERY, empty_database, recorded_plans
 from tests.contract.rows import a_dataset, an_execution, an_execution_plan
 

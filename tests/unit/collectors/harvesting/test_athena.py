@@ -16,8 +16,7 @@ from collectors.destinations import JournalDestination
 from collectors.harvesting.athena import AthenaHistory
 from collectors.harvesting.rounds import PositionFile, harvest, preview
 from graph_model import labels
-from graph_model.documents.files import Piece, classify
-from graph_model.documents.pieces import prepare
+from graph_model.documents.files import Piece, classify, prepare
 from graph_model.errors import HeadwaterError, Unavailable
 from graph_model.facts import Facts
 from graph_model.producers.openlineage.events.documents import RunEvent, read_event

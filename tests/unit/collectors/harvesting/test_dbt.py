@@ -14,8 +14,7 @@ from botocore.stub import Stubber
 
 from collectors.harvesting.dbt import DbtArtifacts
 from graph_model import labels
-from graph_model.documents.files import Piece, classify
-from graph_model.documents.pieces import prepare
+from graph_model.documents.files import Piece, classify, prepare
 from graph_model.errors import HeadwaterError, Unavailable
 from graph_model.producers.openlineage.events.documents import RunEvent, read_event
 from tests.openlineage_facts import facts_of_run

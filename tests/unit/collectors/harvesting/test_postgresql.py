@@ -8,8 +8,7 @@ from typing import Any, Final
 import pytest
 
 from collectors.harvesting.postgresql import PostgresqlCatalog, PostgresqlServer
-from graph_model.documents.files import Piece, classify
-from graph_model.documents.pieces import prepare
+from graph_model.documents.files import Piece, classify, prepare
 from graph_model.errors import ConfigurationError
 
 PLACE: Final = "postgres://db:5432"

@@ -15,8 +15,7 @@ from collectors.harvesting.rounds import (
     begin,
     harvest,
 )
-from graph_model.documents.files import Refusal
-from graph_model.documents.pieces import Prepared
+from graph_model.documents.files import Prepared, Refusal
 from graph_model.errors import ConfigurationError, Unavailable
 
 NOW = 1_000_000

@@ -12,8 +12,16 @@ from typing import Any
 import pytest
 
 from collectors.sqs.messages import MessageReader
-from collectors.sqs.outgoing import Outgoing, chunked, group_of, is_sendable, outgoing_messages
-from collectors.sqs.queues import DeadLetters, Message, Queue
+from collectors.sqs.queues import (
+    DeadLetters,
+    Message,
+    Outgoing,
+    Queue,
+    chunked,
+    group_of,
+    is_sendable,
+    outgoing_messages,
+)
 from graph_model.errors import InvalidDocument, InvalidInput
 from graph_model.producers.openlineage.events.documents import JOB_EVENT_KIND, RUN_EVENT_KIND
 from graph_model.producers.spline.documents import EVENT_KIND, PLAN_KIND

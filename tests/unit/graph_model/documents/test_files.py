@@ -9,8 +9,7 @@ from typing import Any
 
 import pytest
 
-from graph_model.documents.files import Found, Piece, Refusal, recognise
-from graph_model.documents.wrapped_lines import Prefix
+from graph_model.documents.files import Found, Piece, Prefix, Refusal, recognise
 from graph_model.producers.openlineage.events.documents import RUN_EVENT_KIND
 from graph_model.producers.spline.documents import EVENT_KIND, PLAN_KIND
 from graph_model.stores.documents import DocumentKind

@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from graph_model.naming import column_path, fold, schema_columns, split_path
-from graph_model.storable_text import storable
+from graph_model.texts import storable
 
 
 @pytest.mark.parametrize(

@@ -117,8 +117,8 @@ BUILT: Final = {
     # names and beginnings that producers state, without a repeat
     ("graph_model.documents.announcements", "pattern"),
     # words of a prefix of up to 500 characters, possessive
-    ("graph_model.documents.wrapped_lines", "parts"),
-    ("graph_model.documents.wrapped_lines", "space"),
+    ("graph_model.documents.files", "parts"),
+    ("graph_model.documents.files", "space"),
     ("graph_model.naming.literals", "text"),  # of_rules
     ("graph_model.naming.literals", "pattern"),  # on up to 64 characters
     ("graph_model.naming.partitions", "text"),  # a date format, without a repeat

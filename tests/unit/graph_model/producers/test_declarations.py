@@ -9,8 +9,7 @@ from typing import Any
 
 import pytest
 
-from graph_model.documents.files import Piece
-from graph_model.documents.pieces import prepare
+from graph_model.documents.files import Piece, prepare
 from graph_model.errors import InvalidDocument
 from graph_model.facts import CommandRow, DeclarationRow, ExecutionRow
 from graph_model.naming import DEFAULT_RULES, JobName

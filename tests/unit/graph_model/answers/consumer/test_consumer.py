@@ -28,8 +28,8 @@ from graph_model.answers.consumer.plans import (
     plan_info,
 )
 from graph_model.errors import NotFound
-from graph_model.folded_text import plain
 from graph_model.producers.spline.documents import ExecutionPlan, read_plan
+from graph_model.texts import plain
 from tests.builders import PLAN_ID, PlanBuilder
 from tests.captures import plans
 

@@ -21,7 +21,6 @@ from sqlalchemy.dialects import postgresql
 
 from graph_model.errors import ConfigurationError, JournalUnavailable, Unavailable
 from graph_model.producers.spline.documents import EVENT_KIND
-from graph_model.storable_text import storable
 from graph_model.stores.catalogue import Catalogue
 from graph_model.stores.database import (
     GroupCommit,
@@ -38,6 +37,7 @@ from graph_model.stores.database import (
 )
 from graph_model.stores.documents import Receipt, make_submission
 from graph_model.stores.journal import Journal
+from graph_model.texts import storable
 
 metadata = sa.MetaData()
 things = sa.Table("things", metadata, sa.Column("name", StoredText(), primary_key=True))

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from graph_model.error_text import cause_line, shortened
+from graph_model.texts import cause_line, shortened
 from tests.captures import load
 
 SPARK = "org.apache.spark.SparkException: Job aborted: Task 0 (TID 1)\n\tat o.S.x"

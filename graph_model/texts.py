@@ -1,4 +1,6 @@
-"""The part of a failure's text that is stored, and the line of it that names the cause.
+"""Text as every store can hold it, as lists compare it, and as failures keep it.
+
+Of a failure's text a part is stored, and a line of it names the cause:
 
     org.apache.spark.SparkException: Job aborted due to stage failure: Task 0 in stage 3.0 …
         at org.apache.spark.scheduler.DAGScheduler.failJobAndIndependentStages(…)
@@ -12,9 +14,11 @@ Spark wraps the exception of a task in several of its own, and the wrappers come
 from __future__ import annotations
 
 import re
+import unicodedata
 from collections.abc import Iterator, Sequence
-from typing import Final
+from typing import Final, TypeVar
 
+_Value = TypeVar("_Value")
 _MOST_STORED: Final = 4_000
 _PART: Final = 1_997
 _LONGEST: Final = 300
@@ -23,6 +27,32 @@ _TRACEBACK: Final = "Traceback (most recent call last):"
 _CAUSE: Final = re.compile(r"^(?:Caused by)?: (.+)", re.MULTILINE)
 #: The Python exceptions for an exception of the JVM.
 _WRAPPER: Final = "py4j.protocol.Py4JJavaError"
+
+
+def storable(text: str) -> str:
+    """The text as every database stores it: NUL and lone surrogates become U+FFFD.
+
+    A producer may send either inside JSON. PostgreSQL and Neptune refuse the first, UTF-8 has no
+    form for the second, and a document must not fail for it.
+    """
+    if "\0" in text:
+        text = text.replace("\0", "\ufffd")
+    if text.isascii():
+        return text
+    return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
+
+
+def storable_value(value: _Value) -> _Value | str:
+    """A text as ``storable`` makes it, any other value as it is."""
+    return storable(value) if isinstance(value, str) else value
+
+
+def plain(text: str) -> str:
+    """``Ünïcode ÉTÉ => unicode ete``."""
+    if text.isascii():
+        return text.lower()
+    apart = unicodedata.normalize("NFKD", text.casefold())
+    return unicodedata.normalize("NFC", "".join(c for c in apart if not unicodedata.combining(c)))
 
 
 def shortened(text: str) -> str:

@@ -1,4 +1,4 @@
-"""A picture with its layers and tags, and without its hidden nodes.
+"""The visible part of the graph: lists and pictures without hidden nodes, with layers and tags.
 
 A hidden node is not drawn, nor are its edges, nor do its columns count among those that decide over
 a drawn column; nodes behind it within the requested depth are drawn all the same. The answer counts
@@ -7,9 +7,10 @@ the omitted nodes.
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterator
 from dataclasses import replace
 
+from graph_model.facts import DatasetRow
 from graph_model.governance.statements import Governance
 from graph_model.picture.view import (
     ColumnNodeView,
@@ -19,6 +20,18 @@ from graph_model.picture.view import (
     JobNode,
     Node,
 )
+from graph_model.stores.catalogue import Catalogue
+from graph_model.stores.pages import walk_rows
+
+
+def walk_datasets(
+    catalogue: Catalogue, query: str = "", at: int | None = None, hidden: Collection[str] = ()
+) -> Iterator[DatasetRow]:
+    """Every dataset whose name holds the query, but the hidden ones (ids), by name, URI and id, a
+    page at a time.
+    """
+    rows = walk_rows(lambda after: catalogue.walk_datasets(query=query, after=after, at=at))
+    return (row for row in rows if row.id not in hidden)
 
 
 def hide_nodes(view: GraphView, hidden: Collection[str]) -> tuple[GraphView, int]:
