@@ -11,12 +11,10 @@ from wsgiref.types import StartResponse, WSGIApplication, WSGIEnvironment
 from flask import Flask
 
 from api import routes
-from api.compression import compress
-from api.http.access import Guard, guard_requests
+from api.http.access import Guard, Rates, guard_requests
 from api.http.blueprint import Api
 from api.http.errors import register_error_handlers
-from api.http.exchange import watch
-from api.http.rates import Rates
+from api.http.exchange import compress, watch
 from api.http.security import secure
 from api.routes import openlineage, producer
 from api.schemas.security import SECURITY, SECURITY_SCHEMES

@@ -2,6 +2,13 @@
 
 Paths, parameters and shapes are Spline's (released 0.7.x, and additions since);
 the answers are Headwater's own, in that form.
+
+Errors have the form that Spline's viewers expect.
+
+    {"errorId": "3f0c…", "timestamp": 1700000000000, "message": "no event 'x' is known"}
+
+The id is the request's: a person copies it from the screen and finds the line in the log.
+The status and headers are those of every other error.
 """
 
 from __future__ import annotations
@@ -9,10 +16,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from flask import Response, jsonify, url_for
+from flask import Response, current_app, json, jsonify, url_for
+from werkzeug.exceptions import HTTPException
 
 from api.consumer import replies
-from api.consumer.errors import answer_errors
 from api.consumer.queries import (
     Access,
     AttributeQuery,
@@ -26,17 +33,21 @@ from api.consumer.queries import (
     SpringParser,
 )
 from api.http.blueprint import Blueprint
+from api.http.errors import RETRY_AFTER_SECONDS, answer_bug, answer_headwater, answer_http
+from api.http.rights import OPEN
+from api.logs import current_request_id
 from api.service import current_service
-from api.service.sources import current_sources, lacking
+from api.service.readiness import ask
+from api.service.sources import current_sources, is_rebuilding, lacking
 from graph_model.answers.consumer import executions, lists, plan_documents
 from graph_model.answers.consumer.lists import ListQuestion
+from graph_model.errors import HeadwaterError, NotFound, Rebuilding
 from graph_model.stores.catalogue_values import EventFilter, ListPage
 
 blueprint = Blueprint(
     "consumer", __name__, url_prefix="/consumer", description="The consumer API of Spline"
 )
 blueprint.ARGUMENTS_PARSER = SpringParser()
-answer_errors(blueprint)
 
 
 def _moment(query: Mapping[str, Any]) -> int | None:
@@ -201,3 +212,70 @@ def label_values(query: Mapping[str, Any], name: str) -> Response:
 
 def _length(query: Mapping[str, Any]) -> int | None:
     return query["length"] if query["length"] > 0 else None
+
+
+about = Blueprint("about", __name__, url_prefix="/about", description="As Spline's /about")
+about.ARGUMENTS_PARSER = SpringParser()
+
+
+@about.route("/version")
+@about.no_parameters
+@about.doc(responses={200: {"description": "Version of the build"}})
+def version() -> Response:
+    """The version; the time and the source of its build are not recorded."""
+    number = current_app.config["API_VERSION"]
+    return jsonify({"build": {"version": number, "timestamp": "", "revision": ""}})
+
+
+@about.route("/liveness", access=OPEN)
+@about.doc(responses={200: {"description": "The process answers; no body"}})
+def liveness() -> Response:
+    """200 while the process answers."""
+    return _empty(200)
+
+
+@about.route("/readiness", access=OPEN)
+@about.doc(
+    responses={
+        200: {"description": "Answers are whole; no body"},
+        503: {"description": "Rebuilding, or a component is unavailable; /health/ready names it"},
+    },
+)
+def readiness() -> Response:
+    """The status of /health/ready, without its body."""
+    ready = ask(current_service()).status == "ready"
+    response = _empty(200 if ready else 503)
+    if not ready:
+        response.headers["Retry-After"] = str(RETRY_AFTER_SECONDS)
+    return response
+
+
+def _empty(status: int) -> Response:
+    response = Response(status=status)
+    del response.headers["Content-Type"]
+    return response
+
+
+def _answered(error: HeadwaterError) -> Response:
+    """While the graph is behind, a missing node may still come: 503 instead of 404."""
+    if isinstance(error, NotFound) and is_rebuilding():
+        return answer_headwater(Rebuilding(f"{error} yet: the graph is being rebuilt"))
+    return answer_headwater(error)
+
+
+def _respelled(response: Response) -> Response:
+    """Another body; a redirect has none."""
+    body = response.get_json(silent=True)
+    if isinstance(body, dict):
+        body = {
+            "errorId": current_request_id.get(),
+            "timestamp": current_service().clock(),
+            "message": body.get("message", ""),
+        }
+        response.set_data(json.dumps(body))
+    return response
+
+
+blueprint.register_error_handler(HTTPException, lambda error: _respelled(answer_http(error)))
+blueprint.register_error_handler(HeadwaterError, lambda error: _respelled(_answered(error)))
+blueprint.register_error_handler(Exception, lambda error: _respelled(answer_bug(error)))

@@ -2,11 +2,9 @@
 
 In reading order:
 
-``exchange``       one request and its answer: its id, the access line, its measurements
-``rights``         the role that a request to a route needs
-``access``         the key of a request -> a principal -> allowed or refused
-``principals``     the principal of a request, once it is allowed
-``rates``          a rate for each key: one token bucket, kept by this process
+``exchange``       one request and its answer: id, access line, measurements, compression
+``rights``         the principal of a request, and the role that its route needs
+``access``         the key of a request, its rate -> a principal -> allowed or refused
 ``errors``         every exception becomes one JSON body
 ``security``       headers on every answer, and requests from pages of other origins
 ``bodies``         the body of a request and its headers, every step within bounds

@@ -9,19 +9,24 @@ is open or a setting leaves a role to those without a key.
 
 A route that only reads needs a reader, one that changes something an admin, unless its blueprint
 names another right (``rights``). So a new route is closed until it names one.
+
+The rate of a key is one token bucket, kept by this process. A bucket holds a minute's worth
+of requests, so a job that reports a plan and its events at once is not held up; it fills evenly.
+Several processes behind one address each grant the rate.
 """
 
 from __future__ import annotations
 
+import math
+import threading
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final, Protocol
 
 from flask import Flask, request
 
 from api.http.blueprint import Blueprint
-from api.http.principals import ANONYMOUS_NAME, EVERYBODY, Principal, admit
-from api.http.rates import Rates
-from api.http.rights import READING
+from api.http.rights import ANONYMOUS_NAME, EVERYBODY, READING, Principal, admit
 from graph_model.errors import NotAllowed, NotAuthenticated, TooManyRequests
 from graph_model.stores.keys import Key
 from graph_model.stores.roles import Role
@@ -29,9 +34,32 @@ from graph_model.stores.roles import Role
 API_KEY_HEADER: Final = "X-API-Key"
 _BEARER: Final = "bearer"
 _PREFLIGHT: Final = "OPTIONS"
-
 FILES: Final = frozenset({"api-docs", "pages"})
 """Blueprints of files, the page's and the API description: they are open to everybody."""
+
+
+class Rates:
+    """``clock`` gives seconds that never go back. Safe from several threads."""
+
+    def __init__(self, clock: Callable[[], float]) -> None:
+        self._clock = clock
+        self._lock = threading.Lock()
+        self._buckets: dict[str, tuple[float, float]] = {}  # key id -> (tokens, at)
+
+    def take(self, key_id: str, rate_per_minute: int) -> int:
+        """Take one request: 0, or the whole seconds (at least 1) until there is one again.
+
+        A rate of 0 is no limit.
+        """
+        if rate_per_minute <= 0:
+            return 0
+        now = self._clock()
+        with self._lock:
+            tokens, at = self._buckets.get(key_id, (float(rate_per_minute), now))
+            tokens = min(rate_per_minute, tokens + (now - at) * rate_per_minute / 60)
+            enough = tokens >= 1
+            self._buckets[key_id] = (tokens - 1 if enough else tokens, now)
+        return 0 if enough else max(1, math.ceil((1 - tokens) * 60 / rate_per_minute))
 
 
 class Headers(Protocol):

@@ -1,12 +1,16 @@
-"""One request and its answer: its id, the access line, its measurements.
+"""One request and its answer: its id, the access line, its measurements, compression.
 
 A client may send its own id (``X-Request-Id``), so that one id runs through the logs of several
 services; a malformed one is replaced. The id is in the answer's header and in every log line of the
 request.
+
+Answers are compressed for clients that take it: JSON, the page and its files.
+Answers below a kilobyte, those that are compressed already and answers to HEAD stay as they are.
 """
 
 from __future__ import annotations
 
+import gzip
 import logging
 import re
 import secrets
@@ -17,7 +21,7 @@ from typing import Any, Final
 from flask import Flask, Response, g, request
 
 from api.http.metrics import Metrics
-from api.http.principals import current_principal
+from api.http.rights import current_principal
 from api.logs import FIELDS, current_request_id
 
 HEADER: Final = "X-Request-Id"
@@ -29,6 +33,12 @@ _PROBES: Final = ("/health/ready", "/about/readiness")
 UNMATCHED: Final = "unmatched"
 
 log = logging.getLogger("headwater.access")
+_LEAST_BYTES: Final = 1024
+_LEVEL: Final = 5
+_COMPRESSED_TYPES: Final = frozenset({
+    "application/json", "application/problem+json", "text/javascript", "text/css", "text/html",
+    "text/csv", "text/markdown", "image/svg+xml",
+})  # fmt: skip
 
 
 def request_id_of(given: str | None) -> str:
@@ -121,3 +131,32 @@ def log_exchange(exchange: Exchange) -> None:
         fields,
         extra={FIELDS: fields},
     )
+
+
+def compress(app: Flask) -> None:
+    """Compress the answers of this app."""
+
+    def shrink(response: Response) -> Response:
+        if response.mimetype not in _COMPRESSED_TYPES or response.status_code != 200:
+            return response
+        response.headers.add("Vary", "Accept-Encoding")
+        if not _wanted(response):
+            return response
+        response.direct_passthrough = False
+        body = response.get_data()  # also where it is not needed: it closes the file in the end
+        response.set_data(gzip.compress(body, _LEVEL, mtime=0))
+        response.headers["Content-Encoding"] = "gzip"
+        etag, _ = response.get_etag()
+        if etag is not None:
+            response.set_etag(etag, weak=True)
+        return response
+
+    app.after_request(shrink)
+
+
+def _wanted(response: Response) -> bool:
+    if request.method == "HEAD" or (response.is_streamed and not response.direct_passthrough):
+        return False
+    if "Content-Encoding" in response.headers or request.accept_encodings["gzip"] <= 0:
+        return False
+    return (response.content_length or 0) >= _LEAST_BYTES

@@ -2,8 +2,7 @@
 
 In reading order:
 
-``documents``      a request with documents -> the journal, durable before the answer
-``outcomes``       the outcome of such a request: answered, counted, logged
+``documents``      a request with documents -> the journal, durable before the answer, and counted
 ``declarations``   declarations of people -> JobEvents, all of a request or none; their retraction
 ``statements``     statements of people -> command documents, and the wait until they are in force
 ``removals``       forget and prune requests -> command documents

@@ -6,24 +6,28 @@
 The bytes are looked up before they are parsed: jobs send the same plan again run after run, and a
 repeat costs one hash and one receipt. The journal keeps the document as it was sent, unknown
 fields included, with secrets masked, in one compact spelling.
+
+The outcome of a request, or of one document of it, is answered, counted and logged.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
+from http import HTTPStatus
 from typing import Any, Final, NamedTuple
 
-from flask import current_app, request
+from flask import Response, current_app, g, request
 from marshmallow import Schema, ValidationError
 from werkzeug.wsgi import get_input_stream
 
+from api.http.blueprint import Blueprint
 from api.http.bodies import UNPACKING_MEMORY, is_gzip, read_bounded, wire_hash
-from api.http.errors import flatten
-from api.http.principals import Principal, current_principal
+from api.http.errors import Reason, flatten
+from api.http.rights import Principal, current_principal
 from api.schemas.producer import EventSchema, PlanSchema
-from api.service import Service
+from api.service import Service, current_service
 from api.settings import Settings
 from graph_model.documents.json_texts import parse_json
 from graph_model.errors import InvalidDocument, InvalidFields
@@ -230,3 +234,37 @@ def _load(schema: Schema, document: Any, *, many: bool) -> None:
         schema.load(document, many=many)
     except ValidationError as error:
         raise InvalidFields(flatten(error.messages)) from error
+
+
+def created(kind: DocumentKind, number: int, body: str = "") -> Response:
+    """The 201 of a request that brought so many documents of a kind."""
+    current_service().metrics.received(kind, number)
+    response = Response(body, status=HTTPStatus.CREATED, mimetype="application/json")
+    if not body:
+        del response.headers["Content-Type"]
+    return response
+
+
+def count_refusals(blueprint: Blueprint, kinds: Mapping[str, str]) -> None:
+    """Count the requests that any handler answers with an error, and log why.
+
+    ``kinds`` are the kinds of documents by the routes' endpoints; those of other routes bring none.
+    """
+
+    def count(response: Response) -> Response:
+        kind = kinds.get((request.endpoint or "").rpartition(".")[2])
+        if kind is not None and response.status_code >= HTTPStatus.BAD_REQUEST:
+            current_service().metrics.refused(kind, response.status_code)
+            note_reason(
+                kind, g.get("reason") or Reason("other", f"answered {response.status_code}")
+            )
+        return response
+
+    blueprint.after_request(count)
+
+
+def note_reason(kind: str, reason: Reason) -> None:
+    """Why documents of the current request, or one of a batch, are refused."""
+    service = current_service()
+    service.metrics.refused_for(kind, reason.kind)
+    service.refusals.log_refusal(kind, reason, current_principal().name)

@@ -20,7 +20,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from api.consumer import probes
 from api.consumer import routes as consumer
 from api.routes import commands, health, journal, openlineage, pages, producer, sql, uploads
 from api.routes.governance import declarations, governance, quality, rules
@@ -37,9 +36,12 @@ def register(app: Flask, api: Api) -> None:
     for prefix in producer.PREFIXES:
         name = "producer" if prefix else "producer_at_root"
         api.register_blueprint(producer.blueprint, name=name, url_prefix=prefix or "/")
-    for module in (
-        openlineage, uploads, consumer, probes, graph, home, columns, runs, difference, impact,
-        journal, commands, governance, rules, declarations, quality, sql, health,
+    for blueprint in (
+        openlineage.blueprint, uploads.blueprint, consumer.blueprint, consumer.about,
+        graph.blueprint, home.blueprint, columns.blueprint, runs.blueprint,
+        difference.blueprint, impact.blueprint, journal.blueprint, commands.blueprint,
+        governance.blueprint, rules.blueprint, declarations.blueprint, quality.blueprint,
+        sql.blueprint, health.blueprint,
     ):  # fmt: skip
-        api.register_blueprint(module.blueprint)
+        api.register_blueprint(blueprint)
     app.register_blueprint(pages.blueprint)

@@ -12,7 +12,7 @@ from flask import request
 from marshmallow import Schema, ValidationError, fields, validates_schema
 
 from api.http.blueprint import Blueprint
-from api.http.principals import current_principal
+from api.http.rights import current_principal
 from api.http.times import format_instant
 from api.intake.removals import Covered, cover_forget, cover_prune, give
 from api.intake.statements import WAIT_SECONDS, declare, resolve_node, state_hidden

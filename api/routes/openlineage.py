@@ -20,8 +20,17 @@ from api.http.blueprint import Blueprint
 from api.http.bodies import require_json
 from api.http.errors import Reason
 from api.http.rights import REPORTING
-from api.intake.documents import LARGE, Reading, current_delivery, once, read_each, take
-from api.intake.outcomes import count_refusals, created, note_reason
+from api.intake.documents import (
+    LARGE,
+    Reading,
+    count_refusals,
+    created,
+    current_delivery,
+    note_reason,
+    once,
+    read_each,
+    take,
+)
 from api.service import current_service
 from graph_model.producers.openlineage.events.documents import RUN_EVENT_KIND
 from graph_model.producers.openlineage.producer import SPECIFICATION, event_submission

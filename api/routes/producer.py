@@ -21,12 +21,13 @@ from api.intake.documents import (
     LARGE,
     Documents,
     Reading,
+    count_refusals,
+    created,
     current_delivery,
     prepare_events,
     prepare_plans,
     take,
 )
-from api.intake.outcomes import count_refusals, created
 from api.schemas.producer import EventSchema, PlanSchema
 from api.service import current_service
 from api.settings import Settings

@@ -15,8 +15,7 @@ from flask import current_app
 from marshmallow import Schema, ValidationError, fields, validates_schema
 
 from api.http.blueprint import Blueprint
-from api.http.principals import current_principal
-from api.http.rights import REPORTING
+from api.http.rights import REPORTING, current_principal
 from api.schemas.fields import Checked, Choice, Count, RequestBody, expecting
 from api.settings import Settings
 from graph_model.errors import InvalidFields, NotFound

@@ -2,12 +2,10 @@
 
 In reading order:
 
-``parts``       the parts of a running Headwater, as the routes see them
-``sources``     sources for a question to the graph: stores, a deadline, the state of projection
-``governance``  statements of people, kept in memory until one changes
-``readiness``   the state of the parts, for /status and /health
-``storage``     disk space: its use by part and by job, its growth, the date when the disk is full
-``refusals``    log lines about refused documents
+``parts``      the parts of a running Headwater, as the routes see them; the statements kept
+``sources``    sources for a question to the graph: stores, a deadline, the state of projection
+``readiness``  the state of the parts, for /status and /health
+``storage``    disk space: its use by part and by job, its growth, the date when the disk is full
 """
 
 from __future__ import annotations

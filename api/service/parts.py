@@ -1,7 +1,14 @@
-"""The parts of a running Headwater, as the routes see them."""
+"""The parts of a running Headwater, as the routes see them.
+
+Among them are the statements of people, kept in memory until one changes, and the log of refused
+documents.
+"""
 
 from __future__ import annotations
 
+import logging
+import threading
+import time
 from collections.abc import Callable, Collection
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Final, Protocol, cast
@@ -9,19 +16,15 @@ from typing import TYPE_CHECKING, Final, Protocol, cast
 from flask import Flask, current_app, has_request_context, request
 
 from api.http.access import Keys, NoKeys
+from api.http.errors import Reason
 from api.http.metrics import Metrics
-from api.service.governance import (
-    GovernanceAtOnce,
-    GovernanceCache,
-    GovernanceSource,
-    KeptGovernance,
-)
-from api.service.refusals import Refusals
 from api.service.storage import StorageUse
 from graph_model.answers.references import References
-from graph_model.governance.statements import Governance
-from graph_model.naming import Rules
+from graph_model.governance.statements import KINDS, NOTHING, Governance, govern
+from graph_model.lineage import Structure
+from graph_model.naming import Rules, rules_digest
 from graph_model.producers.registry import PRODUCERS, Producers
+from graph_model.projection.projector import COMMANDS_KEY
 from graph_model.projection.rebuilding import Progress
 from graph_model.stores.catalogue import Catalogue, Generations
 from graph_model.stores.documents import DocumentState
@@ -31,8 +34,119 @@ from graph_model.stores.journal import Journal
 if TYPE_CHECKING:
     from graph_model.stores.gremlin.engine.supervisor import Memory
 
+_LINES_A_PERIOD: Final = 5
+_PERIOD_SECONDS: Final = 60.0
+_LONGEST_REASON: Final = 300
 _EXTENSION: Final = "headwater"
 _SERVICE: Final = "headwater.service"
+
+
+@dataclass(frozen=True, slots=True)
+class KeptGovernance:
+    """The statements of one catalogue between two commands, and results derived from them.
+
+    ``epoch`` changes with every command; a rebuild brings another catalogue.
+    """
+
+    epoch: str | None
+    catalogue: Catalogue
+    rules: str
+    governance: Governance
+    structure: Structure = field(default_factory=Structure)
+
+
+class GovernanceSource(Protocol):
+    """A source of the statements about a graph."""
+
+    def read(self, journal: Journal, catalogue: Catalogue, rules: Rules) -> KeptGovernance: ...
+
+
+@dataclass(slots=True)
+class GovernanceAtOnce:
+    """The statements at one moment, for a request that adds no statement itself."""
+
+    _stated: GovernanceSource
+    _kept: KeptGovernance | None = field(default=None)
+
+    def read(self, journal: Journal, catalogue: Catalogue, rules: Rules) -> KeptGovernance:
+        """The statements of this catalogue at the first call."""
+        if self._kept is None or self._kept.catalogue is not catalogue:
+            self._kept = self._stated.read(journal, catalogue, rules)
+        return self._kept
+
+
+@dataclass(slots=True)
+class GovernanceCache:
+    """For any thread: the kept value is replaced as a whole."""
+
+    _kept: KeptGovernance | None = field(default=None)
+
+    def read(self, journal: Journal, catalogue: Catalogue, rules: Rules) -> KeptGovernance:
+        """The statements now. The epoch is read first: a statement that comes in between changes
+        it, and the next call reads all statements again.
+        """
+        epoch = journal.get_meta(COMMANDS_KEY)
+        kept = self._kept
+        digest = rules_digest(rules)
+        if kept and kept.catalogue is catalogue and (kept.epoch, kept.rules) == (epoch, digest):
+            return kept
+        governance = NOTHING
+        if epoch is not None:
+            governance = govern({kind: catalogue.commands(kind.value) for kind in KINDS}, rules)
+        self._kept = KeptGovernance(epoch, catalogue, digest, governance)
+        return self._kept
+
+
+log = logging.getLogger("headwater.refusals")
+
+
+@dataclass(slots=True)
+class _Period:
+    """The beginning of a period, and the number of refusals in it."""
+
+    began: float
+    seen: int = 0
+
+
+class Refusals:
+    """Logs some refused documents: five a minute of each kind and reason.
+
+    The next line reports how many refusals were not logged. The reason names a place in the
+    document and the expected value there; the log masks it like any line. For any thread.
+    """
+
+    def __init__(self, seconds: Callable[[], float] = time.monotonic) -> None:
+        self._seconds = seconds
+        self._lock = threading.Lock()
+        self._periods: dict[tuple[str, str], _Period] = {}  # as many as there are words for them
+
+    def log_refusal(self, kind: str, reason: Reason, principal: str) -> None:
+        """Log that documents of a kind were refused."""
+        left_out = self._left_out(kind, reason.kind)
+        if left_out is not None:
+            more = f" ({left_out:,} more like it since the last line)" if left_out else ""
+            text = _one_line(reason.text)
+            log.warning("%s of %s refused, %s: %s%s", kind, principal, reason.kind, text, more)
+
+    def _left_out(self, kind: str, reason: str) -> int | None:
+        """How many refusals before this one were not logged; None where this one is not logged
+        either.
+        """
+        now = self._seconds()
+        with self._lock:
+            period = self._periods.setdefault((kind, reason), _Period(now))
+            left_out = 0
+            if now - period.began >= _PERIOD_SECONDS:
+                left_out = max(0, period.seen - _LINES_A_PERIOD)
+                period.began, period.seen = now, 0
+            period.seen += 1
+            return left_out if period.seen <= _LINES_A_PERIOD else None
+
+
+def _one_line(text: str) -> str:
+    """The beginning of a text, without characters that end the line or steer a terminal."""
+    shown = text[:_LONGEST_REASON]
+    return "".join(one if one.isprintable() else " " for one in shown) + "…" * (shown != text)
 
 
 class ProjectionService(Protocol):

@@ -11,7 +11,7 @@ from typing import Final
 from flask import Response
 
 from api.http.errors import answer_headwater, error_response
-from api.http.principals import current_principal
+from api.http.rights import current_principal
 from api.service import current_service
 from graph_model.answers.sources import Sources
 from graph_model.errors import NotFound, Rebuilding

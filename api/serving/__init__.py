@@ -5,10 +5,8 @@ In reading order:
 ``server``       start of all parts, serving, stop of all parts
 ``connections``  the HTTP server, and which connections it keeps
 ``storage``      the databases of journal and catalogue, and the locks on them
-``upkeep``       work beside requests: retention at night, measurements of disk space
-``summary``      one log line for all documents that arrived in an interval
+``upkeep``       work beside requests: retention at night, measurements, the line of arrivals
 ``doctor``       a check of each requirement of a start; each finding has its remedy
-``own_service``  the service that already runs with the same settings, if one does
 ``machine``      a check for Python, Java, Node, Chromium and a server, before anything is installed
 ``page``         the page's library, fetched by the integrity hash of its lock
 """

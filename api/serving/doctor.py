@@ -3,21 +3,23 @@
 from __future__ import annotations
 
 import importlib.metadata
+import json
 import os
 import shutil
 import sys
 import time
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
+from api.http.client import send
 from api.http.times import format_instant
 from api.routes.pages import missing_parts
 from api.service.storage import MEASURES_KEY
 from api.serving.machine import Finding, check_java, check_python
-from api.serving.own_service import OwnService, find_service
 from api.serving.server import ENGINE_FOLDER, check_free, check_read_port
-from api.serving.storage import DATABASE_FILE, claim, opened_storage
+from api.serving.storage import DATABASE_FILE, claim, is_held, opened_storage
 from api.settings import Settings
 from graph_model.errors import ConfigurationError, HeadwaterError
 from graph_model.projection.fullness import HELD_KEY
@@ -42,6 +44,7 @@ from graph_model.stores.opening import open_journal
 
 _LEAST_FREE: Final = 1_000_000_000
 _CLOCKS_SECONDS: Final = 7 * 86_400
+_ANSWER_SECONDS: Final = 5
 
 
 def examine(settings: Settings, environment: Mapping[str, str]) -> tuple[Finding, ...]:
@@ -336,3 +339,33 @@ def _pyspark() -> Finding:
         return Finding("PySpark", True, importlib.metadata.version("pyspark"))
     except importlib.metadata.PackageNotFoundError:
         return Finding("PySpark", True, "not installed; only the demo needs it (make demo)")
+
+
+@dataclass(frozen=True, slots=True)
+class OwnService:
+    """``state`` is that of ``/health/ready``; ``memory`` tells how full its engine is, "" where it
+    has none of its own or has not counted yet.
+    """
+
+    address: str
+    state: str
+    memory: str
+
+
+def find_service(settings: Settings) -> OwnService | None:
+    """The service that holds the data folder and answers at the address of the settings.
+
+    Another Headwater may answer there, and this folder's may listen elsewhere: only both together
+    show that it is this one.
+    """
+    if not is_held(settings.data):
+        return None
+    try:
+        answer = send(
+            "GET", settings.address, "/health/ready", None, "application/json", None,
+            seconds=_ANSWER_SECONDS,
+        )  # fmt: skip
+        body = json.loads(answer.body)
+        return OwnService(settings.address, body["status"], body["checks"].get("memory", ""))
+    except (HeadwaterError, ValueError, KeyError, TypeError, AttributeError):
+        return None

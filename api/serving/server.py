@@ -36,8 +36,7 @@ from api.service import Service
 from api.service.readiness import NewestAnswer
 from api.service.storage import StorageUse
 from api.serving.storage import claim, hold_for_service, open_storage
-from api.serving.summary import Summary
-from api.serving.upkeep import Upkeep
+from api.serving.upkeep import Summary, Upkeep
 from api.settings import Settings
 from graph_model.errors import ConfigurationError
 from graph_model.producers.registry import PRODUCERS

@@ -11,8 +11,12 @@ reserve left, it looks more often, so that documents are taken soon after a remo
 The commands are like a person's (``headwater prune``): their author is ``retention``, their note
 names the setting and the covered executions. Of those a run stays that wrote something else that
 stays. A night that a service did not finish, since it ended, was killed or a rebuild was asked for,
-is continued by the next look of any service (``retention.nightly_run``). A command that fails, or
+is continued by the next look of any service (``retention.policy``). A command that fails, or
 takes too long, ends its night.
+
+At intervals it writes one log line for all documents that arrived since the last, if any did:
+
+INFO headwater.summary: 15 documents arrived (8 event, 7 plan), 1 request with documents refused
 """
 
 from __future__ import annotations
@@ -24,8 +28,10 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Final
 
 from api.http.bodies import MOST_FORGOTTEN, PROCESS_MARK
+from api.http.metrics import Arrivals
 from api.intake.removals import Covered, choose_cutoffs, give
 from api.service import Service
+from graph_model.console import count_of
 from graph_model.errors import HeadwaterError
 from graph_model.producers.commands import Cutoff, Prune, recorded_cutoffs
 from graph_model.retention.coverage import Retention, count_covered
@@ -57,6 +63,7 @@ _ALERT_SECONDS: Final = 0.5
 
 _REFUSED: Final = "the disk has only its reserve left: new documents are refused"
 _TAKEN_AGAIN: Final = "the disk has room again: new documents are taken"
+PERIOD_SECONDS: Final = 10.0
 
 
 class _StepFailed(Exception):
@@ -233,3 +240,51 @@ def _has_work(noted: NightlyRun | None, night: NightlyRun) -> bool:
     if noted is None or noted.number != night.number:
         return True
     return noted.is_left(night.sign or 0)
+
+
+summary_log = logging.getLogger("headwater.summary")
+
+
+def summarise(before: Arrivals, now: Arrivals) -> str:
+    """The line; "" where nothing arrived."""
+    kinds = {kind: number - before.received.get(kind, 0) for kind, number in now.received.items()}
+    new = {kind: number for kind, number in sorted(kinds.items()) if number > 0}
+    refused = now.refused - before.refused
+    parts = []
+    if total := sum(new.values()):
+        listed = ", ".join(f"{number:,} {kind}" for kind, number in new.items())
+        parts.append(f"{count_of(total, 'document')} arrived ({listed})")
+    if refused > 0:
+        parts.append(f"{count_of(refused, 'request')} with documents refused")
+    return ", ".join(parts)
+
+
+class Summary:
+    """Writes the line at intervals, on a thread of its own, and for the rest when it stops."""
+
+    def __init__(self, arrivals: Callable[[], Arrivals], period: float = PERIOD_SECONDS) -> None:
+        self._arrivals = arrivals
+        self._period = period
+        self._summarised = arrivals()
+        self._stopping = threading.Event()
+        self._thread = threading.Thread(target=self._run, name="summary", daemon=True)
+
+    def start(self) -> None:
+        self._thread.start()
+
+    def stop(self) -> None:
+        """Write the line for the rest."""
+        self._stopping.set()
+        self._thread.join(self._period)
+        self.tell()
+
+    def tell(self) -> None:
+        """A line, where anything has arrived since the last one."""
+        now = self._arrivals()
+        if line := summarise(self._summarised, now):
+            summary_log.info(line)
+        self._summarised = now
+
+    def _run(self) -> None:
+        while not self._stopping.wait(self._period):
+            self.tell()

@@ -8,7 +8,7 @@ withdrawn, pruned or forgotten. Nothing is kept of a plan without its marker, or
 limit has cut.
 
 A structure belongs to one catalogue: the next generation may come from another translator, and
-begins with an empty structure. Every command ends a structure, too (``api.service.governance``).
+begins with an empty structure. Every command ends a structure, too (``api.service.parts``).
 """
 
 from __future__ import annotations

@@ -11,8 +11,7 @@ from flask import Response, jsonify, request
 from marshmallow import Schema, fields, validate
 
 from api.http.blueprint import Blueprint
-from api.http.principals import Principal, current_principal
-from api.http.rights import DECLARING
+from api.http.rights import DECLARING, Principal, current_principal
 from api.intake.declarations import (
     Author,
     declare,

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from api.http.errors import Reason
-from api.service.refusals import Refusals
+from api.service.parts import Refusals
 from collectors.kafka import KafkaRecord, read_record
 from graph_model.documents.files import Piece, recognise
 from graph_model.stores.documents import DocumentState

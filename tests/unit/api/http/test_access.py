@@ -8,11 +8,10 @@ import pytest
 from flask import Flask
 
 from api import routes
-from api.http.access import Guard, NoKeys, needed_role, presented_key
+from api.http.access import Guard, NoKeys, Rates, needed_role, presented_key
 from api.http.blueprint import Api
 from api.http.bodies import PROCESS_MARK, wire_hash
-from api.http.principals import EVERYBODY, Principal
-from api.http.rates import Rates
+from api.http.rights import EVERYBODY, Principal
 from api.serving.server import check_keys, is_loopback
 from api.settings import read_settings
 from graph_model.errors import ConfigurationError, InvalidInput, NotAuthenticated

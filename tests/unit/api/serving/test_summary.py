@@ -9,7 +9,7 @@ import pytest
 from api.http.exchange import Exchange, log_exchange
 from api.http.metrics import Arrivals, Metrics
 from api.logs import set_up_logging, tells_every_request
-from api.serving.summary import Summary, summarise
+from api.serving.upkeep import Summary, summarise
 
 
 @pytest.mark.parametrize(
