@@ -21,7 +21,6 @@ from wsgiref.types import StartResponse, WSGIApplication, WSGIEnvironment
 from apig_wsgi import make_lambda_handler
 
 from api.application import create_app
-from api.http.times import now
 from api.service import Service
 from api.serving.server import check_keys, open_remote_graph
 from api.serving.storage import open_storage
@@ -29,10 +28,12 @@ from aws.invocations import Context, error_answer, required, settings_of
 from aws.waking import ProjectorElsewhere
 from collectors.sqs.queues import Queue, open_client
 from graph_model.errors import HeadwaterError
+from graph_model.instants import now
 from graph_model.producers.registry import PRODUCERS
 from graph_model.projection.projector import Projector
+from graph_model.stores.catalogue import Generations
+from graph_model.stores.journal import Journal
 from graph_model.stores.keys import SqlKeys
-from graph_model.stores.opening import open_generations, open_journal
 
 log = logging.getLogger(__name__)
 
@@ -72,8 +73,8 @@ def make_accept(environment: Mapping[str, str]) -> Accept:
     database = open_storage(settings, make=True)
     keys = SqlKeys(database, believed_seconds=_KEYLESS_SECONDS)
     check_keys(settings, _BEYOND, keys)
-    journal = open_journal(database)
-    generations = open_generations(database, journal)
+    journal = Journal(database)
+    generations = Generations(database, journal)
     graph = open_remote_graph(settings)
     producers = PRODUCERS.tolerating(settings.clock_tolerance)
     own = Projector(journal, graph, generations, producers=producers)

@@ -25,8 +25,9 @@ from collectors.sqs.queues import Queue, open_client
 from graph_model.errors import HeadwaterError
 from graph_model.producers.registry import PRODUCERS
 from graph_model.projection.projector import Projector
+from graph_model.stores.catalogue import Generations
 from graph_model.stores.database import Database
-from graph_model.stores.opening import open_generations, open_journal
+from graph_model.stores.journal import Journal
 
 log = logging.getLogger(__name__)
 
@@ -91,8 +92,8 @@ def make_project(environment: Mapping[str, str]) -> Project:
     settings = settings_of(environment)
     queue = Queue(required(settings.projection_queue, "HEADWATER_PROJECTION_QUEUE"), open_client())
     database = open_storage(settings, make=True)
-    journal = open_journal(database)
-    generations = open_generations(database, journal)
+    journal = Journal(database)
+    generations = Generations(database, journal)
     graph = open_remote_graph(settings)
     producers = PRODUCERS.tolerating(settings.clock_tolerance)
     runs = settings.graph_runs

@@ -10,7 +10,6 @@ from collections.abc import Callable, Mapping
 from functools import cache, partial
 from typing import Any, Final
 
-from api.http.times import now
 from api.serving.storage import open_storage
 from aws.invocations import Context, deadline, required, settings_of, uploads_of
 from aws.waking import WakeUps, wake
@@ -19,7 +18,8 @@ from collectors.sqs.batches import SetMessageAside, take_batch
 from collectors.sqs.messages import MessageReader
 from collectors.sqs.queues import DeadLetters, Queue, message_of, open_client
 from collectors.sqs.rewriting import load_rules
-from graph_model.stores.opening import open_journal
+from graph_model.instants import now
+from graph_model.stores.journal import Journal
 
 ROUTE: Final = "sqs"
 
@@ -58,7 +58,7 @@ def make_take(environment: Mapping[str, str]) -> Take:
     client = open_client()
     dead = required(settings.dead_letter_queue, "HEADWATER_DEAD_LETTER_QUEUE")
     rules = load_rules(settings.rewrite_rules)
-    journal = open_journal(open_storage(settings, make=True))
+    journal = Journal(open_storage(settings, make=True))
     return Take(
         MessageReader(uploads_of(settings), rules, settings.max_body_bytes),
         lambda principal: JournalDestination(journal, now, ROUTE, principal),

@@ -32,8 +32,9 @@ from bench.ingest.clients import Workload
 from bench.ingest.workload import Workload as Pairs
 from bench.openlineage.workload import Workload as Events
 from graph_model.projection.projector import Projector
+from graph_model.stores.catalogue import Generations
 from graph_model.stores.database import open_database
-from graph_model.stores.opening import open_generations, open_journal
+from graph_model.stores.journal import Journal
 from tests.contract.postgresql import postgresql
 from tests.memory_graph import MemoryGraph
 
@@ -54,9 +55,9 @@ class Small:
 
     def __init__(self, place: Path | str) -> None:
         self._place = place
-        journal = open_journal(open_database(place))
+        journal = Journal(open_database(place))
         graph = MemoryGraph()
-        generations = open_generations(open_database(place), journal)
+        generations = Generations(open_database(place), journal)
         self._projector = Projector(journal, graph, generations)
         self._projector.prepare()
         service = Service(journal, self._projector, graph, generations, lambda: _NOW)

@@ -25,7 +25,6 @@ from graph_model.producers.spline.documents import EVENT_KIND, PLAN_KIND
 from graph_model.stores.database import open_database
 from graph_model.stores.documents import DocumentKind, Receipt, Submission, content_hash
 from graph_model.stores.journal import Journal
-from graph_model.stores.opening import open_journal
 
 _OPERATIONS: Final = 40
 _THREADS: Final = (1, 4, 16)
@@ -81,7 +80,7 @@ def main(arguments: Sequence[str]) -> None:
     given = options.parse_args(arguments)
     with tempfile.TemporaryDirectory(dir=".") as folder:
         engine = open_database(given.url or Path(folder) / "headwater.db")
-        journal = open_journal(engine)
+        journal = Journal(engine)
         commits: list[object] = []
         event.listen(engine, "commit", commits.append)
         print(f"{engine.dialect.name}, pairs a second (commits a pair)")

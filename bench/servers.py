@@ -38,8 +38,9 @@ from bench.ingest.service import free_port
 from bench.openlineage.workload import Workload as Events
 from bench.processes import children, cpu_of
 from graph_model.projection.projector import Projector
+from graph_model.stores.catalogue import Generations
 from graph_model.stores.database import open_database
-from graph_model.stores.opening import open_generations, open_journal
+from graph_model.stores.journal import Journal
 from tests.memory_graph import MemoryGraph
 
 if TYPE_CHECKING:
@@ -91,8 +92,8 @@ def application() -> Flask:
     """The service over a journal in the folder that the environment names, and the floor."""
     settings = replace(read_settings({}), threads=_THREADS)
     engine = open_database(Path(os.environ[_FOLDER]) / "headwater.db")
-    journal, graph = open_journal(engine), MemoryGraph()
-    generations = open_generations(engine, journal)
+    journal, graph = Journal(engine), MemoryGraph()
+    generations = Generations(engine, journal)
     projector = Projector(journal, graph, generations)
     clock = lambda: int(time.time() * 1000)  # noqa: E731
     app = create_app(settings, Service(journal, projector, graph, generations, clock))

@@ -20,14 +20,13 @@ from graph_model.facts import Facts, Row
 from graph_model.projection.projector import EPOCH_KEY
 from graph_model.projection.runs.carried_runs import RUNS_KEY
 from graph_model.stores.bodies import LargeBodies, open_bodies
-from graph_model.stores.catalogue import Catalogue
+from graph_model.stores.catalogue import Catalogue, Generations
 from graph_model.stores.database import Database, claim_database
 from graph_model.stores.digests import elements_digest
 from graph_model.stores.documents import DocumentState
 from graph_model.stores.graph import Graph
 from graph_model.stores.journal import NEW_KEY, Journal, read_meta
 from graph_model.stores.journal.large_bodies import PLACE_KEY, keep_large
-from graph_model.stores.opening import open_generations, open_journal
 from pipeline.result import Manifest, Result
 
 _ELEMENTS: Final = 5_000
@@ -112,8 +111,8 @@ def place_catalogue(result: Result, database: Database, say: Say, *, in_force: b
     manifest = result.manifest()
     if place := read_meta(database, PLACE_KEY):  # no body is read or written here
         keep_large(database, LargeBodies(open_bodies(place), sys.maxsize))
-    journal = open_journal(database)
-    generations = open_generations(database, journal)
+    journal = Journal(database)
+    generations = Generations(database, journal)
     if manifest.catalogue_version != generations.version:
         raise InvalidInput(
             f"the rows are of version {manifest.catalogue_version}, this Headwater's tables of "

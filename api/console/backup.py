@@ -15,8 +15,8 @@ if TYPE_CHECKING:
 def backup(call: Call) -> int:
     """Write the whole journal to a file."""
     from api.console.backup_file import write_backup
-    from api.http.times import now
     from api.serving.storage import opened_storage
+    from graph_model.instants import now
 
     with opened_storage(call.settings()) as database:
         contents = write_backup(

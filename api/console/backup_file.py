@@ -17,9 +17,9 @@ from typing import TYPE_CHECKING, Final
 from graph_model.errors import HeadwaterError, InvalidInput
 from graph_model.stores.database import DiskReserve, reserve_of
 from graph_model.stores.durability import make_durable
+from graph_model.stores.journal import Journal
 from graph_model.stores.journal.archive import Contents, Progress, dump, examine, load
 from graph_model.stores.keys import SqlKeys
-from graph_model.stores.opening import open_journal
 
 if TYPE_CHECKING:
     from graph_model.stores.database import Database
@@ -55,7 +55,7 @@ def write_backup(
 
 def _prepare(database: Database) -> None:
     """Tables of another version are refused, those that are missing made."""
-    open_journal(database)
+    Journal(database)
     SqlKeys(database)
 
 

@@ -137,9 +137,9 @@ def _message(answer: ServerAnswer) -> str:
 def opened_journal(call: Call) -> Iterator[Any]:
     """The journal of the settings; a running server does not mind."""
     from api.serving.storage import open_storage
-    from graph_model.stores.opening import open_journal
+    from graph_model.stores.journal import Journal
 
-    with closing(open_journal(open_storage(call.settings()))) as journal:
+    with closing(Journal(open_storage(call.settings()))) as journal:
         yield journal
 
 

@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, Any, Final
 
 from api.console.call import Call
 from api.http.bodies import CONTENT_TYPES
-from api.http.times import now
 from api.serving.storage import claim, opened_storage
 from api.settings import Settings
 from collectors.destinations import Destination, JournalDestination
@@ -25,10 +24,11 @@ from graph_model.errors import (
     InvalidInput,
     Unavailable,
 )
+from graph_model.instants import now
 from graph_model.producers.openlineage.events.documents import EVENT_KINDS
 from graph_model.producers.spline.documents import EVENT_KIND, PLAN_KIND
 from graph_model.stores.documents import DocumentKind
-from graph_model.stores.opening import open_journal
+from graph_model.stores.journal import Journal
 
 if TYPE_CHECKING:
     from api.http.client import ServerAnswer
@@ -69,7 +69,7 @@ def _claimed_journal(
                 f"{error}; a running Headwater takes it: --url {url}"
             ) from error
         database = stack.enter_context(opened_storage(settings, make=True))
-        yield JournalDestination(open_journal(database), clock, route, principal)
+        yield JournalDestination(Journal(database), clock, route, principal)
 
 
 _ANSWER_SECONDS: Final = 60

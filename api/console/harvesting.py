@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from api.console.call import Call, add_command, add_settings, add_url
-from api.http.times import format_instant, now, parse_instant
 from graph_model.errors import ConfigurationError, Unavailable
+from graph_model.instants import iso, now, parse_instant
 
 if TYPE_CHECKING:
     from collectors.harvesting.rounds import HarvestSource, PositionFile
@@ -109,9 +109,9 @@ def _agreed(call: Call, source: HarvestSource) -> bool:
     if source.kept is not None:
         oldest = now() - source.kept
         if asked is not None and asked < oldest:
-            call.say(f"  nothing is kept there from before {format_instant(oldest)}")
+            call.say(f"  nothing is kept there from before {iso(oldest)}")
         asked = max(asked or 0, oldest)
-    call.say(f"  since: {format_instant(asked) if asked else 'the beginning'}")
+    call.say(f"  since: {iso(asked) if asked else 'the beginning'}")
     if call.options.yes:
         return True
     if not sys.stdin.isatty():

@@ -17,7 +17,7 @@ _MOST_NAMED = 100
 
 def journal_summary(call: Call) -> int:
     """How many documents there are in which state, how much they take, how old they are."""
-    from api.http.times import format_instant
+    from graph_model.instants import iso
 
     with opened_journal(call) as journal:
         counts, size = journal.summary(), journal.size()
@@ -26,8 +26,8 @@ def journal_summary(call: Call) -> int:
         call.say(f"{getattr(counts, state):>10,} {state}")
     call.say(f"{size.stored_bytes / 1e6:>10,.1f} MB in the database, the catalogue included")
     if size.oldest is not None:
-        call.say(f"the first came {format_instant(size.oldest)}")
-        call.say(f"the last came  {format_instant(size.newest)}")
+        call.say(f"the first came {iso(size.oldest)}")
+        call.say(f"the last came  {iso(size.newest)}")
     return 0
 
 
@@ -45,7 +45,7 @@ def journal_check(call: Call) -> int:
 
 def journal_list(call: Call) -> int:
     """List documents, newest first."""
-    from api.http.times import format_instant
+    from graph_model.instants import iso
     from graph_model.stores.documents import DocumentKind, DocumentState
 
     state, kind = call.options.state, call.options.kind
@@ -61,7 +61,7 @@ def journal_list(call: Call) -> int:
     for item in page.items:
         reason = f"  {item.reason}" if item.reason else ""
         call.say(
-            f"{item.position:>8}  {format_instant(item.received_at)}  {item.kind:<5}  "
+            f"{item.position:>8}  {iso(item.received_at)}  {item.kind:<5}  "
             f"{item.state.value:<9}  {item.subject_key}  {item.size:>9,} B{reason}"
         )
     call.say(f"{len(page.items)} of {page.total} documents")

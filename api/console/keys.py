@@ -13,8 +13,8 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from api.console.call import Call, add_command, add_settings
-from api.http.times import format_instant, now
 from graph_model.errors import ConfigurationError
+from graph_model.instants import iso, now
 from graph_model.stores.roles import MAY, ROLES, Role
 
 if TYPE_CHECKING:
@@ -92,10 +92,9 @@ def create(keys: SqlKeys, request: KeyRequest, at: int) -> Iterator[str]:
 def listing(keys: Sequence[Key]) -> Iterator[str]:
     """A line a key; secrets are not kept, so there is none to show."""
     for key in keys:
-        ended = "" if key.revoked_at is None else f"  revoked {format_instant(key.revoked_at)}"
+        ended = "" if key.revoked_at is None else f"  revoked {iso(key.revoked_at)}"
         yield (
-            f"{key.id}  {format_instant(key.created_at)}  …{key.last_four}  {key.name}: "
-            f"{describe(key)}{ended}"
+            f"{key.id}  {iso(key.created_at)}  …{key.last_four}  {key.name}: {describe(key)}{ended}"
         )
     yield f"{len(keys)} keys"
 

@@ -11,7 +11,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from api.http.times import format_instant
 from api.intake.removals import Covered, give
 from api.intake.statements import WAIT_SECONDS
 from api.service import Service
@@ -19,6 +18,7 @@ from graph_model import identity, naming
 from graph_model.answers.references import References
 from graph_model.errors import AmbiguousReference, InvalidFields, InvalidReference, NotFound
 from graph_model.facts import DatasetRow, DeclarationRow
+from graph_model.instants import iso
 from graph_model.naming import JobName
 from graph_model.producers.commands import Retract
 from graph_model.producers.declared import (
@@ -134,8 +134,8 @@ def describe(row: DeclarationRow, *, removable: bool) -> dict[str, Any]:
     return {
         "id": row.id,
         "author": row.author,
-        "declaredAt": format_instant(row.declared_at),
-        "since": format_instant(row.since),
+        "declaredAt": iso(row.declared_at),
+        "since": iso(row.since),
         "note": row.note,
         **json.loads(row.body),
         "removable": removable,
@@ -205,8 +205,8 @@ class _Reader:
         scopes = sorted({one.scope for one in (target, *sources)} - {""})
         return Declaration(
             author=self.author.name,
-            declared_at=format_instant(now),
-            since=format_instant(now if body["since"] is None else body["since"]),
+            declared_at=iso(now),
+            since=iso(now if body["since"] is None else body["since"]),
             note=body["note"],
             scope=scopes[0] if scopes else self.author.scope,
             job=job or JobName(rules.declared_namespace, target.uri, shared=False),

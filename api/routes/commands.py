@@ -13,7 +13,6 @@ from marshmallow import Schema, ValidationError, fields, validates_schema
 
 from api.http.blueprint import Blueprint
 from api.http.rights import current_principal
-from api.http.times import format_instant
 from api.intake.removals import Covered, cover_forget, cover_prune, give
 from api.intake.statements import WAIT_SECONDS, declare, resolve_node, state_hidden
 from api.schemas.fields import (
@@ -33,6 +32,7 @@ from graph_model.errors import Rebuilding
 from graph_model.facts import CommandRow
 from graph_model.governance.fields import NamedNode, node_ids, read_node
 from graph_model.governance.statements import KINDS, ids_in_force
+from graph_model.instants import iso
 from graph_model.producers.commands import CommandKind
 from graph_model.retention.coverage import Retention
 
@@ -215,7 +215,7 @@ def _describe(
             {
                 "job": f"{cutoff.namespace}/{cutoff.name}",
                 "dataset": cutoff.uri,
-                "before": format_instant(cutoff.before),
+                "before": iso(cutoff.before),
                 "executions": count,
             }
             for cutoff, count in zip(covered.cutoffs, covered.executions, strict=True)
@@ -249,7 +249,7 @@ def _item(row: CommandRow, *, in_force: bool) -> dict[str, Any]:
     return {
         "id": row.id,
         "kind": row.kind,
-        "at": format_instant(row.at),
+        "at": iso(row.at),
         "author": row.author,
         "target": row.target,
         "note": body["note"],

@@ -12,12 +12,12 @@ from flask import Response, jsonify
 from marshmallow import Schema, ValidationError, fields, validates_schema
 
 from api.http.blueprint import Blueprint
-from api.http.times import format_instant
 from api.schemas.fields import Choice, Flag, IntegerField, Query, RequestBody, TextField
 from api.service import current_service
 from api.service.storage import SAVED_NOTE, Report, RunsInGraph
 from graph_model import identity
 from graph_model.errors import InvalidFields, NotFound
+from graph_model.instants import iso
 from graph_model.producers.registry import Producers
 from graph_model.projection.rebuilding import Progress
 from graph_model.retention.forecast import Forecast
@@ -262,8 +262,8 @@ def describe_storage(report: Report, hidden: Collection[str]) -> dict[str, Any]:
     shares = {name: [asdict(one) for one in shares] for name, shares in report.by.items()}
     shares["job"] = [one for one in shares["job"] if _job_id(one["name"]) not in hidden]
     return {
-        "measuredAt": format_instant(now.at),
-        "measuredSince": None if found.since is None else format_instant(found.since),
+        "measuredAt": iso(now.at),
+        "measuredSince": None if found.since is None else iso(found.since),
         "documents": now.documents,
         "stored": {
             "journal": now.journal_bytes,
@@ -343,6 +343,6 @@ def describe(document: StoredDocument) -> dict[str, Any]:
         "scope": document.scope,
         "state": document.state.value,
         "reason": document.reason,
-        "receivedAt": format_instant(document.received_at),
+        "receivedAt": iso(document.received_at),
         "size": document.size,
     }

@@ -20,7 +20,7 @@ from typing import Any, Final
 
 from marshmallow import INCLUDE, RAISE, Schema, ValidationError, fields
 
-from api.http import times
+from graph_model import instants
 
 MOST_CHECKED: Final = 1_000
 """Entries of one list that are checked by marshmallow."""
@@ -241,10 +241,10 @@ class Flag(Checked):
 class Instant(Checked):
     """A time, as epoch milliseconds; None (the end of time) when it is not given."""
 
-    expected = times.EXPECTED
+    expected = instants.EXPECTED
     shape: Mapping[str, Any] = {
         "type": "string",
-        "description": f"{times.EXPECTED[0].upper()}{times.EXPECTED[1:]}.",
+        "description": f"{instants.EXPECTED[0].upper()}{instants.EXPECTED[1:]}.",
     }
 
     def __init__(self, **options: Any) -> None:
@@ -252,7 +252,7 @@ class Instant(Checked):
         super().__init__(**options)
 
     def read(self, value: Any) -> int:
-        return times.parse_instant(str(value))
+        return instants.parse_instant(str(value))
 
 
 class TextField(Checked):

@@ -14,7 +14,6 @@ from pathlib import Path
 from typing import Final
 
 from api.http.client import send
-from api.http.times import format_instant
 from api.routes.pages import missing_parts
 from api.service.storage import MEASURES_KEY
 from api.serving.machine import Finding, check_java, check_python
@@ -22,6 +21,7 @@ from api.serving.server import ENGINE_FOLDER, check_free, check_read_port
 from api.serving.storage import DATABASE_FILE, claim, is_held, opened_storage
 from api.settings import Settings
 from graph_model.errors import ConfigurationError, HeadwaterError
+from graph_model.instants import iso
 from graph_model.projection.fullness import HELD_KEY
 from graph_model.projection.runs.carried_runs import RUNS_KEY, read_carried
 from graph_model.retention.forecast import (
@@ -39,8 +39,7 @@ from graph_model.stores.gremlin.engine.kills import HEAP_SETTING, read_kill
 from graph_model.stores.gremlin.engine.memory import MEBIBYTE, memory_limit
 from graph_model.stores.gremlin.engine.overflows import Overflows
 from graph_model.stores.gremlin.engine.supervisor import Memory
-from graph_model.stores.journal import read_meta
-from graph_model.stores.opening import open_journal
+from graph_model.stores.journal import Journal, read_meta
 
 _LEAST_FREE: Final = 1_000_000_000
 _CLOCKS_SECONDS: Final = 7 * 86_400
@@ -161,7 +160,7 @@ def _stores(settings: Settings) -> tuple[Finding, ...]:
 def _look_at_files(settings: Settings) -> Iterator[Finding]:
     try:
         with opened_storage(settings) as database:
-            journal = open_journal(database)
+            journal = Journal(database)
             yield Finding("journal", True, f"{journal.summary().received:,} documents")
             yield _runs_in_graph(settings, journal.get_meta(RUNS_KEY))
             mismatch = examine_file(database, journal)
@@ -297,7 +296,7 @@ def _killed(settings: Settings, now: float) -> tuple[Finding, ...]:
     kill = None if settings.gremlin_url else read_kill(settings.data / ENGINE_FOLDER)
     if kill is None or kill.is_settled(now, settings.gremlin_heap_mb, memory_limit() // MEBIBYTE):
         return ()
-    return (Finding("engine", False, f"{format_instant(kill.at * 1000)}: {kill}"),)
+    return (Finding("engine", False, f"{iso(kill.at * 1000)}: {kill}"),)
 
 
 def _elements_measured(settings: Settings) -> int:

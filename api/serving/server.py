@@ -29,7 +29,6 @@ from urllib.parse import urlsplit
 from api.application import create_app, version
 from api.http.access import Keys
 from api.http.metrics import Metrics
-from api.http.times import now
 from api.logs import set_up_logging, tells_every_request
 from api.routes.pages import missing_parts
 from api.service import Service
@@ -39,6 +38,7 @@ from api.serving.storage import claim, hold_for_service, open_storage
 from api.serving.upkeep import Summary, Upkeep
 from api.settings import Settings
 from graph_model.errors import ConfigurationError
+from graph_model.instants import now
 from graph_model.producers.registry import PRODUCERS
 from graph_model.projection.projector import Projector
 from graph_model.stores.catalogue import Generations
@@ -49,8 +49,8 @@ from graph_model.stores.gremlin.engine.server import READ_PORT_SETTING, Embedded
 from graph_model.stores.gremlin.engine.supervisor import Memory, Supervisor
 from graph_model.stores.gremlin.graph import GremlinGraph, open_graph
 from graph_model.stores.gremlin.signing import signed_headers
+from graph_model.stores.journal import Journal
 from graph_model.stores.keys import SqlKeys
-from graph_model.stores.opening import open_generations, open_journal
 
 Say = Callable[[str], None]
 
@@ -153,8 +153,8 @@ def _start_service(
 ) -> Service:
     """Journal, catalogue and graph, and the projector at work on them."""
     metrics = Metrics()
-    journal = open_journal(database)
-    generations = open_generations(database, journal)
+    journal = Journal(database)
+    generations = Generations(database, journal)
     stack.callback(generations.close)
     graph, engine = _open_graph(stack, settings, environment, generations, say)
     producers = PRODUCERS.tolerating(settings.clock_tolerance)

@@ -15,7 +15,7 @@ from api.settings import read_settings
 from aws.enqueue import make_enqueue
 from aws.take import make_take
 from graph_model.batches import batched
-from graph_model.stores.opening import open_journal
+from graph_model.stores.journal import Journal
 from tests.aws import Aws
 from tests.lambda_runtime import EventSource, Request, http_api_2
 
@@ -168,7 +168,7 @@ class Road:
 
     def _journalled(self) -> Iterator[tuple[str, int]]:
         """The run and the number of each event, in the journal's order."""
-        journal = open_journal(open_storage(read_settings(self._environment)))
+        journal = Journal(open_storage(read_settings(self._environment)))
         newest = journal.newest()
         for start in range(1, newest + 1, 1_000):
             for document in journal.documents(range(start, min(start + 1_000, newest + 1))):

@@ -21,13 +21,12 @@ from graph_model import naming
 from graph_model.facts import Facts, Row, merge
 from graph_model.naming import Rules
 from graph_model.projection.rebuilding import Progress
-from graph_model.stores.catalogue import Catalogue
+from graph_model.stores.catalogue import Catalogue, Generations
 from graph_model.stores.database import chunks, open_database
 from graph_model.stores.documents import DocumentState
 from graph_model.stores.gremlin.engine.server import EmbeddedServer
 from graph_model.stores.gremlin.graph import GremlinGraph, open_graph
 from graph_model.stores.journal import Journal
-from graph_model.stores.opening import open_generations, open_journal
 
 _AT_ONCE: Final = 250
 
@@ -90,8 +89,8 @@ def open_stores(folder: Path, heap_mb: int) -> Iterator[Stores]:
     engine.start()
     try:
         database = open_database(f"sqlite:///{folder / 'headwater.db'}")
-        journal = open_journal(database)
-        generations = open_generations(database, journal)
+        journal = Journal(database)
+        generations = Generations(database, journal)
         graph = open_graph(engine.url)
         service = Service(journal, Settled(), graph, generations, lambda: time.time_ns() // 10**6)
         client = create_app(read_settings({}), service).test_client()

@@ -348,7 +348,7 @@ def _newest(sources: Sources, ends: list[tuple[str, int]]) -> RenameEnd | None:
         return None
     other, time = ends[-1]
     known = dataset_references(sources, (other,))
-    return RenameEnd(known[other], iso(time) or "") if other in known else None
+    return RenameEnd(known[other], iso(time)) if other in known else None
 
 
 def rename_of(sources: Sources, execution: str, target: str) -> RenameRow | None:
@@ -359,4 +359,4 @@ def rename_of(sources: Sources, execution: str, target: str) -> RenameRow | None
 
 def renaming(sources: Sources, row: RenameRow) -> Renaming:
     ends = dataset_references(sources, (row.former, row.current))
-    return Renaming(ends[row.former], ends[row.current], iso(row.at) or "")
+    return Renaming(ends[row.former], ends[row.current], iso(row.at))

@@ -77,7 +77,7 @@ def execution_views(sources: Sources, rows: Sequence[ExecutionRow]) -> tuple[Exe
     return tuple(
         ExecutionView(
             id=row.id,
-            at=iso(row.claimed_at) or "",
+            at=iso(row.claimed_at),
             state=row.shown_state,
             duration_ms=None if row.duration_ns is None else row.duration_ns / 1_000_000,
             mode=_mode_of(row),

@@ -216,7 +216,7 @@ def _quality_page(sources: Sources, dataset: str, at: int | None) -> QualityPage
     checks.sort(key=lambda check: (check.passed, check.warns, -check.at, check))
     jobs = job_references(sources, {check.job for check in checks})
     views = tuple(_check_view(check, jobs) for check in checks)
-    return QualityPage(quality.state, iso(quality.at) or "", views)
+    return QualityPage(quality.state, iso(quality.at), views)
 
 
 # --- runs and plans ------------------------------------------------------------------------------
@@ -270,7 +270,7 @@ def _facet_view(
     return FacetView(
         row.name,
         row.kind,
-        iso(row.at) or "",
+        iso(row.at),
         row.deleted,
         None if cut or not text else json.loads(text),
         cut,
@@ -305,7 +305,7 @@ def _mark(quality: Quality, jobs: Mapping[str, JobReference]) -> QualityMark:
         quality.checks,
         quality.failures,
         quality.warnings,
-        iso(quality.at) or "",
+        iso(quality.at),
     )
 
 
@@ -320,6 +320,6 @@ def _check_view(check: Check, jobs: Mapping[str, JobReference]) -> CheckView:
         check.description or None,
         check.expected or None,
         check.actual or None,
-        iso(check.at) or "",
+        iso(check.at),
         jobs.get(check.job),
     )

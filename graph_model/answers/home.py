@@ -115,12 +115,10 @@ def home(sources: Sources, *, now: int) -> Home:
         failures=tuple(_failure(one) for one in estate.failures if one.at > since),
         late=len(late),
         late_jobs=tuple(
-            LateJob(jobs[one.job], iso(one.last) or "", one.rhythm)
-            for one in named
-            if one.job in jobs
+            LateJob(jobs[one.job], iso(one.last), one.rhythm) for one in named if one.job in jobs
         ),
         written=tuple(
-            WrittenDataset(datasets[one.target], iso(one.at) or "", jobs.get(one.job))
+            WrittenDataset(datasets[one.target], iso(one.at), jobs.get(one.job))
             for one in written
             if one.target in datasets
         ),
@@ -131,7 +129,7 @@ def home(sources: Sources, *, now: int) -> Home:
 
 
 def _failure(failed: FailedJob) -> FailedRun:
-    return FailedRun(job_reference(failed.job), iso(failed.at) or "", cause_line(failed.error))
+    return FailedRun(job_reference(failed.job), iso(failed.at), cause_line(failed.error))
 
 
 def _late(sources: Sources, now: int) -> list[_Late]:
@@ -414,7 +412,7 @@ def all_runs(
             run=one.run,
             job=jobs.get(one.job),
             target=datasets.get(one.target),
-            at=iso(one.at + one.ahead) or "",
+            at=iso(one.at + one.ahead),
             state=one.state,
             kind=one.kind,
             duration_ms=one.duration_ms,

@@ -163,6 +163,6 @@ def _sources_of(sources: Sources, plans: Collection[str]) -> dict[str, list[str]
 def _job_item(found: JobSummary) -> JobItem:
     last = None
     if found.last_at is not None:
-        last = LastRun(iso(found.last_at) or "", found.last_state or "")
+        last = LastRun(iso(found.last_at), found.last_state or "")
     job = found.job
     return JobItem(job.id, job.namespace, job.name, job.shared, found.runs, last)

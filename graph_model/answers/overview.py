@@ -105,9 +105,7 @@ def _draw(sources: Sources, wanted: Filter, query: str, limit: int, at: int | No
 def _count(sources: Sources, at: int | None) -> tuple[Totals, tuple[JobFailure, ...]]:
     """The number of visible jobs and datasets, and the newest failures, newest first."""
     found = sources.catalogue.estate(sources.hidden, failures=FAILURES_NAMED, at=at)
-    failures = tuple(
-        JobFailure(job_reference(one.job), iso(one.at) or "") for one in found.failures
-    )
+    failures = tuple(JobFailure(job_reference(one.job), iso(one.at)) for one in found.failures)
     return Totals(found.jobs, found.datasets, found.failed), failures
 
 

@@ -131,7 +131,7 @@ def _run_view(run: RunSummary, again: int) -> RunView:
         id=run.run,
         application_id=run.application_id,
         started_at=iso(run.started_at),
-        ended_at=iso(run.ended_at) or "",
+        ended_at=iso(run.ended_at),
         state=run.state,
         executions=run.executions - again,
         error=run.error,

@@ -359,14 +359,14 @@ def _job_node(row: JobRow, plans: tuple[str, ...], names: Names, more: More | No
         name=row.name,
         shared=row.shared,
         plans=plans,
-        last_run=None if newest is None else LastRun(iso(newest[0]) or "", newest[1]),
+        last_run=None if newest is None else LastRun(iso(newest[0]), newest[1]),
         producer=newest[2] if newest else None,
         more=more,
     )
 
 
 def last_run(row: ExecutionRow | None) -> LastRun | None:
-    return None if row is None else LastRun(iso(row.at) or "", row.shown_state)
+    return None if row is None else LastRun(iso(row.at), row.shown_state)
 
 
 def _column_nodes(

@@ -15,7 +15,6 @@ In reading order:
 ``catalogue_values``  what the catalogue is asked for and answers with, beside rows
 ``gremlin``           the graph in a Gremlin database: Amazon Neptune, or the embedded server
 ``database``          the relational database under the journal and the catalogue
-``opening``           the journal and the catalogues on a database: the choice of their classes
 ``keys``              API keys: the clients and people of a Headwater, and their roles
 ``roles``             the roles of API keys
 ``digests``           one hash over all elements of a graph, in any order

@@ -9,12 +9,12 @@ from typing import Any, Final
 from flask import Response, jsonify
 
 from api.http.blueprint import Blueprint
-from api.http.times import format_instant
 from api.intake.statements import declare
 from api.schemas.governance import ChangeQuery, RulesQuery, RulesReply, RulesRequest
 from api.service import Service, current_service
 from graph_model.errors import NotFound
 from graph_model.governance.previews import preview_rules
+from graph_model.instants import iso
 from graph_model.naming import DEFAULT_RULES, Rules, rules_digest
 from graph_model.naming.rules_json import changed_tables, read_rules, write_rules
 from graph_model.picture.json_form import to_json
@@ -100,7 +100,7 @@ def _reply(shown: Rules, service: Service) -> dict[str, Any]:
         "state": "in force" if service.projector.rules == wanted else "rebuilding",
         "versions": [
             {
-                "id": one.id, "at": format_instant(one.at), "author": one.author,
+                "id": one.id, "at": iso(one.at), "author": one.author,
                 "note": one.note, "default": one.default, "digest": rules_digest(one.rules),
             }
             for one in reversed(versions[-_VERSIONS_SHOWN:])

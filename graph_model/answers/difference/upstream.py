@@ -176,7 +176,7 @@ class Upstream:
             job=job_references(self._sources, (row.job,)).get(row.job),
             plan=row.logical_plan,
             plan_id=row.plan_id,
-            at=iso(row.at) or "",
+            at=iso(row.at),
             state=row.state,
             error=row.error,
         )

@@ -417,7 +417,7 @@ def _last_run(node: str, names: _Names) -> NewestRun | None:
     if row is None:
         return None
     job = None if row.job in names.hidden else row.job
-    return NewestRun(row.run, job, iso(row.at) or "", row.state)
+    return NewestRun(row.run, job, iso(row.at), row.state)
 
 
 def _owners(node: str, names: _Names, governance: Governance) -> tuple[str, ...]:

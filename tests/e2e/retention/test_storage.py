@@ -12,11 +12,11 @@ from flask.testing import FlaskClient
 
 from api.application import create_app
 from api.console.storage import describe
-from api.http.times import format_instant
 from api.service import Service
 from api.service import storage as storage_module
 from api.service.storage import StorageUse
 from api.settings import read_settings
+from graph_model.instants import iso
 from graph_model.producers.commands import Command, submit
 from graph_model.projection.runs.window import RunWindow
 from graph_model.retention.coverage import Retention, resolve_prune
@@ -213,7 +213,7 @@ def test_growth_is_known_after_a_while_and_a_near_date_is_a_warning_that_stays_r
     asked.storage.keep_measure()
     asked.clock.now += 60_000
     young = asked.client.get("/storage").get_json()
-    assert young["measuredSince"] == format_instant(START + 20 * DAY)
+    assert young["measuredSince"] == iso(START + 20 * DAY)
     assert young["tooEarly"] == TOO_EARLY
     assert any(f"since {young['measuredSince']}" in line for line in describe(young))
     asked.clock.now += DAY - 60_000

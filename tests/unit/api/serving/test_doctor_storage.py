@@ -20,9 +20,9 @@ from api.serving.storage import DATABASE_FILE, claim, open_storage
 from api.settings import Settings, read_settings
 from graph_model.projection.fullness import HELD_KEY
 from graph_model.retention.forecast import DAY_MS, TOO_EARLY, Measure, write_measures
+from graph_model.stores.catalogue import Generations
 from graph_model.stores.gremlin.engine.overflows import Overflows
 from graph_model.stores.journal import Journal
-from graph_model.stores.opening import open_generations
 from tests.contract.rows import an_execution
 
 
@@ -155,7 +155,7 @@ def test_before_the_first_measurement_and_without_a_journal_nothing_is_wrong(
 def test_runs_that_claim_a_time_to_come_are_a_finding_of_the_last_week(tmp_path: Path) -> None:
     settings, day = settings_of(tmp_path), 86_400_000
     database = open_storage(settings, make=True)
-    generations = open_generations(database, Journal(database))
+    generations = Generations(database, Journal(database))
     right, doubtful = an_execution("ex-1", at=day), an_execution("ex-2", at=day, ahead=5)
     generations.current.record([right, doubtful])
     generations.close()
