@@ -10,6 +10,7 @@ In reading order:
 ``parsing``      tokens -> one statement, in a bounded number of steps; tables of an unreadable one
 ``writes``       each kind of statement: what it writes, and from which values
 ``queries``      the relation that a query makes, in one walk over its scopes
+``scopes``       what a name in a SELECT means: a column of one of its tables, an alias, or a gap
 ``values``       relations, values with the columns behind them, and the expressions that make them
 ``names``        names folded and qualified as a dialect does it; declared schemas
 ``reply``        the answer as JSON, as lines for people, as a report of gaps
@@ -19,7 +20,7 @@ from __future__ import annotations
 
 from graph_model.sql.names import DIALECTS, quoted_name, split_name
 from graph_model.sql.parsing import normal_text
-from graph_model.sql.queries import SqlGap
+from graph_model.sql.scopes import SqlGap
 from graph_model.sql.translation import MOST_CHARACTERS, SqlColumn, SqlStatement, translate
 
 __all__ = [

@@ -6,21 +6,29 @@
     GROUP_BY  t.k
     JOIN      t.k, d.k
 
-A name belongs to the innermost query that can have it. There, a table that is known to have it
-comes first, then (where the dialect has that) an earlier alias of the same SELECT, then the only
-table whose columns are not known. Where several tables may have it, it is a gap that names them.
+What a name means there is in ``scopes``.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from typing import Final, NamedTuple
 
 from sqlglot import exp
 
 from graph_model import labels
 from graph_model.sql.names import ANY_COLUMN, Leaf, Parts, SqlNames
+from graph_model.sql.scopes import (
+    MOST_STEPS,
+    STAR,
+    UNSUPPORTED,
+    Common,
+    Commons,
+    FromItem,
+    NameReader,
+    SelectScope,
+)
 from graph_model.sql.values import (
     NOTHING,
     ColumnValue,
@@ -38,82 +46,13 @@ from graph_model.sql.values import (
     stepped,
 )
 
-MOST_STEPS: Final = 400_000
-"""Nodes visited and flows passed on, of one statement."""
-
-#: An alias of a SELECT may be used further on in the same SELECT.
-_LATERAL_ALIASES: Final = frozenset(
-    {"redshift", "snowflake", "databricks", "spark", "duckdb", "clickhouse", "teradata", "sqlite"}
-)
 _RECURSIVE_WITHOUT_A_WORD: Final = frozenset({"tsql", "oracle", "teradata", "fabric"})
 _MOST_ROUNDS: Final = 20  # of a recursive query, whose flows reach its columns one after another
 
 #: A column without an alias has the name of its function, or of the column that it casts.
 _NAMED_BY_FUNCTION: Final = frozenset({"postgres", "redshift", "materialize", "risingwave"})
 
-#: A table's name in an expression is its row.
-_ROWS_AS_VALUES: Final = frozenset({"postgres", "bigquery", "duckdb"})
 _METHODS: Final = frozenset({"value", "query", "exist", "nodes"})  # of XML in T-SQL
-
-#: Names that are session values, not columns, in one database or another.
-_NO_COLUMNS: Final = frozenset(
-    {"rownum", "rowid", "level", "sysdate", "systimestamp", "user", "current_user", "getdate"}
-)
-
-
-class StatementTooLarge(Exception):
-    """The statement takes more than MOST_STEPS."""
-
-
-class SqlGap(NamedTuple):
-    """What a statement leaves open: a code for machines, a text that names it."""
-
-    code: str
-    detail: str
-
-
-UNRESOLVED: Final = "unresolved-column"
-STAR: Final = "unknown-columns"
-UNSUPPORTED: Final = "unsupported"
-
-
-class FromItem(NamedTuple):
-    """A relation in a FROM, under an alias or the parts of its name."""
-
-    name: Parts
-    relation: SqlRelation
-    hidden: bool = False  # the right side of a semi or anti join has no columns in the result
-
-    def answers(self, qualifier: Parts) -> bool:
-        """Whether ``sales.orders`` or ``orders`` in ``orders.id`` means this one."""
-        ours = self.name[-len(qualifier) :]
-        return len(ours) == len(qualifier) and all(
-            a == b or a.lower() == b.lower() for a, b in zip(ours, qualifier, strict=True)
-        )
-
-
-@dataclass(slots=True)
-class SelectScope:
-    """What the names of one SELECT can mean."""
-
-    parent: SelectScope | None = None
-    sources: list[FromItem] = field(default_factory=list)
-    shared: dict[str, ColumnValue] = field(default_factory=dict)  # columns of USING and NATURAL
-    aliases: dict[str, ColumnValue] = field(default_factory=dict)
-    windows: dict[str, exp.Expr] = field(default_factory=dict)
-    selected: bool = False  # in HAVING and QUALIFY an alias comes before an unknown column
-    influences: Influences = field(default_factory=Influences)
-
-
-@dataclass(slots=True)
-class Common:
-    """A common table expression, read when a query first selects from it."""
-
-    node: exp.CTE
-    around: Mapping[str, Common]
-    recursive: bool
-    outer: SelectScope | None
-    relation: SqlRelation | None = None
 
 
 class Temporary(NamedTuple):
@@ -123,10 +62,7 @@ class Temporary(NamedTuple):
     reads: frozenset[str]
 
 
-Commons = Mapping[str, Common]
-
-
-class QueryReader:
+class QueryReader(NameReader):
     """Reads the queries of one statement; ``temporary`` are the script's tables by name."""
 
     def __init__(
@@ -139,22 +75,10 @@ class QueryReader:
         steps: int = MOST_STEPS,
     ) -> None:
         """``steps``: how many the statement may take."""
-        self.names = names
+        super().__init__(names, dialect, variables, steps)
         self.texts = texts
         self.reads: dict[str, None] = {}
-        self.gaps: dict[SqlGap, None] = {}
-        self._dialect = dialect
         self._temporary = temporary
-        self._variables = variables
-        self.steps_left = steps
-
-    def gap(self, code: str, detail: str) -> None:
-        self.gaps[SqlGap(code, detail)] = None
-
-    def step(self, count: int = 1) -> None:
-        self.steps_left -= count
-        if self.steps_left < 0:
-            raise StatementTooLarge
 
     # --- queries ---------------------------------------------------------------------------------
 
@@ -169,15 +93,15 @@ class QueryReader:
         if isinstance(node, exp.Subquery):
             return self._bracketed(node, outer, commons)
         if isinstance(node, exp.Values):
-            return self._values(node, SelectScope(outer), commons)
+            return self._values(node, SelectScope(outer, commons))
         if isinstance(node, exp.Table):  # FROM t, alone
-            frame = SelectScope(outer)
-            self.add(node, frame, commons)
+            frame = SelectScope(outer, commons)
+            self.add(node, frame)
             return self._result(frame, self._all(frame, None))
         if isinstance(node, exp.Paren):
             return self.query(node.this, outer, commons)
         if isinstance(node, exp.Pivot):  # PIVOT t ON …, UNPIVOT t ON … INTO NAME … VALUE …
-            return self._pivot_alone(node, SelectScope(outer), commons)
+            return self._pivot_alone(node, SelectScope(outer, commons))
         self.gap(UNSUPPORTED, type(node).__name__)
         return SqlRelation(())
 
@@ -215,10 +139,11 @@ class QueryReader:
         clause = body.args.get("returning")
         if clause is None or not isinstance(table, exp.Table):
             return SqlRelation(())
-        frame = SelectScope(common.outer)
-        self.add(table, frame, common.around)
+        frame = SelectScope(common.outer, common.around)
+        self.add(table, frame)
+        alone = replace(frame, commons={})
         return self._result(
-            frame, [v for item in clause.expressions for v in self._projected(item, frame, {})]
+            frame, [v for item in clause.expressions for v in self._projected(item, alone)]
         )
 
     def _recursive(
@@ -247,8 +172,8 @@ class QueryReader:
     ) -> SqlRelation:
         inner = node.this
         if isinstance(inner, exp.Table) or node.args.get("joins") or node.args.get("pivots"):
-            frame = SelectScope(outer)
-            self.add(node, frame, commons)
+            frame = SelectScope(outer, commons)
+            self.add(node, frame)
             return self._result(frame, self._all(frame, None))
         return self._sorted(node, self.query(inner, outer, commons), outer, commons)
 
@@ -258,12 +183,12 @@ class QueryReader:
         """A query with an ORDER BY behind its brackets, or behind its last branch."""
         if node.args.get("order") is None:
             return made
-        frame = SelectScope(outer, [FromItem((), made)])
+        frame = SelectScope(outer, commons, [FromItem((), made)])
         frame.influences.inner.append(made.influences or Influences())
-        self._ordered(node, frame, commons, made)
+        self._ordered(node, frame, made)
         return SqlRelation(made.values, frame.influences)
 
-    def _values(self, node: exp.Values, frame: SelectScope, commons: Commons) -> SqlRelation:
+    def _values(self, node: exp.Values, frame: SelectScope) -> SqlRelation:
         rows = [
             row.expressions if isinstance(row, exp.Tuple) else [row] for row in node.expressions
         ]
@@ -272,15 +197,13 @@ class QueryReader:
         columns: list[ColumnValue] = []
         for place in range(width):
             nodes = [row[place] for row in rows if place < len(row)]
-            columns.append(self._computed(f"col{place + 1}", nodes, frame, commons))
+            columns.append(self._computed(f"col{place + 1}", nodes, frame))
         alias = node.args.get("alias")
         names = [self.names.identifier(column) for column in alias.columns] if alias else []
         return SqlRelation(columns, frame.influences).renamed(names)
 
-    def _computed(
-        self, name: str, nodes: Sequence[exp.Expr], frame: SelectScope, commons: Commons
-    ) -> ColumnValue:
-        flows = {flow for node in nodes for flow in self.flows(node, frame, commons)}
+    def _computed(self, name: str, nodes: Sequence[exp.Expr], frame: SelectScope) -> ColumnValue:
+        flows = {flow for node in nodes for flow in self.flows(node, frame)}
         return ColumnValue(name, frozenset(flows), tuple(nodes[:1]))
 
     def _result(self, frame: SelectScope, values: Iterable[ColumnValue]) -> SqlRelation:
@@ -347,65 +270,61 @@ class QueryReader:
         }
         values: list[ColumnValue] = []
         for projection in node.expressions:
-            made = self._projected(projection, frame, commons)
+            made = self._projected(projection, frame)
             values += made
             for value in made:
                 if isinstance(projection, exp.Alias | exp.Aliases):
                     frame.aliases.setdefault(value.name.lower(), value)
         outputs = SqlRelation(values)
-        self._conditions(node, frame, commons)
-        self._grouped(node, frame, commons, outputs)
-        self._ordered(node, frame, commons, outputs)
+        self._conditions(node, frame)
+        self._grouped(node, frame, outputs)
+        self._ordered(node, frame, outputs)
         return self._result(frame, values)
 
     def from_clause(
         self, node: exp.Expr, outer: SelectScope | None, commons: Commons
     ) -> SelectScope:
-        frame = SelectScope(outer)
+        frame = SelectScope(outer, commons)
         clause = node.args.get("from_")
         if clause is not None:
-            self.add(clause.this, frame, commons)
-        self._around(node, frame, commons)
+            self.add(clause.this, frame)
+        self._around(node, frame)
         if node.args.get("match") is not None:
             self.gap(UNSUPPORTED, "MATCH_RECOGNIZE")
         return frame
 
-    def _around(self, node: exp.Expr, frame: SelectScope, commons: Commons) -> None:
+    def _around(self, node: exp.Expr, frame: SelectScope) -> None:
         """The joins and lateral views beside a FROM, or beside a table in it."""
         for join in node.args.get("joins") or ():
-            self.join(join, frame, commons)
+            self.join(join, frame)
         for lateral in node.args.get("laterals") or ():
-            self.add(lateral, frame, commons)
+            self.add(lateral, frame)
 
-    def _conditions(self, node: exp.Expr, frame: SelectScope, commons: Commons) -> None:
+    def _conditions(self, node: exp.Expr, frame: SelectScope) -> None:
         for key in ("prewhere", "where", "having", "qualify"):
             frame.selected = key in {"having", "qualify"}
             if (clause := node.args.get(key)) is not None:
-                self.influence(labels.FILTER, clause.this, frame, commons)
+                self.influence(labels.FILTER, clause.this, frame)
         hierarchy = node.args.get("connect")
         if hierarchy is not None:
             for key in ("start", "connect"):
                 if (condition := hierarchy.args.get(key)) is not None:
-                    self.influence(labels.FILTER, condition, frame, commons)
+                    self.influence(labels.FILTER, condition, frame)
 
-    def influence(
-        self, how: str, condition: exp.Expr, frame: SelectScope, commons: Commons
-    ) -> None:
+    def influence(self, how: str, condition: exp.Expr, frame: SelectScope) -> None:
         """A condition, split at AND."""
         for conjunct in conjuncts(condition):
-            leaves = frozenset(leaf for leaf, _ in self.flows(conjunct, frame, commons))
+            leaves = frozenset(leaf for leaf, _ in self.flows(conjunct, frame))
             if leaves:
                 frame.influences.own.append(SqlInfluence(how, (conjunct,), leaves))
 
-    def _grouped(
-        self, node: exp.Select, frame: SelectScope, commons: Commons, made: SqlRelation
-    ) -> None:
+    def _grouped(self, node: exp.Select, frame: SelectScope, made: SqlRelation) -> None:
         clause = node.args.get("group")
         if clause is not None:
             if clause.args.get("all"):
                 flows = {f for value in made.values for f in value.flows if not _aggregated(value)}
             else:
-                flows = set(self._listed(clause, frame, commons, made, aliases_first=False))
+                flows = set(self._listed(clause, frame, made, aliases_first=False))
             self._whole(labels.GROUP_BY, self._listed_texts(clause, made), flows, frame)
         distinct = node.args.get("distinct")
         if distinct is not None:
@@ -413,15 +332,13 @@ class QueryReader:
             if on is None:
                 flows = {flow for value in made.values for flow in value.flows}
             else:
-                flows = set(self._listed(on, frame, commons, made, aliases_first=True))
+                flows = set(self._listed(on, frame, made, aliases_first=True))
             self._whole(labels.GROUP_BY, ("DISTINCT",), flows, frame)
 
-    def _ordered(
-        self, node: exp.Expr, frame: SelectScope, commons: Commons, made: SqlRelation
-    ) -> None:
+    def _ordered(self, node: exp.Expr, frame: SelectScope, made: SqlRelation) -> None:
         for key in ("order", "sort", "cluster"):
             if (clause := node.args.get(key)) is not None:
-                flows = set(self._listed(clause, frame, commons, made, aliases_first=True))
+                flows = set(self._listed(clause, frame, made, aliases_first=True))
                 self._whole(labels.SORT, self._listed_texts(clause, made), flows, frame)
 
     @staticmethod
@@ -435,7 +352,6 @@ class QueryReader:
         self,
         clause: exp.Expr,
         frame: SelectScope,
-        commons: Commons,
         made: SqlRelation,
         *,
         aliases_first: bool,
@@ -455,7 +371,7 @@ class QueryReader:
                     continue
                 if not aliases_first and any(s.relation.definite(name) for s in frame.sources):
                     output = None
-            yield from output.flows if output else self.flows(item, frame, commons)
+            yield from output.flows if output else self.flows(item, frame)
 
     @staticmethod
     def _listed_texts(clause: exp.Expr, made: SqlRelation) -> tuple[exp.Expr | str, ...]:
@@ -468,23 +384,21 @@ class QueryReader:
 
     # --- projections -----------------------------------------------------------------------------
 
-    def _projected(
-        self, node: exp.Expr, frame: SelectScope, commons: Commons
-    ) -> Sequence[ColumnValue]:
+    def _projected(self, node: exp.Expr, frame: SelectScope) -> Sequence[ColumnValue]:
         if isinstance(node, exp.Star):
-            return self._without(node, self._all(frame, None), frame, commons)
+            return self._without(node, self._all(frame, None), frame)
         if isinstance(node, exp.Column) and isinstance(node.this, exp.Star):
             parts = tuple(self.names.identifier(part) for part in node.parts[:-1])
-            return self._without(node.this, self._all(frame, parts), frame, commons)
+            return self._without(node.this, self._all(frame, parts), frame)
         if isinstance(node, exp.Aliases):
-            flows = self.flows(node.this, frame, commons)
+            flows = self.flows(node.this, frame)
             named = [self.names.identifier(alias) for alias in node.expressions]
             return [ColumnValue(name, flows, (node.this,)) for name in named]
         if isinstance(node, exp.EQ) and isinstance(node.this, exp.Parameter):
-            self.flows(node.expression, frame, commons)  # SELECT @x = a: no output
+            self.flows(node.expression, frame)  # SELECT @x = a: no output
             return ()
         bare = node.this if isinstance(node, exp.Alias) else node
-        return [self.value(bare, self._output_name(node, bare), frame, commons)]
+        return [self.value(bare, self._output_name(node, bare), frame)]
 
     def _output_name(self, node: exp.Expr, bare: exp.Expr) -> str:
         if isinstance(node, exp.Alias):
@@ -500,7 +414,7 @@ class QueryReader:
             return _function_name(bare) or self.texts.name(bare)
         return self.texts.name(node)
 
-    def value(self, bare: exp.Expr, name: str, frame: SelectScope, commons: Commons) -> ColumnValue:
+    def value(self, bare: exp.Expr, name: str, frame: SelectScope) -> ColumnValue:
         """The value of an expression; a column that an inner query computes has the text there."""
         while isinstance(bare, exp.Paren):
             bare = bare.this
@@ -508,12 +422,10 @@ class QueryReader:
             meant = self.column(bare, frame)
             return replace(meant, name=name, texts=meant.texts or (bare,), tables=())
         if isinstance(bare, exp.Struct):
-            return self._struct(bare, name, frame, commons)
-        return ColumnValue(name, self.flows(bare, frame, commons), (bare,))
+            return self._struct(bare, name, frame)
+        return ColumnValue(name, self.flows(bare, frame), (bare,))
 
-    def _struct(
-        self, node: exp.Struct, name: str, frame: SelectScope, commons: Commons
-    ) -> ColumnValue:
+    def _struct(self, node: exp.Struct, name: str, frame: SelectScope) -> ColumnValue:
         members: dict[str, ColumnValue] = {}
         for item in node.expressions:
             if isinstance(item, exp.PropertyEQ | exp.Alias):
@@ -522,7 +434,7 @@ class QueryReader:
                 member = self.names.identifier(alias)
             else:
                 inner, member = item, self._output_name(item, item)
-            members[member.lower()] = self.value(inner, member, frame, commons)
+            members[member.lower()] = self.value(inner, member, frame)
         flows = {
             flow
             for member_value in members.values()
@@ -530,31 +442,8 @@ class QueryReader:
         }
         return ColumnValue(name, frozenset(flows), (node,), fields=members)
 
-    def _all(self, frame: SelectScope, qualifier: Parts | None) -> Sequence[ColumnValue]:
-        """``*`` or ``t.*``; columns of USING come once, and first."""
-        if qualifier is not None:
-            for source in self._answering(qualifier, frame):
-                return self._columns(source)
-            self.gap(UNRESOLVED, f"{'.'.join(qualifier)}.*: no table has this name")
-            return ()
-        shared = list(frame.shared.values())
-        rest = [
-            value
-            for source in frame.sources
-            if not source.hidden
-            for value in self._columns(source)
-            if value.tables or value.name.lower() not in frame.shared
-        ]
-        return [*shared, *rest]
-
-    def _columns(self, source: FromItem) -> Sequence[ColumnValue]:
-        otherwise = source.relation.otherwise
-        if otherwise is not None and not source.relation.values:
-            return [otherwise.named(source.name[-1] if source.name else ANY_COLUMN)]
-        return source.relation.values
-
     def _without(
-        self, star: exp.Expr, values: Sequence[ColumnValue], frame: SelectScope, commons: Commons
+        self, star: exp.Expr, values: Sequence[ColumnValue], frame: SelectScope
     ) -> Sequence[ColumnValue]:
         """``* EXCEPT (a) REPLACE (b + 1 AS b) RENAME (c AS d)``."""
         left_out = {self.names.identifier(item).lower() for item in star.args.get("except_") or ()}
@@ -570,24 +459,20 @@ class QueryReader:
             return values
         kept = [value for value in values if value.name.lower() not in left_out]
         made = [
-            self.value(replaced[value.name.lower()], value.name, frame, commons)
+            self.value(replaced[value.name.lower()], value.name, frame)
             if value.name.lower() in replaced
             else value.named(renamed.get(value.name.lower(), value.name))
             for value in kept
         ]
         known = {value.name.lower() for value in values}
         added = [
-            self.value(node, name, frame, commons)
-            for name, node in replaced.items()
-            if name not in known
+            self.value(node, name, frame) for name, node in replaced.items() if name not in known
         ]
         return [*made, *added]
 
     # --- FROM ------------------------------------------------------------------------------------
 
-    def add(
-        self, node: exp.Expr, frame: SelectScope, commons: Commons, *, hidden: bool = False
-    ) -> None:
+    def add(self, node: exp.Expr, frame: SelectScope, *, hidden: bool = False) -> None:
         """An item of FROM, with the joins that hang at it, as a source of the frame."""
         self.step()
         if isinstance(node, exp.AtIndex):  # FROM t, t.items AS i AT place
@@ -597,10 +482,10 @@ class QueryReader:
         alias = node.args.get("alias")
         columns = alias.columns if isinstance(alias, exp.TableAlias) else ()
         name = node.alias
-        relation = self._relation(node, frame, commons, [self.names.identifier(c) for c in columns])
+        relation = self._relation(node, frame, [self.names.identifier(c) for c in columns])
         if relation is not None:
             for pivot in node.args.get("pivots") or ():
-                relation = self._pivoted(relation, pivot, frame, commons)
+                relation = self._pivoted(relation, pivot, frame)
                 name = pivot.alias or name
             if relation.influences is not None:
                 frame.influences.inner.append(relation.influences)
@@ -611,26 +496,26 @@ class QueryReader:
             else:
                 parts = self.names.parts(node) if isinstance(node, exp.Table) else ()
             frame.sources.append(FromItem(parts, relation, hidden))
-        self._around(node, frame, commons)
+        self._around(node, frame)
 
     def _relation(
-        self, node: exp.Expr, frame: SelectScope, commons: Commons, columns: list[str]
+        self, node: exp.Expr, frame: SelectScope, columns: list[str]
     ) -> SqlRelation | None:
         """None where the item is a bracket around others, which are sources themselves."""
         if isinstance(node, exp.Table):
-            return self._table(node, frame, commons).renamed(columns)
+            return self._table(node, frame).renamed(columns)
         if isinstance(node, exp.Lateral):
             inner = node.this
             if isinstance(inner, exp.Subquery | exp.Query):
-                return self.query(inner, frame, commons).renamed(columns)
-            return self._generated(inner, frame, commons, columns)
+                return self.query(inner, frame, frame.commons).renamed(columns)
+            return self._generated(inner, frame, columns)
         if isinstance(node, exp.Unnest):
-            return self._unnested(node, frame, commons, columns)
+            return self._unnested(node, frame, columns)
         if isinstance(node, exp.Values):
-            return self._values(node, SelectScope(frame), commons)
+            return self._values(node, SelectScope(frame, frame.commons))
         if isinstance(node, exp.Subquery) and _is_join(node):
-            inside = SelectScope(frame.parent) if node.alias else frame
-            self.add(node.this, inside, commons)  # (a JOIN b ON …)
+            inside = SelectScope(frame.parent, frame.commons) if node.alias else frame
+            self.add(node.this, inside)  # (a JOIN b ON …)
             if not node.alias:
                 return None
             return self._result(inside, self._all(inside, None)).renamed(columns)
@@ -638,20 +523,22 @@ class QueryReader:
             bare = node.this if isinstance(node, exp.Subquery) else node
             lateral = self._dialect in {"bigquery"}
             outer = frame if lateral else frame.parent
-            return self.query(bare, outer, self.commons(node, outer, commons)).renamed(columns)
+            return self.query(bare, outer, self.commons(node, outer, frame.commons)).renamed(
+                columns
+            )
         if isinstance(node, exp.Paren):
-            self.add(node.this, frame, commons)
+            self.add(node.this, frame)
             return None
-        return self._generated(node, frame, commons, columns)
+        return self._generated(node, frame, columns)
 
-    def _table(self, node: exp.Table, frame: SelectScope, commons: Commons) -> SqlRelation:
+    def _table(self, node: exp.Table, frame: SelectScope) -> SqlRelation:
         last = node.this.expression if isinstance(node.this, exp.Dot) else node.this
         if isinstance(last, exp.Func):
-            return self._function(node, frame, commons)
+            return self._function(node, frame)
         parts = self.names.parts(node)
         if len(parts) == 1:
             key = self.names.identifier(node.this)
-            if (common := commons.get(key.lower())) is not None:
+            if (common := frame.commons.get(key.lower())) is not None:
                 return self._common(common)
             if (nested := self._nested(parts, frame)) is not None:
                 return nested
@@ -677,21 +564,19 @@ class QueryReader:
                 return _exploded(value.flows, [], ())
         return None
 
-    def _function(self, node: exp.Table, frame: SelectScope, commons: Commons) -> SqlRelation:
+    def _function(self, node: exp.Table, frame: SelectScope) -> SqlRelation:
         """A table function: files that it names are read, its columns come from its arguments."""
         for literal in node.this.find_all(exp.Literal):
             if literal.is_string and "://" in literal.this:
                 self.reads[literal.this] = None
                 return base_table(literal.this, None)
-        flows = self.flows(node.this, frame, commons)
+        flows = self.flows(node.this, frame)
         return SqlRelation((), otherwise=ColumnValue(ANY_COLUMN, flows, (node.this,)))
 
-    def _generated(
-        self, node: exp.Expr, frame: SelectScope, commons: Commons, columns: list[str]
-    ) -> SqlRelation:
+    def _generated(self, node: exp.Expr, frame: SelectScope, columns: list[str]) -> SqlRelation:
         """Every column of explode, flatten and the like comes from all inputs."""
         arguments = [part for part, _ in parts_of(node, labels.IDENTITY)]
-        flows = {flow for part in arguments for flow in self.flows(part, frame, commons)}
+        flows = {flow for part in arguments for flow in self.flows(part, frame)}
         made = _exploded(frozenset(flows), columns, (node,))
         if made.otherwise is not None and not self._has_fields(node):
             made.otherwise = replace(made.otherwise, element=False)
@@ -701,11 +586,9 @@ class QueryReader:
         """Whether a name behind its alias is a field of the rows, not a column of the function."""
         return self._dialect != "snowflake" and isinstance(node, exp.Explode | exp.Inline)
 
-    def _unnested(
-        self, node: exp.Unnest, frame: SelectScope, commons: Commons, columns: list[str]
-    ) -> SqlRelation:
+    def _unnested(self, node: exp.Unnest, frame: SelectScope, columns: list[str]) -> SqlRelation:
         """UNNEST(a, b) AS u(x, y): each column from the array in its place."""
-        arrays = [self.flows(array, frame, commons) for array in node.expressions]
+        arrays = [self.flows(array, frame) for array in node.expressions]
         place = node.args.get("offset")
         numbers = (
             [ColumnValue(self.names.identifier(place))] if isinstance(place, exp.Identifier) else []
@@ -722,20 +605,18 @@ class QueryReader:
         made = SqlRelation([*made.values, *numbers], otherwise=made.otherwise)
         return made if self._dialect == "bigquery" else _closed(made)
 
-    def _pivoted(
-        self, relation: SqlRelation, pivot: exp.Pivot, frame: SelectScope, commons: Commons
-    ) -> SqlRelation:
-        inside = SelectScope(frame.parent, [FromItem((), relation)])
+    def _pivoted(self, relation: SqlRelation, pivot: exp.Pivot, frame: SelectScope) -> SqlRelation:
+        inside = SelectScope(frame.parent, frame.commons, [FromItem((), relation)])
         fields = [item for item in pivot.args.get("fields") or () if isinstance(item, exp.In)]
         if pivot.args.get("unpivot"):
-            return self._unpivoted(relation, pivot, fields, inside, commons)
+            return self._unpivoted(relation, pivot, fields, inside)
         deciding = {
             (leaf, labels.CONDITIONAL)
             for item in fields
-            for leaf, _ in self.flows(item.this, inside, commons)
+            for leaf, _ in self.flows(item.this, inside)
         }
         measured = [
-            (item, self.flows(item, inside, commons)) for item in pivot.expressions
+            (item, self.flows(item, inside)) for item in pivot.expressions
         ]  # fmt: skip
         made = [
             ColumnValue(
@@ -762,12 +643,11 @@ class QueryReader:
         pivot: exp.Pivot,
         fields: Sequence[exp.In],
         inside: SelectScope,
-        commons: Commons,
     ) -> SqlRelation:
         """Each listed column becomes rows: its values in one column, its name in another."""
         written = [expression for item in fields for expression in item.expressions]
         listed = [column for item in written for column in item.find_all(exp.Column)]
-        flows = frozenset(f for column in listed for f in self.flows(column, inside, commons))
+        flows = frozenset(f for column in listed for f in self.flows(column, inside))
         made = [ColumnValue(self.names.identifier(item.this)) for item in fields]
         made += [
             ColumnValue(self.names.identifier(name), flows, tuple(listed))
@@ -778,9 +658,9 @@ class QueryReader:
         kept = [value for value in relation.values if value.name.lower() not in used]
         return SqlRelation([*kept, *made], relation.influences)
 
-    def _pivot_alone(self, node: exp.Pivot, frame: SelectScope, commons: Commons) -> SqlRelation:
+    def _pivot_alone(self, node: exp.Pivot, frame: SelectScope) -> SqlRelation:
         """DuckDB's statements. The columns that a PIVOT makes are not known."""
-        self.add(node.this, frame, commons)
+        self.add(node.this, frame)
         if not node.args.get("unpivot"):
             self.gap(UNSUPPORTED, "PIVOT: its columns are in the data")
             return self._result(frame, ())
@@ -794,204 +674,24 @@ class QueryReader:
 
     # --- joins -----------------------------------------------------------------------------------
 
-    def join(self, join: exp.Join, frame: SelectScope, commons: Commons) -> None:
+    def join(self, join: exp.Join, frame: SelectScope) -> None:
         before = len(frame.sources)
         words = {str(join.args.get(key) or "").upper() for key in ("kind", "side", "method")}
-        self.add(join.this, frame, commons, hidden=bool(words & {"SEMI", "ANTI"}))
+        self.add(join.this, frame, hidden=bool(words & {"SEMI", "ANTI"}))
         if (condition := join.args.get("on")) is not None:
-            self.influence(labels.JOIN, condition, frame, commons)
+            self.influence(labels.JOIN, condition, frame)
         condition = join.args.get("match_condition")
         if condition is not None:
-            self.influence(labels.JOIN, condition, frame, commons)
+            self.influence(labels.JOIN, condition, frame)
         names = [self.names.identifier(column) for column in join.args.get("using") or ()]
         if "NATURAL" in words:
             names = self._natural(frame, before)
         for name in names:
             self._share(name, frame, before, words)
 
-    def _natural(self, frame: SelectScope, before: int) -> list[str]:
-        left, right = frame.sources[:before], frame.sources[before:]
-        if any(source.relation.is_open for source in (*left, *right)):
-            self.gap(STAR, "NATURAL JOIN: the columns of its tables are not known")
-            return []
-        known = {value.name.lower() for source in right for value in source.relation.values}
-        mine = [value.name for source in left for value in source.relation.values]
-        return [name for name in dict.fromkeys(mine) if name.lower() in known]
-
-    def _share(self, name: str, frame: SelectScope, before: int, words: set[str]) -> None:
-        """A column of USING: the left one; of a right join the right one, of a full one both."""
-        key = name.lower()
-        left = frame.shared.get(key) or self._one_of(frame.sources[:before], name)
-        right = self._one_of(frame.sources[before:], name)
-        sides = [side for side in (left, right) if side is not None]
-        leaves = frozenset(leaf for side in sides for leaf, _ in side.flows)
-        if leaves:
-            text = f"USING ({name})"
-            frame.influences.own.append(SqlInfluence(labels.JOIN, (text,), leaves))
-        if "FULL" in words and len(sides) == 2:
-            both = stepped(sides[0].flows | sides[1].flows, labels.TRANSFORMATION)
-            frame.shared[key] = ColumnValue(name, both, (exp.column(name),))
-        elif "RIGHT" in words and right is not None:
-            frame.shared[key] = right.named(name)
-        elif sides:
-            frame.shared[key] = sides[0].named(name)
-
-    def _one_of(self, sources: Sequence[FromItem], name: str) -> ColumnValue | None:
-        known = [value for s in sources if (value := s.relation.definite(name)) is not None]
-        if known:
-            return known[0]
-        opened = [source for source in sources if source.relation.is_open]
-        if len(opened) > 1:
-            self._candidates(name, opened)
-        return self._of_source(opened[0], name) if len(opened) == 1 else None
-
-    # --- names -----------------------------------------------------------------------------------
-
-    def column(self, node: exp.Column, frame: SelectScope) -> ColumnValue:
-        """What a name means; without flows where that is a gap."""
-        if isinstance(node.this, exp.Parameter):
-            return self._numbered(node.this, (self.names.identifier(node.args["table"]),), frame)
-        parts = tuple(self.names.identifier(part) for part in node.parts)
-        if len(parts) > 1:
-            return self._qualified(parts, frame)
-        value = self._bare(parts[0], frame)
-        row = next(self._answering(parts, frame), None)
-        if row is not None and (value is None or self._is_row(row, value)):
-            return self._row(parts[0], [row])
-        if value is None:
-            if parts[0].lower() not in self._variables | _NO_COLUMNS:
-                self.gap(UNRESOLVED, f"{parts[0]}: no table has it")
-            return ColumnValue(parts[0], texts=(node,))
-        return value
-
-    def _is_row(self, source: FromItem, value: ColumnValue) -> bool:
-        """Whether ``t`` in ``count(t)`` is the whole row, where the columns of t are not known."""
-        opens = source.relation.opens
-        guessed = {((opens[0].tables[0], value.name), labels.IDENTITY)} if opens else set()
-        return self._dialect in _ROWS_AS_VALUES and value.flows == guessed != set()
-
-    @staticmethod
-    def _answering(qualifier: Parts, frame: SelectScope) -> Iterator[FromItem]:
-        """The sources that a qualifier may mean, innermost first."""
-        at: SelectScope | None = frame
-        while at is not None:
-            yield from (source for source in at.sources if source.answers(qualifier))
-            at = at.parent
-
-    def _row(self, name: str, sources: Sequence[FromItem]) -> ColumnValue:
-        """``to_json(t)``, ``hash(t.*)``: all columns of a table at once."""
-        values = [value for source in sources for value in self._columns(source)]
-        if stars := {table for value in values for table in value.tables}:
-            self.gap(STAR, f"* of {', '.join(sorted(stars))}")
-        flows = frozenset(flow for value in values for flow in value.flows)
-        self.step(1 + len(values) + len(flows))
-        return ColumnValue(name, stepped(flows, labels.TRANSFORMATION))
-
-    def _numbered(self, node: exp.Parameter, qualifier: Parts, frame: SelectScope) -> ColumnValue:
-        """``$2``, ``t.$2`` of Snowflake: the second column."""
-        name = f"${node.name}"
-        among = self._answering(qualifier, frame) if qualifier else iter(frame.sources)
-        source = next(among, None)
-        if source is None:
-            return ColumnValue(name)
-        if source.relation.is_open:
-            return self._of_source(source, name)
-        place = int(node.name) if node.name.isdecimal() and len(node.name) < 6 else 0
-        values = source.relation.values
-        return values[place - 1] if 0 < place <= len(values) else ColumnValue(name)
-
-    def _qualified(self, parts: Parts, frame: SelectScope) -> ColumnValue:
-        """``t.a``; where no table is called t, the field a of a struct."""
-        for cut in range(len(parts) - 1, 0, -1):
-            for source in self._answering(parts[:cut], frame):
-                return self._fields(self._of_source(source, parts[cut]), parts[cut + 1 :])
-        struct = self._bare(parts[0], frame)
-        if struct is not None:
-            return self._fields(struct, parts[1:])
-        if parts[0].lower() not in self._variables:
-            self.gap(UNRESOLVED, f"{'.'.join(parts)}: no table has this name")
-        return ColumnValue(parts[-1])
-
-    @staticmethod
-    def _fields(value: ColumnValue, names: Parts) -> ColumnValue:
-        for name in names:
-            value = value.field(name)
-        return value
-
-    def _of_source(self, source: FromItem, name: str) -> ColumnValue:
-        known = source.relation.definite(name)
-        if known is not None:
-            return known
-        possible = source.relation.possible(name)
-        if len(possible) == 1:
-            return possible[0]
-        if possible:
-            self._candidates(name, [source])
-        else:
-            table = ".".join(source.name) or "the subquery"
-            self.gap(UNRESOLVED, f"{name}: {table} has no such column")
-        return ColumnValue(name)
-
-    def _bare(self, name: str, frame: SelectScope) -> ColumnValue | None:
-        at: SelectScope | None = frame
-        while at is not None:
-            value = self._in_frame(name, at)
-            if value is not None:
-                return value
-            at = at.parent
-        return None
-
-    def _in_frame(self, name: str, frame: SelectScope) -> ColumnValue | None:
-        """The meaning of a name in one SELECT; None where it has none there."""
-        if (shared := frame.shared.get(name.lower())) is not None:
-            return shared
-        definite = [v for s in frame.sources if (v := s.relation.definite(name)) is not None]
-        if len({value.flows for value in definite}) == 1:
-            return definite[0]
-        if definite:
-            self._candidates(name, [s for s in frame.sources if s.relation.definite(name)])
-            return ColumnValue(name)
-        opened = [source for source in frame.sources if source.relation.is_open]
-        alias = frame.aliases.get(name.lower())
-        usable = self._dialect in _LATERAL_ALIASES or frame.selected or not opened
-        if alias is not None and usable and not _uses(alias, name):
-            return alias  # else the table has the name: upper(name) AS name
-        if name.lower() in self._variables:
-            return ColumnValue(name)
-        if not opened or name.lower() in _NO_COLUMNS:
-            return None
-        outside = self._outside(name, frame)
-        if len(opened) > 1 or outside:
-            self._candidates(name, [*opened, *outside])
-            return ColumnValue(name)
-        return self._of_source(opened[0], name)
-
-    @staticmethod
-    def _outside(name: str, frame: SelectScope) -> list[FromItem]:
-        """The sources of enclosing queries that are known to have the name."""
-        at, owners = frame.parent, list[FromItem]()
-        while at is not None and not owners:
-            owners = [s for s in at.sources if s.relation.definite(name) is not None]
-            at = at.parent
-        return owners
-
-    def _candidates(self, name: str, sources: Iterable[FromItem]) -> None:
-        among = {
-            table
-            for source in sources
-            for table in (
-                {t for value in source.relation.opens for t in value.tables}
-                or {".".join(source.name) or "a subquery"}
-            )
-        }
-        self.step(len(among))
-        self.gap(UNRESOLVED, f"{name}: one of {', '.join(sorted(among))}")
-
     # --- flows -----------------------------------------------------------------------------------
 
-    def flows(
-        self, root: exp.Expr, frame: SelectScope, commons: Commons, how: str = labels.IDENTITY
-    ) -> Flows:
+    def flows(self, root: exp.Expr, frame: SelectScope, how: str = labels.IDENTITY) -> Flows:
         """The columns behind an expression, each with how it flows."""
         flowing: set[Flow] = set()
         stack: list[tuple[exp.Expr, str]] = [(root, how)]
@@ -1010,9 +710,9 @@ class QueryReader:
             elif self._dialect == "snowflake" and isinstance(node, exp.Parameter):
                 flowing |= stepped(self._numbered(node, (), frame).flows, how)
             elif isinstance(node, exp.Query | exp.Exists):
-                flowing |= self._inner(node, frame, commons, how)
+                flowing |= self._inner(node, frame, how)
             elif isinstance(node, exp.Dot):
-                flowing |= stepped(self._dotted(node, frame, commons).flows, how)
+                flowing |= stepped(self._dotted(node, frame).flows, how)
             elif isinstance(node, exp.Window) and node.args.get("alias") is not None:
                 for window in self._windows(node, frame):
                     stack.extend(parts_of(window, how))
@@ -1036,7 +736,7 @@ class QueryReader:
             yield window
             node = window
 
-    def _dotted(self, node: exp.Dot, frame: SelectScope, commons: Commons) -> ColumnValue:
+    def _dotted(self, node: exp.Dot, frame: SelectScope) -> ColumnValue:
         """``a.b.c.d.e``, ``f(x).y``: the field of what stands before the dot."""
         names: list[str] = []
         inner: exp.Expr = node
@@ -1044,40 +744,40 @@ class QueryReader:
             if isinstance(inner.expression, exp.Identifier):
                 names.append(self.names.identifier(inner.expression))
             elif isinstance(inner.expression, exp.Func):
-                made = self._called(inner, frame, commons)
+                made = self._called(inner, frame)
                 return self._fields(made, tuple(reversed(names)))
             inner = inner.this
         while isinstance(inner, exp.Paren):
             inner = inner.this
         if isinstance(inner, exp.Identifier):
             return ColumnValue(inner.name)  # a variable of a lambda: its array flows already
-        value = self.value(inner, "", frame, commons)
+        value = self.value(inner, "", frame)
         return self._fields(value, tuple(reversed(names)))
 
-    def _called(self, node: exp.Dot, frame: SelectScope, commons: Commons) -> ColumnValue:
+    def _called(self, node: exp.Dot, frame: SelectScope) -> ColumnValue:
         """``dbo.f(a)``, ``t.doc.query('…')``: the value of a method is of its document."""
-        flows = self.flows(node.expression, frame, commons)
+        flows = self.flows(node.expression, frame)
         names: list[exp.Expr] = []
         before = node.this
         while isinstance(before, exp.Dot) and isinstance(before.expression, exp.Identifier):
             names.append(before.expression)
             before = before.this
         if not isinstance(before, exp.Identifier):
-            flows |= self.flows(node.this, frame, commons, labels.TRANSFORMATION)
+            flows |= self.flows(node.this, frame, labels.TRANSFORMATION)
         elif node.expression.name.lower() in _METHODS:
             parts = zip(("this", "table", "db"), [*names, before], strict=False)
             column = exp.Column(**dict(parts))
             flows |= stepped(self.column(column, frame).flows, labels.TRANSFORMATION)
         return ColumnValue(node.expression.name, flows, (node,))
 
-    def _inner(self, node: exp.Expr, frame: SelectScope, commons: Commons, how: str) -> Flows:
+    def _inner(self, node: exp.Expr, frame: SelectScope, how: str) -> Flows:
         """A subquery in an expression: its columns flow, and its conditions decide."""
         if isinstance(node, exp.Exists):
             how = labels.CONDITIONAL if how in labels.DIRECT_HOWS else how
             if not isinstance(node.this, exp.Query):
-                return self.flows(node.this, frame, commons, how)
+                return self.flows(node.this, frame, how)
             node = node.this
-        made = self.query(node, frame, commons)
+        made = self.query(node, frame, frame.commons)
         flowing = {flow for value in made.values for flow in stepped(value.flows, how)}
         deciding = (
             composed(labels.CONDITIONAL, labels.IDENTITY) if how in labels.DIRECT_HOWS else how
@@ -1144,10 +844,6 @@ def _numbered(item: exp.Literal, made: SqlRelation) -> ColumnValue | None:
     """The output that ``2`` in GROUP BY or ORDER BY stands for."""
     place = int(item.this) if item.this.isdecimal() and len(item.this) < 6 else 0
     return made.values[place - 1] if 0 < place <= len(made.values) else None
-
-
-def _uses(alias: ColumnValue, name: str) -> bool:
-    return any(path.lower() == name.lower() for (_, path), _ in alias.flows)
 
 
 def _aggregated(value: ColumnValue) -> bool:

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
 from graph_model.console import count_of
-from graph_model.sql.queries import STAR, UNRESOLVED, UNSUPPORTED, SqlGap
+from graph_model.sql.scopes import STAR, UNRESOLVED, UNSUPPORTED, SqlGap
 from graph_model.sql.translation import (
     CALLED,
     DYNAMIC,

@@ -19,14 +19,8 @@ from graph_model import labels
 from graph_model.errors import InvalidFields
 from graph_model.sql.names import DIALECTS, Leaf, SqlNames, column_text
 from graph_model.sql.parsing import Word, parse_tokens, rough_words, tables, tokenize, words_of
-from graph_model.sql.queries import (
-    MOST_STEPS,
-    STAR,
-    QueryReader,
-    SqlGap,
-    StatementTooLarge,
-    Temporary,
-)
+from graph_model.sql.queries import QueryReader, Temporary
+from graph_model.sql.scopes import MOST_STEPS, STAR, SqlGap, StatementTooLarge
 from graph_model.sql.scripts import PieceKind, ScriptPiece, pieces
 from graph_model.sql.values import ColumnValue, Influences, Mask, SqlRelation, Texts, base_table
 from graph_model.sql.writes import StatementEffect, Statements, TableWrite

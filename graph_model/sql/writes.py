@@ -18,16 +18,8 @@ from sqlglot import exp
 
 from graph_model import labels
 from graph_model.sql.names import SqlNames
-from graph_model.sql.queries import (
-    STAR,
-    UNSUPPORTED,
-    Commons,
-    FromItem,
-    QueryReader,
-    SelectScope,
-    Temporary,
-    leaves_of,
-)
+from graph_model.sql.queries import QueryReader, Temporary, leaves_of
+from graph_model.sql.scopes import STAR, UNSUPPORTED, Commons, FromItem, SelectScope
 from graph_model.sql.values import (
     NOTHING,
     ColumnValue,
@@ -320,11 +312,9 @@ class Statements:
         columns = [self._names.identifier(_last(column)) for column in into.expressions]
         named = exp.to_table(into.name) if isinstance(into, exp.Anonymous) else into
         changed = self._relation(table)
-        frame = SelectScope(None, [FromItem(("deleted",), changed)])
+        frame = SelectScope(None, {}, [FromItem(("deleted",), changed)])
         frame.sources.append(FromItem(("inserted",), inserted or changed))
-        values = [
-            self._reader.value(item, item.output_name, frame, {}) for item in clause.expressions
-        ]
+        values = [self._reader.value(item, item.output_name, frame) for item in clause.expressions]
         written = self._name(named)
         self._write(written, list(self._paired(written, named, values, columns, False)))
 
@@ -342,7 +332,7 @@ class Statements:
             return
         given = SqlRelation(inserted)
         excluded = tuple(self._names.identifier(word) for word in ("excluded", "new"))
-        frame = SelectScope(None, [self._source(table, named)])
+        frame = SelectScope(None, commons, [self._source(table, named)])
         frame.sources += [FromItem((name,), given) for name in excluded]
         frame.shared = {value.name.lower(): value for value in self._relation(table).values}
         items = [item for item in clause.expressions if isinstance(item, exp.EQ)]
@@ -350,27 +340,25 @@ class Statements:
             for call in item.expression.find_all(exp.Anonymous):
                 if str(call.this).upper() == "VALUES" and call.expressions:
                     call.replace(exp.column(call.expressions[0].this, table=excluded[0]))
-        deciding = self._deciding(clause.args.get("where"), frame, commons)
-        self._assign(items, table, frame, commons, deciding)
+        deciding = self._deciding(clause.args.get("where"), frame)
+        self._assign(items, table, frame, deciding)
 
     def multiple(self, node: exp.MultitableInserts, commons: Commons) -> None:
         """FROM s INSERT INTO a SELECT … INSERT INTO b SELECT …, INSERT ALL INTO a … SELECT …."""
         source = node.args["source"]
         for item in node.expressions:
             insert = item.this if isinstance(item, exp.ConditionalInsert) else item
-            frame = SelectScope()
-            self._reader.add(_as_source(source), frame, commons)
+            frame = SelectScope(None, commons)
+            self._reader.add(_as_source(source), frame)
             if isinstance(item, exp.ConditionalInsert) and item.expression is not None:
-                self._reader.influence(labels.FILTER, item.expression, frame, commons)
+                self._reader.influence(labels.FILTER, item.expression, frame)
             body = insert.expression
             if isinstance(body, exp.Select):
                 body.set("from_", exp.From(this=_as_source(source)))
                 relation = self._reader.query(body, None, commons)
             elif isinstance(body, exp.Tuple | exp.Values):
                 row = body.expressions[0] if isinstance(body, exp.Values) else body
-                values = [
-                    self._reader.value(v, v.output_name, frame, commons) for v in row.expressions
-                ]
+                values = [self._reader.value(v, v.output_name, frame) for v in row.expressions]
                 relation = SqlRelation(values, frame.influences)
             else:
                 given = [v for item in frame.sources for v in item.relation.values]
@@ -413,17 +401,17 @@ class Statements:
         changed = behind if behind is not None else named
         stored = self._stored(changed, commons)
         target = self._name(stored)
-        frame = SelectScope()
+        frame = SelectScope(None, commons)
         if behind is None and stored is not named:
-            self._reader.add(named, frame, commons)
+            self._reader.add(named, frame)
         elif behind is None:
             frame.sources.append(self._source(target, named))
         for part in _listed_nodes(node.args.get("from_")) + _listed_nodes(node.args.get("using")):
-            self._reader.add(part.this if isinstance(part, exp.From) else part, frame, commons)
+            self._reader.add(part.this if isinstance(part, exp.From) else part, frame)
         if stored is not named:
             self._unread_target(node, target, (named, changed, stored))
         for join in named.args.get("joins") or ():
-            self._reader.join(join, frame, commons)
+            self._reader.join(join, frame)
         self.made.influences.inner.append(frame.influences)
         aliases = {t.alias_or_name.lower(): self._name(t) for t in named.find_all(exp.Table)}
         aliases |= {t.alias_or_name.lower(): self._name(t) for t in inside}
@@ -455,7 +443,7 @@ class Statements:
             self._reader.gap(UNSUPPORTED, "UPDATE of a query")
             return
         target, frame, aliases = self._changed(node, named, commons)
-        self._filter(node, frame, commons)
+        self._filter(node, frame)
         tables: dict[str, list[exp.EQ]] = {target: []}
         for item in node.expressions:
             if isinstance(item, exp.EQ):
@@ -463,15 +451,15 @@ class Statements:
                 tables.setdefault(aliases.get(alias, target), []).append(item)
         for table, assigned in tables.items():
             if assigned or table == target:
-                self._assign(assigned, table, frame, commons, NOTHING)
+                self._assign(assigned, table, frame, NOTHING)
         self._output(node, target)
 
-    def _filter(self, node: exp.Update | exp.Delete, frame: SelectScope, commons: Commons) -> None:
+    def _filter(self, node: exp.Update | exp.Delete, frame: SelectScope) -> None:
         """The WHERE of an UPDATE or a DELETE selects rows, as any WHERE does."""
         if (clause := node.args.get("where")) is not None:
-            self._reader.influence(labels.FILTER, clause.this, frame, commons)
+            self._reader.influence(labels.FILTER, clause.this, frame)
 
-    def _deciding(self, clause: exp.Expr | None, frame: SelectScope, commons: Commons) -> Flows:
+    def _deciding(self, clause: exp.Expr | None, frame: SelectScope) -> Flows:
         """The condition of a clause is CONDITIONAL for the columns that it sets."""
         if clause is None:
             return NOTHING
@@ -479,7 +467,7 @@ class Statements:
         leaves = {
             leaf
             for conjunct in conjuncts(condition)
-            for leaf in leaves_of(self._reader.flows(conjunct, frame, commons))
+            for leaf in leaves_of(self._reader.flows(conjunct, frame))
         }
         return frozenset((leaf, labels.CONDITIONAL) for leaf in leaves)
 
@@ -488,28 +476,27 @@ class Statements:
         items: Sequence[exp.EQ],
         table: str,
         frame: SelectScope,
-        commons: Commons,
         deciding: Flows,
     ) -> None:
         values: list[ColumnValue] = []
         for item in items:
             left, right = item.this, item.expression
             columns = left.expressions if isinstance(left, exp.Tuple | exp.Paren) else [left]
-            values += self._set(columns, right, frame, commons)
+            values += self._set(columns, right, frame)
         self._write(table, [_also(value, deciding) for value in values])
 
     def _set(
-        self, columns: Sequence[exp.Expr], right: exp.Expr, frame: SelectScope, commons: Commons
+        self, columns: Sequence[exp.Expr], right: exp.Expr, frame: SelectScope
     ) -> Iterator[ColumnValue]:
         """``a = x``, ``(a, b) = (x, y)``, ``(a, b) = (SELECT x, y …)``."""
         names = [self._names.identifier(_last(column)) for column in columns]
         if len(names) == 1:
-            yield self._reader.value(right, names[0], frame, commons)
+            yield self._reader.value(right, names[0], frame)
         elif isinstance(right, exp.Tuple):
             for name, part in zip(names, right.expressions, strict=False):
-                yield self._reader.value(part, name, frame, commons)
+                yield self._reader.value(part, name, frame)
         else:
-            made = self._reader.query(right, frame, commons)
+            made = self._reader.query(right, frame, frame.commons)
             deciding = frozenset(
                 (leaf, labels.CONDITIONAL)
                 for influence in made.influences or ()
@@ -524,8 +511,8 @@ class Statements:
             return
         first = (node.args.get("tables") or [None])[0]
         if isinstance(first, exp.Table):  # DELETE a FROM t a JOIN …
-            frame = SelectScope()
-            self._reader.add(named, frame, commons)
+            frame = SelectScope(None, commons)
+            self._reader.add(named, frame)
             inside = [named, *named.find_all(exp.Table)]
             name = first.name.lower()
             behind = next((t for t in inside if t.alias_or_name.lower() == name), first)
@@ -535,37 +522,38 @@ class Statements:
             self.made.influences.inner.append(frame.influences)
         else:
             target, frame, _ = self._changed(node, named, commons)
-        self._filter(node, frame, commons)
+        self._filter(node, frame)
         self._write(target, ())
         self._output(node, target)
 
     def merge(self, node: exp.Merge, commons: Commons) -> None:
         named = node.this
         target = self._name(named)
-        frame = SelectScope(None, [self._source(target, named)])
-        self._reader.add(node.args["using"], frame, commons)
+        frame = SelectScope(None, commons, [self._source(target, named)])
+        self._reader.add(node.args["using"], frame)
         self.made.influences.inner.append(frame.influences)
         if (condition := node.args.get("on")) is not None:
-            self._reader.influence(labels.JOIN, condition, frame, commons)
+            self._reader.influence(labels.JOIN, condition, frame)
         self._write(target, ())
         for when in node.args["whens"].expressions:
-            self._merged(when, target, frame, commons)
+            self._merged(when, target, frame)
 
-    def _merged(self, when: exp.When, target: str, frame: SelectScope, commons: Commons) -> None:
+    def _merged(self, when: exp.When, target: str, frame: SelectScope) -> None:
         then, condition = when.args["then"], when.args.get("condition")
-        source = SelectScope(frame.parent, frame.sources[1:])  # of an INSERT: the target has no row
+        # Of an INSERT: the target has no row.
+        source = SelectScope(frame.parent, frame.commons, frame.sources[1:])
         source.influences = frame.influences
         if isinstance(then, exp.Update):
-            deciding = self._deciding(condition, frame, commons)
-            deciding |= self._deciding(then.args.get("where"), frame, commons)
+            deciding = self._deciding(condition, frame)
+            deciding |= self._deciding(then.args.get("where"), frame)
             if any(isinstance(item, exp.Star) for item in then.expressions):
                 self._by_name(target, source, deciding)
             else:
                 items = [item for item in then.expressions if isinstance(item, exp.EQ)]
-                self._assign(items, target, frame, commons, deciding)
+                self._assign(items, target, frame, deciding)
         elif isinstance(then, exp.Insert):
-            deciding = self._deciding(condition, source, commons)
-            deciding |= self._deciding(then.args.get("where"), source, commons)
+            deciding = self._deciding(condition, source)
+            deciding |= self._deciding(then.args.get("where"), source)
             body, listed = then.expression, list(_members(then.this))
             if listed and isinstance(listed[0], exp.Anonymous):  # INSERT VALUES (…)
                 body, listed = listed[0], []
@@ -574,14 +562,12 @@ class Statements:
                 return
             columns = [self._names.identifier(_last(column)) for column in listed]
             columns = columns or list(self._columns(target) or ())
-            values = [
-                self._reader.value(v, v.output_name, source, commons) for v in body.expressions
-            ]
+            values = [self._reader.value(v, v.output_name, source) for v in body.expressions]
             if columns:
                 values = [v.named(name) for v, name in zip(values, columns, strict=False)]
             self._write(target, [_also(value, deciding) for value in values])
         elif condition is not None:
-            self._reader.influence(labels.FILTER, condition, frame, commons)
+            self._reader.influence(labels.FILTER, condition, frame)
 
     def _by_name(self, target: str, source: SelectScope, deciding: Flows) -> None:
         """UPDATE SET *, INSERT *, INSERT ROW: each column from the source's of its name."""
