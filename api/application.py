@@ -11,13 +11,12 @@ from wsgiref.types import StartResponse, WSGIApplication, WSGIEnvironment
 from flask import Flask
 
 from api import routes
-from api.http.access import Guard, Rates, guard_requests
+from api.http.access import SECURITY, SECURITY_SCHEMES, Guard, Rates, guard_requests
 from api.http.blueprint import Api
 from api.http.errors import register_error_handlers
 from api.http.exchange import compress, watch
 from api.http.security import secure
 from api.routes import openlineage, producer
-from api.schemas.security import SECURITY, SECURITY_SCHEMES
 from api.service import Service, attach
 from api.service.sources import answer_not_found
 from api.settings import Settings

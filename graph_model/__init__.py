@@ -18,7 +18,6 @@ Knows lineage and how to keep it; never Flask, never HTTP. In reading order:
 ``retention``            the documents that a forget or prune command covers
 ``batches``              a long sequence in batches of a bounded size
 ``instants``             times: epoch milliseconds or ISO 8601 in, ISO 8601 in UTC out
-``gaps``                 codes of the gaps that a plan's document leaves open
 ``errors``               every exception that Headwater raises on purpose
 ``console``              one call of a console program, its exit code and its errors
 ``json_fields``          small typed readers of JSON

@@ -121,3 +121,15 @@ CTAS_COMMANDS: Final = (
     HIVE_CTAS,
     "InsertIntoDataSourceDirCommand",  # INSERT OVERWRITE DIRECTORY
 )
+
+# Codes of the gaps of a plan: parts that its document leaves open. A producer may have its own.
+#: An expression holds a query that is not in the document.
+SUBQUERY: Final = "subquery"
+#: An overwrite that may have kept some partitions: no document reports which.
+PARTITIONS_UNKNOWN: Final = "partitions-unknown"
+#: Parts that are left out because the plan grows too large.
+TOO_LARGE: Final = "column-lineage-too-large"
+SCHEMAS_TOO_LARGE: Final = "schemas-too-large"
+OPERATIONS_TOO_LARGE: Final = "operations-too-large"
+#: The fields of structs with their sources are too many: a field has the sources of its struct.
+FIELDS_TOO_MANY: Final = "fields-too-many"

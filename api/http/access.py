@@ -168,3 +168,21 @@ def guard_requests(app: Flask, guard: Guard) -> None:
             admit(guard.admitted(presented_key(request.headers), needed))
 
     app.before_request(check)
+
+
+SECURITY_SCHEMES: Final[dict[str, dict[str, str]]] = {
+    "apiKey": {
+        "type": "apiKey",
+        "in": "header",
+        "name": API_KEY_HEADER,
+        "description": "A key of headwater keys create; needed once one was made.",
+    },
+    "bearer": {
+        "type": "http",
+        "scheme": "bearer",
+        "description": "The same key as Authorization: Bearer.",
+    },
+}
+
+SECURITY: Final[list[dict[str, list[str]]]] = [{"apiKey": []}, {"bearer": []}, {}]
+"""Either of them, or none where no key was made or a role is left to anonymous callers."""

@@ -12,8 +12,8 @@ In reading order:
 ``commands``     forget and prune, each with a dry run, and the list of past commands
 ``sql``          the lineage of a text of SQL; nothing is stored
 ``health``       liveness, readiness and metrics
-``page_files``   the page's files under the hash of their contents, for browsers to keep
-``pages``        files for browsers: the page of ``frontend/``, and the OpenAPI page
+``pages``        files for browsers: the page of ``frontend/``, under the hash of its contents, and
+                 the OpenAPI page
 """
 
 from __future__ import annotations

@@ -11,7 +11,6 @@ from graph_model import labels
 from graph_model.answers.nodes import dataset_references, job_references
 from graph_model.answers.sources import Sources
 from graph_model.facts import ExecutionRow
-from graph_model.gaps import PARTITIONS_UNKNOWN
 from graph_model.instants import iso
 from graph_model.lineage.history.merging import Reports
 from graph_model.picture.view import DatasetReference, JobReference, known_mode
@@ -26,7 +25,7 @@ class ExecutionGap:
 
 
 _SOME_PARTITIONS = ExecutionGap(
-    PARTITIONS_UNKNOWN,
+    labels.PARTITIONS_UNKNOWN,
     "the write may have replaced only some partitions; the client does not report which",
 )
 

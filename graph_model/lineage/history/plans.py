@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from graph_model import labels
 from graph_model.facts import LogicalPlanRow
-from graph_model.gaps import SUBQUERY
 from graph_model.lineage.history.merging import Write, as_report
 from graph_model.lineage.history.names import DatasetNames
 from graph_model.lineage.history.read_rule import BEGINNING, Moment, VisibleWrites
@@ -69,9 +68,11 @@ class PlanRows:
         only.
         """
         found = self.rows(plans).values()
-        listed = ((plan.id, json.loads(plan.gaps)) for plan in found if SUBQUERY in plan.gaps)
+        listed = (
+            (plan.id, json.loads(plan.gaps)) for plan in found if labels.SUBQUERY in plan.gaps
+        )
         return frozenset(
-            plan for plan, gaps in listed if any(gap["code"] == SUBQUERY for gap in gaps)
+            plan for plan, gaps in listed if any(gap["code"] == labels.SUBQUERY for gap in gaps)
         )
 
 

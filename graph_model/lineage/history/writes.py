@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, Final, TypeVar
 
 from graph_model import identity, labels
 from graph_model.facts import LISTED, ExecutionRow, ReadVersionRow
-from graph_model.gaps import PARTITIONS_UNKNOWN
 from graph_model.lineage.history.merging import (
     REACH_MS,
     Details,
@@ -263,7 +262,7 @@ def _plans_to_compare(rows: Collection[SuccessfulWrite]) -> set[str]:
 @lru_cache(maxsize=1_000)
 def _number_of_gaps(gaps: str) -> int:
     """The number of gaps in column lineage; gaps about replaced partitions do not count."""
-    return sum(gap["code"] != PARTITIONS_UNKNOWN for gap in json.loads(gaps))
+    return sum(gap["code"] != labels.PARTITIONS_UNKNOWN for gap in json.loads(gaps))
 
 
 @lru_cache(maxsize=1_000)

@@ -23,7 +23,6 @@ from itertools import product
 from typing import Final
 
 from graph_model import identity, labels, naming
-from graph_model.gaps import SCHEMAS_TOO_LARGE, TOO_LARGE
 from graph_model.naming import JobName, Rules
 from graph_model.producers.elements.spark_commands import (
     APPENDING_COMMANDS,
@@ -217,7 +216,7 @@ class _Draft:
 
     def leave_schemas(self, reason: str) -> None:
         """Keep the datasets read, drop their schemas."""
-        self.gaps.add((SCHEMAS_TOO_LARGE, reason))
+        self.gaps.add((labels.SCHEMAS_TOO_LARGE, reason))
         self.reads = {
             key: (DatasetUse(use.dataset), origin) for key, (use, origin) in self.reads.items()
         }
@@ -240,7 +239,7 @@ class _Draft:
     def finished(self) -> RunLogic:
         self.columns.fold()
         if problem := self.columns.too_many():
-            self.leave_columns((TOO_LARGE, problem))
+            self.leave_columns((labels.TOO_LARGE, problem))
         uses = [use for use, _ in self.reads.values()] + ([self.write] if self.write else [])
         self.gaps.update(
             ("column-collision", name) for use in uses for name in use.schema.collisions
@@ -342,7 +341,7 @@ class _Reader:
         for draft in drafts:
             draft.read_tables_behind(self.rules)
         for draft, gap in product(drafts, self.statement.left_out):
-            if gap[0] == TOO_LARGE:
+            if gap[0] == labels.TOO_LARGE:
                 draft.leave_columns(gap)
             draft.gaps.add(gap)
         return tuple(draft.finished() for draft in drafts)

@@ -14,13 +14,6 @@ from itertools import chain
 from typing import Any, Final, NamedTuple
 
 from graph_model import identity, labels, naming
-from graph_model.gaps import (
-    FIELDS_TOO_MANY,
-    OPERATIONS_TOO_LARGE,
-    PARTITIONS_UNKNOWN,
-    SCHEMAS_TOO_LARGE,
-    TOO_LARGE,
-)
 from graph_model.naming import DatasetName, Rules, SchemaColumn
 from graph_model.producers.elements.spark_commands import LIFECYCLE_COMMANDS, ROW_LEVEL_COMMANDS
 from graph_model.producers.size_bounds import ELEMENTS_OF_A_COLUMN, MOST_ELEMENTS
@@ -212,7 +205,7 @@ class _LogicReader:
         self.renderer = Renderer(self.plan, definitions, leaves=texts)
         self.columns = derive(self.plan, self.renderer)
         self._characters_left = MOST_CHARACTERS
-        self._lost = any(gap.code == TOO_LARGE for gap in self.columns.gaps)
+        self._lost = any(gap.code == labels.TOO_LARGE for gap in self.columns.gaps)
         self._column_texts: dict[str, str] = {}
         self._output_texts: dict[int, str] = {}
         self._stable_texts: dict[str, str] = {}  # many operations have the same condition
@@ -236,7 +229,7 @@ class _LogicReader:
     def read(self) -> Logic:
         if may_leave_some(self.plan, self.mode):
             keys = ", ".join(self._partition_keys())
-            self.gaps.add((PARTITIONS_UNKNOWN, f"which of {keys} were replaced"))
+            self.gaps.add((labels.PARTITIONS_UNKNOWN, f"which of {keys} were replaced"))
         return Logic(
             reads=self._reads(self.mode),
             write=self.write,
@@ -273,7 +266,7 @@ class _LogicReader:
 
     def _lose_columns(self, reason: str) -> None:
         """Datasets and operations stay: half of a column lineage looks complete."""
-        self.gaps.add((TOO_LARGE, reason))
+        self.gaps.add((labels.TOO_LARGE, reason))
         self._lost = True
         self.columns = replace(self.columns, derivations=(), influences=())
 
@@ -335,7 +328,7 @@ class _LogicReader:
         types = sum(len(kind or "") for _, kind in listed)
         if not self._has_room((names + types) * copies):
             detail = f"{names + types:,} characters, at most {MOST_CHARACTERS:,} in a plan"
-            self.gaps.add((SCHEMAS_TOO_LARGE, detail))
+            self.gaps.add((labels.SCHEMAS_TOO_LARGE, detail))
             if not self._has_room(names * copies):
                 return None
             listed = [(name, None) for name, _ in listed]
@@ -424,7 +417,7 @@ class _LogicReader:
         if self._has_room(len(known) + 1 if output else 0):
             return f"[{known}]"
         reason = f"outputs of operations of more than {MOST_CHARACTERS:,} characters"
-        self.gaps.add((OPERATIONS_TOO_LARGE, reason))
+        self.gaps.add((labels.OPERATIONS_TOO_LARGE, reason))
         return "[]"
 
     def _column_text(self, attribute: str) -> str:
@@ -515,7 +508,7 @@ class _LogicReader:
         if self._has_room(sum(map(len, spelled.values()))):
             return spelled
         reason = f"fields of structs of more than {MOST_CHARACTERS:,} characters"
-        self.gaps.add((FIELDS_TOO_MANY, reason))
+        self.gaps.add((labels.FIELDS_TOO_MANY, reason))
         return {}
 
     def _influences(self) -> tuple[ColumnInfluence, ...]:

@@ -28,7 +28,6 @@ from graph_model.facts import (
     edge,
     properties,
 )
-from graph_model.gaps import OPERATIONS_TOO_LARGE, TOO_LARGE
 from graph_model.naming import DatasetName, Rules
 from graph_model.producers.elements.datasets import (
     Column,
@@ -390,12 +389,12 @@ def without_columns(logic: Logic, excess: str) -> Logic:
         flows=(),
         influences=(),
     )
-    return _with_gap(fewer, TOO_LARGE, excess)
+    return _with_gap(fewer, labels.TOO_LARGE, excess)
 
 
 def without_operations(logic: Logic, excess: str) -> Logic:
     """Tables and jobs."""
-    return _with_gap(_write_alone(logic), OPERATIONS_TOO_LARGE, excess)
+    return _with_gap(_write_alone(logic), labels.OPERATIONS_TOO_LARGE, excess)
 
 
 def without_reads(logic: Logic, excess: str) -> Logic:

@@ -3,11 +3,10 @@
 In reading order:
 
 ``window``        the setting: none, the newest few of each job, some days, all
-``present_runs``  which elements of runs the graph has of some jobs
 ``wanted_runs``   which executions the window wants, read from the catalogue
-``keeping``       making the graph carry the wanted runs, and nothing beyond them
+``keeping``       making the graph carry the wanted runs, beside those it has, and nothing beyond
 ``carried_runs``  the journal's note of which runs the graph carries
-``retried_steps`` work in steps: a step that fails is taken again
 ``estimate``      how many elements runs take under each setting
-``graph_runs``    the runs of one projector's graph: with each commit, and after another setting
+``graph_runs``    the runs of one projector's graph: with each commit, and after another setting,
+                  in steps that are taken again where they fail
 """

@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
-from typing import Final
+from typing import Final, Generic, TypeVar
 
 from graph_model.facts import ExecutionRow, Facts, Row
 from graph_model.projection.fullness import LEAVING, ROOM_AGAIN, Fullness
@@ -17,7 +17,6 @@ from graph_model.projection.runs.keeping import (
     steps_that_trim,
     steps_that_write,
 )
-from graph_model.projection.runs.retried_steps import Steps
 from graph_model.projection.runs.window import NONE, RunWindow, structure
 from graph_model.stores.catalogue import Generations
 from graph_model.stores.graph import Graph
@@ -203,3 +202,34 @@ class GraphRuns:
     def wrote(self, elements: int) -> None:
         """Note the number of elements that are about to be written, or were removed."""
         self._fullness.wrote(elements)
+
+
+_Done = TypeVar("_Done")
+
+
+class Steps(Generic[_Done]):
+    """``begin`` gives all steps from the first one on. It is called again when its iterator
+    fails.
+    """
+
+    def __init__(self, begin: Callable[[], Iterator[Callable[[], _Done]]]) -> None:
+        self._begin = begin
+        self._steps = begin()
+        self._due: Callable[[], _Done] | None = None
+
+    def take(self) -> _Done | None:
+        """The result of the next step; None after the last one. Raises the step's errors."""
+        if self._due is None:
+            self._due = self._next()
+        if self._due is None:
+            return None
+        done = self._due()
+        self._due = None
+        return done
+
+    def _next(self) -> Callable[[], _Done] | None:
+        try:
+            return next(self._steps, None)
+        except BaseException:
+            self._steps = self._begin()
+            raise

@@ -7,8 +7,7 @@ HTTP, the journal or the catalogue. Nothing connects at import. In reading order
 ``dialect``     differences between Gremlin engines as data: one frozen object per engine
 ``traversals``  every request as bytecode; pure. Only steps that Neptune accepts
 ``writer``      facts -> batches of idempotent upserts, in the order of ``facts.stages``
-``reader``      ids -> vertices and edges, in requests of a bounded number of ids and edges
-``pages``       the edges found, cut to a limit at each id
+``reader``      ids -> vertices and edges, in bounded requests; the edges of each id cut to a limit
 ``connection``  WebSockets that reconnect: one request in flight each, retries, time limits
 ``encoding``    rows of a batch -> bytes of GraphBinary, the wire format
 ``decoding``    GraphBinary bytes -> plain values

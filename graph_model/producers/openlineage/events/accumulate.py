@@ -25,7 +25,6 @@ from dataclasses import dataclass, replace
 from typing import Final, Generic, TypeVar
 
 from graph_model import identity, labels
-from graph_model.gaps import TOO_LARGE
 from graph_model.naming import DEFAULT_RULES, Rules
 from graph_model.producers.openlineage.events.documents import (
     ABORT,
@@ -151,7 +150,7 @@ class JobStatement:
 
     @property
     def without_columns(self) -> bool:
-        return any(code == TOO_LARGE for code, _ in self.left_out)
+        return any(code == labels.TOO_LARGE for code, _ in self.left_out)
 
 
 @dataclass(frozen=True, slots=True)

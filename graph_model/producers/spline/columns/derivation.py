@@ -13,7 +13,6 @@ from dataclasses import dataclass, field
 from typing import Any, Final, NamedTuple
 
 from graph_model import labels
-from graph_model.gaps import FIELDS_TOO_MANY, TOO_LARGE
 from graph_model.producers.spline.columns.fields import (
     Fields,
     FieldsOfOutputs,
@@ -108,7 +107,7 @@ def derive(plan: ExecutionPlan, renderer: Renderer | None = None) -> PlanColumns
     """The column lineage of a plan. Pure; never raises because a document is incomplete.
 
     A plan with more than MOST_DERIVATIONS derivations, or MOST_INFLUENCES influences, gets no
-    column lineage and the gap TOO_LARGE, because half of a lineage looks complete.
+    column lineage and the gap labels.TOO_LARGE, because half of a lineage looks complete.
     """
     return _Deriver(plan, renderer if renderer is not None else Renderer(plan)).derive()
 
@@ -131,7 +130,7 @@ class _Deriver:
             derivations = tuple(self._derivations(outputs))
             influences = tuple(self._influences())
         except TooLarge as error:
-            self.gaps[Gap(TOO_LARGE, str(error))] = None
+            self.gaps[Gap(labels.TOO_LARGE, str(error))] = None
         gaps = tuple(sorted({**self.gaps, **self.valuation.gaps}))
         return PlanColumns(outputs, derivations, influences, gaps)
 
@@ -198,7 +197,7 @@ class _Deriver:
                 if (found := reading.of(output, self.valuation.value(_attribute(output))))
             }
         except TooManyFields as error:
-            self.gaps[Gap(FIELDS_TOO_MANY, str(error))] = None
+            self.gaps[Gap(labels.FIELDS_TOO_MANY, str(error))] = None
             return {}
 
     def _spelled(

@@ -13,7 +13,6 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from graph_model import labels
-from graph_model.gaps import FIELDS_TOO_MANY, SUBQUERY
 from graph_model.producers.spline.columns.lambdas import (
     MERGES,
     BoundFunction,
@@ -521,7 +520,7 @@ class Valuation:
             return self._updated(function, values)
         if is_subquery(word) and (text := subplan_text(function)) is not None:
             line = stable(text.split("\n", 1)[0])
-            self._gap(SUBQUERY, f"{word}: {line[:_DETAIL]}")
+            self._gap(labels.SUBQUERY, f"{word}: {line[:_DETAIL]}")
         return self._call(function, word, values)
 
     def _call(self, function: Function, word: str, values: Sequence[Value]) -> Value:
@@ -563,7 +562,7 @@ class Valuation:
     def _built(self, names: Sequence[str], members: Sequence[Value]) -> Value:
         value = struct(names, members)
         if value.parts is None:
-            self._gap(FIELDS_TOO_MANY, LARGE_STRUCT)
+            self._gap(labels.FIELDS_TOO_MANY, LARGE_STRUCT)
         return value
 
     def _updated(self, function: Function, values: Sequence[Value]) -> Value:

@@ -20,7 +20,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final, Literal, NamedTuple
 
-from graph_model.gaps import SUBQUERY
+from graph_model.labels import SUBQUERY
 from graph_model.producers.spline.documents import (
     Attribute,
     ExecutionPlan,

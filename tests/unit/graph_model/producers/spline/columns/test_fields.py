@@ -10,7 +10,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from graph_model import labels, naming
-from graph_model.gaps import FIELDS_TOO_MANY
 from graph_model.producers.spline import plan_logic
 from graph_model.producers.spline.columns import fields
 from graph_model.producers.spline.columns.derivation import PlanColumns, derive
@@ -404,7 +403,7 @@ def test_a_wide_struct_has_a_field_for_each_edge() -> None:
 
 def test_a_struct_beyond_the_bound_is_whole_with_a_gap() -> None:
     columns = derive(wide(2_100))
-    assert codes(columns) == {FIELDS_TOO_MANY}
+    assert codes(columns) == {labels.FIELDS_TOO_MANY}
     assert len(columns.derivations) == 2_100
     assert {d.fields for d in columns.derivations} == {()}
 
@@ -415,14 +414,14 @@ def test_too_many_fields_of_a_plan_are_left_out_and_nothing_else(
     monkeypatch.setattr(fields, "MOST_FIELDS", 5_000)
     assert codes(derive(wide(200, 10))) == set()
     columns = derive(wide(200, 30))
-    assert codes(columns) == {FIELDS_TOO_MANY}
+    assert codes(columns) == {labels.FIELDS_TOO_MANY}
     assert len(columns.derivations) == 6_000
     assert {d.fields for d in columns.derivations} == {()}
 
 
 def test_long_paths_of_fields_are_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(fields, "MOST_CHARACTERS", 500)
-    assert codes(derive(wide(300))) == {FIELDS_TOO_MANY}
+    assert codes(derive(wide(300))) == {labels.FIELDS_TOO_MANY}
 
 
 def test_fields_share_the_characters_of_a_plan(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -430,5 +429,5 @@ def test_fields_share_the_characters_of_a_plan(monkeypatch: pytest.MonkeyPatch) 
     assert all(flow.fields for flow in read_logic(document).flows)
     monkeypatch.setattr(plan_logic, "MOST_CHARACTERS", 100)
     logic = read_logic(document)
-    assert FIELDS_TOO_MANY in {code for code, _ in logic.gaps}
+    assert labels.FIELDS_TOO_MANY in {code for code, _ in logic.gaps}
     assert {flow.fields for flow in logic.flows} == {""}
