@@ -83,6 +83,7 @@ class OverviewQuery(PictureQuery):
     classification = TextField(most=64, load_default=None)
     limit = IntegerField(1, 2_000, load_default=500)
     at = Instant()
+    lone = Choice(("drawn", "counted"), load_default="drawn")
 
 
 class LineageQuery(PictureQuery):
@@ -264,6 +265,7 @@ class FailureReply(Reply):
 class OverviewReply(GraphReply):
     totals = fields.Nested(TotalsReply, required=True)
     failures = fields.List(fields.Nested(FailureReply), required=True)
+    lone = fields.Dict(required=True, allow_none=True)
 
 
 class HomeReply(Reply):

@@ -77,7 +77,7 @@ export const VIEWS = Object.freeze({
   },
   overview: {
     parameters: [
-      'q', 'namespace', 'layer', 'classification', 'group', 'flow', 'hue', 'at', 'limit', 'rows', 'fans',
+      'q', 'namespace', 'layer', 'classification', 'group', 'flow', 'hue', 'at', 'limit', 'opened', 'rows', 'fans',
       'tab', 'selected', 'as',
     ],
     heading: 'Overview',

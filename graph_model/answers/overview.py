@@ -6,7 +6,8 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
-from typing import TypeVar
+from itertools import islice
+from typing import Final, TypeVar
 
 from graph_model import labels
 from graph_model.answers.drawing import draw_answer, filter_answer
@@ -15,8 +16,15 @@ from graph_model.answers.visibility import Selection, filter_of, show_view
 from graph_model.facts import DatasetRow, JobRow
 from graph_model.governance.visible_nodes import walk_datasets
 from graph_model.instants import iso
-from graph_model.lineage import HUB_LIMIT, Answer, Partial
-from graph_model.picture.filtering import Filter, keep_nodes, limit_nodes
+from graph_model.lineage import HUB_LIMIT, Answer, Partial, PlanUse
+from graph_model.lineage.bounds import count_left_out
+from graph_model.picture.filtering import (
+    EVERYTHING,
+    Filter,
+    connected_first,
+    keep_nodes,
+    limit_nodes,
+)
 from graph_model.picture.layout import Flow, Flowing
 from graph_model.picture.view import GraphView, JobReference, job_reference
 from graph_model.stores.catalogue_values import Match
@@ -27,6 +35,11 @@ FAILURES_NAMED = 20
 
 
 _AT_ONCE = 1_000
+#: So many jobs and datasets are looked at for those that are connected.
+_MOST_READ: Final = 10_000
+#: More lone jobs are counted, and so many of them named.
+_LONE_DRAWN: Final = 20
+_LONE_NAMED: Final = 200
 
 _Row = TypeVar("_Row", DatasetRow, JobRow)
 
@@ -51,12 +64,23 @@ class JobFailure:
 
 
 @dataclass(frozen=True, slots=True)
+class LoneJobs:
+    """Jobs that share no table with another one: their number, and the first of them by name."""
+
+    jobs: int
+    items: tuple[JobReference, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class GraphOverview:
-    """``view`` is truncated at the limit; ``totals`` and ``failures`` count everything."""
+    """``view`` is truncated at the limit; ``totals`` and ``failures`` count everything. ``lone``:
+    the jobs that are counted instead of drawn, None where each is drawn.
+    """
 
     view: GraphView
     totals: Totals
     failures: tuple[JobFailure, ...]
+    lone: LoneJobs | None = None
 
 
 @of_one_state
@@ -70,17 +94,59 @@ def overview(
     layout: bool,
     by_layer: bool,
     flow: Flowing = Flow.RIGHT,
+    counts_lone: bool = False,
 ) -> GraphOverview:
     """All jobs and tables; with a namespace or a job, only these and the tables that they use.
 
-    With a layer or a tag, its tables and the jobs that read or write one of them.
+    With a layer or a tag, its tables and the jobs that read or write one of them. ``counts_lone``:
+    of everything draw failing and connected jobs, and count lone ones where they are many.
     """
     wanted = filter_of(sources, selection, at)
-    view = _draw(sources, wanted, query, limit, at)
+    lone = None
+    if counts_lone and not query and at is None and wanted == EVERYTHING:
+        view, lone = _draw_connected(sources, limit)
+    else:
+        view = _draw(sources, wanted, query, limit, at)
     totals, failures = _count(sources, at)
-    return GraphOverview(
-        show_view(sources, view, layout=layout, by_layer=by_layer, flow=flow), totals, failures
-    )
+    shown = show_view(sources, view, layout=layout, by_layer=by_layer, flow=flow)
+    return GraphOverview(shown, totals, failures, lone)
+
+
+def _draw_connected(sources: Sources, limit: int) -> tuple[GraphView, LoneJobs | None]:
+    """Everything without the lone jobs, where these are many or not everything fits."""
+    lineage, hidden = sources.lineage, sources.hidden
+    jobs = {row.id for row in islice(_walk_jobs(sources, None), _MOST_READ)}
+    rows = list(islice(walk_datasets(sources.catalogue), _MOST_READ))
+    located = {row.id for row in lineage.history.names.tables(rows)}
+    flows, cut = lineage.flows_into(located)
+    tables: dict[str, set[str]] = {job: set() for job in jobs - hidden}
+    for use in (*flows, *lineage.reads_of(jobs)):
+        if use.job in tables:
+            tables[use.job] |= {*use.sources, *use.targets} - hidden
+    estate = sources.catalogue.estate(hidden, failures=limit, at=None)
+    failing = [failed.job.id for failed in estate.failures]
+    chosen = connected_first(tables, failing, limit)
+    if len(chosen.lone) <= _LONE_DRAWN and not chosen.cut and len(jobs | located) <= limit:
+        return _draw(sources, EVERYTHING, "", limit, None), None
+    answer = lineage.overview(chosen.datasets, chosen.jobs, None)
+    steps = {step for use in flows for step in _steps_of(use)}
+    left_out = count_left_out(steps, chosen.jobs | chosen.datasets, hidden)
+    unread = max(len(jobs), len(rows)) == _MOST_READ
+    if chosen.cut or unread:
+        cut = cut or Partial("nodes", limit)
+    answer = replace(answer, left_out=left_out, partial=answer.partial or cut)
+    view = draw_answer(sources, answer, lineage.history, None, jobs=True, columns=False)
+    named = sorted(map(job_reference, sources.catalogue.jobs(chosen.lone)), key=_by_name)
+    return view, LoneJobs(len(chosen.lone), tuple(named[:_LONE_NAMED]))
+
+
+def _steps_of(use: PlanUse) -> Iterator[tuple[str, str]]:
+    yield from ((source, use.job) for source in use.sources)
+    yield from ((use.job, target) for target in use.targets)
+
+
+def _by_name(job: JobReference) -> tuple[str, str]:
+    return job.name, job.namespace
 
 
 def _draw(sources: Sources, wanted: Filter, query: str, limit: int, at: int | None) -> GraphView:

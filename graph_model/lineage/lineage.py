@@ -211,6 +211,23 @@ class Lineage:
         )
         return uses, bounds.partial
 
+    def reads_of(self, jobs: Collection[str]) -> tuple[PlanUse, ...]:
+        """The plans of these jobs that write nothing, each with what it reads, for a map."""
+        bounds = self._bounds()
+        plans = self._reading_plans(jobs, bounds)
+        rows = self.history.plans.rows(plans)
+        read = read_sources(self._graph, self._structure, bounds, plans)
+        called = {source for found in read.values() for source in found}
+        places = self.history.names.locate((source, _NOW) for source in called)
+        return tuple(
+            PlanUse(
+                plan, rows[plan].job, rows[plan].mode,
+                tuple(sorted({places[source, _NOW] for source in found})), (),
+            )
+            for plan, found in sorted(read.items())
+            if plan in rows
+        )  # fmt: skip
+
     def _attempts(self, found: TableFindings, at: int | None) -> list[PlanUse]:
         """The plans of the newest runs of jobs where these failed, between drawn nodes."""
         tried = {plan for _, plan in self._catalogue.attempts(found.jobs, at)}

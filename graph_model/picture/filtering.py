@@ -4,7 +4,8 @@ them. Pure; the walk has been made, so a node left out here was found.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Set
+from collections import deque
+from collections.abc import Callable, Collection, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 from typing import Final
 
@@ -76,6 +77,51 @@ def keep_derivations(answer: Answer, plans: Set[str], asked: Set[str]) -> Answer
         column_edges=edges,
         datasets=tuple(d for d in answer.datasets if d in datasets),
     )
+
+
+@dataclass(frozen=True, slots=True)
+class Chosen:
+    """Connected jobs and failing ones with their tables; ``lone``: the other jobs, which share no
+    table with another one. ``cut``: a limit left jobs out that are not lone.
+    """
+
+    jobs: frozenset[str]
+    datasets: frozenset[str]
+    lone: frozenset[str]
+    cut: bool
+
+
+def connected_first(tables: Mapping[str, Set[str]], failing: Sequence[str], limit: int) -> Chosen:
+    """Of jobs with their tables (ids) those to draw, at most ``limit`` nodes: the failing ones in
+    their order, what is connected with them, nearest first, then what is connected with the jobs of
+    most tables. A job comes with all of its tables or not at all.
+    """
+    users: dict[str, list[str]] = {}
+    for job, own in sorted(tables.items()):
+        for dataset in own:
+            users.setdefault(dataset, []).append(job)
+    failed = [job for job in failing if job in tables]
+    alone = {job for job, own in tables.items() if all(len(users[one]) == 1 for one in own)}
+    lone = alone.difference(failed)
+    others = sorted(tables.keys() - lone, key=lambda job: (-len(tables[job]), job))
+    jobs, datasets, seen, expanded = set[str](), set[str](), set[str](), set[str]()
+    waiting = deque(failed)
+    for start in ("", *others):
+        waiting.extend([start] if start else [])
+        while waiting:
+            job = waiting.popleft()
+            fresh = tables[job] - datasets
+            if job in seen or len(jobs) + 1 + len(datasets) + len(fresh) > limit:
+                seen.add(job)
+                continue
+            seen.add(job)
+            jobs.add(job)
+            datasets |= fresh
+            for dataset in sorted(tables[job] - expanded):
+                expanded.add(dataset)
+                waiting.extend(users[dataset])
+    cut = len(jobs) < len(tables) - len(lone)
+    return Chosen(frozenset(jobs), frozenset(datasets), frozenset(lone), cut)
 
 
 def limit_nodes(answer: Answer, limit: int, hidden: Collection[str] = (), *, cut: bool) -> Answer:

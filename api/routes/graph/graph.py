@@ -78,9 +78,10 @@ def overview(query: Mapping[str, Any]) -> Response:
         layout=query["layout"],
         by_layer=query["group"] is not None,
         flow=query["flow"],
+        counts_lone=query["lone"] == "counted",
     )
     reply = graph_reply(found.view, lack)
-    counted = {"totals": to_json(found.totals), "failures": to_json(found.failures)}
+    counted = {name: to_json(getattr(found, name)) for name in ("totals", "failures", "lone")}
     return jsonify(reply | counted)
 
 

@@ -3,7 +3,7 @@
  */
 import { address } from '../data/api.js';
 import { describe } from '../items/details.js';
-import { element, icon, time } from '../page/dom.js';
+import { anchor, data, element, icon, time } from '../page/dom.js';
 import { emptyNotice, firstNotice } from '../page/notices.js';
 import { count, formatNumber } from '../data/format.js';
 import { jobLink } from '../panel/links.js';
@@ -24,7 +24,7 @@ export const overview = {
     const { state, api, room } = context;
     const { q, namespace, layer, classification, group, at, limit } = state;
     const filters = { q, namespace, layer, classification };
-    const asked = { ...filters, group, flow: flowOf(state, room), at, limit, layout: true };
+    const asked = { ...filters, lone: 'counted', group, flow: flowOf(state, room), at, limit, layout: true };
     const graph = await api.get('/graph/overview', asked, 'page');
     if (!graph.ok) return graph;
     const model = toModel(graph.data);
@@ -33,11 +33,12 @@ export const overview = {
       data: {
         heading: 'Overview',
         subtitle: words(graph.data.totals, model),
+        counts: (grown) => words(graph.data.totals, grown),
         reply: graph.data,
         asked: address('/graph/overview', asked),
         model,
         empty: model.boxes.size === 0 ? await emptiness(context) : null,
-        notes: [failures(state, graph.data)],
+        notes: [failures(state, graph.data), lone(state, graph.data)],
         details: (item) => describe(context, model, item),
         hrefOf: (item) => hrefOf(state, item),
       },
@@ -102,6 +103,23 @@ function failures(state, { totals, asOf, failures: all }) {
     element('strong', {}, 'Last run failed:'),
     links,
     rest > 0 ? `and ${formatNumber(rest)} more` : null,
+  );
+}
+
+/** Jobs that share no table with another one are no graph: their number, and who they are at a press. */
+function lone(state, { lone: left }) {
+  if (!left || left.jobs === 0) return null;
+  const rest = left.jobs - left.items.length;
+  return element(
+    'details',
+    { class: 'banner lone', 'data-testid': 'lone' },
+    element('summary', {}, `${count(left.jobs, 'job')} that ${left.jobs === 1 ? 'shares' : 'share'} no table with another job`),
+    element(
+      'ul',
+      {},
+      left.items.map((job) => element('li', {}, jobLink(state, job), element('span', { class: 'muted' }, ' in ', data(job.namespace)))),
+      rest > 0 && element('li', {}, anchor(write({ view: 'jobs' }), `${formatNumber(rest)} more: all jobs`)),
+    ),
   );
 }
 

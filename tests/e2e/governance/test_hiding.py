@@ -104,6 +104,8 @@ ASKED: Final[dict[str, Callable[[Known], list[str]]]] = {
         "/graph/overview?classification=PII",
         "/graph/overview?layer=lake",
         "/graph/overview?limit=4",
+        "/graph/overview?lone=counted",
+        "/graph/overview?lone=counted&limit=4",
     ],
     "home.home": lambda _: ["/graph/home"],
     "home.incidents": lambda _: ["/graph/incidents"],

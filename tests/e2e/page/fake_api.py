@@ -38,6 +38,7 @@ FILES = {
 }
 
 Query = dict[str, str]
+LONE = {"id": "job_lone", "namespace": "batch", "name": "cleanup"}
 
 
 @dataclass(frozen=True)
@@ -133,6 +134,8 @@ def _overview(scenario: Scenario, query: Query) -> Reply:
     body = fixture("overview")
     if scenario.name == "partial":
         body["partial"] = {"reason": "nodes", "limit": int(query.get("limit", 500))}
+    if scenario.name == "lone":
+        body["lone"] = {"jobs": 197, "items": [LONE]}
     if scenario.name == "unplaced":
         body = without_places(body)
     if scenario.name == "large":
@@ -471,6 +474,7 @@ _KNOWN: dict[str, set[str]] = {
         "limit",
         "at",
         "layout",
+        "lone",
         "group",
     },
     "/graph/lineage": {"node", "columns", "jobs", "group", "flow", "beyond"} | _FLOW,

@@ -121,6 +121,17 @@ def test_the_overview_stands_in_the_middle_where_only_the_room_for_a_panel_came_
     assert (left + right) / 2 == pytest.approx(canvas["x"] + canvas["width"] / 2, abs=3)
 
 
+def test_lone_jobs_are_a_count_that_lists_them_at_a_press(page: Page, api: FakeApi) -> None:
+    api.play("lone")
+    page.goto("/?view=overview")
+    wait_for(page)
+    lone = page.get_by_test_id("lone")
+    expect(lone.get_by_role("link", name="cleanup")).to_be_hidden()
+    lone.get_by_text("197 jobs that share no table with another job").click()
+    expect(lone.get_by_role("link", name="cleanup")).to_be_visible()
+    expect(lone).to_contain_text("196 more")
+
+
 def test_an_event_dated_in_the_future_does_not_hide_the_failed_job(page: Page) -> None:
     def misdated(route: Route) -> None:
         reply = route.fetch()
@@ -215,7 +226,7 @@ def test_an_attempted_edge_is_named_in_legend_list_and_panel(page: Page, api: Fa
 def test_the_server_is_asked_for_its_layout(page: Page, api: FakeApi) -> None:
     page.goto("/?view=overview")
     wait_for(page)
-    assert asked(api, "/graph/overview") == [{"layout": "true"}]
+    assert asked(api, "/graph/overview") == [{"lone": "counted", "layout": "true"}]
 
 
 def test_a_picture_is_drawn_where_it_stays(page: Page) -> None:

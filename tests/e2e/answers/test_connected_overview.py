@@ -1,0 +1,72 @@
+"""An overview that counts lone jobs instead of drawing them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from flask.testing import FlaskClient
+
+from api.schemas.graph import OverviewReply
+from tests.e2e.answers.test_reading_jobs import get, run, table
+from tests.e2e.small_client import client_of
+from tests.projections import lineage_event, small_headwater
+
+NOW = 1_772_400_000_000  # 2026-03-01T21:20:00Z
+LONE = 30
+
+
+def runs() -> Iterator[dict[str, Any]]:
+    """A chain of three jobs and a dashboard, one job that failed alone, and 30 lone jobs."""
+    for n in range(3):
+        target = table(f"step-{n + 1}")
+        yield run(f"chain-{n}", f"10:{n:02}:00", table(f"step-{n}"), outputs=[target])
+    yield run("dashboard", "10:05:00", table("step-3"), outputs=[])
+    yield run("broken", "10:06:00", table("x"), outputs=[table("y")])
+    yield run("broken", "11:06:00", table("x"), kind="FAIL", outputs=[table("y")])
+    for n in range(LONE):
+        yield run(f"lone-{n:02}", f"12:{n:02}:00", outputs=[table(f"out-{n:02}")])
+
+
+@pytest.fixture(scope="module")
+def client() -> Iterator[FlaskClient]:
+    headwater = small_headwater()
+    headwater.accept(*map(lineage_event, runs()))
+    headwater.project()
+    yield client_of(headwater, NOW)
+    headwater.close()
+
+
+def drawn(reply: Any, kind: str = "job") -> list[str]:
+    return sorted(one["label"] for one in reply["nodes"] if one["kind"] == kind)
+
+
+def test_many_lone_jobs_are_counted_and_named_and_only_connected_and_failing_ones_drawn(
+    client: FlaskClient,
+) -> None:
+    reply = get(client, "/graph/overview", lone="counted")
+    assert OverviewReply().load(reply)
+    assert drawn(reply) == ["broken", "chain-0", "chain-1", "chain-2", "dashboard"]
+    assert reply["lone"]["jobs"] == LONE
+    assert [one["name"] for one in reply["lone"]["items"]] == [f"lone-{n:02}" for n in range(LONE)]
+    assert reply["partial"] is None
+
+
+def test_beyond_the_limit_failing_jobs_come_first_and_nodes_say_how_many_neighbours_are_left_out(
+    client: FlaskClient,
+) -> None:
+    reply = get(client, "/graph/overview", lone="counted", limit=6)
+    broken, chained = drawn(reply)
+    assert (broken, chained[:5]) == ("broken", "chain")
+    assert reply["partial"] == {"reason": "nodes", "limit": 6}
+    more = [one["more"] for one in reply["nodes"] if one.get("more")]
+    assert more
+    assert all(one["upstream"] + one["downstream"] == 1 for one in more)
+
+
+def test_without_the_parameter_or_with_a_filter_every_job_is_drawn(client: FlaskClient) -> None:
+    for query in ({}, {"lone": "counted", "q": "out-"}):
+        reply = get(client, "/graph/overview", **query)
+        assert len([one for one in drawn(reply) if one.startswith("lone")]) == LONE
+        assert reply["lone"] is None
