@@ -316,8 +316,9 @@ def tables(words: Sequence[Word], names: SqlNames) -> tuple[list[str], list[str]
     for place, word in enumerate(words):
         keyword = word.keyword
         written = (written or keyword in _AROUND) and keyword not in {";", "SELECT"}
+        before = words[place - 1].keyword if place else ""
         if keyword in _READ:
-            among = reads
+            among = writes if (before, keyword) == ("DELETE", "FROM") else reads
         elif keyword in _WRITTEN and written:
             among = writes
         else:

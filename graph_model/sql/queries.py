@@ -481,20 +481,17 @@ class QueryReader(NameReader):
             node = _as_table(node.this)
         alias = node.args.get("alias")
         columns = alias.columns if isinstance(alias, exp.TableAlias) else ()
-        name = node.alias
+        label = alias.this if isinstance(alias, exp.TableAlias) and alias.this else node.alias
         relation = self._relation(node, frame, [self.names.identifier(c) for c in columns])
         if relation is not None:
             for pivot in node.args.get("pivots") or ():
                 relation = self._pivoted(relation, pivot, frame)
-                name = pivot.alias or name
+                label = pivot.args["alias"].this if pivot.alias else label
             if relation.influences is not None:
                 frame.influences.inner.append(relation.influences)
-            if name:
-                parts: Parts = (
-                    self.names.identifier(alias.this if alias and alias.this else name),
-                )
-            else:
-                parts = self.names.parts(node) if isinstance(node, exp.Table) else ()
+            parts: Parts = (self.names.identifier(label),) if label else ()
+            if not label and isinstance(node, exp.Table):
+                parts = self.names.parts(node)
             frame.sources.append(FromItem(parts, relation, hidden))
         self._around(node, frame)
 
@@ -532,6 +529,8 @@ class QueryReader(NameReader):
         return self._generated(node, frame, columns)
 
     def _table(self, node: exp.Table, frame: SelectScope) -> SqlRelation:
+        if isinstance(node.this, exp.SemanticView):
+            node = node.this.this
         last = node.this.expression if isinstance(node.this, exp.Dot) else node.this
         if isinstance(last, exp.Func):
             return self._function(node, frame)

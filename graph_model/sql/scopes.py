@@ -198,6 +198,9 @@ class NameReader:
             return known
         possible = source.relation.possible(name)
         if len(possible) == 1:
+            others = {table for value in source.relation.opens for table in value.tables[1:]}
+            if others:  # SELECT * … UNION SELECT *: the names are those of the first
+                self.gap(STAR, f"{name}: * of {', '.join(sorted(others))}")
             return possible[0]
         if possible:
             self._candidates(name, [source])
