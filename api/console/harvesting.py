@@ -50,7 +50,12 @@ def harvest_dbt(call: Call) -> int:
 
 def harvest_redshift(call: Call) -> int:
     """Take the statements of a cluster or workgroup."""
-    from collectors.harvesting.redshift import RedshiftHistory, open_redshift
+    from collectors.harvesting.redshift import (
+        STL_VIEWS,
+        SYS_VIEWS,
+        RedshiftHistory,
+        open_redshift,
+    )
 
     options = call.options
     api, place = open_redshift(
@@ -69,6 +74,7 @@ def harvest_redshift(call: Call) -> int:
         users=options.users,
         readers=options.readers,
         jobs=options.namespace,
+        views=STL_VIEWS if options.stl else SYS_VIEWS,
     )
     return _run(call, source)
 
@@ -272,6 +278,9 @@ sys:monitor; without it only the user's own statements are seen. Redshift keeps 
         "--datasets", default="", metavar="NAMESPACE",
         help="of the tables (default: redshift://NAME.REGION:5439)",
     )  # fmt: skip
+    redshift.add_argument(
+        "--stl", action="store_true", help="read the STL views, of a cluster without SYS views"
+    )
     redshift.add_argument("--databases", nargs="+", default=[], help="take these alone")
     redshift.add_argument("--users", nargs="+", default=[], help="take theirs alone")
     _add_region(redshift)

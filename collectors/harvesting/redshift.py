@@ -49,23 +49,64 @@ _BEFORE_NAMES: Final = frozenset(
 _SYSTEM: Final = frozenset({"pg_catalog", "information_schema", "pg_internal", "sys"})
 _SYSTEM_TABLES: Final = ("sys_", "stl_", "stv_", "svv_", "svl_", "svcs_", "pg_")
 
-_BOUNDS: Final = """
+
+@dataclass(frozen=True, slots=True)
+class SystemViews:
+    """Where Redshift keeps its history, as three statements: its first and last time, and who asks;
+    statements; the chunks of their texts.
+    """
+
+    name: str
+    bounds: str
+    history: str
+    texts: str
+
+
+_SYS_BOUNDS: Final = """
 SELECT to_char(min(h.end_time), 'YYYY-MM-DD HH24:MI:SS.US'),
  to_char(max(h.end_time), 'YYYY-MM-DD HH24:MI:SS.US'), current_user
 FROM sys_query_history h WHERE h.end_time >= TIMESTAMP '{since}'"""
-_HISTORY: Final = """
+_SYS_HISTORY: Final = """
 SELECT h.query_id, h.session_id, h.transaction_id, h.database_name, u.usename, h.status,
  to_char(h.start_time, 'YYYY-MM-DD HH24:MI:SS.US'),
  to_char(h.end_time, 'YYYY-MM-DD HH24:MI:SS.US'), h.error_message, h.returned_rows
 FROM sys_query_history h LEFT JOIN pg_user u ON u.usesysid = h.user_id
 WHERE h.user_id > 1 AND h.end_time >= TIMESTAMP '{since}' AND h.end_time < TIMESTAMP '{until}'
 ORDER BY h.start_time, h.query_id"""
-_TEXTS: Final = f"""
+_SYS_TEXTS: Final = f"""
 SELECT t.query_id, t.sequence, t.text
 FROM sys_query_text t JOIN sys_query_history h ON h.query_id = t.query_id
 WHERE h.user_id > 1 AND h.end_time >= TIMESTAMP '{{since}}' AND h.end_time < TIMESTAMP '{{until}}'
  AND t.sequence <= {MOST_CHARACTERS // _CHUNK}
 ORDER BY t.query_id, t.sequence"""  # noqa: S608 - of constants
+SYS_VIEWS: Final = SystemViews("SYS views", _SYS_BOUNDS, _SYS_HISTORY, _SYS_TEXTS)
+
+# Of clusters from before the SYS views. A statement has no id that queries and DDL share, and DDL
+# has no database: it is that of the connection.
+_STL_KEY: Final = "s.xid || '.' || s.pid || '.' || to_char(s.starttime, 'YYYYMMDDHH24MISSUS')"
+_STL_BOUNDS: Final = """
+SELECT to_char(min(s.endtime), 'YYYY-MM-DD HH24:MI:SS.US'),
+ to_char(max(s.endtime), 'YYYY-MM-DD HH24:MI:SS.US'), current_user
+FROM svl_statementtext s WHERE s.endtime >= TIMESTAMP '{since}'"""
+_STL_HISTORY: Final = f"""
+SELECT {_STL_KEY}, s.pid, s.xid, coalesce(q.database, current_database()), u.usename,
+ CASE WHEN q.aborted = 1 THEN 'canceled' ELSE 'success' END,
+ to_char(s.starttime, 'YYYY-MM-DD HH24:MI:SS.US'),
+ to_char(s.endtime, 'YYYY-MM-DD HH24:MI:SS.US'), NULL, NULL
+FROM svl_statementtext s
+LEFT JOIN stl_query q ON q.xid = s.xid AND q.pid = s.pid AND q.starttime = s.starttime
+LEFT JOIN pg_user u ON u.usesysid = s.userid
+WHERE s.userid > 1 AND s.sequence = 0
+ AND s.endtime >= TIMESTAMP '{{since}}' AND s.endtime < TIMESTAMP '{{until}}'
+ORDER BY s.starttime, s.xid, s.pid"""  # noqa: S608 - of constants
+_STL_TEXTS: Final = f"""
+SELECT {_STL_KEY}, s.sequence, s.text
+FROM svl_statementtext s
+WHERE s.userid > 1 AND s.endtime >= TIMESTAMP '{{since}}' AND s.endtime < TIMESTAMP '{{until}}'
+ AND s.sequence <= {MOST_CHARACTERS // _CHUNK}
+ORDER BY s.starttime, s.xid, s.pid, s.sequence"""  # noqa: S608 - of constants
+STL_VIEWS: Final = SystemViews("STL views", _STL_BOUNDS, _STL_HISTORY, _STL_TEXTS)
+
 _COLUMNS: Final = """
 SELECT table_catalog, table_schema, table_name, column_name, data_type FROM svv_columns
 WHERE table_schema NOT IN ('pg_catalog', 'information_schema', 'pg_internal')
@@ -119,7 +160,7 @@ def _value(cell: Mapping[str, Any]) -> Any:
 
 @dataclass(slots=True)
 class _Statement:
-    """A row of SYS_QUERY_HISTORY with its text; ``words`` is its normal text, in words."""
+    """A row of the history with its text; ``words`` is its normal text, in words."""
 
     query: PastQuery
     session: str
@@ -131,7 +172,7 @@ class RedshiftHistory:
     """A HarvestSource: the statements of a cluster or workgroup.
 
     ``databases`` and ``users`` limit what is taken; empty: all. ``place`` is the namespace of the
-    datasets, redshift://cluster.region:5439.
+    datasets, redshift://cluster.region:5439; ``views`` hold the history.
     """
 
     name = "redshift"
@@ -148,8 +189,10 @@ class RedshiftHistory:
         users: Sequence[str] = (),
         readers: bool = True,
         jobs: str = "",
+        views: SystemViews = SYS_VIEWS,
     ) -> None:
         self._api = api
+        self._views = views
         self._say = say
         self._databases = frozenset(databases)
         self._users = frozenset(users)
@@ -161,6 +204,7 @@ class RedshiftHistory:
         return {
             "datasets": self._warehouse.namespace,
             "jobs": self._warehouse.jobs,
+            "history": self._views.name,
             "databases": ", ".join(sorted(self._databases)) or "all",
             "users": ", ".join(sorted(self._users)) or "all",
             "queries that only read": "taken" if self._readers else "left out",
@@ -169,7 +213,7 @@ class RedshiftHistory:
     def findings(self, since: int, known: Container[str]) -> Iterator[Harvested]:
         """Known ones, too: a temporary table may be behind later statements."""
         del known
-        bounds = self._api.rows(_BOUNDS.format(since=_literal(since)))
+        bounds = self._api.rows(self._views.bounds.format(since=_literal(since)))
         begin, end, user = next(bounds, (None, None, ""))
         if begin is None:
             return
@@ -229,9 +273,9 @@ class RedshiftHistory:
     def _slice(self, since: int, until: int) -> Sequence[_Statement]:
         bounds = {"since": _literal(since), "until": _literal(until)}
         chunks: defaultdict[str, list[str]] = defaultdict(list)
-        for key, _, text in self._api.rows(_TEXTS.format(**bounds)):
+        for key, _, text in self._api.rows(self._views.texts.format(**bounds)):
             chunks[str(key)].append(str(text or ""))
-        rows = self._api.rows(_HISTORY.format(**bounds))
+        rows = self._api.rows(self._views.history.format(**bounds))
         read = (_statement(row, chunks.get(str(row[0]), ())) for row in rows)
         return [one for one in read if one is not None]
 

@@ -10,7 +10,7 @@ import boto3
 import psycopg
 import pytest
 
-from collectors.harvesting.redshift import DataApi, RedshiftHistory
+from collectors.harvesting.redshift import STL_VIEWS, DataApi, RedshiftHistory
 from tests.contract.postgresql import missing, postgresql
 
 NOON: Final = 1_772_366_400_000
@@ -19,6 +19,10 @@ CREATE TABLE sys_query_history (user_id int, query_id bigint, transaction_id big
  database_name char(128), query_type char(32), status char(10), start_time timestamp,
  end_time timestamp, error_message char(512), returned_rows bigint);
 CREATE TABLE sys_query_text (user_id int, query_id bigint, sequence int, text char(200));
+CREATE TABLE stl_query (userid int, query int, xid bigint, pid int, database char(32),
+ starttime timestamp, endtime timestamp, aborted int);
+CREATE TABLE svl_statementtext (userid int, xid bigint, pid int, starttime timestamp,
+ endtime timestamp, sequence int, type varchar(10), text char(200));
 CREATE TABLE svv_columns (table_catalog text, table_schema text, table_name text,
  column_name text, ordinal_position int, data_type text);
 INSERT INTO svv_columns VALUES ('dev', 'public', 'totals', 'total', 1, 'numeric')
@@ -75,13 +79,33 @@ def connection() -> Iterator[psycopg.Connection[Any]]:
         postgresql() as server,
         psycopg.connect(server.url.replace("+psycopg", ""), autocommit=True) as opened,
     ):
+        opened.execute(TABLES.encode())
         yield opened
 
 
+def current_user(connection: psycopg.Connection[Any]) -> Any:
+    query = "SELECT usesysid FROM pg_user WHERE usename = current_user"
+    (user,) = connection.execute(query).fetchone() or (0,)
+    return user
+
+
+def ran_before_sys_views(
+    connection: psycopg.Connection[Any], number: int, kind: str, text: str
+) -> None:
+    """A statement of one session: DDL and utilities are in no STL_QUERY."""
+    user, at = current_user(connection), f"2026-03-01 12:00:{number:02}.5"
+    if kind == "QUERY":
+        row = (user, number, number, 7, "dev", at, at, 0)
+        connection.execute("INSERT INTO stl_query VALUES (%s, %s, %s, %s, %s, %s, %s, %s)", row)
+    for place, start in enumerate(range(0, len(text), 200)):
+        part = (user, number, 7, at, at, place, kind, text[start : start + 200])
+        connection.execute(
+            "INSERT INTO svl_statementtext VALUES (%s, %s, %s, %s, %s, %s, %s, %s)", part
+        )
+
+
 def ran(connection: psycopg.Connection[Any], key: int, hour: int, text: str) -> None:
-    (user,) = connection.execute(
-        "SELECT usesysid FROM pg_user WHERE usename = current_user"
-    ).fetchone() or (0,)
+    user = current_user(connection)
     at = f"2026-03-01 {hour}:00:{key:02}"
     row = (user, key, key, 7, "dev", "", "success", at, at, None, 1)
     connection.execute(
@@ -95,7 +119,6 @@ def ran(connection: psycopg.Connection[Any], key: int, hour: int, text: str) -> 
 def test_a_session_over_two_hours_of_the_history_is_folded(
     connection: psycopg.Connection[Any],
 ) -> None:
-    connection.execute(TABLES.encode())
     ran(connection, 1, 12, "CREATE TEMP TABLE a AS SELECT" + " " * 300 + "amount FROM orders")
     ran(connection, 2, 14, "INSERT INTO totals SELECT sum(amount) FROM a")
     api = DataApi(
@@ -108,3 +131,22 @@ def test_a_session_over_two_hours_of_the_history_is_folded(
     assert [one["name"] for one in ended["inputs"]] == ["dev.public.orders"]
     assert [one["name"] for one in ended["outputs"]] == ["dev.public.totals"]
     assert ended["eventTime"] == "2026-03-01T14:00:02.000Z"
+
+
+def test_a_cluster_without_sys_views_has_its_history_in_others(
+    connection: psycopg.Connection[Any],
+) -> None:
+    ran_before_sys_views(connection, 1, "DDL", "CREATE TEMP TABLE a (amount numeric)")
+    text = "INSERT INTO a SELECT" + " " * 300 + "amount FROM orders"
+    ran_before_sys_views(connection, 2, "QUERY", text)
+    ran_before_sys_views(connection, 3, "QUERY", "INSERT INTO totals SELECT sum(amount) FROM a")
+    ran_before_sys_views(connection, 4, "DDL", "ALTER TABLE totals RENAME TO sums")
+    api = DataApi(
+        DataServer(connection).client, {"WorkgroupName": "etl", "Database": "dev"}, lambda _: None
+    )
+    source = RedshiftHistory(api, "redshift://etl:5439", lambda _: None, views=STL_VIEWS)
+    events = [found.events() for found in source.findings(NOON, ())]
+    totals, renamed = (one[1] for one in events if one)
+    assert [one["name"] for one in totals["inputs"]] == ["dev.public.orders"]
+    assert [one["name"] for one in totals["outputs"]] == ["dev.public.totals"]
+    assert [one["name"] for one in renamed["outputs"]] == ["postgres.public.sums"]
