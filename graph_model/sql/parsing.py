@@ -57,8 +57,8 @@ def _respelled(tokens: Sequence[Token], dialect: str) -> Sequence[Token]:
         return [_as(tokens[0], TokenType.INSERT), *tokens[1:]]
     if words[:3] == ["CREATE", "OR", "ALTER"]:
         return [*tokens[:2], _as(tokens[2], TokenType.REPLACE), *tokens[3:]]
-    if words[:2] == ["SELECT", "INTO"] and dialect in _WITH_VARIABLES_FIRST:
-        return [tokens[0], *tokens[_behind_names(tokens, 2) :]]
+    if words[:1] == ["SELECT"]:
+        tokens = _without_variables(tokens, dialect)
     if words[:1] == ["INSERT"] and "DIRECTORY" in words:
         return _without_format(tokens, words.index("DIRECTORY") + 2)
     if words[:1] == ["MERGE"] and [t.text.upper() for t in tokens[-2:]] == ["REMOVE", "DUPLICATES"]:
@@ -68,6 +68,8 @@ def _respelled(tokens: Sequence[Token], dialect: str) -> Sequence[Token]:
     return tokens
 
 
+#: SELECT … INTO makes a table there; elsewhere, and where it has several names, it sets variables.
+_INTO_TABLES: Final = frozenset({"tsql", "fabric", "postgres", "redshift", "materialize", ""})
 _WITH_VARIABLES_FIRST: Final = frozenset({"postgres", "redshift"})  # SELECT INTO n count(*) FROM t
 _UPSERT: Final = "WHEN MATCHED THEN UPDATE SET * WHEN NOT MATCHED THEN INSERT *"
 
@@ -103,10 +105,32 @@ def _as(token: Token, kind: TokenType) -> Token:
     return Token(kind, kind.name, token.line, token.col, token.start, token.end)
 
 
+def _without_variables(tokens: Sequence[Token], dialect: str) -> Sequence[Token]:
+    """``SELECT a, b INTO v, w FROM t`` => ``SELECT a, b FROM t``."""
+    depth = 0
+    for place, token in enumerate(tokens):
+        depth += (token.text == "(") - (token.text == ")")
+        if depth == 0 and token.text.upper() == "INTO" and not _is_file(tokens, place):
+            end = _behind_names(tokens, place + 1)
+            several = any(token.text == "," for token in tokens[place:end])
+            first = place == 1 and dialect in _WITH_VARIABLES_FIRST
+            if several or first or dialect not in _INTO_TABLES:
+                return [*tokens[:place], *tokens[end:]]
+            break
+    return tokens
+
+
+def _is_file(tokens: Sequence[Token], place: int) -> bool:
+    return [token.text.upper() for token in tokens[place + 1 : place + 2]] == ["OUTFILE"]
+
+
 def _behind_names(tokens: Sequence[Token], place: int) -> int:
-    """The place behind ``STRICT a, b``."""
+    """The place behind ``STRICT a, :b.c, @d``."""
     place += tokens[place : place + 1] != [] and tokens[place].text.upper() == "STRICT"
-    while place + 1 < len(tokens) and tokens[place + 1].text in {",", "."}:
+    while place < len(tokens):
+        place += tokens[place].text in {":", "@"}
+        if place + 1 >= len(tokens) or tokens[place + 1].text not in {",", "."}:
+            break
         place += 2
     return place + 1
 

@@ -180,10 +180,11 @@ class NameReader:
             for source in self._answering(parts[:cut], frame):
                 return self._fields(self._of_source(source, parts[cut]), parts[cut + 1 :])
         struct = self._bare(parts[0], frame)
-        if struct is not None:
+        if struct is not None and (struct.flows or parts[0].lower() not in self._variables):
             return self._fields(struct, parts[1:])
-        if parts[0].lower() not in self._variables:
-            self.gap(UNRESOLVED, f"{'.'.join(parts)}: no table has this name")
+        rows = parts[0].lower() in self._variables
+        meant = "of a row that a loop or a variable holds" if rows else "no table has this name"
+        self.gap(UNRESOLVED, f"{'.'.join(parts)}: {meant}")
         return ColumnValue(parts[-1])
 
     @staticmethod

@@ -132,7 +132,7 @@ class _Splitter:
     def _next(self) -> Iterator[ScriptPiece]:
         word = self._word()
         reading = _READINGS.get(word)
-        if word in {";", "GO", ")"}:
+        if word in {";", "GO", ")", "/"}:  # the last of SQL*Plus
             self._place += 1
         elif reading is not None:
             yield from reading(self)
@@ -232,6 +232,8 @@ class _Splitter:
 
     def _for(self) -> Iterator[ScriptPiece]:
         """``FOR r IN SELECT … LOOP``, ``FOR EACH ROW``: the query reads, its loop is read on."""
+        if self._word(2) == "IN":  # its row is no column
+            self._variables |= {self._tokens[self._place + 1].text.lower()}
         while not self._ends() and self._word() not in {"IN", "LOOP", "DO", ";"}:
             self._place += 1
         self._place += 1
