@@ -25,8 +25,10 @@ WORKERS ?= 2
 
 BIN = $(VENV)/bin
 PIP = $(BIN)/python -m pip --disable-pip-version-check --no-input
+# The processes that tests start, and the next run, read compiled sources instead of compiling each anew.
+COMPILED = env -u PYTHONDONTWRITEBYTECODE
 # The files in the order that tests/conftest.py gives them, each on one worker.
-PYTEST = PYSPARK_PYTHON="$(abspath $(BIN))/python" $(BIN)/python -m pytest
+PYTEST = $(COMPILED) PYSPARK_PYTHON="$(abspath $(BIN))/python" $(BIN)/python -m pytest
 SPREAD = -n $(WORKERS) --dist loadfile --no-loadscope-reorder
 RANDOM = --hypothesis-profile=random --hypothesis-seed=$(SEED)
 UV_VERSION = 0.13.8
@@ -84,7 +86,7 @@ test-parts: ready-spark $(SERVE) $(DEVELOPMENT) $(PAGE) $(JARS) $(SPARK_JARS) ##
 
 .PHONY: test-busy
 test-busy: ready-spark $(SERVE) $(DEVELOPMENT) ## Run the fastest tests ROUNDS= times beside a program that keeps all cores busy (SEED=)
-	$(BIN)/python -m tests.busy --rounds $(ROUNDS) --seed $(SEED) $(SPREAD) $(ARGS)
+	$(COMPILED) $(BIN)/python -m tests.busy --rounds $(ROUNDS) --seed $(SEED) $(SPREAD) $(ARGS)
 
 .PHONY: green
 green: ## Note that .ci/run was green for the commit checked out: commit .ci/green with the next change

@@ -96,6 +96,25 @@ def test_python_alone_is_looked_for_before_anything_is_installed(bare: Path) -> 
         assert (done.returncode, done.stderr) == (0, "")
 
 
+@pytest.mark.parametrize("target", ["test", "test-busy"])
+def test_tests_keep_compiled_sources_whatever_the_environment_says(
+    tmp_path: Path, target: str
+) -> None:
+    """The recipe of the tests, with a program for Python that shows the variable."""
+    folder = tmp_path / "bin"
+    folder.mkdir()
+    shown = program(folder, "python", 'echo "told: $PYTHONDONTWRITEBYTECODE."')
+    recipe = make("--dry-run", target, "ARGS=-q", f"VENV={tmp_path}").stdout
+    [line] = [line for line in recipe.splitlines() if re.search(r"-m (pytest|tests\.busy) ", line)]
+    done = subprocess.run(
+        ["sh", "-c", line],
+        capture_output=True, text=True, check=True, cwd=tmp_path,
+        env={"PATH": os.environ["PATH"], "PYTHONDONTWRITEBYTECODE": "1"},
+    )  # fmt: skip
+    assert shown in line
+    assert done.stdout == "told: .\n"
+
+
 def test_check_holds_the_types_of_the_page() -> None:
     recipe = make("--dry-run", "--always-make", "check").stdout
     installs = re.findall(r"^npm ci .*$", recipe, re.MULTILINE)
