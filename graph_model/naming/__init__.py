@@ -43,6 +43,7 @@ from graph_model.naming.file_lists import (
     patterns_of,
     varying_part,
 )
+from graph_model.naming.identifiers import quoted_parts, unquoted_column
 from graph_model.naming.jdbc import query_lineage, without_query
 from graph_model.naming.jobs import JobName, job_name
 from graph_model.naming.literals import mask_literal, stable_text
@@ -77,12 +78,14 @@ __all__ = [
     "partition_text",
     "patterns_of",
     "query_lineage",
+    "quoted_parts",
     "rules_digest",
     "schema_columns",
     "spell_fields",
     "split_path",
     "stable_text",
     "tables_of",
+    "unquoted_column",
     "varying_part",
     "without_hosts",
     "without_query",

@@ -55,6 +55,27 @@ def unquoted_text(text: str) -> str:
 _QUOTE: Final = re.compile(r"[\"`\[]")
 
 
+def quoted_parts(text: str) -> tuple[str, ...]:
+    """``"ID"`` => ("ID",), `` `a`."b" `` => ("a", "b"); none where a part has no quotes."""
+    if text[-1:] not in _CLOSING or _ALL_QUOTED.fullmatch(text) is None:
+        return ()
+    parts = identifier_parts(text)
+    return parts if parts is not None and all(parts) else ()
+
+
+def unquoted_column(name: str) -> str:
+    """The name of a column without the quotes around it: ``"ID"`` => ``ID``."""
+    parts = quoted_parts(name)
+    return parts[0] if len(parts) == 1 else name
+
+
+_CLOSING: Final = frozenset('"`]')
+_ALL_QUOTED: Final = re.compile(
+    r"(?:\"(?:[^\"]|\"\")*\"|`(?:[^`]|``)*`|\[[^\]]*\])"
+    r"(?:\.(?:\"(?:[^\"]|\"\")*\"|`(?:[^`]|``)*`|\[[^\]]*\]))*"
+)
+
+
 def in_case(text: str, case: str) -> str:
     """A part of a name in "lower" or "upper" case; in any other case as it is.
 

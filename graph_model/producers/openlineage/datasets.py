@@ -45,7 +45,7 @@ class Schema:
 
     @cached_property
     def _read(self) -> tuple[tuple[SchemaColumn, ...], tuple[str, ...]]:
-        pairs = [(one.name, type_text(one)) for one in self.fields or ()]
+        pairs = [(naming.unquoted_column(one.name), type_text(one)) for one in self.fields or ()]
         return naming.schema_columns(pairs)
 
     @property
@@ -93,20 +93,26 @@ class Schema:
         """The path of a column that lineage names: ``Address.City`` => ``address.city``.
 
         A dot is a step into a struct where the schema has the column before it, or where there is
-        no schema; otherwise it is part of the name.
+        no schema; otherwise it is part of the name. Quotes are no part of it: ``"ID"`` is ``ID``.
         """
+        if parts := naming.quoted_parts(name):
+            first, *inner = parts
+            outer = self._known(first) or naming.column_path((naming.fold(first),))
+            return naming.column_path([*naming.split_path(outer), *map(naming.fold, inner)])
         folded = naming.fold(name)
-        known = self._paths.get(name) or self._paths.get(folded)
-        if known is not None:
+        if (known := self._known(name)) is not None:
             return known
         first, dot, rest = name.partition(".")
         if not dot or not first or not rest:
             return naming.column_path((folded,))
-        top = self._paths.get(first) or self._paths.get(naming.fold(first))
+        top = self._known(first)
         if top is None and self.fields is not None:
             return naming.column_path((folded,))
         steps = [naming.fold(step) for step in rest.split(".") if step != _ELEMENT]
         return naming.column_path([*naming.split_path(top or naming.fold(first)), *steps])
+
+    def _known(self, name: str) -> str | None:
+        return self._paths.get(name) or self._paths.get(naming.fold(name))
 
 
 UNKNOWN_SCHEMA: Final = Schema(None)
@@ -160,7 +166,7 @@ def _below(
         if one.name == _ELEMENT:
             yield from _below(above, one.fields)
             continue
-        segments = (*above, naming.fold(one.name))
+        segments = (*above, naming.fold(naming.unquoted_column(one.name)))
         yield segments, one
         yield from _below(segments, one.fields)
 
