@@ -12,11 +12,9 @@ from collections.abc import Mapping
 from enum import StrEnum
 from typing import Any, Final
 
-from flask import Request
-from marshmallow import EXCLUDE, Schema, fields
-from webargs.flaskparser import FlaskParser
+from marshmallow import fields
 
-from api.http.blueprint import StrictParser
+from api.http.blueprint import TolerantParser
 from api.schemas.fields import (
     Checked,
     Choice,
@@ -41,26 +39,14 @@ _NEVER_WRITTEN: Final = frozenset({"", "null"})
 _LABEL: Final = re.compile(r"(?<![^:])([^:]+):(.*)", re.DOTALL)
 
 
-class SpringParser(StrictParser):
+class SpringParser(TolerantParser):
     """Reads query strings as Spring does; see the module."""
 
-    DEFAULT_UNKNOWN_BY_LOCATION: dict[str, str | None] = {  # noqa: RUF012 - webargs' own name
-        **FlaskParser.DEFAULT_UNKNOWN_BY_LOCATION,
-        "query": EXCLUDE,
-    }
-
-    def load_querystring(self, req: Request, schema: Schema) -> dict[str, Any]:
-        known = {field.data_key or name: field for name, field in schema.load_fields.items()}
-        given = {name: [value for value in req.args.getlist(name) if value] for name in known}
-        return {name: _one(known[name], values) for name, values in given.items() if values}
-
-
-def _one(field: fields.Field[Any], values: list[str]) -> Any:
-    """The value of a field from all values under its name."""
-    if isinstance(field, LabelFilters):
-        return values
-    listed = isinstance(field, TextField | Modes)
-    return ",".join(values) if listed else values[0].strip()
+    def value_of(self, field: fields.Field[Any], values: list[str]) -> Any:
+        if isinstance(field, LabelFilters):
+            return values
+        listed = isinstance(field, TextField | Modes)
+        return ",".join(values) if listed else super().value_of(field, values)
 
 
 class EpochOrInstant(Instant):

@@ -16,8 +16,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from flask import Response, current_app, json, jsonify, url_for
-from werkzeug.exceptions import HTTPException
+from flask import Response, current_app, jsonify, url_for
 
 from api.consumer import replies
 from api.consumer.queries import (
@@ -33,15 +32,14 @@ from api.consumer.queries import (
     SpringParser,
 )
 from api.http.blueprint import Blueprint
-from api.http.errors import RETRY_AFTER_SECONDS, answer_bug, answer_headwater, answer_http
+from api.http.errors import RETRY_AFTER_SECONDS
 from api.http.rights import OPEN
 from api.logs import current_request_id
 from api.service import current_service
 from api.service.readiness import ask
-from api.service.sources import current_sources, is_rebuilding, lacking
+from api.service.sources import answer_errors, current_sources, lacking
 from graph_model.answers.consumer import executions, lists, plan_documents
 from graph_model.answers.consumer.lists import ListQuestion
-from graph_model.errors import HeadwaterError, NotFound, Rebuilding
 from graph_model.stores.catalogue_values import EventFilter, ListPage
 
 blueprint = Blueprint(
@@ -256,26 +254,13 @@ def _empty(status: int) -> Response:
     return response
 
 
-def _answered(error: HeadwaterError) -> Response:
-    """While the graph is behind, a missing node may still come: 503 instead of 404."""
-    if isinstance(error, NotFound) and is_rebuilding():
-        return answer_headwater(Rebuilding(f"{error} yet: the graph is being rebuilt"))
-    return answer_headwater(error)
+def _spelled(body: Mapping[str, Any]) -> dict[str, Any]:
+    """Our body of an error, in Spline's words."""
+    return {
+        "errorId": current_request_id.get(),
+        "timestamp": current_service().clock(),
+        "message": body.get("message", ""),
+    }
 
 
-def _respelled(response: Response) -> Response:
-    """Another body; a redirect has none."""
-    body = response.get_json(silent=True)
-    if isinstance(body, dict):
-        body = {
-            "errorId": current_request_id.get(),
-            "timestamp": current_service().clock(),
-            "message": body.get("message", ""),
-        }
-        response.set_data(json.dumps(body))
-    return response
-
-
-blueprint.register_error_handler(HTTPException, lambda error: _respelled(answer_http(error)))
-blueprint.register_error_handler(HeadwaterError, lambda error: _respelled(_answered(error)))
-blueprint.register_error_handler(Exception, lambda error: _respelled(answer_bug(error)))
+answer_errors(blueprint, _spelled)

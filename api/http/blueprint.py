@@ -85,6 +85,29 @@ class StrictParser(FlaskParser):
         raise InvalidFields(flatten(next(iter(by_location.values()), {}))) from error
 
 
+class TolerantParser(StrictParser):
+    """For clients written against another server: unknown names are ignored, an empty value counts
+    as none, and of a repeated one ``value_of`` says what counts.
+    """
+
+    DEFAULT_UNKNOWN_BY_LOCATION: dict[str, str | None] = {  # noqa: RUF012 - webargs' own name
+        **FlaskParser.DEFAULT_UNKNOWN_BY_LOCATION,
+        "query": marshmallow.EXCLUDE,
+    }
+
+    def load_querystring(self, req: Request, schema: marshmallow.Schema) -> dict[str, Any]:
+        known = {field.data_key or name: field for name, field in schema.load_fields.items()}
+        given = {name: [value for value in req.args.getlist(name) if value] for name in known}
+        return {
+            name: self.value_of(known[name], values) for name, values in given.items() if values
+        }
+
+    def value_of(self, field: marshmallow.fields.Field[Any], values: list[str]) -> Any:
+        """The value of a field from all values under its name."""
+        del field
+        return values[0].strip()
+
+
 class _NoParameters(marshmallow.Schema):
     error_messages = {"unknown": "no parameter"}  # noqa: RUF012 - marshmallow's own name
 

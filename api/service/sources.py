@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from http import HTTPStatus
-from typing import Final
+from typing import Any, Final
 
-from flask import Response
+from flask import Response, json
+from werkzeug.exceptions import HTTPException
 
-from api.http.errors import answer_headwater, error_response
+from api.http.blueprint import Blueprint
+from api.http.errors import answer_bug, answer_headwater, answer_http, error_response
 from api.http.rights import current_principal
 from api.service import current_service
 from graph_model.answers.sources import Sources
-from graph_model.errors import NotFound, Rebuilding
+from graph_model.errors import HeadwaterError, NotFound, Rebuilding
 from graph_model.lineage import Partial
 from graph_model.stores.roles import Role
 
@@ -81,6 +83,31 @@ def whole_or_later() -> Iterator[None]:
         if rebuilding or is_rebuilding():
             raise Rebuilding(f"{error} yet: the graph is being rebuilt") from error
         raise
+
+
+def answer_errors(
+    blueprint: Blueprint, spelled: Callable[[Mapping[str, Any]], Mapping[str, Any]]
+) -> None:
+    """Have every error of these routes answered in another API's words: ``spelled`` makes its body
+    from ours (``http.errors``); status and headers stay.
+    """
+
+    def respelled(response: Response) -> Response:
+        body = response.get_json(silent=True)  # a redirect has none
+        if isinstance(body, dict):
+            response.set_data(json.dumps(spelled(body)))
+        return response
+
+    blueprint.register_error_handler(HTTPException, lambda error: respelled(answer_http(error)))
+    blueprint.register_error_handler(HeadwaterError, lambda error: respelled(_answered(error)))
+    blueprint.register_error_handler(Exception, lambda error: respelled(answer_bug(error)))
+
+
+def _answered(error: HeadwaterError) -> Response:
+    """While the graph is behind, a missing node may still come: 503 instead of 404."""
+    if isinstance(error, NotFound) and is_rebuilding():
+        return answer_headwater(Rebuilding(f"{error} yet: the graph is being rebuilt"))
+    return answer_headwater(error)
 
 
 def answer_not_found(error: NotFound) -> Response:
