@@ -16,13 +16,14 @@ from marshmallow import fields
 
 from api.http.blueprint import TolerantParser
 from api.schemas.fields import (
+    SWITCHES,
     Checked,
     Choice,
-    Flag,
     Instant,
     IntegerField,
     OptionalTextField,
     Query,
+    Switch,
     TextField,
 )
 from graph_model.stores.catalogue_values import SortField, SortOrder
@@ -30,10 +31,6 @@ from graph_model.stores.catalogue_values import SortField, SortOrder
 _LONG: Final = 20_000
 _INT: Final = 2**31 - 1
 _LONG_INTEGER: Final = re.compile(r"[+-]?[0-9]{1,18}")
-_SWITCHES: Final = {
-    "true": True, "on": True, "yes": True, "1": True,
-    "false": False, "off": False, "no": False, "0": False,
-}  # fmt: skip
 _NEVER_WRITTEN: Final = frozenset({"", "null"})
 # Looked for where a name begins: a search from each of its letters would cost their square.
 _LABEL: Final = re.compile(r"(?<![^:])([^:]+):(.*)", re.DOTALL)
@@ -56,15 +53,6 @@ class EpochOrInstant(Instant):
         return int(value) if _LONG_INTEGER.fullmatch(str(value)) else super().read(value)
 
 
-class Switch(Flag):
-    """``true``, ``on``, ``yes``, ``1`` and their opposites, in any case."""
-
-    def read(self, value: Any) -> bool:
-        if (word := str(value).lower()) in _SWITCHES:
-            return _SWITCHES[word]
-        raise ValueError(value)
-
-
 class Modes(Checked):
     """``true,false,``: append, overwrite, and (nothing behind a comma) never written.
 
@@ -76,9 +64,9 @@ class Modes(Checked):
 
     def read(self, value: Any) -> frozenset[bool | None]:
         words = [word.strip().lower() for word in str(value).split(",")]
-        if not set(words) <= _SWITCHES.keys() | _NEVER_WRITTEN:
+        if not set(words) <= SWITCHES.keys() | _NEVER_WRITTEN:
             raise ValueError(value)
-        return frozenset(_SWITCHES.get(word) for word in words)
+        return frozenset(SWITCHES.get(word) for word in words)
 
 
 class LabelFilters(Checked):

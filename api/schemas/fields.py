@@ -238,6 +238,21 @@ class Flag(Checked):
         return _FLAGS[value]
 
 
+SWITCHES: Final = {
+    "true": True, "on": True, "yes": True, "1": True,
+    "false": False, "off": False, "no": False, "0": False,
+}  # fmt: skip
+
+
+class Switch(Flag):
+    """``true``, ``on``, ``yes``, ``1`` and their opposites, in any case: for clients of others."""
+
+    def read(self, value: Any) -> bool:
+        if (word := str(value).lower()) in SWITCHES:
+            return SWITCHES[word]
+        raise ValueError(value)
+
+
 class Instant(Checked):
     """A time, as epoch milliseconds; None (the end of time) when it is not given."""
 

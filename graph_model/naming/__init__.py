@@ -48,7 +48,11 @@ from graph_model.naming.jdbc import query_lineage, without_query
 from graph_model.naming.jobs import JobName, job_name
 from graph_model.naming.literals import mask_literal, stable_text
 from graph_model.naming.metadata_tables import metadata_table, tables_of
-from graph_model.naming.openlineage import openlineage_symlink, openlineage_uri
+from graph_model.naming.openlineage import (
+    openlineage_pair,
+    openlineage_symlink,
+    openlineage_uri,
+)
 from graph_model.naming.partitions import partition_pairs, partition_text
 from graph_model.naming.rules import DEFAULT_RULES, Rules, rules_digest
 from graph_model.naming.uris import PROGRAM_MEMORY, DatasetName, normalise, without_hosts
@@ -72,6 +76,7 @@ __all__ = [
     "mask_literal",
     "metadata_table",
     "normalise",
+    "openlineage_pair",
     "openlineage_symlink",
     "openlineage_uri",
     "partition_pairs",

@@ -1,4 +1,4 @@
-"""OpenLineage's (namespace, name) pairs, in the spelling that :func:`normalise` reads.
+"""OpenLineage's (namespace, name) pairs, in the spelling that :func:`normalise` reads; and back.
 
 One location is one vertex for every client: ``("file", "/lake/t")`` and Spline's ``file:/lake/t``,
 ``("postgres://h:5432", "db.hr.t")`` and ``jdbc:postgresql://h:5432/db:hr.t``.
@@ -42,6 +42,41 @@ def openlineage_uri(namespace: str, name: str, rules: Rules = DEFAULT_RULES) -> 
         # The client's own name: ("a/b", "c") and ("a", "b/c") are two datasets.
         namespace = namespace.replace("%", "%25").replace("/", "%2F")
     return f"{namespace.rstrip('/')}/{name.lstrip('/')}" if namespace else name
+
+
+def openlineage_pair(uri: str, rules: Rules = DEFAULT_RULES) -> tuple[str, str]:
+    """The (namespace, name) of a canonical URI: ``openlineage_uri`` of it is a spelling of the URI.
+
+    jdbc:postgresql://h:5432/db:hr.t  =>  postgres://h:5432  db.hr.t
+    s3://lake/orders                  =>  s3://lake          orders
+    file:/lake/t                      =>  file               /lake/t
+    """
+    if uri.startswith("jdbc:"):
+        return _jdbc_pair(uri, rules)
+    scheme, authority, rest = uri.partition("://")
+    if scheme == "bigquery":
+        return scheme, rest.replace(":", ".", 1)
+    if authority:
+        host, _, name = rest.partition("/")
+        return f"{scheme}://{host}", name
+    if _BARE_SCHEME.match(uri) and not uri.startswith("arn:"):
+        scheme, _, name = uri.partition(":")
+        return scheme, name
+    namespace, _, name = uri.partition("/")
+    return namespace.replace("%2F", "/").replace("%25", "%"), name
+
+
+def _jdbc_pair(uri: str, rules: Rules) -> tuple[str, str]:
+    driver, _, rest = uri.removeprefix("jdbc:").partition(":")
+    schemes = (scheme for scheme, named in rules.openlineage_jdbc if named == driver)
+    scheme = next(schemes, driver)
+    rest = rest.removeprefix("thin:@")
+    if not rest.startswith("//"):  # jdbc:sqlite:/lake/hr.db:t
+        place, _, table = rest.rpartition(":")
+        return f"{scheme}:{place}", table
+    server, _, below = rest[2:].partition("/")
+    database, _, table = below.partition(":")
+    return f"{scheme}://{server}", ".".join(part for part in (database, table) if part)
 
 
 def openlineage_symlink(namespace: str, name: str, kind: str, rules: Rules = DEFAULT_RULES) -> str:
@@ -97,6 +132,8 @@ def _parts(name: str) -> tuple[str, ...] | None:
     return parts if parts and all(parts) else None
 
 
+#: A scheme with a name behind it: file:/lake/t, kafka:orders.
+_BARE_SCHEME: Final = re.compile(r"[a-z][a-z0-9+.-]*:")
 #: The time of a table in BigQuery: t@-3600000, t@1700000000000-.
 _TABLE_AT: Final = re.compile(r"@-?[0-9]{1,20}(?:-(?:-?[0-9]{1,20})?)?\Z")
 #: A name that is quoted already, and a query.

@@ -29,6 +29,7 @@ from tests.unit.graph_model.projection.projector.test_projector import a_plan, a
 START: Final = 1_772_350_000_000
 NOW: Final = START + 86_400_000
 LAKE: Final = "s3://lake"
+UNITY: Final = "unitycatalog://h.example.org"
 NAMES: Final = ("quietly", "murmur", "whisper")
 Json = dict[str, Any]
 
@@ -217,6 +218,13 @@ ASKED: Final[dict[str, Callable[[Known], list[str]]]] = {
         for one in known.plans
         for key in "abt"
     ],
+    "unity.table_lineage": lambda _: [
+        "/api/2.0/lineage-tracking/table-lineage?table_name=main.hr.t",
+        "/api/2.0/lineage-tracking/table-lineage?table_name=main.hr.t&include_entity_lineage=true",
+    ],
+    "unity.column_lineage": lambda _: [
+        "/api/2.0/lineage-tracking/column-lineage?table_name=main.hr.t&column_name=loud"
+    ],
     "consumer.label_names": lambda _: ["/consumer/labels/names"],
     "consumer.label_values": lambda _: ["/consumer/labels/names/team/values"],
 }  # fmt: skip
@@ -389,6 +397,8 @@ def events() -> list[Json]:
              [table("loudly", "loud", "louder", columnLineage=derived)]),
         a_run("whisper", 4, [checked], [table("loudly", "loud")], space="default"),
         a_run("reader", 5, [table("quietly", "murmur"), table("loudly", "loud")], []),
+        a_run("unite", 6, [table("quietly", "murmur"), table("loudly", "loud")],
+             [table("main.hr.t", "loud", columnLineage=derived) | {"namespace": UNITY}]),
     ]  # fmt: skip
 
 

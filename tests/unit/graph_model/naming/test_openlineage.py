@@ -7,7 +7,13 @@ from itertools import combinations
 import pytest
 
 from graph_model.errors import InvalidDocument
-from graph_model.naming import normalise, openlineage_symlink, openlineage_uri, without_hosts
+from graph_model.naming import (
+    normalise,
+    openlineage_pair,
+    openlineage_symlink,
+    openlineage_uri,
+    without_hosts,
+)
 from graph_model.naming.rules import DEFAULT_RULES
 from graph_model.naming.rules_json import read_rules, write_rules
 
@@ -339,3 +345,34 @@ def test_a_client_may_leave_out_the_servers(uri: str, named: tuple[str, str] | N
     (dataset,) = normalise(uri, "lake")
     found = without_hosts(dataset, "lake")
     assert (found and (found.uri, found.scope)) == named
+
+
+@pytest.mark.parametrize(
+    ("uri", "pair"),
+    [
+        ("s3://lake/orders", ("s3://lake", "orders")),
+        ("file:/lake/t", ("file", "/lake/t")),
+        ("hdfs://nn:9000/a/b", ("hdfs://nn:9000", "a/b")),
+        ("kafka:orders", ("kafka", "orders")),
+        ("jdbc:postgresql://h:5433/db:hr.t", ("postgres://h:5433", "db.hr.t")),
+        ("jdbc:sqlite:/lake/hr.db:t", ("sqlite:/lake/hr.db", "t")),
+        ("bigquery://p:d.t", ("bigquery", "p.d.t")),
+        ("arn:aws:glue:eu-west-1:12/hr.t", ("arn:aws:glue:eu-west-1:12", "hr.t")),
+        ("spark_catalog/hr.t", ("spark_catalog", "hr.t")),
+        ("a%2Fb/c", ("a/b", "c")),
+    ],
+)
+def test_the_pair_of_a_uri_is_a_spelling_of_it(uri: str, pair: tuple[str, str]) -> None:
+    assert openlineage_pair(uri) == pair
+    (name,) = normalise(openlineage_uri(*pair), "")
+    assert name.uri == uri
+
+
+@pytest.mark.parametrize("spellings", ONE.values(), ids=ONE)
+def test_the_pair_of_every_known_place_finds_it_again(
+    spellings: list[tuple[str, str] | str],
+) -> None:
+    first = spellings[0]
+    uri = first if isinstance(first, str) else openlineage_uri(*first)
+    (known,) = normalise(uri, "")
+    assert normalise(openlineage_uri(*openlineage_pair(known.uri)), "") == (known,)
