@@ -8,6 +8,7 @@ knows nothing of Gremlin or SQL. In reading order:
 ``intake``        requests with documents -> the journal, durable before the answer
 ``schemas``       the shapes of requests and of answers
 ``consumer``      Spline's consumer API, as its viewers call it
+``marquez``       Marquez's reads
 ``unity``         Unity Catalog's lineage API: two routes
 ``http``          rules for every request: keys, errors, limits, headers, metrics
 ``service``       the parts of a running Headwater, as one value; their state

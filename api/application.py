@@ -16,6 +16,7 @@ from api.http.blueprint import Api
 from api.http.errors import register_error_handlers
 from api.http.exchange import compress, watch
 from api.http.security import secure
+from api.marquez.routes import keep_encoded
 from api.routes import openlineage, producer
 from api.service import Service, attach
 from api.service.sources import answer_not_found
@@ -51,7 +52,7 @@ def create_app(settings: Settings, service: Service) -> Flask:
     anonymous = frozenset(map(Role, settings.anonymous))
     guard_requests(app, Guard(service.keys, anonymous, Rates(time.monotonic)))
     routes.register(app, _api(app))
-    app.wsgi_app = normalise_producer_paths(app.wsgi_app)  # type: ignore[assignment, method-assign]
+    app.wsgi_app = normalise_producer_paths(keep_encoded(app.wsgi_app))  # type: ignore[assignment, method-assign]
     return app
 
 

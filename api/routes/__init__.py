@@ -22,6 +22,7 @@ from typing import TYPE_CHECKING
 
 from api import unity
 from api.consumer import routes as consumer
+from api.marquez import routes as marquez
 from api.routes import commands, health, journal, openlineage, pages, producer, sql, uploads
 from api.routes.governance import declarations, governance, quality, rules
 from api.routes.graph import columns, difference, graph, home, impact, runs
@@ -39,7 +40,7 @@ def register(app: Flask, api: Api) -> None:
         api.register_blueprint(producer.blueprint, name=name, url_prefix=prefix or "/")
     for blueprint in (
         openlineage.blueprint, uploads.blueprint, consumer.blueprint, consumer.about,
-        unity.blueprint,
+        unity.blueprint, marquez.blueprint,
         graph.blueprint, home.blueprint, columns.blueprint, runs.blueprint,
         difference.blueprint, impact.blueprint, journal.blueprint, commands.blueprint,
         governance.blueprint, rules.blueprint, declarations.blueprint, quality.blueprint,

@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from typing import Any
 
-from graph_model import labels
+from graph_model import identity, labels
 from graph_model.answers.facets import JobFacets, job_facets
 from graph_model.answers.nodes import dataset_references, job_row
 from graph_model.answers.sources import Sources, of_one_state
@@ -148,6 +148,22 @@ def _last_runs_of_plans(
             page = sources.catalogue.executions(logical_plan=plan, at=at, limit=1)
             last.update({row.logical_plan: row for row in page.items})
     return last
+
+
+def job_ends(
+    sources: Sources, jobs: Collection[str]
+) -> dict[str, tuple[frozenset[str], frozenset[str]]]:
+    """For each of these jobs (ids) the datasets that its plans read, and those that they write."""
+    page = sources.graph.edges(jobs, Direction.DOWNSTREAM, (labels.HAS,), HUB_LIMIT)
+    known = {e.in_id for e in page.edges if identity.kind_of(e.in_id) == labels.LOGICAL_PLAN}
+    plans = {row.id: row for row in sources.catalogue.logical_plans(known)}
+    read = _sources_of(sources, plans.keys())
+    ends: dict[str, tuple[set[str], set[str]]] = {job: (set(), set()) for job in jobs}
+    for plan, row in plans.items():
+        ends[row.job][0].update(read.get(plan, ()))
+        ends[row.job][1].update((row.target,) if row.target else ())
+    hidden = sources.hidden
+    return {job: (frozenset(r - hidden), frozenset(w - hidden)) for job, (r, w) in ends.items()}
 
 
 def _sources_of(sources: Sources, plans: Collection[str]) -> dict[str, list[str]]:

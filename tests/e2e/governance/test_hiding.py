@@ -29,6 +29,15 @@ from tests.unit.graph_model.projection.projector.test_projector import a_plan, a
 START: Final = 1_772_350_000_000
 NOW: Final = START + 86_400_000
 LAKE: Final = "s3://lake"
+LAKE_TABLES: Final = ("landing", "report", "out", "end", "loudly", "quietly")
+MARQUEZ_TABLES: Final = tuple(f"dataset:{LAKE}:{name}" for name in LAKE_TABLES)
+JOB_NAMES: Final = ("load", "report", "export", "filler", "speak", "reader", "whisper")
+MARQUEZ_JOBS: Final = tuple(
+    f"job:{space}:{name}" for space in ("default", "bi") for name in JOB_NAMES
+)
+JOB_PATHS: Final = tuple(
+    f"{space}/jobs/{name}" for space in ("default", "bi") for name in JOB_NAMES
+)
 UNITY: Final = "unitycatalog://h.example.org"
 NAMES: Final = ("quietly", "murmur", "whisper")
 Json = dict[str, Any]
@@ -218,6 +227,35 @@ ASKED: Final[dict[str, Callable[[Known], list[str]]]] = {
         for one in known.plans
         for key in "abt"
     ],
+    "marquez.lineage": lambda _: [
+        f"/api/v1/lineage?nodeId={node}&depth=9" for node in (*MARQUEZ_TABLES, *MARQUEZ_JOBS)
+    ],
+    "marquez.column_lineage": lambda _: [
+        f"/api/v1/column-lineage?nodeId={node}&depth=9&withDownstream=true"
+        for node in (*MARQUEZ_TABLES, *MARQUEZ_JOBS)
+    ],
+    "marquez.namespaces": lambda _: ["/api/v1/namespaces"],
+    "marquez.namespace_named": lambda _: ["/api/v1/namespaces/default", "/api/v1/namespaces/bi"],
+    "marquez.all_sources": lambda _: ["/api/v1/sources"],
+    "marquez.source_named": lambda _: [f"/api/v1/sources/{quote(LAKE, safe='')}"],
+    "marquez.tags": lambda _: ["/api/v1/tags"],
+    "marquez.datasets": lambda _: [f"/api/v1/namespaces/{quote(LAKE, safe='')}/datasets"],
+    "marquez.dataset": lambda _: [
+        f"/api/v1/namespaces/{quote(LAKE, safe='')}/datasets/{name}" for name in LAKE_TABLES
+    ],
+    "marquez.versions": lambda _: [
+        f"/api/v1/namespaces/{quote(LAKE, safe='')}/datasets/{name}/versions"
+        for name in LAKE_TABLES
+    ],
+    "marquez.jobs": lambda _: ["/api/v1/jobs"],
+    "marquez.jobs_of": lambda _: ["/api/v1/namespaces/default/jobs", "/api/v1/namespaces/bi/jobs"],
+    "marquez.job": lambda _: [f"/api/v1/namespaces/{path}" for path in JOB_PATHS],
+    "marquez.runs": lambda _: [f"/api/v1/namespaces/{path}/runs" for path in JOB_PATHS],
+    "marquez.run": lambda known: _each("/api/v1/jobs/runs/{}", known.told_runs),
+    "marquez.run_facets": lambda known: _each(
+        "/api/v1/jobs/runs/{}/facets", known.told_runs, "?type=run", "?type=job"
+    ),
+    "marquez.search": lambda _: ["/api/v1/search?q=e", "/api/v1/search?q=quiet"],
     "unity.table_lineage": lambda _: [
         "/api/2.0/lineage-tracking/table-lineage?table_name=main.hr.t",
         "/api/2.0/lineage-tracking/table-lineage?table_name=main.hr.t&include_entity_lineage=true",

@@ -1,0 +1,9 @@
+"""Marquez's reads under ``/api/v1``, for its web page and its Python client.
+
+Shapes, names and node ids are Marquez's; the answers are Headwater's own. In reading order:
+
+``routes``    the routes and their queries; what is not served is a 405 with the reason
+``names``     (namespace, name) pairs and node ids <-> our datasets and jobs
+``entities``  datasets with versions, jobs and runs in Marquez's spelling
+``graphs``    the graphs of tables and of columns
+"""

@@ -1,0 +1,212 @@
+"""Datasets with versions, jobs and runs in Marquez's spelling: absent values are null.
+
+A dataset's version is the execution that wrote it: one id for it everywhere. Times of making are
+not known, and null.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from typing import Any
+
+from api.marquez.names import Name, name_of
+from graph_model import labels
+from graph_model.answers.executions import ExecutionView
+from graph_model.answers.facets import FacetView
+from graph_model.answers.jobs import job_ends
+from graph_model.answers.runs import RunBrief, RunPage, RunTrees, RunView
+from graph_model.answers.sources import Sources
+from graph_model.facts import DatasetRow, ExecutionRow, JobRow
+from graph_model.instants import iso
+from graph_model.lineage.history.history import History
+from graph_model.naming.schemas import read_spellings
+
+Json = dict[str, Any]
+_STATES = {
+    labels.COMPLETED: "COMPLETED",
+    labels.FAILED: "FAILED",
+    labels.RUNNING: "RUNNING",
+    labels.ABORTED: "ABORTED",
+}
+_NANOSECONDS = 1_000_000
+
+
+def identified(name: Name) -> Json:
+    return {"namespace": name.namespace, "name": name.name}
+
+
+# --- datasets ------------------------------------------------------------------------------------
+
+
+def datasets_json(sources: Sources, rows: Sequence[DatasetRow], at: int | None) -> list[Json]:
+    """Datasets without their facets, in this order."""
+    ids = [row.id for row in rows]
+    schemas = sources.catalogue.newest_schemas(ids, at)
+    written = History(sources.catalogue).writes.last(ids, at)
+    writers = sources.catalogue.last_writers(ids, at)
+    tags = sources.governance.tags
+    items = []
+    for row in rows:
+        schema = schemas.get(row.id)
+        writer = writers.get(row.id)
+        items.append(
+            {
+                **_described(name_of(row.uri, row.scope), row.uri),
+                "createdAt": None,
+                "updatedAt": iso(written.get(row.id)),
+                "fields": _fields(schema.columns) if schema else [],
+                "tags": list(tags.get(row.id, ())),
+                "lastModifiedAt": iso(written.get(row.id)),
+                "lastLifecycleState": None,
+                "description": None,
+                "currentVersion": writer.id if writer else None,
+                "columnLineage": None,
+                "facets": {},
+                "deleted": False,
+            }
+        )
+    return items
+
+
+def _described(name: Name, uri: str) -> Json:
+    return {
+        "id": identified(name),
+        "type": "DB_TABLE",
+        "name": name.name,
+        "physicalName": uri,
+        "namespace": name.namespace,
+        "sourceName": name.namespace,
+    }
+
+
+def _fields(columns: str) -> list[Json]:
+    spellings = sorted(read_spellings(columns).values(), key=lambda one: one.position)
+    return [
+        {"name": one.name, "type": one.type, "tags": [], "description": None} for one in spellings
+    ]
+
+
+def version_json(name: Name, uri: str, write: ExecutionView) -> Json:
+    """A write of the dataset as a version of it."""
+    return {
+        **_described(name, uri),
+        "createdAt": write.at,
+        "version": write.id,
+        "fields": [],
+        "tags": [],
+        "lifecycleState": None,
+        "description": None,
+        "currentSchemaVersion": None,
+        "createdByRun": {
+            **run_json(write.run, write.state, None, write.at),
+            "durationMs": write.duration_ms,
+        },
+        "facets": {},
+    }
+
+
+def facets_json(facets: Iterable[FacetView]) -> Json:
+    return {one.name: one.body for one in facets if not one.deleted and one.body is not None}
+
+
+# --- jobs ----------------------------------------------------------------------------------------
+
+
+def jobs_json(sources: Sources, rows: Sequence[JobRow], at: int | None) -> list[Json]:
+    """Jobs with their newest run, without facets, in this order."""
+    ids = [row.id for row in rows]
+    ends = job_ends(sources, ids)
+    known = {key for sides in ends.values() for side in sides for key in side}
+    names = {one.id: name_of(one.uri, one.scope) for one in sources.catalogue.datasets(known)}
+    newest = sources.catalogue.last_executions(ids, at)
+    briefs = _briefs(sources, newest.values())
+    items = []
+    for row in rows:
+        last = newest.get(row.id)
+        run = None if last is None else _newest_run(last, briefs.get(last.run))
+        read, written = ends[row.id]
+        items.append(
+            {
+                "id": identified(Name(row.namespace, row.name)),
+                "type": "BATCH",
+                "name": row.name,
+                "simpleName": row.name,
+                "parentJobName": None,
+                "parentJobUuid": None,
+                "createdAt": None,
+                "updatedAt": iso(last.at) if last else None,
+                "namespace": row.namespace,
+                "inputs": _listed(read, names),
+                "outputs": _listed(written, names),
+                "location": None,
+                "description": None,
+                "latestRun": run,
+                "latestRuns": [run] if run else [],
+                "facets": {},
+                "currentVersion": None,
+                "labels": [],
+                "tags": [],
+            }
+        )
+    return items
+
+
+def _listed(ids: Collection[str], names: Mapping[str, Name]) -> list[Json]:
+    return [identified(name) for name in sorted(names[key] for key in ids if key in names)]
+
+
+# --- runs ----------------------------------------------------------------------------------------
+
+
+def runs_json(found: RunPage) -> list[Json]:
+    """The runs of a page, those that have not ended first."""
+    ended = [_run_of(view, found.reported.get(view.id)) for view in found.page.items]
+    return [*map(brief_json, found.open_runs), *ended]
+
+
+def _run_of(view: RunView, brief: RunBrief | None) -> Json:
+    """A run under the client's own id where it reported one."""
+    started = view.started_at or (brief.started_at if brief else None)
+    return run_json(brief.run_id if brief else view.id, view.state, started, view.ended_at)
+
+
+def brief_json(brief: RunBrief) -> Json:
+    reply = run_json(brief.run_id, brief.state, brief.started_at, brief.ended_at)
+    return {**reply, "updatedAt": brief.last_event_at}
+
+
+def ended_json(view: RunView) -> Json:
+    return run_json(view.id, view.state, view.started_at, view.ended_at)
+
+
+def run_json(run: str, state: str, started: str | None, ended: str | None) -> Json:
+    return {
+        "id": run,
+        "createdAt": started or ended,
+        "updatedAt": ended or started,
+        "nominalStartTime": None,
+        "nominalEndTime": None,
+        "state": _STATES.get(state, "RUNNING"),
+        "startedAt": started,
+        "endedAt": ended,
+        "durationMs": None,
+        "args": {},
+        "jobVersion": None,
+        "inputDatasetVersions": [],
+        "outputDatasetVersions": [],
+        "facets": {},
+    }
+
+
+def _briefs(sources: Sources, rows: Iterable[ExecutionRow]) -> Mapping[str, RunBrief]:
+    runs = {row.run: row.at for row in rows}
+    return RunTrees(sources).states(runs, max(runs.values(), default=0))
+
+
+def _newest_run(row: ExecutionRow, brief: RunBrief | None) -> Json:
+    if brief is not None:
+        return brief_json(brief)
+    duration = None if row.duration_ns is None else row.duration_ns // _NANOSECONDS
+    started = None if duration is None else iso(row.claimed_at - duration)
+    reply = run_json(row.run, row.state, started, iso(row.claimed_at))
+    return {**reply, "durationMs": duration}

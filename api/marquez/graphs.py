@@ -1,0 +1,186 @@
+"""The graphs of tables and of columns in Marquez's form: nodes by id, edges by their ends.
+
+Its depth counts jobs, ours tables: n jobs from a job are n + 1 of our steps, from a dataset too.
+Both ways by default, as there; ``direction`` asks for one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any, Final
+
+from api.marquez.entities import datasets_json, jobs_json
+from api.marquez.names import DATASET, FIELD, JOB, Name, Node, find_node, name_of
+from graph_model.answers import lineage as lineage_answer
+from graph_model.answers.jobs import job_ends
+from graph_model.answers.sources import Sources
+from graph_model.errors import NotFound
+from graph_model.lineage import Partial, Question
+from graph_model.picture.json_form import to_json
+from graph_model.picture.view import (
+    ColumnEdgeView,
+    ColumnNodeView,
+    DatasetNode,
+    GraphView,
+    JobNode,
+)
+from graph_model.stores.graph import Direction
+
+Json = dict[str, Any]
+MOST_JOBS: Final = 499
+"""The greatest depth: one below our own bound, in jobs."""
+MOST_NODES: Final = 2_000
+_MOST_OUTPUTS: Final = 20
+"""So many tables that a job writes are asked for their columns."""
+
+
+def tables(
+    sources: Sources, node_id: str, depth: int, direction: Direction, lack: Partial | None
+) -> Json:
+    """The tables and jobs around a dataset or a job. Raises NotFound, also for a column."""
+    node = find_node(sources, node_id)
+    if node.kind == FIELD:
+        raise NotFound("node", node_id)
+    question = Question(node.id, direction, depth + 1, node.at, limit=MOST_NODES)
+    view = lineage_answer.lineage(node.sources, question)
+    return _reply(_table_nodes(node.sources, view, node.at), view.partial or lack)
+
+
+def _table_nodes(sources: Sources, view: GraphView, at: int | None) -> list[Json]:
+    names: dict[str, str] = {}
+    for one in view.nodes:
+        if isinstance(one, DatasetNode):
+            names[one.id] = name_of(one.uri, one.scope).node(DATASET)
+        elif isinstance(one, JobNode):
+            names[one.id] = Name(one.namespace, one.name).node(JOB)
+    edges = [
+        (names[edge.source], names[edge.target])
+        for edge in view.edges
+        if edge.source in names and edge.target in names
+    ]
+    rows = sources.catalogue.datasets([n.id for n in view.nodes if isinstance(n, DatasetNode)])
+    jobs = sources.catalogue.jobs([n.id for n in view.nodes if isinstance(n, JobNode)])
+    data = {
+        **dict(zip((row.id for row in rows), datasets_json(sources, rows, at), strict=True)),
+        **dict(zip((row.id for row in jobs), jobs_json(sources, jobs, at), strict=True)),
+    }
+    into, out = _beside(edges)
+    return [
+        {
+            "id": name,
+            "type": "JOB" if name.startswith(f"{JOB}:") else "DATASET",
+            "data": data[key],
+            "inEdges": [_edge(source, name) for source in into.get(name, ())],
+            "outEdges": [_edge(name, target) for target in out.get(name, ())],
+        }
+        for key, name in names.items()
+        if key in data
+    ]
+
+
+def columns(
+    sources: Sources, node_id: str, depth: int, direction: Direction, lack: Partial | None
+) -> Json:
+    """The columns around a column, or around those of a dataset or of what a job writes."""
+    node = find_node(sources, node_id)
+    question = Question("", direction, depth, node.at, columns=True, limit=MOST_NODES)
+    views = [
+        lineage_answer.column_lineage(node.sources, dataset, node.field, question)
+        for dataset in _asked(node)
+    ]
+    partial = next((view.partial for view in views if view.partial), None)
+    return _reply(_column_nodes(views), partial or lack)
+
+
+def _asked(node: Node) -> tuple[str, ...]:
+    if node.kind != JOB:
+        return (node.id,)
+    _, written = job_ends(node.sources, (node.id,))[node.id]
+    return tuple(sorted(written))[:_MOST_OUTPUTS]
+
+
+def _column_nodes(views: Iterable[GraphView]) -> list[Json]:
+    drawn = {one.id: one for view in views for one in view.nodes}
+    edges = {one.id: one for view in views for one in view.edges if isinstance(one, ColumnEdgeView)}
+    tables = {
+        key: name_of(one.uri, one.scope)
+        for key, one in drawn.items()
+        if isinstance(one, DatasetNode)
+    }
+    named = {
+        key: (one, tables[one.dataset_id])
+        for key, one in drawn.items()
+        if isinstance(one, ColumnNodeView) and one.dataset_id in tables
+    }
+    ids = {key: f"{table.node(FIELD)}:{one.name}" for key, (one, table) in named.items()}
+    shown = [edge for edge in edges.values() if edge.source in ids and edge.target in ids]
+    into, out = _beside([(ids[edge.source], ids[edge.target]) for edge in shown])
+    inputs: dict[str, list[Json]] = {}
+    for edge in shown:
+        source, table = named[edge.source]
+        inputs.setdefault(edge.target, []).append(_input(source, table, edge))
+    touched = {end for edge in shown for end in (edge.source, edge.target)}
+    return [
+        {
+            "id": ids[key],
+            "type": "DATASET_FIELD",
+            "data": _column_data(one, table, inputs.get(key, [])),
+            # Backwards, as Marquez has them: its page looks for the upstream column there.
+            "inEdges": [_edge(ids[key], source) for source in into.get(ids[key], ())],
+            "outEdges": [_edge(ids[key], target) for target in out.get(ids[key], ())],
+        }
+        for key, (one, table) in named.items()
+        if key in touched
+    ]
+
+
+def _column_data(one: ColumnNodeView, table: Name, inputs: list[Json]) -> Json:
+    first = inputs[0] if inputs else {}
+    return {
+        "namespace": table.namespace,
+        "dataset": table.name,
+        "datasetVersion": None,
+        "field": one.name,
+        "fieldType": one.type or "",
+        "transformationDescription": first.get("transformationDescription"),
+        "transformationType": first.get("transformationType"),
+        "inputFields": inputs,
+    }
+
+
+def _input(source: ColumnNodeView, table: Name, edge: ColumnEdgeView) -> Json:
+    return {
+        "namespace": table.namespace,
+        "dataset": table.name,
+        "datasetVersion": None,
+        "field": source.name,
+        "transformationDescription": edge.expression or None,
+        "transformationType": edge.how,
+    }
+
+
+def column_lineage_of(sources: Sources, dataset: str) -> list[Json]:
+    """The ``columnLineage`` of a dataset: each computed column with its inputs, one step up."""
+    question = Question("", Direction.UPSTREAM, 1, columns=True, limit=MOST_NODES)
+    view = lineage_answer.column_lineage(sources, dataset, None, question)
+    nodes = (one["data"] for one in _column_nodes([view]) if one["data"]["inputFields"])
+    kept = ("inputFields", "transformationDescription", "transformationType")
+    return [{"name": data["field"], **{key: data[key] for key in kept}} for data in nodes]
+
+
+def _beside(edges: Iterable[tuple[str, str]]) -> tuple[Mapping[str, list[str]], ...]:
+    into: dict[str, list[str]] = {}
+    out: dict[str, list[str]] = {}
+    for source, target in sorted(set(edges)):
+        into.setdefault(target, []).append(source)
+        out.setdefault(source, []).append(target)
+    return into, out
+
+
+def _edge(origin: str, destination: str) -> Json:
+    return {"origin": origin, "destination": destination}
+
+
+def _reply(nodes: list[Json], partial: Partial | None) -> Json:
+    graph = sorted(nodes, key=lambda node: node["id"])
+    return {"graph": graph, "partial": to_json(partial)}

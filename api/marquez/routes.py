@@ -1,0 +1,438 @@
+"""Marquez's reads, for clients that were written against it.
+
+Names in paths are percent-encoded, slashes as ``%2F``: ``keep_encoded`` hands them to the routes as
+they came. What Marquez writes and we take in other ways is a 405 that says how.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any, Final, TypeVar
+from urllib.parse import quote, unquote
+from wsgiref.types import StartResponse, WSGIApplication, WSGIEnvironment
+
+from flask import Response, jsonify, request
+from werkzeug.exceptions import MethodNotAllowed
+
+from api.http.blueprint import Blueprint, TolerantParser
+from api.marquez import entities, graphs
+from api.marquez.names import DATASET, JOB, Name, find_dataset, find_job, name_of
+from api.schemas.fields import Choice, IntegerField, OptionalTextField, Query, Switch, TextField
+from api.service import current_service
+from api.service.sources import answer_errors, current_sources, lacking
+from graph_model.answers import classifications, dataset_writes, facets, overview
+from graph_model.answers import runs as run_answers
+from graph_model.answers.sources import Sources
+from graph_model.errors import InvalidFields, NotFound
+from graph_model.facts import DatasetRow
+from graph_model.governance.visible_nodes import walk_datasets
+from graph_model.stores.graph import Direction
+from graph_model.stores.pages import JobOrder, Page, walk_rows
+
+Item = TypeVar("Item")
+Json = dict[str, Any]
+PREFIX: Final = "/api/v1"
+#: Paths with names in them.
+NAMED: Final = (f"{PREFIX}/namespaces/", f"{PREFIX}/sources/", f"{PREFIX}/tags/")
+_MOST_ROWS: Final = 1_000
+_MOST_OFFSET: Final = 10_000
+_NO_WRITE: Final = (
+    "Headwater keeps what runs report: post OpenLineage events to /api/v1/lineage. Tags are set by"
+    " PUT /classifications, nodes are hidden and removed by POST /commands"
+)
+
+blueprint = Blueprint(
+    "marquez", __name__, url_prefix=PREFIX, description="The reads of Marquez's API"
+)
+blueprint.ARGUMENTS_PARSER = TolerantParser()
+answer_errors(blueprint, lambda body: {"code": body["code"], "message": body["message"]})
+
+
+@blueprint.url_value_preprocessor  # type: ignore[untyped-decorator]
+def _decode(_endpoint: str | None, values: dict[str, str] | None) -> None:
+    for key, value in (values or {}).items():
+        (values or {})[key] = unquote(value)
+
+
+def keep_encoded(application: WSGIApplication) -> WSGIApplication:
+    """Leave the names in these paths encoded: a server decodes %2F before any route sees it."""
+
+    def answer(environ: WSGIEnvironment, start_response: StartResponse) -> Iterable[bytes]:
+        path = environ.get("PATH_INFO", "")
+        if path.startswith(NAMED):
+            raw = environ.get("REQUEST_URI") or environ.get("RAW_URI") or ""
+            sent = raw.partition("?")[0]
+            if not sent.startswith(NAMED):
+                sent = quote(path.encode("latin-1"))
+            environ = {**environ, "PATH_INFO": sent}
+        return application(environ, start_response)
+
+    return answer
+
+
+class _PageQuery(Query):
+    limit = IntegerField(0, _MOST_ROWS, load_default=100)
+    offset = IntegerField(0, _MOST_OFFSET, load_default=0)
+
+
+class _JobsQuery(_PageQuery):
+    lastRunStates = OptionalTextField(load_default="")  # noqa: N815 - as on the wire
+
+
+class _LineageQuery(Query):
+    nodeId = TextField(most=20_000, required=True)  # noqa: N815 - as on the wire
+    depth = IntegerField(0, graphs.MOST_JOBS, load_default=20)
+    direction = Choice(Direction, load_default=Direction.BOTH)
+
+
+class _ColumnLineageQuery(Query):
+    nodeId = TextField(most=20_000, required=True)  # noqa: N815 - as on the wire
+    depth = IntegerField(0, graphs.MOST_JOBS, load_default=20)
+    withDownstream = Switch(load_default=False)  # noqa: N815 - as on the wire
+
+
+class _SearchQuery(Query):
+    q = TextField(required=True)
+    filter = OptionalTextField(load_default="")
+    namespace = OptionalTextField(load_default="")
+    limit = IntegerField(0, _MOST_ROWS, load_default=10)
+
+
+class _FacetsQuery(Query):
+    type = OptionalTextField(load_default="run")
+
+
+# --- graphs --------------------------------------------------------------------------------------
+
+
+@blueprint.route("/lineage")
+@blueprint.arguments(_LineageQuery)
+@blueprint.doc(responses={200: {"description": "graph: tables and jobs"}})
+def lineage(query: Mapping[str, Any]) -> Response:
+    """The tables and jobs around one; ``direction`` upstream or downstream is ours."""
+    lack = lacking()
+    asked = query["nodeId"], query["depth"], query["direction"]
+    return jsonify(graphs.tables(current_sources(), *asked, lack))
+
+
+@blueprint.route("/column-lineage")
+@blueprint.arguments(_ColumnLineageQuery)
+@blueprint.doc(responses={200: {"description": "graph: columns"}})
+def column_lineage(query: Mapping[str, Any]) -> Response:
+    """The columns that others are made of; with ``withDownstream`` also those made of them."""
+    lack = lacking()
+    direction = Direction.BOTH if query["withDownstream"] else Direction.UPSTREAM
+    asked = query["nodeId"], query["depth"], direction
+    return jsonify(graphs.columns(current_sources(), *asked, lack))
+
+
+# --- namespaces, sources, tags -------------------------------------------------------------------
+
+
+@blueprint.route("/namespaces")
+@blueprint.arguments(_PageQuery)
+@blueprint.doc(responses={200: {"description": "namespaces"}})
+def namespaces(query: Mapping[str, Any]) -> Response:
+    """The namespaces of all jobs and datasets, by name."""
+    names = _namespaces(current_sources())
+    return jsonify(namespaces=[_namespace(name) for name in _part(names, query)])
+
+
+@blueprint.route("/namespaces/<namespace>")
+@blueprint.no_parameters
+@blueprint.doc(responses={200: {"description": "A namespace"}})
+def namespace_named(namespace: str) -> Response:
+    """One namespace."""
+    if namespace not in _namespaces(current_sources()):
+        raise NotFound("namespace", namespace)
+    return jsonify(_namespace(namespace))
+
+
+@blueprint.route("/sources")
+@blueprint.arguments(_PageQuery)
+@blueprint.doc(responses={200: {"description": "sources"}})
+def all_sources(query: Mapping[str, Any]) -> Response:
+    """The places of datasets: their namespaces."""
+    names = sorted({name.namespace for _, name in _named_datasets(current_sources())})
+    return jsonify(sources=[_source(name) for name in _part(names, query)])
+
+
+@blueprint.route("/sources/<source>")
+@blueprint.no_parameters
+@blueprint.doc(responses={200: {"description": "A source"}})
+def source_named(source: str) -> Response:
+    """One place of datasets."""
+    if all(name.namespace != source for _, name in _named_datasets(current_sources())):
+        raise NotFound("source", source)
+    return jsonify(_source(source))
+
+
+@blueprint.route("/tags")
+@blueprint.arguments(_PageQuery)
+@blueprint.doc(responses={200: {"description": "tags"}})
+def tags(query: Mapping[str, Any]) -> Response:
+    """The classifications in use."""
+    names = [one.tag for one in classifications.tags(current_sources())]
+    return jsonify(tags=[{"name": name, "description": None} for name in _part(names, query)])
+
+
+def _namespace(name: str) -> Json:
+    unknown = dict.fromkeys(("createdAt", "updatedAt", "ownerName", "description"))
+    return {"name": name, **unknown, "isHidden": False}
+
+
+def _source(name: str) -> Json:
+    unknown = dict.fromkeys(("createdAt", "updatedAt", "description"))
+    kind = name.partition(":")[0].upper()
+    return {"type": kind, "name": name, "connectionUrl": name, **unknown}
+
+
+def _namespaces(sources: Sources) -> list[str]:
+    jobs = walk_rows(lambda after: sources.catalogue.walk_jobs(after=after))
+    own = {row.namespace for row in jobs if row.id not in sources.hidden}
+    return sorted(own | {name.namespace for _, name in _named_datasets(sources)})
+
+
+def _named_datasets(sources: Sources) -> Iterable[tuple[DatasetRow, Name]]:
+    rows = walk_datasets(sources.catalogue, hidden=sources.hidden)
+    return ((row, name_of(row.uri, row.scope)) for row in rows)
+
+
+# --- datasets ------------------------------------------------------------------------------------
+
+
+@blueprint.route("/namespaces/<namespace>/datasets")
+@blueprint.arguments(_PageQuery)
+@blueprint.doc(responses={200: {"description": "datasets and totalCount"}})
+def datasets(query: Mapping[str, Any], namespace: str) -> Response:
+    """The datasets of a namespace, by name."""
+    sources = current_sources()
+    named = [(name, row) for row, name in _named_datasets(sources) if name.namespace == namespace]
+    rows = [row for _, row in sorted(named)]
+    if not rows and namespace not in _namespaces(sources):
+        raise NotFound("namespace", namespace)
+    shown = entities.datasets_json(sources, _part(rows, query), None)
+    return jsonify(datasets=shown, totalCount=len(rows))
+
+
+@blueprint.route("/namespaces/<namespace>/datasets/<dataset>")
+@blueprint.no_parameters
+@blueprint.doc(responses={200: {"description": "A dataset"}})
+def dataset(namespace: str, dataset: str) -> Response:
+    """One dataset with its facets and the origins of its columns."""
+    sources, key = find_dataset(current_sources(), Name(namespace, dataset))
+    (reply,) = entities.datasets_json(sources, sources.catalogue.datasets((key,)), None)
+    about = facets.dataset_facets(sources, key, None)
+    reply["facets"] = entities.facets_json(about.facets)
+    reply["columnLineage"] = graphs.column_lineage_of(sources, key) or None
+    return jsonify(reply)
+
+
+@blueprint.route("/namespaces/<namespace>/datasets/<dataset>/versions")
+@blueprint.arguments(_PageQuery)
+@blueprint.doc(responses={200: {"description": "versions and totalCount"}})
+def versions(query: Mapping[str, Any], namespace: str, dataset: str) -> Response:
+    """The writes of a dataset, newest first."""
+    sources, key = find_dataset(current_sources(), Name(namespace, dataset))
+    (row,) = sources.catalogue.datasets((key,))
+    writes, total = _rows(
+        lambda limit, cursor: dataset_writes.history(
+            sources, key, limit=limit, cursor=cursor, at=None
+        ),
+        query,
+    )
+    name = name_of(row.uri, row.scope)
+    shown = [entities.version_json(name, row.uri, write) for write in writes]
+    return jsonify(versions=shown, totalCount=total)
+
+
+# --- jobs and runs -------------------------------------------------------------------------------
+
+
+@blueprint.route("/jobs")
+@blueprint.arguments(_JobsQuery)
+@blueprint.doc(responses={200: {"description": "jobs and totalCount"}})
+def jobs(query: Mapping[str, Any]) -> Response:
+    """All jobs, the last that ran first."""
+    return _jobs(query, None)
+
+
+@blueprint.route("/namespaces/<namespace>/jobs")
+@blueprint.arguments(_JobsQuery)
+@blueprint.doc(responses={200: {"description": "jobs and totalCount"}})
+def jobs_of(query: Mapping[str, Any], namespace: str) -> Response:
+    """The jobs of a namespace, the last that ran first."""
+    return _jobs(query, namespace)
+
+
+def _jobs(query: Mapping[str, Any], namespace: str | None) -> Response:
+    sources = current_sources()
+    if len(request.args.getlist("lastRunStates")) > 1:
+        raise InvalidFields({"lastRunStates": ["one state: several are no filter here"]})
+    listed, total = _rows(
+        lambda limit, cursor: sources.catalogue.list_jobs(
+            hidden=sources.hidden,
+            namespace=namespace,
+            limit=limit,
+            cursor=cursor,
+            state=query["lastRunStates"].lower() or None,
+            order=JobOrder.LAST_RUN_FALLING,
+        ),
+        query,
+    )
+    shown = entities.jobs_json(sources, [one.job for one in listed], None)
+    return jsonify(jobs=shown, totalCount=total)
+
+
+@blueprint.route("/namespaces/<namespace>/jobs/<job>")
+@blueprint.no_parameters
+@blueprint.doc(responses={200: {"description": "A job"}})
+def job(namespace: str, job: str) -> Response:
+    """One job with its facets and its newest runs."""
+    sources, key = find_job(current_sources(), Name(namespace, job))
+    (reply,) = entities.jobs_json(sources, sources.catalogue.jobs((key,)), None)
+    found = run_answers.runs(
+        sources, key, limit=10, cursor=None, at=None, now=current_service().clock()
+    )
+    reply["latestRuns"] = entities.runs_json(found)[:10]
+    reply["facets"] = entities.facets_json(facets.job_facets(sources, key, None).facets)
+    return jsonify(reply)
+
+
+@blueprint.route("/namespaces/<namespace>/jobs/<job>/runs")
+@blueprint.arguments(_PageQuery)
+@blueprint.doc(responses={200: {"description": "runs and totalCount"}})
+def runs(query: Mapping[str, Any], namespace: str, job: str) -> Response:
+    """The runs of a job: those that have not ended, then the others, newest first."""
+    sources, key = find_job(current_sources(), Name(namespace, job))
+    now = current_service().clock()
+
+    def listed(limit: int, cursor: str | None) -> Page[Json]:
+        page = run_answers.runs(sources, key, limit=limit, cursor=cursor, at=None, now=now)
+        total = page.page.total + len(page.open_runs)
+        return Page(tuple(entities.runs_json(page)), total, page.page.next)
+
+    shown, total = _rows(listed, query)
+    return jsonify(runs=shown, totalCount=total)
+
+
+@blueprint.route("/jobs/runs/<run>")
+@blueprint.no_parameters
+@blueprint.doc(responses={200: {"description": "A run"}})
+def run(run: str) -> Response:
+    """One run, by the client's id or by ours."""
+    found, reply = _run(run)
+    if isinstance(found, run_answers.OpenLineageRun):
+        reply["facets"] = found.tree.facets
+    return jsonify(reply)
+
+
+@blueprint.route("/jobs/runs/<run>/facets")
+@blueprint.arguments(_FacetsQuery)
+@blueprint.doc(responses={200: {"description": "facets"}})
+def run_facets(query: Mapping[str, Any], run: str) -> Response:
+    """The facets of a run, or with ``type=job`` those of its job in force."""
+    found, reply = _run(run)
+    listed: Mapping[str, Any] = {}
+    if query["type"].lower() == "job":
+        job = found.job if isinstance(found, run_answers.ReportedRun) else found.tree.branch.run.job
+        if job is not None:
+            about = facets.job_facets(current_sources(), job.id, None)
+            listed = entities.facets_json(about.facets)
+    elif isinstance(found, run_answers.OpenLineageRun):
+        listed = found.tree.facets
+    return jsonify(runId=reply["id"], facets=listed)
+
+
+def _run(run: str) -> tuple[run_answers.OpenLineageRun | run_answers.ReportedRun, Json]:
+    found = run_answers.one_run(current_sources(), run, at=None, now=current_service().clock())
+    if isinstance(found, run_answers.ReportedRun):
+        return found, entities.ended_json(found.ended)
+    return found, entities.brief_json(found.tree.branch.run)
+
+
+# --- search --------------------------------------------------------------------------------------
+
+
+@blueprint.route("/search")
+@blueprint.arguments(_SearchQuery)
+@blueprint.doc(responses={200: {"description": "results and totalCount"}})
+def search(query: Mapping[str, Any]) -> Response:
+    """Datasets and jobs by name."""
+    sources = current_sources()
+    kinds = [one for one in (DATASET, JOB) if query["filter"].lower() in ("", one)]
+    page = overview.search(sources, query["q"], kinds=kinds, limit=max(query["limit"], 1))
+    ids = [one.id for one in page.items]
+    named: dict[str, tuple[str, Name]] = {
+        row.id: (DATASET, name_of(row.uri, row.scope)) for row in sources.catalogue.datasets(ids)
+    }
+    named |= {row.id: (JOB, Name(row.namespace, row.name)) for row in sources.catalogue.jobs(ids)}
+    results = [
+        {
+            "type": kind.upper(),
+            "name": name.name,
+            "updatedAt": None,
+            "namespace": name.namespace,
+            "nodeId": name.node(kind),
+        }
+        for kind, name in (named[key] for key in ids if key in named)
+        if query["namespace"] in ("", name.namespace)
+    ]
+    return jsonify(totalCount=len(results), results=results[: query["limit"]])
+
+
+# --- what is not served --------------------------------------------------------------------------
+
+
+_NAMESPACE: Final = "/namespaces/<namespace>"
+#: Of these paths a GET is answered, of the others nothing.
+_READ_ALONE: Final = (
+    (_NAMESPACE, ("PUT", "DELETE")),
+    (f"{_NAMESPACE}/datasets/<dataset>", ("PUT", "DELETE")),
+    (f"{_NAMESPACE}/jobs/<job>", ("PUT", "DELETE")),
+    (f"{_NAMESPACE}/jobs/<job>/runs", ("POST",)),
+    ("/sources/<source>", ("PUT",)),
+)
+_WRITTEN_ELSEWHERE: Final = (
+    (f"{_NAMESPACE}/datasets/<dataset>/tags/<tag>", ("POST", "DELETE")),
+    (f"{_NAMESPACE}/datasets/<dataset>/fields/<field>/tags/<tag>", ("POST", "DELETE")),
+    (f"{_NAMESPACE}/jobs/<job>/tags/<tag>", ("POST", "DELETE")),
+    ("/jobs/runs/<run>/<any(start, complete, fail, abort):state>", ("POST",)),
+    ("/tags/<tag>", ("PUT",)),
+)
+
+
+def _read_alone(**_: str) -> Response:
+    """405: what is read here is written on another road."""
+    raise MethodNotAllowed(["GET"], _NO_WRITE)
+
+
+def _written_elsewhere(**_: str) -> Response:
+    """405: nothing is served here."""
+    raise MethodNotAllowed([], _NO_WRITE)
+
+
+for _refuse, _rules in ((_read_alone, _READ_ALONE), (_written_elsewhere, _WRITTEN_ELSEWHERE)):
+    for _number, (_rule, _methods) in enumerate(_rules):
+        _endpoint = f"{_refuse.__name__.strip('_')}_{_number}"
+        blueprint.route(_rule, methods=[*_methods], endpoint=_endpoint)(_refuse)
+
+
+# --- pages by offset -----------------------------------------------------------------------------
+
+
+def _part(rows: Sequence[Item], query: Mapping[str, Any]) -> list[Item]:
+    return list(rows[query["offset"] : query["offset"] + query["limit"]])
+
+
+def _rows(
+    ask: Callable[[int, str | None], Page[Item]], query: Mapping[str, Any]
+) -> tuple[list[Item], int]:
+    """A page by its offset, from one with cursors, and the total."""
+    end = query["offset"] + query["limit"]
+    first = page = ask(max(1, min(_MOST_ROWS, end)), None)
+    rows = list(first.items)
+    while page.next is not None and len(rows) < end:
+        page = ask(min(_MOST_ROWS, end - len(rows)), page.next)
+        rows += page.items
+    return _part(rows, query), first.total

@@ -1,0 +1,186 @@
+"""Marquez's reads: names in paths, graphs in its shape, what is refused."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from flask.testing import FlaskClient
+
+from tests.e2e.small_client import client_of
+from tests.projections import SmallHeadwater, lineage_event, small_headwater
+
+LAKE = "s3://lake"
+ENCODED = "s3%3A%2F%2Flake"
+Json = dict[str, Any]
+
+
+def copied(source: str, target: str, number: int) -> Json:
+    """A run that copies the column ``x`` of a table to another."""
+    field = {"namespace": LAKE, "name": source, "field": "x"}
+    schema = {"fields": [{"name": "x", "type": "string"}]}
+    columns = {"fields": {"x": {"inputFields": [field]}}}
+    return {
+        "eventType": "COMPLETE",
+        "eventTime": f"2026-03-01T10:0{number}:00Z",
+        "producer": "https://example.org/tool",
+        "run": {
+            "runId": f"11111111-2222-7333-8444-00000000000{number}",
+            "facets": {"own": {"k": 1}},
+        },
+        "job": {"namespace": "etl", "name": f"to {target}"},
+        "inputs": [{"namespace": LAKE, "name": source, "facets": {"schema": schema}}],
+        "outputs": [
+            {
+                "namespace": LAKE,
+                "name": target,
+                "facets": {"schema": schema, "columnLineage": columns},
+            }
+        ],
+    }
+
+
+@pytest.fixture(scope="module")
+def client() -> Iterator[FlaskClient]:
+    made: SmallHeadwater = small_headwater()
+    events = [copied("a/raw", "b", 1), copied("b", "c", 2), copied("c", "d:1", 3)]
+    made.accept(*map(lineage_event, events))
+    made.project()
+    yield client_of(made, 1_772_400_000_000)
+    made.close()
+
+
+def get(client: FlaskClient, path: str, **query: Any) -> Any:
+    reply = client.get(f"/api/v1{path}", query_string=query)
+    assert reply.status_code == 200, (path, reply.text)
+    return reply.get_json()
+
+
+def ids(reply: Json) -> list[str]:
+    return [node["id"] for node in reply["graph"]]
+
+
+def test_depth_counts_jobs_and_ends_are_those_of_the_graph(client: FlaskClient) -> None:
+    near = get(client, "/lineage", nodeId="job:etl:to b", depth=0)
+    assert ids(near) == [f"dataset:{LAKE}:a/raw", f"dataset:{LAKE}:b", "job:etl:to b"]
+    job = near["graph"][2]
+    assert job["inEdges"] == [{"origin": f"dataset:{LAKE}:a/raw", "destination": "job:etl:to b"}]
+    assert job["outEdges"] == [{"origin": "job:etl:to b", "destination": f"dataset:{LAKE}:b"}]
+    assert job["data"]["inputs"] == [{"namespace": LAKE, "name": "a/raw"}]
+    assert job["data"]["latestRun"]["id"] == "11111111-2222-7333-8444-000000000001"
+    assert job["data"]["latestRun"]["state"] == "COMPLETED"
+    further = get(client, "/lineage", nodeId="job:etl:to b", depth=1)
+    assert set(ids(further)) - set(ids(near)) == {"job:etl:to c", f"dataset:{LAKE}:c"}
+
+
+def test_a_direction_is_honoured(client: FlaskClient) -> None:
+    up = get(client, "/lineage", nodeId=f"dataset:{LAKE}:b", direction="upstream")
+    assert ids(up) == [f"dataset:{LAKE}:a/raw", f"dataset:{LAKE}:b", "job:etl:to b"]
+
+
+def test_a_name_with_a_colon_is_found_whole(client: FlaskClient) -> None:
+    reply = get(client, "/lineage", nodeId=f"dataset:{LAKE}:d:1", depth=0)
+    assert f"dataset:{LAKE}:d:1" in ids(reply)
+
+
+def test_edges_into_a_column_run_backwards_as_the_page_expects(client: FlaskClient) -> None:
+    node = f"datasetField:{LAKE}:b:x"
+    reply = get(client, "/column-lineage", nodeId=node, depth=1)
+    assert ids(reply) == [f"datasetField:{LAKE}:a/raw:x", node]
+    source, column = reply["graph"]
+    assert column["inEdges"] == [{"origin": node, "destination": source["id"]}]
+    assert source["outEdges"] == [{"origin": source["id"], "destination": node}]
+    assert [one["dataset"] for one in column["data"]["inputFields"]] == ["a/raw"]
+
+
+@pytest.mark.parametrize("node", [f"datasetField:{LAKE}:a/raw:x", f"dataset:{LAKE}:a/raw"])
+def test_a_source_column_has_its_uses(client: FlaskClient, node: str) -> None:
+    reply = get(client, "/column-lineage", nodeId=node, depth=1, withDownstream="True")
+    assert ids(reply) == [f"datasetField:{LAKE}:a/raw:x", f"datasetField:{LAKE}:b:x"]
+
+
+def test_a_job_has_the_columns_that_it_writes(client: FlaskClient) -> None:
+    reply = get(client, "/column-lineage", nodeId="job:etl:to b", depth=1)
+    assert ids(reply) == [f"datasetField:{LAKE}:a/raw:x", f"datasetField:{LAKE}:b:x"]
+
+
+def test_names_in_paths_keep_their_slashes(client: FlaskClient) -> None:
+    reply = get(client, f"/namespaces/{ENCODED}/datasets/a%2Fraw")
+    assert reply["id"] == {"namespace": LAKE, "name": "a/raw"}
+    assert reply["deleted"] is False
+    assert reply["columnLineage"] is None
+    assert reply["fields"] == [{"name": "x", "type": "string", "tags": [], "description": None}]
+    computed = get(client, f"/namespaces/{ENCODED}/datasets/b")["columnLineage"]
+    assert [(one["name"], one["inputFields"][0]["dataset"]) for one in computed] == [("x", "a/raw")]
+
+
+def test_a_page_of_a_list_has_the_total_of_all(client: FlaskClient) -> None:
+    listed = get(client, f"/namespaces/{ENCODED}/datasets", limit=2, offset=1)
+    assert [one["name"] for one in listed["datasets"]] == ["b", "c"]
+    assert listed["totalCount"] == 4
+    jobs = get(client, "/jobs", limit=1, offset=1)
+    assert [one["name"] for one in jobs["jobs"]] == ["to c"]
+    assert jobs["totalCount"] == 3
+    assert get(client, "/namespaces/etl/jobs", lastRunStates="FAILED")["totalCount"] == 0
+    names = [one["name"] for one in get(client, "/namespaces")["namespaces"]]
+    assert names == ["etl", LAKE]
+    assert [one["name"] for one in get(client, "/sources")["sources"]] == [LAKE]
+    assert get(client, "/tags") == {"tags": []}
+
+
+def test_one_version_id_stands_everywhere(client: FlaskClient) -> None:
+    versions = get(client, f"/namespaces/{ENCODED}/datasets/b/versions")
+    assert versions["totalCount"] == 1
+    (version,) = versions["versions"]
+    current = get(client, f"/namespaces/{ENCODED}/datasets/b")["currentVersion"]
+    assert version["version"] == current
+    past = get(client, "/lineage", nodeId=f"dataset:{LAKE}:b#{current}")
+    assert "job:etl:to c" not in ids(past)
+
+
+def test_a_run_has_the_clients_id_and_its_facets(client: FlaskClient) -> None:
+    (run,) = get(client, "/namespaces/etl/jobs/to%20b/runs")["runs"]
+    assert run["id"] == "11111111-2222-7333-8444-000000000001"
+    assert get(client, f"/jobs/runs/{run['id']}")["state"] == "COMPLETED"
+    facets = get(client, f"/jobs/runs/{run['id']}/facets", type="run")
+    assert facets["runId"] == run["id"]
+    assert facets["facets"]["own"] == {"k": 1}
+    assert get(client, "/namespaces/etl/jobs/to%20b")["latestRuns"] == [run]
+
+
+def test_a_search_gives_node_ids(client: FlaskClient) -> None:
+    found = get(client, "/search", q="raw")
+    assert [one["nodeId"] for one in found["results"]] == [f"dataset:{LAKE}:a/raw"]
+    assert get(client, "/search", q="raw", filter="job")["results"] == []
+
+
+@pytest.mark.parametrize(
+    "path",
+    ["/lineage?nodeId=dataset:x:y", "/lineage?nodeId=run:1", "/namespaces/none",
+     f"/lineage?nodeId=datasetField:{LAKE}:b:x", f"/namespaces/{ENCODED}/datasets/none",
+     "/namespaces/etl/jobs/none", "/jobs/runs/none"],
+)  # fmt: skip
+def test_what_is_unknown_is_a_404_in_its_words(client: FlaskClient, path: str) -> None:
+    reply = client.get(f"/api/v1{path}")
+    assert reply.status_code == 404
+    assert set(reply.get_json()) == {"code", "message"}
+
+
+@pytest.mark.parametrize(
+    ("method", "path"),
+    [("PUT", "/namespaces/x"), ("DELETE", f"/namespaces/{ENCODED}/datasets/a%2Fraw"),
+     ("POST", f"/namespaces/{ENCODED}/datasets/b/tags/PII"), ("PUT", "/tags/PII"),
+     ("POST", "/jobs/runs/1/start"), ("PUT", "/namespaces/x/jobs/y")],
+)  # fmt: skip
+def test_a_write_of_another_road_is_a_405_with_the_reason(
+    client: FlaskClient, method: str, path: str
+) -> None:
+    reply = client.open(f"/api/v1{path}", method=method)
+    assert reply.status_code == 405
+    assert "/api/v1/lineage" in reply.get_json()["message"]
+
+
+def test_events_are_taken_where_lineage_is_read(client: FlaskClient) -> None:
+    assert client.post("/api/v1/lineage", json=copied("a/raw", "b", 1)).status_code == 201
+    assert client.post("/api/v1/lineage/batch", json=[]).status_code == 200
