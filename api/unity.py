@@ -4,7 +4,8 @@
     GET /api/2.0/lineage-tracking/column-lineage?table_name=main.sales.orders&column_name=total
 
 A table without a catalog name of three parts is a file: ``fileInfo`` has its path. The jobs between
-are in ``jobInfos``, with our ids, where ``include_entity_lineage`` asks for them.
+are in ``jobInfos``, with our ids, where ``include_entity_lineage`` asks for them. ``partial`` is
+ours, as in replies of the graph.
 """
 
 from __future__ import annotations
@@ -17,20 +18,21 @@ from marshmallow import Schema
 
 from api.http.blueprint import Blueprint, TolerantParser
 from api.schemas.fields import Query, Switch, TextField
-from api.service.sources import answer_errors, current_sources
+from api.service.sources import answer_errors, current_sources, lacking
 from graph_model import naming
 from graph_model.answers import lineage as lineage_answer
-from graph_model.answers.sources import Sources
+from graph_model.answers.sources import BoundedRows, Sources
 from graph_model.errors import AmbiguousReference, NotFound
+from graph_model.governance.visible_nodes import walk_datasets
 from graph_model.lineage import Question
-from graph_model.picture.view import ColumnEdgeView, ColumnNodeView, DatasetNode, JobNode
+from graph_model.picture.json_form import to_json
+from graph_model.picture.view import ColumnEdgeView, ColumnNodeView, DatasetNode, GraphView, JobNode
 from graph_model.stores.graph import Direction
 
 Json = dict[str, Any]
 _LEVELS: Final = 3
-_MOST_LIKE: Final = 1_000
-"""So many tables whose names hold the one asked for are looked at."""
 _MOST_NODES: Final = 5_000
+_NOT_ALL: Final = "more tables have a name like it than were looked at"
 _CODES: Final = {400: "INVALID_PARAMETER_VALUE", 404: "RESOURCE_DOES_NOT_EXIST"}
 
 
@@ -69,12 +71,18 @@ answer_errors(
 @blueprint.doc(responses={200: {"description": "upstreams and downstreams, one step each"}})
 def table_lineage(query: Mapping[str, Any]) -> Response:
     """The tables that a table is made of, and those that are made of it."""
+    lack = lacking()
     sources = current_sources()
     table = _find_table(sources, query["table_name"])
+    above, below = (
+        lineage_answer.lineage(sources, Question(table, side, limit=_MOST_NODES))
+        for side in (Direction.UPSTREAM, Direction.DOWNSTREAM)
+    )
     entities = query["include_entity_lineage"]
     return jsonify(
-        upstreams=_tables(sources, table, Direction.UPSTREAM, entities=entities),
-        downstreams=_tables(sources, table, Direction.DOWNSTREAM, entities=entities),
+        upstreams=_tables(above, Direction.UPSTREAM, entities=entities),
+        downstreams=_tables(below, Direction.DOWNSTREAM, entities=entities),
+        partial=to_json(above.partial or below.partial or lack),
     )
 
 
@@ -83,6 +91,7 @@ def table_lineage(query: Mapping[str, Any]) -> Response:
 @blueprint.doc(responses={200: {"description": "upstream_cols and downstream_cols, one step each"}})
 def column_lineage(query: Mapping[str, Any]) -> Response:
     """The columns that a column is made of, and those that are made of it."""
+    lack = lacking()
     sources = current_sources()
     question = Question("", depth=1, limit=_MOST_NODES)
     table = _find_table(sources, query["table_name"])
@@ -101,19 +110,21 @@ def column_lineage(query: Mapping[str, Any]) -> Response:
     return jsonify(
         upstream_cols=listed({edge.source for edge in edges if edge.target == view.focus}),
         downstream_cols=listed({edge.target for edge in edges if edge.source == view.focus}),
+        partial=to_json(view.partial or lack),
     )
 
 
 def _find_table(sources: Sources, name: str) -> str:
     """The id of the only table of this name; a name and its location are one table."""
     parts = tuple(map(naming.fold, naming.split_path(name)))
-    like = sources.catalogue.list_datasets(
-        hidden=sources.hidden, query=".".join(parts[1:]) or name, limit=_MOST_LIKE
-    )
-    called = [row.id for row in like.items if _three_parts(row.uri) == parts]
-    places = {sources.catalogue.location_of(key, None) or key for key in called}
-    if not places - sources.hidden:
+    if len(parts) != _LEVELS:
         raise NotFound("table", name)
+    like = walk_datasets(sources.catalogue, parts[-1], hidden=sources.hidden)
+    walk = BoundedRows(sources, like)
+    called = [row.id for row in walk if _three_parts(row.uri) == parts]
+    places = {sources.catalogue.location_of(key, None) or key for key in called} - sources.hidden
+    if not places:
+        raise NotFound("table", name, _NOT_ALL if walk.partial else "")
     if len(places) > 1:
         raise AmbiguousReference(name, tuple(sorted(places)))
     return places.pop()
@@ -128,8 +139,7 @@ def _three_parts(uri: str) -> tuple[str, ...] | None:
     return tuple(map(naming.fold, parts)) if len(parts) == _LEVELS else None
 
 
-def _tables(sources: Sources, table: str, side: Direction, *, entities: bool) -> list[Json]:
-    view = lineage_answer.lineage(sources, Question(table, side, limit=_MOST_NODES))
+def _tables(view: GraphView, side: Direction, *, entities: bool) -> list[Json]:
     jobs = {node.id: node for node in view.nodes if isinstance(node, JobNode)}
     ends = (
         (edge.source, edge.target) if side is Direction.UPSTREAM else (edge.target, edge.source)

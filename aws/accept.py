@@ -42,6 +42,7 @@ MOST_ANSWERED: Final = 6_000_000 - 64_000
 _KEYLESS_SECONDS: Final = 1.0
 _BEYOND: Final = "0.0.0.0"  # noqa: S104 - the gateway listens there
 _MULTI_VALUE: Final = "apig_wsgi.multi_value_headers"
+_EVENT: Final = "apig_wsgi.full_event"
 
 
 class Accept:
@@ -57,7 +58,7 @@ class Accept:
     ) -> None:
         self.close = close
         self._answer: Callable[[dict[str, Any], Any], dict[str, Any]]
-        self._answer = make_lambda_handler(keep_first_headers(application))
+        self._answer = make_lambda_handler(keep_first_headers(keep_sent_path(application)))
         self._projector = projector
 
     def answer(self, event: dict[str, Any], context: Any) -> dict[str, Any]:
@@ -119,6 +120,17 @@ def keep_first_headers(application: WSGIApplication) -> WSGIApplication:
             return start_response(status, list(first.values()), *more)
 
         return application(environ, start)
+
+    return answer
+
+
+def keep_sent_path(application: WSGIApplication) -> WSGIApplication:
+    """Hand the path on as the gateway sent it, too: ``%2F`` in it is part of a name."""
+
+    def answer(environ: WSGIEnvironment, start_response: StartResponse) -> Iterable[bytes]:
+        event = environ[_EVENT]
+        environ["REQUEST_URI"] = event.get("rawPath") or event.get("path") or ""
+        return application(environ, start_response)
 
     return answer
 

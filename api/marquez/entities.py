@@ -1,13 +1,13 @@
 """Datasets with versions, jobs and runs in Marquez's spelling: absent values are null.
 
 A dataset's version is the execution that wrote it: one id for it everywhere. Times of making are
-not known, and null.
+not known, and null. ``partial`` of a dataset or a job, ours, says that a list within it was cut.
 """
 
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from typing import Any
+from typing import Any, Final
 
 from api.marquez.names import Name, name_of
 from graph_model import labels
@@ -18,8 +18,10 @@ from graph_model.answers.runs import RunBrief, RunPage, RunTrees, RunView
 from graph_model.answers.sources import Sources
 from graph_model.facts import DatasetRow, ExecutionRow, JobRow
 from graph_model.instants import iso
+from graph_model.lineage import Partial
 from graph_model.lineage.history.history import History
 from graph_model.naming.schemas import read_spellings
+from graph_model.picture.json_form import to_json
 
 Json = dict[str, Any]
 _STATES = {
@@ -29,6 +31,10 @@ _STATES = {
     labels.ABORTED: "ABORTED",
 }
 _NANOSECONDS = 1_000_000
+MOST_FIELDS: Final = 50_000
+"""Fields of all datasets of an answer; the datasets behind them are listed without theirs."""
+MOST_ENDS: Final = 1_000
+"""Inputs, and outputs, of one job that are listed."""
 
 
 def identified(name: Name) -> Json:
@@ -46,15 +52,20 @@ def datasets_json(sources: Sources, rows: Sequence[DatasetRow], at: int | None) 
     writers = sources.catalogue.last_writers(ids, at)
     tags = sources.governance.tags
     items = []
+    room = MOST_FIELDS
     for row in rows:
         schema = schemas.get(row.id)
+        fields = _fields(schema.columns) if schema else []
+        cut = len(fields) > room
+        fields = [] if cut else fields
+        room -= len(fields)
         writer = writers.get(row.id)
         items.append(
             {
                 **_described(name_of(row.uri, row.scope), row.uri),
                 "createdAt": None,
                 "updatedAt": iso(written.get(row.id)),
-                "fields": _fields(schema.columns) if schema else [],
+                "fields": fields,
                 "tags": list(tags.get(row.id, ())),
                 "lastModifiedAt": iso(written.get(row.id)),
                 "lastLifecycleState": None,
@@ -63,6 +74,7 @@ def datasets_json(sources: Sources, rows: Sequence[DatasetRow], at: int | None) 
                 "columnLineage": None,
                 "facets": {},
                 "deleted": False,
+                "partial": to_json(Partial("columns", MOST_FIELDS) if cut else None),
             }
         )
     return items
@@ -116,7 +128,7 @@ def jobs_json(sources: Sources, rows: Sequence[JobRow], at: int | None) -> list[
     """Jobs with their newest run, without facets, in this order."""
     ids = [row.id for row in rows]
     ends = job_ends(sources, ids)
-    known = {key for sides in ends.values() for side in sides for key in side}
+    known = {key for end in ends.values() for key in end.read | end.written}
     names = {one.id: name_of(one.uri, one.scope) for one in sources.catalogue.datasets(known)}
     newest = sources.catalogue.last_executions(ids, at)
     briefs = _briefs(sources, newest.values())
@@ -124,7 +136,10 @@ def jobs_json(sources: Sources, rows: Sequence[JobRow], at: int | None) -> list[
     for row in rows:
         last = newest.get(row.id)
         run = None if last is None else _newest_run(last, briefs.get(last.run))
-        read, written = ends[row.id]
+        end = ends[row.id]
+        inputs, outputs = (_listed(side, names) for side in (end.read, end.written))
+        most = max(len(inputs), len(outputs))
+        cut = Partial("nodes", MOST_ENDS) if most > MOST_ENDS else end.partial
         items.append(
             {
                 "id": identified(Name(row.namespace, row.name)),
@@ -136,8 +151,8 @@ def jobs_json(sources: Sources, rows: Sequence[JobRow], at: int | None) -> list[
                 "createdAt": None,
                 "updatedAt": iso(last.at) if last else None,
                 "namespace": row.namespace,
-                "inputs": _listed(read, names),
-                "outputs": _listed(written, names),
+                "inputs": inputs[:MOST_ENDS],
+                "outputs": outputs[:MOST_ENDS],
                 "location": None,
                 "description": None,
                 "latestRun": run,
@@ -146,6 +161,7 @@ def jobs_json(sources: Sources, rows: Sequence[JobRow], at: int | None) -> list[
                 "currentVersion": None,
                 "labels": [],
                 "tags": [],
+                "partial": to_json(cut),
             }
         )
     return items

@@ -30,7 +30,7 @@ Json = dict[str, Any]
 MOST_JOBS: Final = 499
 """The greatest depth: one below our own bound, in jobs."""
 MOST_NODES: Final = 2_000
-_MOST_OUTPUTS: Final = 20
+MOST_OUTPUTS: Final = 20
 """So many tables that a job writes are asked for their columns."""
 
 
@@ -84,19 +84,22 @@ def columns(
     """The columns around a column, or around those of a dataset or of what a job writes."""
     node = find_node(sources, node_id)
     question = Question("", direction, depth, node.at, columns=True, limit=MOST_NODES)
+    asked, cut = _asked(node)
     views = [
         lineage_answer.column_lineage(node.sources, dataset, node.field, question)
-        for dataset in _asked(node)
+        for dataset in asked
     ]
-    partial = next((view.partial for view in views if view.partial), None)
+    partial = next((view.partial for view in views if view.partial), cut)
     return _reply(_column_nodes(views), partial or lack)
 
 
-def _asked(node: Node) -> tuple[str, ...]:
+def _asked(node: Node) -> tuple[tuple[str, ...], Partial | None]:
+    """The tables whose columns are asked for, and whether they are all."""
     if node.kind != JOB:
-        return (node.id,)
-    _, written = job_ends(node.sources, (node.id,))[node.id]
-    return tuple(sorted(written))[:_MOST_OUTPUTS]
+        return (node.id,), None
+    end = job_ends(node.sources, (node.id,))[node.id]
+    cut = Partial("nodes", MOST_OUTPUTS) if len(end.written) > MOST_OUTPUTS else end.partial
+    return tuple(sorted(end.written))[:MOST_OUTPUTS], cut
 
 
 def _column_nodes(views: Iterable[GraphView]) -> list[Json]:
@@ -159,13 +162,14 @@ def _input(source: ColumnNodeView, table: Name, edge: ColumnEdgeView) -> Json:
     }
 
 
-def column_lineage_of(sources: Sources, dataset: str) -> list[Json]:
+def column_lineage_of(sources: Sources, dataset: str) -> tuple[list[Json], Partial | None]:
     """The ``columnLineage`` of a dataset: each computed column with its inputs, one step up."""
     question = Question("", Direction.UPSTREAM, 1, columns=True, limit=MOST_NODES)
     view = lineage_answer.column_lineage(sources, dataset, None, question)
     nodes = (one["data"] for one in _column_nodes([view]) if one["data"]["inputFields"])
     kept = ("inputFields", "transformationDescription", "transformationType")
-    return [{"name": data["field"], **{key: data[key] for key in kept}} for data in nodes]
+    shown = [{"name": data["field"], **{key: data[key] for key in kept}} for data in nodes]
+    return shown, view.partial
 
 
 def _beside(edges: Iterable[tuple[str, str]]) -> tuple[Mapping[str, list[str]], ...]:

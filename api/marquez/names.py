@@ -77,7 +77,7 @@ def find_node(sources: Sources, text: str) -> Node:
     bare, marked, version = text.rpartition("#")
     if marked:
         rows = sources.catalogue.executions_of((version,))
-        if rows:
+        if rows and sources.hidden.isdisjoint((rows[0].job, rows[0].target)):
             return _find(sources, bare, rows[0].at)
     return _find(sources, text, None)
 

@@ -6,6 +6,7 @@ they came. What Marquez writes and we take in other ways is a 405 that says how.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, Final, TypeVar
 from urllib.parse import quote, unquote
@@ -22,10 +23,13 @@ from api.service import current_service
 from api.service.sources import answer_errors, current_sources, lacking
 from graph_model.answers import classifications, dataset_writes, facets, overview
 from graph_model.answers import runs as run_answers
-from graph_model.answers.sources import Sources
+from graph_model.answers.executions import ExecutionView
+from graph_model.answers.sources import BoundedRows, Sources
 from graph_model.errors import InvalidFields, NotFound
 from graph_model.facts import DatasetRow
 from graph_model.governance.visible_nodes import walk_datasets
+from graph_model.lineage import Partial
+from graph_model.picture.json_form import to_json
 from graph_model.stores.graph import Direction
 from graph_model.stores.pages import JobOrder, Page, walk_rows
 
@@ -134,8 +138,9 @@ def column_lineage(query: Mapping[str, Any]) -> Response:
 @blueprint.doc(responses={200: {"description": "namespaces"}})
 def namespaces(query: Mapping[str, Any]) -> Response:
     """The namespaces of all jobs and datasets, by name."""
-    names = _namespaces(current_sources())
-    return jsonify(namespaces=[_namespace(name) for name in _part(names, query)])
+    names, partial = _namespaces(current_sources())
+    shown = [_namespace(name) for name in _part(names, query)]
+    return jsonify(namespaces=shown, partial=to_json(partial))
 
 
 @blueprint.route("/namespaces/<namespace>")
@@ -143,7 +148,8 @@ def namespaces(query: Mapping[str, Any]) -> Response:
 @blueprint.doc(responses={200: {"description": "A namespace"}})
 def namespace_named(namespace: str) -> Response:
     """One namespace."""
-    if namespace not in _namespaces(current_sources()):
+    sources = current_sources()
+    if not _has_jobs(sources, namespace) and not _datasets_of(sources, namespace)[0]:
         raise NotFound("namespace", namespace)
     return jsonify(_namespace(namespace))
 
@@ -153,8 +159,10 @@ def namespace_named(namespace: str) -> Response:
 @blueprint.doc(responses={200: {"description": "sources"}})
 def all_sources(query: Mapping[str, Any]) -> Response:
     """The places of datasets: their namespaces."""
-    names = sorted({name.namespace for _, name in _named_datasets(current_sources())})
-    return jsonify(sources=[_source(name) for name in _part(names, query)])
+    rows = _datasets(current_sources())
+    names = sorted({name.namespace for _, name in rows})
+    shown = [_source(name) for name in _part(names, query)]
+    return jsonify(sources=shown, partial=to_json(rows.partial))
 
 
 @blueprint.route("/sources/<source>")
@@ -162,7 +170,7 @@ def all_sources(query: Mapping[str, Any]) -> Response:
 @blueprint.doc(responses={200: {"description": "A source"}})
 def source_named(source: str) -> Response:
     """One place of datasets."""
-    if all(name.namespace != source for _, name in _named_datasets(current_sources())):
+    if not _datasets_of(current_sources(), source)[0]:
         raise NotFound("source", source)
     return jsonify(_source(source))
 
@@ -187,15 +195,32 @@ def _source(name: str) -> Json:
     return {"type": kind, "name": name, "connectionUrl": name, **unknown}
 
 
-def _namespaces(sources: Sources) -> list[str]:
-    jobs = walk_rows(lambda after: sources.catalogue.walk_jobs(after=after))
-    own = {row.namespace for row in jobs if row.id not in sources.hidden}
-    return sorted(own | {name.namespace for _, name in _named_datasets(sources)})
+def _namespaces(sources: Sources) -> tuple[list[str], Partial | None]:
+    rows = walk_rows(lambda after: sources.catalogue.walk_jobs(after=after))
+    jobs = BoundedRows(sources, (row.namespace for row in rows if row.id not in sources.hidden))
+    datasets = _datasets(sources)
+    names = set(jobs) | {name.namespace for _, name in datasets}
+    return sorted(names), jobs.partial or datasets.partial
 
 
-def _named_datasets(sources: Sources) -> Iterable[tuple[DatasetRow, Name]]:
-    rows = walk_datasets(sources.catalogue, hidden=sources.hidden)
-    return ((row, name_of(row.uri, row.scope)) for row in rows)
+def _has_jobs(sources: Sources, namespace: str) -> bool:
+    listed = sources.catalogue.list_jobs(hidden=sources.hidden, namespace=namespace, limit=1)
+    return listed.total > 0
+
+
+def _datasets(sources: Sources, query: str = "") -> BoundedRows[tuple[DatasetRow, Name]]:
+    """The datasets whose URI holds the query, with their names."""
+    rows = walk_datasets(sources.catalogue, query, hidden=sources.hidden)
+    return BoundedRows(sources, ((row, name_of(row.uri, row.scope)) for row in rows))
+
+
+def _datasets_of(sources: Sources, namespace: str) -> tuple[list[DatasetRow], Partial | None]:
+    """Those of a namespace, by name. Its last part stands in each of their URIs as it is, so that
+    the bound counts few others: postgres://db.example.org:5432 => 5432.
+    """
+    walk = _datasets(sources, re.split(r"[^\w.-]", namespace)[-1])
+    named = [(name, row.id, row) for row, name in walk if name.namespace == namespace]
+    return [row for _, _, row in sorted(named)], walk.partial
 
 
 # --- datasets ------------------------------------------------------------------------------------
@@ -207,12 +232,11 @@ def _named_datasets(sources: Sources) -> Iterable[tuple[DatasetRow, Name]]:
 def datasets(query: Mapping[str, Any], namespace: str) -> Response:
     """The datasets of a namespace, by name."""
     sources = current_sources()
-    named = [(name, row) for row, name in _named_datasets(sources) if name.namespace == namespace]
-    rows = [row for _, row in sorted(named)]
-    if not rows and namespace not in _namespaces(sources):
+    rows, partial = _datasets_of(sources, namespace)
+    if not rows and not partial and not _has_jobs(sources, namespace):
         raise NotFound("namespace", namespace)
     shown = entities.datasets_json(sources, _part(rows, query), None)
-    return jsonify(datasets=shown, totalCount=len(rows))
+    return jsonify(datasets=shown, totalCount=len(rows), partial=to_json(partial))
 
 
 @blueprint.route("/namespaces/<namespace>/datasets/<dataset>")
@@ -220,11 +244,14 @@ def datasets(query: Mapping[str, Any], namespace: str) -> Response:
 @blueprint.doc(responses={200: {"description": "A dataset"}})
 def dataset(namespace: str, dataset: str) -> Response:
     """One dataset with its facets and the origins of its columns."""
+    lack = lacking()
     sources, key = find_dataset(current_sources(), Name(namespace, dataset))
     (reply,) = entities.datasets_json(sources, sources.catalogue.datasets((key,)), None)
     about = facets.dataset_facets(sources, key, None)
+    columns, cut = graphs.column_lineage_of(sources, key)
     reply["facets"] = entities.facets_json(about.facets)
-    reply["columnLineage"] = graphs.column_lineage_of(sources, key) or None
+    reply["columnLineage"] = columns or None
+    reply["partial"] = reply["partial"] or to_json(cut or lack)
     return jsonify(reply)
 
 
@@ -235,15 +262,18 @@ def versions(query: Mapping[str, Any], namespace: str, dataset: str) -> Response
     """The writes of a dataset, newest first."""
     sources, key = find_dataset(current_sources(), Name(namespace, dataset))
     (row,) = sources.catalogue.datasets((key,))
-    writes, total = _rows(
-        lambda limit, cursor: dataset_writes.history(
-            sources, key, limit=limit, cursor=cursor, at=None
-        ),
-        query,
-    )
+    partial: Partial | None = None
+
+    def listed(limit: int, cursor: str | None) -> Page[ExecutionView]:
+        nonlocal partial
+        page = dataset_writes.history(sources, key, limit=limit, cursor=cursor, at=None)
+        partial = page.partial
+        return page
+
+    writes, total = _rows(listed, query)
     name = name_of(row.uri, row.scope)
     shown = [entities.version_json(name, row.uri, write) for write in writes]
-    return jsonify(versions=shown, totalCount=total)
+    return jsonify(versions=shown, totalCount=total, partial=to_json(partial))
 
 
 # --- jobs and runs -------------------------------------------------------------------------------
@@ -266,6 +296,7 @@ def jobs_of(query: Mapping[str, Any], namespace: str) -> Response:
 
 
 def _jobs(query: Mapping[str, Any], namespace: str | None) -> Response:
+    lack = lacking()
     sources = current_sources()
     if len(request.args.getlist("lastRunStates")) > 1:
         raise InvalidFields({"lastRunStates": ["one state: several are no filter here"]})
@@ -281,7 +312,7 @@ def _jobs(query: Mapping[str, Any], namespace: str | None) -> Response:
         query,
     )
     shown = entities.jobs_json(sources, [one.job for one in listed], None)
-    return jsonify(jobs=shown, totalCount=total)
+    return jsonify(jobs=shown, totalCount=total, partial=to_json(lack))
 
 
 @blueprint.route("/namespaces/<namespace>/jobs/<job>")
@@ -289,6 +320,7 @@ def _jobs(query: Mapping[str, Any], namespace: str | None) -> Response:
 @blueprint.doc(responses={200: {"description": "A job"}})
 def job(namespace: str, job: str) -> Response:
     """One job with its facets and its newest runs."""
+    lack = lacking()
     sources, key = find_job(current_sources(), Name(namespace, job))
     (reply,) = entities.jobs_json(sources, sources.catalogue.jobs((key,)), None)
     found = run_answers.runs(
@@ -296,6 +328,7 @@ def job(namespace: str, job: str) -> Response:
     )
     reply["latestRuns"] = entities.runs_json(found)[:10]
     reply["facets"] = entities.facets_json(facets.job_facets(sources, key, None).facets)
+    reply["partial"] = reply["partial"] or to_json(lack)
     return jsonify(reply)
 
 
@@ -361,7 +394,9 @@ def search(query: Mapping[str, Any]) -> Response:
     """Datasets and jobs by name."""
     sources = current_sources()
     kinds = [one for one in (DATASET, JOB) if query["filter"].lower() in ("", one)]
-    page = overview.search(sources, query["q"], kinds=kinds, limit=max(query["limit"], 1))
+    within = query["namespace"]
+    most = _MOST_ROWS if within else max(query["limit"], 1)
+    page = overview.search(sources, query["q"], kinds=kinds, limit=most)
     ids = [one.id for one in page.items]
     named: dict[str, tuple[str, Name]] = {
         row.id: (DATASET, name_of(row.uri, row.scope)) for row in sources.catalogue.datasets(ids)
@@ -376,9 +411,11 @@ def search(query: Mapping[str, Any]) -> Response:
             "nodeId": name.node(kind),
         }
         for kind, name in (named[key] for key in ids if key in named)
-        if query["namespace"] in ("", name.namespace)
+        if within in ("", name.namespace)
     ]
-    return jsonify(totalCount=len(results), results=results[: query["limit"]])
+    cut = Partial("nodes", most) if within and page.total > most else None
+    total = len(results) if within else page.total
+    return jsonify(totalCount=total, results=results[: query["limit"]], partial=to_json(cut))
 
 
 # --- what is not served --------------------------------------------------------------------------

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from graph_model import identity, labels
 from graph_model.answers.facets import JobFacets, job_facets
@@ -14,7 +14,7 @@ from graph_model.answers.sources import Sources, of_one_state
 from graph_model.answers.visibility import open_node
 from graph_model.facts import ExecutionRow, LogicalPlanRow
 from graph_model.instants import iso
-from graph_model.lineage import HUB_LIMIT
+from graph_model.lineage import HUB_LIMIT, Partial
 from graph_model.picture.view import DatasetReference, LastRun, known_mode, last_run
 from graph_model.stores.catalogue_values import JobSummary
 from graph_model.stores.graph import Direction
@@ -150,20 +150,38 @@ def _last_runs_of_plans(
     return last
 
 
-def job_ends(
-    sources: Sources, jobs: Collection[str]
-) -> dict[str, tuple[frozenset[str], frozenset[str]]]:
-    """For each of these jobs (ids) the datasets that its plans read, and those that they write."""
+class JobEnds(NamedTuple):
+    """The datasets (ids) that the plans of a job read, and those that they write. ``partial``: more
+    plans, or more sources of one, than are looked at.
+    """
+
+    read: frozenset[str]
+    written: frozenset[str]
+    partial: Partial | None
+
+
+def job_ends(sources: Sources, jobs: Collection[str]) -> dict[str, JobEnds]:
+    """The visible ends of each of these jobs (ids)."""
     page = sources.graph.edges(jobs, Direction.DOWNSTREAM, (labels.HAS,), HUB_LIMIT)
     known = {e.in_id for e in page.edges if identity.kind_of(e.in_id) == labels.LOGICAL_PLAN}
     plans = {row.id: row for row in sources.catalogue.logical_plans(known)}
-    read = _sources_of(sources, plans.keys())
-    ends: dict[str, tuple[set[str], set[str]]] = {job: (set(), set()) for job in jobs}
-    for plan, row in plans.items():
-        ends[row.job][0].update(read.get(plan, ()))
-        ends[row.job][1].update((row.target,) if row.target else ())
-    hidden = sources.hidden
-    return {job: (frozenset(r - hidden), frozenset(w - hidden)) for job, (r, w) in ends.items()}
+    fed = sources.graph.edges(plans.keys(), Direction.UPSTREAM, (labels.FEEDS,), HUB_LIMIT)
+    cut = {*page.cut, *(plans[plan].job for plan in fed.cut)}
+    read: dict[str, set[str]] = {job: set() for job in jobs}
+    written: dict[str, set[str]] = {job: set() for job in jobs}
+    for edge in fed.edges:
+        read[plans[edge.in_id].job].add(edge.out_id)
+    for row in plans.values():
+        written[row.job].update((row.target,) if row.target else ())
+    hub = Partial("hub", HUB_LIMIT)
+    return {
+        job: JobEnds(
+            frozenset(read[job] - sources.hidden),
+            frozenset(written[job] - sources.hidden),
+            hub if job in cut else None,
+        )
+        for job in jobs
+    }
 
 
 def _sources_of(sources: Sources, plans: Collection[str]) -> dict[str, list[str]]:

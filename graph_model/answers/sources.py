@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import wraps
-from typing import Concatenate, ParamSpec, TypeVar
+from typing import Concatenate, Final, Generic, ParamSpec, TypeVar
 
 from graph_model import naming
 from graph_model.answers.references import References
 from graph_model.governance.statements import NOTHING, Governance
-from graph_model.lineage import Lineage, Structure
+from graph_model.lineage import Lineage, Partial, Structure
 from graph_model.naming import Rules
 from graph_model.producers.registry import PRODUCERS, Producers
 from graph_model.stores.catalogue import Catalogue
@@ -20,6 +20,9 @@ from graph_model.stores.journal import Journal
 
 _Asked = ParamSpec("_Asked")
 _Answer = TypeVar("_Answer")
+_Row = TypeVar("_Row")
+MOST_READ: Final = 100_000
+"""Rows that an answer reads where no index knows the few that it is about."""
 
 
 def _never() -> bool:
@@ -73,6 +76,27 @@ class Sources:
         """The same sources, with the catalogue read in one snapshot."""
         with self.catalogue.snapshot() as catalogue:
             yield replace(self, catalogue=catalogue)
+
+
+class BoundedRows(Generic[_Row]):
+    """Rows, up to MOST_READ of them and the time of the sources. ``partial`` says, once they are
+    read, which bound was met.
+    """
+
+    def __init__(self, sources: Sources, rows: Iterable[_Row]) -> None:
+        self._sources = sources
+        self._rows = rows
+        self.partial: Partial | None = None
+
+    def __iter__(self) -> Iterator[_Row]:
+        for number, row in enumerate(self._rows):
+            if number == MOST_READ:
+                self.partial = Partial("nodes", MOST_READ)
+            elif self._sources.expired():
+                self.partial = Partial("time", self._sources.time_limit_ms)
+            if self.partial:
+                return
+            yield row
 
 
 def of_one_state(

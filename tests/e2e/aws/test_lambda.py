@@ -201,6 +201,13 @@ def test_a_question_has_its_query(cloud: Cloud) -> None:
         assert (answer["statusCode"], json_of(answer)["received"]) == (200, 1)
 
 
+def test_a_name_in_a_path_keeps_its_slash(cloud: Cloud) -> None:
+    accept = make_accept(cloud.environment())
+    for form in FORMATS.values():
+        answer = accept.answer(form(Request("GET", "/api/v1/namespaces/a%2Fb")), ALL_TIME)
+        assert "no namespace 'a/b' is known" in json_of(answer)["message"]
+
+
 def test_an_answer_that_a_function_cannot_return_says_so(
     cloud: Cloud, monkeypatch: pytest.MonkeyPatch
 ) -> None:

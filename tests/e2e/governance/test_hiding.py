@@ -435,7 +435,7 @@ def events() -> list[Json]:
              [table("loudly", "loud", "louder", columnLineage=derived)]),
         a_run("whisper", 4, [checked], [table("loudly", "loud")], space="default"),
         a_run("reader", 5, [table("quietly", "murmur"), table("loudly", "loud")], []),
-        a_run("unite", 6, [table("quietly", "murmur"), table("loudly", "loud")],
+        a_run("unite", 20, [table("quietly", "murmur"), table("loudly", "loud")],
              [table("main.hr.t", "loud", columnLineage=derived) | {"namespace": UNITY}]),
     ]  # fmt: skip
 

@@ -36,6 +36,7 @@ from tests.projections import SmallHeadwater, small_headwater
 #: Questions about documents, and those that people govern hidden nodes with.
 OF_DOCUMENTS: Final = {"journal.journal"}
 DECLARED: Final = {"target": f"{LAKE}/sheet", "sources": [f"{LAKE}/quietly"], "job": "ops/typing"}
+CATALOG: Final = "unitycatalog://other.example.org"
 HIDDEN: Final = (
     "job:default/murk",
     "job:ops/ghost",
@@ -43,6 +44,7 @@ HIDDEN: Final = (
     f"dataset:{LAKE}/shadow",
     f"dataset:{LAKE}/shade",
     "dataset:s3://vault/deep/shell",
+    f"dataset:{CATALOG}/main.hr.t",
 )
 
 
@@ -58,6 +60,7 @@ def _further_events() -> Iterator[Json]:
         "dataset": [_loud("INDIRECT", "FILTER")],
     }
     shell = {**table("deep/shell", "gloom"), "namespace": "s3://vault"}
+    same = {**table("main.hr.t", "gloom"), "namespace": CATALOG}
     shade = table("shade", "gloom", columnLineage=derived)
     below = a_run("ghost", 6, [_read("loudly")], [shell], "ops")
     parent = {"run": {"runId": "run-3"}, "job": {"namespace": "bi", "name": "speak"}}
@@ -68,6 +71,7 @@ def _further_events() -> Iterator[Json]:
         a_run("watch", 9, [_read("landing"), _read("end")], [], "ops"),
         below,
         failed | {"eventType": "FAIL"},
+        a_run("ghost", 11, [_read("loudly")], [same], "ops"),
     ]
     for second, one in enumerate(found):
         yield one | {"eventTime": f"2026-03-01T12:04:0{second}Z"}

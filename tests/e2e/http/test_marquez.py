@@ -184,3 +184,37 @@ def test_a_write_of_another_road_is_a_405_with_the_reason(
 def test_events_are_taken_where_lineage_is_read(client: FlaskClient) -> None:
     assert client.post("/api/v1/lineage", json=copied("a/raw", "b", 1)).status_code == 201
     assert client.post("/api/v1/lineage/batch", json=[]).status_code == 200
+
+
+@pytest.mark.parametrize("path", ["/namespaces", "/sources", f"/namespaces/{ENCODED}/datasets"])
+def test_a_list_says_that_it_read_no_more_datasets(
+    client: FlaskClient, path: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert get(client, path)["partial"] is None
+    monkeypatch.setattr("graph_model.answers.sources.MOST_READ", 2)
+    assert get(client, path)["partial"] == {"reason": "nodes", "limit": 2}
+
+
+def test_lists_within_nodes_say_that_they_are_cut(
+    client: FlaskClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("api.marquez.entities.MOST_FIELDS", 1)
+    monkeypatch.setattr("api.marquez.entities.MOST_ENDS", 0)
+    graph = get(client, "/lineage", nodeId="job:etl:to b", depth=0)["graph"]
+    *tables, job = (node["data"] for node in graph)
+    shown = {len(table["fields"]): table["partial"] for table in tables}
+    assert shown == {1: None, 0: {"reason": "columns", "limit": 1}}
+    assert (job["inputs"], job["partial"]) == ([], {"reason": "nodes", "limit": 0})
+
+
+def test_of_a_job_with_many_tables_the_columns_of_some_are_drawn(
+    client: FlaskClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("api.marquez.graphs.MOST_OUTPUTS", 0)
+    reply = get(client, "/column-lineage", nodeId="job:etl:to b", depth=1)
+    assert reply == {"graph": [], "partial": {"reason": "nodes", "limit": 0}}
+
+
+def test_a_search_in_a_namespace_looks_behind_the_first_results(client: FlaskClient) -> None:
+    found = get(client, "/search", q="b", namespace=LAKE, limit=1)
+    assert [one["nodeId"] for one in found["results"]] == [f"dataset:{LAKE}:b"]
