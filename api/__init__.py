@@ -10,6 +10,7 @@ knows nothing of Gremlin or SQL. In reading order:
 ``consumer``      Spline's consumer API, as its viewers call it
 ``marquez``       Marquez's reads
 ``unity``         Unity Catalog's lineage API: two routes
+``datazone``      DataZone's PostLineageEvent, for the SDKs of AWS
 ``http``          rules for every request: keys, errors, limits, headers, metrics
 ``service``       the parts of a running Headwater, as one value; their state
 ``logs``          the log: lines for people or JSON for machines, without secrets

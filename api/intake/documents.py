@@ -80,17 +80,20 @@ class Delivery:
         return UNPACKING_MEMORY.unpacked(self.raw, packed=packed, limit=self.most)
 
 
-def current_delivery(version: str) -> Delivery:
-    """The body of the current request, still packed, and the metadata in its headers."""
+def current_delivery(version: str, most: int | None = None) -> Delivery:
+    """The body of the current request, still packed, and the metadata in its headers. ``most``
+    bytes where another API bounds its bodies more tightly than the settings.
+    """
     settings: Settings = current_app.config["HEADWATER"]
     packed = is_gzip(request.headers.get("Content-Encoding"))
-    limit = settings.max_compressed_bytes if packed else settings.max_body_bytes
+    largest = settings.max_body_bytes if most is None else min(most, settings.max_body_bytes)
+    limit = settings.max_compressed_bytes if packed else largest
     return Delivery(
         read_bounded(get_input_stream(request.environ), limit),
         "gzip" if packed else "identity",
         version,
         request.path,
-        settings.max_body_bytes,
+        largest,
         current_principal(),
     )
 
@@ -114,24 +117,32 @@ class Reading:
         return self.remember_from is not None and len(delivery.raw) > self.remember_from
 
 
-def take(reading: Reading, delivery: Delivery, service: Service, wait_seconds: float) -> Documents:
+class Taken(NamedTuple):
+    """Documents that are durable. ``positions`` in the journal: each once, of bytes that were known
+    only those of documents that are yet to be projected.
+    """
+
+    documents: Documents
+    positions: tuple[int, ...]
+
+
+def take(reading: Reading, delivery: Delivery, service: Service, wait_seconds: float) -> Taken:
     """Make the documents of a request durable, and give the graph a moment.
 
     Raises InvalidInput, ForeignScope or JournalUnavailable.
     """
     idle = service.projector.idle
-    documents, positions = _make_durable(reading, delivery, service.journal, service.clock())
-    if positions:
+    taken = _make_durable(reading, delivery, service.journal, service.clock())
+    if taken.positions:
         service.projector.notify()
-        if idle and wait_seconds > 0 and _is_soon_projected(documents, service):
-            service.projector.wait(positions, wait_seconds)
-    return documents
+        if idle and wait_seconds > 0 and _is_soon_projected(taken.documents, service):
+            service.projector.wait(taken.positions, wait_seconds)
+    return taken
 
 
 def _make_durable(
     reading: Reading, delivery: Delivery, journal: Journal, received_at: int
-) -> tuple[Documents, tuple[int, ...]]:
-    """The documents, and the positions of those that are yet to be projected."""
+) -> Taken:
     raw_hash = wire_hash(reading.kind, delivery.version, delivery.encoding, delivery.raw)
     sender = delivery.sender
     receipt = Receipt(received_at, sender.name, delivery.route, raw_hash)
@@ -139,11 +150,12 @@ def _make_durable(
     known = journal.recall(raw_hash, sender.scope) if remembered else ()
     sender.check_scopes(one.scope for one in known)
     if known and journal.acknowledge(raw_hash, sender.scope, receipt):
-        return known, tuple(one.position for one in known if one.state == DocumentState.PENDING)
+        pending = (one.position for one in known if one.state == DocumentState.PENDING)
+        return Taken(known, tuple(pending))
     submissions = tuple(_read(delivery, reading))
     sender.check_scopes(one.scope for one in submissions)
     positions = journal.accept(submissions, receipt, remember=remembered)
-    return submissions, tuple(dict.fromkeys(positions))
+    return Taken(submissions, tuple(dict.fromkeys(positions)))
 
 
 def _read(delivery: Delivery, reading: Reading) -> Sequence[Submission]:

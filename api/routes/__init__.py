@@ -20,7 +20,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from api import unity
+from api import datazone, unity
 from api.consumer import routes as consumer
 from api.marquez import routes as marquez
 from api.routes import commands, health, journal, openlineage, pages, producer, sql, uploads
@@ -40,7 +40,7 @@ def register(app: Flask, api: Api) -> None:
         api.register_blueprint(producer.blueprint, name=name, url_prefix=prefix or "/")
     for blueprint in (
         openlineage.blueprint, uploads.blueprint, consumer.blueprint, consumer.about,
-        unity.blueprint, marquez.blueprint,
+        unity.blueprint, marquez.blueprint, datazone.blueprint,
         graph.blueprint, home.blueprint, columns.blueprint, runs.blueprint,
         difference.blueprint, impact.blueprint, journal.blueprint, commands.blueprint,
         governance.blueprint, rules.blueprint, declarations.blueprint, quality.blueprint,

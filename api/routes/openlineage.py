@@ -88,7 +88,7 @@ def event() -> Response:
     """Durable when answered; the graph follows. A repeat is a 201 as well."""
     service = current_service()
     taken = take(_EVENTS, current_delivery(_version()), service, _AT_ONCE)
-    return created(taken[0].kind, 1)
+    return created(taken.documents[0].kind, 1)
 
 
 @blueprint.route("/api/v1/lineage/batch", methods=["POST"])

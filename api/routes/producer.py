@@ -98,7 +98,7 @@ def _taken(reading: Reading) -> Documents:
     """The documents of the current request, durable."""
     version = api_version(request.headers.get("Content-Type"))
     wait = _settings().projection_wait_ms / 1000
-    return take(reading, current_delivery(version), current_service(), wait)
+    return take(reading, current_delivery(version), current_service(), wait).documents
 
 
 def _settings() -> Settings:

@@ -147,7 +147,8 @@ def test_a_producer_reaches_the_routes_that_take_documents_and_declares(server: 
         for rule in server.app.url_map.iter_rules()
         if needed_role(server.app, rule.endpoint, "POST") == PRODUCER
     }
-    assert changed == {"producer", "producer_at_root", "openlineage", "uploads", "declarations"}
+    taking = {"producer", "producer_at_root", "openlineage", "datazone", "uploads"}
+    assert changed == {*taking, "declarations"}
     assert needed_role(server.app, "impact.plan", "POST") == READER
 
 
