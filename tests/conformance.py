@@ -38,7 +38,7 @@ FACETS: Final[dict[str, dict[str, str]]] = {
         "processing_engine": "name and version of the engine",
         "environmentVariables": "variables that the client is configured to send",
         "executionParameters": "parameters of the run",
-        "jobDependencies": "control flow: no lineage is made of it",
+        "jobDependencies": "control flow: shown with the job, no lineage is made of it",
         "tags": "of a Spark application they are labels: namespace and job name it",
         "test": "outcomes of tests",
         "spark_properties": "the application's name and id",

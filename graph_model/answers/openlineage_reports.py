@@ -14,7 +14,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Final
+from typing import Any, Final, Literal
 
 from graph_model import identity, labels, naming
 from graph_model.errors import InvalidDocument, NotFound
@@ -46,7 +46,7 @@ from graph_model.producers.openlineage.events.documents import (
     read_event,
 )
 from graph_model.producers.openlineage.events.facets import Facets
-from graph_model.producers.openlineage.rows import system_text
+from graph_model.producers.openlineage.rows import DEPENDENCIES, system_text
 from graph_model.stores.catalogue import Catalogue
 from graph_model.stores.documents import StoredDocument
 from graph_model.stores.journal import Journal
@@ -459,6 +459,24 @@ class CodeLocation:
     tag: str
 
 
+Direction = Literal["upstream", "downstream"]
+
+
+@dataclass(frozen=True, slots=True)
+class JobDependency:
+    """A job that this one waits for (``upstream``), or that waits for it (``downstream``): the
+    order of their runs, not a flow of data. "" for unknown parts.
+    """
+
+    direction: Direction
+    namespace: str
+    name: str
+    run_id: str
+    type: str
+    sequence_rule: str
+    status_rule: str
+
+
 @dataclass(frozen=True, slots=True)
 class JobDescription:
     """The description of a job in OpenLineage facets."""
@@ -472,6 +490,7 @@ class JobDescription:
     sql: Code | None
     source_code: Code | None
     source_code_location: CodeLocation | None
+    dependencies: tuple[JobDependency, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -509,6 +528,26 @@ def describe_job(facets: Bodies) -> JobDescription:
         sql=_code(facets.get("sql", {}), "dialect", "query"),
         source_code=_code(facets.get("sourceCode", {}), "language", "sourceCode"),
         source_code_location=_location(facets.get("sourceCodeLocation", {})),
+        dependencies=_dependencies(facets.get(DEPENDENCIES, {})),
+    )
+
+
+def _dependencies(facet: Mapping[str, Any]) -> tuple[JobDependency, ...]:
+    """Those that name a job, in the order of the facet."""
+    directions: tuple[Direction, ...] = ("upstream", "downstream")
+    return tuple(
+        JobDependency(
+            direction,
+            _text(job, "namespace"),
+            _text(job, "name"),
+            _text(_object(listed, "run"), "runId"),
+            _text(listed, "dependency_type"),
+            _text(listed, "sequence_trigger_rule"),
+            _text(listed, "status_trigger_rule"),
+        )
+        for direction in directions
+        for listed in _items(facet, direction)
+        if _text(job := _object(listed, "job"), "name")
     )
 
 
@@ -583,6 +622,11 @@ def _location(body: Mapping[str, Any]) -> CodeLocation | None:
 def _items(body: Mapping[str, Any], key: str) -> Iterator[Mapping[str, Any]]:
     listed = body.get(key)
     return (item for item in (listed if isinstance(listed, list) else ()) if isinstance(item, dict))
+
+
+def _object(body: Mapping[str, Any], key: str) -> Mapping[str, Any]:
+    value = body.get(key)
+    return value if isinstance(value, dict) else {}
 
 
 def _text(body: Mapping[str, Any], key: str) -> str:

@@ -407,6 +407,9 @@ class Rules:
     )  # fmt: skip
     # (integration, type) of jobs that are a step of their parent's and nothing of their own.
     helper_job_types: tuple[tuple[str, str], ...] = (("DBT", "SQL"),)
+    # jobType.jobType of the queries of a job, whose names begin with its name and a dot: what they
+    # read and write is the job's (Airflow, and its operators for warehouses).
+    query_job_types: tuple[str, ...] = ("QUERY",)
     # (integration, type) of jobs that test data: their output is a table for failures, which dbt
     # writes only when configured.
     test_job_types: tuple[tuple[str, str], ...] = (("DBT", "TEST"),)

@@ -136,7 +136,14 @@ export function describedFacts(described) {
     ['Catalog', described.catalog && data(described.catalog)],
     ['Hierarchy', described.hierarchy?.length > 0 && data(described.hierarchy.join(' / '))],
     ['Source code', location(described.sourceCodeLocation)],
+    ['Runs after', dependencies(described, 'upstream')],
+    ['Runs before', dependencies(described, 'downstream')],
   ];
+}
+
+function dependencies({ dependencies: all }, direction) {
+  const those = all?.filter((one) => one.direction === direction);
+  return listed(those, ({ namespace, name }) => data(shorten(`${namespace}/${name}`, 200)));
 }
 
 function words(parts) {

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, Final
 
 from graph_model import identity, labels
 from graph_model.facts import (
@@ -47,6 +47,9 @@ from graph_model.producers.openlineage.quality import (
 )
 from graph_model.texts import plain
 
+#: The run facet with the jobs before and after a run. The newest run's is shown with its job.
+DEPENDENCIES: Final = "jobDependencies"
+
 
 @dataclass(frozen=True, slots=True)
 class Subject:
@@ -75,21 +78,17 @@ def add_facets(
     subject: Subject,
     names: DatasetNamer,
 ) -> None:
-    """Facets of a job belong to it; those of a Spark command belong to its plan, because an
-    application runs many commands.
+    """Facets of a job belong to it, and so do the jobs before and after its run; those of a Spark
+    command belong to its plan, because an application runs many commands.
     """
     _add_rows(collector, subject, subject.id, "run", statement.run_facets)
     if place.role == "command":
         for plan, _ in plans:
             _add_rows(collector, subject, plan.id, "logical_plan", statement.job_facets)
     else:
-        _add_rows(
-            collector,
-            subject,
-            identity.job_id(place.job.namespace, place.job.name),
-            "job",
-            statement.job_facets,
-        )
+        job = identity.job_id(place.job.namespace, place.job.name)
+        order = {name: one for name, one in statement.run_facets.items() if name == DEPENDENCIES}
+        _add_rows(collector, subject, job, "job", {**order, **statement.job_facets})
     if not statement.outputs and not statement.entries:
         _add_reader_rows(collector, subject, statement, names)
     if place.folded and not plans:

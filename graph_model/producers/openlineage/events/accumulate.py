@@ -12,7 +12,8 @@ Events are put in order by (event time, digest) and each distinct one counts onc
 - inputs and outputs of any event belong to the run; a facet replaces the earlier one of its name
   whole, ``_deleted`` takes it away; the entries of the ``lineage`` facet are joined;
 - a client that says COMPLETE_SNAPSHOT (jobType.emissionPattern) repeats everything each time:
-  of its datasets and entries the newest event that names any has them all;
+  of its datasets and entries the newest event that names any has them all. Where it says PERIODIC
+  as well, an event speaks of its own window of time, and the former ones stay true of theirs;
 - a terminal state wins over any other, the latest terminal event over the earlier ones. After a
   FAIL with ``spark.exception`` a COMPLETE only says that Spark is done with the query: the run
   has failed (rules.spark_error_facets).
@@ -122,7 +123,6 @@ def _by_time(event: RunEvent) -> tuple[int, bool, str]:
     return event.time, event.type in TERMINAL, event.digest
 
 
-SNAPSHOT: Final = "COMPLETE_SNAPSHOT"
 _STATES: Final = {COMPLETE: labels.COMPLETED, FAIL: labels.FAILED, ABORT: labels.ABORTED}
 _HOUR: Final = 3_600_000  # milliseconds
 _MOST_CHANGES: Final = 50
@@ -207,8 +207,8 @@ def seen_running(events: Iterable[RunEvent], rules: Rules = DEFAULT_RULES) -> tu
     """The states of a run before its end, by time: one where its tables change, else one an hour.
 
     Each holds what the events until then say, so that a later event changes no answer about an
-    earlier time; only a complete snapshot with other tables replaces the former ones. Past a bound
-    of changes the tables stay.
+    earlier time; only a complete snapshot with other tables, of no window of its own, replaces the
+    former ones. Past a bound of changes the tables stay.
     """
     told: list[RunEvent] = []
     states: list[RunState] = []
@@ -222,16 +222,13 @@ def seen_running(events: Iterable[RunEvent], rules: Rules = DEFAULT_RULES) -> tu
         if named and named != tables and changes < _MOST_CHANGES:
             tables, changes = named, changes + 1
             state = accumulate(told, rules)
-            if _is_snapshot(value_of(state.statement.job_facets, "jobType", JobType)):
+            kind = value_of(state.statement.job_facets, "jobType", JobType)
+            if kind is not None and kind.is_snapshot and not kind.has_windows:
                 states.clear()
             states.append(state)
         elif states and event.at // _HOUR > states[-1].last_at // _HOUR:
             states.append(replace(states[-1], last_at=event.at))
     return tuple(states)
-
-
-def _is_snapshot(kind: JobType | None) -> bool:
-    return kind is not None and kind.content == SNAPSHOT
 
 
 def _tables_of(event: RunEvent) -> list[object]:
@@ -280,7 +277,7 @@ def _statement(ordered: Sequence[RunEvent], rules: Rules) -> JobStatement:
     job_facets = _latest(event.job.facets for event in ordered)
     speaking = ordered
     kind = value_of(job_facets, "jobType", JobType)
-    if _is_snapshot(kind):
+    if kind is not None and kind.is_snapshot:
         speaking = _snapshot(ordered)
     lineages = [event.job.facets["lineage"] for event in speaking if "lineage" in event.job.facets]
     return JobStatement(

@@ -230,14 +230,31 @@ class Parent:
     root: RunReference | None
 
 
+_SNAPSHOT: Final = "COMPLETE_SNAPSHOT"
+_PERIODIC: Final = "PERIODIC"
+
+
 @dataclass(frozen=True, slots=True)
 class JobType:
-    """In upper case; ``content`` is emissionPattern.eventContentMode."""
+    """In upper case; ``content`` and ``trigger`` are eventContentMode and eventTrigger of
+    emissionPattern.
+    """
 
     processing: str
     integration: str
     type: str
     content: str
+    trigger: str
+
+    @property
+    def is_snapshot(self) -> bool:
+        """Whether each event repeats all that there is to say."""
+        return self.content == _SNAPSHOT
+
+    @property
+    def has_windows(self) -> bool:
+        """Whether each event is a whole account of the time since the last one."""
+        return self.is_snapshot and self.trigger == _PERIODIC
 
 
 @dataclass(frozen=True, slots=True)
@@ -425,11 +442,13 @@ def read_parent(body: JsonObject, path: str) -> Parent:
 
 def read_job_type(body: JsonObject, path: str) -> JobType:
     emission = optional_object(body, "emissionPattern", path)
+    place = join(path, "emissionPattern")
     return JobType(
         optional_text(body, "processingType", path).strip().upper(),
         optional_text(body, "integration", path).strip().upper(),
         optional_text(body, "jobType", path).strip().upper(),
-        optional_text(emission, "eventContentMode", join(path, "emissionPattern")).strip().upper(),
+        optional_text(emission, "eventContentMode", place).strip().upper(),
+        optional_text(emission, "eventTrigger", place).strip().upper(),
     )
 
 

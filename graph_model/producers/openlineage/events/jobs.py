@@ -13,6 +13,12 @@ dbt reports each statement of a model as a run of its own, below the model's; th
 
     model.shop.orders                                        the job
     model.shop.orders.sql.3                                  a helper
+
+Airflow reports each query of a task so, under a name that its versions change; what the query
+reads and writes is a logical plan of the task's job:
+
+    nightly.load                                             the job
+    nightly.load.query.1, .hll_query.1, .manual_query.1      a query
 """
 
 from __future__ import annotations
@@ -76,8 +82,8 @@ def place_job(statement: JobStatement, run_id: str, scope: str, rules: Rules) ->
     """The job and the identity of a run."""
     parents = parent_of(statement.run_facets)
     parent, root = (parents.parent, parents.root) if parents else (None, None)
-    if parent is not None and _is_helper(statement, rules):
-        return _helper_place(parent, root, rules)
+    if parent is not None and _is_part(statement, parent, rules):
+        return _place_of_part(parent, root, rules)
     if not is_spark(statement, rules):
         job = own_job(statement.namespace, statement.name, rules)
         return JobPlace(
@@ -104,15 +110,21 @@ def place_job(statement: JobStatement, run_id: str, scope: str, rules: Rules) ->
     )
 
 
-def _is_helper(statement: JobStatement, rules: Rules) -> bool:
-    """Whether the job's type marks a step of its parent, for a run that touches no dataset."""
+def _is_part(statement: JobStatement, parent: RunReference, rules: Rules) -> bool:
+    """Whether the run is a step of its parent's job: by the type of its job one of its queries,
+    named below it, or a helper that touches no dataset.
+    """
     kind = value_of(statement.job_facets, "jobType", JobType)
-    if kind is None or statement.inputs or statement.outputs or statement.entries:
+    if kind is None:
+        return False
+    if kind.type in rules.query_job_types and _is_below(statement.name, parent.name):
+        return True
+    if statement.inputs or statement.outputs or statement.entries:
         return False
     return (kind.integration, kind.type) in rules.helper_job_types
 
 
-def _helper_place(parent: RunReference, root: RunReference | None, rules: Rules) -> JobPlace:
+def _place_of_part(parent: RunReference, root: RunReference | None, rules: Rules) -> JobPlace:
     """The place of its parent: the parent's job and run."""
     job = own_job(parent.namespace, parent.name, rules)
     return JobPlace(
@@ -246,9 +258,9 @@ def _command_word(statement: JobStatement, parent: RunReference | None) -> str:
 
 
 def is_endless(statement: JobStatement, rules: Rules) -> bool:
-    """Whether the job is a stream or a service, which need not end."""
+    """Whether the job need not end: a stream, a service, or what reports by windows of time."""
     kind = value_of(statement.job_facets, "jobType", JobType)
-    return kind is not None and kind.processing in rules.endless_processing
+    return kind is not None and (kind.processing in rules.endless_processing or kind.has_windows)
 
 
 def writes_dynamically(command: str, facets: Facets) -> bool:

@@ -11,7 +11,7 @@ from graph_model.answers.openlineage_reports import (
     describe_dataset,
     describe_job,
 )
-from graph_model.facts import EventLabelRow, EventRow
+from graph_model.facts import EventLabelRow, EventRow, FacetRow, JobRow
 from graph_model.producers.openlineage.events.documents import read_event
 from graph_model.producers.openlineage.quality import MOST_CHECKS, Check, judge, read_checks
 from tests.openlineage_facts import facts_of_declaration, facts_of_run
@@ -104,9 +104,29 @@ def test_a_facet_without_a_known_shape_describes_nothing(odd: Any) -> None:
     names = ("ownership", "tags", "sql", "sourceCode", "sourceCodeLocation", "schema", "hierarchy")
     keys = ("owners", "tags", "query", "sourceCode", "url", "fields", "hierarchy")
     facets = {name: {key: odd} for name, key in zip(names, keys, strict=True)}
-    assert describe_job(facets).owners == ()
+    facets["jobDependencies"] = {"upstream": odd, "downstream": [{"job": odd, "run": odd}]}
+    assert (describe_job(facets).owners, describe_job(facets).dependencies) == ((), ())
     assert describe_dataset(facets).tags == ()
     assert describe_columns(facets) == {}
+
+
+def test_the_jobs_before_and_after_a_run_are_its_jobs_order_and_feed_nothing() -> None:
+    before = {
+        "job": {"namespace": "airflow", "name": "ingest"},
+        "run": {"runId": "r0"},
+        "dependency_type": "IMPLICIT_DEPENDENCY",
+        "status_trigger_rule": "EXECUTE_ON_SUCCESS",
+    }
+    after = {"job": {"namespace": "airflow", "name": "report"}}
+    order = {"jobDependencies": {"upstream": [before], "downstream": [after, {}]}}
+    facts = facts_of_run([read_event({**EVENT, "run": {"runId": "r", "facets": order}})])  # type: ignore[list-item]
+    kinds = {row.kind for row in facts.rows if isinstance(row, FacetRow)}
+    assert kinds >= {"run", "job"}
+    assert {row.name for row in facts.rows if isinstance(row, JobRow)} == {"load"}
+    found = describe_job(order).dependencies
+    assert [(one.direction, one.name, one.run_id) for one in found] == [
+        ("upstream", "ingest", "r0"), ("downstream", "report", ""),
+    ]  # fmt: skip
 
 
 # --- quality -------------------------------------------------------------------------------------
