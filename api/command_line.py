@@ -81,6 +81,7 @@ def parser() -> argparse.ArgumentParser:
     serving.add_demo(commands)
     serving.add_fetch(commands)
     configuration.add_config(commands)
+    configuration.add_observe(commands)
     journal.add_journal(commands)
     consuming.add_consume(commands)
     harvesting.add_harvest(commands)

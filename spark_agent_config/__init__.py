@@ -5,6 +5,8 @@ This package talks to the rest of Headwater over HTTP only; it imports neither `
 copied to a cluster as it is. In reading order:
 
 ``listener``       ``observe(spark)``: the one line of a job
+``executions``     the finished queries of all sessions of an application, for each one's listener
+``bootstrap``      ``observe`` for a job that is not changed, from PYTHONPATH
 ``capture``        a finished query of Spark -> plain values -> documents
 ``delivery``       documents -> a server: a queue, a file, a folder for a later attempt
 ``masking``        secrets, masked before a document leaves the driver (pure); the server uses it

@@ -4,6 +4,7 @@
 
     observe(spark)
 
+All sessions of the application are reported, also those of a Connect server in this process.
 Spark calls a listener after each query, on a thread of its own. The callback copies the plan out
 of the JVM (some milliseconds), and everything else happens in another thread. Nothing here raises
 into the job, delays it, or fails it: without a server the job runs as it would without us.
@@ -13,9 +14,9 @@ Sources of settings; the first that is given counts:
 | argument | Spark configuration | environment | meaning |
 |---|---|---|---|
 | url | spark.headwater.url | HEADWATER_URL | the server; default http://127.0.0.1:8080 |
-| job | spark.headwater.job | | name of the job; default: the application's |
-| namespace | spark.headwater.namespace | | namespace of the job |
-| scope | spark.headwater.scope | | capture scope: the place that file: means |
+| job | spark.headwater.job | HEADWATER_JOB | name of the job; default: the application's |
+| namespace | spark.headwater.namespace | HEADWATER_NAMESPACE | namespace of the job |
+| scope | spark.headwater.scope | HEADWATER_SCOPE | capture scope: the place that file: means |
 | labels | spark.headwater.label.NAME | | other labels |
 | api_key | spark.headwater.apiKey | HEADWATER_API_KEY | the server's key for this job |
 | spill | spark.headwater.spill | HEADWATER_SPILL | folder for undelivered documents; empty: none |
@@ -49,7 +50,6 @@ from pathlib import Path
 from typing import Any, Final
 
 from spark_agent_config.capture.captured import Application, CapturedQuery
-from spark_agent_config.capture.commands.nested import NestedWrites
 from spark_agent_config.capture.inspection import Inspector
 from spark_agent_config.capture.plans.plan_document import execution_event, execution_plan
 from spark_agent_config.capture.questions import first_line
@@ -59,22 +59,27 @@ from spark_agent_config.delivery.document_file import FileSender, file_of, now_i
 from spark_agent_config.delivery.outbox import Counts, Ending, Outbox
 from spark_agent_config.delivery.post import HttpSender, Post
 from spark_agent_config.delivery.spill import Spill, default_folder, server_digest
+from spark_agent_config.executions import Executions, QueryListener, listen, session_key
 
 DEFAULT_URL: Final = "http://127.0.0.1:8080"
 _PREFIX: Final = "spark.headwater."
 _LABEL_PREFIX: Final = "spark.headwater.label."
+#: Settings that are labels of the plan, and what those are called.
+_LABELS: Final = {"job": "job", "namespace": "namespace", "scope": "captureScope"}
 _LOG: Final = logging.getLogger(__name__)
 _EXIT_SECONDS: Final = 5.0
 #: For the delivery at the end, also where Spark took all the time to report its last queries.
 _LEAST_DELIVERY_SECONDS: Final = 1.0
-_LOOK_SECONDS: Final = 5.0
 _CONNECT: Final = "pyspark.sql.connect"
 _NO_PLANS_HERE: Final = (
     "Lineage is not reported, the job goes on: a Spark Connect client cannot see the plans of its "
-    "queries, so set the stock agent or OpenLineage's client on the Connect server "
-    "(`headwater config spark` and `headwater config openlineage-spark` print its settings)"
+    "queries. Call observe() in the Python driver that hosts the Connect server, or set "
+    "OpenLineage's client or the stock agent there (`headwater config openlineage-spark` and "
+    "`headwater config spark` print their settings)"
 )
 _observed: dict[str, Observation] = {}
+#: By application, each with a function that takes it out of Spark.
+_executions: dict[str, tuple[Executions, Callable[[], object]]] = {}
 _observing = threading.Lock()
 
 
@@ -89,11 +94,11 @@ def observe(
     api_key: str | None = None,
     spill: str | os.PathLike[str] | None = None,
 ) -> Observation:
-    """Report the session's writes from now on. Never raises; ``active`` is whether it works.
+    """Report the application's writes from now on. Never raises; ``active`` is whether it works.
 
     A second call for the same session of Spark returns the same observation. A setting that differs
     then is ignored, with one warning; close the observation to change it. A session made by
-    ``newSession()``, or after ``stop()``, is another one.
+    ``newSession()`` is reported with the first one's settings, or with its own after a call for it.
     """
     given = {
         "url": url, "job": job, "namespace": namespace, "scope": scope, "apiKey": api_key,
@@ -213,92 +218,6 @@ class Observation:
         return is_delivered
 
 
-class QueryListener:
-    """``org.apache.spark.sql.util.QueryExecutionListener``, called by Spark through py4j."""
-
-    def __init__(self, capture: Callable[..., list[CapturedQuery]], outbox: Outbox[CapturedQuery]):
-        self._capture = capture
-        self._outbox = outbox
-        self._failed: set[str] = set()
-        self._nested = NestedWrites()
-        self._waiting = self._ended = False
-        self._lock = threading.Lock()
-
-    def onSuccess(self, function: str, execution: Any, duration_ns: int) -> None:
-        self._report(execution, duration_ns=duration_ns, function=function)
-
-    def onFailure(self, _function: str, execution: Any, exception: Any) -> None:
-        self._report(execution, duration_ns=None, failure=exception)
-
-    def hashCode(self) -> int:
-        return id(self) & 0x7FFFFFFF
-
-    def equals(self, other: Any) -> bool:
-        return other is self
-
-    def toString(self) -> str:
-        return "HeadwaterListener"
-
-    def release(self, *, staged: bool = False) -> None:
-        """Queue the writes that are held because they might be part of another one.
-
-        With ``staged`` also certain parts: the other write will not be reported any more.
-        """
-        with self._lock:
-            self._offer(self._nested.release(staged=staged))
-
-    def end(self) -> None:
-        """Queue the held writes. One that Spark reports later is queued too, and held no more."""
-        self._ended = True
-        self.release(staged=True)
-
-    def _report(self, execution: Any, **how: Any) -> None:
-        """Copy the query out of the JVM and queue it; a failure is logged once per kind."""
-        try:
-            captured = self._capture(execution, timestamp=now_in_milliseconds(), **how)
-            with self._lock:
-                self._offer(self._nested.admit(captured, time.monotonic()))
-            self._wait()
-        except Exception as error:  # whatever a JVM may raise: the job must not notice
-            kind = type(error).__name__
-            if kind not in self._failed:
-                self._failed.add(kind)
-                _LOG.warning("Lineage of a query is lost: %s", first_line(error))
-
-    def _offer(self, queries: list[CapturedQuery]) -> None:
-        for query in queries:
-            self._outbox.offer(query)
-
-    def _wait(self) -> None:
-        """Make sure that held writes are reported in time: one timer for any number of them."""
-        if self._ended:
-            self.release(staged=True)
-            return
-        with self._lock:
-            due = self._nested.next_due
-            if due is None or self._waiting:
-                return
-            self._waiting = True
-        pause = min(max(0.0, due - time.monotonic()), _LOOK_SECONDS)
-        timer = threading.Timer(pause, self._report_due)
-        timer.daemon = True
-        try:
-            timer.start()
-        except RuntimeError:  # the interpreter shuts down
-            self.release(staged=True)
-
-    def _report_due(self) -> None:
-        with self._lock:
-            self._waiting = False
-            self._offer(self._nested.due(time.monotonic()))
-        self._wait()
-
-    class Java:
-        """How py4j learns which interface this is."""
-
-        implements: Final = ["org.apache.spark.sql.util.QueryExecutionListener"]
-
-
 def documents(query: CapturedQuery, application: Application) -> tuple[Post, Post]:
     """The two requests of a query: its plan, then one event in an array."""
     plan = execution_plan(query, application)
@@ -312,13 +231,14 @@ def labels_of(settings: Mapping[str, str]) -> dict[str, tuple[str, ...]]:
     ``{"job": "curate", "scope": "lab", "label.team": "hr"}`` =>
     ``{"job": ("curate",), "captureScope": ("lab",), "team": ("hr",)}``
     """
-    named = {"job": "job", "namespace": "namespace", "scope": "captureScope"}
     labels: dict[str, tuple[str, ...]] = {
         name.removeprefix("label."): (value,)
         for name, value in settings.items()
         if name.startswith("label.")
     }
-    return labels | {named[n]: (value,) for n, value in settings.items() if n in named and value}
+    return labels | {
+        _LABELS[n]: (value,) for n, value in settings.items() if n in _LABELS and value
+    }
 
 
 def server_url(settings: Mapping[str, str], environment: Mapping[str, str]) -> str:
@@ -377,13 +297,13 @@ def _weight(query: CapturedQuery) -> int:
 
 def _observe(spark: Any, given: Mapping[str, str]) -> Observation:
     context = spark.sparkContext
-    key = f"{context.applicationId} {spark._jsparkSession.toString()}"
+    key = f"{context.applicationId} {session_key(spark._jsparkSession)}"
     earlier = _observed.get(key)
     if earlier is not None and earlier.active:
         earlier.ignore(given)
         return earlier
     _close_those_of_stopped(context.applicationId)
-    settings = {**_spark_settings(spark), **given}
+    settings = {**_named_in(os.environ), **_spark_settings(spark), **given}
     application = Application(
         id=context.applicationId,
         name=context.appName,
@@ -394,7 +314,7 @@ def _observe(spark: Any, given: Mapping[str, str]) -> Observation:
     outbox = outbox_of(settings, os.environ, lambda query: documents(query, application))
     inspector = Inspector(context._jvm, context._jsc.hadoopConfiguration())
     listener = QueryListener(inspector.capture, outbox)
-    leave_queries = _register(spark, listener)
+    leave_queries = _follow_queries(spark, listener)
     leave_streams = _follow_streams(spark, inspector, outbox)
     bus = context._jsc.sc().listenerBus()
 
@@ -455,17 +375,46 @@ def _forget(closed: Observation) -> None:
             del _observed[key]
 
 
-def _register(spark: Any, listener: QueryListener) -> Callable[[], object]:
-    """Returns a function that takes the listener out again.
+def _follow_queries(spark: Any, listener: QueryListener) -> Callable[[], object]:
+    """Report the queries of the application, and return a function that ends that.
 
-    py4j makes another Java object each time that a Python one is handed over, and Spark looks for
-    the very object that it was given: so it goes through a Java list, which gives a handle to it.
+    Where this Spark takes no listener of the application, those of the session are reported.
     """
     from pyspark.java_gateway import ensure_callback_server_started
 
     # py4j logs every call that comes back, at the root logger: noise in a job's log.
     logging.getLogger("py4j.clientserver").addFilter(_is_no_callback)
-    ensure_callback_server_started(spark.sparkContext._gateway)
+    context = spark.sparkContext
+    ensure_callback_server_started(context._gateway)
+    try:
+        executions = _executions_of(context)
+    except Exception as error:
+        _LOG.debug("Only this session is followed: %s", first_line(error))
+        return _follow_session(spark, listener)
+    application, mark = context.applicationId, executions.join(spark._jsparkSession, listener)
+
+    def leave() -> None:
+        with _observing:
+            if executions.leave(mark):
+                _, leave_spark = _executions.pop(application)
+                leave_spark()
+
+    return leave
+
+
+def _executions_of(context: Any) -> Executions:
+    """Those of the context's application, which are listened to from the first call on."""
+    application = context.applicationId
+    if application not in _executions:
+        executions = Executions(secrets.token_hex(4))
+        _executions[application] = executions, listen(context, executions)
+    return _executions[application][0]
+
+
+def _follow_session(spark: Any, listener: QueryListener) -> Callable[[], object]:
+    """py4j makes another Java object each time that a Python one is handed over, and Spark looks
+    for the very object that it was given: so it goes through a Java list, which gives a handle.
+    """
     handles = spark.sparkContext._jvm.java.util.ArrayList()
     handles.add(listener)
     handle = handles.get(0)
@@ -504,6 +453,12 @@ def _follow_streams(
 
 def _is_no_callback(record: logging.LogRecord) -> bool:
     return not str(record.msg).startswith("Received command c on object id")
+
+
+def _named_in(environment: Mapping[str, str]) -> dict[str, str]:
+    """The settings of the environment that become labels."""
+    named = {name: environment.get(f"HEADWATER_{name.upper()}") for name in _LABELS}
+    return {name: value for name, value in named.items() if value}
 
 
 def _spark_settings(spark: Any) -> dict[str, str]:

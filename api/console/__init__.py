@@ -5,7 +5,7 @@ once. In reading order:
 
 ``call``           shared by all: a call with its settings, the running server, texts of --help
 ``serving``        ``headwater serve``, ``demo`` and ``doctor``
-``configuration``  ``headwater config``: the settings for a platform or a client that reports here
+``configuration``  ``headwater config`` and ``observe``: how platforms, clients and jobs report here
 ``journal``        ``headwater journal``: list, export and import documents
 ``consuming``      ``headwater consume``: documents from a queue
 ``harvesting``     ``headwater harvest``: lineage from where SQL and schemas are kept

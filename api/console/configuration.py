@@ -1,10 +1,14 @@
-"""``headwater config``: the settings for a platform or a client that reports here."""
+"""``headwater config`` and ``observe``: how a platform, a client or a job reports here."""
 
 from __future__ import annotations
 
+import argparse
+import os
 import sys
+from pathlib import Path
 from typing import Any, Final
 
+import spark_agent_config.bootstrap
 from api.console.call import Call, add_command, add_url, read_label
 from graph_model.errors import ConfigurationError
 from spark_agent_config.configuration import (
@@ -74,6 +78,51 @@ def _client(call: Call) -> str:
 
 def _key(call: Call) -> str | None:
     return (call.api_key() or "YOUR-API-KEY") if call.options.api_key else None
+
+
+def observe(call: Call) -> int:
+    """Become a command whose Spark applications report here: signals and its status are its own."""
+    command = call.options.program
+    if command[:1] == ["--"]:
+        command = command[1:]
+    if not command:
+        raise ConfigurationError(
+            "name the command to run: headwater observe -- spark-submit job.py"
+        )
+    named = {"HEADWATER_JOB": call.options.job, "HEADWATER_NAMESPACE": call.options.namespace}
+    bootstrap = Path(spark_agent_config.bootstrap.__file__).parent
+    former = call.environment.get("PYTHONPATH")
+    environment = {
+        **call.environment,
+        **{name: value for name, value in named.items() if value},
+        "HEADWATER_URL": call.url(),
+        "PYTHONPATH": os.pathsep.join(filter(None, (str(bootstrap), former))),
+    }
+    call.out.flush()
+    try:
+        os.execvpe(command[0], command, environment)  # noqa: S606 - theirs
+    except OSError as error:
+        raise ConfigurationError(f"{command[0]} does not start: {error.strerror}") from error
+
+
+def add_observe(commands: Any) -> None:
+    added = add_command(
+        commands,
+        "observe",
+        observe,
+        "run a PySpark command and report what its applications read and write",
+        """\
+For jobs that are not changed: Python starts with the listener of spark_agent_config/README.md, and
+all sessions of each Spark application are reported. For spark-submit in client mode, python, and
+programs in Python that start Spark (spark-pipelines run --remote local).
+
+  headwater observe -- spark-submit job.py
+  headwater observe --url https://lineage.example.org --job nightly -- python job.py""",
+    )
+    add_url(added)
+    added.add_argument("--job", default="", help="the name of the job (default: the application's)")
+    added.add_argument("--namespace", default="", help="the namespace of the job")
+    added.add_argument("program", nargs=argparse.REMAINDER, metavar="-- COMMAND")
 
 
 def add_config(commands: Any) -> None:

@@ -17,7 +17,7 @@ from typing import Any, Final
 
 from spark_agent_config.capture.captured import CapturedQuery
 from spark_agent_config.capture.inspection import Inspector
-from spark_agent_config.listener import QueryListener
+from spark_agent_config.executions import QueryListener
 from tests.e2e.spark.listener_jobs import JOBS, SparkLake
 from tests.e2e.spark.listener_worker import open_session
 

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+import spark_agent_config
 from tests.e2e.spark.test_listener import run_driver
 from tests.recording_server import recording_server
 
@@ -16,6 +17,7 @@ pytestmark = [pytest.mark.spark, pytest.mark.part("spark-3.5"), pytest.mark.time
 _SCRIPT = """
 import gc, json, logging, sys, time
 from pyspark.sql import SparkSession
+from spark_agent_config.listener import _executions as applications
 from spark_agent_config.listener import observe
 
 logging.basicConfig(level=logging.WARNING)
@@ -27,9 +29,8 @@ def session():
     return builder.config("spark.driver.bindAddress", "127.0.0.1").getOrCreate()
 
 def listeners(spark):
-    of_queries = spark._jsparkSession.listenerManager().listListeners()
     of_streams = spark._jsparkSession.streams().listListeners()
-    return [len(of_queries), len(of_streams)]
+    return [len(applications), len(of_streams)]
 
 def proxies(spark):
     return len(spark.sparkContext._gateway.gateway_property.pool)
@@ -63,10 +64,19 @@ again = [
 found["again is the same"] = all(observation is first for observation in again)
 found["listeners of one"] = listeners(spark)
 other = spark.newSession()
-second = observe(other, url, spill="")
+second = observe(other, url, spill="", job="two")
 found["a new session is another"] = second is not first
 spark.range(3).write.parquet(folder + "/one")
 other.range(3).write.parquet(folder + "/two")
+spark.newSession().range(3).write.parquet(folder + "/of nobody")
+def write_batch(rows, _number):
+    rows.write.parquet(folder + "/batch")
+
+with open(folder + "/lines.txt", "w") as lines:
+    lines.write("a\\n")
+stream = other.readStream.schema("value string").text(folder + "/lines*").writeStream
+stream = stream.foreachBatch(write_batch).trigger(availableNow=True)
+stream.option("checkpointLocation", folder + "/checkpoint").start().awaitTermination()
 first.close()
 found["listeners of the other"] = [listeners(spark), listeners(other)]
 other.range(3).write.parquet(folder + "/three")
@@ -90,7 +100,7 @@ _EXPECTED: dict[str, Any] = {
     "again is the same": True,
     "listeners of one": [1, 1],
     "a new session is another": True,
-    "listeners of the other": [[0, 0], [1, 1]],
+    "listeners of the other": [[1, 0], [1, 1]],
     "a new context is another": True,
     "the stopped one is closed": True,
 }
@@ -107,5 +117,41 @@ def test_a_session_is_observed_once_and_a_closed_observation_leaves_nothing(
     assert json.loads(done.stdout) == _EXPECTED
     told = [line for line in done.stderr.splitlines() if "spark_agent_config" in line]
     assert [line.partition("observed already; ")[2] for line in told] == ["job is ignored"], told
-    places = [plan["operations"]["write"]["outputSource"] for plan in server.plans()]
-    assert sorted(places) == sorted(f"file:{tmp_path}/{n}" for n in ("one", "two", "three", "four"))
+    jobs = {
+        plan["operations"]["write"]["outputSource"]: plan.get("labels", {}).get("job")
+        for plan in server.plans()
+    }
+    written = {
+        **{name: ["one"] for name in ("one", "of nobody")},
+        **{name: ["two"] for name in ("two", "batch", "three")},
+        "four": None,
+    }
+    assert jobs == {f"file:{tmp_path}/{name}": job for name, job in written.items()}
+    assert len(server.plans()) == len(jobs), "each query is reported once"
+
+
+_UNCHANGED = """
+import sys
+from pyspark.sql import SparkSession
+
+builder = SparkSession.builder.master("local[1]").config("spark.ui.enabled", "false")
+builder = builder.config("spark.driver.host", "127.0.0.1").config("spark.log.level", "OFF")
+spark = builder.config("spark.driver.bindAddress", "127.0.0.1").getOrCreate()
+spark.range(3).write.parquet(sys.argv[2] + "/out")
+"""
+
+
+@pytest.mark.parametrize("version", ["3.5", "4.1"])
+def test_a_job_that_is_not_changed_reports_its_write_when_python_starts_with_the_listener(
+    version: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    bootstrap = Path(spark_agent_config.__file__).parent / "bootstrap"
+    start = f"import sys; sys.path.insert(0, {str(bootstrap)!r}); import sitecustomize\n"
+    with recording_server() as server:
+        monkeypatch.setenv("HEADWATER_URL", server.url)
+        monkeypatch.setenv("HEADWATER_JOB", "nightly")
+        done = run_driver(version, start + _UNCHANGED, server.url, tmp_path)
+
+    assert done.returncode == 0, done.stderr
+    assert "Lineage" not in done.stderr
+    assert [plan["labels"]["job"] for plan in server.plans()] == [["nightly"]]

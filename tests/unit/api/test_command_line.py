@@ -5,6 +5,8 @@ from __future__ import annotations
 import argparse
 import io
 import json
+import os
+import re
 import shlex
 import socket
 import sqlite3
@@ -70,6 +72,7 @@ def test_the_commands_that_exist_are_listed_and_no_others() -> None:
         "serve", "demo", "fetch", "config", "journal", "consume", "keys", "backup", "restore",
         "replay", "rebuild", "forget", "prune", "doctor", "classify", "layers", "rules", "hide",
         "show", "harvest", "impact", "sql", "declare", "quality", "storage",
+        "observe",
     }  # fmt: skip
 
 
@@ -690,3 +693,35 @@ def test_commands_of_people_survive_an_export_and_an_import(tmp_path: Path) -> N
         database.dispose()
     assert found[0] == found[1]
     assert len(found[0]) == 2
+
+
+def test_an_observed_command_takes_the_place_of_ours_and_starts_with_the_listener(
+    tmp_path: Path,
+) -> None:
+    job = tmp_path / "job.py"
+    job.write_text(
+        "import json, os, sys\n"
+        "names = ('HEADWATER_URL', 'HEADWATER_JOB', 'PYTHONPATH')\n"
+        "said = [sys.modules['sitecustomize'].__name__, os.getpid(), *map(os.environ.get, names)]\n"
+        "print(json.dumps(said))\n"
+        "sys.exit(3)\n"
+    )
+    start = "import sys; from api import command_line; sys.exit(command_line.main())"
+    ours = ("observe", "--url", "http://h:1", "--job", "j", "--", sys.executable, str(job))
+    with subprocess.Popen(
+        [sys.executable, "-c", start, *ours],
+        env={"PYTHONPATH": str(Path(__file__).parents[3]), "PATH": os.environ["PATH"]},
+        stdout=subprocess.PIPE,
+    ) as process:
+        output, _ = process.communicate(timeout=60)
+    hook, pid, url, name, path = json.loads(output)
+    assert (process.returncode, hook, pid) == (3, "sitecustomize", process.pid)
+    assert (url, name) == ("http://h:1", "j")
+    assert re.search(r"spark_agent_config/bootstrap:.", path)
+
+
+@pytest.mark.parametrize("command", [(), ("--",), ("--", "/no/such/program")])
+def test_a_command_that_is_none_is_refused_in_one_line(command: tuple[str, ...]) -> None:
+    told = Told("observe", *command)
+    assert told.code != 0
+    assert len(told.errors.splitlines()) == 1, told.errors

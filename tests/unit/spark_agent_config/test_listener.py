@@ -17,9 +17,9 @@ import pytest
 
 from spark_agent_config.capture.captured import Application, CapturedQuery, Target
 from spark_agent_config.delivery.outbox import Ending, Outbox
+from spark_agent_config.executions import QueryListener
 from spark_agent_config.listener import (
     Observation,
-    QueryListener,
     close_all,
     documents,
     labels_of,

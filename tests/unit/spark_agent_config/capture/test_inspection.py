@@ -23,7 +23,7 @@ from spark_agent_config.capture.tables.relations import (
     with_prepared,
     with_scheme,
 )
-from spark_agent_config.listener import QueryListener
+from spark_agent_config.executions import QueryListener
 from tests.captured_queries import APPLICATION, load_query
 from tests.unit.spark_agent_config.fake_jvm import (
     Fuse,
