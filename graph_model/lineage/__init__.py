@@ -20,7 +20,7 @@ In reading order:
 ``chains``     chains of states that are short enough, and the shortest of a walk (pure)
 ``ends``       chains between columns as one edge from end to end (pure)
 ``inventory``  the columns of tables at a time: those of the newest schema and of lineage
-``bounds``     the bounds of a walk, and the neighbours that a limit left out
+``bounds``     what the walks of a question read, within which bounds; what a limit left out
 ``structure``  parts of the graph that never change, kept from one question to the next
 """
 

@@ -1,12 +1,21 @@
-"""The bounds of a walk: the answer carries the first one met, and counts the nodes left out."""
+"""What the walks of one question read, and the bounds within which they do: the answer carries the
+first one met, and counts the nodes left out.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable
-from typing import Final
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
 
+from graph_model.lineage.history.history import History
 from graph_model.lineage.history.names import LOCATION_LIMIT
 from graph_model.lineage.questions import LeftOut, Partial
+from graph_model.lineage.structure import Structure
+from graph_model.stores.graph import GraphReader
+
+if TYPE_CHECKING:
+    from graph_model.stores.catalogue import Catalogue
 
 #: Edges of one label at a single vertex beyond which an answer is truncated.
 HUB_LIMIT: Final = 5_000
@@ -52,6 +61,20 @@ class Bounds:
         """
         self.late()
         return self.partial is not None and self.partial.reason not in ("hub", "locations")
+
+
+@dataclass(frozen=True, slots=True)
+class WalkEvidence:
+    """What the walks of one question read. ``structure`` is what earlier questions have read of the
+    graph, ``history`` what this request has read of the catalogue; a reading that is cut is noted
+    in ``bounds``.
+    """
+
+    graph: GraphReader
+    catalogue: Catalogue
+    history: History
+    structure: Structure
+    bounds: Bounds
 
 
 def count_left_out(

@@ -13,18 +13,13 @@ from __future__ import annotations
 import json
 from collections import defaultdict
 from collections.abc import Collection, Iterator, Mapping, Set
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import Final, NamedTuple
 
 from graph_model import identity, labels, naming
 from graph_model.facts import Edge
-from graph_model.lineage.bounds import COLUMN_LIMIT, HUB_LIMIT, Bounds
-from graph_model.lineage.history.history import History
+from graph_model.lineage.bounds import COLUMN_LIMIT, HUB_LIMIT, WalkEvidence
 from graph_model.lineage.history.visible_write_reader import moment_of
-from graph_model.stores.graph import Direction, GraphReader
-
-if TYPE_CHECKING:
-    from graph_model.stores.catalogue import Catalogue
-
+from graph_model.stores.graph import Direction
 
 Name = tuple[str, str]
 """A column as a plan calls it: (dataset id, folded path)."""
@@ -46,18 +41,10 @@ class _VisibleWrite(NamedTuple):
 
 
 class Inventory:
-    """The columns of tables, from one graph and one catalogue.
+    """The columns of tables; the bounds of the evidence note what truncated a result."""
 
-    ``bounds`` records which bound truncated the result.
-    """
-
-    def __init__(
-        self, graph: GraphReader, catalogue: Catalogue, history: History, bounds: Bounds
-    ) -> None:
-        self._graph = graph
-        self._catalogue = catalogue
-        self._history = history
-        self._bounds = bounds
+    def __init__(self, evidence: WalkEvidence) -> None:
+        self._evidence = evidence
 
     def columns(self, datasets: Collection[str], at: int | None) -> set[Name]:
         """All columns of these datasets at the time, nested ones included.
@@ -87,7 +74,7 @@ class Inventory:
         if not columns:
             return set()
         ids = {identity.column_id(*called): one for one, called in self._with_names(columns)}
-        return {ids[key] for key in self._history.columns.places(ids)}
+        return {ids[key] for key in self._evidence.history.columns.places(ids)}
 
     def under_every_name(self, columns: Collection[Name]) -> set[Name]:
         """These columns under every name that their tables ever had."""
@@ -95,7 +82,7 @@ class Inventory:
 
     def _with_names(self, columns: Collection[Name]) -> Iterator[tuple[Name, Name]]:
         """Each column with itself, and with itself under each name that its table ever had."""
-        names = self._history.names.names_of({dataset for dataset, _ in columns})
+        names = self._evidence.history.names.names_of({dataset for dataset, _ in columns})
         for dataset, path in columns:
             for called in (dataset, *names[dataset]):
                 yield (dataset, path), (called, path)
@@ -107,33 +94,33 @@ class Inventory:
         if not columns:
             return set()
         located = self._ever_located(columns)
-        nested = self._history.columns.fields(self.under_every_name(located | columns))
+        nested = self._evidence.history.columns.fields(self.under_every_name(located | columns))
         fields = {one for one in self._ever_located(nested) if _is_field_of(one, located)}
         return located | self._ever_located(fields)
 
     def called(self, names: Collection[str]) -> dict[str, Name]:
         """By id all columns ever reported for tables with exactly these names (ids)."""
-        rows = self._catalogue.columns_of(names, _MOST_ROWS + 1)
+        rows = self._evidence.catalogue.columns_of(names, _MOST_ROWS + 1)
         if len(rows) > _MOST_ROWS:
-            self._bounds.cut("nodes", COLUMN_LIMIT)
+            self._evidence.bounds.cut("nodes", COLUMN_LIMIT)
         return {row.id: (row.dataset, row.path) for row in rows[:_MOST_ROWS]}
 
     def _listed(self, datasets: Collection[str], at: int | None) -> set[Name]:
         """The columns of the newest visible schemas."""
         return {
             (dataset, path)
-            for dataset, schema in self._catalogue.newest_schemas(datasets, at).items()
+            for dataset, schema in self._evidence.catalogue.newest_schemas(datasets, at).items()
             for path in schema_paths(schema.columns)
         }
 
     def _rows(self, datasets: Collection[str]) -> dict[str, Name]:
         """By id all columns of these datasets under each of their names."""
-        names = self._history.names.names_of(datasets)
+        names = self._evidence.history.names.names_of(datasets)
         return self.called({name for dataset in datasets for name in (dataset, *names[dataset])})
 
     def _placed(self, rows: Mapping[str, Name], datasets: Collection[str]) -> set[Name]:
         """These columns in each dataset that their table ever stood for."""
-        places = self._history.names.locations_of({called for called, _ in rows.values()})
+        places = self._evidence.history.names.locations_of({called for called, _ in rows.values()})
         return {
             (place, path)
             for called, path in rows.values()
@@ -164,18 +151,18 @@ class Inventory:
         return {one for one in written | read if one[0] in datasets}
 
     def _located(self, reads: Collection[tuple[Name, int]]) -> set[Name]:
-        places = self._history.names.locate((called, at) for (called, _), at in reads)
+        places = self._evidence.history.names.locate((called, at) for (called, _), at in reads)
         return {(places[called, at], path) for (called, path), at in reads}
 
     def _ever_located(self, columns: Collection[Name]) -> set[Name]:
-        places = self._history.names.locations_of({called for called, _ in columns})
+        places = self._evidence.history.names.locations_of({called for called, _ in columns})
         return {(place, path) for called, path in columns for place in places[called]}
 
     def _edges(
         self, columns: Collection[str], direction: Direction, wanted: tuple[str, ...]
     ) -> tuple[Edge, ...]:
-        page = self._graph.edges(columns, direction, wanted, HUB_LIMIT)
-        self._bounds.note_hub(page.cut)
+        page = self._evidence.graph.edges(columns, direction, wanted, HUB_LIMIT)
+        self._evidence.bounds.note_hub(page.cut)
         return tuple(page.edges)
 
     def _visible_writes(
@@ -183,13 +170,13 @@ class Inventory:
     ) -> Mapping[str, set[_VisibleWrite]]:
         """The visible writes per logical plan."""
         visible: defaultdict[str, set[_VisibleWrite]] = defaultdict(set)
-        rows = self._history.plans.rows(plans)
+        rows = self._evidence.history.plans.rows(plans)
         targets = {row.target for row in rows.values()} - {""}
-        places = self._history.names.locations_of(targets)
+        places = self._evidence.history.names.locations_of(targets)
         ends = {place for target in targets for place in places[target]}
         ends |= {plan for plan, row in rows.items() if not row.target}  # it only reads
         moments = {moment_of(end, at) for end in ends}
-        for moment, found in self._history.visible_writes.of(moments).items():
+        for moment, found in self._evidence.history.visible_writes.of(moments).items():
             place = moment.dataset
             for write in found.writes:
                 visible[write.logical_plan].add(_VisibleWrite(place, write.target, write.at))

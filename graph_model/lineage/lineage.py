@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from graph_model import identity, labels
 from graph_model.facts import Edge
-from graph_model.lineage.bounds import COLUMN_LIMIT, HUB_LIMIT, Bounds
+from graph_model.lineage.bounds import COLUMN_LIMIT, HUB_LIMIT, Bounds, WalkEvidence
 from graph_model.lineage.chains import Trace, join_chains
 from graph_model.lineage.columns.derivations import column_id, node_of
 from graph_model.lineage.columns.walks import ColumnFindings, ColumnWalks, fold_column_edges
@@ -108,14 +108,14 @@ class Lineage:
         """The neighbourhood of a dataset, a job or a column, which must exist."""
         if identity.kind_of(question.node) == labels.COLUMN:
             return self.ask_columns((question.node,), question)
-        bounds = self._bounds()
+        evidence = self._evidence()
         question = self._located(question)
-        found = self._beside(question, bounds)
-        tables = self._tables(bounds)
+        found = self._beside(question, evidence.bounds)
+        tables = TableWalks(evidence)
         for part in question.parts:
             found.seen = frozenset(found.uses) if part.reach != question.reach else None
             self._walk_from(tables, part, found)
-        answer = self._answer(question, found)
+        answer = self._answer(question, found, evidence)
         if question.not_seen:
             answer = replace(answer, not_seen=self._count_not_seen(question, found))
         return _with_chains(answer, question, found.traces, (question.node,))
@@ -138,28 +138,29 @@ class Lineage:
 
     def _count_not_seen(self, question: Question, seen: TableFindings) -> NotSeen:
         """What a walk by plans in force finds beyond ``seen``."""
-        bounds = self._bounds()
-        found = self._beside(question, bounds)
+        evidence = self._evidence()
+        found = self._beside(question, evidence.bounds)
         part = replace(question, reach=Reach.IN_FORCE, chains=False)
-        self._walk_from(self._tables(bounds), part, found)
+        self._walk_from(TableWalks(evidence), part, found)
         return NotSeen(
             len(found.datasets - seen.datasets - set(self._hidden)),
             len(found.jobs - seen.jobs - set(self._hidden)),
-            bounds.partial is not None,
+            evidence.bounds.partial is not None,
         )
 
     def ask_downstream(self, start: Collection[str], question: Question) -> Answer:
         """The results of these datasets (ids) together, in one walk; ignores ``question.node``."""
-        bounds = self._bounds()
+        evidence = self._evidence()
         places = self._places(start, question.at)
-        found = TableFindings(question.limit, bounds, hidden=self._hidden)
+        found = TableFindings(question.limit, evidence.bounds, hidden=self._hidden)
         found.admit(places, ())
         found.answers |= found.datasets
-        tables = self._tables(bounds)
+        tables = TableWalks(evidence)
         for part in question.parts:
             found.seen = frozenset(found.uses) if part.reach != question.reach else None
             tables.downstream(places, part, found)
-        return _with_chains(self._answer(question, found), question, found.traces, places)
+        answer = self._answer(question, found, evidence)
+        return _with_chains(answer, question, found.traces, places)
 
     def overview(
         self,
@@ -172,24 +173,22 @@ class Lineage:
         force. Where a job's newest run failed, its inputs and outputs are included as
         ``attempted``.
         """
-        bounds = self._bounds()
+        evidence = self._evidence()
         found = TableFindings(
-            len(datasets) + len(jobs), bounds, set(datasets), set(datasets), set(jobs),
+            len(datasets) + len(jobs), evidence.bounds, set(datasets), set(datasets), set(jobs),
             hidden=self._hidden,
         )  # fmt: skip
-        ends = {*datasets, *self._reading_plans(jobs, bounds)}
+        ends = {*datasets, *self._reading_plans(jobs, evidence.bounds)}
         question = Question("", depth=0, at=at, limit=found.limit, reach=reach)
         for part in question.parts:
-            walk = WALKS[part.reach](
-                self._graph, self.history, bounds, end_of(at), structure=self._structure
-            )
+            walk = WALKS[part.reach](evidence, end_of(at))
             expanded = walk.expand({moment_of(end, at) for end in ends})
             steps = [(moment, step) for moment, some in expanded.items() for step in some]
-            for moment, step in self._tables(bounds).with_shared_reads(steps, at):
+            for moment, step in TableWalks(evidence).with_shared_reads(steps, at):
                 read = {one.dataset for _, one in step.inputs}
                 if step.target or not found.datasets.isdisjoint(read):
                     found.uses |= uses_of(step, moment)
-        answer = self._answer(question, found)
+        answer = self._answer(question, found, evidence)
         attempts = self._attempts(found, at)
         return replace(answer, plans=tuple(sorted((*answer.plans, *attempts))))
 
@@ -201,22 +200,19 @@ class Lineage:
 
     def plans_of_job(self, job: str) -> set[str]:
         """The ids of its complete logical plans, at most HUB_LIMIT."""
-        return plans_of_job(self._graph, job, self._bounds())
+        return plans_of_job(self._evidence(), job)
 
     def flows_into(self, datasets: Collection[str]) -> tuple[tuple[PlanUse, ...], Partial | None]:
         """The plans that wrote the present data of these datasets, for a map: see ``flows``."""
-        bounds = self._bounds()
-        uses = flows_into(
-            datasets, self._graph, self._catalogue, self.history, self._structure, bounds
-        )
-        return uses, bounds.partial
+        evidence = self._evidence()
+        return flows_into(datasets, evidence), evidence.bounds.partial
 
     def reads_of(self, jobs: Collection[str]) -> tuple[PlanUse, ...]:
         """The plans of these jobs that write nothing, each with what it reads, for a map."""
-        bounds = self._bounds()
-        plans = self._reading_plans(jobs, bounds)
+        evidence = self._evidence()
+        plans = self._reading_plans(jobs, evidence.bounds)
         rows = self.history.plans.rows(plans)
-        read = read_sources(self._graph, self._structure, bounds, plans)
+        read = read_sources(evidence, plans)
         called = {source for found in read.values() for source in found}
         places = self.history.names.locate((source, _NOW) for source in called)
         return tuple(
@@ -273,20 +269,10 @@ class Lineage:
         cut = any(page.cut for page in (of_jobs, reading, fed))
         return {*datasets, *located} - {""}, {*jobs, *(row.job for row in rows)}, cut
 
-    def _bounds(self) -> Bounds:
-        return Bounds(self._expired, self._time_limit_ms)
-
-    def _tables(self, bounds: Bounds) -> TableWalks:
-        return TableWalks(self._graph, self.history, bounds, self._structure)
-
-    def _columns(self, bounds: Bounds, *, indirect: bool) -> ColumnWalks:
-        inventory = self._inventory(bounds)
-        return ColumnWalks(
-            self._graph, self.history, bounds, self._structure, inventory, indirect=indirect
-        )
-
-    def _inventory(self, bounds: Bounds) -> Inventory:
-        return Inventory(self._graph, self._catalogue, self.history, bounds)
+    def _evidence(self) -> WalkEvidence:
+        """The evidence of another walk, within bounds of its own."""
+        bounds = Bounds(self._expired, self._time_limit_ms)
+        return WalkEvidence(self._graph, self._catalogue, self.history, self._structure, bounds)
 
     def _located(self, question: Question) -> Question:
         """A question about a catalog name, moved to its location."""
@@ -300,13 +286,13 @@ class Lineage:
         until = end_of(at) - 1
         return set(self.history.names.locate((dataset, until) for dataset in datasets).values())
 
-    def _answer(self, question: Question, found: TableFindings) -> Answer:
-        inside = self._columns_of(found, question) if question.columns else _Inside()
+    def _answer(self, question: Question, found: TableFindings, evidence: WalkEvidence) -> Answer:
+        inside = self._columns_of(found, question, evidence) if question.columns else _Inside()
         plans = self.history.plans.rows({use[0] for use in found.uses})
         modes = {plan: row.mode for plan, row in plans.items()}
         origins: Mapping[str, Mapping[str, str]] = {}
         if question.chains:
-            origins = read_sources(self._graph, self._structure, found.bounds, plans)
+            origins = read_sources(evidence, plans)
         return Answer(
             datasets=tuple(sorted(found.datasets)),
             jobs=tuple(sorted(found.jobs)),
@@ -325,23 +311,24 @@ class Lineage:
 
     # --- columns inside the tables of an answer
 
-    def _columns_of(self, found: TableFindings, question: Question) -> _Inside:
+    def _columns_of(
+        self, found: TableFindings, question: Question, evidence: WalkEvidence
+    ) -> _Inside:
         """The columns of the drawn tables, the derivations between them and the influences on
         them.
         """
-        bounds = found.bounds
-        columns = self._columns(bounds, indirect=question.indirect)
+        columns = ColumnWalks(evidence, indirect=question.indirect)
         drawn = found.datasets.difference(self._hidden)
-        listed = self._inventory(bounds).columns(drawn, question.at)
+        listed = Inventory(evidence).columns(drawn, question.at)
         names, edges = columns.inside(_drawn_steps(found), listed)
         names = {name for name in names if name[0] not in self._hidden}
-        names = _within(names, bounds)
+        names = _within(names, evidence.bounds)
         nodes = {column_id(name): node_of(name) for name in names}
         within = [e for e in edges if {e.out_id, e.in_id} <= nodes.keys()]
         derived = fold_column_edges(within, self._hidden_plans(within), _seen_edges(within, found))
         moments = {m for at, step in found.steps for m in (at, *(read for _, read in step.inputs))}
         moments |= {moment_of(dataset, question.at) for dataset in found.datasets}
-        influences = self._influences(columns, names, moments, question, bounds)
+        influences = self._influences(columns, names, moments, question, evidence.bounds)
         return _Inside(tuple(nodes[key] for key in sorted(nodes)), tuple(derived), influences)
 
     def _hidden_plans(self, edges: Iterable[Edge]) -> set[str]:
@@ -372,7 +359,7 @@ class Lineage:
 
         Influences on the rows (FILTER, JOIN, GROUP_BY, SORT) are included.
         """
-        columns = self._columns(self._bounds(), indirect=True)
+        columns = ColumnWalks(self._evidence(), indirect=True)
         return tuple(
             sorted(
                 ColumnDerivation(
@@ -391,10 +378,10 @@ class Lineage:
 
     def ask_columns(self, start: Collection[str], question: Question) -> Answer:
         """The sources and the results of columns (ids), derivation by derivation."""
-        bounds = self._bounds()
-        columns = self._columns(bounds, indirect=question.indirect)
+        evidence = self._evidence()
+        columns = ColumnWalks(evidence, indirect=question.indirect)
         names = columns.located(start, question.at)
-        found = ColumnFindings(question.limit, bounds, hidden=self._hidden)
+        found = ColumnFindings(question.limit, evidence.bounds, hidden=self._hidden)
         return self._ask_columns(columns, names, set(), question, found)
 
     def ask_columns_of(self, datasets: Collection[str], question: Question) -> Answer:
@@ -402,18 +389,18 @@ class Lineage:
 
         A column that a table no longer has is included where the answer has lineage of it.
         """
-        bounds = self._bounds()
-        columns = self._columns(bounds, indirect=question.indirect)
-        inventory = self._inventory(bounds)
+        evidence = self._evidence()
+        columns = ColumnWalks(evidence, indirect=question.indirect)
+        inventory = Inventory(evidence)
         places = self._places(datasets, question.at)
         names = inventory.columns(places, question.at)
         optional = {name for name in inventory.ever(places) if name not in names}
-        found = ColumnFindings(question.limit, bounds, hidden=self._hidden)
+        found = ColumnFindings(question.limit, evidence.bounds, hidden=self._hidden)
         return self._ask_columns(columns, names, optional, question, found)
 
     def columns_of(self, dataset: str, at: int | None) -> tuple[ColumnNode, ...]:
         """The columns of a dataset (an id): of its schema, and those that only lineage names."""
-        names = self._inventory(self._bounds()).columns((dataset,), at)
+        names = Inventory(self._evidence()).columns((dataset,), at)
         return tuple(node_of(name) for name in sorted(names))
 
     def _ask_columns(
@@ -463,9 +450,9 @@ class Lineage:
         """The tables and jobs of columns that a walk by plans in force finds beyond ``seen``."""
         if not question.not_seen:
             return None
-        bounds = self._bounds()
-        columns = self._columns(bounds, indirect=question.indirect)
-        found = ColumnFindings(question.limit, bounds, hidden=self._hidden)
+        evidence = self._evidence()
+        columns = ColumnWalks(evidence, indirect=question.indirect)
+        found = ColumnFindings(question.limit, evidence.bounds, hidden=self._hidden)
         found.admit_asked(names)
         part = replace(question, reach=Reach.IN_FORCE, chains=False)
         for direction in part.directions:
@@ -477,7 +464,7 @@ class Lineage:
         return NotSeen(
             len(found.datasets - seen.datasets - set(self._hidden)),
             len(more - known - set(self._hidden)),
-            bounds.partial is not None,
+            evidence.bounds.partial is not None,
         )
 
 
@@ -555,22 +542,16 @@ def _with_chains(
 _NOW: Final = END - 1
 
 
-def flows_into(
-    datasets: Collection[str],
-    graph: GraphReader,
-    catalogue: Catalogue,
-    history: History,
-    structure: Structure,
-    bounds: Bounds,
-) -> tuple[PlanUse, ...]:
+def flows_into(datasets: Collection[str], evidence: WalkEvidence) -> tuple[PlanUse, ...]:
     """The plans, declared ones too, that wrote the present data of these datasets, each with its
     inputs.
     """
+    history = evidence.history
     around = history.locations.around(datasets)
-    bounds.note_locations(cut=history.locations.cut)
+    evidence.bounds.note_locations(cut=history.locations.cut)
     locations = {*datasets, *(other for others in around.values() for other in others)}
     plans_into: defaultdict[str, set[str]] = defaultdict(set)
-    for place, plan in (*_written(locations, catalogue, history), *_declared(locations, history)):
+    for place, plan in (*_written(locations, evidence), *_declared(locations, history)):
         plans_into[place].add(plan)
     written = {
         (dataset, plan)
@@ -579,7 +560,7 @@ def flows_into(
         for plan in plans_into[place]
     }
     plans = {plan for _, plan in written}
-    sources = read_sources(graph, structure, bounds, plans)
+    sources = read_sources(evidence, plans)
     rows = history.plans.rows(plans)
     called = {source for read in sources.values() for source in read}
     places = history.names.locate((source, _NOW) for source in called)
@@ -593,15 +574,13 @@ def flows_into(
     )  # fmt: skip
 
 
-def _written(
-    datasets: Collection[str], catalogue: Catalogue, history: History
-) -> Iterator[tuple[str, str]]:
+def _written(datasets: Collection[str], evidence: WalkEvidence) -> Iterator[tuple[str, str]]:
     """(dataset, logical plan) of the writes that nothing has replaced."""
-    targets = history.names.targets_of(datasets)
+    targets = evidence.history.names.targets_of(datasets)
     moved = {(target, _NOW) for found in targets.values() for target, place in found if place}
-    locations = history.names.locate(moved)
+    locations = evidence.history.names.locate(moved)
     asked = {target for found in targets.values() for target, _ in found}
-    writers = _by_target(catalogue.writers(asked, None, main=True))
+    writers = _by_target(evidence.catalogue.writers(asked, None, main=True))
     for dataset, found in targets.items():
         own = [
             writer

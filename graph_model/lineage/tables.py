@@ -11,15 +11,12 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
 from graph_model import identity, labels
-from graph_model.lineage.bounds import CANDIDATE_LIMIT, Bounds, count_left_out
+from graph_model.lineage.bounds import CANDIDATE_LIMIT, Bounds, WalkEvidence, count_left_out
 from graph_model.lineage.chains import FAR, Trace, Way, short_chains
 from graph_model.lineage.history import Moment
-from graph_model.lineage.history.history import History
 from graph_model.lineage.history.visible_write_reader import end_of, moment_of
 from graph_model.lineage.questions import LeftOut, PlanUse, Question, Reach
-from graph_model.lineage.structure import Structure
 from graph_model.lineage.walk import WALKS, Step, Walk, plans_of_job, readers_of
-from graph_model.stores.graph import GraphReader
 
 #: A use of a logical plan: its id, its job, and a dataset read ("" none) or written ("" none), each
 #: as drawn and as the plan names it.
@@ -118,17 +115,10 @@ class TableFindings:
 
 
 class TableWalks:
-    """The walks of one question, over one graph and one history: by what was seen, or by plans in
-    force (``Question.reach``).
-    """
+    """The walks of one question: by what was seen, or by plans in force (``Question.reach``)."""
 
-    def __init__(
-        self, graph: GraphReader, history: History, bounds: Bounds, structure: Structure
-    ) -> None:
-        self._graph = graph
-        self._history = history
-        self._bounds = bounds
-        self._structure = structure
+    def __init__(self, evidence: WalkEvidence) -> None:
+        self._evidence = evidence
         self._known_candidates: dict[tuple[frozenset[str], str | None, int], _Candidates] = {}
         self._intervals: set[Moment] = set()  # a walk may begin at those of another
 
@@ -164,7 +154,7 @@ class TableWalks:
         found.folded |= walk.folded
 
     def _steps_from(self, walk: Walk, moments: Collection[Moment]) -> list[tuple[Moment, Step]]:
-        if not moments or self._bounds.over():
+        if not moments or self._evidence.bounds.over():
             return []
         return [(moment, step) for moment, some in walk.expand(moments).items() for step in some]
 
@@ -173,7 +163,7 @@ class TableWalks:
     ) -> list[tuple[Moment, Step]]:
         """Steps with the moments of their writes; a read counts as one of each location around."""
         read = {one.dataset for _, step in steps for _, one in step.inputs}
-        found = self._history.locations.around_at(read, at)
+        found = self._evidence.history.locations.around_at(read, at)
         around = {dataset: others for dataset, others in found.items() if others}
         return [(moment, self._with_shared_reads(step, around)) for moment, step in steps]
 
@@ -195,18 +185,15 @@ class TableWalks:
         self, question: Question, plans: Mapping[str, Collection[str] | None] | None = None
     ) -> Walk:
         return WALKS[question.reach](
-            self._graph,
-            self._history,
-            self._bounds,
+            self._evidence,
             end_of(question.at),
             plans,
-            self._structure,
             self._intervals,
             columns=question.columns,
         )
 
     def _places(self, datasets: Collection[str]) -> set[str]:
-        places = self._history.names.locations_of(datasets)
+        places = self._evidence.history.names.locations_of(datasets)
         return {place for dataset in datasets for place in places[dataset]}
 
     # --- downstream
@@ -237,30 +224,30 @@ class TableWalks:
         """
         plans: dict[str, set[str]] = {}
         if (job := _asked_job(question)) is not None:
-            plans = {plan: set() for plan in plans_of_job(self._graph, job, self._bounds)}
+            plans = {plan: set() for plan in plans_of_job(self._evidence, job)}
             frontier = self._targets(plans, question)
             datasets, first = set(frontier), 1
         else:
-            frontier = self._history.locations.with_shared(start, question.at)
+            frontier = self._evidence.history.locations.with_shared(start, question.at)
             datasets, first = set(), 0
         for _ in range(first, question.depth):
-            if not frontier or self._bounds.over():
+            if not frontier or self._evidence.bounds.over():
                 break
-            readers = readers_of(self._graph, self._history, self._bounds, frontier)
+            readers = readers_of(self._evidence, frontier)
             new = readers.keys() - plans.keys()
             for plan, read in readers.items():
                 plans.setdefault(plan, set()).update(read)
             frontier = self._targets(new, question) - datasets
             datasets |= frontier
             if len(datasets) + len(plans) > CANDIDATE_LIMIT:
-                self._bounds.cut("nodes", CANDIDATE_LIMIT)
+                self._evidence.bounds.cut("nodes", CANDIDATE_LIMIT)
         return datasets, plans
 
     def _targets(self, plans: Collection[str], question: Question) -> set[str]:
         """The locations that these plans write, and those that share files with them."""
-        rows = self._history.plans.rows(plans).values()
+        rows = self._evidence.history.plans.rows(plans).values()
         written = self._places({row.target for row in rows if row.target})
-        return self._history.locations.with_shared(written, question.at)
+        return self._evidence.history.locations.with_shared(written, question.at)
 
     def _read_in_part(
         self, start: Collection[str], question: Question
@@ -269,7 +256,9 @@ class TableWalks:
         one of them, too.
         """
         found: dict[str, set[str]] = {}
-        for dataset, around in self._history.locations.around_at(start, question.at).items():
+        for dataset, around in self._evidence.history.locations.around_at(
+            start, question.at
+        ).items():
             for other in around:
                 found.setdefault(other, set()).add(dataset)
         return found
@@ -278,7 +267,7 @@ class TableWalks:
         self, datasets: Collection[str], plans: Collection[str], question: Question
     ) -> set[Moment]:
         """The ends of chains at the requested time: in these datasets and in read-only plans."""
-        rows = self._history.plans.rows(plans).values()
+        rows = self._evidence.history.plans.rows(plans).values()
         reading = {row.id for row in rows if not row.target}
         return {moment_of(end, question.at) for end in {*datasets, *reading}}
 
@@ -289,7 +278,7 @@ class TableWalks:
         steps: dict[Moment, tuple[Step, ...]] = {}
         frontier = set(roots)
         for _ in range(question.depth):
-            if not frontier or self._bounds.over():
+            if not frontier or self._evidence.bounds.over():
                 break
             steps |= walk.expand(frontier)
             reached = {m for at in frontier for step in steps[at] for _, m in step.inputs}
@@ -353,7 +342,7 @@ class TableWalks:
             (called, Moment(other, read.since, read.until))
             for called, read in step.inputs
             for other in around.get(read.dataset, ())
-            if self._history.visible_writes.reads(read, other)
+            if self._evidence.history.visible_writes.reads(read, other)
         ]
         return step._replace(inputs=(*step.inputs, *shared)) if shared else step
 

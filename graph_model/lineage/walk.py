@@ -21,17 +21,15 @@ from typing import Any, Final, NamedTuple
 
 from graph_model import identity, labels
 from graph_model.facts import MAIN_BRANCH, NO_NUMBER
-from graph_model.lineage.bounds import EDGE_LIMIT, HUB_LIMIT, Bounds
+from graph_model.lineage.bounds import EDGE_LIMIT, HUB_LIMIT, WalkEvidence
 from graph_model.lineage.history import Moment, Write
-from graph_model.lineage.history.history import History
 from graph_model.lineage.history.merging import NO_DETAILS, write_of
 from graph_model.lineage.history.read_rule import ANY_VERSION, BEGINNING, Bound, VisibleWrites
 from graph_model.lineage.history.visible_write_reader import is_end
 from graph_model.lineage.history.writes import EXACT_EXECUTIONS
 from graph_model.lineage.questions import Reach
-from graph_model.lineage.structure import Structure
 from graph_model.stores.catalogue_values import DeclaredFlow, SuccessfulWrite
-from graph_model.stores.graph import Direction, GraphReader
+from graph_model.stores.graph import Direction
 
 
 class Step(NamedTuple):
@@ -67,20 +65,14 @@ class Walk:
 
     def __init__(
         self,
-        graph: GraphReader,
-        history: History,
-        bounds: Bounds,
+        evidence: WalkEvidence,
         until: int,
         plans: Mapping[str, Collection[str] | None] | None = None,
-        structure: Structure | None = None,
         intervals: set[Moment] | None = None,
         *,
         columns: bool = False,
     ) -> None:
-        self._graph = graph
-        self._structure = structure or Structure()
-        self._history = history
-        self._bounds = bounds
+        self._evidence = evidence
         self._until = until
         self._plans = plans
         self._columns = columns
@@ -97,7 +89,7 @@ class Walk:
         new = sorted(set(moments) - self._steps.keys())
         if new:
             visible_by_moment = self._visible(new)
-            self._bounds.note_locations(cut=self._history.locations.cut)
+            self._evidence.bounds.note_locations(cut=self._evidence.history.locations.cut)
             self._learn_sources(visible_by_moment)
             exact, folded = self._divide(new, visible_by_moment)
             self._steps |= self._build(new, exact, folded)
@@ -107,18 +99,18 @@ class Walk:
                 self._steps[moment] += self._declared_steps(moment, visible_by_moment[moment])
             self._count += sum(len(s.inputs) for m in new for s in self._steps[m])
             if self._count > EDGE_LIMIT:
-                self._bounds.cut("edges", EDGE_LIMIT)
+                self._evidence.bounds.cut("edges", EDGE_LIMIT)
         return {moment: self._steps[moment] for moment in moments}
 
     def _visible(self, moments: Collection[Moment]) -> Mapping[Moment, VisibleWrites]:
         """The writes of each moment, with the declared flows into it."""
-        return self._history.visible_writes.of(moments)
+        return self._evidence.history.visible_writes.of(moments)
 
     def _states_read(
         self, reads: Collection[tuple[Write, str]]
     ) -> Mapping[tuple[str, str], tuple[Moment, ...]]:
         """Per write (by id) and dataset that its plan reads, the states that it read."""
-        return self._history.reads.moments(reads)
+        return self._evidence.history.reads.moments(reads)
 
     def _learn_sources(self, visible_by_moment: Mapping[Moment, VisibleWrites]) -> None:
         """Read the inputs of the plans and their names; a plan without its marker is incomplete."""
@@ -136,22 +128,24 @@ class Walk:
             return
         given = {plan: read for plan in new if (read := (self._plans or {}).get(plan)) is not None}
         known: dict[str, Collection[str]] = {
-            **read_sources(self._graph, self._structure, self._bounds, new - given.keys()),
+            **read_sources(self._evidence, new - given.keys()),
             **{plan: given[plan] for plan in self._complete(given)},
         }
         self._sources |= dict.fromkeys(new)
         self._sources |= {plan: tuple(sorted(read)) for plan, read in known.items()}
         # Every step locates its reads: one statement reads the names of all.
-        self._history.names.locations_of({source for read in known.values() for source in read})
+        self._evidence.history.names.locations_of(
+            {source for read in known.values() for source in read}
+        )
 
     def _complete(self, plans: Collection[str]) -> set[str]:
         """The complete plans among these."""
-        kept = set(self._structure.complete.find(plans))
+        kept = set(self._evidence.structure.complete.find(plans))
         new = set(plans) - kept
         if not new:
             return kept
-        found = set(self._graph.neighbours(new, Direction.UPSTREAM, labels.HAS, 1).found)
-        self._structure.complete.keep(dict.fromkeys(found, True))
+        found = set(self._evidence.graph.neighbours(new, Direction.UPSTREAM, labels.HAS, 1).found)
+        self._evidence.structure.complete.keep(dict.fromkeys(found, True))
         return kept | found
 
     def _follows(self, plan: str) -> bool:
@@ -218,8 +212,10 @@ class Walk:
         reads = [(w, source) for w in writes for source in self._sources[w.logical_plan] or ()]
         states = self._states_read(reads)
         plans = {plan for jobs in folded.values() for plan in jobs}
-        targets = {plan: row.target for plan, row in self._history.plans.rows(plans).items()}
-        bound = self._history.reads.bound(plans)
+        targets = {
+            plan: row.target for plan, row in self._evidence.history.plans.rows(plans).items()
+        }
+        bound = self._evidence.history.reads.bound(plans)
         built = {write.id: self._exact_step(write, states) for write in writes}
         return {
             moment: (
@@ -243,7 +239,7 @@ class Walk:
         return Step(write.logical_plan, write.job, write.target, inputs)
 
     def _mark_replaced(self, visible_by_moment: Mapping[Moment, VisibleWrites]) -> None:
-        for moment, plans in self._history.in_force.replaced(visible_by_moment).items():
+        for moment, plans in self._evidence.history.in_force.replaced(visible_by_moment).items():
             self._steps[moment] = tuple(
                 step._replace(replaced_by=plans.get(step.logical_plan, frozenset()))
                 for step in self._steps[moment]
@@ -260,7 +256,7 @@ class Walk:
         return tuple(steps.values())
 
     def _declared_step(self, flow: DeclaredFlow, sources: Iterable[str], at: Moment) -> Step:
-        places = self._history.names.locate((source, at.until - 1) for source in sources)
+        places = self._evidence.history.names.locate((source, at.until - 1) for source in sources)
         inputs = tuple(
             (source, Moment(place, at.since, at.until))
             for (source, _), place in sorted(places.items())
@@ -277,7 +273,7 @@ class Walk:
         version, the step reads any version of the dataset.
         """
         since, until = self._periods[plan]
-        places = self._history.names.locations_of(self._sources[plan] or ())
+        places = self._evidence.history.names.locations_of(self._sources[plan] or ())
         self.folded |= any(len(found) > 1 for found in places.values())
         inputs = [
             (source, self._any_version(place))
@@ -293,44 +289,42 @@ class Walk:
         return Moment(place, BEGINNING, self._until, bound=(ANY_VERSION,))
 
 
-def read_sources(
-    graph: GraphReader, structure: Structure, bounds: Bounds, plans: Collection[str]
-) -> dict[str, Mapping[str, str]]:
+def read_sources(evidence: WalkEvidence, plans: Collection[str]) -> dict[str, Mapping[str, str]]:
     """The inputs of the complete plans among these, each with the ``origin`` of its edge ("" of the
     plan itself).
     """
-    kept = structure.sources.find(plans)
+    kept = evidence.structure.sources.find(plans)
     new = set(plans) - kept.keys()
     if not new:
         return kept
-    page = graph.edges(sorted(new), Direction.UPSTREAM, _MARKER_AND_INPUTS, HUB_LIMIT)
-    bounds.note_hub(page.cut)
+    page = evidence.graph.edges(sorted(new), Direction.UPSTREAM, _MARKER_AND_INPUTS, HUB_LIMIT)
+    evidence.bounds.note_hub(page.cut)
     found: dict[str, dict[str, str]] = {e.in_id: {} for e in page.edges if e.label == labels.HAS}
     for edge in page.edges:
         if edge.label == labels.FEEDS and edge.in_id in found:
             found[edge.in_id][edge.out_id] = str(edge.value("origin") or "")
-    structure.complete.keep(dict.fromkeys(found, True))
-    structure.sources.keep({plan: read for plan, read in found.items() if plan not in page.cut})
+    evidence.structure.complete.keep(dict.fromkeys(found, True))
+    evidence.structure.sources.keep(
+        {plan: read for plan, read in found.items() if plan not in page.cut}
+    )
     return {**kept, **found}
 
 
-def plans_of_job(graph: GraphReader, job: str, bounds: Bounds) -> set[str]:
+def plans_of_job(evidence: WalkEvidence, job: str) -> set[str]:
     """The complete logical plans of a job."""
-    page = graph.edges((job,), Direction.DOWNSTREAM, (labels.HAS,), HUB_LIMIT)
-    bounds.note_hub(page.cut)
+    page = evidence.graph.edges((job,), Direction.DOWNSTREAM, (labels.HAS,), HUB_LIMIT)
+    evidence.bounds.note_hub(page.cut)
     return {e.in_id for e in page.edges if identity.kind_of(e.in_id) == labels.LOGICAL_PLAN}
 
 
-def readers_of(
-    graph: GraphReader, history: History, bounds: Bounds, datasets: Collection[str]
-) -> dict[str, set[str]]:
+def readers_of(evidence: WalkEvidence, datasets: Collection[str]) -> dict[str, set[str]]:
     """The logical plans that ever read one of these datasets, each with its names for them."""
-    names = history.names.names_of(datasets)
+    names = evidence.history.names.names_of(datasets)
     called = {name for dataset in datasets for name in (dataset, *names[dataset])}
-    page = graph.neighbours(
+    page = evidence.graph.neighbours(
         called, Direction.DOWNSTREAM, labels.FEEDS, HUB_LIMIT, labels.LOGICAL_PLAN
     )
-    bounds.note_hub(page.cut)
+    evidence.bounds.note_hub(page.cut)
     readers: dict[str, set[str]] = {}
     for dataset, fed in page.found.items():
         for plan in fed:
@@ -366,14 +360,16 @@ class WalkInForce(Walk):
 
     def _of_heads(self, moments: Collection[Moment]) -> dict[Moment, VisibleWrites]:
         """The writers of each table, also those of locations that share its files."""
-        around = self._history.locations.around({m.dataset for m in moments if not m.bound})
+        around = self._evidence.history.locations.around(
+            {m.dataset for m in moments if not m.bound}
+        )
         heads = {
             m: (m, *(m._replace(dataset=other) for other in around.get(m.dataset, ())))
             for m in moments
         }
         everything = {head for some in heads.values() for head in some}
-        writers = self._history.in_force.writers(everything)
-        declared = self._history.declared.flows(everything)
+        writers = self._evidence.history.in_force.writers(everything)
+        declared = self._evidence.history.declared.flows(everything)
         return {
             m: self._as_visible(
                 list({row.id: row for head in some for row in writers[head]}.values()),
@@ -387,9 +383,9 @@ class WalkInForce(Walk):
         any_branch = {
             m: Moment(m.dataset, self._until, self._until, bound=(ANY_VERSION,)) for m in moments
         }
-        writers = self._history.in_force.writers(set(any_branch.values()))
+        writers = self._evidence.history.in_force.writers(set(any_branch.values()))
         found = {}
-        for moment, seen in self._history.visible_writes.of(moments).items():
+        for moment, seen in self._evidence.history.visible_writes.of(moments).items():
             plans = {write.logical_plan for write in seen.writes}
             plans |= {older.logical_plan for older in seen.older}
             rows = [row for row in writers[any_branch[moment]] if row.logical_plan in plans]
@@ -400,10 +396,10 @@ class WalkInForce(Walk):
         """The newest reading of each plan that writes nothing; ``_states_read`` leaves out the
         tables of which it is no longer in force.
         """
-        seen = self._history.visible_writes.of(moments)
+        seen = self._evidence.history.visible_writes.of(moments)
         self._learn_sources(seen)
         read = {m.dataset: self._sources.get(m.dataset) or () for m in moments}
-        found = self._history.in_force.readings(read, self._until)
+        found = self._evidence.history.in_force.readings(read, self._until)
         self._read |= {plan: sources for plan, (_, sources) in found.items()}
         return {
             m: self._as_visible([found[m.dataset][0]] if m.dataset in found else (), one.declared)
@@ -413,21 +409,23 @@ class WalkInForce(Walk):
     def _as_visible(
         self, rows: Collection[SuccessfulWrite], declared: tuple[DeclaredFlow, ...]
     ) -> VisibleWrites:
-        self._history.plans.note(rows)
-        self._history.reads.learn_versions(rows)
+        self._evidence.history.plans.note(rows)
+        self._evidence.history.reads.learn_versions(rows)
         return VisibleWrites(tuple(write_of((row,), NO_DETAILS) for row in rows), declared=declared)
 
     def _states_read(
         self, reads: Collection[tuple[Write, str]]
     ) -> Mapping[tuple[str, str], tuple[Moment, ...]]:
-        places = self._history.names.locate((source, self._until - 1) for _, source in reads)
-        named = self._history.reads.moments(reads)
+        places = self._evidence.history.names.locate(
+            (source, self._until - 1) for _, source in reads
+        )
+        named = self._evidence.history.reads.moments(reads)
         found: dict[tuple[str, str], tuple[Moment, ...]] = {}
         for write, source in reads:
             head = Moment(places[source, self._until - 1], self._until, self._until)
             if not write.target and source not in self._read.get(write.logical_plan, ()):
                 found[write.id, source] = ()
-            elif rows := self._history.reads.versions_named(write, source):
+            elif rows := self._evidence.history.reads.versions_named(write, source):
                 versions = [
                     head if _is_newest(moment, write) else moment._replace(partitions=())
                     for moment in named[write.id, source]

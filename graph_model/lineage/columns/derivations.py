@@ -13,16 +13,14 @@ from typing import Final, NamedTuple
 
 from graph_model import identity, labels
 from graph_model.facts import Edge
-from graph_model.lineage.bounds import HUB_LIMIT, Bounds
+from graph_model.lineage.bounds import HUB_LIMIT, WalkEvidence
 from graph_model.lineage.chains import Way
 from graph_model.lineage.history import Moment
-from graph_model.lineage.history.history import History
 from graph_model.lineage.history.visible_write_reader import moment_of
 from graph_model.lineage.inventory import Inventory, Name, holders
 from graph_model.lineage.questions import ColumnNode
-from graph_model.lineage.structure import Structure
 from graph_model.lineage.walk import Step, readers_of
-from graph_model.stores.graph import Direction, EdgePage, GraphReader
+from graph_model.stores.graph import Direction, EdgePage
 
 
 class Cell(NamedTuple):
@@ -119,26 +117,16 @@ Derivations = Mapping[WrittenColumn, tuple[Edge, ...]]
 
 
 class DerivationReader:
-    """One reader serves one question, over one graph and one history.
+    """One reader serves one question.
 
     ``names``: per id of a column its name. ``derivations``: per written column those into it.
     ``row_influences``: per logical plan the influences on all rows that it writes. ``outputs``: per
     logical plan the columns that it writes. ``known_fields``: whether a document names a field.
     """
 
-    def __init__(
-        self,
-        graph: GraphReader,
-        history: History,
-        bounds: Bounds,
-        structure: Structure,
-        inventory: Inventory,
-    ) -> None:
-        self._graph = graph
-        self._history = history
-        self._bounds = bounds
-        self._structure = structure
-        self._inventory = inventory
+    def __init__(self, evidence: WalkEvidence) -> None:
+        self._evidence = evidence
+        self._inventory = Inventory(evidence)
         self.names: dict[str, Name] = {}
         self.derivations: dict[WrittenColumn, tuple[Edge, ...]] = {}
         self.row_influences: dict[str, list[Edge]] = {}
@@ -158,7 +146,7 @@ class DerivationReader:
             for holder in holders(cell.path)
         }
         new = written - self.derivations.keys()
-        kept = self._structure.derivations.find(new)
+        kept = self._evidence.structure.derivations.find(new)
         found = kept | self._read_derivations(new - kept.keys())
         self.derivations |= found
         self._learn_sources(found)
@@ -169,7 +157,7 @@ class DerivationReader:
         page = self._edges_into({column for _, column in written})
         derived = _by_written_column(written, page.edges)
         whole = {write: edges for write, edges in derived.items() if write[1] not in page.cut}
-        self._structure.derivations.keep(whole)
+        self._evidence.structure.derivations.keep(whole)
         return derived
 
     def learn_derivations_of(self, plans: Collection[str]) -> None:
@@ -179,7 +167,7 @@ class DerivationReader:
     def _derivations_of(self, plans: Collection[str]) -> dict[WrittenColumn, tuple[Edge, ...]]:
         """The derivations into every column that these plans write, in a schema or not."""
         targets: defaultdict[str, set[str]] = defaultdict(set)
-        for plan, row in self._history.plans.rows(plans).items():
+        for plan, row in self._evidence.history.plans.rows(plans).items():
             targets[row.target].add(plan)
         rows = self._inventory.called(targets.keys() - {""})
         self.names |= rows
@@ -194,17 +182,17 @@ class DerivationReader:
         """The derivations out of these columns (ids), and out of the structs around them where the
         edge names the fields that it leads into.
         """
-        page = self._graph.edges(
+        page = self._evidence.graph.edges(
             {*columns, *structs}, Direction.DOWNSTREAM, (labels.DERIVES,), HUB_LIMIT
         )
-        self._bounds.note_hub(page.cut)
+        self._evidence.bounds.note_hub(page.cut)
         return [edge for edge in page.edges if edge.out_id in columns or edge.value("fields")]
 
     def _edges_into(self, columns: Collection[str]) -> EdgePage:
         if not columns:
             return EdgePage(())
-        page = self._graph.edges(columns, Direction.UPSTREAM, (labels.DERIVES,), HUB_LIMIT)
-        self._bounds.note_hub(page.cut)
+        page = self._evidence.graph.edges(columns, Direction.UPSTREAM, (labels.DERIVES,), HUB_LIMIT)
+        self._evidence.bounds.note_hub(page.cut)
         return page
 
     def _learn_sources(self, derivations: Derivations) -> None:
@@ -218,8 +206,8 @@ class DerivationReader:
         new = set(plans) - self.row_influences.keys()
         if not new:
             return
-        page = self._graph.edges(new, Direction.UPSTREAM, (labels.INFLUENCES,), HUB_LIMIT)
-        self._bounds.note_hub(page.cut)
+        page = self._evidence.graph.edges(new, Direction.UPSTREAM, (labels.INFLUENCES,), HUB_LIMIT)
+        self._evidence.bounds.note_hub(page.cut)
         self.row_influences |= {plan: [] for plan in new}
         for edge in page.edges:
             self.row_influences[edge.in_id].append(edge)
@@ -230,8 +218,10 @@ class DerivationReader:
         """Read the plans whose rows these columns (ids) influence, and the columns that they write;
         the plans.
         """
-        page = self._graph.edges(columns, Direction.DOWNSTREAM, (labels.INFLUENCES,), HUB_LIMIT)
-        self._bounds.note_hub(page.cut)
+        page = self._evidence.graph.edges(
+            columns, Direction.DOWNSTREAM, (labels.INFLUENCES,), HUB_LIMIT
+        )
+        self._evidence.bounds.note_hub(page.cut)
         plans = {edge.in_id for edge in page.edges}
         self._learn_outputs(plans)
         for (plan, column), edges in self._derivations_of(plans).items():
@@ -244,8 +234,8 @@ class DerivationReader:
         new = set(plans) - self.outputs.keys()
         if not new:
             return
-        written = self._graph.edges(new, Direction.DOWNSTREAM, (labels.WRITES,), HUB_LIMIT)
-        self._bounds.note_hub(written.cut)
+        written = self._evidence.graph.edges(new, Direction.DOWNSTREAM, (labels.WRITES,), HUB_LIMIT)
+        self._evidence.bounds.note_hub(written.cut)
         columns = self._columns_of_schemas({edge.in_id for edge in written.edges})
         outputs: dict[str, set[Name]] = {plan: set() for plan in new}
         for edge in written.edges:
@@ -253,8 +243,8 @@ class DerivationReader:
         self.outputs |= {plan: frozenset(names) for plan, names in outputs.items()}
 
     def _columns_of_schemas(self, schemas: Collection[str]) -> dict[str, set[Name]]:
-        held = self._graph.edges(schemas, Direction.DOWNSTREAM, (labels.HAS,), HUB_LIMIT)
-        self._bounds.note_hub(held.cut)
+        held = self._evidence.graph.edges(schemas, Direction.DOWNSTREAM, (labels.HAS,), HUB_LIMIT)
+        self._evidence.bounds.note_hub(held.cut)
         self.learn_names({edge.in_id for edge in held.edges})
         columns: dict[str, set[Name]] = {schema: set() for schema in schemas}
         for edge in held.edges:
@@ -288,7 +278,7 @@ class DerivationReader:
 
     def readers_of(self, datasets: Collection[str]) -> dict[str, set[str]]:
         """The logical plans that ever read one of these datasets, each with those."""
-        return readers_of(self._graph, self._history, self._bounds, datasets)
+        return readers_of(self._evidence, datasets)
 
     def without_columns(self, plans: Collection[str]) -> set[str]:
         """The plans among these of which no document names the columns that they read: plans that
@@ -297,10 +287,12 @@ class DerivationReader:
 
         A plan with operations and without gaps names its columns, be they none (``count(*)``).
         """
-        rows = self._history.plans.rows(plans)
+        rows = self._evidence.history.plans.rows(plans)
         reading = {plan for plan, row in rows.items() if not row.target}
         whole = {plan for plan, row in rows.items() if row.target and row.gaps == _NO_GAPS}
-        page = self._graph.neighbours(whole, Direction.DOWNSTREAM, labels.HAS, 1, labels.OPERATION)
+        page = self._evidence.graph.neighbours(
+            whole, Direction.DOWNSTREAM, labels.HAS, 1, labels.OPERATION
+        )
         rest = rows.keys() - reading - {plan for plan in whole if page.found.get(plan)}
         self.learn_influences(rest)
         rest -= {plan for plan in rest if self.row_influences[plan]}
@@ -312,18 +304,18 @@ class DerivationReader:
     def learn_names(self, columns: Collection[str]) -> dict[str, Name]:
         """Column ids -> their names; unknown ids are left out."""
         new = set(columns) - self.names.keys()
-        kept = self._structure.columns.find(new)
+        kept = self._evidence.structure.columns.find(new)
         found = self._read_names(new - kept.keys())
-        self._structure.columns.keep(found)
+        self._evidence.structure.columns.keep(found)
         self.names |= kept | found
         return {column: self.names[column] for column in columns if column in self.names}
 
     def _read_names(self, columns: Collection[str]) -> dict[str, Name]:
         if not columns:
             return {}
-        names = self._history.columns.places(columns)
+        names = self._evidence.history.columns.places(columns)
         unlisted = set(columns) - names.keys()  # in no schema
-        for vertex in self._graph.vertices(unlisted) if unlisted else ():
+        for vertex in self._evidence.graph.vertices(unlisted) if unlisted else ():
             values = dict(vertex.properties)
             names[vertex.id] = str(values.get("dataset_id", "")), str(values.get("path", ""))
         return names

@@ -20,7 +20,7 @@ from typing import Final, NamedTuple, TypeVar
 
 from graph_model import labels, naming
 from graph_model.facts import Edge
-from graph_model.lineage.bounds import CANDIDATE_LIMIT, Bounds
+from graph_model.lineage.bounds import CANDIDATE_LIMIT, WalkEvidence
 from graph_model.lineage.columns.derivations import (
     Cell,
     DerivationReader,
@@ -34,7 +34,6 @@ from graph_model.lineage.columns.derivations import (
     with_structs,
 )
 from graph_model.lineage.history import Moment
-from graph_model.lineage.history.history import History
 from graph_model.lineage.inventory import Inventory, Name, holders
 from graph_model.lineage.questions import InfluenceCount, Influences
 from graph_model.lineage.walk import Step
@@ -288,17 +287,14 @@ class SharedColumns:
     most CANDIDATE_LIMIT.
     """
 
-    def __init__(
-        self, history: History, inventory: Inventory, bounds: Bounds, at: int | None
-    ) -> None:
-        self._history = history
-        self._inventory = inventory
-        self._bounds = bounds
+    def __init__(self, evidence: WalkEvidence, at: int | None) -> None:
+        self._evidence = evidence
+        self._inventory = Inventory(evidence)
         self._at = at
 
     def tables_with(self, tables: Collection[str]) -> set[str]:
         """These tables, and the locations that share files with one of them."""
-        return self._history.locations.with_shared(tables, self._at)
+        return self._evidence.history.locations.with_shared(tables, self._at)
 
     def beside(self, columns: Set[Name]) -> set[Name]:
         """The columns of these paths in the locations that share files with their tables."""
@@ -331,7 +327,7 @@ class SharedColumns:
             (cell, [(other, path) for path in _paths_of(cell)])
             for cell in cells
             for other in around.get(cell.moment.dataset, ())
-            if self._history.visible_writes.reads(cell.moment, other)
+            if self._evidence.history.visible_writes.reads(cell.moment, other)
         )
         if not offered:
             return {}
@@ -356,11 +352,11 @@ class SharedColumns:
     def _first(self, found: Iterable[_Item]) -> list[_Item]:
         some = list(islice(found, CANDIDATE_LIMIT + 1))
         if len(some) > CANDIDATE_LIMIT:
-            self._bounds.cut("nodes", CANDIDATE_LIMIT)
+            self._evidence.bounds.cut("nodes", CANDIDATE_LIMIT)
         return some[:CANDIDATE_LIMIT]
 
     def _around(self, tables: Collection[str]) -> Mapping[str, Collection[str]]:
-        found = self._history.locations.around_at(tables, self._at)
+        found = self._evidence.history.locations.around_at(tables, self._at)
         return {table: others for table, others in found.items() if others}
 
 

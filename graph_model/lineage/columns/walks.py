@@ -11,7 +11,13 @@ from typing import NamedTuple
 
 from graph_model import labels
 from graph_model.facts import Edge
-from graph_model.lineage.bounds import CANDIDATE_LIMIT, TEXT_LIMIT, Bounds, count_left_out
+from graph_model.lineage.bounds import (
+    CANDIDATE_LIMIT,
+    TEXT_LIMIT,
+    Bounds,
+    WalkEvidence,
+    count_left_out,
+)
 from graph_model.lineage.chains import ShortChains, Trace, short_chains
 from graph_model.lineage.columns.derivations import (
     Cell,
@@ -31,7 +37,6 @@ from graph_model.lineage.columns.derivations import (
 )
 from graph_model.lineage.columns.hops import SharedColumns, StepHops
 from graph_model.lineage.history import Moment
-from graph_model.lineage.history.history import History
 from graph_model.lineage.history.visible_write_reader import end_of, moment_of
 from graph_model.lineage.inventory import Inventory, Name
 from graph_model.lineage.questions import (
@@ -42,9 +47,7 @@ from graph_model.lineage.questions import (
     Question,
     Reach,
 )
-from graph_model.lineage.structure import Structure
 from graph_model.lineage.walk import WALKS, Step, Walk, read_sources
-from graph_model.stores.graph import GraphReader
 
 
 class _Candidates(NamedTuple):
@@ -56,28 +59,16 @@ class _Candidates(NamedTuple):
 
 
 class ColumnWalks:
-    """The column walks of one question, over one graph and one history.
+    """The column walks of one question.
 
     ``indirect``: a walk follows influences as well.
     """
 
-    def __init__(
-        self,
-        graph: GraphReader,
-        history: History,
-        bounds: Bounds,
-        structure: Structure,
-        inventory: Inventory,
-        *,
-        indirect: bool,
-    ) -> None:
-        self._graph = graph
-        self._history = history
-        self._bounds = bounds
-        self._structure = structure
-        self._inventory = inventory
+    def __init__(self, evidence: WalkEvidence, *, indirect: bool) -> None:
+        self._evidence = evidence
+        self._inventory = Inventory(evidence)
         self._indirect = indirect
-        self._reader = DerivationReader(graph, history, bounds, structure, inventory)
+        self._reader = DerivationReader(evidence)
         self._hops = StepHops(self._reader, self._reader.derivations, indirect=indirect)
         self._known_candidates: dict[tuple[frozenset[Name], int], _Candidates] = {}
         self._known_readers: dict[frozenset[str], frozenset[str]] = {}  # by tables
@@ -88,7 +79,7 @@ class ColumnWalks:
         """
         names = self._reader.learn_names(columns).values()
         until = end_of(at) - 1
-        places = self._history.names.locate((dataset, until) for dataset, _ in names)
+        places = self._evidence.history.names.locate((dataset, until) for dataset, _ in names)
         return {(places[dataset, until], path) for dataset, path in names}
 
     def into(self, column: str, at: int | None) -> list[Hop]:
@@ -110,7 +101,7 @@ class ColumnWalks:
         frontier = {cell_at(name, question.at) for name in {*start, *optional}}
         visited = set(frontier)
         for level in range(question.depth):
-            if not frontier or self._bounds.over():
+            if not frontier or self._evidence.bounds.over():
                 break
             hops = self._expand(walk, frontier)
             if level == 0:
@@ -148,7 +139,7 @@ class ColumnWalks:
         between = candidates.columns | beside
         frontier = columns | {cell for cell in read if cell.name in between}
         for _ in range(question.depth):
-            if not frontier or self._bounds.over():
+            if not frontier or self._evidence.bounds.over():
                 break
             hops |= self._expand(walk, frontier, among_candidates)
             reached = {hop.source for cell in frontier for hop in hops[cell]}
@@ -159,7 +150,7 @@ class ColumnWalks:
         found.folded |= walk.folded
 
     def _shared(self, question: Question) -> SharedColumns:
-        return SharedColumns(self._history, self._inventory, self._bounds, question.at)
+        return SharedColumns(self._evidence, question.at)
 
     # --- one level up
 
@@ -167,15 +158,7 @@ class ColumnWalks:
         self, until: int, plans: Collection[str] | None = None, reach: Reach = Reach.SEEN
     ) -> Walk:
         followed = None if plans is None else dict.fromkeys(plans)
-        return WALKS[reach](
-            self._graph,
-            self._history,
-            self._bounds,
-            until,
-            followed,
-            self._structure,
-            columns=True,
-        )
+        return WALKS[reach](self._evidence, until, followed, columns=True)
 
     def _expand(
         self, walk: Walk, cells: Collection[Cell], among_candidates: StepHops | None = None
@@ -207,7 +190,7 @@ class ColumnWalks:
         visited = set(frontier)
         derivations: defaultdict[WrittenColumn, list[Edge]] = defaultdict(list)
         for _ in range(question.depth):
-            if not frontier or self._bounds.over():
+            if not frontier or self._evidence.bounds.over():
                 break
             ids = self._reader.note_every_name(frontier)
             edges = self._derivations_out_of(frontier, ids)
@@ -226,7 +209,7 @@ class ColumnWalks:
             visited |= frontier
             columns |= located | (shared.known(beside) if beside else set())
             if len(columns) > CANDIDATE_LIMIT:
-                self._bounds.cut("nodes", CANDIDATE_LIMIT)
+                self._evidence.bounds.cut("nodes", CANDIDATE_LIMIT)
         found = {column: tuple(into) for column, into in derivations.items()}
         return _Candidates(columns, plans, found)
 
@@ -266,7 +249,7 @@ class ColumnWalks:
         paths: defaultdict[str, list[str]] = defaultdict(list)
         for dataset, path in sorted(columns):
             paths[dataset].append(path)
-        origins = read_sources(self._graph, self._structure, self._bounds, reading)
+        origins = read_sources(self._evidence, reading)
         found: defaultdict[Cell, list[Hop]] = defaultdict(list)
         for moment, steps in walk.expand(self._ends_of(reading, at)).items():
             for step in steps:
@@ -274,14 +257,16 @@ class ColumnWalks:
                     rows = _without_metadata(step, origins.get(step.logical_plan, {}))
                     found[Cell(moment, "")] += self._hops.into_reader(rows, paths)
             if sum(map(len, found.values())) > CANDIDATE_LIMIT:
-                self._bounds.cut("nodes", CANDIDATE_LIMIT)
+                self._evidence.bounds.cut("nodes", CANDIDATE_LIMIT)
                 break
         return dict(found)
 
     def _ends_of(self, plans: Collection[str], at: int | None) -> set[Moment]:
         """The ends of chains through these plans at the time: their tables, or they themselves."""
-        rows = self._history.plans.rows(plans).values()
-        places = self._history.names.locations_of({row.target for row in rows if row.target})
+        rows = self._evidence.history.plans.rows(plans).values()
+        places = self._evidence.history.names.locations_of(
+            {row.target for row in rows if row.target}
+        )
         ends = {place for row in rows for place in places.get(row.target, (row.id,))}
         return {moment_of(end, at) for end in ends}
 
@@ -341,7 +326,7 @@ class ColumnWalks:
         pairs = _with_steps(names, steps)
         self._reader.learn_derivations_into(pairs)
         self._reader.learn_influences({step.logical_plan for _, step in pairs})
-        shared = SharedColumns(self._history, self._inventory, self._bounds, at)
+        shared = SharedColumns(self._evidence, at)
         counts = self._hops.count_influences(pairs, shared.beside_reads)
         return {column_id(name): found for name, found in counts.items()}
 

@@ -26,8 +26,8 @@ from graph_model.facts import (
     edge,
     properties,
 )
-from graph_model.lineage import HUB_LIMIT, Lineage, Partial, Question
-from graph_model.lineage.bounds import Bounds
+from graph_model.lineage import HUB_LIMIT, Lineage, Partial, Question, Structure
+from graph_model.lineage.bounds import Bounds, WalkEvidence
 from graph_model.lineage.history import Moment
 from graph_model.lineage.history.history import History
 from graph_model.lineage.history.visible_write_reader import moment_of
@@ -518,6 +518,11 @@ def test_operations_of_a_plan_do_not_count_as_readers(
     assert lineage.ask(Question(dataset(0), Direction.DOWNSTREAM, 1)).partial == partial
 
 
+def evidence_of(graph: MemoryGraph, catalogue: Catalogue) -> WalkEvidence:
+    structure, bounds = Structure(), Bounds(lambda: False, 1)
+    return WalkEvidence(graph, catalogue, History(catalogue, structure), structure, bounds)
+
+
 @pytest.mark.parametrize(("runs", "steps"), [(8, 8), (9, 1), (400, 1)])
 def test_a_plan_with_more_executions_than_a_walk_follows_is_one_step(
     stores: Stores, runs: int, steps: int
@@ -526,7 +531,7 @@ def test_a_plan_with_more_executions_than_a_walk_follows_is_one_step(
     lineage_of(World((Step(0, (0,), 1, labels.APPEND, times, ()),)), stores)
     graph, catalogue = stores
     end = moment_of(dataset(1), None)
-    walk = Walk(graph, History(catalogue), Bounds(lambda: False, 1), end.until)
+    walk = Walk(evidence_of(graph, catalogue), end.until)
     found = walk.expand({end})[end]
     assert len(found) == steps
     read = [moment for step in found for _, moment in step.inputs]
@@ -549,7 +554,7 @@ def test_a_level_asks_once_for_the_names_of_the_tables_that_its_plans_read(
 
     monkeypatch.setattr(Catalogue, "names_around", note)
     ends = {moment_of(dataset(step.target), None) for step in steps}
-    Walk(graph, History(catalogue), Bounds(lambda: False, 1), 20).expand(ends)
+    Walk(evidence_of(graph, catalogue), 20).expand(ends)
     written = {dataset(step.target) for step in steps}
     assert asked == [written, {dataset(step.job) for step in steps}]
 
