@@ -94,6 +94,11 @@ function skipToContent(event) {
   else places.work.focus();
 }
 
+function skipToDetails(event) {
+  event.preventDefault();
+  details.focus();
+}
+
 closeWhenLeft(places.more);
 catchLinks((href, from) => {
   follow(href);
@@ -102,6 +107,7 @@ catchLinks((href, from) => {
 catchShortcuts({ search: focusSearch, help: showShortcuts });
 places.help.addEventListener('click', showShortcuts);
 places.skip.addEventListener('click', skipToContent);
+places.skipDetails.addEventListener('click', skipToDetails);
 places.refresh.addEventListener('click', () => loading.load());
 showTools(stage, () => sharedOf(screen.page(), stage, state(), key.get() !== ''), announce);
 createThemeSwitch(places.theme, () => {

@@ -9,6 +9,7 @@ import { data, element, replace } from '../page/dom.js';
 import { loadingNotice } from '../page/notices.js';
 import { banners, footnote } from '../page/notes.js';
 import { VIEWS } from '../views.js';
+import { keepFocus } from './keyboard.js';
 import { places } from './places.js';
 
 /** @typedef {import('../views.js').Page} Page */
@@ -21,6 +22,7 @@ export function createFrame(go) {
   /** @type {{view: string, follow: import('../controls/controls.js').Control['follow']}} */
   let controls = { view: '', follow: () => {} };
   const form = formSwitch(go);
+  const settleFocus = keepFocus();
   const divider = createDivider(places.divider, places.below, (split) => go({ split }, { replace: true }));
   replace(places.form, form.node);
 
@@ -40,6 +42,7 @@ export function createFrame(go) {
     places.heading.textContent = 'Loading…';
     places.subtitle.textContent = '';
     showNotice(loadingNotice());
+    settleFocus();
   }
 
   /**
@@ -58,6 +61,13 @@ export function createFrame(go) {
    */
   function showNotes(page, state, view) {
     replace(places.notes, banners(page, state, { timed: view.controls.includes('at'), go }));
+  }
+
+  /** @param {string} name README.md lists them */
+  function setState(name) {
+    document.body.dataset.state = name;
+    places.work.setAttribute('aria-busy', String(name === 'loading'));
+    settleFocus();
   }
 
   return { begin, follow, divide: divider.show, setState, announce, nameView, showNotes, showParts, showNotice, clearNotes, clear };
@@ -81,12 +91,6 @@ function markWay(view) {
     if (one.dataset.view === view) one.setAttribute('aria-current', 'page');
     else one.removeAttribute('aria-current');
   }
-}
-
-/** @param {string} name README.md lists them */
-function setState(name) {
-  document.body.dataset.state = name;
-  places.work.setAttribute('aria-busy', String(name === 'loading'));
 }
 
 /** @param {string} text to screen readers */

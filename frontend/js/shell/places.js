@@ -7,6 +7,7 @@ const at = (id) => byId(id, HTMLElement);
 
 export const places = Object.freeze({
   skip: at('skip'),
+  skipDetails: at('skip-details'),
   more: at('more'),
   search: byId('search', HTMLInputElement),
   results: at('results'),

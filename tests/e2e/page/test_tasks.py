@@ -12,7 +12,7 @@ import pytest
 from playwright.sync_api import Browser, expect
 
 from bench.page.tasks import ANALYST, ON_CALL, Task, at_home
-from tests.e2e.page.browser import open_page
+from tests.e2e.page.browser import open_page, wait_for
 from tests.e2e.small_client import running, serving
 from tests.projections import small_headwater
 
@@ -43,3 +43,41 @@ def test_a_task_is_done_in_its_number_of_clicks(
     with at_home(browser, sample, by, width) as reader:
         task.steps(reader)
         assert reader.clicks <= task.most
+
+
+def test_a_failed_job_leads_to_its_impact_in_eight_keys_and_the_focus_is_never_lost(
+    browser: Browser, sample: str
+) -> None:
+    focused = "document.activeElement.textContent"
+    with at_home(browser, sample, "keyboard", 1280) as reader:
+        page, pressed = reader.page, 0
+        for key in ("Tab", "Enter", "Tab"):
+            page.keyboard.press(key)
+            pressed += 1
+        assert page.evaluate(focused) == "conversion"
+        while page.evaluate(focused) != "Impact":
+            page.keyboard.press("Tab")
+            pressed += 1
+        page.keyboard.press("Enter")
+        expect(page.locator('body[data-view="impact"]')).to_be_visible()
+        wait_for(page)
+        expect(page.get_by_test_id("heading")).to_be_focused()
+        assert pressed + 1 <= 8
+        page.get_by_role("link", name="Tables", exact=True).focus()
+        page.keyboard.press("Enter")
+        expect(page.get_by_role("link", name="Tables", exact=True)).to_be_focused()
+        wait_for(page)
+        page.get_by_role("link", name="Last write").focus()
+        page.keyboard.press("Enter")
+        expect(page.locator("th[aria-sort]")).to_have_text("Last write")
+        expect(page.get_by_role("link", name="Last write")).to_be_focused()
+
+
+def test_a_second_skip_leads_to_the_details_of_a_job(browser: Browser, sample: str) -> None:
+    with at_home(browser, sample, "keyboard", 1280) as reader:
+        page = reader.page
+        page.goto("/?view=job&node=job:sample/conversion")
+        wait_for(page)
+        for key in ("Tab", "Tab", "Enter"):
+            page.keyboard.press(key)
+        expect(page.get_by_test_id("panel-title")).to_be_focused()
