@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any
 
 V12 = "application/vnd.absa.spline.producer.v1.2+json"
-_START_SECONDS = 120.0
+_SECONDS = 120.0
 
 
 @dataclass
@@ -72,7 +72,7 @@ class RunningHeadwater:
 
     def await_ready(self) -> None:
         """Until /health/ready is 200; the log is in the message when it does not come."""
-        end = time.monotonic() + _START_SECONDS
+        end = time.monotonic() + _SECONDS
         while time.monotonic() < end:
             if self.process is not None and self.process.poll() is not None:
                 break
@@ -131,7 +131,7 @@ class RunningHeadwater:
 
     def await_projected(self) -> dict[str, int]:
         """Until nothing is pending; the journal's summary then."""
-        end = time.monotonic() + 60
+        end = time.monotonic() + _SECONDS
         while time.monotonic() < end:
             summary: dict[str, int] = self.get("/journal", summary="true")
             if summary["pending"] == 0:

@@ -20,6 +20,7 @@ import pytest
 
 from tests.captures import Exchange, load, names
 from tests.e2e.service import RunningHeadwater
+from tests.waiting import eventually
 
 pytestmark = pytest.mark.engine
 
@@ -289,25 +290,16 @@ def listens(port: int) -> bool:
         return probe.connect_ex(("127.0.0.1", port)) == 0
 
 
-def await_closed(port: int) -> bool:
-    end = time.monotonic() + 60
-    while time.monotonic() < end:
-        if not listens(port):
-            return True
-        time.sleep(0.1)
-    return False
-
-
 @pytest.mark.part("recovery")
 def test_no_engine_outlives_its_service(tmp_path: Path) -> None:
     service = RunningHeadwater(tmp_path / "data")
     service.start()
     assert listens(service.gremlin_port)
     service.kill()
-    assert await_closed(service.gremlin_port), "an orphan JVM still listens after kill -9"
+    eventually(lambda: not listens(service.gremlin_port))  # no orphan of a kill
     service.start()
     assert service.stop() == 0
-    assert await_closed(service.gremlin_port), "an orphan JVM still listens after Ctrl-C"
+    eventually(lambda: not listens(service.gremlin_port))  # nor of Ctrl-C
 
 
 def test_an_engine_that_dies_is_started_again_and_filled(tmp_path: Path) -> None:
@@ -317,10 +309,7 @@ def test_an_engine_that_dies_is_started_again_and_filled(tmp_path: Path) -> None
         send(service, exchange)
     service.await_projected()
     subprocess.run(["pkill", "-9", "-f", f"{service.data}/engine"], check=True)
-    end = time.monotonic() + 60
-    while time.monotonic() < end and not came_back(service):
-        time.sleep(0.2)
-    assert came_back(service), service.log[-3000:]
+    eventually(lambda: came_back(service))
     assert service.stop() == 0
 
 

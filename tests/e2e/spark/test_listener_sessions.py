@@ -36,7 +36,7 @@ def proxies(spark):
     return len(spark.sparkContext._gateway.gateway_property.pool)
 
 def freed(spark):
-    for _ in range(60):
+    for _ in range(180):
         gc.collect()
         spark._jvm.System.gc()
         if proxies(spark) == 0:
@@ -86,7 +86,7 @@ spark.stop()
 spark = session()
 third = observe(spark, url, spill="")
 found["a new context is another"] = third is not first and third is not second
-for _ in range(100):
+for _ in range(900):
     if not second.active:
         break
     time.sleep(0.1)
