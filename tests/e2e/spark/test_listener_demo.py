@@ -148,7 +148,7 @@ def test_without_a_server_it_names_the_command_to_run(tmp_path: Path) -> None:
         text=True,
         cwd=tmp_path,
         env={**os.environ, "PYTHONPATH": str(_ROOT)},
-        timeout=60,
+        timeout=240,
         check=False,
     )
 

@@ -657,7 +657,7 @@ def test_an_open_address_without_a_key_stops_the_start_before_the_engine(tmp_pat
         "--port", free(), "--gremlin-port", free(), "--data", str(tmp_path),
     ]  # fmt: skip
     root = Path(__file__).resolve().parents[3]
-    done = subprocess.run(call, cwd=root, capture_output=True, text=True, timeout=60)
+    done = subprocess.run(call, cwd=root, capture_output=True, text=True, timeout=240)
     assert done.returncode == 2
     assert "headwater keys create NAME --role admin" in done.stderr
     assert len(done.stderr.splitlines()) == 1
@@ -713,7 +713,7 @@ def test_an_observed_command_takes_the_place_of_ours_and_starts_with_the_listene
         env={"PYTHONPATH": str(Path(__file__).parents[3]), "PATH": os.environ["PATH"]},
         stdout=subprocess.PIPE,
     ) as process:
-        output, _ = process.communicate(timeout=60)
+        output, _ = process.communicate(timeout=240)
     hook, pid, url, name, path = json.loads(output)
     assert (process.returncode, hook, pid) == (3, "sitecustomize", process.pid)
     assert (url, name) == ("http://h:1", "j")

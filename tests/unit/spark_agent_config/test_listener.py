@@ -582,7 +582,7 @@ def test_an_interpreter_that_ends_while_posting_keeps_the_document_on_its_way(
             [sys.executable, "-c", _ENDING_JOB, url, str(tmp_path)],
             capture_output=True,
             text=True,
-            timeout=60,
+            timeout=240,
             cwd=Path(__file__).parent.parent.parent.parent,
             check=False,
         )

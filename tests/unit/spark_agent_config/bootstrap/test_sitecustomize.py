@@ -66,7 +66,7 @@ def test_the_first_session_of_an_application_is_observed_and_a_hidden_sitecustom
         capture_output=True,
         text=True,
         check=True,
-        timeout=60,
+        timeout=240,
     )
 
     assert json.loads(done.stdout) == [False, "ran", ["first"]]

@@ -45,7 +45,7 @@ def run(url: str, folder: Path, ending: str, job: str = _JOB) -> subprocess.Comp
         [sys.executable, "-c", job + ending, url, str(folder)],
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=240,
         cwd=ROOT,
         check=False,
     )
