@@ -64,7 +64,6 @@ def draw_around(
 ) -> GraphView:
     """The neighbourhood of a node (an id), hidden nodes included."""
     lineage = sources.lineage
-    question = replace(question, influences=True)
     answer = lineage.ask(question)
     if identity.kind_of(question.node) == labels.DATASET:
         place = location_of(sources.catalogue, question.node, question.at)
@@ -106,7 +105,6 @@ def column_lineage(
     """
     sources, dataset_id = find_dataset(sources, dataset.removeprefix("dataset:"), question.at)
     lineage = sources.lineage
-    question = replace(question, influences=True)
     if column is not None:
         references = References(
             sources.catalogue, sources.graph, sources.rules, lineage.history.columns.places

@@ -328,7 +328,7 @@ class Lineage:
         derived = fold_column_edges(within, self._hidden_plans(within), _seen_edges(within, found))
         moments = {m for at, step in found.steps for m in (at, *(read for _, read in step.inputs))}
         moments |= {moment_of(dataset, question.at) for dataset in found.datasets}
-        influences = self._influences(columns, names, moments, question, evidence.bounds)
+        influences = self._influences(columns, names, moments, question.at, evidence.bounds)
         return _Inside(tuple(nodes[key] for key in sorted(nodes)), tuple(derived), influences)
 
     def _hidden_plans(self, edges: Iterable[Edge]) -> set[str]:
@@ -343,15 +343,15 @@ class Lineage:
         columns: ColumnWalks,
         names: Collection[Name],
         moments: Collection[Moment],
-        question: Question,
+        at: int | None,
         bounds: Bounds,
     ) -> Mapping[str, Influences]:
         """The influences on these columns, at the moments at which the walk visited them."""
-        if not question.influences or bounds.late():
+        if bounds.late():
             return {}
         datasets = {dataset for dataset, _ in names}
         seen = {moment for moment in moments if moment.dataset in datasets}
-        found = columns.influences_on(names, seen, question.at)
+        found = columns.influences_on(names, seen, at)
         return {key: found.get(key, ()) for key in map(column_id, names)}
 
     def derivations(self, column: str, at: int | None) -> tuple[ColumnDerivation, ...]:
@@ -421,7 +421,7 @@ class Lineage:
         counted = self._count_not_seen_columns(names, optional, question, found)
         edges = tuple(sorted(found.drawn(self._hidden_plans(found.edges.values()))))
         drawn = [(node.dataset, node.path) for node in found.nodes.values()]
-        influences = self._influences(columns, drawn, found.moments, question, found.bounds)
+        influences = self._influences(columns, drawn, found.moments, question.at, found.bounds)
         answer = Answer(
             datasets=tuple(sorted(found.datasets)),
             jobs=(),

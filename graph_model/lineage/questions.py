@@ -27,8 +27,7 @@ class Question:
 
     ``chains``: also return a shortest chain to each node downstream. ``readers``: of columns also
     one to each job that may read a column, where no document names the columns that it reads.
-    ``not_seen``: of SEEN also count what POSSIBLE would add. ``influences``: also count those on
-    the columns of the answer.
+    ``not_seen``: of SEEN also count what POSSIBLE would add.
     """
 
     node: str
@@ -42,7 +41,6 @@ class Question:
     readers: bool = False
     reach: Reach = Reach.SEEN
     not_seen: bool = False
-    influences: bool = False
 
     @property
     def directions(self) -> tuple[Direction, ...]:
@@ -155,8 +153,8 @@ class Answer:
     ``via``: the datasets and columns that only lie on the way. Each is part of a chain that was
     true at its time, but is no answer at the requested time. ``folded``: repeated runs were merged,
     so the answer contains the exact one and possibly more. ``chains``, where requested: one to each
-    answer and to each job downstream, without the start. ``influences``, where requested: by column
-    (id) those one step up, drawn or not; a column that is missing here was not examined, because
+    answer and to each job downstream, without the start. ``influences``: by column (id) the
+    influences one step up, drawn or not; a column that is missing here was not examined, because
     the time limit had passed.
     """
 

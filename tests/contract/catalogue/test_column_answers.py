@@ -141,7 +141,7 @@ def test_every_column_says_how_many_columns_decide_over_it(
     for table in estate.tables:
         node, place = table_id(table), estate.place(table, at)
         drawn = estate.columns_around(node, Question("", UP, 1, at, indirect=True, limit=LIMIT))
-        plain = Question("", UP, 0, at, indirect=indirect, limit=LIMIT, influences=True)
+        plain = Question("", UP, 0, at, indirect=indirect, limit=LIMIT)
         deciding = Counter(
             (edge.target, edge.how) for edge in drawn.column_edges if edge.kind == labels.INDIRECT
         )
@@ -226,8 +226,7 @@ def test_a_column_that_only_a_filter_reaches_is_no_end_although_no_schema_is_tol
         {"n": [("s3 d0", "day", "WINDOW")]}, [("s3 d0", "country", "FILTER")],
     )  # fmt: skip
     estate = Estate((run,), store(), names)
-    asked = Question("", UP, 1, limit=LIMIT, influences=True)
-    answer = estate.columns_around(table_id("s3 d1"), asked)
+    answer = estate.columns_around(table_id("s3 d1"), Question("", UP, 1, limit=LIMIT))
     column = identity.column_id(table_id("s3 d1"), "n")
     assert answer.column_edges == ()
     assert [(one.how, one.columns) for one in answer.influences[column]] == [

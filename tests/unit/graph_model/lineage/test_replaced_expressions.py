@@ -5,7 +5,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -77,8 +76,7 @@ def test_a_column_has_the_expression_of_the_newest_run_at_the_time(
 
 def test_influences_are_counted_as_they_are_drawn(rewritten: SmallHeadwater) -> None:
     lineage = Lineage(rewritten.graph, rewritten.catalogue)
-    asked = Question(OUT, Direction.UPSTREAM, 1, FRIDAY, columns=True, indirect=True)
-    answer = lineage.ask(replace(asked, influences=True))
+    answer = lineage.ask(Question(OUT, Direction.UPSTREAM, 1, FRIDAY, columns=True, indirect=True))
     drawn = [edge for edge in answer.column_edges if edge.kind == "INDIRECT"]
     assert [edge.expression for edge in drawn] == ["day"]
     assert sum(one.columns for one in answer.influences[TOTAL]) == len(drawn)
