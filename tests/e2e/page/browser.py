@@ -11,7 +11,7 @@ from math import ceil, floor
 from pathlib import Path
 from typing import Any
 
-from playwright.sync_api import Browser, Locator, Page, expect, sync_playwright
+from playwright.sync_api import Browser, BrowserContext, Locator, Page, expect, sync_playwright
 
 expect.set_options(timeout=60_000)
 ARGUMENTS = (
@@ -58,8 +58,18 @@ def open_page(
         page.on("pageerror", lambda error: complaints.append(str(error)))
         yield page
     finally:
-        opened.close()
+        close(opened)
     assert not complaints, complaints
+
+
+def close(context: BrowserContext) -> None:
+    """Close a context when the handlers of its routes have ended.
+
+    A handler that fetches while its page closes fails, and the failure falls to the next test.
+    """
+    for page in context.pages:
+        page.unroute_all(behavior="wait")
+    context.close()
 
 
 def wait_for(page: Page, state: str = "ready") -> None:

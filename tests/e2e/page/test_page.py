@@ -13,7 +13,7 @@ import pytest
 from playwright.sync_api import Browser, ConsoleMessage, Page, Route, expect
 
 from tests.e2e.page import fake_api
-from tests.e2e.page.browser import by_id, point_of, wait_for
+from tests.e2e.page.browser import by_id, close, point_of, wait_for
 from tests.e2e.page.fake_api import FakeApi, fixture
 
 pytestmark = pytest.mark.browser
@@ -55,7 +55,7 @@ def page(browser: Browser, api: FakeApi) -> Iterator[Page]:
     opened.on("console", lambda said: complaints.extend(_complaint(said)))
     opened.on("dialog", lambda dialog: complaints.append(dialog.message))
     yield opened
-    context.close()
+    close(context)
     assert complaints == []
 
 
