@@ -101,10 +101,10 @@ def column_lineage(query: Mapping[str, Any]) -> Response:
     tables = {node.id: node for node in view.nodes if isinstance(node, DatasetNode)}
 
     def listed(ids: set[str]) -> list[Json]:
-        shown = [(columns[key], tables[columns[key].dataset_id]) for key in sorted(ids)]
         return [
             {"name": column.name, **(_named(table, "table_name") or {"path": table.uri})}
-            for column, table in shown
+            for key in sorted(ids)
+            if (column := columns.get(key)) and (table := tables.get(column.dataset_id))
         ]
 
     return jsonify(

@@ -10,14 +10,14 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any, Final
 
 from api.marquez.names import Name, name_of
-from graph_model import labels
+from graph_model import identity, labels
 from graph_model.answers.executions import ExecutionView
 from graph_model.answers.facets import FacetView
 from graph_model.answers.jobs import job_ends
 from graph_model.answers.runs import RunBrief, RunPage, RunTrees, RunView
 from graph_model.answers.sources import Sources
 from graph_model.facts import DatasetRow, ExecutionRow, JobRow
-from graph_model.instants import iso
+from graph_model.instants import iso, parse_instant
 from graph_model.lineage import Partial
 from graph_model.lineage.history.history import History
 from graph_model.naming.schemas import read_spellings
@@ -33,6 +33,8 @@ _STATES = {
 _NANOSECONDS = 1_000_000
 MOST_FIELDS: Final = 50_000
 """Fields of all datasets of an answer; the datasets behind them are listed without theirs."""
+MOST_DESCRIBED: Final = 100
+"""Versions of an answer with their fields: each is a question about its time."""
 MOST_ENDS: Final = 1_000
 """Inputs, and outputs, of one job that are listed."""
 
@@ -55,7 +57,7 @@ def datasets_json(sources: Sources, rows: Sequence[DatasetRow], at: int | None) 
     room = MOST_FIELDS
     for row in rows:
         schema = schemas.get(row.id)
-        fields = _fields(schema.columns) if schema else []
+        fields = _fields(row.id, schema.columns, tags) if schema else []
         cut = len(fields) > room
         fields = [] if cut else fields
         room -= len(fields)
@@ -91,30 +93,50 @@ def _described(name: Name, uri: str) -> Json:
     }
 
 
-def _fields(columns: str) -> list[Json]:
-    spellings = sorted(read_spellings(columns).values(), key=lambda one: one.position)
+def _fields(dataset: str, columns: str, tags: Mapping[str, tuple[str, ...]]) -> list[Json]:
+    spellings = sorted(read_spellings(columns).items(), key=lambda pair: pair[1].position)
     return [
-        {"name": one.name, "type": one.type, "tags": [], "description": None} for one in spellings
+        {
+            "name": one.name,
+            "type": one.type,
+            "tags": list(tags.get(identity.column_id(dataset, path), ())),
+            "description": None,
+        }
+        for path, one in spellings
     ]
 
 
-def version_json(name: Name, uri: str, write: ExecutionView) -> Json:
-    """A write of the dataset as a version of it."""
-    return {
-        **_described(name, uri),
-        "createdAt": write.at,
-        "version": write.id,
-        "fields": [],
-        "tags": [],
-        "lifecycleState": None,
-        "description": None,
-        "currentSchemaVersion": None,
-        "createdByRun": {
-            **run_json(write.run, write.state, None, write.at),
-            "durationMs": write.duration_ms,
-        },
-        "facets": {},
-    }
+def versions_json(
+    sources: Sources, row: DatasetRow, writes: Sequence[ExecutionView], now: int
+) -> list[Json]:
+    """Writes of the dataset as versions of it, the first ``MOST_DESCRIBED`` with their fields.
+    ``createdByRun`` is null where the job is hidden.
+    """
+    briefs = RunTrees(sources).states({write.run for write in writes if write.job}, now)
+    tags = sources.governance.tags
+    items = []
+    for place, write in enumerate(writes):
+        brief = briefs.get(write.run)
+        run = run_json(brief.run_id if brief else write.run, write.state, None, write.at)
+        schema = None
+        if place < MOST_DESCRIBED:
+            at = parse_instant(write.counted_at or write.at)
+            schema = sources.catalogue.newest_schemas((row.id,), at).get(row.id)
+        items.append(
+            {
+                **_described(name_of(row.uri, row.scope), row.uri),
+                "createdAt": write.at,
+                "version": write.id,
+                "fields": _fields(row.id, schema.columns, tags) if schema else [],
+                "tags": list(tags.get(row.id, ())),
+                "lifecycleState": None,
+                "description": None,
+                "currentSchemaVersion": schema.id if schema else None,
+                "createdByRun": {**run, "durationMs": write.duration_ms} if write.job else None,
+                "facets": {},
+            }
+        )
+    return items
 
 
 def facets_json(facets: Iterable[FacetView]) -> Json:

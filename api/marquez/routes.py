@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any, Final, TypeVar
+from datetime import date
+from typing import Any, Final, NamedTuple, TypeVar
 from urllib.parse import quote, unquote
 from wsgiref.types import StartResponse, WSGIApplication, WSGIEnvironment
 
@@ -18,7 +19,15 @@ from werkzeug.exceptions import MethodNotAllowed
 from api.http.blueprint import Blueprint, TolerantParser
 from api.marquez import entities, graphs
 from api.marquez.names import DATASET, JOB, Name, find_dataset, find_job, name_of
-from api.schemas.fields import Choice, IntegerField, OptionalTextField, Query, Switch, TextField
+from api.schemas.fields import (
+    Checked,
+    Choice,
+    IntegerField,
+    OptionalTextField,
+    Query,
+    Switch,
+    TextField,
+)
 from api.service import current_service
 from api.service.sources import answer_errors, current_sources, lacking
 from graph_model.answers import classifications, dataset_writes, facets, overview
@@ -28,6 +37,7 @@ from graph_model.answers.sources import BoundedRows, Sources
 from graph_model.errors import InvalidFields, NotFound
 from graph_model.facts import DatasetRow
 from graph_model.governance.visible_nodes import walk_datasets
+from graph_model.instants import iso, parse_instant
 from graph_model.lineage import Partial
 from graph_model.picture.json_form import to_json
 from graph_model.stores.graph import Direction
@@ -40,6 +50,9 @@ PREFIX: Final = "/api/v1"
 NAMED: Final = (f"{PREFIX}/namespaces/", f"{PREFIX}/sources/", f"{PREFIX}/tags/")
 _MOST_ROWS: Final = 1_000
 _MOST_OFFSET: Final = 10_000
+_STATES: Final = ("RUNNING", "COMPLETED", "FAILED")
+_BY_NAME: Final = "NAME"
+_BY_TIME: Final = "UPDATE_AT"
 _NO_WRITE: Final = (
     "Headwater keeps what runs report: post OpenLineage events to /api/v1/lineage. Tags are set by"
     " PUT /classifications, nodes are hidden and removed by POST /commands"
@@ -79,8 +92,24 @@ class _PageQuery(Query):
     offset = IntegerField(0, _MOST_OFFSET, load_default=0)
 
 
+class _Word(Choice):
+    """One of some words, in any case; absent where it is empty."""
+
+    def read(self, value: Any) -> str | None:
+        return super().read(str(value).upper())
+
+
+class _Day(Checked):
+    """A day as epoch milliseconds of its beginning in UTC."""
+
+    expected = "a day as YYYY-MM-DD"
+
+    def read(self, value: Any) -> int:
+        return parse_instant(f"{date.fromisoformat(super().read(value)):%Y-%m-%d}T00:00:00Z")
+
+
 class _JobsQuery(_PageQuery):
-    lastRunStates = OptionalTextField(load_default="")  # noqa: N815 - as on the wire
+    lastRunStates = _Word(_STATES, load_default=None)  # noqa: N815 - as on the wire
 
 
 class _LineageQuery(Query):
@@ -97,13 +126,16 @@ class _ColumnLineageQuery(Query):
 
 class _SearchQuery(Query):
     q = TextField(required=True)
-    filter = OptionalTextField(load_default="")
+    filter = _Word((DATASET.upper(), JOB.upper()), load_default=None)
+    sort = _Word((_BY_NAME, _BY_TIME), load_default=None)
     namespace = OptionalTextField(load_default="")
+    after = _Day(load_default=None)
+    before = _Day(load_default=None)
     limit = IntegerField(0, _MOST_ROWS, load_default=10)
 
 
 class _FacetsQuery(Query):
-    type = OptionalTextField(load_default="run")
+    type = _Word(("RUN", "JOB"), load_default="RUN")
 
 
 # --- graphs --------------------------------------------------------------------------------------
@@ -271,8 +303,7 @@ def versions(query: Mapping[str, Any], namespace: str, dataset: str) -> Response
         return page
 
     writes, total = _rows(listed, query)
-    name = name_of(row.uri, row.scope)
-    shown = [entities.version_json(name, row.uri, write) for write in writes]
+    shown = entities.versions_json(sources, row, writes, current_service().clock())
     return jsonify(versions=shown, totalCount=total, partial=to_json(partial))
 
 
@@ -306,7 +337,7 @@ def _jobs(query: Mapping[str, Any], namespace: str | None) -> Response:
             namespace=namespace,
             limit=limit,
             cursor=cursor,
-            state=query["lastRunStates"].lower() or None,
+            state=(query["lastRunStates"] or "").lower() or None,
             order=JobOrder.LAST_RUN_FALLING,
         ),
         query,
@@ -367,7 +398,7 @@ def run_facets(query: Mapping[str, Any], run: str) -> Response:
     """The facets of a run, or with ``type=job`` those of its job in force."""
     found, reply = _run(run)
     listed: Mapping[str, Any] = {}
-    if query["type"].lower() == "job":
+    if query["type"] == "JOB":
         job = found.job if isinstance(found, run_answers.ReportedRun) else found.tree.branch.run.job
         if job is not None:
             about = facets.job_facets(current_sources(), job.id, None)
@@ -391,31 +422,60 @@ def _run(run: str) -> tuple[run_answers.OpenLineageRun | run_answers.ReportedRun
 @blueprint.arguments(_SearchQuery)
 @blueprint.doc(responses={200: {"description": "results and totalCount"}})
 def search(query: Mapping[str, Any]) -> Response:
-    """Datasets and jobs by name."""
+    """Datasets and jobs by name: as our search finds them, else by ``sort``."""
     sources = current_sources()
-    kinds = [one for one in (DATASET, JOB) if query["filter"].lower() in ("", one)]
-    within = query["namespace"]
-    most = _MOST_ROWS if within else max(query["limit"], 1)
+    kinds = [one for one in (DATASET, JOB) if query["filter"] in (None, one.upper())]
+    chosen = bool(query["namespace"] or query["after"] or query["before"] or query["sort"])
+    most = _MOST_ROWS if chosen else max(query["limit"], 1)
     page = overview.search(sources, query["q"], kinds=kinds, limit=most)
-    ids = [one.id for one in page.items]
-    named: dict[str, tuple[str, Name]] = {
-        row.id: (DATASET, name_of(row.uri, row.scope)) for row in sources.catalogue.datasets(ids)
-    }
-    named |= {row.id: (JOB, Name(row.namespace, row.name)) for row in sources.catalogue.jobs(ids)}
+    items = [one for one in _found(sources, [one.id for one in page.items]) if _fits(one, query)]
+    if query["sort"] == _BY_NAME:
+        items.sort(key=lambda one: (one.name, one.kind))
+    elif query["sort"] == _BY_TIME:
+        items.sort(key=lambda one: one.at or 0, reverse=True)
+    cut = Partial("nodes", most) if chosen and page.total > most else None
+    total = len(items) if chosen else page.total
     results = [
         {
-            "type": kind.upper(),
-            "name": name.name,
-            "updatedAt": None,
-            "namespace": name.namespace,
-            "nodeId": name.node(kind),
+            "type": one.kind.upper(),
+            "name": one.name.name,
+            "updatedAt": iso(one.at),
+            "namespace": one.name.namespace,
+            "nodeId": one.name.node(one.kind),
         }
-        for kind, name in (named[key] for key in ids if key in named)
-        if within in ("", name.namespace)
+        for one in items[: query["limit"]]
     ]
-    cut = Partial("nodes", most) if within and page.total > most else None
-    total = len(results) if within else page.total
-    return jsonify(totalCount=total, results=results[: query["limit"]], partial=to_json(cut))
+    return jsonify(totalCount=total, results=results, partial=to_json(cut))
+
+
+class _Found(NamedTuple):
+    kind: str
+    name: Name
+    at: int | None
+
+
+def _found(sources: Sources, ids: Sequence[str]) -> list[_Found]:
+    """The datasets and jobs with these ids, in this order, each with its newest write or run."""
+    written = sources.catalogue.last_writes(ids, None)
+    ran = sources.catalogue.last_executions(ids, None)
+    named = {
+        row.id: _Found(DATASET, name_of(row.uri, row.scope), written.get(row.id))
+        for row in sources.catalogue.datasets(ids)
+    }
+    for row in sources.catalogue.jobs(ids):
+        last = ran.get(row.id)
+        named[row.id] = _Found(JOB, Name(row.namespace, row.name), last.at if last else None)
+    return [named[key] for key in ids if key in named]
+
+
+def _fits(one: _Found, query: Mapping[str, Any]) -> bool:
+    """Whether it is of the namespace and was changed between the days; never changed is neither."""
+    after, before = query["after"], query["before"]
+    return (
+        query["namespace"] in ("", one.name.namespace)
+        and (after is None or (one.at is not None and one.at >= after))
+        and (before is None or (one.at is not None and one.at < before))
+    )
 
 
 # --- what is not served --------------------------------------------------------------------------

@@ -155,6 +155,36 @@ def test_a_search_gives_node_ids(client: FlaskClient) -> None:
     assert get(client, "/search", q="raw", filter="job")["results"] == []
 
 
+def test_a_version_has_the_fields_and_the_run_of_its_write(client: FlaskClient) -> None:
+    (version,) = get(client, f"/namespaces/{ENCODED}/datasets/b/versions")["versions"]
+    assert [one["name"] for one in version["fields"]] == ["x"]
+    assert version["createdByRun"]["id"] == "11111111-2222-7333-8444-000000000001"
+
+
+def test_a_search_is_sorted_and_bounded_by_days(client: FlaskClient) -> None:
+    def names(**query: Any) -> list[str]:
+        return [one["name"] for one in get(client, "/search", q="to", **query)["results"]]
+
+    assert names(sort="update_at") == ["to d:1", "to c", "to b"]
+    assert names(sort="NAME") == ["to b", "to c", "to d:1"]
+    assert names(after="2026-03-01", before="2026-03-02", sort="NAME") == names(sort="NAME")
+    assert names(after="2026-03-02") == names(before="2026-03-01") == []
+
+
+@pytest.mark.parametrize(
+    ("path", "field"),
+    [("/search?q=a&filter=column", "filter"), ("/search?q=a&sort=size", "sort"),
+     ("/search?q=a&after=yesterday", "after"), ("/jobs?lastRunStates=LATE", "lastRunStates"),
+     ("/jobs/runs/1/facets?type=task", "type"), ("/jobs?limit=-1", "limit")],
+)  # fmt: skip
+def test_a_word_that_is_unknown_is_refused_by_its_name(
+    client: FlaskClient, path: str, field: str
+) -> None:
+    reply = client.get(f"/api/v1{path}")
+    assert reply.status_code == 400
+    assert reply.get_json()["message"].startswith(f"{field}: expected ")
+
+
 @pytest.mark.parametrize(
     "path",
     ["/lineage?nodeId=dataset:x:y", "/lineage?nodeId=run:1", "/namespaces/none",
