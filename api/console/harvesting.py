@@ -173,12 +173,14 @@ def _since(text: str) -> int:
         return max(now() - _duration(text), 0)
     except argparse.ArgumentTypeError:
         pass
+    expected = "expected a past time (ISO 8601) or how long ago (7d, 12h)"
     try:
-        return parse_instant(text)
+        at = parse_instant(text)
     except ValueError as error:
-        raise argparse.ArgumentTypeError(
-            "expected a time (ISO 8601) or how long ago (7d, 12h)"
-        ) from error
+        raise argparse.ArgumentTypeError(expected) from error
+    if at > now():  # a position in the future would leave out all until then
+        raise argparse.ArgumentTypeError(expected)
+    return at
 
 
 def add_harvest(commands: Any) -> None:

@@ -133,7 +133,7 @@ class GlueTables:
             if is_absent(error):
                 return None
             raise
-        return _read_table(found, self._client.meta.region_name)
+        return _read_table({"DatabaseName": database, **found}, self._client.meta.region_name)
 
 
 def is_absent(error: HeadwaterError) -> bool:
@@ -147,15 +147,15 @@ def is_absent(error: HeadwaterError) -> bool:
 def _read_table(found: dict[str, Any], region: str) -> CatalogTable:
     storage = found.get("StorageDescriptor", {})
     listed = (*storage.get("Columns", ()), *found.get("PartitionKeys", ()))
-    columns = tuple((one["Name"], one.get("Type", "")) for one in listed)
+    columns = tuple((one["Name"], one.get("Type", "")) for one in listed if one.get("Name"))
     changed = found.get("UpdateTime") or found.get("CreateTime")
     view = _view(found) if found.get("TableType") == "VIRTUAL_VIEW" else {}
     return CatalogTable(
         columns=columns,
         symlinks=tuple(_names(found, storage.get("Location", ""), region)) if not view else (),
-        definition=str(view.get("originalSql", "")),
-        database=str(view.get("catalog", "")).lower(),
-        schema=str(view.get("schema", "")),
+        definition=str(view.get("originalSql") or ""),
+        database=str(view.get("catalog") or "").lower(),
+        schema=str(view.get("schema") or ""),
         changed_at=milliseconds(changed) if changed else 0,
     )
 

@@ -28,7 +28,6 @@ from collectors.harvesting.queries import (
     PastQuery,
     Warehouse,
     query_events,
-    tables_of,
     view_event,
 )
 from collectors.harvesting.rounds import Harvested
@@ -116,10 +115,16 @@ class AthenaHistory:
     def _events(self, execution: Mapping[str, Any]) -> Sequence[Event]:
         query = _query(execution)
         made = query_events(query, self._warehouse, self._tables, readers=self._readers)
-        if not made:
-            return ()
-        reads, writes = tables_of(query.text, "athena", query.database, query.schema)
-        return [*made, *self._view_events([*reads, *writes])]
+        return [*made, *self._view_events(self._tables_in(made))]
+
+    def _tables_in(self, events: Sequence[Event]) -> list[str]:
+        return [
+            dataset["name"]
+            for event in events
+            for side in ("inputs", "outputs")
+            for dataset in event.get(side, ())
+            if dataset["namespace"] == self._warehouse.namespace
+        ]
 
     def _view_events(self, names: list[str]) -> Iterator[Event]:
         """The declarations of the views among some tables, and of those below them, each once."""
@@ -130,7 +135,7 @@ class AthenaHistory:
                 continue
             event = view_event(name, table, self._warehouse, self._tables)
             if event is not None:
-                names += [one["name"] for one in event["inputs"]]
+                names += self._tables_in([event])
                 yield event
 
     def _is_said(self, name: str, table: CatalogTable) -> bool:

@@ -15,7 +15,6 @@ import json
 import uuid
 from collections.abc import Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
 from typing import Any, Final
@@ -23,21 +22,28 @@ from typing import Any, Final
 from collectors.harvesting.amazon import open_client, requests_to
 from collectors.harvesting.queries import (
     Event,
+    error_facets,
     event_of_job,
     event_of_run,
     facet,
     table_facets,
 )
 from collectors.harvesting.rounds import Harvested
-from graph_model.errors import HeadwaterError, Unavailable
+from graph_model.errors import ConfigurationError, HeadwaterError, Unavailable
+from graph_model.instants import parse_instant
 from graph_model.json_fields import JsonObject
-from graph_model.sql import DIALECTS, quoted_name
+from graph_model.sql import DIALECTS, qualified_name, quoted_name
 
 _RUNS: Final = uuid.UUID("0d1d7e0c-6b2f-5a53-9a5b-3f0f1c0b7c11")
 _MOST_BYTES: Final = 1 << 29
 _MOST_LEVELS: Final = 100  # ephemeral models on ephemeral models
 _S3: Final = "s3://"
-_STATES: Final[Mapping[str, str]] = {"success": "COMPLETE", "error": "FAIL", "fail": "FAIL"}
+_STATES: Final[Mapping[str, str]] = {
+    "success": "COMPLETE",
+    "partial success": "COMPLETE",
+    "error": "FAIL",
+    "fail": "FAIL",
+}
 _VERDICTS: Final[Mapping[str, bool]] = {
     "pass": True, "success": True, "warn": False, "fail": False, "error": False,
 }  # fmt: skip
@@ -108,6 +114,8 @@ class DbtArtifacts:
             artefact = None if content is None else json.loads(content)
         except (ValueError, RecursionError) as error:  # dbt may be writing it
             raise Unavailable(f"{folder}/{name}: expected JSON") from error
+        except OSError as error:
+            raise ConfigurationError(f"{folder}/{name}: {error.strerror}") from error
         if not isinstance(artefact, dict | None):
             raise HeadwaterError(f"{folder}/{name}: expected a JSON object")
         return artefact
@@ -259,10 +267,7 @@ class _Project:
         ended = ended or self._compiled_at
         run: Event = {"runId": str(uuid.uuid5(_RUNS, f"{self._invocation} {key}"))}
         failed = str(result.get("message") or "") if state == "FAIL" else ""
-        facets = {
-            "errorMessage": facet("ErrorMessageRunFacet", message=failed, programmingLanguage="SQL")
-        }
-        with_error = {**run, "facets": facets} if failed else run
+        with_error = {**run, "facets": error_facets(failed)} if failed else run
         return (
             event_of_run(started or ended, job, run, "START"),
             event_of_run(ended, job, with_error, state) | data,
@@ -330,18 +335,11 @@ class _Project:
         facets = _job_type(kind)
         if text := self._text(node):
             facets["sql"] = facet("SQLJobFacet", query=text, dialect=self._dialect)
-        if description := node.text("description"):
-            facets["documentation"] = facet("DocumentationJobFacet", description=description)
-        if owner := node.owner:
-            owners = [{"name": owner, "type": "OWNER"}]
-            facets["ownership"] = facet("OwnershipJobFacet", owners=owners)
         if url := node.text("url"):
             facets["sourceCodeLocation"] = facet(
                 "SourceCodeLocationJobFacet", type=kind.lower(), url=url
             )
-        if node.tags:
-            tags = [{"key": tag, "value": "true", "source": "DBT"} for tag in node.tags]
-            facets["tags"] = facet("TagsJobFacet", tags=tags)
+        facets |= _said_about(node, "JobFacet")
         return {"namespace": self._jobs, "name": node.id, "facets": facets}
 
     def _text(self, node: _Node) -> str:
@@ -355,15 +353,8 @@ class _Project:
     def _dataset(self, node: _Node) -> dict[str, Any]:
         columns = self._columns(node)
         facets = table_facets(columns=columns, described=_descriptions(node))
-        if description := node.text("description"):
-            facets["documentation"] = facet("DocumentationDatasetFacet", description=description)
-        if owner := node.owner:
-            owners = [{"name": owner, "type": "OWNER"}]
-            facets["ownership"] = facet("OwnershipDatasetFacet", owners=owners)
-        if node.tags:
-            tags = [{"key": tag, "value": "true", "source": "DBT"} for tag in node.tags]
-            facets["tags"] = facet("TagsDatasetFacet", tags=tags)
-        name = ".".join(node.relation)
+        facets |= _said_about(node, "DatasetFacet")
+        name = qualified_name(node.relation)
         return {"namespace": self._datasets, "name": name, "facets": facets}
 
     def _columns(self, node: _Node) -> tuple[tuple[str, str], ...]:
@@ -393,6 +384,20 @@ def _descriptions(node: _Node) -> Mapping[str, str]:
     }
 
 
+def _said_about(node: _Node, kind: str) -> dict[str, Any]:
+    """The facets of what people say about a node; ``kind`` ends their names."""
+    facets: dict[str, Any] = {}
+    if description := node.text("description"):
+        facets["documentation"] = facet(f"Documentation{kind}", description=description)
+    if owner := node.owner:
+        owners = [{"name": owner, "type": "OWNER"}]
+        facets["ownership"] = facet(f"Ownership{kind}", owners=owners)
+    if node.tags:
+        tags = [{"key": tag, "value": "true", "source": "DBT"} for tag in node.tags]
+        facets["tags"] = facet(f"Tags{kind}", tags=tags)
+    return facets
+
+
 def _job_type(kind: str) -> dict[str, Any]:
     return {
         "jobType": facet("JobTypeJobFacet", processingType="BATCH", integration="DBT", jobType=kind)
@@ -411,11 +416,9 @@ def _times(result: JsonObject) -> tuple[int | None, int | None]:
 def _instant(text: object) -> int | None:
     """Epoch milliseconds of a time of dbt's, which is UTC where it names no zone."""
     try:
-        moment = datetime.fromisoformat(str(text))
+        return parse_instant(str(text))
     except ValueError:
         return None
-    aware = moment if moment.tzinfo else moment.replace(tzinfo=UTC)
-    return int(aware.timestamp() * 1000)
 
 
 def _object(value: object) -> JsonObject:

@@ -25,15 +25,14 @@ from collectors.harvesting.queries import (
     view_event,
 )
 from collectors.harvesting.rounds import Harvested
-from graph_model.errors import ConfigurationError, Unavailable
+from graph_model.errors import ConfigurationError, HeadwaterError, Unavailable
+from graph_model.sql import qualified_name
 
 if TYPE_CHECKING:
     import psycopg
 
 _DIALECT: Final = "postgres"
 _OWN: Final = "n.nspname NOT IN ('pg_catalog', 'information_schema') AND n.nspname !~ '^pg_'"
-#: Definitions are printed with the schema of each name that is not in the search path.
-_NO_PATH: Final = "SET search_path = pg_catalog"
 _COLUMNS: Final = f"""
 SELECT n.nspname, c.relname, a.attname, format_type(a.atttypid, a.atttypmod),
  col_description(c.oid, a.attnum)
@@ -85,7 +84,6 @@ class PostgresqlCatalog:
     def findings(self, since: int, known: Container[str]) -> Iterator[Harvested]:
         """All of the catalogue, whatever ``since``: it has no times."""
         del since, known
-        self._ask(_NO_PATH)
         now = self._clock()
         columns, described = self._columns()
         views = {self._name(*row[:2]): str(row[2]) for row in self._ask(_VIEWS)}
@@ -104,7 +102,7 @@ class PostgresqlCatalog:
             said = [table.columns, table.definition, described[name]]
             yield Harvested(f"table {name}", now, events, _digest(said))
         for schema, name, arguments, text in self._ask(_PROCEDURES):
-            key = f"{schema}.{name}({arguments})"
+            key = f"{qualified_name((schema, name))}({arguments})"
             events = partial(self._procedure_events, key, str(text), tables, now)
             yield Harvested(f"procedure {key}", now, events, _digest([text]))
 
@@ -122,9 +120,7 @@ class PostgresqlCatalog:
         return columns, described
 
     def _name(self, schema: str, table: str) -> str:
-        return ".".join(
-            f'"{part}"' if "." in part else part for part in (self._database, schema, table)
-        )
+        return qualified_name((self._database, schema, table))
 
     def _table_events(
         self,
@@ -172,7 +168,7 @@ class PostgresqlServer:
         self.database = info.dbname
 
     def ask(self, text: str) -> Iterable[Sequence[Any]]:
-        """The rows of one query. Raises Unavailable."""
+        """The rows of one query. Raises HeadwaterError, Unavailable where asking again may help."""
         import psycopg
 
         if self._connection.closed:
@@ -180,9 +176,11 @@ class PostgresqlServer:
         try:
             cursor = self._connection.execute(text.encode())
             return cursor.fetchall() if cursor.description else ()
-        except psycopg.Error as error:
+        except psycopg.OperationalError as error:
             self.close()
             raise Unavailable("PostgreSQL does not answer", str(error)) from error
+        except psycopg.Error as error:  # no right to see it: no repetition mends that
+            raise HeadwaterError(f"PostgreSQL: {error}") from error
 
     def close(self) -> None:
         self._connection.close()
@@ -190,7 +188,8 @@ class PostgresqlServer:
     def _connect(self) -> psycopg.Connection[Any]:
         import psycopg
 
-        options = "-c default_transaction_read_only=on"
+        # Definitions are printed with the schema of each name that is not in the search path.
+        options = "-c default_transaction_read_only=on -c search_path=pg_catalog"
         try:
             return psycopg.connect(
                 self._address, autocommit=True, connect_timeout=10, options=options

@@ -16,7 +16,14 @@ from types import MappingProxyType
 from typing import Any, Final
 
 from graph_model.instants import iso
-from graph_model.sql import SqlStatement, normal_text, quoted_name, split_name, translate
+from graph_model.sql import (
+    SqlStatement,
+    normal_text,
+    qualified_name,
+    quoted_name,
+    split_name,
+    translate,
+)
 
 PRODUCER: Final = "urn:headwater:harvest"
 _SPECIFICATION: Final = "https://openlineage.io/spec/2-0-2/OpenLineage.json#/$defs/"
@@ -85,7 +92,7 @@ def query_events(
     """The beginning and the end of a run; nothing for a text without lineage, and for one that only
     reads where ``readers`` are not wanted. Reads of what ``is_system`` are left out.
     """
-    named, writes = tables_of(query.text, warehouse.dialect, query.database, query.schema)
+    named, writes = _tables_of(query.text, warehouse.dialect, query.database, query.schema)
     reads = tuple(name for name in named if not is_system(name))
     if not writes and not (reads and readers):
         return ()
@@ -103,7 +110,7 @@ def rename_events(
 ) -> Sequence[Event]:
     """The run of a statement that renames a table: the data go with it. Names as written."""
     old, new = (
-        ".".join(_qualified(split_name(one), query.database, query.schema))
+        qualified_name(_qualified(split_name(one), query.database, query.schema))
         for one in (former, name)
     )
     job = _job(query.text, warehouse, query.database, query.schema)
@@ -124,11 +131,11 @@ def view_event(
     quoted = quoted_name(split_name(name), warehouse.dialect)
     text = f"CREATE VIEW {quoted} AS {table.definition}"
     defaults = (table.database, table.schema)
-    reads, _ = tables_of(text, warehouse.dialect, *defaults)
+    reads, _ = _tables_of(text, warehouse.dialect, *defaults)
     if not reads:
         return None
     job = _job(text, warehouse, *defaults)
-    job["name"] = f"view.{'.'.join(split_name(name)[-2:])}"
+    job["name"] = f"view.{qualified_name(split_name(name)[-2:])}"
     return _declared(table.changed_at, job, warehouse, tables, reads, (name,))
 
 
@@ -143,7 +150,7 @@ def procedure_event(
     """The declaration of what a procedure writes when it is called, by the statement that makes it;
     None where it writes nothing. ``defaults`` are database and schema of names without them.
     """
-    reads, writes = tables_of(text, warehouse.dialect, *defaults)
+    reads, writes = _tables_of(text, warehouse.dialect, *defaults)
     if not writes:
         return None
     job = _job(text, warehouse, *defaults)
@@ -166,7 +173,7 @@ def _declared(
     }
 
 
-def tables_of(
+def _tables_of(
     text: str, dialect: str, database: str, schema: str
 ) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """The names that a text reads and writes, sorted, qualified and folded."""
@@ -198,6 +205,13 @@ def event_of_job(at: int, job: Mapping[str, Any]) -> Event:
 def event_of_dataset(at: int, dataset: Mapping[str, Any]) -> Event:
     """A declaration of a dataset; ``at`` in epoch ms."""
     return {**_envelope(at, "DatasetEvent"), "dataset": dataset}
+
+
+def error_facets(message: str) -> dict[str, Any]:
+    """Why a run failed; the first 2,000 characters."""
+    shown = message[:_MOST_MESSAGE]
+    error = facet("ErrorMessageRunFacet", message=shown, programmingLanguage="SQL")
+    return {"errorMessage": error}
 
 
 def table_facets(
@@ -278,7 +292,7 @@ def _job_name(query: PastQuery, writes: Sequence[str], text: str) -> str:
     """
     target = "query" if not writes else "script"
     if len(writes) == 1:
-        target = ".".join(split_name(writes[0])[-2:]) if "://" not in writes[0] else writes[0]
+        target = qualified_name(split_name(writes[0])[-2:])
     told = (query.database, query.schema, text, "" if writes else query.user)
     digest = hashlib.sha256("\0".join(told).encode()).hexdigest()[:12]
     return ".".join(part for part in (query.group, target, digest) if part)
@@ -290,11 +304,7 @@ def _run_facets(query: PastQuery, warehouse: Warehouse) -> dict[str, Any]:
     if query.user:
         tag = {"key": "user", "value": query.user, "source": warehouse.product}
         facets["tags"] = facet("TagsRunFacet", tags=[tag])
-    if query.error:
-        facets["errorMessage"] = facet(
-            "ErrorMessageRunFacet", message=query.error[:_MOST_MESSAGE], programmingLanguage="SQL"
-        )
-    return facets
+    return facets | (error_facets(query.error) if query.error else {})
 
 
 def _change(text: str) -> str:

@@ -14,7 +14,6 @@ import time
 from collections import defaultdict
 from collections.abc import Callable, Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from datetime import UTC, datetime
 from functools import partial
 from typing import Any, Final
 
@@ -29,8 +28,8 @@ from collectors.harvesting.queries import (
 )
 from collectors.harvesting.rounds import Harvested, Say
 from graph_model.errors import HeadwaterError, Unavailable
-from graph_model.instants import iso
-from graph_model.sql import MOST_CHARACTERS, normal_text, split_name
+from graph_model.instants import iso, parse_instant
+from graph_model.sql import MOST_CHARACTERS, normal_words, qualified_name, split_name
 
 _HOUR: Final = 3_600_000
 _SLICE: Final = _HOUR
@@ -141,11 +140,12 @@ class DataApi:
         for turn in range(_MOST_WAITS):
             with requests_to("Redshift"):
                 answer = self._client.describe_statement(Id=key)
-            if answer["Status"] == "FINISHED":
+            status = answer.get("Status")
+            if status == "FINISHED":
                 return
-            if answer["Status"] == "FAILED":
+            if status == "FAILED":
                 raise HeadwaterError(f"Redshift: {answer.get('Error') or 'a statement failed'}")
-            if answer["Status"] == "ABORTED":
+            if status == "ABORTED":
                 raise Unavailable("Redshift: somebody ended a statement")
             self._sleep(min(0.1 * (turn + 1), 2.0))
         raise Unavailable("Redshift has not answered a statement for too long")
@@ -246,12 +246,13 @@ class RedshiftHistory:
         without the one that made the table, and would take the table for a stored one.
         """
         for one in statements:
-            query, context = one.query, session.context(one.words)
+            query, (context, temporary) = one.query, session.context(one.words)
             is_on_temporary = session.note(one)
             if not self._is_asked(query):
                 continue
             text = ";\n".join((*context, query.text)) if context else query.text
-            events = partial(self._events, replace(query, text=text), one.words)
+            untold = frozenset() if context else temporary
+            events = partial(self._events, replace(query, text=text), one.words, untold)
             yield Harvested(
                 query.key, query.ended_at, tuple if is_on_temporary else events, query.state
             )
@@ -261,11 +262,18 @@ class RedshiftHistory:
             not self._users or query.user in self._users
         )
 
-    def _events(self, query: PastQuery, words: Sequence[str]) -> Sequence[Event]:
+    def _events(
+        self, query: PastQuery, words: Sequence[str], temporary: frozenset[str]
+    ) -> Sequence[Event]:
+        """``temporary``: tables whose statements are not in the text, which are no stored ones."""
         if renamed := _renamed(words):
             return rename_events(query, self._warehouse, *renamed, self._tables.get)
+
+        def is_left_out(name: str) -> bool:
+            return _is_system(name) or split_name(name)[-1].lower() in temporary
+
         return query_events(
-            query, self._warehouse, self._tables.get, readers=self._readers, is_system=_is_system
+            query, self._warehouse, self._tables.get, readers=self._readers, is_system=is_left_out
         )
 
     # --- what is asked ---------------------------------------------------------------------------
@@ -282,7 +290,9 @@ class RedshiftHistory:
     def _schemas(self) -> dict[str, CatalogTable]:
         columns: defaultdict[str, list[tuple[str, str]]] = defaultdict(list)
         for database, schema, table, column, kind in self._api.rows(_COLUMNS):
-            columns[f"{database}.{schema}.{table}"].append((str(column), str(kind or "")))
+            columns[qualified_name((str(database), str(schema), str(table)))].append(
+                (str(column), str(kind or ""))
+            )
         return {name: CatalogTable(columns=tuple(listed)) for name, listed in columns.items()}
 
 
@@ -305,10 +315,15 @@ def _statement(row: Row, chunks: Sequence[str]) -> _Statement | None:
         group=user,
         user=user,
         error=str(error or "").strip() if state == "FAIL" else "",
-        rows=None if rows in (None, 0) else int(rows),
+        rows=_count(rows),
     )
-    words = normal_text(text, _DIALECT).split(" ")
+    words = normal_words(text, _DIALECT)
     return _Statement(query, str(session), str(transaction), words)
+
+
+def _count(rows: object) -> int | None:
+    """None where it is not told (0 in the SYS views), and for what is no count."""
+    return rows if isinstance(rows, int) and rows > 0 else None
 
 
 def _joined(chunks: Sequence[str]) -> str:
@@ -351,11 +366,13 @@ def _aborted(query: PastQuery, at: int) -> PastQuery:
 @dataclass(slots=True)
 class _Session:
     """``waiting``: the statements of its last transaction. ``made``: its temporary tables, name =>
-    (number, text, words) of what made and filled each.
+    what made and filled each: normal words => (number, text). A statement that is run again with
+    other values is no further one. ``large``: those whose statements are too long to be told.
     """
 
     waiting: list[_Statement] = field(default_factory=list)
-    made: dict[str, list[tuple[int, str, Sequence[str]]]] = field(default_factory=dict)
+    made: dict[str, dict[tuple[str, ...], tuple[int, str]]] = field(default_factory=dict)
+    large: set[str] = field(default_factory=set)
     number: int = 0
 
     def add(self, statement: _Statement) -> Sequence[_Statement]:
@@ -370,20 +387,23 @@ class _Session:
         waiting, self.waiting = self.waiting, []
         return _as_it_ended(waiting)
 
-    def context(self, words: Sequence[str]) -> Sequence[str]:
-        """The statements behind the temporary tables that some words name, in their order."""
+    def context(self, words: Sequence[str]) -> tuple[Sequence[str], frozenset[str]]:
+        """The statements behind the temporary tables that some words name, in their order, and the
+        names of those tables; no statements where they are too long.
+        """
         if not self.made:
-            return ()
+            return (), frozenset()
         needed: dict[int, str] = {}
         waiting, seen = [words], set[str]()
         while waiting:
             for name in {word.lower() for word in waiting.pop()} & self.made.keys() - seen:
                 seen.add(name)
-                for number, text, others in self.made[name]:
+                for others, (number, text) in self.made[name].items():
                     needed[number] = text
                     waiting.append(others)
         texts = [needed[number] for number in sorted(needed)]
-        return texts if sum(map(len, texts)) <= _MOST_CONTEXT else ()
+        is_short = not seen & self.large and sum(map(len, texts)) <= _MOST_CONTEXT
+        return (texts if is_short else ()), frozenset(seen)
 
     def note(self, statement: _Statement) -> bool:
         """Note what a statement does to a temporary table; False where it does nothing to one."""
@@ -399,10 +419,23 @@ class _Session:
             self.made.pop(name, None)
             return True
         if _temporary(words):
-            self.made[name] = []
-        self.number += 1
-        self.made[name].append((self.number, statement.query.text, words))
+            self.made[name] = {}
+            self.large.discard(name)
+        elif (renamed := _renamed(words)) is not None:
+            former, name = name, split_name(renamed[1])[-1]
+            self.made[name] = self.made.pop(former)
+            self.large = {name if one == former else one for one in self.large}
+        self._add(name, statement)
         return True
+
+    def _add(self, name: str, statement: _Statement) -> None:
+        made = self.made[name]
+        size = sum(len(text) for _, text in made.values()) + len(statement.query.text)
+        if size > _MOST_CONTEXT:
+            self.large.add(name)
+        elif name not in self.large:
+            self.number += 1
+            made.setdefault(tuple(statement.words), (self.number, statement.query.text))
 
 
 def _temporary(words: Sequence[str]) -> str:
@@ -453,7 +486,7 @@ def _renamed(words: Sequence[str]) -> tuple[str, str] | None:
         return None
     old = _name(words, 2)
     new = [*old[:-1], *_name(words, place + 2)]
-    return ".".join(old).lower(), ".".join(new).lower()
+    return qualified_name(old).lower(), qualified_name(new).lower()
 
 
 def _is_system(name: str) -> bool:
@@ -468,8 +501,11 @@ def _literal(at: int) -> str:
 
 
 def _instant(text: object) -> int:
-    """Epoch ms of a time of SYS views, which are UTC."""
-    return int(datetime.fromisoformat(str(text)).replace(tzinfo=UTC).timestamp() * 1000)
+    """Epoch ms of a time of SYS views, which are UTC. Raises HeadwaterError for anything else."""
+    try:
+        return parse_instant(str(text))
+    except ValueError as error:
+        raise HeadwaterError(f"Redshift: {str(text)[:50]!r} is no time of its history") from error
 
 
 def open_redshift(region: str, workgroup: str, cluster: str, **who: str) -> tuple[DataApi, str]:

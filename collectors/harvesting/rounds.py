@@ -10,16 +10,18 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
 from collections.abc import Callable, Container, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Final, Protocol
 
 from collectors.destinations import Destination
 from graph_model.documents.files import Prepared, Refusal, classify, prepare
-from graph_model.errors import ConfigurationError, InvalidInput
+from graph_model.errors import ConfigurationError, HeadwaterError, InvalidInput
+from graph_model.instants import iso
 from graph_model.producers.registry import PRODUCERS, Producers
+from graph_model.stores.durability import replace_durably
 
 _BATCH: Final = 200
 _BATCH_BYTES: Final = 4_000_000
@@ -113,7 +115,6 @@ class PositionFile:
         """The file is the old or the new one, whatever ends the process. Raises ConfigurationError
         where it cannot be written.
         """
-        beside = self.path.with_name(f"{self.path.name}.new")
         stored = {
             "of": self._of,
             "since": position.since,
@@ -122,11 +123,7 @@ class PositionFile:
         }
         try:
             self.path.parent.mkdir(parents=True, exist_ok=True)
-            with beside.open("w", encoding="utf-8") as file:
-                json.dump(stored, file)
-                file.flush()
-                os.fsync(file.fileno())
-            beside.replace(self.path)
+            replace_durably(self.path, stored)
         except OSError as error:
             raise ConfigurationError(f"{self.path}: {error.strerror}") from error
 
@@ -171,25 +168,41 @@ def harvest(
 ) -> Harvest:
     """One round. Raises Unavailable when source or destination is away: the same call goes on.
 
-    Once ``stopped``, what it has is made durable, and the next call goes on with the rest.
+    Once ``stopped``, or when the source fails, what it has is made durable, and the next call goes
+    on with the rest.
     """
     before = positions.load()
+    _say_what_is_lost(source, before, now, say)
     since = begin(source, before, asked, now)
     # While a round is under way, what it covers is what was covered before it.
     start = before or Position(since, since)
     run = _Round(destination, positions, start, say, producers)
     run.taken.update(start.taken)
-    for finding in _new(source, since, run.taken):
-        if stopped():
+    try:
+        for finding in _new(source, since, run.taken):
+            if stopped():
+                run.flush()
+                run.save()
+                return run.counts
+            run.add(finding)
+    except HeadwaterError:
+        with suppress(HeadwaterError):  # the first error is the one to be told
             run.flush()
             run.save()
-            return run.counts
-        run.add(finding)
+        raise
     run.flush()
     kept = now - source.overlap if source.overlap is not None else 0
     taken = {key: value for key, value in run.taken.items() if value[0] >= kept}
     positions.save(Position(min(since, start.since), max(now, start.until), taken))
     return run.counts
+
+
+def _say_what_is_lost(source: HarvestSource, position: Position | None, now: int, say: Say) -> None:
+    """After a pause longer than the source keeps its history."""
+    if position is None or source.kept is None or position.until >= now - source.kept:
+        return
+    lost = f"from {iso(position.until)} to {iso(now - source.kept)}"
+    say(f"  {source.name} keeps no history any longer of the time {lost}")
 
 
 def preview(

@@ -18,8 +18,8 @@ In reading order:
 
 from __future__ import annotations
 
-from graph_model.sql.names import DIALECTS, quoted_name, split_name
-from graph_model.sql.parsing import normal_text
+from graph_model.sql.names import DIALECTS, qualified_name, quoted_name, split_name
+from graph_model.sql.parsing import normal_text, normal_words
 from graph_model.sql.scopes import SqlGap
 from graph_model.sql.translation import MOST_CHARACTERS, SqlColumn, SqlStatement, translate
 
@@ -30,6 +30,8 @@ __all__ = [
     "SqlGap",
     "SqlStatement",
     "normal_text",
+    "normal_words",
+    "qualified_name",
     "quoted_name",
     "split_name",
     "translate",

@@ -7,6 +7,7 @@ columns dev.sales.orders#Id, dev.sales.orders#name
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import Final
 
@@ -44,6 +45,7 @@ _TWO_LEVELS: Final = frozenset({"mysql", "hive", "clickhouse", "doris", "starroc
 #: USE names a schema there, even where a catalog may stand before it.
 _SCHEMAS_USED: Final = _TWO_LEVELS | {"spark", "databricks", "trino", "presto", "athena", "duckdb"}
 _DEFAULT_SCHEMAS: Final = {"tsql": "dbo", "fabric": "dbo", "snowflake": "PUBLIC"}
+_IN_QUOTES: Final = re.compile(r'[."`]')
 _FILE_FORMATS: Final = frozenset({"parquet", "csv", "json", "orc", "avro", "text", "delta"})
 
 
@@ -130,8 +132,8 @@ class SqlNames:
         if "://" in place or (len(parts) == 2 and parts[0] in _FILE_FORMATS and "/" in place):
             return place
         if isinstance(table.this, exp.Var | exp.Parameter):  # a stage, a table variable
-            return self.text(parts)
-        return self.text(self.qualified(parts))
+            return qualified_name(parts)
+        return qualified_name(self.qualified(parts))
 
     def qualified(self, parts: Parts) -> Parts:
         """``orders`` => (dev, sales, orders), as far as there are defaults."""
@@ -139,17 +141,9 @@ class SqlNames:
             default = self.path[0] if self.path else self.database
             return (default, *parts) if default and len(parts) == 1 else parts
         if len(parts) == 1 and self.path:
-            known = (s for s in self.path if self.columns(self.text((s, *parts))) is not None)
+            known = (s for s in self.path if self.columns(qualified_name((s, *parts))) is not None)
             parts = (next(known, self.path[0]), *parts)
         return (self.database, *parts) if self.database and len(parts) < 3 else parts
-
-    @staticmethod
-    def text(parts: Parts) -> str:
-        """A part with a dot is in quotes, unless it is a place (a URI, a stage)."""
-        return ".".join(
-            f'"{part}"' if "." in part and "://" not in part and part[0] != "@" else part
-            for part in parts
-        )
 
     # --- columns ---------------------------------------------------------------------------------
 
@@ -171,17 +165,37 @@ class SqlNames:
                 self._ends[parts[start:]] = None
 
 
+def qualified_name(parts: Sequence[str]) -> str:
+    """(dev, a.b, t) => ``dev."a.b".t``: the name of a table wherever it is written down.
+
+    A part with a dot or a quote is in quotes, unless it is a place (a URI, a stage).
+    """
+    return ".".join(
+        '"' + part.replace('"', '""') + '"'
+        if _IN_QUOTES.search(part) and "://" not in part and part[0] != "@"
+        else part
+        for part in parts
+    )
+
+
 def split_name(text: str) -> Parts:
-    """``dev."a.b".t`` => (dev, a.b, t); a URI is one part."""
+    """``dev."a.b".t`` => (dev, a.b, t), as ``qualified_name`` wrote it; a URI is one part."""
     if "://" in text:
         return (text,)
     parts: list[str] = []
-    quoted = False
     part: list[str] = []
-    for character in text:
-        if character in '"`':
-            quoted = not quoted
-        elif character == "." and not quoted:
+    quote = ""
+    for character, following in zip(text, (*text[1:], ""), strict=True):
+        if quote == "twice":
+            part.append(character)
+            quote = '"'
+        elif character == quote == following == '"':
+            quote = "twice"
+        elif character == quote:
+            quote = ""
+        elif character in '"`' and not quote:
+            quote = character
+        elif character == "." and not quote:
             parts.append("".join(part))
             part.clear()
         else:

@@ -209,10 +209,15 @@ def normal_text(text: str, dialect: str) -> str:
     statements which differ in values alone are one, and in rows of values: ``VALUES (1), (-2)`` =>
     ``VALUES ( ? )``. ``dialect`` is one of ``DIALECTS``.
     """
+    return " ".join(normal_words(text, dialect))
+
+
+def normal_words(text: str, dialect: str) -> list[str]:
+    """The words of the normal text; a name in quotes is one word, without them."""
     try:
         tokens = tokenize(text, DIALECTS[dialect])
     except TokenError:
-        return " ".join(word.text for word in rough_words(text))
+        return [word.text for word in rough_words(text)]
     words: list[str] = []
     for token in tokens:
         in_list = words[-1:] in _LISTED or (words[-1:] == ["-"] and words[-2:-1] in _LISTED)
@@ -224,7 +229,9 @@ def normal_text(text: str, dialect: str) -> str:
             words.append(token.text.upper())
             if words[-len(_ROWS) :] == _ROWS:
                 del words[-4:]
-    return " ".join(words).rstrip(" ;")
+    while words[-1:] == [";"]:
+        words.pop()
+    return words
 
 
 def _add_value(words: list[str], *, in_list: bool) -> None:

@@ -18,7 +18,7 @@ from typing import Final, NamedTuple
 from sqlglot import exp
 
 from graph_model import labels
-from graph_model.sql.names import ANY_COLUMN, Leaf, Parts, SqlNames
+from graph_model.sql.names import ANY_COLUMN, Leaf, Parts, SqlNames, qualified_name
 from graph_model.sql.scopes import (
     MOST_STEPS,
     STAR,
@@ -542,7 +542,7 @@ class QueryReader(NameReader):
             if (nested := self._nested(parts, frame)) is not None:
                 return nested
         table = self.names.table(node)
-        kept = self._temporary.get(self.names.text(parts)) or self._temporary.get(table)
+        kept = self._temporary.get(qualified_name(parts)) or self._temporary.get(table)
         if kept is not None:
             self.reads.update(dict.fromkeys(kept.reads))
             return kept.relation

@@ -17,7 +17,7 @@ from typing import Any, Final
 from sqlglot import exp
 
 from graph_model import labels
-from graph_model.sql.names import SqlNames
+from graph_model.sql.names import SqlNames, qualified_name
 from graph_model.sql.queries import QueryReader, Temporary, leaves_of
 from graph_model.sql.scopes import STAR, UNSUPPORTED, Commons, FromItem, SelectScope
 from graph_model.sql.values import (
@@ -115,7 +115,7 @@ class Statements:
         return node.name, None
 
     def _name(self, table: exp.Table) -> str:
-        short = self._names.text(self._names.parts(table))
+        short = qualified_name(self._names.parts(table))
         return short if short in self._temporary else self._names.table(table)
 
     def _columns(self, table: str) -> tuple[str, ...] | None:
@@ -157,7 +157,7 @@ class Statements:
         temporary = any(isinstance(mark, exp.TemporaryProperty) for mark in marks)
         temporary = temporary or (named is not None and _is_hash(named))
         if temporary and named is not None:
-            table = self._names.text(self._names.parts(named))
+            table = qualified_name(self._names.parts(named))
         columns = self._listed(node.this)
         like = (item for item in (*marks, *node.this.expressions))
         copied = next((item.this for item in like if isinstance(item, exp.LikeProperty)), None)
@@ -200,7 +200,7 @@ class Statements:
         """CACHE TABLE t AS SELECT …: a view of the session."""
         if isinstance(node.expression, exp.Query) and isinstance(node.this, exp.Table):
             relation = self._reader.query(node.expression, None, commons)
-            name = self._names.text(self._names.parts(node.this))
+            name = qualified_name(self._names.parts(node.this))
             self._write(name, self._taken(relation), made=True, temporary=True)
 
     def declare(self, node: exp.Declare, commons: Commons) -> None:
@@ -420,7 +420,7 @@ class Statements:
 
     def _stored(self, table: exp.Table, commons: Commons) -> exp.Table:
         """``WITH x AS (SELECT … FROM t) DELETE FROM x``: t."""
-        while (common := commons.get(".".join(self._names.parts(table)).lower())) is not None:
+        while (common := commons.get(qualified_name(self._names.parts(table)).lower())) is not None:
             clause = common.node.this.args.get("from_")
             if clause is None or not isinstance(clause.this, exp.Table):
                 break
@@ -650,7 +650,7 @@ class Statements:
         parts = self._names.parts(new)
         if len(parts) == 1:
             parts = (*self._names.parts(old)[:-1], *parts)
-        self.made.renames.append((self._name(old), self._names.text(self._names.qualified(parts))))
+        self.made.renames.append((self._name(old), qualified_name(self._names.qualified(parts))))
 
     def append(self, target: exp.Table, source: exp.Table) -> StatementEffect:
         """ALTER TABLE t APPEND FROM s: the rows of s are moved, by the names of its columns."""

@@ -20,14 +20,18 @@ def make_durable(path: Path) -> None:
         os.close(handle)
 
 
+def replace_durably(file: Path, content: object) -> None:
+    """Replace a JSON file as a whole: a crash leaves the former one, or this. Raises OSError."""
+    draft = file.with_name(f"{file.name}.new")
+    with draft.open("w", encoding="utf-8") as written:
+        json.dump(content, written)
+    make_durable(draft)
+    draft.replace(file)
+
+
 def note_durably(note: Mapping[str, int], file: Path) -> None:
-    """Replace a small JSON file as a whole: a crash leaves the former one, or this. A file that
-    cannot be written is logged.
-    """
-    draft = file.with_suffix(".new")
+    """As :func:`replace_durably`; a file that cannot be written is logged."""
     try:
-        draft.write_text(json.dumps(note), "utf-8")
-        make_durable(draft)
-        draft.replace(file)
+        replace_durably(file, note)
     except OSError as failure:
         _log.warning("%s cannot be written: %s", file, failure)

@@ -105,3 +105,12 @@ def test_a_dry_run_writes_nothing_at_all(artefacts: Path) -> None:
     code, lines = called(artefacts, "--dry-run", "--position", str(artefacts / "p.json"))
     assert (code, len(lines)) == (0, 2)
     assert sorted(artefacts.rglob("*")) == before
+
+
+def test_a_beginning_in_the_future_is_refused(
+    artefacts: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(SystemExit):
+        called(artefacts, "--yes", "--since", "9000-01-01")
+    assert "expected a past time" in capsys.readouterr().err
+    assert not (artefacts / "data").exists()

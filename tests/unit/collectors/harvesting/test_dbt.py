@@ -168,7 +168,13 @@ def test_the_outcome_of_a_test_belongs_to_its_table(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("status", "state"), [("error", "FAIL"), ("skipped", None), ("success", "COMPLETE")]
+    ("status", "state"),
+    [
+        ("error", "FAIL"),
+        ("skipped", None),
+        ("success", "COMPLETE"),
+        ("partial success", "COMPLETE"),  # some batches of a microbatch model
+    ],
 )
 def test_a_run_ends_as_dbt_says(status: str, state: str | None, tmp_path: Path) -> None:
     results = {**RESULTS, "results": [ran("model.shop.orders", status, message="no table")]}

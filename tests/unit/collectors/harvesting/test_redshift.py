@@ -271,3 +271,63 @@ def test_an_empty_history_asks_no_more() -> None:
     server.answers([(None, None, "harvest")])
     server.answers([])
     assert events_of(server.source()) == events_of(server.source()) == []
+
+
+def test_names_with_dots_and_blanks_are_written_so_that_they_can_be_read_again() -> None:
+    server = DataServer()
+    columns = [("dev", "eu.west", "orders", "id", "integer"), ("dev", "eu.west", "t", "id", "int")]
+    server.has(
+        ran(1, 'INSERT INTO "eu.west".t SELECT id FROM "eu.west".orders'),
+        ran(2, 'ALTER TABLE "eu.west"."my t" RENAME TO "your t"'),
+        columns=columns,
+    )
+    filled, renamed = events_of(server.source())
+    assert names_of(filled) == (['dev."eu.west".orders'], ['dev."eu.west".t'])
+    assert hows(filled) == {("id", "id", "IDENTITY")}
+    (output,) = renamed["outputs"]
+    former = output["facets"]["lifecycleStateChange"]["previousIdentifier"]["name"]
+    assert (output["name"], former) == ('dev."eu.west".your t', 'dev."eu.west".my t')
+
+
+def test_a_temporary_table_keeps_its_rows_under_another_name() -> None:
+    server = DataServer()
+    server.has(
+        ran(1, "CREATE TEMP TABLE a AS SELECT amount AS total FROM orders"),
+        ran(2, "ALTER TABLE a RENAME TO b"),
+        ran(3, "INSERT INTO totals SELECT total FROM b"),
+    )
+    (totals,) = events_of(server.source())
+    assert names_of(totals) == (["dev.public.orders"], ["dev.public.totals"])
+    assert hows(totals) == {("amount", "total", "IDENTITY")}
+
+
+def test_a_temporary_table_that_is_filled_again_and_again_is_told_once() -> None:
+    server = DataServer()
+    server.has(
+        ran(1, "CREATE TEMP TABLE a (n int)"),
+        *(ran(n, f"INSERT INTO a VALUES ({n})") for n in range(2, 40)),
+        ran(40, "INSERT INTO totals SELECT n FROM a"),
+    )
+    (totals,) = events_of(server.source())
+    assert totals["job"]["facets"]["sql"]["query"].count("INSERT INTO a") == 1
+
+
+def test_temporary_tables_that_are_too_long_to_be_told_are_no_stored_ones() -> None:
+    server = DataServer()
+    server.has(
+        ran(1, f"CREATE TEMP TABLE a AS SELECT amount AS {'x' * 85_000} FROM orders"),
+        ran(2, "INSERT INTO totals SELECT 1 FROM a, orders"),
+    )
+    (totals,) = events_of(server.source())
+    assert names_of(totals) == (["dev.public.orders"], ["dev.public.totals"])
+
+
+def test_what_is_no_time_is_refused_and_what_is_no_count_is_left_out() -> None:
+    server = DataServer()
+    row, chunks = ran(1, "INSERT INTO totals SELECT amount FROM orders")
+    server.has(((*row[:-1], "many"), chunks))
+    server.has(((*row[:6], "noon", "noon", None, 3), chunks))
+    (event,) = events_of(server.source())
+    assert "outputFacets" not in event["outputs"][0]
+    with pytest.raises(HeadwaterError, match="'noon' is no time"):
+        events_of(server.source())

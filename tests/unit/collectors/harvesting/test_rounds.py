@@ -176,3 +176,30 @@ def test_a_stop_while_older_things_are_fetched_does_not_count_them_as_covered(
     harvest(source, pile, place, 10, NOW, print)
     assert pile.taken == ["a", "b"]
     assert place.load() == Position(10, NOW)
+
+
+def test_what_was_found_before_a_source_failed_is_durable(tmp_path: Path) -> None:
+    source, pile = Shelf(("a", NOW - 50, "")), Pile()
+    place, findings = positions(tmp_path, source), source.findings
+
+    def failing(since: int, known: Container[str]) -> Iterator[Harvested]:
+        yield from findings(since, known)
+        raise Unavailable("throttled")
+
+    source.findings = failing  # type: ignore[method-assign]
+    with pytest.raises(Unavailable, match="throttled"):
+        harvest(source, pile, place, 0, NOW, print)
+    assert (pile.taken, place.load()) == (["a"], Position(0, 0, {"a": (NOW - 50, "")}))
+
+
+def test_a_pause_longer_than_the_source_keeps_its_history_is_said(tmp_path: Path) -> None:
+    source, said = Shelf(), list[str]()
+    place = positions(tmp_path, source)
+    place.save(Position(0, 5_000))
+    harvest(source, Pile(), place, None, 20_000, said.append)
+    assert said == [
+        "  shelf keeps no history any longer of the time "
+        "from 1970-01-01T00:00:05.000Z to 1970-01-01T00:00:10.000Z"
+    ]
+    harvest(source, Pile(), place, None, 21_000, said.append)
+    assert len(said) == 1

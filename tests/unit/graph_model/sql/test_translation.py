@@ -10,7 +10,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from graph_model.errors import InvalidFields
-from graph_model.sql import DIALECTS, SqlStatement, translate, translation
+from graph_model.sql import (
+    DIALECTS,
+    SqlStatement,
+    qualified_name,
+    split_name,
+    translate,
+    translation,
+)
 from graph_model.sql.reply import GAPS, lines, report, report_json, statements_json
 from graph_model.sql.translation import LARGE, MOST_CHARACTERS, NESTED, UNREADABLE
 
@@ -251,3 +258,18 @@ def test_the_report_counts_what_is_read_and_the_gaps_by_kind() -> None:
     }
     assert next(report(statements)) == "3 statements, 2 read (66.7 %)"
     assert list(lines(statements))[:2] == ["1. a result from t", "   #a  IDENTITY  t#a  a"]
+
+
+@pytest.mark.parametrize(
+    ("parts", "text"),
+    [
+        (("dev", "sales", "orders"), "dev.sales.orders"),
+        (("dev", "eu.west", "t"), 'dev."eu.west".t'),
+        (('a"b', "c`.d"), '"a""b"."c`.d"'),
+        (("my db", "t"), "my db.t"),
+        (("s3://lake/a.b/",), "s3://lake/a.b/"),
+    ],
+)
+def test_a_written_name_is_read_as_its_parts(parts: tuple[str, ...], text: str) -> None:
+    assert qualified_name(parts) == text
+    assert split_name(text) == parts
