@@ -33,3 +33,7 @@ test('what is well is one line without the kinds that have a card', () => {
   assert.equal(wellOf({ late: 2, slow: 0, small: 1, checks: 0 }), 'No write was unusually slow, no check failed.');
   assert.equal(wellOf({ late: 1, slow: 1, small: 1, checks: 1 }), '');
 });
+
+test('what was not read is not said to be well', () => {
+  assert.equal(wellOf({ late: 0 }), 'No job is late.');
+});

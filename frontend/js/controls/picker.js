@@ -52,7 +52,9 @@ export function createPicker({ id, label, api, pick, announce }) {
     const answer = await api.get('/graph/search', { q, kind: 'dataset', limit: LIMIT }, id);
     if (!answer.ok && answer.stale) return undefined;
     draw(answer.ok ? answer.data.items : [], input.value.trim());
-    return show(options.length > 0);
+    if (!answer.ok) results.prepend(element('p', { class: 'muted nothing', role: 'presentation' }, answer.error.message));
+    if (!answer.ok) announce(answer.error.message);
+    return show(results.childElementCount > 0);
   }
 
   function draw(items, text) {
@@ -89,9 +91,10 @@ export function createPicker({ id, label, api, pick, announce }) {
   }
 
   function activate(place) {
-    results.children[active]?.setAttribute('aria-selected', 'false');
+    const drawn = results.querySelectorAll('[role=option]');
+    drawn[active]?.setAttribute('aria-selected', 'false');
     active = place;
-    const option = results.children[place];
+    const option = drawn[place];
     if (!option) return input.removeAttribute('aria-activedescendant');
     option.setAttribute('aria-selected', 'true');
     option.scrollIntoView({ block: 'nearest' });

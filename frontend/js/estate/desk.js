@@ -4,7 +4,7 @@
  */
 import { count, formatDuration, formatNumber, shorten } from '../data/format.js';
 import { jobReference, link, write } from '../data/url.js';
-import { anchor, data, element, time } from '../page/dom.js';
+import { anchor, button, data, element, time } from '../page/dom.js';
 import { datasetLink, jobLink } from '../panel/links.js';
 import { factsOf, placesOf, rowsAgainst, timeAgainst, wellOf } from './incidents.js';
 
@@ -13,35 +13,39 @@ const ENTRIES = 4;
 /** So many errors, and jobs of one, are open; the others are a press away. */
 const OPEN = Object.freeze({ errors: 4, jobs: 3 });
 
-/** What /graph/incidents says where nothing is wrong, and where it did not answer. */
-const NOTHING = Object.freeze({ failed: 0, incidents: [], running: 0, runningJobs: [], slow: [], small: [], checks: [], partial: null });
-
 /**
  * @param {import('../data/url.js').State} state
  * @param {any} known the reply of /graph/home
- * @param {any} [incidents] that of /graph/incidents
+ * @param {import('../data/api.js').Answer} incidents that of /graph/incidents, or why it was not read
+ * @param {() => unknown} again
  * @returns {HTMLElement}
  */
-export function drawDesk(state, known, incidents = NOTHING) {
-  const { slow, small, checks, partial } = incidents;
-  const bound = partial && `Of the newest ${formatNumber(partial.limit)} executions.`;
-  const well = wellOf({ late: known.late, slow: slow.length, small: small.length, checks: checks.length });
+export function drawDesk(state, known, incidents, again) {
+  const beside = incidents.ok ? besideOf(state, incidents.data) : [];
+  const numbers = incidents.ok ? lengthsOf(incidents.data) : {};
+  const well = wellOf({ late: known.late, ...numbers });
   return element(
     'div',
     { class: 'summaries' },
-    failedCard(state, known, incidents.incidents),
-    element(
-      'div',
-      { class: 'beside' },
-      known.late > 0 && lateCard(state, known),
-      incidents.running > 0 && runningCard(state, incidents),
-      slow.length > 0 && unusualCard(state, { heading: 'slow', bound, words: timeAgainst }, slow),
-      small.length > 0 && unusualCard(state, { heading: 'small', bound, words: rowsAgainst }, small),
-      checks.length > 0 && checksCard(state, checks, bound),
-      writtenCard(state, known),
-    ),
+    incidents.ok ? failedCard(state, known, incidents.data.incidents) : unreadCard(state, incidents.error, again),
+    element('div', { class: 'beside' }, known.late > 0 && lateCard(state, known), beside, writtenCard(state, known)),
     well && element('p', { class: 'well muted', 'data-testid': 'well' }, well),
   );
+}
+
+function lengthsOf({ slow, small, checks }) {
+  return { slow: slow.length, small: small.length, checks: checks.length };
+}
+
+function besideOf(state, incidents) {
+  const { slow, small, checks, partial } = incidents;
+  const bound = partial && `Of the newest ${formatNumber(partial.limit)} executions.`;
+  return [
+    incidents.running > 0 && runningCard(state, incidents),
+    slow.length > 0 && unusualCard(state, { heading: 'slow', bound, words: timeAgainst }, slow),
+    small.length > 0 && unusualCard(state, { heading: 'small', bound, words: rowsAgainst }, small),
+    checks.length > 0 && checksCard(state, checks, bound),
+  ];
 }
 
 /**
@@ -89,6 +93,22 @@ function failedCard(state, { failed }, incidents) {
       more: 'All failed runs',
     },
     groups.length > 0 ? folded(groups, OPEN.errors, 'error') : none,
+  );
+}
+
+/** No answer is not "nothing failed". */
+function unreadCard(state, { message }, again) {
+  return element(
+    'section',
+    { class: 'card busy', 'data-testid': 'card-failed' },
+    element('h2', {}, 'Not read: what failed, runs or is unusual'),
+    element('p', { role: 'status' }, message),
+    element(
+      'p',
+      { class: 'ways' },
+      button({ label: 'Try again', onclick: again }, { 'data-testid': 'read-incidents' }),
+      anchor(write({ view: 'runs', ended: 'failed' }), 'All failed runs'),
+    ),
   );
 }
 

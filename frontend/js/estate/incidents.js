@@ -50,7 +50,7 @@ export function timeAgainst({ value, usual }) {
 
 /**
  * What was looked at and is well, in one line; '' where each kind has its card.
- * @param {{[kind: string]: number}} numbers late, slow, small, checks
+ * @param {{late: number, slow?: number, small?: number, checks?: number}} numbers those that were read
  * @returns {string}
  */
 export function wellOf({ late, slow, small, checks }) {

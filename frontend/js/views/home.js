@@ -33,6 +33,7 @@ export const home = {
     );
     if (!known.ok) return known;
     if (!map.ok) return map;
+    if (!incidents.ok && incidents.stale) return incidents;
     const opened = await openOnly(api, map, asked);
     if (!opened.ok) return opened;
     const { totals } = known.data;
@@ -46,7 +47,7 @@ export const home = {
         model: null,
         empty: null,
         notes: sample.ok && sample.data.total > 0 ? [sampleNote(context)] : [],
-        document: () => (nothing ? firstVisit(context) : draw(context, known.data, incidents.ok ? incidents.data : undefined, opened.data)),
+        document: () => (nothing ? firstVisit(context) : draw(context, known.data, incidents, opened.data)),
       },
     };
   },
@@ -59,11 +60,11 @@ function openOnly(api, map, asked) {
   return api.get('/graph/map', { ...asked, within: only.path.join('\n') }, 'home/opened');
 }
 
-function draw({ state, go }, known, incidents, map) {
+function draw({ state, go, reload }, known, incidents, map) {
   return element(
     'div',
     { class: 'document home', 'data-testid': 'home' },
-    drawDesk(state, known, incidents),
+    drawDesk(state, known, incidents, reload),
     mapCard(state, map, go),
   );
 }

@@ -28,6 +28,8 @@ export const overview = {
     const graph = await api.get('/graph/overview', asked, 'page');
     if (!graph.ok) return graph;
     const model = toModel(graph.data);
+    const empty = model.boxes.size === 0 ? await emptiness(context) : null;
+    if (empty && !empty.ok) return empty;
     return {
       ok: true,
       data: {
@@ -37,7 +39,7 @@ export const overview = {
         reply: graph.data,
         asked: address('/graph/overview', asked),
         model,
-        empty: model.boxes.size === 0 ? await emptiness(context) : null,
+        empty: empty && empty.data,
         notes: [failures(state, graph.data), lone(state, graph.data)],
         details: (item) => describe(context, model, item),
         hrefOf: (item) => hrefOf(state, item),
@@ -63,23 +65,19 @@ export function words(totals, model) {
 /** Why there is nothing: filters, a server that has received nothing, or documents not yet translated. */
 async function emptiness({ state, api }) {
   if (state.q || state.namespace || state.layer || state.classification || state.at) {
-    return emptyNotice('Nothing matches', 'No job and no table passes these filters.', {
-      href: write({ view: 'overview', as: state.as }),
-      words: 'Show everything',
-    });
+    const way = { href: write({ view: 'overview', as: state.as }), words: 'Show everything' };
+    return { ok: true, data: emptyNotice('Nothing matches', 'No job and no table passes these filters.', way) };
   }
   const summary = await api.get('/journal', { summary: true }, 'page');
-  const { received = 0, failed = 0 } = summary.ok ? summary.data : {};
-  if (received === 0) return firstNotice();
+  if (!summary.ok) return summary;
+  const { received, failed } = summary.data;
+  if (received === 0) return { ok: true, data: firstNotice() };
   const way = {
     href: write({ view: 'journal', state: failed > 0 ? 'failed' : 'pending' }),
     words: 'See the documents',
   };
-  return emptyNotice(
-    'Nothing to draw yet',
-    `${count(received, 'document')} arrived; none of them is in the graph so far.`,
-    way,
-  );
+  const words = `${count(received, 'document')} arrived; none of them is in the graph so far.`;
+  return { ok: true, data: emptyNotice('Nothing to draw yet', words, way) };
 }
 
 /**
