@@ -35,7 +35,7 @@ FAILURES_NAMED = 20
 
 
 _AT_ONCE = 1_000
-#: So many jobs and datasets are looked at for those that are connected.
+#: So many jobs, and so many datasets, are looked at for those that are connected (docs/limits.md).
 _MOST_READ: Final = 10_000
 #: More lone jobs are counted, and so many of them named.
 _LONE_DRAWN: Final = 20
@@ -65,10 +65,13 @@ class JobFailure:
 
 @dataclass(frozen=True, slots=True)
 class LoneJobs:
-    """Jobs that share no table with another one: their number, and the first of them by name."""
+    """Jobs that share no table with another one: their number, and the first of them by name.
+    ``partial``: where the estate has more jobs or tables than are looked at.
+    """
 
     jobs: int
     items: tuple[JobReference, ...]
+    partial: Partial | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,8 +106,8 @@ def overview(
     """
     wanted = filter_of(sources, selection, at)
     lone = None
-    if counts_lone and not query and at is None and wanted == EVERYTHING:
-        view, lone = _draw_connected(sources, limit)
+    if counts_lone and not query and wanted == EVERYTHING:
+        view, lone = _draw_connected(sources, limit, at)
     else:
         view = _draw(sources, wanted, query, limit, at)
     totals, failures = _count(sources, at)
@@ -112,32 +115,35 @@ def overview(
     return GraphOverview(shown, totals, failures, lone)
 
 
-def _draw_connected(sources: Sources, limit: int) -> tuple[GraphView, LoneJobs | None]:
+def _draw_connected(
+    sources: Sources, limit: int, at: int | None
+) -> tuple[GraphView, LoneJobs | None]:
     """Everything without the lone jobs, where these are many or not everything fits."""
     lineage, hidden = sources.lineage, sources.hidden
-    jobs = {row.id for row in islice(_walk_jobs(sources, None), _MOST_READ)}
-    rows = list(islice(walk_datasets(sources.catalogue), _MOST_READ))
+    some_jobs = list(islice(_walk_jobs(sources, at), _MOST_READ + 1))
+    some_rows = list(islice(walk_datasets(sources.catalogue, at=at), _MOST_READ + 1))
+    jobs, rows = {row.id for row in some_jobs[:_MOST_READ]}, some_rows[:_MOST_READ]
     located = {row.id for row in lineage.history.names.tables(rows)}
-    flows, cut = lineage.flows_into(located)
+    flows, cut = lineage.flows_into(located, at)
     tables: dict[str, set[str]] = {job: set() for job in jobs - hidden}
-    for use in (*flows, *lineage.reads_of(jobs)):
+    for use in (*flows, *lineage.reads_of(jobs, at)):
         if use.job in tables:
             tables[use.job] |= {*use.sources, *use.targets} - hidden
-    estate = sources.catalogue.estate(hidden, failures=limit, at=None)
+    estate = sources.catalogue.estate(hidden, failures=limit, at=at)
     failing = [failed.job.id for failed in estate.failures]
     chosen = connected_first(tables, failing, limit)
     if len(chosen.lone) <= _LONE_DRAWN and not chosen.cut and len(jobs | located) <= limit:
-        return _draw(sources, EVERYTHING, "", limit, None), None
-    answer = lineage.overview(chosen.datasets, chosen.jobs, None)
+        return _draw(sources, EVERYTHING, "", limit, at), None
+    answer = lineage.overview(chosen.datasets, chosen.jobs, at)
     steps = {step for use in flows for step in _steps_of(use)}
     left_out = count_left_out(steps, chosen.jobs | chosen.datasets, hidden)
-    unread = max(len(jobs), len(rows)) == _MOST_READ
-    if chosen.cut or unread:
-        cut = cut or Partial("nodes", limit)
+    more = max(len(some_jobs), len(some_rows)) > _MOST_READ
+    unread = Partial("nodes", _MOST_READ) if more else None
+    cut = cut or (Partial("nodes", limit) if chosen.cut else unread)
     answer = replace(answer, left_out=left_out, partial=answer.partial or cut)
-    view = draw_answer(sources, answer, lineage.history, None, jobs=True, columns=False)
+    view = draw_answer(sources, answer, lineage.history, at, jobs=True, columns=False)
     named = sorted(map(job_reference, sources.catalogue.jobs(chosen.lone)), key=_by_name)
-    return view, LoneJobs(len(chosen.lone), tuple(named[:_LONE_NAMED]))
+    return view, LoneJobs(len(chosen.lone), tuple(named[:_LONE_NAMED]), unread)
 
 
 def _steps_of(use: PlanUse) -> Iterator[tuple[str, str]]:

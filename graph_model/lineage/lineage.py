@@ -16,7 +16,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from graph_model import identity, labels
 from graph_model.facts import Edge
@@ -26,7 +26,6 @@ from graph_model.lineage.columns.derivations import column_id, node_of
 from graph_model.lineage.columns.walks import ColumnFindings, ColumnWalks, fold_column_edges
 from graph_model.lineage.history import Moment
 from graph_model.lineage.history.history import History
-from graph_model.lineage.history.read_rule import END
 from graph_model.lineage.history.visible_write_reader import end_of, moment_of
 from graph_model.lineage.inventory import Inventory, Name
 from graph_model.lineage.questions import (
@@ -202,23 +201,34 @@ class Lineage:
         """The ids of its complete logical plans, at most HUB_LIMIT."""
         return plans_of_job(self._evidence(), job)
 
-    def flows_into(self, datasets: Collection[str]) -> tuple[tuple[PlanUse, ...], Partial | None]:
-        """The plans that wrote the present data of these datasets, for a map: see ``flows``."""
+    def flows_into(
+        self, datasets: Collection[str], at: int | None = None
+    ) -> tuple[tuple[PlanUse, ...], Partial | None]:
+        """The plans that wrote the data that these datasets have at the time, for a map: see the
+        function of this name.
+        """
         evidence = self._evidence()
-        return flows_into(datasets, evidence), evidence.bounds.partial
+        return flows_into(datasets, evidence, at), evidence.bounds.partial
 
-    def reads_of(self, jobs: Collection[str]) -> tuple[PlanUse, ...]:
-        """The plans of these jobs that write nothing, each with what it reads, for a map."""
+    def reads_of(self, jobs: Collection[str], at: int | None = None) -> tuple[PlanUse, ...]:
+        """The plans of these jobs that write nothing and ran until the time, each with what it
+        reads, for a map.
+        """
         evidence = self._evidence()
         plans = self._reading_plans(jobs, evidence.bounds)
+        if at is not None:
+            walk = WALKS[Reach.SEEN](evidence, end_of(at))
+            expanded = walk.expand({moment_of(plan, at) for plan in plans})
+            plans = {moment.dataset for moment, steps in expanded.items() if steps}
         rows = self.history.plans.rows(plans)
         read = read_sources(evidence, plans)
         called = {source for found in read.values() for source in found}
-        places = self.history.names.locate((source, _NOW) for source in called)
+        until = end_of(at) - 1
+        places = self.history.names.locate((source, until) for source in called)
         return tuple(
             PlanUse(
                 plan, rows[plan].job, rows[plan].mode,
-                tuple(sorted({places[source, _NOW] for source in found})), (),
+                tuple(sorted({places[source, until] for source in found})), (),
             )
             for plan, found in sorted(read.items())
             if plan in rows
@@ -539,19 +549,19 @@ def _with_chains(
     return replace(answer, chains=seen or in_force)
 
 
-_NOW: Final = END - 1
-
-
-def flows_into(datasets: Collection[str], evidence: WalkEvidence) -> tuple[PlanUse, ...]:
-    """The plans, declared ones too, that wrote the present data of these datasets, each with its
-    inputs.
+def flows_into(
+    datasets: Collection[str], evidence: WalkEvidence, at: int | None
+) -> tuple[PlanUse, ...]:
+    """The plans, declared ones too, that wrote the data that these datasets have at the time, each
+    with its inputs.
     """
     history = evidence.history
-    around = history.locations.around(datasets)
+    until = end_of(at) - 1
+    around = history.locations.around_at(datasets, at)
     evidence.bounds.note_locations(cut=history.locations.cut)
     locations = {*datasets, *(other for others in around.values() for other in others)}
     plans_into: defaultdict[str, set[str]] = defaultdict(set)
-    for place, plan in (*_written(locations, evidence), *_declared(locations, history)):
+    for place, plan in (*_written(locations, evidence, at), *_declared(locations, history, at)):
         plans_into[place].add(plan)
     written = {
         (dataset, plan)
@@ -563,29 +573,32 @@ def flows_into(datasets: Collection[str], evidence: WalkEvidence) -> tuple[PlanU
     sources = read_sources(evidence, plans)
     rows = history.plans.rows(plans)
     called = {source for read in sources.values() for source in read}
-    places = history.names.locate((source, _NOW) for source in called)
+    places = history.names.locate((source, until) for source in called)
     return tuple(
         PlanUse(
             plan, rows[plan].job, rows[plan].mode,
-            tuple(sorted({places[source, _NOW] for source in sources[plan]})), (dataset,),
+            tuple(sorted({places[source, until] for source in sources[plan]})), (dataset,),
         )
         for dataset, plan in sorted(written)
         if plan in sources and plan in rows
     )  # fmt: skip
 
 
-def _written(datasets: Collection[str], evidence: WalkEvidence) -> Iterator[tuple[str, str]]:
-    """(dataset, logical plan) of the writes that nothing has replaced."""
+def _written(
+    datasets: Collection[str], evidence: WalkEvidence, at: int | None
+) -> Iterator[tuple[str, str]]:
+    """(dataset, logical plan) of the writes that nothing has replaced until the time."""
+    until = end_of(at) - 1
     targets = evidence.history.names.targets_of(datasets)
-    moved = {(target, _NOW) for found in targets.values() for target, place in found if place}
+    moved = {(target, until) for found in targets.values() for target, place in found if place}
     locations = evidence.history.names.locate(moved)
     asked = {target for found in targets.values() for target, _ in found}
-    writers = _by_target(evidence.catalogue.writers(asked, None, main=True))
+    writers = _by_target(evidence.catalogue.writers(asked, at, main=True))
     for dataset, found in targets.items():
         own = [
             writer
             for target, place in found
-            if not place or locations[target, _NOW] == place
+            if not place or locations[target, until] == place
             for writer in writers.get(target, ())
         ]
         for plan in _unreplaced(own):
@@ -605,8 +618,10 @@ def _unreplaced(writers: Collection[Writer]) -> set[str]:
     return {one.logical_plan for one in writers if floor is None or one.latest >= floor}
 
 
-def _declared(datasets: Collection[str], history: History) -> Iterator[tuple[str, str]]:
-    moments = [moment_of(dataset, None) for dataset in datasets]
+def _declared(
+    datasets: Collection[str], history: History, at: int | None
+) -> Iterator[tuple[str, str]]:
+    moments = [moment_of(dataset, at) for dataset in datasets]
     for moment, declared in history.declared.flows(moments).items():
         for flow in declared:
             yield moment.dataset, flow.logical_plan

@@ -111,7 +111,7 @@ function lone(state, { lone: left }) {
   return element(
     'details',
     { class: 'banner lone', 'data-testid': 'lone' },
-    element('summary', {}, `${count(left.jobs, 'job')} that ${left.jobs === 1 ? 'shares' : 'share'} no table with another job`),
+    element('summary', {}, `${count(left.jobs, 'job')} that ${left.jobs === 1 ? 'shares' : 'share'} no table with another job${amongOf(left.partial)}`),
     element(
       'ul',
       {},
@@ -119,6 +119,11 @@ function lone(state, { lone: left }) {
       rest > 0 && element('li', {}, anchor(write({ view: 'jobs' }), `${formatNumber(rest)} more: all jobs`)),
     ),
   );
+}
+
+/** @param {{limit: number}|null} partial */
+function amongOf(partial) {
+  return partial ? `, among the first ${formatNumber(partial.limit)} jobs and tables by name` : '';
 }
 
 /** Where a double click leads. */

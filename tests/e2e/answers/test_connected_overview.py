@@ -70,3 +70,23 @@ def test_without_the_parameter_or_with_a_filter_every_job_is_drawn(client: Flask
         reply = get(client, "/graph/overview", **query)
         assert len([one for one in drawn(reply) if one.startswith("lone")]) == LONE
         assert reply["lone"] is None
+
+
+def test_at_a_time_failed_and_connected_work_of_that_time_comes_first(client: FlaskClient) -> None:
+    def at(time: str, **query: int) -> Any:
+        return get(client, "/graph/overview", lone="counted", at=f"2026-03-01T{time}Z", **query)
+
+    before = at("12:22:30")
+    assert drawn(before) == ["broken", "chain-0", "chain-1", "chain-2", "dashboard"]
+    assert before["lone"]["jobs"] == 23
+    assert "broken" not in drawn(at("11:05:00", limit=6))
+    assert "dashboard" not in drawn(at("10:04:00"))
+
+
+def test_an_estate_with_more_than_is_looked_at_says_so_beside_its_lone_jobs(
+    client: FlaskClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert get(client, "/graph/overview", lone="counted")["lone"]["partial"] is None
+    monkeypatch.setattr("graph_model.answers.overview._MOST_READ", LONE)
+    reply = get(client, "/graph/overview", lone="counted")
+    assert reply["lone"]["partial"] == {"reason": "nodes", "limit": LONE}
