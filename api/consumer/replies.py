@@ -6,9 +6,8 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-from graph_model.answers.consumer.executions import Overview, PlanNode
+from graph_model.answers.consumer.executions import EventPage, Overview, PlanNode
 from graph_model.answers.consumer.identifiers import event_id, local_id
-from graph_model.answers.consumer.lists import EventPage
 from graph_model.answers.consumer.plans import (
     AttributeGraph,
     DataSourceReference,

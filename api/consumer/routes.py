@@ -38,8 +38,8 @@ from api.logs import current_request_id
 from api.service import current_service
 from api.service.readiness import ask
 from api.service.sources import answer_errors, current_sources, lacking
-from graph_model.answers.consumer import executions, lists, plan_documents
-from graph_model.answers.consumer.lists import ListQuestion
+from graph_model.answers.consumer import executions, plan_documents
+from graph_model.answers.consumer.executions import ListQuestion
 from graph_model.stores.catalogue_values import EventFilter, ListPage
 
 blueprint = Blueprint(
@@ -82,7 +82,7 @@ def _asked(query: Mapping[str, Any]) -> ListQuestion:
 @blueprint.doc(responses={200: {"description": "A page of executions"}})
 def execution_events(query: Mapping[str, Any]) -> Response:
     """Executions, the newest first."""
-    page = lists.execution_events(current_sources(), _asked(query))
+    page = executions.execution_events(current_sources(), _asked(query))
     return jsonify(replies.events_reply(page, query, current_service().clock()))
 
 
@@ -91,7 +91,7 @@ def execution_events(query: Mapping[str, Any]) -> Response:
 @blueprint.doc(responses={200: {"description": "A page of data sources"}})
 def data_sources(query: Mapping[str, Any]) -> Response:
     """Data sources, each with its last write."""
-    page = lists.data_sources(current_sources(), _asked(query))
+    page = executions.data_sources(current_sources(), _asked(query))
     return jsonify(replies.events_reply(page, query, current_service().clock()))
 
 
@@ -127,7 +127,7 @@ def lineage_detailed(query: Mapping[str, Any]) -> Response:
 def execution_plans(query: Mapping[str, Any]) -> Response:
     """Plans that have run, the last that ran first."""
     number, size = query["pageNum"], query["pageSize"]
-    plans, total = lists.plans(current_sources(), _moment(query), (number - 1) * size, size)
+    plans, total = executions.plans(current_sources(), _moment(query), (number - 1) * size, size)
     items = [replies.plan_reply(plan) for plan in plans]
     reply = {"items": items, "totalCount": total, "pageNum": number, "pageSize": size}
     return jsonify(reply)
@@ -193,7 +193,9 @@ def attribute_lineage_and_impact(query: Mapping[str, Any]) -> Response:
 @blueprint.doc(responses={200: {"description": "Names of labels"}})
 def label_names(query: Mapping[str, Any]) -> Response:
     """The names of labels that executions carry."""
-    found = lists.label_names(current_sources(), query["search"], query["offset"], _length(query))
+    found = executions.label_names(
+        current_sources(), query["search"], query["offset"], _length(query)
+    )
     return jsonify(list(found))
 
 
@@ -202,7 +204,7 @@ def label_names(query: Mapping[str, Any]) -> Response:
 @blueprint.doc(responses={200: {"description": "Values of a label"}})
 def label_values(query: Mapping[str, Any], name: str) -> Response:
     """The values of one label."""
-    found = lists.label_values(
+    found = executions.label_values(
         current_sources(), name, query["search"], query["offset"], _length(query)
     )
     return jsonify(list(found))

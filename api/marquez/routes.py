@@ -32,7 +32,7 @@ from api.service import current_service
 from api.service.sources import answer_errors, current_sources, lacking
 from graph_model.answers import classifications, dataset_writes, facets, overview
 from graph_model.answers import runs as run_answers
-from graph_model.answers.executions import ExecutionView
+from graph_model.answers.nodes import ExecutionView
 from graph_model.answers.sources import BoundedRows, Sources
 from graph_model.errors import InvalidFields, NotFound
 from graph_model.facts import DatasetRow

@@ -24,8 +24,8 @@ from api import datazone, unity
 from api.consumer import routes as consumer
 from api.marquez import routes as marquez
 from api.routes import commands, health, journal, openlineage, pages, producer, sql, uploads
-from api.routes.governance import declarations, governance, quality, rules
-from api.routes.graph import columns, difference, graph, home, impact, runs
+from api.routes.governance import declarations, governance
+from api.routes.graph import difference, graph, impact
 
 if TYPE_CHECKING:
     from flask import Flask
@@ -41,9 +41,10 @@ def register(app: Flask, api: Api) -> None:
     for blueprint in (
         openlineage.blueprint, uploads.blueprint, consumer.blueprint, consumer.about,
         unity.blueprint, marquez.blueprint, datazone.blueprint,
-        graph.blueprint, home.blueprint, columns.blueprint, runs.blueprint,
+        graph.blueprint, graph.estate_routes, graph.column_routes, graph.run_routes,
         difference.blueprint, impact.blueprint, journal.blueprint, commands.blueprint,
-        governance.blueprint, rules.blueprint, declarations.blueprint, quality.blueprint,
+        governance.blueprint, governance.naming_routes, declarations.blueprint,
+        governance.quality_routes,
         sql.blueprint, health.blueprint,
     ):  # fmt: skip
         api.register_blueprint(blueprint)

@@ -17,13 +17,13 @@ from typing import Final
 
 from graph_model import labels, naming
 from graph_model.answers.datasets import RENAMES_FOLLOWED, Renaming, rename_of, renaming
-from graph_model.answers.executions import (
+from graph_model.answers.nodes import (
     ExecutionView,
+    dataset_row,
     execution_views,
     is_after,
     repeated_executions,
 )
-from graph_model.answers.nodes import dataset_row
 from graph_model.answers.plans import EXECUTIONS_SHOWN
 from graph_model.answers.sources import Sources, of_one_state
 from graph_model.answers.visibility import open_node

@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from typing import Final
 
 from graph_model import identity, labels
-from graph_model.answers.drawing import spellings_of
 from graph_model.answers.facets import DatasetFacets, dataset_facets, described_columns
+from graph_model.answers.lineage import spellings_of
 from graph_model.answers.nodes import catalog_names, dataset_references, dataset_row, job_references
 from graph_model.answers.openlineage_reports import ColumnDescription, Tag
 from graph_model.answers.sources import Sources, of_one_state

@@ -2,19 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+import json
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
 
-from graph_model import identity
+from graph_model import identity, labels
 from graph_model.answers.sources import Sources
 from graph_model.errors import NotFound
-from graph_model.facts import DatasetRow, JobRow, NameRow
+from graph_model.facts import DatasetRow, ExecutionRow, JobRow, NameRow
+from graph_model.instants import iso
 from graph_model.lineage.history.history import History
+from graph_model.lineage.history.merging import Reports
 from graph_model.lineage.history.read_rule import END
 from graph_model.picture.view import (
     DatasetReference,
     JobReference,
     dataset_reference,
     job_reference,
+    known_mode,
 )
 from graph_model.stores.catalogue import Catalogue
 
@@ -76,3 +82,107 @@ def located_column(sources: Sources, column: str, at: int | None) -> str:
         if rows
         else column
     )
+
+
+# One execution as lists and pages show it.
+
+
+@dataclass(frozen=True, slots=True)
+class ExecutionGap:
+    """Unknown information, as a code and as a sentence."""
+
+    code: str
+    detail: str
+
+
+_SOME_PARTITIONS = ExecutionGap(
+    labels.PARTITIONS_UNKNOWN,
+    "the write may have replaced only some partitions; the client does not report which",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class ExecutionView:
+    """One execution as lists and pages show it.
+
+    ``version`` is the id of the table version that it made, None where not reported; ``branch``
+    None: the main branch. ``former_name`` is set in the history of a table that was renamed later,
+    ``location`` in the history of another location that shares files with the one written.
+    ``at`` is the execution's own time, ``counted_at`` the one from which answers count it where its
+    own is doubtful (``producers.counted_times``).
+    """
+
+    id: str
+    at: str
+    state: str
+    duration_ms: float | None
+    mode: str | None  # None: not reported
+    command: str
+    plan_id: str
+    plan: str
+    run: str
+    job: JobReference | None  # None: it is hidden
+    target: DatasetReference | None  # None: it writes nothing
+    partitions: tuple[str, ...]
+    metrics: Any
+    error: str | None
+    application_id: str
+    producer: str
+    gaps: tuple[ExecutionGap, ...] = ()
+    version: str | None = None
+    branch: str | None = None
+    former_name: DatasetReference | None = None
+    counted_at: str | None = None
+    location: DatasetReference | None = None
+
+
+def execution_views(sources: Sources, rows: Sequence[ExecutionRow]) -> tuple[ExecutionView, ...]:
+    """The views of these executions, in this order; a hidden job or target is not named."""
+    jobs = job_references(sources, {row.job for row in rows})
+    targets = dataset_references(sources, {row.target for row in rows})
+    partitions: dict[str, list[str]] = {}
+    for row in sources.catalogue.partitions([row.id for row in rows]) if rows else ():
+        if row.role == "write":
+            partitions.setdefault(row.execution, []).append(row.partition)
+    return tuple(
+        ExecutionView(
+            id=row.id,
+            at=iso(row.claimed_at),
+            state=row.shown_state,
+            duration_ms=None if row.duration_ns is None else row.duration_ns / 1_000_000,
+            mode=_mode_of(row),
+            command=row.command,
+            plan_id=row.plan_id,
+            plan=row.logical_plan,
+            run=row.run,
+            job=jobs.get(row.job),
+            target=targets.get(row.target),
+            partitions=tuple(sorted(partitions.get(row.id, ()))),
+            metrics=json.loads(row.metrics),
+            error=row.error,
+            application_id=row.application_id,
+            producer=row.producer,
+            gaps=() if row.id in partitions or not _replaces_some(row) else (_SOME_PARTITIONS,),
+            version=row.version or None,
+            branch=row.branch or None,
+            counted_at=iso(row.at) if row.ahead else None,
+        )
+        for row in rows
+    )
+
+
+def _mode_of(row: ExecutionRow) -> str | None:
+    return labels.DECLARED if row.kind == labels.DECLARATION_KIND else known_mode(row.mode)
+
+
+def _replaces_some(row: ExecutionRow) -> bool:
+    return row.dynamic and row.mode == labels.OVERWRITE_PARTITIONS
+
+
+def repeated_executions(reports: Iterable[Reports], at: int | None) -> frozenset[str]:
+    """Ids of executions at or before ``at`` that repeat the report of an earlier one."""
+    return frozenset(row.id for _, *again in reports for row in again if not is_after(row.at, at))
+
+
+def is_after(time: int, at: int | None) -> bool:
+    return at is not None and time > at

@@ -21,14 +21,13 @@ from graph_model.errors import InvalidDocument, NotFound
 from graph_model.facts import ExecutionRow
 from graph_model.json_fields import JsonObject
 from graph_model.naming import Rules
-from graph_model.picture.layout import Box, Flow, Point, arrange
+from graph_model.picture.layout import Box, Flow, Point, Size, arrange, size_of
 from graph_model.picture.operations import (
     OperationView,
     OutputColumn,
     PlanInspection,
     Property,
 )
-from graph_model.picture.sizes import Size, size_of
 from graph_model.picture.view import DatasetReference
 from graph_model.producers.openlineage.datasets import DatasetNamer, type_text
 from graph_model.producers.openlineage.events.accumulate import (

@@ -10,7 +10,7 @@ from itertools import islice
 from typing import Final, TypeVar
 
 from graph_model import labels
-from graph_model.answers.drawing import draw_answer, filter_answer
+from graph_model.answers.lineage import draw_answer, filter_answer
 from graph_model.answers.sources import Sources, of_one_state
 from graph_model.answers.visibility import Selection, filter_of, show_view
 from graph_model.facts import DatasetRow, JobRow

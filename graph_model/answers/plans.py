@@ -11,9 +11,14 @@ from functools import partial
 from typing import Any
 
 from graph_model import identity, labels, naming
-from graph_model.answers.executions import ExecutionView, execution_views
 from graph_model.answers.facets import cut_bodies
-from graph_model.answers.nodes import dataset_references, dataset_row, job_references
+from graph_model.answers.nodes import (
+    ExecutionView,
+    dataset_references,
+    dataset_row,
+    execution_views,
+    job_references,
+)
 from graph_model.answers.openlineage_reports import (
     EventDataset,
     EventPlan,

@@ -18,9 +18,14 @@ from operator import itemgetter
 from typing import Any, Final, Literal
 
 from graph_model import identity, labels
-from graph_model.answers.executions import ExecutionView, execution_views, is_after
 from graph_model.answers.facets import cut_bodies
-from graph_model.answers.nodes import job_references, job_row
+from graph_model.answers.nodes import (
+    ExecutionView,
+    execution_views,
+    is_after,
+    job_references,
+    job_row,
+)
 from graph_model.answers.openlineage_reports import MOST_EVENTS, bodies, shown_event
 from graph_model.answers.sources import Sources, of_one_state
 from graph_model.answers.visibility import open_node, open_plan

@@ -20,9 +20,8 @@ from graph_model.governance.statements import Governance
 from graph_model.governance.visible_nodes import hide_nodes, mark_nodes
 from graph_model.instants import iso
 from graph_model.picture.filtering import Filter
-from graph_model.picture.lanes import place_in_lanes
 from graph_model.picture.layout import Flow, Flowing
-from graph_model.picture.view import DatasetNode, GraphView, place
+from graph_model.picture.view import DatasetNode, GraphView, place, place_in_lanes
 from graph_model.stores.catalogue import Catalogue
 
 # --- the requested node --------------------------------------------------------------------------

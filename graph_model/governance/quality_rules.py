@@ -232,7 +232,7 @@ class QualityPreview:
     cut: bool
 
 
-def preview_rules(
+def preview_quality_rules(
     before: Sequence[QualityRule],
     after: Sequence[QualityRule],
     datasets: Iterable[DatasetRow],

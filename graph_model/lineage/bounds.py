@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from graph_model.lineage.history.history import History
-from graph_model.lineage.history.names import LOCATION_LIMIT
+from graph_model.lineage.history.writes import LOCATION_LIMIT
 from graph_model.lineage.questions import LeftOut, Partial
 from graph_model.lineage.structure import Structure
 from graph_model.stores.graph import GraphReader

@@ -6,15 +6,15 @@ order:
 ``rules``        the naming rules as frozen values, with their defaults
 ``uri_parts``    the parts of a URI: escapes, and logins and secrets, which are no identity
 ``partitions``   path segments that name a partition or a part file, not the dataset
-``containment``  which locations a folder or a pattern holds
+``containment``  which locations a folder or a pattern holds; many files in one read -> one dataset,
+                 named by their folder and pattern
 ``columns``      column identity: case folding, nested paths, equal names; fields of written structs
 ``literals``     literals that differ in every run, removed before plans are compared
-``identifiers``  table names in SQL: parts with dots between them, quoted where necessary
-``catalogs``     catalog names: ``<authority>/<database>.<table>`` for the spellings of all engines
+``catalogs``     catalog names: ``<authority>/<database>.<table>`` for the spellings of all engines;
+                 table names in SQL: parts with dots between them, quoted where necessary
 ``jdbc``         JDBC URLs, and the columns of queries
-``uris``         dataset identity: one canonical URI for all spellings of one dataset
-``file_lists``   many files in one read -> one dataset, named by their folder and pattern
-``metadata_tables``  tables about a table (Iceberg's ``t.snapshots``), and which table that is
+``uris``         dataset identity: one canonical URI for all spellings of one dataset; tables about
+                 a table (Iceberg's ``t.snapshots``), and which table that is
 ``openlineage``  OpenLineage's (namespace, name) pairs as URIs for :func:`normalise`
 ``schemas``      the spelling of a schema's columns and types
 ``jobs``         job names: from labels, else from the application name by the platform's rules
@@ -25,7 +25,7 @@ Secrets are masked by ``spark_agent_config.masking``, the listener's own masker.
 
 from __future__ import annotations
 
-from graph_model.naming.catalogs import catalog_table
+from graph_model.naming.catalogs import catalog_table, quoted_parts, unquoted_column
 from graph_model.naming.columns import (
     WHOLE,
     FieldSources,
@@ -36,18 +36,16 @@ from graph_model.naming.columns import (
     spell_fields,
     split_path,
 )
-from graph_model.naming.file_lists import (
+from graph_model.naming.containment import (
     MOST_LISTED,
     fold_files,
     listed_names,
     patterns_of,
     varying_part,
 )
-from graph_model.naming.identifiers import quoted_parts, unquoted_column
 from graph_model.naming.jdbc import query_lineage, without_query
 from graph_model.naming.jobs import JobName, job_name
 from graph_model.naming.literals import mask_literal, stable_text
-from graph_model.naming.metadata_tables import metadata_table, tables_of
 from graph_model.naming.openlineage import (
     openlineage_pair,
     openlineage_symlink,
@@ -55,7 +53,14 @@ from graph_model.naming.openlineage import (
 )
 from graph_model.naming.partitions import partition_pairs, partition_text
 from graph_model.naming.rules import DEFAULT_RULES, Rules, rules_digest
-from graph_model.naming.uris import PROGRAM_MEMORY, DatasetName, normalise, without_hosts
+from graph_model.naming.uris import (
+    PROGRAM_MEMORY,
+    DatasetName,
+    metadata_table,
+    normalise,
+    tables_of,
+    without_hosts,
+)
 
 __all__ = [
     "DEFAULT_RULES",

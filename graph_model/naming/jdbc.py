@@ -30,8 +30,8 @@ from sqlglot import exp
 from sqlglot.optimizer.scope import traverse_scope
 
 from graph_model import labels
+from graph_model.naming.catalogs import identifier_parts, identifier_text, in_case
 from graph_model.naming.columns import fold
-from graph_model.naming.identifiers import identifier_parts, identifier_text, in_case
 from graph_model.naming.literals import mask_literal
 from graph_model.naming.rules import JdbcDriver, Rules
 from graph_model.naming.uri_parts import percent, printable, without_secret_parameters

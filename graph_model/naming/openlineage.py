@@ -9,8 +9,12 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from graph_model.naming.catalogs import catalog_table
-from graph_model.naming.identifiers import identifier_parts, identifier_text, unquoted_text
+from graph_model.naming.catalogs import (
+    catalog_table,
+    identifier_parts,
+    identifier_text,
+    unquoted_text,
+)
 from graph_model.naming.rules import DEFAULT_RULES, WEB_SCHEMES, Rules
 from graph_model.naming.uri_parts import percent
 

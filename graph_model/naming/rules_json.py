@@ -15,7 +15,7 @@ from dataclasses import MISSING, asdict, fields, is_dataclass, replace
 from typing import Any, Final, get_args, get_type_hints
 
 from graph_model.errors import InvalidDocument
-from graph_model.naming.identifiers import CASES
+from graph_model.naming.catalogs import CASES
 from graph_model.naming.jobs import job_name
 from graph_model.naming.rules import DEFAULT_RULES, JdbcDriver, JobPattern, PartFile, Rules
 from graph_model.naming.uris import normalise

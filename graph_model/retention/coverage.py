@@ -18,7 +18,7 @@ from graph_model.batches import batched
 from graph_model.errors import Rebuilding
 from graph_model.facts import ExecutionRow, JobRow
 from graph_model.lineage.history import MERGE_WINDOW_MS
-from graph_model.lineage.history.names import DatasetNames
+from graph_model.lineage.history.writes import DatasetNames
 from graph_model.naming import Rules
 from graph_model.producers.commands import (
     COMMAND_KIND,

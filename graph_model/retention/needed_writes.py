@@ -27,8 +27,8 @@ from graph_model.batches import batched
 from graph_model.facts import ExecutionRow, LogicalPlanRow, ReadVersionRow
 from graph_model.lineage.history import MERGE_WINDOW_MS, Moment
 from graph_model.lineage.history.history import History
-from graph_model.lineage.history.names import DatasetNames
 from graph_model.lineage.history.visible_write_reader import moment_of
+from graph_model.lineage.history.writes import DatasetNames
 from graph_model.stores.catalogue import Catalogue
 from graph_model.stores.pages import Page, walk_pages
 

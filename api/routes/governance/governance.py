@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import time
+from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from flask import Response, jsonify
@@ -22,6 +23,12 @@ from api.schemas.governance import (
     LayersQuery,
     LayersReply,
     NodeQuery,
+    QualityRuleReply,
+    QualityRuleRequest,
+    QualityRulesReply,
+    RulesQuery,
+    RulesReply,
+    RulesRequest,
     TagsReply,
 )
 from api.service import Service, current_service
@@ -47,9 +54,23 @@ from graph_model.governance.classifications import (
 )
 from graph_model.governance.fields import node_ids
 from graph_model.governance.layers import MOST_LAYERS, Layer, Layers, read_layer, write_layer
-from graph_model.governance.previews import count_datasets, preview_layers
+from graph_model.governance.previews import count_datasets, preview_layers, preview_rules
+from graph_model.governance.quality_rules import (
+    MOST_RULES,
+    QualityRule,
+    preview_quality_rules,
+    read_quality_rule,
+    with_rule,
+    without_rule,
+    write_quality_rule,
+)
+from graph_model.governance.visible_nodes import walk_datasets
+from graph_model.instants import iso
+from graph_model.naming import DEFAULT_RULES, Rules, rules_digest
+from graph_model.naming.rules_json import changed_tables, read_rules, write_rules
 from graph_model.picture.json_form import to_json
 from graph_model.producers.commands import CommandKind, Statement, write_value
+from graph_model.projection.recorded_rules import list_rule_sets, wanted_rules
 
 blueprint = Blueprint(
     "governance", __name__, description="Layers and classifications, stated by people"
@@ -243,3 +264,155 @@ def columns(query: Mapping[str, Any], tag: str) -> Response:
         limit=query["limit"],
     )
     return jsonify(columns_reply(found, lacking()))
+
+
+# Rules that read a custom run facet as a passed or failed check of the datasets that it wrote.
+
+quality_routes = Blueprint(
+    "quality", __name__, description="Rules that read a custom run facet as passed or failed"
+)
+
+
+@quality_routes.route("/quality-rules")
+@quality_routes.no_parameters
+@quality_routes.describes(QualityRulesReply)
+def quality_rules() -> Response:
+    """The rules, by name."""
+    items = [_reply(rule) for rule in current_service().governance.quality_rules]
+    return jsonify({"items": items, "total": len(items)})
+
+
+def _reply(rule: QualityRule) -> dict[str, Any]:
+    return {"name": rule.name, **write_quality_rule(rule)}
+
+
+@quality_routes.route("/quality-rules/<name>", methods=["PUT"])
+@quality_routes.arguments(ChangeQuery)
+@quality_routes.arguments(QualityRuleRequest, location="json")
+@quality_routes.describes(QualityRuleReply)
+def put_rule(query: Mapping[str, Any], body: Mapping[str, Any], name: str) -> Response:
+    """Set a rule; with ``preview=true`` list the datasets whose mark would change."""
+    rule = read_quality_rule(name, body)
+    service = current_service()
+    before = service.governance.quality_rules
+    after = with_rule(before, rule)
+    if len(after) > MOST_RULES:
+        raise InvalidDocument("name", f"at most {MOST_RULES} rules")
+    if query["preview"]:
+        return _quality_preview(before, after)
+    if rule not in before:
+        value = write_value(write_quality_rule(rule))
+        declare([Statement(CommandKind.QUALITY, name, value)], name, rule.note, service)
+    return jsonify(_reply(rule))
+
+
+@quality_routes.route("/quality-rules/<name>", methods=["DELETE"])
+@quality_routes.arguments(ChangeQuery)
+@quality_routes.describes(QualityRuleReply)
+def delete_rule(query: Mapping[str, Any], name: str) -> Response:
+    """Remove a rule; with ``preview=true`` list the datasets whose mark would change."""
+    service = current_service()
+    before = service.governance.quality_rules
+    held = next((rule for rule in before if rule.name == name), None)
+    if held is None:
+        raise NotFound("rule of quality", name)
+    if query["preview"]:
+        return _quality_preview(before, without_rule(before, name))
+    declare([Statement(CommandKind.QUALITY, name, None)], name, "", service)
+    return jsonify(_reply(held))
+
+
+def _quality_preview(before: Sequence[QualityRule], after: Sequence[QualityRule]) -> Response:
+    sources = current_sources()
+    datasets = walk_datasets(sources.catalogue, hidden=sources.hidden)
+    found = preview_quality_rules(before, after, datasets, sources.catalogue, sources.expired)
+    return jsonify({"preview": True, **to_json(found)})
+
+
+# The naming rules as data: read, preview on history, apply by a rebuild.
+
+naming_routes = Blueprint("rules", __name__, description="Naming rules as data")
+_KEY: Final = "rules"
+_PREVIEW_SECONDS: Final = 20.0
+_VERSIONS_SHOWN: Final = 100
+
+
+@naming_routes.route("/rules")
+@naming_routes.arguments(RulesQuery)
+@naming_routes.describes(RulesReply)
+def rules(query: Mapping[str, Any]) -> Response:
+    """The rules that are wanted, whether they are in force yet, and their versions."""
+    service = current_service()
+    if query["version"] is None:
+        return jsonify(_rules_reply(wanted_rules(service.journal, DEFAULT_RULES), service))
+    for one in list_rule_sets(service.journal, DEFAULT_RULES):
+        if one.id == query["version"]:
+            return jsonify(_rules_reply(one.rules, service))
+    raise NotFound("version of the rules", query["version"])
+
+
+@naming_routes.route("/rules", methods=["PUT"])
+@naming_routes.arguments(ChangeQuery)
+@naming_routes.arguments(RulesRequest, location="json")
+@naming_routes.describes(RulesReply)
+def put_rules(query: Mapping[str, Any], body: Mapping[str, Any]) -> Response:
+    """Put a whole set of rules in force: everything is projected anew beside the projection in
+    force. With ``preview=true`` return its effect on the names in the journal.
+    """
+    wanted = read_rules(body["rules"])
+    return _change(wanted, write_rules(wanted), body["note"], preview=query["preview"])
+
+
+@naming_routes.route("/rules", methods=["DELETE"])
+@naming_routes.arguments(ChangeQuery)
+@naming_routes.describes(RulesReply)
+def delete_rules(query: Mapping[str, Any]) -> Response:
+    """Return to the rules of the program."""
+    return _change(DEFAULT_RULES, None, "", preview=query["preview"])
+
+
+@naming_routes.route("/rules/defaults")
+@naming_routes.no_parameters
+@naming_routes.describes(RulesReply)
+def defaults() -> Response:
+    """The rules of the program."""
+    return jsonify(_rules_reply(DEFAULT_RULES, current_service()))
+
+
+def _change(
+    wanted: Rules, document: Mapping[str, Any] | None, note: str, *, preview: bool
+) -> Response:
+    service = current_service()
+    if preview:
+        end = time.monotonic() + _PREVIEW_SECONDS
+        found = preview_rules(
+            service.projector.rules,
+            wanted,
+            service.journal,
+            lambda: time.monotonic() > end,
+            service.governance.hidden,
+            service.producers,
+        )
+        return jsonify({"preview": True, **to_json(found)})
+    if wanted != wanted_rules(service.journal, DEFAULT_RULES):
+        value = None if document is None else write_value(document)
+        declare([Statement(CommandKind.RULES, _KEY, value)], "naming rules", note, service)
+    return jsonify(_rules_reply(wanted, service))
+
+
+def _rules_reply(shown: Rules, service: Service) -> dict[str, Any]:
+    versions = list_rule_sets(service.journal, DEFAULT_RULES)
+    wanted = versions[-1].rules if versions else DEFAULT_RULES
+    return {
+        "rules": write_rules(shown),
+        "changed": list(changed_tables(shown)),
+        "digest": rules_digest(shown),
+        "state": "in force" if service.projector.rules == wanted else "rebuilding",
+        "versions": [
+            {
+                "id": one.id, "at": iso(one.at), "author": one.author,
+                "note": one.note, "default": one.default, "digest": rules_digest(one.rules),
+            }
+            for one in reversed(versions[-_VERSIONS_SHOWN:])
+        ],
+    }  # fmt: skip

@@ -2,10 +2,8 @@
 
 In reading order:
 
-``graph``       overview, lineage, columns across jobs, lists, details, search
-``home``        recent failures, late jobs, last writes; the map; the runs of all jobs
-``columns``     one column, and its definition in words
-``runs``        runs from OpenLineage's events, and facets over time
+``graph``       overview, lineage, columns across jobs, lists, details, search; the first page, the
+                map, all runs; one column in words; runs from OpenLineage's events, facets over time
 ``impact``      impact: everything downstream as a table, and the effects of a changed plan
 ``difference``  differences between times, executions or plans; versions; causes of a failed run
 """

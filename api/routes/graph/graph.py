@@ -11,33 +11,47 @@ from api.http.blueprint import Blueprint
 from api.schemas.graph import (
     AtQuery,
     ColumnLineageQuery,
+    ColumnListQuery,
     DatasetsQuery,
+    FacetsQuery,
+    FacetsReply,
     GraphReply,
     HistoryQuery,
     HistoryReply,
+    HomeReply,
+    IncidentsReply,
     ItemReply,
     JobsQuery,
     LastWriterQuery,
     LastWriterReply,
     LineageQuery,
     ListReply,
+    MapQuery,
+    MapReply,
     OverviewQuery,
     OverviewReply,
     PlanQuery,
     PlanReply,
+    RunsQuery,
+    RunTreeReply,
     SearchQuery,
 )
 from api.service import current_service
 from api.service.sources import current_sources, lacking, whole_or_later
+from graph_model import labels
 from graph_model.answers import dataset_writes
 from graph_model.answers import datasets as dataset_answers
+from graph_model.answers import home as home_answers
+from graph_model.answers import home as incident_answers
 from graph_model.answers import jobs as job_answers
 from graph_model.answers import lineage as lineage_answer
 from graph_model.answers import overview as overview_answer
 from graph_model.answers import plans as plan_answers
 from graph_model.answers import runs as run_answers
+from graph_model.answers.columns import describe_column, list_columns
+from graph_model.answers.facets import facet_history
 from graph_model.answers.plans import plan_reply
-from graph_model.answers.runs import runs_reply
+from graph_model.answers.runs import one_run, one_run_reply, runs_reply
 from graph_model.answers.visibility import Selection
 from graph_model.lineage import Question, Reach
 from graph_model.picture.json_form import graph_reply, page_reply, to_json
@@ -210,3 +224,102 @@ def plan(query: Mapping[str, Any], plan_id: str) -> Response:
 def search(query: Mapping[str, Any]) -> Response:
     """Datasets, jobs and columns by name."""
     return jsonify(page_reply(overview_answer.search(current_sources(), **query)))
+
+
+# The first questions of a reader, about the whole estate.
+
+estate_routes = Blueprint("home", __name__, url_prefix="/graph", description="The whole estate")
+
+
+@estate_routes.route("/home")
+@estate_routes.no_parameters
+@estate_routes.describes(HomeReply)
+def home() -> Response:
+    """Failures of the last day, late jobs, and the last writes."""
+    return jsonify(to_json(home_answers.home(current_sources(), now=current_service().clock())))
+
+
+@estate_routes.route("/incidents")
+@estate_routes.no_parameters
+@estate_routes.describes(IncidentsReply)
+def incidents() -> Response:
+    """Failures of the last day by their error, running jobs, unusual writes, failed checks."""
+    found = incident_answers.incidents(current_sources(), now=current_service().clock())
+    return jsonify(to_json(found))
+
+
+@estate_routes.route("/map")
+@estate_routes.arguments(MapQuery)
+@estate_routes.describes(MapReply)
+def area_map(query: Mapping[str, Any]) -> Response:
+    """The areas of the estate and the flows between them."""
+    within = query["within"]
+    found = home_answers.estate_map(
+        current_sources(), by=query["by"], within=within.split("\n") if within else []
+    )
+    return jsonify(to_json(found))
+
+
+@estate_routes.route("/runs")
+@estate_routes.arguments(RunsQuery)
+@estate_routes.describes(ListReply)
+def all_runs(query: Mapping[str, Any]) -> Response:
+    """The runs of all jobs, newest first unless ``sort`` names another order."""
+    return jsonify(page_reply(home_answers.all_runs(current_sources(), **query)))
+
+
+# The columns of all datasets, and one column with its definition in words.
+
+column_routes = Blueprint("columns", __name__, url_prefix="/graph", description="Columns")
+
+
+@column_routes.route("/columns")
+@column_routes.arguments(ColumnListQuery)
+@column_routes.describes(ListReply)
+def columns(query: Mapping[str, Any]) -> Response:
+    """The columns of all datasets, by name unless ``sort`` names another order."""
+    return jsonify(page_reply(list_columns(current_sources(), **query)))
+
+
+@column_routes.route("/columns/<column_id>")
+@column_routes.arguments(AtQuery)
+@column_routes.alt_response(200, schema=ItemReply, success=True)  # type: ignore[untyped-decorator]
+def column(query: Mapping[str, Any], column_id: str) -> Response:
+    """One column: its table, its type, and its definition as a sentence."""
+    return jsonify(to_json(describe_column(current_sources(), column_id, query["at"])))
+
+
+# Runs from OpenLineage's events, and facets over time.
+
+run_routes = Blueprint("runs", __name__, url_prefix="/graph", description="Runs and facets")
+
+
+@run_routes.route("/runs/<run_id>")
+@run_routes.arguments(AtQuery)
+@run_routes.describes(RunTreeReply)
+def run_tree(query: Mapping[str, Any], run_id: str) -> Response:
+    """A run with its parents, its children, its events and its executions."""
+    now = current_service().clock()
+    with whole_or_later():
+        found = one_run(current_sources(), run_id, at=query["at"], now=now)
+    return jsonify(one_run_reply(found))
+
+
+@run_routes.route("/datasets/<dataset_id>/facets")
+@run_routes.arguments(FacetsQuery)
+@run_routes.describes(FacetsReply)
+def dataset_facets(query: Mapping[str, Any], dataset_id: str) -> Response:
+    """The facets of a dataset over time, newest first."""
+    return _facets(labels.DATASET, dataset_id, query)
+
+
+@run_routes.route("/jobs/<job_id>/facets")
+@run_routes.arguments(FacetsQuery)
+@run_routes.describes(FacetsReply)
+def job_facets(query: Mapping[str, Any], job_id: str) -> Response:
+    """The facets of a job over time, newest first."""
+    return _facets(labels.JOB, job_id, query)
+
+
+def _facets(kind: str, entity: str, query: Mapping[str, Any]) -> Response:
+    return jsonify(page_reply(facet_history(current_sources(), kind, entity, **query)))

@@ -18,9 +18,8 @@ from graph_model.answers.difference.graphs import (
     read_schema,
 )
 from graph_model.answers.difference.plans import PlanDifference, PlanPairs
-from graph_model.answers.executions import ExecutionView, execution_views
 from graph_model.answers.lineage import draw_around
-from graph_model.answers.nodes import job_references
+from graph_model.answers.nodes import ExecutionView, execution_views, job_references
 from graph_model.answers.sources import Sources
 from graph_model.answers.visibility import find_node, show_view
 from graph_model.errors import NotFound

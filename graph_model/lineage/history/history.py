@@ -9,11 +9,16 @@ from typing import TYPE_CHECKING, TypeVar
 
 from graph_model.facts import NO_NUMBER, ReadVersionRow
 from graph_model.lineage.history.merging import Write
-from graph_model.lineage.history.names import DatasetNames, SharedLocations
-from graph_model.lineage.history.plans import PlanRows, PlansInForce
 from graph_model.lineage.history.read_rule import Bound, Moment
 from graph_model.lineage.history.visible_write_reader import DeclaredFlows, VisibleWriteReader
-from graph_model.lineage.history.writes import ReportedParts, ReportedWrites
+from graph_model.lineage.history.writes import (
+    DatasetNames,
+    PlanRows,
+    PlansInForce,
+    ReportedParts,
+    ReportedWrites,
+    SharedLocations,
+)
 from graph_model.lineage.structure import Structure
 from graph_model.stores.catalogue_values import SuccessfulWrite, VersionId
 

@@ -9,8 +9,6 @@ from typing import TYPE_CHECKING
 from graph_model import identity, labels
 from graph_model.facts import EVERY_BRANCH, NO_NUMBER
 from graph_model.lineage.history.merging import REACH_MS, WHOLE, Write, part_of
-from graph_model.lineage.history.names import DatasetNames, SharedLocations
-from graph_model.lineage.history.plans import PlanRows
 from graph_model.lineage.history.read_rule import (
     ANY_VERSION,
     BEGINNING,
@@ -23,8 +21,11 @@ from graph_model.lineage.history.read_rule import (
 )
 from graph_model.lineage.history.writes import (
     EXACT_EXECUTIONS,
+    DatasetNames,
+    PlanRows,
     ReportedParts,
     ReportedWrites,
+    SharedLocations,
     joined,
     most_rows,
 )

@@ -5,14 +5,15 @@ the files of lists and the versions that they report.
 from __future__ import annotations
 
 import json
-from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from itertools import chain
-from typing import TYPE_CHECKING, Final, TypeVar
+from typing import TYPE_CHECKING, Final, NamedTuple, TypeVar
 
 from graph_model import identity, labels
-from graph_model.facts import LISTED, ExecutionRow, ReadVersionRow
+from graph_model.batches import batched
+from graph_model.facts import LISTED, DatasetRow, ExecutionRow, LogicalPlanRow, ReadVersionRow
 from graph_model.lineage.history.merging import (
     REACH_MS,
     Details,
@@ -24,13 +25,461 @@ from graph_model.lineage.history.merging import (
     merge_writes,
     write_of,
 )
-from graph_model.lineage.history.names import DatasetNames
-from graph_model.lineage.history.plans import PlanRows
-from graph_model.lineage.history.read_rule import BEGINNING, END
-from graph_model.stores.catalogue_values import Span, SpanWrites, SuccessfulWrite
+from graph_model.lineage.history.read_rule import BEGINNING, END, Moment, VisibleWrites
+from graph_model.lineage.structure import PlacedDataset, StructureCache
+from graph_model.naming import varying_part
+from graph_model.naming.containment import Location, begins, folders_above, holds, meets
+from graph_model.stores.catalogue_values import (
+    NewestWrite,
+    Span,
+    SpanWrites,
+    SuccessfulWrite,
+    Surroundings,
+)
 
 if TYPE_CHECKING:
     from graph_model.stores.catalogue import Catalogue
+
+
+# The names and the locations of datasets: a table has a location and catalog names, and both
+# change; a location may hold others, for ever.
+
+_READ_AT_ONCE: Final = 1_000
+
+
+class DatasetNames:
+    """Names and locations from one catalogue, kept for the life of the object."""
+
+    def __init__(self, catalogue: Catalogue) -> None:
+        self._catalogue = catalogue
+        self._names: dict[str, frozenset[str]] = {}  # location -> every name it had
+        self._locations: dict[str, frozenset[str]] = {}  # name -> every location it stood for
+
+    def names_of(self, datasets: Collection[str]) -> dict[str, frozenset[str]]:
+        """Per dataset all its catalog names."""
+        self._learn_names(set(datasets) - self._names.keys())
+        return {dataset: self._names[dataset] for dataset in datasets}
+
+    def locations_of(self, datasets: Collection[str]) -> dict[str, frozenset[str]]:
+        """Per dataset all its locations: itself if it is no catalog name."""
+        self._learn_names(set(datasets) - self._locations.keys())
+        return {dataset: self._locations[dataset] for dataset in datasets}
+
+    def tables(self, rows: Iterable[DatasetRow]) -> Iterator[DatasetRow]:
+        """Each table once: without catalog names that have a location, where its data flows."""
+        for some in batched(rows, _READ_AT_ONCE):
+            places = self.locations_of({row.id for row in some if row.kind == "name"})
+            yield from (row for row in some if row.id in places.get(row.id, (row.id,)))
+
+    def locate(self, moments: Iterable[tuple[str, int]]) -> dict[tuple[str, int], str]:
+        """Per (dataset, time) its location: every step of a walk uses this function."""
+        asked = set(moments)
+        places = self.locations_of({dataset for dataset, _ in asked})
+        only = {dataset: next(iter(found)) for dataset, found in places.items() if len(found) == 1}
+        found = {moment: only[moment[0]] for moment in asked if moment[0] in only}
+        moved = asked - found.keys() if len(only) < len(places) else set()
+        return found | (self._catalogue.locations_of(moved) if moved else {})
+
+    def targets_of(self, datasets: Collection[str]) -> dict[str, list[tuple[str, str]]]:
+        """Per dataset its names as a write's target: (target, required location or "")."""
+        names = self.names_of(datasets)
+        places = self.locations_of({name for found in names.values() for name in found})
+        return {
+            dataset: [
+                *([] if dataset in found else [(dataset, "")]),  # a name that lost its location
+                *((name, dataset if len(places[name]) > 1 else "") for name in sorted(found)),
+            ]
+            for dataset, found in names.items()
+        }
+
+    def _learn_names(self, datasets: Collection[str]) -> None:
+        """Reads both directions at once: a question for one usually needs the other next."""
+        if datasets:
+            self._note_names(datasets, self._catalogue.names_around(datasets))
+
+    def _note_names(self, datasets: Collection[str], pairs: Collection[tuple[str, str]]) -> None:
+        names: defaultdict[str, set[str]] = defaultdict(set)
+        places: defaultdict[str, set[str]] = defaultdict(set)
+        for name, location in pairs:
+            names[location].add(name)
+            places[name].add(location)
+        self._names |= {d: frozenset(names.get(d, ())) for d in datasets}
+        self._locations |= {d: frozenset(places.get(d, (d,))) for d in {*datasets, *places}}
+
+
+#: Locations that share files with one dataset, of each kind of surroundings.
+LOCATION_LIMIT: Final = 1_000
+_PATTERN: Final = "pattern"
+_LOCATIONS: Final = ("file", _PATTERN)
+
+
+class SharedLocations:
+    """The locations that share files with a dataset, from one catalogue; kept for the life of the
+    object. Which do follows from their URIs (``naming.containment``).
+
+        s3://land/in/orders_*.csv  =>  s3://land/in, s3://land/in/orders_1.csv
+
+    ``cut``: some were left out, because there are more than ``LOCATION_LIMIT``. ``known`` keeps
+    datasets for later questions.
+    """
+
+    def __init__(self, catalogue: Catalogue, known: StructureCache[str, PlacedDataset]) -> None:
+        self._catalogue = catalogue
+        self._known = known
+        self._around: dict[str, tuple[str, ...]] = {}
+        self._placed: dict[str, PlacedDataset] = {}
+        self._seen: dict[Surroundings, tuple[DatasetRow, ...]] = {}
+        self.cut = False
+
+    def around(self, datasets: Collection[str]) -> dict[str, tuple[str, ...]]:
+        """Per dataset the others that share files with it, none for nearly all."""
+        new = {dataset for dataset in datasets if dataset not in self._around}
+        if new:
+            self._learn(new)
+        return {dataset: self._around[dataset] for dataset in datasets}
+
+    def around_at(self, datasets: Collection[str], at: int | None) -> dict[str, tuple[str, ...]]:
+        """As ``around``, without locations that did not exist yet; None: the end of time."""
+        found = self.around(datasets)
+        others = {other for some in found.values() for other in some}
+        if at is None or not others:
+            return found
+        seen = self._catalogue.seen(others, at)
+        return {one: tuple(o for o in some if o in seen) for one, some in found.items()}
+
+    def with_shared(self, datasets: Collection[str], at: int | None) -> set[str]:
+        """These datasets, and those that share files with one of them and existed."""
+        found = self.around_at(datasets, at)
+        return {*datasets, *(other for some in found.values() for other in some)}
+
+    def folders_of(self, dataset: str) -> tuple[str, ...]:
+        """The ids that the folders above a location have as datasets; it has been asked for, or
+        shares files with one that has.
+        """
+        return self._placed[dataset].folders
+
+    def holds(self, outer: str, inner: str) -> bool:
+        """Whether one location holds all of the other one; both are known as in ``folders_of``."""
+        one, other = self._placed[outer], self._placed[inner]
+        return one.row.scope == other.row.scope and holds(one.location, other.location)
+
+    def lists(self, pattern: str, files: Collection[str], other: str) -> bool:
+        """Whether a read of a list of files, for which a pattern stands, may have read another
+        location: it holds the whole pattern, or it is one of the files or lies in one.
+        """
+        return (
+            other == pattern
+            or self.holds(other, pattern)
+            or varying_part(self._placed[other].location.uri, self._placed[pattern].location.uri)
+            in files
+        )
+
+    def is_pattern(self, dataset: str) -> bool:
+        return self._placed[dataset].location.is_pattern
+
+    def _learn(self, datasets: Collection[str]) -> None:
+        self._around |= dict.fromkeys(datasets, ())
+        self._read(datasets)
+        placed = [self._placed[dataset] for dataset in datasets if dataset in self._placed]
+        self._look({place for one in placed for place in one.surroundings})
+        for own in placed:
+            found = {row.id: row for place in own.surroundings for row in self._seen[place]}
+            found.pop(own.row.id, None)
+            if found:
+                self._note(found.values())
+                near = (key for key in found if meets(own.location, self._placed[key].location))
+                self._around[own.row.id] = tuple(sorted(near))
+
+    def _read(self, datasets: Collection[str]) -> None:
+        self._placed |= self._known.find(set(datasets) - self._placed.keys())
+        new = set(datasets) - self._placed.keys()
+        if new:
+            self._note(self._catalogue.datasets(new))
+            self._known.keep({key: self._placed[key] for key in new & self._placed.keys()})
+
+    def _note(self, rows: Iterable[DatasetRow]) -> None:
+        self._placed |= {row.id: _placed(row) for row in rows if row.id not in self._placed}
+
+    def _look(self, places: Collection[Surroundings]) -> None:
+        new = {place for place in places if place not in self._seen}
+        if not new:
+            return
+        for place, rows in self._catalogue.datasets_around(new, LOCATION_LIMIT).items():
+            self.cut |= len(rows) > LOCATION_LIMIT
+            self._seen[place] = tuple(row for row in rows if row.kind in _LOCATIONS)
+
+
+def _placed(row: DatasetRow) -> PlacedDataset:
+    if row.kind not in _LOCATIONS:
+        return PlacedDataset(row, Location(row.uri, is_pattern=False))
+    location = Location(row.uri, row.kind == _PATTERN)
+    folders = tuple(identity.dataset_id(row.scope, uri) for uri in folders_above(location))
+    beneath = Surroundings("", row.scope, begins(location))
+    return PlacedDataset(row, location, folders, (*map(Surroundings, folders), beneath))
+
+
+# --------------------------------------------------------------------------------------------------
+
+# The rows of logical plans, each read once, and the plans that are in force at a time.
+
+
+class PlanRows:
+    """Rows from one catalogue, kept for the life of the object.
+
+    ``known`` keeps them for later questions; a plan's id determines its row.
+    """
+
+    def __init__(
+        self, catalogue: Catalogue, known: StructureCache[str, LogicalPlanRow] | None = None
+    ) -> None:
+        self._catalogue = catalogue
+        self._known = known
+        self._rows: dict[str, LogicalPlanRow] = {}
+        self._jobs: dict[str, str] = {}  # logical plan that has written -> its job
+
+    def rows(self, ids: Collection[str]) -> dict[str, LogicalPlanRow]:
+        """The rows of these logical plans, as far as known."""
+        new = set(ids) - self._rows.keys()
+        if new:
+            self._rows |= self._read(new)
+        return {plan: self._rows[plan] for plan in ids if plan in self._rows}
+
+    def _read(self, ids: Collection[str]) -> dict[str, LogicalPlanRow]:
+        kept = self._known.find(ids) if self._known else {}
+        new = set(ids) - kept.keys()
+        rows = {row.id: row for row in self._catalogue.logical_plans(new)} if new else {}
+        if self._known:
+            self._known.keep(rows)
+        return {**kept, **rows}
+
+    def jobs_of(self, plans: Collection[str]) -> dict[str, str]:
+        """The jobs of these logical plans, as far as known."""
+        unseen = self.rows(set(plans) - self._jobs.keys())
+        seen = {plan: self._jobs[plan] for plan in plans if plan in self._jobs}
+        return seen | {plan: row.job for plan, row in unseen.items()}
+
+    def declared(self, plans: Collection[str]) -> frozenset[str]:
+        """The logical plans among these that are declared and that no run has followed."""
+        unseen = set(plans) - self._jobs.keys()  # a plan that wrote has run
+        return self._catalogue.declared_plans(unseen) if unseen else frozenset()
+
+    def note(self, rows: Iterable[SuccessfulWrite]) -> None:
+        """Note the jobs of these executions' plans, so that they need no look-up."""
+        self._jobs |= {row.logical_plan: row.job for row in rows}
+
+    def incomplete(self, plans: Collection[str]) -> frozenset[str]:
+        """The plans among these whose inputs are incomplete: they have a subquery known as text
+        only.
+        """
+        found = self.rows(plans).values()
+        listed = (
+            (plan.id, json.loads(plan.gaps)) for plan in found if labels.SUBQUERY in plan.gaps
+        )
+        return frozenset(
+            plan for plan, gaps in listed if any(gap["code"] == labels.SUBQUERY for gap in gaps)
+        )
+
+
+class Output(NamedTuple):
+    """What a job writes, a branch of a dataset; of a job that writes nothing ("" as branch) a
+    dataset that it reads. The ``moment`` is that of the question.
+    """
+
+    moment: Moment
+    job: str
+    branch: str
+
+
+class PlansInForce:
+    """The plans that jobs follow at a time, from one catalogue: of each output the plans of the
+    newest successful run that wrote it; of a shared job all plans.
+
+    A plan that a later run of its job replaced is history, one for another output is in force.
+    """
+
+    def __init__(self, catalogue: Catalogue, names: DatasetNames, plans: PlanRows) -> None:
+        self._catalogue = catalogue
+        self._names = names
+        self._plans = plans
+        self._writers: dict[Moment, tuple[SuccessfulWrite, ...]] = {}
+
+    def writers(self, moments: Collection[Moment]) -> dict[Moment, tuple[SuccessfulWrite, ...]]:
+        """Per dataset at the end of a moment, on its branch, the newest write of each plan in force
+        that writes it.
+        """
+        new = [moment for moment in moments if moment not in self._writers]
+        self._writers |= self._read_writers(new) if new else {}
+        return {moment: self._writers[moment] for moment in moments}
+
+    def _read_writers(
+        self, moments: Collection[Moment]
+    ) -> dict[Moment, tuple[SuccessfulWrite, ...]]:
+        targets = self._names.targets_of({moment.dataset for moment in moments})
+        spans = {
+            moment: [
+                Span(target, BEGINNING, moment.until, place, "", moment.branch)
+                for target, place in targets[moment.dataset]
+            ]
+            for moment in moments
+        }
+        found = self._catalogue.newest_writes({span for some in spans.values() for span in some})
+        written: dict[Moment, dict[Output, list[NewestWrite]]] = {m: {} for m in moments}
+        for moment, some in spans.items():
+            for newest in (one for span in some for one in found[span]):
+                row = newest.write
+                output = Output(moment, row.job, row.branch)
+                written[moment].setdefault(output, []).append(newest)
+        plans = self._of_newest_runs(
+            {output: rows for groups in written.values() for output, rows in groups.items()}
+        )
+        return {
+            moment: tuple(
+                newest.write
+                for output, rows in groups.items()
+                for newest in rows
+                if newest.write.logical_plan in plans[output]
+            )
+            for moment, groups in written.items()
+        }
+
+    def readings(
+        self, sources: Mapping[str, Collection[str]], until: int
+    ) -> dict[str, tuple[SuccessfulWrite, frozenset[str]]]:
+        """Of the given plans that write nothing (each with datasets that it reads) those that have
+        read before ``until``: the newest reading, and the datasets of which it is in force, since
+        no later run of the job read them by other plans alone.
+        """
+        newest = self._catalogue.last_of_plans(sources, until - 1).items()
+        rows = {plan: row for plan, row in newest if row.kind == labels.READ_KIND}
+        places = self._names.locate((one, until - 1) for plan in rows for one in sources[plan])
+        groups: defaultdict[Output, list[NewestWrite]] = defaultdict(list)
+        outputs: dict[tuple[str, str], Output] = {}
+        for plan, row in rows.items():
+            for source in sources[plan]:
+                output = Output(Moment(places[source, until - 1], until, until), row.job, "")
+                outputs[plan, source] = output
+                groups[output].append(NewestWrite(as_report(row), row.run))
+        plans = self._of_newest_runs(groups)
+        return {
+            plan: (
+                as_report(row),
+                frozenset(one for one in sources[plan] if plan in plans[outputs[plan, one]]),
+            )
+            for plan, row in rows.items()
+        }
+
+    def replaced(
+        self, seen: Mapping[Moment, VisibleWrites]
+    ) -> dict[Moment, dict[str, frozenset[str]]]:
+        """Per moment the plans whose expressions are history, each with those that replaced them:
+        other plans, of the newest run of its job that is visible, write the same output, and no
+        document says in which mode it wrote, so that its rows may be gone.
+
+            amount * rate on Monday, round(amount * rate, 2) on Friday  =>  the latter from then on
+
+        None at an interval: any of them may be the newest at some time of it.
+        """
+        written = self._written_by_several(seen)
+        reports = {
+            report
+            for outputs in written.values()
+            for plans in outputs.values()
+            for write in plans.values()
+            for report in write.executions
+        }
+        rows = {row.id: row for row in self._catalogue.executions_of(reports)} if reports else {}
+        newest = self._of_newest_runs(
+            {
+                output: [
+                    NewestWrite(as_report(row)._replace(id=write.id, at=write.at), row.run)
+                    for plan, write in plans.items()
+                    for row in map(rows.__getitem__, write.executions)
+                    if row.logical_plan == plan
+                ]
+                for outputs in written.values()
+                for output, plans in outputs.items()
+            }
+        )
+        return {
+            moment: {
+                plan: frozenset(newest[output])
+                for output, plans in outputs.items()
+                for plan, write in plans.items()
+                if plan not in newest[output]
+                and all(rows[one].mode == labels.UNKNOWN_MODE for one in write.executions)
+            }
+            for moment, outputs in written.items()
+        }
+
+    def _written_by_several(
+        self, seen: Mapping[Moment, VisibleWrites]
+    ) -> dict[Moment, dict[Output, dict[str, Write]]]:
+        """Per moment the outputs that a job wrote by several plans, one of them in an unknown mode,
+        each with the newest write of each plan.
+        """
+        several = {}
+        for moment, visible in seen.items():
+            if moment.since == moment.until and not visible.rough:
+                jobs: defaultdict[str, dict[str, Write]] = defaultdict(dict)
+                for write in visible.writes:  # newest first
+                    if write.target:
+                        jobs[write.job].setdefault(write.logical_plan, write)
+                several[moment] = [plans for plans in jobs.values() if len(plans) > 1]
+        rows = self._plans.rows({p for some in several.values() for plans in some for p in plans})
+        unknown = {plan for plan, row in rows.items() if row.mode == labels.UNKNOWN_MODE}
+        listed = [
+            (moment, write)
+            for moment, some in several.items()
+            for plans in some
+            if not unknown.isdisjoint(plans)
+            for write in plans.values()
+        ]
+        places = self._names.locate((write.target, moment.until - 1) for moment, write in listed)
+        found: defaultdict[Moment, dict[Output, dict[str, Write]]] = defaultdict(dict)
+        for moment, write in listed:
+            place = moment._replace(dataset=places[write.target, moment.until - 1])
+            output = Output(place, write.job, write.branch)
+            found[moment].setdefault(output, {})[write.logical_plan] = write
+        return found
+
+    def _of_newest_runs(
+        self, groups: Mapping[Output, Collection[NewestWrite]]
+    ) -> dict[Output, set[str]]:
+        """Per output those of its plans that belong to its newest run; of a shared job all of them.
+
+        A plan belongs to each run in which it succeeded: runs of one job may overlap.
+        """
+        several = [out for out, rows in groups.items() if len({row.run for row in rows}) > 1]
+        shared = self._shared({output.job for output in several})
+        newest = {
+            output: max(groups[output], key=lambda row: (row.write.at, row.write.id)).run
+            for output in several
+            if output.job not in shared
+        }
+        earlier = {
+            (row.write.logical_plan, run, output.moment.until)
+            for output, run in newest.items()
+            for row in groups[output]
+            if row.run != run
+        }
+        also = self._catalogue.runs_with(earlier) if earlier else frozenset()
+        found: dict[Output, set[str]] = {}
+        for output, rows in groups.items():
+            run = newest.get(output)
+            found[output] = {
+                row.write.logical_plan
+                for row in rows
+                if run is None
+                or row.run == run
+                or (row.write.logical_plan, run, output.moment.until) in also
+            }
+        return found
+
+    def _shared(self, jobs: Collection[str]) -> set[str]:
+        return {row.id for row in self._catalogue.jobs(jobs) if row.shared} if jobs else set()
+
+
+# --------------------------------------------------------------------------------------------------
 
 
 class ReportedParts:

@@ -10,16 +10,18 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Final
 
-from graph_model.picture.chains import ChainStep, FoldedStep, StepRole, fold_chains
-from graph_model.picture.layout import Box, Flow, Point, arrange
+from graph_model.picture.layout import Box, Flow, Point, Size, arrange, size_of
 from graph_model.picture.operations import (
+    ChainStep,
+    FoldedStep,
     Named,
     OperationView,
     OutputColumn,
     PlanInspection,
     Property,
+    StepRole,
+    fold_chains,
 )
-from graph_model.picture.sizes import Size, size_of
 from graph_model.producers.spline.documents import ExecutionPlan, Operation, outputs, type_text
 from graph_model.producers.spline.expressions.text import Renderer, operation_properties
 from graph_model.producers.spline.plan_logic import PlanDocument

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from graph_model import labels
-from graph_model.answers.column_wording import Source, define_column, phrase
+from graph_model.answers.columns import Source, define_column, phrase
 
 CASES = json.loads((Path(__file__).parents[3] / "fixtures" / "definitions.json").read_text())
 

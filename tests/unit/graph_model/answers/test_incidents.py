@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from graph_model.answers.incidents import incidents, is_slow, is_small, pattern_of
+from graph_model.answers.home import incidents, is_slow, is_small, pattern_of
 from tests.projections import SmallHeadwater, lineage_event, small_headwater
 
 HOUR = 3_600_000

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from graph_model.picture.chains import ChainStep, StepRole, fold_chains
+from graph_model.picture.operations import ChainStep, StepRole, fold_chains
 
 
 def naming(key: str, child: str, name: str) -> ChainStep:

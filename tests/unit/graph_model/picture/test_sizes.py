@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from graph_model.picture.sizes import size_of
+from graph_model.picture.layout import size_of
 
 
 @pytest.mark.parametrize(

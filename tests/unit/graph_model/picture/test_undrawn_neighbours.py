@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from graph_model.lineage import Answer, LeftOut, PlanUse
-from graph_model.picture.undrawn_neighbours import count_beyond, with_attempts
+from graph_model.picture.filtering import count_beyond, with_attempts
 from graph_model.stores.graph import Direction
 
 
