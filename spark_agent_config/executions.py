@@ -52,6 +52,39 @@ public void onOtherEvent(org.apache.spark.scheduler.SparkListenerEvent event) {{
     }}
 }}
 """
+#: The JSON of a plan has some 400 characters a part, and takes ten times as much while Spark
+#: makes it: a loop of a thousand ``withColumn`` fills a driver's heap, and would end the job.
+MOST_PARTS: Final = 100_000
+#: Each element of a node is looked at, as by Spark's ``toJSON``: its children are among them.
+_GAUGE: Final = f"""
+public static boolean isLarge(Object plan) {{
+    java.util.ArrayDeque pending = new java.util.ArrayDeque();
+    pending.add(plan);
+    for (int parts = 0; !pending.isEmpty();) {{
+        Object part = pending.removeLast();
+        boolean isNode = part instanceof org.apache.spark.sql.catalyst.trees.TreeNode;
+        if (isNode && ++parts > {MOST_PARTS}) {{
+            return true;
+        }}
+        scala.collection.Iterator elements = null;
+        if (isNode || part instanceof scala.Tuple2 || part instanceof scala.Some) {{
+            elements = ((scala.Product) part).productIterator();
+        }} else if (part instanceof scala.collection.Seq) {{
+            elements = ((scala.collection.Seq) part).iterator();
+        }}
+        while (elements != null && elements.hasNext()) {{
+            Object element = elements.next();
+            if (element instanceof org.apache.spark.sql.catalyst.InternalRow) {{
+                break;
+            }}
+            if (element != null) {{
+                pending.add(element);
+            }}
+        }}
+    }}
+    return false;
+}}
+"""
 
 
 class QueryListener:
@@ -189,6 +222,8 @@ class Executions:
 
     def _report(self, event: Any) -> None:
         execution = event.qe()
+        if execution is None:  # of a statement that Spark gave up before it had a plan
+            return
         listener = self._listener_of(execution.sparkSession())
         if listener is None:
             return
@@ -221,18 +256,38 @@ def listen(context: Any, executions: Executions) -> Callable[[], object]:
 
     Raises py4j's exceptions where this Spark has no compiler, or another bus.
     """
-    spark_context = context._jsc.sc()
-    loader = spark_context.getClass().getClassLoader()
-    compiler = context._jvm.org.codehaus.janino.ClassBodyEvaluator()
-    compiler.setParentClassLoader(loader)
-    compiler.setClassName(_CLASS)
-    compiler.setExtendedClass(loader.loadClass("org.apache.spark.scheduler.SparkListener"))
-    compiler.cook(_FILTER)
+    made = _compiled(context, _CLASS, _FILTER, extended="org.apache.spark.scheduler.SparkListener")
     # By its constructor: py4j keeps methods by the name of a class, and this one is made anew.
     handles = context._jvm.java.util.ArrayList()  # a Python object gets into an array by a handle
     handles.add(executions)
-    given = context._gateway.new_array(context._jvm.Object, 1)
-    given[0] = handles.get(0)
-    listener = compiler.getClazz().getDeclaredConstructors()[0].newInstance(given)
+    listener = made.getDeclaredConstructors()[0].newInstance(_array(context, handles.get(0)))
+    spark_context = context._jsc.sc()
     spark_context.addSparkListener(listener)
     return lambda: spark_context.removeSparkListener(listener)
+
+
+def plan_gauge(context: Any) -> Callable[[Any], bool]:
+    """Whether a plan of the JVM has more than ``MOST_PARTS`` operators and expressions.
+
+    Raises py4j's exceptions where this Spark has no compiler, and the function may.
+    """
+    made = _compiled(context, f"{_CLASS}Gauge", _GAUGE)
+    (measure,) = made.getDeclaredMethods()
+    return lambda plan: bool(measure.invoke(None, _array(context, plan)))
+
+
+def _compiled(context: Any, name: str, body: str, *, extended: str = "java.lang.Object") -> Any:
+    """A class of Java, by Spark's own compiler."""
+    loader = context._jsc.sc().getClass().getClassLoader()
+    compiler = context._jvm.org.codehaus.janino.ClassBodyEvaluator()
+    compiler.setParentClassLoader(loader)
+    compiler.setClassName(name)
+    compiler.setExtendedClass(loader.loadClass(extended))
+    compiler.cook(body)
+    return compiler.getClazz()
+
+
+def _array(context: Any, value: Any) -> Any:
+    values = context._gateway.new_array(context._jvm.Object, 1)
+    values[0] = value
+    return values

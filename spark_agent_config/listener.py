@@ -46,6 +46,7 @@ import urllib.parse
 import urllib.request
 from collections.abc import Callable, Mapping
 from contextlib import ExitStack
+from functools import cache
 from pathlib import Path
 from typing import Any, Final
 
@@ -59,7 +60,13 @@ from spark_agent_config.delivery.document_file import FileSender, file_of, now_i
 from spark_agent_config.delivery.outbox import Counts, Ending, Outbox
 from spark_agent_config.delivery.post import HttpSender, Post
 from spark_agent_config.delivery.spill import Spill, default_folder, server_digest
-from spark_agent_config.executions import Executions, QueryListener, listen, session_key
+from spark_agent_config.executions import (
+    Executions,
+    QueryListener,
+    listen,
+    plan_gauge,
+    session_key,
+)
 
 DEFAULT_URL: Final = "http://127.0.0.1:8080"
 _PREFIX: Final = "spark.headwater."
@@ -77,6 +84,9 @@ _NO_PLANS_HERE: Final = (
     "OpenLineage's client or the stock agent there (`headwater config openlineage-spark` and "
     "`headwater config spark` print their settings)"
 )
+#: In the marks of sessions. It stays the same for the life of the process: sessions of clients that
+#: an earlier observation has reported belong to the next one.
+_PROCESS: Final = secrets.token_hex(4)
 _observed: dict[str, Observation] = {}
 #: By application, each with a function that takes it out of Spark.
 _executions: dict[str, tuple[Executions, Callable[[], object]]] = {}
@@ -185,6 +195,13 @@ class Observation:
 
     def counts(self) -> Counts:
         return Counts(0, 0, 0) if self._outbox is None else self._outbox.counts()
+
+    def disown(self) -> None:
+        """Report nothing more, wait for nothing, and leave Spark as it is: a process that was
+        forked shares the connection with Spark, and the queue has no thread there.
+        """
+        self._closing = threading.Lock()
+        self._outbox, self._closed = None, True
 
     def ignore(self, settings: Mapping[str, str]) -> None:
         """Warn once of each setting that differs from this observation's that it has no effect."""
@@ -312,7 +329,7 @@ def _observe(spark: Any, given: Mapping[str, str]) -> Observation:
         labels=labels_of(settings),
     )
     outbox = outbox_of(settings, os.environ, lambda query: documents(query, application))
-    inspector = Inspector(context._jvm, context._jsc.hadoopConfiguration())
+    inspector = Inspector(context._jvm, context._jsc.hadoopConfiguration(), _gauge_of(context))
     listener = QueryListener(inspector.capture, outbox)
     leave_queries = _follow_queries(spark, listener)
     leave_streams = _follow_streams(spark, inspector, outbox)
@@ -357,6 +374,20 @@ def close_all(timeout: float = _EXIT_SECONDS) -> None:
         closing.callback(ending.log)  # the first callback is called last
         for observation in list(_observed.values()):
             closing.callback(lambda each: each.close_beside(_left(deadline), ending), observation)
+
+
+def _disown_all() -> None:
+    """In the child of a fork: its end must not close the observations of its parent."""
+    global _observing
+    _observing = threading.Lock()
+    for observation in list(_observed.values()):
+        observation.disown()
+    _observed.clear()
+    _executions.clear()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_disown_all)
 
 
 def _close_those_of_stopped(application: str) -> None:
@@ -406,9 +437,26 @@ def _executions_of(context: Any) -> Executions:
     """Those of the context's application, which are listened to from the first call on."""
     application = context.applicationId
     if application not in _executions:
-        executions = Executions(secrets.token_hex(4))
+        executions = Executions(_PROCESS)
         _executions[application] = executions, listen(context, executions)
     return _executions[application][0]
+
+
+def _gauge_of(context: Any) -> Callable[[Any], bool]:
+    """Whether a plan is too large to be copied; without a compiler none is.
+
+    It is made at the first write, off the job's path.
+    """
+
+    @cache
+    def gauge() -> Callable[[Any], bool]:
+        try:
+            return plan_gauge(context)
+        except Exception as error:
+            _LOG.debug("Plans are copied whatever their size: %s", first_line(error))
+            return lambda _: False
+
+    return lambda plan: gauge()(plan)
 
 
 def _follow_session(spark: Any, listener: QueryListener) -> Callable[[], object]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import os
+import signal
 import sys
 from pathlib import Path
 from typing import Any, Final
@@ -22,6 +23,11 @@ from spark_agent_config.configuration import (
 #: Programs that may run on the server's computer.
 _NEAR: Final = ("spark", "openlineage-spark", "dbt", "airflow")
 _SPARK_VERSION: Final = "3.5"
+#: Python ignores these at its start, and a program that takes its place would go on doing so:
+#: ``yes | head -1`` in a job's script ended with an error.
+_IGNORED_BY_PYTHON: Final = tuple(
+    getattr(signal, name) for name in ("SIGPIPE", "SIGXFSZ") if hasattr(signal, name)
+)
 
 
 def configuration(call: Call) -> int:
@@ -99,9 +105,12 @@ def observe(call: Call) -> int:
         "PYTHONPATH": os.pathsep.join(filter(None, (str(bootstrap), former))),
     }
     call.out.flush()
+    handlers = {number: signal.signal(number, signal.SIG_DFL) for number in _IGNORED_BY_PYTHON}
     try:
         os.execvpe(command[0], command, environment)  # noqa: S606 - theirs
     except OSError as error:
+        for number, handler in handlers.items():
+            signal.signal(number, handler)
         raise ConfigurationError(f"{command[0]} does not start: {error.strerror}") from error
 
 

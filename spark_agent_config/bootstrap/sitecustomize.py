@@ -92,11 +92,22 @@ def _observe_first(session: Any, observed: set[str]) -> None:
 
 
 def _run_hidden() -> None:
-    """Run the ``sitecustomize`` that Python would have imported without this one."""
-    others = [place for place in sys.path if os.path.abspath(place) != _FOLDER]
+    """Run the ``sitecustomize`` that Python would have imported without this one.
+
+    A second copy of this folder on the path would run the first one again, and so on without end.
+    """
+    others = [place for place in sys.path if not _is_copy(place)]
     hidden = PathFinder.find_spec("sitecustomize", others)
     if hidden is not None and hidden.loader is not None:
         hidden.loader.exec_module(module_from_spec(hidden))
+
+
+def _is_copy(place: str) -> bool:
+    """Whether a place of the path is this folder, under any name, or that of another release."""
+    if os.path.realpath(place) == os.path.realpath(_FOLDER):
+        return True
+    package, folder = os.path.split(os.path.realpath(place))
+    return folder == os.path.basename(_FOLDER) and os.path.basename(package) == _PACKAGE
 
 
 if __name__ == "sitecustomize":

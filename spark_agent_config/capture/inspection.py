@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from typing import Any, Final
 
@@ -154,9 +154,18 @@ Metrics = dict[str, int]
 
 
 class Inspector:
-    """Inspects the executions of one session. ``jvm`` and the configuration are py4j handles."""
+    """Inspects the executions of one session. ``jvm`` and the configuration are py4j handles.
 
-    def __init__(self, jvm: Any, hadoop_configuration: Any) -> None:
+    ``is_large`` says of a plan in the JVM that copying it would take too much memory there.
+    """
+
+    def __init__(
+        self,
+        jvm: Any,
+        hadoop_configuration: Any,
+        is_large: Callable[[Any], bool] = lambda _: False,
+    ) -> None:
+        self._is_large = is_large
         questions = Questions()
         tables = Tables(questions, jvm)
         self._ask = questions.ask
@@ -282,7 +291,7 @@ class Inspector:
         analyzed = self._ask_quietly(lambda: self._relations.of_query(running.analyzedPlan()))
         captured = CapturedQuery(
             command=STREAMING_COMMAND,
-            plan=str(write.toJSON()),
+            plan=self._plan_of(write),
             target=target,
             relations={**(analyzed or {}), **self._relations.of_query(query)},
             schema=self._ask("schema", lambda: str(query.schema().json()), None),
@@ -317,7 +326,7 @@ class Inspector:
         target = self._target(name, command, execution)
         if target is None:
             return None
-        plan = self._ask("plan", lambda: str(command.toJSON()), "")
+        plan = self._plan_of(command)
         if name in LIFECYCLE_COMMANDS:
             return CapturedQuery(name, plan, target)
         plan = self._ask("projections", lambda: with_projections(plan, command), plan)
@@ -340,6 +349,12 @@ class Inspector:
         )
         session = self._ask_quietly(execution.sparkSession)
         return self._generated.complete(captured, query, session)
+
+    def _plan_of(self, command: Any) -> str:
+        """The JSON of a plan; empty: it is too large, or Spark gives none."""
+        if self._ask("size", lambda: self._is_large(command), False):
+            return ""
+        return self._ask("plan", lambda: str(command.toJSON()), "")
 
     def _relations_of_parts(self, name: str, command: Any) -> dict[int, Relation]:
         relations: dict[int, Relation] = {}

@@ -63,7 +63,7 @@ UNREAD_PLAN: Final = "unread-plan"
 OPAQUE_OPERATION: Final = "opaque-operation"
 #: The gap of a plan that reads or writes a table that has a name, or not even one, and no place.
 UNKNOWN_PLACE: Final = "unknown-place"
-_NO_PLAN: Final = "Spark gives no plan of this statement"
+_NO_PLAN: Final = "Spark gives no plan of this statement, or one that is too large to copy"
 #: Columns that Iceberg adds to those of a table in its list of changes.
 _CHANGELOG_COLUMNS: Final = frozenset({"_change_type", "_change_ordinal", "_commit_snapshot_id"})
 _COMPUTED_EARLY: Final = frozenset({"Transpose"})
@@ -177,7 +177,7 @@ def _versions(query: CapturedQuery) -> dict[str, Any]:
     They are part of the event: another version is another run of the same plan.
     """
     reads = [
-        {"source": source, **_version_json(relation.version)}
+        {"source": mask_text(source), **_version_json(relation.version)}
         for relation in _in_order_of_places(query.relations)
         if relation.version is not None
         for source in relation.sources

@@ -91,7 +91,8 @@ for _ in range(900):
         break
     time.sleep(0.1)
 found["the stopped one is closed"] = not second.active
-spark.range(3).write.parquet(folder + "/four")
+many = ", ".join(map(str, range(100_001)))
+spark.range(3).where(f"id IN ({many})").write.parquet(folder + "/four")
 print(json.dumps(found))
 """
 _EXPECTED: dict[str, Any] = {
@@ -128,6 +129,12 @@ def test_a_session_is_observed_once_and_a_closed_observation_leaves_nothing(
     }
     assert jobs == {f"file:{tmp_path}/{name}": job for name, job in written.items()}
     assert len(server.plans()) == len(jobs), "each query is reported once"
+    gaps = {
+        plan["operations"]["write"]["outputSource"].rpartition("/")[2]
+        for plan in server.plans()
+        if plan["operations"]["write"]["extra"].get("gaps")
+    }
+    assert gaps == {"four"}, "a plan of more parts than are copied is its tables"
 
 
 _UNCHANGED = """

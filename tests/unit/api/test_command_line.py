@@ -8,6 +8,7 @@ import json
 import os
 import re
 import shlex
+import signal
 import socket
 import sqlite3
 import subprocess
@@ -718,6 +719,19 @@ def test_an_observed_command_takes_the_place_of_ours_and_starts_with_the_listene
     assert (process.returncode, hook, pid) == (3, "sitecustomize", process.pid)
     assert (url, name) == ("http://h:1", "j")
     assert re.search(r"spark_agent_config/bootstrap:.", path)
+
+
+def test_an_observed_command_ends_by_a_broken_pipe_as_it_would_without_us() -> None:
+    start = "import sys; from api import command_line; sys.exit(command_line.main())"
+    done = subprocess.run(
+        [sys.executable, "-c", start, "observe", "--", "sh", "-c", "kill -s PIPE $$; echo ignored"],
+        env={"PYTHONPATH": str(Path(__file__).parents[3]), "PATH": os.environ["PATH"]},
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=240,
+    )
+    assert (done.returncode, done.stdout) == (-signal.SIGPIPE, ""), done.stderr
 
 
 @pytest.mark.parametrize("command", [(), ("--",), ("--", "/no/such/program")])

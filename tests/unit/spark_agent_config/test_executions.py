@@ -110,6 +110,25 @@ def test_a_session_that_is_observed_again_after_a_close_is_reported() -> None:
     assert listener.calls == [("save", 7)]
 
 
+def test_sessions_of_clients_are_reported_after_a_close_by_the_next_observation() -> None:
+    client, listener = session_of("of a client"), Listener()
+    former = Executions("p")
+    mark = former.join(session_of("one"), Listener())
+    former.accept(end_of(client))
+    former.leave(mark)
+    executions = Executions("p")
+    executions.join(session_of("one"), listener)
+    executions.accept(end_of(client))
+    assert listener.calls == [("save", 7)]
+
+
+def test_an_end_without_a_plan_is_silent(caplog: pytest.LogCaptureFixture) -> None:
+    executions = Executions("p")
+    executions.join(session_of("one"), Listener())
+    executions.accept(Node(Fuse(), qe=None))
+    assert caplog.records == []
+
+
 def test_a_failed_query_comes_with_its_exception() -> None:
     executions, listener, session = Executions("p"), Listener(), session_of("one")
     executions.join(session, listener)

@@ -121,6 +121,40 @@ def test_a_setting_that_differs_is_told_once(caplog: pytest.LogCaptureFixture) -
     assert "unsaid-word" not in caplog.text
 
 
+_FORKING = """
+import json, os, sys
+from spark_agent_config import listener
+
+class Waiting:
+    def close(self, seconds, ending):
+        calls.append("delivery")
+
+calls = []
+observation = listener.Observation(
+    Waiting(), lambda _: calls.append("drain"), lambda: calls.append("leave")
+)
+listener._observed["app-1 session"] = observation
+read, write = os.pipe()
+child = os.fork()
+if child == 0:
+    listener.close_all()
+    observation.close()
+    os.write(write, json.dumps([calls, observation.active]).encode())
+    os._exit(0)
+os.waitpid(child, 0)
+listener.close_all()
+print(json.dumps([json.loads(os.read(read, 1000)), calls]))
+"""
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="no forks on this system")
+def test_the_end_of_a_forked_process_leaves_the_observation_to_its_parent() -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", _FORKING], capture_output=True, text=True, check=True, timeout=240
+    )
+    assert json.loads(done.stdout) == [[[], False], ["drain", "leave", "delivery"]]
+
+
 def test_a_second_close_waits_for_the_first(tmp_path: Path) -> None:
     box = outbox_of({"url": f"file:{tmp_path}/l.ndjson"}, {}, convert)
     began, go = threading.Event(), threading.Event()

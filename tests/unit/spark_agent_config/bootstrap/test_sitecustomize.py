@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -70,6 +71,27 @@ def test_the_first_session_of_an_application_is_observed_and_a_hidden_sitecustom
     )
 
     assert json.loads(done.stdout) == [False, "ran", ["first"]]
+
+
+def test_two_copies_on_the_path_run_the_hidden_sitecustomize_once(tmp_path: Path) -> None:
+    copy = tmp_path / "other" / "spark_agent_config" / "bootstrap"
+    shutil.copytree(_FOLDER, copy)
+    (tmp_path / "linked").symlink_to(_FOLDER)
+    (tmp_path / "sitecustomize.py").write_text("import sys\nsys.stdout.write('ran')\n")
+    path = os.pathsep.join(map(str, (_FOLDER, copy, tmp_path / "linked", tmp_path)))
+
+    done = subprocess.run(
+        [sys.executable, "-c", "import sys; print('', len(sys.meta_path))"],
+        env={"PYTHONPATH": path},
+        capture_output=True,
+        text=True,
+        check=True,
+        timeout=240,
+    )
+
+    ran, finders = done.stdout.split()
+    assert (ran, done.stderr) == ("ran", "")
+    assert int(finders) < len(sys.meta_path) + 3
 
 
 def test_a_session_that_cannot_be_observed_begins_all_the_same() -> None:

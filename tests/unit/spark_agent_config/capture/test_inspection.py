@@ -199,6 +199,21 @@ def test_an_overwrite_by_a_condition_leaves_rows(
     assert captured.target.partition_columns == ("dept",)
 
 
+def test_a_plan_that_is_too_large_stays_in_the_jvm_and_its_tables_are_told() -> None:
+    fuse, copied = Fuse(), []
+    command = insert(fuse, toJSON=lambda: copied.append("copied"))
+    inspector = Inspector(Node(fuse), None, lambda plan: plan is command)
+
+    (captured,) = inspector.capture(execution(fuse, command), timestamp=1, duration_ns=1)
+
+    assert (captured.plan, copied) == ("", [])
+    assert captured.target.uri == "file:/lake/out"
+    assert {r.sources for r in captured.relations.values()} == {
+        ("file:/lake/e",),
+        ("file:/lake/a",),
+    }
+
+
 def test_a_checkpointed_plan_read_the_sources_of_its_rdd() -> None:
     fuse = Fuse()
     inspector = Inspector(Node(fuse), None)

@@ -11,7 +11,13 @@ import pytest
 
 from graph_model.producers.spline.documents import read_event, read_plan
 from graph_model.producers.spline.plan_logic import PlanDocument, read_logic
-from spark_agent_config.capture.captured import CapturedQuery, Relation, Table, Target
+from spark_agent_config.capture.captured import (
+    CapturedQuery,
+    Relation,
+    Table,
+    TableVersion,
+    Target,
+)
 from spark_agent_config.capture.plans import plan_tree
 from spark_agent_config.capture.plans.plan_document import execution_event, execution_plan
 from tests import captures
@@ -634,6 +640,18 @@ def test_an_event_of_success_has_a_duration_and_no_error() -> None:
         },
     }
     assert read_event(event).application_id == "local-1"
+
+
+def test_the_places_of_versions_are_masked_like_those_of_the_plan() -> None:
+    place = "s3a://AKIAIOSFODNN7EXAMPLE:wJalrXUtnFEMI0bPxRfiCYEXAMPLEKEY@lake/in"
+    relation = Relation((place,), "delta", version=TableVersion("1", 1))
+    query = replace(load_query("c_union"), plan="", relations={1: relation})
+    plan = execution_plan(query, APPLICATION)
+    event = execution_event(query, plan["id"], APPLICATION)
+
+    (read,) = plan["operations"]["reads"]
+    assert [version["source"] for version in event["extra"]["readVersions"]] == read["inputSources"]
+    assert "EXAMPLEKEY" not in json.dumps([plan, event])
 
 
 def test_an_event_of_failure_has_an_error_and_the_duration_where_it_is_known() -> None:
