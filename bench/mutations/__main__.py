@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from bench.mutations import planted
-from bench.mutations.faults import SWITCH, Fault, draw, faults_of, plant
+from bench.mutations.faults import SWITCH, Fault, draw, faults_of, plant, present_of
 
 DRAWN: Final = Path(__file__).with_name("drawn.json")
 NOTES: Final = "fault-notes"
@@ -34,6 +34,7 @@ def _parser() -> argparse.ArgumentParser:
     new = commands.add_parser("draw", help="draw faults of this tree anew into drawn.json")
     new.add_argument("--seed", type=int, default=33)
     new.add_argument("--count", type=int, default=60)
+    new.add_argument("--mend", action="store_true", help="only in place of those that have gone")
     new.set_defaults(run=draw_anew)
     for name, run, text in (
         (
@@ -60,10 +61,14 @@ def _parser() -> argparse.ArgumentParser:
 
 def draw_anew(arguments: argparse.Namespace) -> int:
     root = Path(__file__).parents[2]
-    faults = draw(faults_of(root), arguments.seed, arguments.count)
+    kept = present_of(root, read_drawn()) if arguments.mend else {}
+    new = iter(
+        draw(faults_of(root), arguments.seed, arguments.count, tuple(kept.values()))[len(kept) :]
+    )
+    faults = [kept[number] if number in kept else next(new) for number in range(arguments.count)]
     drawn = {"seed": arguments.seed, "faults": [asdict(fault) for fault in faults]}
     DRAWN.write_text(json.dumps(drawn, indent=1) + "\n", "utf-8")
-    print(f"{len(faults)} faults drawn with seed {arguments.seed}: {DRAWN.name}")
+    print(f"{len(faults) - len(kept)} faults drawn with seed {arguments.seed}: {DRAWN.name}")
     return 0
 
 

@@ -73,16 +73,23 @@ def faults_in(source: str, path: str) -> list[Fault]:
     return [fault for fault, _ in _sites(ast.parse(source), path)]
 
 
-def draw(faults: Sequence[Fault], seed: int, count: int) -> list[Fault]:
-    """Kinds in turn; of a kind, from the rooms from which least was drawn for their size."""
+def draw(faults: Sequence[Fault], seed: int, count: int, kept: Sequence[Fault] = ()) -> list[Fault]:
+    """Kinds in turn; of a kind, from the rooms from which least was drawn for their size.
+
+    ``kept`` are of an earlier draw of as many: they stay, and what is missing beside them is drawn.
+    """
     choice = random.Random(seed)
     by_kind: dict[str, list[Fault]] = defaultdict(list)
     for fault in faults:
         by_kind[fault.kind].append(fault)
-    sizes, drawn = Counter(fault.room for fault in faults), Counter[str]()
-    chosen: list[Fault] = []
-    while len(chosen) < count:
-        kind = _TURN[len(chosen) % len(_TURN)]
+    sizes = Counter(fault.room for fault in faults)
+    chosen, drawn = list(kept), Counter(fault.room for fault in kept)
+    turn = [_TURN[number % len(_TURN)] for number in range(count)]
+    missing = Counter(turn) - Counter(fault.kind for fault in kept)
+    for kind in turn:
+        if missing[kind] == 0:
+            continue
+        missing[kind] -= 1
         left = [fault for fault in by_kind[kind] if fault not in chosen]
         least = min(drawn[fault.room] / sizes[fault.room] for fault in left)
         rooms = sorted({each.room for each in left if drawn[each.room] / sizes[each.room] == least})
@@ -94,19 +101,25 @@ def draw(faults: Sequence[Fault], seed: int, count: int) -> list[Fault]:
 
 def plant(root: Path, faults: Mapping[int, Fault]) -> list[int]:
     """Write the switches into the product below ``root``; the numbers whose place has gone."""
-    present = faults_of(root)
-    missing, by_path = [], defaultdict[str, dict[int, Fault]](dict)
-    for number, fault in faults.items():
-        same = [each for each in present if each.place == fault.place]
-        near = sorted(same, key=lambda each, path=fault.path: each.path != path)  # type: ignore[misc]
-        if near:
-            by_path[near[0].path][number] = near[0]
-        else:
-            missing.append(number)
+    present = present_of(root, faults)
+    by_path = defaultdict[str, dict[int, Fault]](dict)
+    for number, fault in present.items():
+        by_path[fault.path][number] = fault
     for path, planted in by_path.items():
         source = (root / path).read_text("utf-8")
         (root / path).write_text(with_switches(source, path, planted), "utf-8")
-    return missing
+    return [number for number in faults if number not in present]
+
+
+def present_of(root: Path, faults: Mapping[int, Fault]) -> dict[int, Fault]:
+    """Where these faults are below ``root`` today; without those whose place has gone."""
+    listed = faults_of(root)
+    present = {}
+    for number, fault in faults.items():
+        same = [each for each in listed if each.place == fault.place]
+        if same:
+            present[number] = next((each for each in same if each.path == fault.path), same[0])
+    return present
 
 
 def with_switches(source: str, path: str, faults: Mapping[int, Fault]) -> str:
