@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterable
+from functools import cache
 from importlib import metadata
 from typing import Final
 from wsgiref.types import StartResponse, WSGIApplication, WSGIEnvironment
@@ -77,8 +78,9 @@ def _measure(service: Service) -> None:
         service.metrics.watch_storage(service.storage.forecast)
 
 
+@cache
 def version() -> str:
-    """The version of the installed distribution."""
+    """The version of the installed distribution, read once."""
     try:
         return metadata.version(DISTRIBUTION)
     except metadata.PackageNotFoundError:

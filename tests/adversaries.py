@@ -25,12 +25,12 @@ UNITS: Final = (
     "(", ")", "[", "]", "{", "}", "()", "{}", "<", ">", ",", ";", "&", "?", "#", "%", "%2D", "*",
     "a ", "a=", "a:", "a,", "a.", "a/", " a=b", "''", '""', "{}}", "\ud800", "é", "İ", "-----",
 )  # fmt: skip
-_SMALL: Final = 4_000
+_SMALL: Final = 500
 _LONG: Final = 16
-_GROWTH: Final = 4
-_MOST_GROWTH: Final = 8.0
-"""Four times the text may cost eight times as much: twice a linear cost, half a quadratic one."""
-_NOTHING: Final = 0.02
+_GROWTH: Final = 8
+_MOST_GROWTH: Final = 24.0
+"""Eight times the text may cost 24 times as much: thrice a linear cost, a third of a square one."""
+_NOTHING: Final = 0.001
 """Seconds of CPU below which a large text costs too little to compare: a pass that looked at each
 pair of its characters would take longer."""
 
@@ -103,7 +103,7 @@ _CLASSES: Final = {
 def grows_too_fast(
     work: Callable[[str], object], head: str, unit: str, tail: str = "!", small: int = _SMALL
 ) -> bool:
-    """Whether four times the text costs more than eight times as much CPU, in four tries of four.
+    """Whether eight times the text costs more than 24 times as much CPU, in four tries of four.
 
     ``small`` is the length of the shorter text. Another process may cost a run time, never save it
     any: the first try is of one run each, and acquits nearly every text; of the others the least of

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Final
 
@@ -12,6 +12,7 @@ import hypothesis
 import pytest
 import sqlalchemy as sa
 from gremlin_python.process.traversal import Bytecode
+from werkzeug.routing import Rule
 
 from graph_model.stores.gremlin.connection import Connections
 from graph_model.stores.gremlin.dialect import NEPTUNE
@@ -124,6 +125,29 @@ def compiled_statements() -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(sa.MetaData, "create_all", create_all)
         patch.setattr(sa, "create_engine", create_engine)
+        yield
+
+
+@pytest.fixture(scope="session", autouse=True)
+def compiled_rules() -> Iterator[None]:
+    """What builds the address of a route is compiled once, not for each application.
+
+    Werkzeug spends two thirds of making an application on that; nothing but the text of the rule
+    decides about it here.
+    """
+    compiled: dict[tuple[str, bool], Callable[..., tuple[str, str]]] = {}
+    compile_builder = Rule._compile_builder
+
+    def once(rule: Rule, append_unknown: bool = True) -> Callable[..., tuple[str, str]]:
+        if rule.defaults or rule.subdomain:
+            return compile_builder(rule, append_unknown)
+        key = rule.rule, append_unknown
+        if key not in compiled:
+            compiled[key] = compile_builder(rule, append_unknown)
+        return compiled[key]
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(Rule, "_compile_builder", once)
         yield
 
 
