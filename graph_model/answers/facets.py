@@ -8,8 +8,9 @@ catalogue.
 from __future__ import annotations
 
 import json
+from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from enum import StrEnum
 from typing import Any, Final
 
@@ -25,7 +26,7 @@ from graph_model.answers.openlineage_reports import (
 )
 from graph_model.answers.sources import Sources, of_one_state
 from graph_model.answers.visibility import open_known
-from graph_model.facts import FacetRow, RunRow
+from graph_model.facts import CHECK, FacetRow, RunRow
 from graph_model.governance.quality_rules import rule_checks
 from graph_model.instants import iso
 from graph_model.picture.view import CheckView, JobReference, QualityMark
@@ -36,6 +37,8 @@ from graph_model.stores.pages import Page
 #: A page leaves out a facet's body with more characters; the facet's history returns it whole.
 LONGEST_BODY: Final = 200_000
 _HISTORY_SHOWN: Final = 20
+#: The newest results of a dataset's checks that are looked at; of each check 20 are shown.
+_RESULTS_READ: Final = 1_000
 _DATASET_KINDS: Final = ("dataset", "input", "output")
 _METRICS: Final = "dataQualityMetrics"
 _OWNERSHIP: Final = "ownership"
@@ -89,12 +92,30 @@ class JobFacets:
 
 
 @dataclass(frozen=True, slots=True)
+class CheckResult:
+    """How a check ended at a time; ``fails``: the dataset failed by it."""
+
+    at: str
+    passed: bool
+    fails: bool
+
+
+@dataclass(frozen=True, slots=True)
+class PastCheckView(CheckView):
+    """A check with its newest results, newest first: at most 20, of the dataset's newest 1,000;
+    of a rule's check the one in force.
+    """
+
+    results: tuple[CheckResult, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class QualityPage:
     """The checks of a dataset in force: failures first, then warnings, then passed checks."""
 
     state: State
     at: str
-    checks: tuple[CheckView, ...]
+    checks: tuple[PastCheckView, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -215,8 +236,22 @@ def _quality_page(sources: Sources, dataset: str, at: int | None) -> QualityPage
         return None
     checks.sort(key=lambda check: (check.passed, check.warns, -check.at, check))
     jobs = job_references(sources, {check.job for check in checks})
-    views = tuple(_check_view(check, jobs) for check in checks)
+    past = _results(sources, dataset, at)
+    views = tuple(_past_view(check, jobs, past.get(check.key) or [check]) for check in checks)
     return QualityPage(quality.state, iso(quality.at), views)
+
+
+def _results(sources: Sources, dataset: str, at: int | None) -> Mapping[str, list[Check]]:
+    """By key the newest results of each check, newest first, whatever job made it."""
+    facets = sources.catalogue.facets
+    page = facets.history(dataset, kind=CHECK, at=at, limit=_RESULTS_READ)
+    rows = [row for row in page.items if not row.deleted]
+    bodies = _bodies(sources, rows)
+    found: defaultdict[str, list[Check]] = defaultdict(list)
+    for row in rows:
+        check = read_check(bodies[row.digest], row.at, row.job)
+        found[check.key].append(check)
+    return found
 
 
 # --- runs and plans ------------------------------------------------------------------------------
@@ -307,6 +342,15 @@ def _mark(quality: Quality, jobs: Mapping[str, JobReference]) -> QualityMark:
         quality.warnings,
         iso(quality.at),
     )
+
+
+def _past_view(
+    check: Check, jobs: Mapping[str, JobReference], past: Sequence[Check]
+) -> PastCheckView:
+    results = dict.fromkeys(CheckResult(iso(one.at), one.passed, one.fails) for one in past)
+    own = _check_view(check, jobs)
+    shown = tuple(results)[:_HISTORY_SHOWN]
+    return PastCheckView(**{one.name: getattr(own, one.name) for one in fields(own)}, results=shown)
 
 
 def _check_view(check: Check, jobs: Mapping[str, JobReference]) -> CheckView:

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { heights, measuresOf } from '../../frontend/js/runs/measures.js';
+import { heights, measuresOf, usualBand } from '../../frontend/js/runs/measures.js';
 
 test('rows and bytes have one name, whatever the producer calls them, and the rest stays apart', () => {
   const { read, write, rest } = measuresOf({
@@ -18,4 +18,9 @@ test('a size that was not measured is unknown, not nothing', () => {
 test('the greatest bar fills the height, and one of unknown length still shows', () => {
   assert.deepEqual(heights([10, null, 5]), [1, 0.06, 0.5]);
   assert.deepEqual(heights([null, 0]), [0.06, 0.06]);
+});
+
+test('usual is around the median of at least three known values', () => {
+  assert.deepEqual(usualBand([8, null, 1000, 12, 4]), { low: 2, usual: 8, high: 32 });
+  assert.equal(usualBand([8, null, 12]), null);
 });

@@ -45,11 +45,19 @@ test('entries that would lie over one another are one mark; a single entry stand
 test('each partition has its newest completed write and the attempts that failed since', () => {
   assert.deepEqual(
     lastByPartition(WRITES).map(({ partition, write, failed }) => [partition, write?.at.slice(8, 10), failed]),
-    [['day=1', '01', 0], ['day=2', '02', 0], ['day=3', '02', 1]],
+    [['day=3', '02', 1], ['day=2', '02', 0], ['day=1', '01', 0]],
   );
 });
 
 test('an overwrite of the whole table leaves nothing of the writes before it', () => {
   const whole = { at: '2026-03-02T12:00:00.000Z', state: 'completed', mode: 'overwrite', job: JOB, partitions: [] };
   assert.deepEqual(lastByPartition([WRITES[0], whole, WRITES[1]]).map(({ write }) => write), [null]);
+});
+
+test('later writes that name no partition may have written any, and are candidates', () => {
+  const unnamed = { at: '2026-03-04T06:00:00.000Z', state: 'completed', mode: 'append', job: JOB, partitions: [] };
+  const tried = { ...unnamed, state: 'failed' };
+  const between = { ...unnamed, at: '2026-03-01T12:00:00.000Z' };
+  const known = lastByPartition([tried, unnamed, WRITES[1], between, WRITES[2]]);
+  assert.deepEqual(known.map(({ partition, candidates }) => [partition, candidates]), [['day=3', 1], ['day=2', 1], ['day=1', 2]]);
 });

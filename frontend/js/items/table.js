@@ -2,9 +2,11 @@
  * The panel's description of a table: its writers and readers, schema, history, quality, facets.
  */
 import { count, formatNumber, shorten } from '../data/format.js';
-import { link } from '../data/url.js';
+import { change, link, write } from '../data/url.js';
 import { anchor, data, element, icon, time } from '../page/dom.js';
+import { volumeBars } from '../runs/bars.js';
 import { partitionTable, tableTimeline, timelineList } from '../runs/history.js';
+import { measuresOf } from '../runs/measures.js';
 import { classifications } from '../panel/classifications.js';
 import { declaredOf } from '../panel/declared.js';
 import { leftOut } from '../panel/definition.js';
@@ -16,6 +18,8 @@ import { datasetLink, datasetReference, impactLink, jobLink, planLink } from '..
 import { actions, facts, later, modeChip, more, MOST_LISTED, orNone, rowFilter, section, table } from '../panel/panel.js';
 
 const RECENT = 5;
+/** So many writes are drawn as bars. */
+const CHARTED = 30;
 /** So many columns are looked through without a filter. */
 const FEW_COLUMNS = 10;
 
@@ -42,7 +46,10 @@ export function describeDataset(context, node) {
       {
         key: 'quality',
         words: 'Quality',
-        draw: () => later(known, (dataset) => qualityParts(state, dataset.about)),
+        draw: () => [
+          later(api.get(`${of}/history`, { limit: CHARTED, at: state.at }, 'panel/volume'), ({ items }) => volume(state, items)),
+          later(known, (dataset) => qualityParts(state, dataset.about)),
+        ],
       },
       {
         key: 'facets',
@@ -123,6 +130,15 @@ function failures({ failed, failures: total }) {
   if (total === 0) return null;
   const words = failed.slice(0, MOST_LISTED).map(checkWords).join(', ');
   return data(total > MOST_LISTED ? `${words} and ${formatNumber(total - MOST_LISTED)} more` : words);
+}
+
+/** Rows and bytes of its newest completed writes. */
+function volume(state, items) {
+  const writes = items.filter((item) => item.state === 'completed' && item.mode !== 'lifecycle');
+  const chart = (noun) =>
+    volumeBars(noun, writes.map((item) => ({ href: write(change(state, { at: item.at, opened: '' })), at: item.at, value: measuresOf(item.metrics).write[noun] })));
+  const charts = [chart('rows'), chart('bytes')].filter(Boolean);
+  return charts.length > 0 && section('Volume of each write', charts);
 }
 
 /** The checks of a table, and its clients' measurements over time. */

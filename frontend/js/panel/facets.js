@@ -3,7 +3,7 @@
  * and values. Everything is text; a link leads out only where the server calls it one.
  */
 import { anchor, data, element, time } from '../page/dom.js';
-import { count, formatNumber, plain, shorten } from '../data/format.js';
+import { count, formatNumber, formatTime, plain, shorten } from '../data/format.js';
 import { section, table } from './panel.js';
 import { jobReference, link } from '../data/url.js';
 
@@ -261,15 +261,34 @@ export function qualityWords(quality) {
 export function qualityPart(state, quality) {
   if (!quality) return null;
   const rows = quality.checks.map((check) => [
-    [data(checkWords({ ...check, assertion: check.name ?? check.assertion })), checkAside(check)],
-    qualityChip(check.passed ? 'passed' : check.fails === false ? 'warned' : 'failed', true),
-    [time(check.at), check.job && element('span', { class: 'muted block' }, checkedBy(state, check.job))],
+    [data(checkWords({ ...check, assertion: check.name ?? check.assertion })), checkAside(check), resultMarks(check.results)],
+    [
+      qualityChip(resultState(check), true),
+      element('span', { class: 'block small' }, time(check.at)),
+      check.job && element('span', { class: 'muted block' }, checkedBy(state, check.job)),
+    ],
   ]);
   return section(
     'Quality',
     element('p', {}, qualityChip(quality.state), ' ', time(quality.at)),
-    table('Checks of this table', ['Check', 'Result', 'When, by'], rows, { 'data-testid': 'checks' }),
+    table('Checks of this table', ['Check', 'Result, when, by'], rows, { 'data-testid': 'checks' }),
   );
+}
+
+/** The results of a check as a row of marks, oldest first; one result is no row. */
+function resultMarks(results = []) {
+  if (results.length < 2) return null;
+  const marks = results.map((result) => {
+    const [kind, sign] = QUALITY[resultState(result)];
+    const words = `${resultState(result)}, ${formatTime(result.at)}`;
+    return element('li', { class: `mark ${kind}`, title: words }, element('span', { 'aria-hidden': 'true' }, sign), element('span', { class: 'visually-hidden' }, words));
+  });
+  return element('ol', { class: 'marks', 'aria-label': 'Results, oldest first', 'data-testid': 'check-results' }, marks.reverse());
+}
+
+function resultState({ passed, fails }) {
+  if (passed) return 'passed';
+  return fails === false ? 'warned' : 'failed';
 }
 
 function checkAside({ severity, expected, actual }) {

@@ -1,9 +1,9 @@
 /**
- * Runs as bars, oldest first: how long each took, and how it ended. Each bar leads to its run.
+ * Runs and writes as bars, oldest first: how long each took, how it ended, how much it wrote.
  */
 import { anchor, element } from '../page/dom.js';
-import { formatDuration, formatTime } from '../data/format.js';
-import { heights } from './measures.js';
+import { formatDuration, formatNumber, formatTime } from '../data/format.js';
+import { heights, usualBand } from './measures.js';
 
 /**
  * @typedef {object} Bar
@@ -32,5 +32,38 @@ export function runBars(bars) {
     'ul',
     { class: 'bars', 'aria-label': 'Runs, oldest first: height is duration', 'data-testid': 'run-bars' },
     made.reverse(),
+  );
+}
+
+/**
+ * A measure of each write, with the band of the usual behind the bars.
+ * @param {string} noun `rows`
+ * @param {Array<{href: string, at: string, value: number|null}>} writes newest first
+ * @returns {HTMLElement|null} fewer than two known values are no chart
+ */
+export function volumeBars(noun, writes) {
+  const values = writes.map(({ value }) => value);
+  const known = values.filter((value) => value !== null);
+  if (known.length < 2) return null;
+  const tall = heights(values);
+  const band = usualBand(values);
+  const most = Math.max(...known);
+  const made = writes.map(({ href, at, value }, number) => {
+    const odd = band && value !== null && (value < band.low || value > band.high);
+    const amount = value === null ? `${noun} unknown` : `${formatNumber(value)} ${noun}${odd ? ', unusual' : ''}`;
+    const words = `${amount}, ${formatTime(at)}`;
+    const way = anchor(href, element('span', { class: 'bar-fill', style: `height: ${Math.round(tall[number] * 100)}%` }));
+    way.className = `bar-run ${odd ? 'unusual' : ''}`;
+    way.title = words;
+    way.setAttribute('aria-label', words);
+    return element('li', {}, way);
+  });
+  const share = (value) => Math.round(100 * Math.min(1, most > 0 ? value / most : 0));
+  const style = band ? `--low: ${share(band.low)}%; --high: ${share(band.high)}%` : '';
+  return element(
+    'figure',
+    { class: 'volume', 'data-testid': `volume-${noun}` },
+    element('ul', { class: `bars ${band ? 'banded' : ''}`, style, 'aria-label': `Writes, oldest first: height is ${noun}` }, made.reverse()),
+    element('figcaption', { class: 'small muted' }, `Last ${formatNumber(known[0])} ${noun}`, band && `, usually ${formatNumber(band.usual)} (the band: a quarter of it to four times it)`),
   );
 }

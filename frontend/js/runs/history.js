@@ -4,14 +4,17 @@
  */
 import { anchor, data, element, icon, time } from '../page/dom.js';
 import { columnSentence, sentenceList } from '../panel/differences.js';
-import { formatNumber, formatTime } from '../data/format.js';
+import { count, formatNumber, formatTime } from '../data/format.js';
 import { jobLink } from '../panel/links.js';
+import { measuresOf } from './measures.js';
 import { lastByPartition, marksOf, timelineOfJob, timelineOfTable } from './timeline.js';
-import { facts, modeChip, section, stateChip, table } from '../panel/panel.js';
+import { facts, modeChip, rowFilter, section, stateChip, table } from '../panel/panel.js';
 import { change, write } from '../data/url.js';
 
 const MOST = 100;
 const MOST_CHANGES = 4;
+/** So many partitions are looked through without a filter. */
+const FEW_PARTITIONS = 10;
 /** Words of an entry that are the mode of a write. */
 const MODES = new Set(['overwrite', 'append', 'overwrite-partitions', 'lifecycle']);
 
@@ -116,14 +119,32 @@ function newTab(href, at) {
 export function partitionTable(state, writes) {
   const rows = lastByPartition(writes);
   if (rows.length === 0) return null;
-  const cells = rows.slice(0, MOST).map(({ partition, write: last, failed }) => [
+  const cells = rows.slice(0, MOST).map(({ partition, write: last, failed, candidates }) => [
     data(partition, 'mono'),
-    last ? [jobLink(state, last.job), element('span', { class: 'muted block' }, time(last.at))] : 'none seen',
+    [
+      last ? [writerOf(state, last), element('span', { class: 'muted block' }, time(last.at))] : 'none seen',
+      candidates > 0 && element('span', { class: 'small block' }, `or one of ${count(candidates, 'later write')} that ${candidates === 1 ? 'names' : 'name'} no partition`),
+    ],
+    last ? rowsOf(last) : '–',
     failed > 0 ? element('span', { class: 'chip failed' }, formatNumber(failed)) : '0',
   ]);
+  const grid = table('Last writer by partition', ['Partition', 'Written by', 'Rows', 'Failed since'], cells, { 'data-testid': 'partitions' });
   return section(
-    'Last writer by partition',
-    table('Last writer by partition', ['Partition', 'Written by', 'Failed since'], cells, { 'data-testid': 'partitions' }),
+    `Partitions · ${formatNumber(rows.length)}`,
+    rows.length > FEW_PARTITIONS && rowFilter(grid, 'Filter partitions'),
+    grid,
+    rows.length > MOST && element('p', { class: 'muted' }, `The first ${formatNumber(MOST)} of ${formatNumber(rows.length)}.`),
     writes.length >= MOST && facts([['Looked at', `the newest ${formatNumber(MOST)} writes`]]),
   );
+}
+
+function writerOf(state, { job }) {
+  return job ? jobLink(state, job) : 'a hidden job';
+}
+
+/** A write of several partitions reports its rows together. */
+function rowsOf({ metrics, partitions }) {
+  const { rows } = measuresOf(metrics).write;
+  if (rows === null) return '–';
+  return partitions.length > 1 ? [formatNumber(rows), element('span', { class: 'muted block' }, `in ${count(partitions.length, 'partition')}`)] : formatNumber(rows);
 }

@@ -44,3 +44,15 @@ export function heights(values) {
   const most = Math.max(...values.map((value) => value ?? 0), 0);
   return values.map((value) => Math.max(0.06, most > 0 ? (value ?? 0) / most : 0.06));
 }
+
+/**
+ * What is usual: between a quarter of the median and four times it, as the home page marks small writes.
+ * @param {Array<number|null>} values
+ * @returns {{low: number, usual: number, high: number}|null} null: fewer than three are known
+ */
+export function usualBand(values) {
+  const known = values.filter((value) => value !== null).sort((one, other) => one - other);
+  if (known.length < 3) return null;
+  const usual = known[(known.length - 1) >> 1];
+  return { low: usual / 4, usual, high: usual * 4 };
+}

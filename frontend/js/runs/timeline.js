@@ -77,24 +77,35 @@ export function marksOf(entries, nearest = 0.02) {
 }
 
 /**
- * Of each partition the newest completed write and how many attempts failed since; a write of the
- * whole table ends the search, because nothing before it is left.
+ * @typedef {object} PartitionWrites
+ * @property {string} partition
+ * @property {object|null} write   the newest completed write that names it
+ * @property {number} failed       attempts that name it and failed since
+ * @property {number} candidates   later completed writes that name no partition: each may have written it
+ */
+
+/**
+ * Of each partition the newest completed write and what came since; a write of the whole table ends the
+ * search, because nothing before it is left.
  * @param {object[]} writes items of a table's history, newest first
- * @returns {Array<{partition: string, write: object|null, failed: number}>} by partition
+ * @returns {PartitionWrites[]} by partition, the greatest first: of dates the newest
  */
 export function lastByPartition(writes) {
-  /** @type {Map<string, {partition: string, write: object|null, failed: number}>} */
+  /** @type {Map<string, PartitionWrites>} */
   const found = new Map();
+  let unnamed = 0;
   for (const item of writes) {
     const partitions = item.partitions ?? [];
     for (const partition of partitions) {
-      if (!found.has(partition)) found.set(partition, { partition, write: null, failed: 0 });
-      const known = found.get(partition);
-      if (!known || known.write) continue;
-      if (item.state === 'completed') known.write = item;
+      const known = found.get(partition) ?? { partition, write: null, failed: 0, candidates: 0 };
+      found.set(partition, known);
+      if (known.write) continue;
+      if (item.state === 'completed') Object.assign(known, { write: item, candidates: unnamed });
       else if (item.state === 'failed') known.failed += 1;
     }
-    if (partitions.length === 0 && item.state === 'completed' && item.mode === 'overwrite') break;
+    if (partitions.length > 0 || item.state !== 'completed') continue;
+    if (item.mode === 'overwrite') break;
+    unnamed += 1;
   }
-  return [...found.values()].sort((one, other) => (one.partition < other.partition ? -1 : 1));
+  return [...found.values()].sort((one, other) => (one.partition > other.partition ? -1 : 1));
 }

@@ -533,6 +533,10 @@ def test_the_mark_is_that_of_the_time_and_no_job_speaks_for_another(
     assert [(one["column"], one["passed"]) for one in page["checks"]] == [
         ("name", False), ("id", True),
     ]  # fmt: skip
+    assert page["checks"][1]["results"] == [
+        {"at": "2026-03-01T11:00:00.000Z", "passed": True, "fails": False},
+        {"at": "2026-03-01T09:00:00.000Z", "passed": False, "fails": True},
+    ]
     history = get(
         client, f"/graph/datasets/{identity.dataset_id('', f'{LAKE}/t')}/facets",
         name="dataQualityAssertions", limit=2,
