@@ -133,6 +133,9 @@ class MemoryGraph:
     def is_whole(self) -> bool:
         return True
 
+    def doubt(self) -> None:
+        """Nothing: it keeps its elements."""
+
     def catch_up(self) -> None:
         """Nothing: it takes everything."""
 

@@ -42,7 +42,7 @@ from graph_model.instants import now
 from graph_model.producers.registry import PRODUCERS
 from graph_model.projection.projector import Projector
 from graph_model.stores.catalogue import Generations
-from graph_model.stores.database import Database, reserve_of, shown
+from graph_model.stores.database import Claim, Database, reserve_of, shown
 from graph_model.stores.graph import Graph
 from graph_model.stores.gremlin.engine.forgetful import ForgetfulGraph
 from graph_model.stores.gremlin.engine.server import READ_PORT_SETTING, EmbeddedServer
@@ -99,11 +99,11 @@ def _serve(
     say(f"Headwater {version()}")
     say(f"  data       {settings.data.resolve()}")
     _say_missing_page(settings, say)
-    database = _hold_database(stack, settings, say)
+    database, claimed = _hold_database(stack, settings, say)
     keys = SqlKeys(database, believed_seconds=_KEYLESS_SECONDS)
     check_keys(settings, listener.getsockname()[0], keys)
     service = _start_service(
-        stack, settings, environment, database, keys, say, new_journal=new_journal
+        stack, settings, environment, database, claimed, keys, say, new_journal=new_journal
     )
     upkeep = Upkeep(service, settings.keep)
     stack.callback(upkeep.stop)
@@ -131,14 +131,14 @@ def _reserve_ports(stack: ExitStack, settings: Settings) -> socket.socket:
     return listener
 
 
-def _hold_database(stack: ExitStack, settings: Settings, say: Say) -> Database:
-    """The database of journal and catalogue, held for this service."""
+def _hold_database(stack: ExitStack, settings: Settings, say: Say) -> tuple[Database, Claim]:
+    """The database of journal and catalogue, and what holds it for this service."""
     database = open_storage(settings, make=True)
     stack.callback(database.dispose)
     if settings.database:
         say(f"  database   {shown(database.url)}")
-    stack.enter_context(hold_for_service(database, own_graph=not settings.gremlin_url))
-    return database
+    held = hold_for_service(database, own_graph=not settings.gremlin_url)
+    return database, stack.enter_context(held)
 
 
 def _start_service(
@@ -146,6 +146,7 @@ def _start_service(
     settings: Settings,
     environment: Mapping[str, str],
     database: Database,
+    claimed: Claim,
     keys: Keys,
     say: Say,
     *,
@@ -168,6 +169,7 @@ def _start_service(
         runs=settings.graph_runs,
         capacity=lambda: engine.capacity if engine else None,
         accepts_new_journal=new_journal,
+        keeps_database=claimed.keep,
     )
     if engine:
         engine.watch(graph.count, lambda: projector.state == "ready")

@@ -21,7 +21,7 @@ from api.settings import Settings
 from graph_model.errors import ConfigurationError
 
 if TYPE_CHECKING:
-    from graph_model.stores.database import Database
+    from graph_model.stores.database import Claim, Database
 
 DATABASE_FILE: Final = "headwater.db"
 LOCK_FILE: Final = "headwater.lock"
@@ -154,7 +154,7 @@ def is_held(data: Path) -> bool:
 
 
 @contextmanager
-def hold_for_service(database: Database, *, own_graph: bool) -> Iterator[None]:
+def hold_for_service(database: Database, *, own_graph: bool) -> Iterator[Claim]:
     """Hold a shared database while a service runs; a data folder is held by ``claim``.
 
     A Headwater with an engine of its own must be alone on its database: no other one would see its
@@ -168,7 +168,7 @@ def hold_for_service(database: Database, *, own_graph: bool) -> Iterator[None]:
                 "another Headwater works on this database: several of them need one graph that "
                 "they share, so start each with HEADWATER_GREMLIN_URL (--gremlin-url)"
             )
-        yield
+        yield held
 
 
 @contextmanager

@@ -119,6 +119,11 @@ class Graph(GraphReader, GraphWriter, Protocol):
         one writer, between writes.
         """
 
+    def doubt(self) -> None:
+        """Another process may have committed something: a server that has only what this process
+        gave it is not whole until it is restored.
+        """
+
     def restore(self, stopping: Callable[[], bool] = ...) -> None:
         """Give a server that forgot its elements, or has others, all that was committed. Raises
         ProjectionStopped where ``stopping`` returns True in between.

@@ -58,6 +58,8 @@ class Projector:
     round with the number of its subjects and its seconds. ``runs`` says which runs the graph
     carries, ``capacity`` how many elements it holds (None: any number). ``accepts_new_journal``:
     begin an empty journal beside the catalogue or graph of another one, which are replaced.
+    ``keeps_database`` is asked before each round: False where another process may have worked alone
+    on the database since; it raises Unavailable while one may.
     """
 
     def __init__(
@@ -74,6 +76,7 @@ class Projector:
         runs: RunWindow = DEFAULT,
         capacity: Callable[[], int | None] = lambda: None,
         accepts_new_journal: bool = False,
+        keeps_database: Callable[[], bool] = lambda: True,
     ) -> None:
         self._stores = stores = ProjectionStores(
             journal,
@@ -83,6 +86,7 @@ class Projector:
             Fullness(journal, graph, capacity),
         )
         self._restart_engine = restart_engine
+        self._keeps_database = keeps_database
         self._stopping = threading.Event()
         self._sleep = sleep or (lambda seconds: _pause(self._stopping, seconds))
         self._thread: threading.Thread | None = None
@@ -325,7 +329,7 @@ class Projector:
     def _work(self) -> bool:
         """A round of new documents, then a step of a rebuild; idle when there is neither.
 
-        False when the graph turned out to be empty, or the catalogue damaged.
+        False when the graph turned out to be empty or in doubt, or the catalogue damaged.
         """
         if not self._is_whole():
             return False
@@ -342,6 +346,10 @@ class Projector:
         """Whether the graph still holds its elements. Checked before a round, because known
         elements are not written again.
         """
+        if not self._keeps_database():
+            log.warning("another service may have worked on the database: the graph is compared")
+            self._stores.graph.doubt()
+            return False
         return self._probe.is_graph_whole() and self._stores.generations.damage is None
 
     def _advance(self) -> bool:

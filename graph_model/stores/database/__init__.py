@@ -24,7 +24,7 @@ In reading order:
 """
 
 from graph_model.stores.database.failures import is_busy, noted_damage, tells_damage
-from graph_model.stores.database.locks import Lease, Lock, alone, claim_database, keep_order
+from graph_model.stores.database.locks import Claim, Lease, Lock, alone, claim_database, keep_order
 from graph_model.stores.database.opening import (
     Credentials,
     Database,
@@ -67,6 +67,7 @@ from graph_model.stores.database.upkeep import (
 
 __all__ = [
     "STEP_PAGES",
+    "Claim",
     "Credentials",
     "Database",
     "DiskReserve",

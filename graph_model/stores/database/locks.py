@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from enum import IntEnum
 from typing import Final
 
@@ -15,6 +15,7 @@ from graph_model.errors import Unavailable
 from graph_model.stores.database.failures import POSTGRESQL, passes, translated
 
 _LOCK_SECONDS: Final = 30.0
+_HELD: Final = "another Headwater holds this database, which no longer held it for this one"
 
 
 class Lock(IntEnum):
@@ -90,15 +91,24 @@ def _let_go(connection: Connection, lock: Lock) -> None:
 
 
 class Lease:
-    """A lock between processes that one of them keeps from one piece of work to the next.
+    """A lock between processes that one of them keeps from one piece of work to the next, alone or
+    together with others that ask for it ``shared``.
 
     For one thread. A process that dies gives it up. On SQLite nothing is held: one process serves
     one folder.
     """
 
-    def __init__(self, engine: Engine, lock: Lock, unavailable: type[Unavailable]) -> None:
+    def __init__(
+        self,
+        engine: Engine,
+        lock: Lock,
+        unavailable: type[Unavailable],
+        *,
+        shared: bool = False,
+    ) -> None:
+        attempt = sa.func.pg_try_advisory_lock_shared if shared else sa.func.pg_try_advisory_lock
+        self._attempt = sa.select(attempt(int(lock)))
         self._engine = engine
-        self._lock = lock
         self._unavailable = unavailable
         self._session: Connection | None = None
 
@@ -115,13 +125,15 @@ class Lease:
         if not self.is_shared:
             return True
         if self._session is None:
-            self._session = autocommitting(self._engine, self._unavailable)
-        asked = sa.select(sa.func.pg_try_advisory_lock(int(self._lock)))
+            self._session = self._connect()
         try:
-            return bool(self._session.execute(asked).scalar())
+            return bool(self._session.execute(self._attempt).scalar())
         except exc.SQLAlchemyError as error:
             self.give_up()
             raise translated(error, self._unavailable) from error
+
+    def _connect(self) -> Connection:
+        return autocommitting(self._engine, self._unavailable)
 
     def give_up(self) -> None:
         """Another process may have it from now on; without effect where this one has it not."""
@@ -137,39 +149,48 @@ class Lease:
             session.close()
 
 
+class Claim(Lease):
+    """The database, held for one service as long as it runs: beside others that share it, or alone.
+
+    On SQLite nothing is held: there the data folder is.
+    """
+
+    def __init__(self, engine: Engine, *, shared: bool) -> None:
+        super().__init__(engine, Lock.SERVICE, Unavailable, shared=shared)
+        self._was_lost = False
+
+    def keep(self) -> bool:
+        """Whether it was held since the former call. False where its session was lost and it is
+        held again: another service may have worked in between. Raises Unavailable while the
+        database does not answer, or another service has it.
+        """
+        try:
+            if not self.take():
+                raise Unavailable(_HELD)
+        except Unavailable:
+            self._was_lost = True
+            raise
+        was_lost, self._was_lost = self._was_lost, False
+        return not was_lost
+
+    def _connect(self) -> Connection:
+        """Not one of the pool, which is closed before the service ends."""
+        connection = super()._connect()
+        connection.detach()
+        return connection
+
+
 @contextmanager
-def claim_database(engine: Engine, *, shared: bool) -> Iterator[bool]:
+def claim_database(engine: Engine, *, shared: bool) -> Iterator[Claim | None]:
     """Hold the database for this service: beside others that share it, or alone.
 
-    False if that is not possible now. On SQLite always True: there the data folder is held.
+    None if that is not possible now.
     """
-    if engine.dialect.name != POSTGRESQL:
-        yield True
-        return
-    attempt = sa.func.pg_try_advisory_lock_shared if shared else sa.func.pg_try_advisory_lock
-    release = sa.func.pg_advisory_unlock_shared if shared else sa.func.pg_advisory_unlock
-    with _session(engine) as connection:
-        try:
-            held = bool(connection.execute(sa.select(attempt(int(Lock.SERVICE)))).scalar())
-        except exc.SQLAlchemyError as error:
-            raise translated(error, Unavailable) from error
-        try:
-            yield held
-        finally:
-            if held:  # at once; the session's end does the same, but some time after its close
-                with suppress(exc.SQLAlchemyError):
-                    connection.execute(sa.select(release(int(Lock.SERVICE))))
-
-
-@contextmanager
-def _session(engine: Engine) -> Iterator[Connection]:
-    """A connection of its own, closed at the end, together with the locks of its session."""
-    connection = autocommitting(engine, Unavailable)
+    claim = Claim(engine, shared=shared)
     try:
-        connection.detach()
-        yield connection
+        yield claim if claim.take() else None
     finally:
-        connection.close()
+        claim.give_up()
 
 
 def autocommitting(engine: Engine, unavailable: type[Unavailable]) -> Connection:

@@ -58,5 +58,8 @@ class GremlinGraph(Reader, GremlinWriter):
     def is_whole(self) -> bool:
         return True
 
+    def doubt(self) -> None:
+        """Nothing: every process asks the same server."""
+
     def restore(self, stopping: Callable[[], bool] = lambda: False) -> None:
         """Nothing: the server keeps its elements itself."""

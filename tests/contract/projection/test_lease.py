@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 import uuid
 from collections.abc import Iterable, Iterator
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from itertools import count
 from pathlib import Path
@@ -13,17 +13,18 @@ from pathlib import Path
 import pytest
 import sqlalchemy as sa
 
-from graph_model.errors import GraphUnavailable, JournalUnavailable
-from graph_model.facts import Facts
+from graph_model.errors import GraphUnavailable, JournalUnavailable, Unavailable
+from graph_model.facts import Facts, Vertex
 from graph_model.producers.commands import Prune
 from graph_model.producers.spline.documents import EVENT_KIND, PLAN_KIND
 from graph_model.projection.projector import Projector, rounds
 from graph_model.projection.runs.window import NONE
 from graph_model.stores.catalogue import Generations
 from graph_model.stores.catalogue.origin import CATALOGUE_KEY, FILLING
-from graph_model.stores.database import Database, Lease, Lock, locks, open_database
+from graph_model.stores.database import Claim, Database, Lease, Lock, locks, open_database
 from graph_model.stores.documents import Receipt, Submission
 from graph_model.stores.graph import Graph
+from graph_model.stores.gremlin.engine.forgetful import ForgetfulGraph
 from graph_model.stores.journal import Journal
 from tests.contract.databases import schema_on
 from tests.memory_graph import MemoryGraph
@@ -313,6 +314,53 @@ def test_however_the_lease_changes_hands_the_projection_is_that_of_one_process(
     assert {one.id for one in shared.graph.scan()} == {one.id for one in expected.graph.scan()}
     assert set(found) == set(expected.catalogue.scan())
     expected.close()
+
+
+# --- services with an engine of their own ---------------------------------------------------------
+
+
+@contextmanager
+def with_own_engine(url: str) -> Iterator[tuple[Process, ForgetfulGraph]]:
+    """A process that must be alone on the database. Waits until it is."""
+    database = open_database(url)
+    claim = Claim(database, shared=False)
+    while not claim.take():
+        pass
+    journal = Journal(database)
+    generations = Generations(database, journal)
+    graph = ForgetfulGraph(MemoryGraph(), lambda: [one.elements for one in generations.written])
+    projector = Projector(journal, graph, generations, runs=NONE, keeps_database=claim.keep)
+    yield Process(database, journal, generations, projector), graph
+    projector.stop()
+    generations.close()
+    claim.give_up()
+    journal.close()
+
+
+def test_a_service_that_lost_its_database_to_another_one_writes_nothing_until_it_has_it_again(
+    server_url: str,
+) -> None:
+    with schema_on(server_url) as url, with_own_engine(url) as (first, graph):
+        first.take(0)
+        first.projector.work_until(lambda: False)
+        end_session_of_lease(first.database, Lock.SERVICE)
+        with with_own_engine(url) as (second, other):
+            second.take(1)
+            second.projector.work_until(lambda: False)
+            first.take(2)
+            with pytest.raises(Unavailable):
+                first.projector.work_until(lambda: False)
+            with pytest.raises(Unavailable, match="another Headwater"):
+                first.projector.work_until(lambda: False)
+            assert first.journal.summary().pending == 2
+            removed = next(one.id for one in other.scan() if isinstance(one, Vertex))
+            other.remove([removed], [])
+            other.write(Facts((Vertex("vx_new", "job", ()),)))
+        first.projector.work_until(lambda: False)
+        assert first.journal.summary().pending == 0
+        kept = first.generations.current.elements.pages()
+        held = {one.id for page in kept for one in (*page.vertices, *page.edges)}
+        assert {one.id for one in graph.scan()} == held
 
 
 # --- a service that starts while another one is busy ---------------------------------------------

@@ -55,6 +55,7 @@ class ForgetfulGraph:
         self._kept = kept
         self._capacity = capacity
         self._owed: Callable[[], None] | None = None  # noted in what is kept, and not by the engine
+        self._is_doubted = False
 
     # --- writing ----------------------------------------------------------------------------
 
@@ -88,7 +89,7 @@ class ForgetfulGraph:
         self._owe(partial(self._engine.remove, vertex_ids, edge_ids))
 
     def clear(self) -> None:
-        self._owed = None
+        self._owed, self._is_doubted = None, False
         for elements in self._kept():
             elements.clear()
         self._engine.clear()
@@ -99,7 +100,10 @@ class ForgetfulGraph:
         """Compares numbers: an engine that was started anew, or that another program filled, has
         others.
         """
-        return self._kept()[0].count() == self._engine.count()
+        return not self._is_doubted and self._kept()[0].count() == self._engine.count()
+
+    def doubt(self) -> None:
+        self._is_doubted = True
 
     def restore(self, stopping: Callable[[], bool] = lambda: False) -> None:
         """See ``stores.graph.Graph.restore``.
@@ -120,6 +124,7 @@ class ForgetfulGraph:
             return
         self._engine.clear()
         refused = self._load(kept, stopping)
+        self._is_doubted = False
         if refused and len(refused) == elements:
             raise GraphUnavailable(_REFUSES)
         if refused:
