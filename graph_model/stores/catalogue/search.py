@@ -4,7 +4,8 @@ A search without a hit is repeated and then allows one typing error in each word
 more: a wrong letter, one too many, one too few, two in the wrong order.
 
 The statement scans the folded texts with LIKE: tens of milliseconds for 100,000 names, so there is
-no index of trigrams to maintain.
+no index of trigrams to maintain. With errors allowed it first looks for what an error leaves of a
+word, one of its halves: nearly no name has either, and only such are compared with all patterns.
 """
 
 from __future__ import annotations
@@ -128,18 +129,29 @@ def _counted(parts: Sequence[sa.Select[Any]]) -> sa.Select[Any]:
     return sa.select(sum(counts[1:], counts[0]))
 
 
-_Words = Sequence[Sequence[str]]
-"""Per word the patterns of LIKE; a text must match one of them."""
+_Words = Sequence[Sequence[Sequence[str]]]
+"""Per word lists of patterns of LIKE; a text must match one of each list, compared in order."""
 
 
 def _patterns(folded: str) -> Iterator[_Words]:
     """The words as they are, then with one error allowed in each."""
     words = folded.split()[:_MOST_WORDS]
-    exact = [(_literal(word),) for word in words]
-    yield exact
-    similar = [_with_one_error(word) for word in words]
-    if any(len(patterns) > 1 for patterns in similar):
-        yield similar
+    yield [((_literal(word),),) for word in words]
+    if any(_LEAST_LETTERS <= len(word) <= _MOST_LETTERS for word in words):
+        yield [(_left_by_an_error(word), _with_one_error(word)) for word in words]
+
+
+def _left_by_an_error(word: str) -> tuple[str, ...]:
+    """``salse`` => ``sa``, ``lse``, ``slase``: each pattern of ``_with_one_error`` holds one."""
+    if not _LEAST_LETTERS <= len(word) <= _MOST_LETTERS:
+        return (_literal(word),)
+    middle = len(word) // 2
+    before, after = word[:middle], word[middle:]
+    return (
+        _literal(before),
+        _literal(after),
+        _literal(f"{before[:-1]}{after[0]}{before[-1]}{after[1:]}"),
+    )
 
 
 def _with_one_error(word: str) -> tuple[str, ...]:
@@ -174,7 +186,8 @@ def _matches(kind: str, folded: str, words: _Words) -> sa.ColumnElement[bool]:
                     for pattern in patterns
                 )
             )
-            for patterns in words
+            for lists in words
+            for patterns in lists
         )
     )
 

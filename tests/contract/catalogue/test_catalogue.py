@@ -927,8 +927,12 @@ def test_characters_that_mean_something_to_sql_are_taken_literally(
 
 
 @pytest.mark.parametrize(
-    "text", ["daily revenue", "revenue daily", "revenu", "revenuee", "reveneu", "rebenue dail"]
-)
+    "text",
+    [
+        "daily revenue", "revenue daily", "revenu", "revenuee", "reveneu", "rebenue dail",
+        "xevenue", "revxnue", "reevnue",
+    ],
+)  # fmt: skip
 def test_words_are_found_in_any_order_and_with_an_error_in_each(
     catalogue: Catalogue, text: str
 ) -> None:
