@@ -45,14 +45,37 @@ def parse(query: str, dialect: str) -> list[exp.Expr | None]:
 def parse_tokens(tokens: Sequence[Token], text: str, dialect: str) -> exp.Expr | None:
     """The one statement that some tokens of a text are; raises as :func:`parse` does."""
     if dialect == "athena" and tokens:  # its DDL is Hive's, which its own reading tells
-        return next(iter(parse(text[tokens[0].start : tokens[-1].end + 1], dialect)), None)
+        own = _in_double_quotes(tokens, text[tokens[0].start : tokens[-1].end + 1])
+        return next(iter(parse(own, dialect)), None)
     trees = _parsed(_respelled(tokens, dialect), text, dialect)
     return trees[0] if len(trees) == 1 else None
+
+
+def _in_double_quotes(tokens: Sequence[Token], text: str) -> str:
+    """SELECT a FROM `t`, which only DDL of Athena has: a name in quotes, nevertheless."""
+    if tokens[0].text.upper() in _DEFINING or any(
+        "`" in token.text for token in tokens if token.token_type is TokenType.STRING
+    ):
+        return text
+    return text.replace("`", '"')
+
+
+_DEFINING: Final = frozenset({"CREATE", "ALTER", "DROP", "MSCK", "SHOW", "DESCRIBE"})
 
 
 def _respelled(tokens: Sequence[Token], dialect: str) -> Sequence[Token]:
     """Forms that sqlglot does not read, in ones that it reads."""
     words = [token.text.upper() for token in tokens[:5]]
+    if dialect in _COMPOUND:
+        tokens = _with_short_output(_without_ties(tokens))
+    if words[:3] == ["DELETE", "FROM", "TABLE"] and words[3:4] not in _BEHIND_TABLES:
+        return [*tokens[:2], *tokens[3:]]
+    if words[:3] == ["CREATE", "SNAPSHOT", "TABLE"]:
+        return [tokens[0], *tokens[2:]]
+    if words[:1] == ["CREATE"] and dialect == "duckdb":
+        return _with_query(tokens, dialect)
+    if words[:1] == ["MERGE"] and dialect == "oracle":
+        return _with_deletion(tokens, dialect)
     if words[:1] == ["REPLACE"]:  # REPLACE INTO t SELECT …
         return [_as(tokens[0], TokenType.INSERT), *tokens[1:]]
     if words[:3] == ["CREATE", "OR", "ALTER"]:
@@ -71,10 +94,72 @@ def _respelled(tokens: Sequence[Token], dialect: str) -> Sequence[Token]:
 #: SELECT … INTO makes a table there; elsewhere, and where it has several names, it sets variables.
 _INTO_TABLES: Final = frozenset({"tsql", "fabric", "postgres", "redshift", "materialize", ""})
 _WITH_VARIABLES_FIRST: Final = frozenset({"postgres", "redshift"})  # SELECT INTO n count(*) FROM t
+_BEHIND_TABLES: Final[Sequence[Sequence[str]]] = ([], ["WHERE"], ["USING"], ["AS"], [";"], ["."])
 _UPSERT: Final = "WHEN MATCHED THEN UPDATE SET * WHEN NOT MATCHED THEN INSERT *"
 
 
 _CHANGES: Final = (["UPDATE"], ["DELETE"], ["INSERT"], ["WITH"])
+
+
+def _without_ties(tokens: Sequence[Token]) -> Sequence[Token]:
+    """``SELECT TOP (5) WITH TIES a`` => ``SELECT TOP (5) a``."""
+    words = [token.text.upper() for token in tokens]
+    ties = {
+        place
+        for place, word in enumerate(words)
+        if word == "TIES" and words[place - 1 : place] == ["WITH"]
+    }
+    return [t for p, t in enumerate(tokens) if p not in ties and p + 1 not in ties]
+
+
+def _with_short_output(tokens: Sequence[Token]) -> Sequence[Token]:
+    """``OUTPUT … INTO dbo.t (a)``: the name of the table as one token, ``"dbo"."t"``."""
+    words = [token.text.upper() for token in tokens]
+    begin = words.index("OUTPUT") if "OUTPUT" in words else len(words)
+    place = words.index("INTO", begin) + 1 if "INTO" in words[begin:] else len(words)
+    start = place + (words[place : place + 1] == ["#"])
+    end = start + 1
+    while words[end : end + 1] == ["."]:
+        end += 2
+    if end == place + 1 or end > len(words):
+        return _with_late_output(tokens, words, begin)
+    name = ".".join(f'"{token.text}"' for token in tokens[start:end:2])
+    if start > place:
+        name = f"#{tokens[start].text}"
+    first = tokens[place]
+    token = Token(TokenType.VAR, name, first.line, first.col, first.start, tokens[end - 1].end)
+    shorter = [*tokens[:place], token, *tokens[end:]]
+    return _with_late_output(shorter, [*words[:place], name, *words[end:]], begin)
+
+
+def _with_late_output(tokens: Sequence[Token], words: list[str], begin: int) -> Sequence[Token]:
+    """``DELETE FROM t OUTPUT … WHERE a`` => ``DELETE FROM t WHERE a OUTPUT …``."""
+    if words[:2] != ["DELETE", "FROM"] or "WHERE" not in words[begin:]:
+        return tokens
+    end = words.index("WHERE", begin)
+    last = len(tokens) - (words[-1] == ";")
+    return [*tokens[:begin], *tokens[end:last], *tokens[begin:end], *tokens[last:]]
+
+
+def _with_query(tokens: Sequence[Token], dialect: str) -> Sequence[Token]:
+    """``CREATE TABLE x AS PIVOT …`` => ``CREATE TABLE x AS FROM (PIVOT …)``."""
+    words = [token.text.upper() for token in tokens]
+    place = words.index("AS") + 1 if "AS" in words else len(words)
+    if words[place : place + 1] not in (["PIVOT"], ["UNPIVOT"]):
+        return tokens
+    before, after = tokenize("FROM (", dialect), tokenize(")", dialect)
+    return [*tokens[:place], *before, *tokens[place:], *after]
+
+
+def _with_deletion(tokens: Sequence[Token], dialect: str) -> Sequence[Token]:
+    """``WHEN MATCHED THEN UPDATE SET … DELETE WHERE c`` => ``… WHEN MATCHED AND c THEN DELETE``."""
+    words = [token.text.upper() for token in tokens]
+    place = next((p for p in range(len(words)) if words[p : p + 2] == ["DELETE", "WHERE"]), None)
+    if place is None:
+        return tokens
+    end = words.index("WHEN", place) if "WHEN" in words[place:] else len(words)
+    before, after = tokenize("WHEN MATCHED AND", dialect), tokenize("THEN DELETE", dialect)
+    return [*tokens[:place], *before, *tokens[place + 2 : end], *after, *tokens[end:]]
 
 
 def _without_top(tokens: Sequence[Token]) -> Sequence[Token]:

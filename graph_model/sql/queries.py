@@ -141,6 +141,11 @@ class QueryReader(NameReader):
             return SqlRelation(())
         frame = SelectScope(common.outer, common.around)
         self.add(table, frame)
+        for key in ("from_", "using"):
+            part = body.args.get(key)
+            for source in part if isinstance(part, list) else [part]:
+                if isinstance(source, exp.Expr):
+                    self.add(source.this if isinstance(source, exp.From) else source, frame)
         alone = replace(frame, commons={})
         return self._result(
             frame, [v for item in clause.expressions for v in self._projected(item, alone)]
@@ -398,6 +403,11 @@ class QueryReader(NameReader):
             self.flows(node.expression, frame)  # SELECT @x = a: no output
             return ()
         bare = node.this if isinstance(node, exp.Alias) else node
+        if isinstance(bare, exp.Columns):  # DuckDB: of a pattern, which may cost any time
+            if isinstance(bare.this, exp.Star):
+                return self._without(bare.this, self._all(frame, None), frame)
+            self.gap(UNSUPPORTED, "COLUMNS of a pattern")
+            return ()
         return [self.value(bare, self._output_name(node, bare), frame)]
 
     def _output_name(self, node: exp.Expr, bare: exp.Expr) -> str:
@@ -411,7 +421,7 @@ class QueryReader(NameReader):
         if isinstance(bare, exp.Dot) and isinstance(bare.expression, exp.Identifier):
             return self.names.identifier(bare.expression)
         if self._dialect in _NAMED_BY_FUNCTION:
-            return _function_name(bare) or self.texts.name(bare)
+            return _function_name(bare, self._dialect) or self.texts.name(bare)
         return self.texts.name(node)
 
     def value(self, bare: exp.Expr, name: str, frame: SelectScope) -> ColumnValue:
@@ -532,7 +542,8 @@ class QueryReader(NameReader):
         if isinstance(node.this, exp.SemanticView):
             node = node.this.this
         last = node.this.expression if isinstance(node.this, exp.Dot) else node.this
-        if isinstance(last, exp.Func):
+        is_name = isinstance(last, exp.DynamicIdentifier) and last.this.is_string
+        if isinstance(last, exp.Func) and not is_name:
             return self._function(node, frame)
         parts = self.names.parts(node)
         if len(parts) == 1:
@@ -548,6 +559,9 @@ class QueryReader(NameReader):
             return kept.relation
         if len(parts) > 1 and (inner := self._nested(parts, frame)) is not None:
             return inner
+        if is_hash(node):
+            self.gap(UNSUPPORTED, f"#{node.name}: a temporary table that another text makes")
+            return SqlRelation((), otherwise=ColumnValue(ANY_COLUMN))
         self.reads[table] = None
         return base_table(table, self.names.columns(table))
 
@@ -570,10 +584,16 @@ class QueryReader(NameReader):
                 self.reads[literal.this] = None
                 return base_table(literal.this, None)
         flows = self.flows(node.this, frame)
+        if isinstance(node.this, exp.JSONTable | exp.XMLTable):
+            listed = node.this.find_all(exp.JSONColumnDef, exp.ColumnDef)
+            names = [self.names.identifier(one.this) for one in listed if one.this is not None]
+            return _closed(_exploded(flows, names, (node.this,)))
         return SqlRelation((), otherwise=ColumnValue(ANY_COLUMN, flows, (node.this,)))
 
     def _generated(self, node: exp.Expr, frame: SelectScope, columns: list[str]) -> SqlRelation:
         """Every column of explode, flatten and the like comes from all inputs."""
+        if any(str(call.this).upper() == "RESULT_SCAN" for call in node.find_all(exp.Anonymous)):
+            self.gap(UNSUPPORTED, "RESULT_SCAN: what another query returned")
         arguments = [part for part, _ in parts_of(node, labels.IDENTITY)]
         flows = {flow for part in arguments for flow in self.flows(part, frame)}
         made = _exploded(frozenset(flows), columns, (node,))
@@ -746,12 +766,26 @@ class QueryReader(NameReader):
                 made = self._called(inner, frame)
                 return self._fields(made, tuple(reversed(names)))
             inner = inner.this
+        is_row = isinstance(inner, exp.Paren)
         while isinstance(inner, exp.Paren):
             inner = inner.this
+        if (
+            is_row
+            and isinstance(inner, exp.Column)
+            and not inner.table
+            and self._is_source(inner, frame)
+        ):
+            column = exp.Column(this=exp.to_identifier(names.pop(), quoted=True), table=inner.this)
+            return self._fields(self.column(column, frame), tuple(reversed(names)))
         if isinstance(inner, exp.Identifier):
             return ColumnValue(inner.name)  # a variable of a lambda: its array flows already
         value = self.value(inner, "", frame)
         return self._fields(value, tuple(reversed(names)))
+
+    def _is_source(self, node: exp.Column, frame: SelectScope) -> bool:
+        """``(t).a``: whether a table has this name."""
+        name = (self.names.identifier(node.this),)
+        return any(source.name and source.answers(name) for source in frame.sources)
 
     def _called(self, node: exp.Dot, frame: SelectScope) -> ColumnValue:
         """``dbo.f(a)``, ``t.doc.query('…')``: the value of a method is of its document."""
@@ -787,6 +821,14 @@ class QueryReader(NameReader):
         return frozenset(flowing)
 
 
+def is_hash(table: exp.Table) -> bool:
+    """``#t`` of T-SQL, and Redshift's of that name."""
+    named = table.this
+    return isinstance(named, exp.Identifier) and (
+        bool(named.args.get("temporary")) or named.name.startswith("#")
+    )
+
+
 def _as_table(node: exp.Expr) -> exp.Expr:
     """``t.items AS i`` as a table of FROM."""
     named = node.this if isinstance(node, exp.Alias) else node
@@ -819,7 +861,7 @@ def _either(left: ColumnValue, right: ColumnValue | None) -> ColumnValue:
     return ColumnValue(left.name, left.flows | right.flows, texts[:8], tables=tables)
 
 
-def _function_name(node: exp.Expr) -> str:
+def _function_name(node: exp.Expr, dialect: str) -> str:
     """``sum(a)`` => sum, ``CASE … END`` => case; "" for an operator."""
     while isinstance(node, exp.Window | exp.Filter | exp.WithinGroup):
         node = node.this
@@ -827,6 +869,8 @@ def _function_name(node: exp.Expr) -> str:
         return str(node.this).lower()
     if isinstance(node, exp.Case):
         return "case"
+    if isinstance(node, exp.GroupConcat):
+        return "listagg" if dialect == "redshift" else "string_agg"
     operator = isinstance(node, exp.Binary | exp.Unary | exp.Connector)
     return node.sql_name().lower() if isinstance(node, exp.Func) and not operator else ""
 

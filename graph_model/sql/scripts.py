@@ -449,7 +449,11 @@ class _Taken:
         if self._main == "MERGE" or self._first in {"ALTER"} or word == before:
             return word != "GO"
         if word == "WITH":
-            return after == "(" or before in {"AS", ","} or self._first in {"CREATE", "INSERT"}
+            return (
+                after in {"(", "TIES"}
+                or before in {"AS", ","}
+                or self._first in {"CREATE", "INSERT"}
+            )
         if word == "SELECT" and before in {"UNION", "ALL", "EXCEPT", "INTERSECT", "AS", "FOR", "("}:
             return True
         if word in {"IF", "END"}:

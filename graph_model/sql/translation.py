@@ -495,7 +495,20 @@ def _renamed(piece: ScriptPiece, statements: Statements, dialect: str) -> Statem
     return statements.made
 
 
+def _exported(piece: ScriptPiece, statements: Statements, dialect: str) -> StatementEffect | None:
+    """SELECT a INTO OUTFILE 'path' … FROM t, SELECT a FROM t INTO OUTFILE 'path' …."""
+    words = [token.text.upper() for token in piece.tokens]
+    file = next((p for p, word in enumerate(words) if word in {"OUTFILE", "DUMPFILE"}), 0)
+    if words[file - 1 : file] != ["INTO"] or file + 1 >= len(words):
+        return None
+    rest = words.index("FROM", file) if "FROM" in words[file:] else len(words)
+    tokens = [*piece.tokens[: file - 1], *piece.tokens[rest:]]
+    query = parse_tokens(tokens, piece.text, dialect)
+    return None if query is None else statements.unload(query, piece.tokens[file + 1].text)
+
+
 _SPECIAL: Final = {
+    "SELECT": _exported,
     "UNLOAD": _unload,
     "ALTER": _moved,
     "SET": _search_path,

@@ -11,14 +11,14 @@ the reads only where the statement names it as a source, too.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
 from sqlglot import exp
 
 from graph_model import labels
 from graph_model.sql.names import SqlNames, qualified_name
-from graph_model.sql.queries import QueryReader, Temporary, leaves_of
+from graph_model.sql.queries import QueryReader, Temporary, is_hash, leaves_of
 from graph_model.sql.scopes import STAR, UNSUPPORTED, Commons, FromItem, SelectScope
 from graph_model.sql.values import (
     NOTHING,
@@ -143,7 +143,7 @@ class Statements:
         if not isinstance(table, exp.Table) or table.name.lower() in self._variables:
             self.made.writes.append(TableWrite(None, values))
             return
-        temporary = (into is not None and bool(into.args.get("temporary"))) or _is_hash(table)
+        temporary = (into is not None and bool(into.args.get("temporary"))) or is_hash(table)
         self._write(self._name(table), values, made=True, temporary=temporary)
 
     # --- CREATE ----------------------------------------------------------------------------------
@@ -155,7 +155,7 @@ class Statements:
         properties = node.args.get("properties")
         marks = properties.expressions if properties is not None else []
         temporary = any(isinstance(mark, exp.TemporaryProperty) for mark in marks)
-        temporary = temporary or (named is not None and _is_hash(named))
+        temporary = temporary or (named is not None and is_hash(named))
         if temporary and named is not None:
             table = qualified_name(self._names.parts(named))
         columns = self._listed(node.this)
@@ -239,7 +239,7 @@ class Statements:
         ]
         paired = list(self._paired(table, named, values, columns, bool(node.args.get("by_name"))))
         self._write(table, paired)
-        self._output(node, table, SqlRelation(paired))
+        self._output(node, table)
         self._conflict(node, table, named, paired, commons)
 
     def _paired(
@@ -303,20 +303,44 @@ class Statements:
                 moving.append(self._names.identifier(item))
         return fixed, moving
 
-    def _output(self, node: exp.Expr, table: str, inserted: SqlRelation | None = None) -> None:
-        """T-SQL's OUTPUT inserted.a, deleted.b INTO u (a, b)."""
+    def _output(self, node: exp.Expr, table: str, sources: Sequence[FromItem] = ()) -> None:
+        """T-SQL's OUTPUT inserted.a, deleted.b, s.c INTO u (a, b, c); ``sources`` are the tables of
+        the statement.
+        """
         clause = node.args.get("returning")
         into = clause.args.get("into") if clause is not None else None
         if clause is None or not into:
             return
         columns = [self._names.identifier(_last(column)) for column in into.expressions]
-        named = exp.to_table(into.name) if isinstance(into, exp.Anonymous) else into
+        named = (
+            exp.Table(this=into)
+            if isinstance(into, exp.Parameter)
+            else exp.to_table(into.name, dialect="tsql")
+        )
         changed = self._relation(table)
-        frame = SelectScope(None, {}, [FromItem(("deleted",), changed)])
-        frame.sources.append(FromItem(("inserted",), inserted or changed))
-        values = [self._reader.value(item, item.output_name, frame) for item in clause.expressions]
+        frame = SelectScope(None, {}, [FromItem(("deleted",), changed), *sources])
+        frame.sources.append(FromItem(("inserted",), self._inserted(table, changed)))
+        values = [
+            ColumnValue(item.output_name)
+            if item.unalias().name == "$action"
+            else self._reader.value(item, item.output_name, frame)
+            for item in clause.expressions
+        ]
         written = self._name(named)
-        self._write(written, list(self._paired(written, named, values, columns, False)))
+        if not written.startswith("@") or written in self._temporary:
+            paired = list(self._paired(written, named, values, columns, False))
+            self._write(written, paired, temporary=is_hash(named))
+
+    def _inserted(self, table: str, changed: SqlRelation) -> SqlRelation:
+        """The columns of a table behind the statement: what it writes, else what they were."""
+        written: dict[str, ColumnValue] = {}
+        for write in self.made.writes:
+            for value in write.values if write.table == table else ():
+                known = written.get(value.name.lower())
+                flows = value.flows | known.flows if known else value.flows
+                written[value.name.lower()] = replace(value, flows=flows)
+        kept = [value for value in changed.values if value.name.lower() not in written]
+        return SqlRelation([*written.values(), *kept], otherwise=changed.otherwise)
 
     def _conflict(
         self,
@@ -335,6 +359,11 @@ class Statements:
         frame = SelectScope(None, commons, [self._source(table, named)])
         frame.sources += [FromItem((name,), given) for name in excluded]
         frame.shared = {value.name.lower(): value for value in self._relation(table).values}
+        body = node.expression
+        if clause.args.get("duplicate") and isinstance(body, exp.Select) and body.args.get("from_"):
+            self._reader.add(body.args["from_"].this, frame)  # MySQL: those of the query, too
+            for join in body.args.get("joins") or ():
+                self._reader.join(join, frame)
         items = [item for item in clause.expressions if isinstance(item, exp.EQ)]
         for item in items:
             for call in item.expression.find_all(exp.Anonymous):
@@ -452,7 +481,7 @@ class Statements:
         for table, assigned in tables.items():
             if assigned or table == target:
                 self._assign(assigned, table, frame, NOTHING)
-        self._output(node, target)
+        self._output(node, target, frame.sources)
 
     def _filter(self, node: exp.Update | exp.Delete, frame: SelectScope) -> None:
         """The WHERE of an UPDATE or a DELETE selects rows, as any WHERE does."""
@@ -510,6 +539,7 @@ class Statements:
         if not isinstance(named, exp.Table):
             return
         first = (node.args.get("tables") or [None])[0]
+        others: list[str] = []
         if isinstance(first, exp.Table):  # DELETE a FROM t a JOIN …
             frame = SelectScope(None, commons)
             self._reader.add(named, frame)
@@ -520,11 +550,15 @@ class Statements:
             target = self._name(stored)
             self._unread_target(node, target, (first, behind, stored))
             self.made.influences.inner.append(frame.influences)
+            by_alias = {table.alias_or_name.lower(): self._name(table) for table in inside}
+            more = [table.name.lower() for table in node.args["tables"][1:]]
+            others = [by_alias[name] for name in more if name in by_alias]
         else:
             target, frame, _ = self._changed(node, named, commons)
         self._filter(node, frame)
-        self._write(target, ())
-        self._output(node, target)
+        for table in dict.fromkeys((target, *others)):
+            self._write(table, ())
+        self._output(node, target, frame.sources)
 
     def merge(self, node: exp.Merge, commons: Commons) -> None:
         named = node.this
@@ -537,6 +571,7 @@ class Statements:
         self._write(target, ())
         for when in node.args["whens"].expressions:
             self._merged(when, target, frame)
+        self._output(node, target, frame.sources)
 
     def _merged(self, when: exp.When, target: str, frame: SelectScope) -> None:
         then, condition = when.args["then"], when.args.get("condition")
@@ -712,14 +747,6 @@ _WITHOUT_LINEAGE: Final = (
     exp.Analyze, exp.Comment, exp.Describe, exp.Grant, exp.Kill, exp.Pragma, exp.Show, exp.Refresh,
     exp.Return, exp.Set, exp.Attach, exp.Detach, exp.Uncache,
 )  # fmt: skip
-
-
-def _is_hash(table: exp.Table) -> bool:
-    """``#t`` of T-SQL, and Redshift's of that name."""
-    named = table.this
-    return isinstance(named, exp.Identifier) and (
-        bool(named.args.get("temporary")) or named.name.startswith("#")
-    )
 
 
 def _also(value: ColumnValue, deciding: Flows) -> ColumnValue:
