@@ -98,6 +98,10 @@ def questions(stores: Stores, lake: Lake) -> list[Question]:
         Question("100 datasets", lambda n: f"/graph/datasets?limit=100&q=l0{n % lake.layers}"),
         Question("search a topic", lambda n: f"/graph/search?q={'ocps'[n % 4]}&limit=20"),
         Question("search a name", lambda n: f"/graph/search?q=_{_job(lake, 0, n):05d}&limit=20"),
+        Question(
+            "search a misspelt name",
+            lambda n: f"/graph/search?q=laod+{_job(lake, 0, n):05d}&limit=20",
+        ),
         Question("one dataset", lambda n: f"/graph/datasets/{_node(lake, middle, n)}"),
     ]
 

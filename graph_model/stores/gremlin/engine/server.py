@@ -318,8 +318,7 @@ def java_command(
         "-XX:MetaspaceSize=192m",  # the size of the classes: growing to it collects the whole heap
         "-Xss2m",  # a chain of 1,600 merge steps is a deep recursion
         # Most of a first load's time was the work of the second compiler. With these two options it
-        # compiles a method only after more calls, and inlines fewer large methods
-        # (docs/benchmarks.md).
+        # compiles a method only after more calls, and inlines fewer large methods.
         "-XX:CompileThresholdScaling=3",
         "-XX:FreqInlineSize=150",
         "-XX:InlineSmallCode=1500",
