@@ -87,22 +87,23 @@ class Counted:
         return self._same(one, other)
 
 
+@pytest.mark.timeout(60)
 @pytest.mark.parametrize(
     "text",
     [
-        "{" + ",".join(['"a":{"b":[1]}'] * 300_000) + "}",
-        "{" + ",".join(f'"{number % 150_000}":{number}' for number in range(300_000)) + "}",
-        "{" + ",".join(f'"{number}":1' for number in range(300_000)) + ',"299999":2}',
-        "[" + ",".join(['{"a":1,"a":2}'] * 150_000) + "]",
+        "{" + ",".join(['"a":{"b":[1]}'] * 100_000) + "}",
+        "{" + ",".join(f'"{number % 50_000}":{number}' for number in range(100_000)) + "}",
+        "{" + ",".join(f'"{number}":1' for number in range(100_000)) + ',"99999":2}',
+        "[" + ",".join(['{"a":1,"a":2}'] * 50_000) + "]",
     ],
 )
 def test_each_of_many_repeated_keys_is_compared_once(
     monkeypatch: pytest.MonkeyPatch, text: str
 ) -> None:
-    """Each key was counted among all others: this took an hour."""
+    """Each key was counted among all others, which takes minutes for so many."""
     counted = Counted(monkeypatch)
     assert parse_json(text.encode())
-    assert counted.looked_at <= 300_001
+    assert counted.looked_at <= 100_001
 
 
 def test_a_document_of_too_many_values_is_refused_before_it_is_parsed(
