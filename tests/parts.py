@@ -37,6 +37,7 @@ PARTS: Final = (
     Part("spark-3.5", 480),
     Part("spark-4.0", 400, ("build/spark4/.installed",)),
     Part("spark-4.1", 500, ("build/spark41/.installed",)),
+    Part("spark-4.3", 200, ("build/spark43/.installed",)),
     Part("hudi", 90),
     Part("hive", 40),
     Part("connect", 60, ("build/spark41/.installed",)),
@@ -55,7 +56,7 @@ AFFORDABLE_SECONDS: Final = 1_200
 _NOT_BY_CHANCE: Final = "a commit is not green by chance: make test-all and make fuzz have it"
 
 _FORMATS: Final = ("spark-3.5", "spark-4.0", "spark-4.1", "hudi", "hive")
-_SPARK: Final = (*_FORMATS, "connect", "openlineage")
+_SPARK: Final = (*_FORMATS, "spark-4.3", "connect", "openlineage")
 _GREMLIN: Final = ("janusgraph", "notebooks", "pipeline", "recovery")
 _NONE: Final[tuple[str, ...]] = ()
 #: The beginning of a path => the parts that look at it beyond make test. The first one counts.
@@ -87,7 +88,7 @@ SOURCES: Final[tuple[tuple[str, tuple[str, ...]], ...]] = (
     ("tests/conftest.py", NAMES),
     ("tests/", _NONE),
     # the product
-    ("spark_agent_config/capture/", _FORMATS),
+    ("spark_agent_config/capture/", (*_FORMATS, "spark-4.3")),
     ("spark_agent_config/configuration.py", ("connect", "openlineage", "dbt")),
     ("spark_agent_config/", _SPARK),
     ("pipeline/", ("pipeline",)),
@@ -116,6 +117,7 @@ SOURCES: Final[tuple[tuple[str, tuple[str, ...]], ...]] = (
     ("requirements/spark.txt", _SPARK),
     ("requirements/spark4.txt", ("spark-4.0",)),
     ("requirements/spark41.txt", ("spark-4.1", "connect")),
+    ("requirements/spark43.txt", ("spark-4.3",)),
     ("requirements/dbt.txt", ("dbt",)),
     ("requirements/notebooks.txt", ("notebooks",)),
     ("requirements/container.txt", _NONE),
@@ -146,10 +148,11 @@ def parts_of(path: str) -> tuple[str, ...] | None:
 
 
 def in_turn(day: date) -> tuple[str, ...]:
-    """The parts whose turn it is: seven days in a row have each of them."""
-    each_day = -(-len(NAMES) // 7)
+    """The parts whose turn it is: seven days in a row have each of them but the random one."""
+    names = [name for name in NAMES if name != RANDOM]
+    each_day = -(-len(names) // 7)
     first = day.toordinal() * each_day
-    return tuple(NAMES[(first + n) % len(NAMES)] for n in range(each_day))
+    return tuple(names[(first + n) % len(names)] for n in range(each_day))
 
 
 @dataclass(frozen=True)
@@ -170,7 +173,6 @@ def choose(changed: Sequence[str] | None, day: date) -> Choice:
     """
     wanted = _wanted(changed)
     runs = dict.fromkeys(in_turn(day), "its turn by the date")
-    runs.pop(RANDOM, None)
     left = dict.fromkeys(NAMES, "nothing that it looks at changed")
     for part in sorted(PARTS, key=lambda part: part.seconds):
         if part.name in wanted and part.name not in runs:

@@ -185,7 +185,18 @@ def test_a_missing_browser_says_how_to_get_one_or_do_without(bare: Path) -> None
 
 @pytest.mark.parametrize(
     "lock",
-    ["serve", "java", "spark", "spark4", "spark41", "dbt", "notebooks", "development", "build"],
+    [
+        "serve",
+        "java",
+        "spark",
+        "spark4",
+        "spark41",
+        "spark43",
+        "dbt",
+        "notebooks",
+        "development",
+        "build",
+    ],
 )
 def test_every_requirement_is_locked_by_hash(lock: str) -> None:
     text = (ROOT / "requirements" / f"{lock}.txt").read_text(encoding="utf-8")
@@ -200,7 +211,7 @@ def test_every_requirement_is_locked_by_hash(lock: str) -> None:
 def test_tests_install_what_they_need_and_nothing_for_the_parts_that_they_leave_out() -> None:
     recipe = make("--dry-run", "--always-make", "test").stdout
     assert "requirements/spark41.txt" in recipe
-    for lock in ("spark4", "dbt", "notebooks"):
+    for lock in ("spark4", "spark43", "dbt", "notebooks"):
         assert f"requirements/{lock}.txt" not in recipe
 
 

@@ -29,9 +29,9 @@ _HUDI: Final = "hudi-spark3.5-bundle"
 
 
 def jars_for(spark: str) -> tuple[Jar, ...]:
-    """Delta's archives for Spark ``3.5``, ``4.0`` or ``4.1``."""
-    listed = locked(LOCK.read_text("utf-8"))
-    return tuple(jar for jar in listed if any(part in jar.coordinate for part in _DELTA[spark]))
+    """Delta's archives for Spark ``3.5``, ``4.0`` or ``4.1``; none for a newer one."""
+    listed, words = locked(LOCK.read_text("utf-8")), _DELTA.get(spark, ())
+    return tuple(jar for jar in listed if any(word in jar.coordinate for word in words))
 
 
 def paths_for(spark: str, environment: Mapping[str, str]) -> list[str]:
