@@ -32,8 +32,7 @@ from aws.invocations import (
     uploads_of,
 )
 from collectors.sqs.queues import Queue, open_client, outgoing_messages
-from graph_model.documents.gzip_streams import gunzip
-from graph_model.documents.json_texts import parse_json
+from graph_model.documents.json_texts import gunzip, parse_json
 from graph_model.errors import DocumentTooLarge, HeadwaterError, InvalidInput, Unavailable
 from graph_model.stores.uploads import Uploads
 

@@ -21,8 +21,7 @@ from pathlib import Path
 from typing import Any, Final, Protocol, TextIO
 
 from collectors.destinations import Destination
-from graph_model.documents.announcements import kind_and_version
-from graph_model.documents.files import Piece, prepare
+from graph_model.documents.files import Piece, kind_and_version, prepare
 from graph_model.documents.json_texts import parse_json
 from graph_model.errors import (
     ConfigurationError,

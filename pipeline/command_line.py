@@ -61,8 +61,7 @@ def rebuild(call: ProgramCall) -> int:
     from graph_model.producers.registry import PRODUCERS
     from pipeline.rebuild import Request
     from pipeline.rebuild import rebuild as run_job
-    from pipeline.session import open_session
-    from pipeline.sources import open_source
+    from pipeline.sources import open_session, open_source
 
     options = call.options
     request = Request(

@@ -18,7 +18,7 @@ from graph_model.batches import batched
 from graph_model.errors import ConfigurationError, InvalidInput
 from graph_model.facts import Facts, Row
 from graph_model.projection.projector import EPOCH_KEY
-from graph_model.projection.runs.carried_runs import RUNS_KEY
+from graph_model.projection.runs.window import RUNS_KEY
 from graph_model.stores.bodies import LargeBodies, open_bodies
 from graph_model.stores.catalogue import Catalogue, Generations
 from graph_model.stores.database import Database, claim_database

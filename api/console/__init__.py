@@ -10,8 +10,7 @@ once. In reading order:
 ``consuming``      ``headwater consume``: documents from a queue
 ``harvesting``     ``headwater harvest``: lineage from where SQL and schemas are kept
 ``destinations``   where such documents go: the journal, or a running server
-``backup``         ``headwater backup`` and ``restore``
-``backup_file``    the file of a backup
+``backup``         ``headwater backup`` and ``restore``; the file of a backup
 ``projection``     ``headwater replay`` and ``rebuild``
 ``impact``         ``headwater impact``: everything downstream, and the effects of a change
 ``sql``            ``headwater sql``: the lineage of a file of SQL, without a server

@@ -19,8 +19,7 @@ from typing import IO, Final
 from werkzeug.exceptions import UnsupportedMediaType
 from werkzeug.http import parse_options_header
 
-from graph_model.documents.gzip_streams import inflated
-from graph_model.documents.json_texts import memory_for
+from graph_model.documents.json_texts import inflated, memory_for
 from graph_model.errors import DocumentTooLarge
 
 _JSON: Final = "application/json"

@@ -20,7 +20,7 @@ from urllib.parse import quote
 from graph_model import identity
 from graph_model.errors import Unavailable
 from graph_model.producers.registry import PRODUCERS
-from graph_model.projection.runs.estimate import estimate_elements
+from graph_model.projection.runs.keeping import estimate_elements
 from graph_model.projection.runs.window import DEFAULT, NONE, RunWindow
 from graph_model.retention.forecast import (
     DAY_MS,

@@ -23,7 +23,7 @@ from api.settings import Settings
 from graph_model.errors import ConfigurationError, HeadwaterError
 from graph_model.instants import iso
 from graph_model.projection.fullness import HELD_KEY
-from graph_model.projection.runs.carried_runs import RUNS_KEY, read_carried
+from graph_model.projection.runs.window import RUNS_KEY, read_carried
 from graph_model.retention.forecast import (
     Forecast,
     Measure,

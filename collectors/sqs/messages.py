@@ -17,10 +17,16 @@ from urllib.parse import unquote_plus
 
 from collectors.sqs.queues import POINTER, PRINCIPAL, Message
 from collectors.sqs.rewriting import Rules, rewrite
-from graph_model.documents.announcements import is_announced, kind_and_version
-from graph_model.documents.files import Piece, Prepared, Refusal, classify, prepare
-from graph_model.documents.gzip_streams import gunzip
-from graph_model.documents.json_texts import parse_json
+from graph_model.documents.files import (
+    Piece,
+    Prepared,
+    Refusal,
+    classify,
+    is_announced,
+    kind_and_version,
+    prepare,
+)
+from graph_model.documents.json_texts import gunzip, parse_json
 from graph_model.errors import InvalidFields, InvalidInput
 from graph_model.producers.openlineage.events.documents import RUN_EVENT_KIND
 from graph_model.producers.openlineage.producer import SPECIFICATION

@@ -3,13 +3,14 @@
 Pure functions of a text, the capture scope and the rules; total, idempotent and linear. In reading
 order:
 
-``rules``        the naming rules as frozen values, with their defaults
+``rules``        the naming rules as frozen values, with their defaults; job names: from labels,
+                 else from the application name by the platform's rules
 ``uri_parts``    the parts of a URI: escapes, and logins and secrets, which are no identity
-``partitions``   path segments that name a partition or a part file, not the dataset
+``partitions``   path segments that name a partition or a part file, not the dataset; literals that
+                 differ in every run, removed before plans are compared
 ``containment``  which locations a folder or a pattern holds; many files in one read -> one dataset,
                  named by their folder and pattern
 ``columns``      column identity: case folding, nested paths, equal names; fields of written structs
-``literals``     literals that differ in every run, removed before plans are compared
 ``catalogs``     catalog names: ``<authority>/<database>.<table>`` for the spellings of all engines;
                  table names in SQL: parts with dots between them, quoted where necessary
 ``jdbc``         JDBC URLs, and the columns of queries
@@ -17,7 +18,6 @@ order:
                  a table (Iceberg's ``t.snapshots``), and which table that is
 ``openlineage``  OpenLineage's (namespace, name) pairs as URIs for :func:`normalise`
 ``schemas``      the spelling of a schema's columns and types
-``jobs``         job names: from labels, else from the application name by the platform's rules
 ``rules_json``   the rules as JSON, for a platform team to read, change, preview and apply
 
 Secrets are masked by ``spark_agent_config.masking``, the listener's own masker.
@@ -44,15 +44,13 @@ from graph_model.naming.containment import (
     varying_part,
 )
 from graph_model.naming.jdbc import query_lineage, without_query
-from graph_model.naming.jobs import JobName, job_name
-from graph_model.naming.literals import mask_literal, stable_text
 from graph_model.naming.openlineage import (
     openlineage_pair,
     openlineage_symlink,
     openlineage_uri,
 )
-from graph_model.naming.partitions import partition_pairs, partition_text
-from graph_model.naming.rules import DEFAULT_RULES, Rules, rules_digest
+from graph_model.naming.partitions import mask_literal, partition_pairs, partition_text, stable_text
+from graph_model.naming.rules import DEFAULT_RULES, JobName, Rules, job_name, rules_digest
 from graph_model.naming.uris import (
     PROGRAM_MEMORY,
     DatasetName,

@@ -32,7 +32,7 @@ from sqlglot.optimizer.scope import traverse_scope
 from graph_model import labels
 from graph_model.naming.catalogs import identifier_parts, identifier_text, in_case
 from graph_model.naming.columns import fold
-from graph_model.naming.literals import mask_literal
+from graph_model.naming.partitions import mask_literal
 from graph_model.naming.rules import JdbcDriver, Rules
 from graph_model.naming.uri_parts import percent, printable, without_secret_parameters
 from graph_model.regular_expressions import expand_groups, match_whole

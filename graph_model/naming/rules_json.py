@@ -16,8 +16,14 @@ from typing import Any, Final, get_args, get_type_hints
 
 from graph_model.errors import InvalidDocument
 from graph_model.naming.catalogs import CASES
-from graph_model.naming.jobs import job_name
-from graph_model.naming.rules import DEFAULT_RULES, JdbcDriver, JobPattern, PartFile, Rules
+from graph_model.naming.rules import (
+    DEFAULT_RULES,
+    JdbcDriver,
+    JobPattern,
+    PartFile,
+    Rules,
+    job_name,
+)
 from graph_model.naming.uris import normalise
 from graph_model.regular_expressions import check_expression, check_template
 

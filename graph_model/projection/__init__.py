@@ -4,16 +4,13 @@ In reading order:
 
 ``projector``       the one writer of graph and catalogue, a package of its own
 ``attempts``        the keys of a round, noted in the journal before the round begins
-``known_elements``  elements that the stores hold already, so that the writer skips them
 ``writing``         facts go to graph and catalogue, in the order that the graph needs
 ``withdrawal``      the removal of facts that no document supports any more
 ``fullness``        how full an in-memory graph is, and which documents wait until there is room
 ``revision``        a subject with many events, a bounded number of them at a time
-``recorded_rules``  the naming rules in force: those of the newest rules command in the journal
 ``rebuilding``      a projection of everything beside the one in force: after an upgrade, a new
-                    rule, or on request
-``long_plans``      the visit of a rebuild to a subject with many events
-``contributions``   the facts of each subject in a rebuild
+                    rule, or on request; the visit of a rebuild to a subject with many events; the
+                    facts of each subject in a rebuild
 ``runs``            the runs that the graph carries, a package of its own
 ``waiters``         clients that wait until certain documents are projected
 """

@@ -23,6 +23,9 @@ graph; the next pass starts anew and removes them.
 from __future__ import annotations
 
 import logging
+import pickle
+from array import array
+from bisect import bisect_right
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import astuple, dataclass
 from enum import StrEnum
@@ -30,21 +33,22 @@ from itertools import islice
 from typing import Final
 
 from graph_model.errors import Unavailable
-from graph_model.facts import Edge, ExecutionRow, Facts, Vertex, merge
+from graph_model.facts import Edge, ExecutionRow, Facts, Part, Row, Vertex, merge, whole
 from graph_model.identity import digest
 from graph_model.producers.commands import KEY_PREFIX
 from graph_model.producers.projections import Projection, settlements
 from graph_model.producers.registry import Producers
 from graph_model.projection.attempts import project_apart
-from graph_model.projection.contributions import (
-    Contribution,
-    Contributions,
-    contribution_of,
-    ids_of,
-)
 from graph_model.projection.fullness import is_held
-from graph_model.projection.long_plans import LongPlan
-from graph_model.projection.revision import BYTES_A_STEP, is_long, pieces
+from graph_model.projection.revision import (
+    BYTES_A_STEP,
+    EVENTS_A_STEP,
+    Read,
+    RepresentativeEvents,
+    is_long,
+    pieces,
+    without_states,
+)
 from graph_model.projection.runs.graph_runs import GraphRuns
 from graph_model.projection.runs.window import structure
 from graph_model.projection.withdrawal import OWN_ROWS, difference
@@ -55,7 +59,139 @@ from graph_model.stores.documents import DocumentKind, DocumentState, StoredDocu
 from graph_model.stores.graph import Graph
 from graph_model.stores.journal import Journal
 from graph_model.stores.journal.documents import DocumentsSize
-from graph_model.stores.temporary import NotedIds
+from graph_model.stores.temporary import KeptContents, NotedIds
+
+# The visit of a rebuild to a subject with more events than a step takes: one piece of them a step.
+#
+# The facts of events add up, so a later visit takes only the events that came since. Where the
+# plans have changed, or events have gone, the pass starts over instead (``resume``).
+
+# The facts that each subject has contributed to a rebuild, in a temporary database.
+#
+# When the rebuild visits a subject again, facts of the former visit may be gone from its documents;
+# the rebuild then withdraws them.
+
+
+@dataclass(frozen=True, slots=True)
+class Contribution:
+    """The contribution of one subject: ids of elements, and the rows that it alone
+    supports.
+    """
+
+    ids: frozenset[str] = frozenset()
+    rows: frozenset[Row] = frozenset()
+
+    def without(self, other: Contribution) -> Contribution:
+        """The part that the other lacks."""
+        return Contribution(self.ids - other.ids, self.rows - other.rows)
+
+
+class Contributions:
+    """The contributions of each subject in a pass."""
+
+    def __init__(self) -> None:
+        self._kept = KeptContents()
+
+    def clear(self) -> None:
+        """Forget everything."""
+        self._kept.clear()
+
+    def find(self, subject_key: str) -> Contribution:
+        """The kept contribution of a subject; none if the pass has not come to it."""
+        content = self._kept.find(subject_key)
+        return Contribution(*pickle.loads(content)) if content else Contribution()  # noqa: S301 - written below
+
+    def keep(self, subject_key: str, added: Contribution) -> None:
+        """Keep this in place of the former one."""
+        self._kept.keep(subject_key, pickle.dumps((added.ids, added.rows)))
+
+    def close(self) -> None:
+        """Drop all of it; safe to call twice."""
+        self._kept.close()
+
+
+def contribution_of(parts: Iterable[Part]) -> Contribution:
+    found = [whole(part) for part in parts]
+    ids = frozenset(one for facts in found for one in ids_of(facts))
+    rows = (row for facts in found for row in facts.rows)
+    return Contribution(ids, frozenset(row for row in rows if isinstance(row, OWN_ROWS)))
+
+
+def ids_of(facts: Facts) -> Iterator[str]:
+    """The ids of all vertices and edges."""
+    for vertex in facts.vertices:
+        yield vertex.id
+    for edge in facts.edges:
+        yield edge.id
+
+
+# --------------------------------------------------------------------------------------------------
+
+
+class LongPlan:
+    """``plans`` are the positions of its plan documents, ``plan_facts`` the facts of these alone.
+    ``former`` is its contribution from a visit when it had few events.
+    """
+
+    def __init__(self, subject_key: str, plans: Collection[int], former: Contribution) -> None:
+        self.subject_key = subject_key
+        self.plans = tuple(plans)
+        self.plan_facts: Facts | None = None
+        self._lost = former
+        self._representatives = RepresentativeEvents()
+        self._taken = array("q")  # the events of all visits; of a million a set is too large
+        self._events: Sequence[int] = ()
+        self._next = 0
+
+    def resume(self, plans: Collection[int], events: Collection[int]) -> bool:
+        """Begin a visit with the events that are not taken yet. False where the former visit is
+        void because the plans have changed or its events have gone.
+        """
+        taken = set(self._taken)
+        if tuple(plans) != self.plans or not taken.issubset(events):
+            return False
+        self._events, self._next = sorted(set(events) - taken), 0
+        return True
+
+    def piece(self, read: Read) -> list[StoredDocument]:
+        """The next events; empty once there are none left."""
+        while self._next < len(self._events):
+            some = self._events[self._next : self._next + EVENTS_A_STEP]
+            for piece in pieces(read, some):
+                return piece
+            self._next += len(some)  # they have gone meanwhile
+        return []
+
+    @property
+    def deciding(self) -> tuple[StoredDocument, ...]:
+        """The events that decide about the plans; their own states are decided with those."""
+        return self._representatives.documents
+
+    def take(
+        self,
+        projection: Projection,
+        added: Facts,
+        piece: Sequence[StoredDocument],
+        events: Sequence[StoredDocument],
+    ) -> Projection:
+        """Note that a piece is written: ``events`` of it were translated, and added the facts
+        ``added``. Returns the part of the projection that is decided now.
+        """
+        self._representatives.see(projection, events)
+        self._taken.extend(one.position for one in events)
+        self._next = bisect_right(self._events, piece[-1].position)
+        self._lost = self._lost.without(contribution_of([added]))
+        return without_states(projection, {*self.plans, *self._representatives.positions})
+
+    def end(self, added: Facts) -> Contribution:
+        """End the visit. Returns the part of the earlier contribution that it has not found
+        again.
+        """
+        gone, self._lost = self._lost.without(contribution_of([added])), Contribution()
+        return gone
+
+
+# --------------------------------------------------------------------------------------------------
 
 log = logging.getLogger(__name__)
 

@@ -36,7 +36,7 @@ from graph_model.facts import (
     SupportRow,
     row_key,
 )
-from graph_model.producers.elements.executions import day_id
+from graph_model.producers.elements.plans import day_id
 from graph_model.stores.catalogue import Catalogue
 from graph_model.stores.graph import Direction, Graph
 

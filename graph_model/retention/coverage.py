@@ -9,15 +9,22 @@ has outgrown its memory needs these commands most, because they make it smaller.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Final
+from itertools import takewhile
+from sys import intern
+from typing import Final, NamedTuple
+
+from cachetools import LRUCache
 
 from graph_model import identity, labels
 from graph_model.batches import batched
 from graph_model.errors import Rebuilding
-from graph_model.facts import ExecutionRow, JobRow
-from graph_model.lineage.history import MERGE_WINDOW_MS
+from graph_model.facts import ExecutionRow, JobRow, LogicalPlanRow, ReadVersionRow
+from graph_model.lineage.history import MERGE_WINDOW_MS, Moment
+from graph_model.lineage.history.history import History
+from graph_model.lineage.history.visible_write_reader import moment_of
 from graph_model.lineage.history.writes import DatasetNames
 from graph_model.naming import Rules
 from graph_model.producers.commands import (
@@ -32,12 +39,238 @@ from graph_model.producers.commands import (
 )
 from graph_model.producers.registry import PRODUCERS, Producers
 from graph_model.producers.translation import Translation
-from graph_model.retention.needed_writes import NeededWrites
 from graph_model.stores.catalogue import Catalogue
 from graph_model.stores.catalogue.origin import is_catalogue_whole
 from graph_model.stores.documents import DocumentState
 from graph_model.stores.journal import Journal
 from graph_model.stores.pages import Page, walk_pages, walk_rows
+
+# The time since which the writes of each dataset are needed: a kept execution read them, or a write
+# that is needed itself.
+#
+#     a person asks that runs since 15 January stay
+#     fine reads staged on 20 January; its last overwrite was on 10 January => it stays since then
+#     … and so do the inputs of that write of 10 January, as they were then
+#
+# ``lineage.history`` decides which writes a read saw, as in answers: by a version that it names, of
+# every name of a table, without writes to other branches.
+#
+# A table that each run makes from its own former state is followed back a run at a time, so a step
+# looks only at the plans that write a dataset whose time has moved.
+
+_BEGINNING: Final = 0
+_AT_ONCE: Final = 500
+_PAGE: Final = 1_000
+_MOST_MOMENTS: Final = 10_000
+"""The reader of histories remembers each moment; after so many, another one begins."""
+_MOST_READS: Final = 50_000
+"""The plans whose reads are remembered."""
+_READ: Final = "read"
+
+
+class _Plan(NamedTuple):
+    """A logical plan with the times (epoch ms) of its first and last completed execution; a
+    declared one has executions until it is replaced.
+    """
+
+    job: str
+    target: str
+    first: int
+    last: int
+
+
+class _Reads(NamedTuple):
+    """The datasets that a plan reads, and whether an execution of it named a version of one."""
+
+    sources: Collection[str]
+    names_versions: bool
+
+
+class NeededWrites:
+    """``times``: per dataset the time (epoch ms) since which its writes are needed; it only moves
+    back. ``written``: the (job, dataset) of all plans.
+
+    ``wished`` is per job the time since which its executions stay.
+    """
+
+    def __init__(
+        self, plans: Iterable[LogicalPlanRow], wished: Mapping[str, int], catalogue: Catalogue
+    ) -> None:
+        self._wished = wished
+        self._catalogue = catalogue
+        self._history = History(catalogue)
+        self._moments = 0  # that the history remembers
+        written = {row.id: (intern(row.job), intern(row.target)) for row in plans}
+        self.written: Final = frozenset(written.values())
+        self.times: dict[str, int] = {}
+        self._moved: set[str] = set()
+        for job, target in self.written:
+            self._need(target, wished[job] + 1)
+        self._plans = _completed_plans(written, catalogue)
+        self._writers: defaultdict[str, list[str]] = defaultdict(list)
+        for key, plan in self._plans.items():
+            self._writers[plan.target].append(key)
+        self._followed: dict[str, int] = {}
+        self._reads: LRUCache[str, _Reads] = LRUCache(_MOST_READS)
+
+    def follow(self) -> None:
+        """Follow the writes that are visible at the wished times upstream, until no time moves."""
+        self._lower({moment_of(to, self._wished[job]) for job, to in self.written if to})
+        due: Collection[str] = self._plans.keys()
+        while due:
+            self._moved.clear()
+            for some in batched(self._kept_plans(due), _AT_ONCE):
+                self._follow(dict(some))
+            due = {plan for target in self._moved for plan in self._writers.get(target, ())}
+
+    def _kept_plans(self, plans: Collection[str]) -> Iterator[tuple[str, int]]:
+        """Each of these plans with the time of its first execution that may stay, where that is
+        before the time from which it was followed last.
+        """
+        for key in sorted(plans):
+            since = self._kept_since(self._plans[key])
+            if since is not None and since < self._followed.get(key, since + 1):
+                yield key, since
+
+    def _follow(self, kept: Mapping[str, int]) -> None:
+        """The writes that these plans' executions since the given times read are needed: those that
+        are visible to the first of these executions, and all later ones.
+        """
+        reads = self._reads_of(kept)
+        self._lower({one for key, at in kept.items() for one in self._read(key, at, reads[key])})
+        for key, at in kept.items():
+            self._need_each(reads[key].sources, at)
+        self._followed |= kept
+
+    def _kept_since(self, plan: _Plan) -> int | None:
+        """The time of the plan's first execution that may stay; None where none does. All
+        executions of a plan that only reads do.
+        """
+        if not plan.target:
+            return plan.first
+        stays = min(self._wished[plan.job], self.times[plan.target])
+        # the two writes of a CREATE TABLE AS SELECT are one: both stay
+        return max(plan.first, stays) if stays <= plan.last + MERGE_WINDOW_MS else None
+
+    def _reads_of(self, plans: Collection[str]) -> dict[str, _Reads]:
+        unknown = [key for key in plans if key not in self._reads]
+        found = {}
+        if unknown:
+            sources = sources_of(unknown, self._catalogue, self._history.names)
+            bound = {key for key, _ in self._history.reads.bound(unknown)}
+            found = {key: _Reads(sources.get(key, ()), key in bound) for key in unknown}
+        found |= {key: self._reads[key] for key in plans if key not in found}
+        self._reads.update(found)
+        return found
+
+    def _read(self, plan: str, since: int, reads: _Reads) -> Iterator[Moment]:
+        """The oldest states of its sources that the plan's executions since this time read."""
+        for source in reads.sources:
+            yield moment_of(source, since - 1)
+        if reads.names_versions:
+            yield from self._history.reads.bound_moments(self._oldest_bound(plan, since))
+
+    def _oldest_bound(self, plan: str, since: int) -> Collection[tuple[ReadVersionRow, int]]:
+        """The oldest version of each branch that the plan's executions since this time read, of
+        those that are not followed yet.
+        """
+        oldest: dict[object, tuple[ReadVersionRow, int]] = {}
+        for rows in batched(self._executions(plan, since), _AT_ONCE):
+            at = {row.id: row.at for row in rows}
+            for read in self._catalogue.read_versions(at):
+                key, found = _branch(read), (read, at[read.execution])
+                oldest[key] = min(found, oldest.get(key, found), key=_age)
+        return oldest.values()
+
+    def _executions(self, plan: str, since: int) -> Iterator[ExecutionRow]:
+        followed = self._followed.get(plan)
+        last = None if followed is None else followed - 1
+
+        def ask(cursor: str | None) -> Page[ExecutionRow]:
+            return self._catalogue.executions(
+                logical_plan=plan, state=labels.COMPLETED, at=last, limit=_PAGE, cursor=cursor
+            )
+
+        newest_first = (row for page in walk_pages(ask) for row in page.items)
+        return takewhile(lambda row: row.at >= since, newest_first)
+
+    def _lower(self, moments: Collection[Moment]) -> None:
+        """The writes that are visible in these moments are needed."""
+        for some in batched(sorted(moments), _AT_ONCE):
+            self._moments += len(some)
+            if self._moments > _MOST_MOMENTS:
+                self._history, self._moments = History(self._catalogue), len(some)
+            for moment, visible in self._history.visible_writes.of(some).items():
+                if moment.bound and not (visible.writes or visible.older):
+                    # nobody has reported that version: a later one may be read, too
+                    self._need_each((moment.dataset,), _BEGINNING)
+                for write in visible.writes:
+                    self._need(write.target, write.at)
+                for older in visible.older:
+                    if older.logical_plan in self._plans:
+                        self._need(self._plans[older.logical_plan].target, older.first)
+
+    def _need_each(self, datasets: Collection[str], at: int) -> None:
+        """The writes of these datasets, and of locations that share files with them, are needed
+        since this time, under all their names.
+        """
+        shared = self._history.locations.with_shared(datasets, None)
+        for targets in self._history.names.targets_of(shared).values():
+            for target, _ in targets:
+                self._need(target, at)
+
+    def _need(self, target: str, at: int) -> None:
+        if at < self.times.get(target, at + 1):
+            self.times[target] = at
+            self._moved.add(target)
+
+
+def sources_of(
+    plans: Collection[str], catalogue: Catalogue, names: DatasetNames
+) -> dict[str, set[str]]:
+    """Per plan the datasets it reads, a catalog name together with its locations."""
+    reads = [use for use in catalogue.uses(logical_plans=plans) if use.role == _READ]
+    places = names.locations_of({use.dataset for use in reads})
+    sources: dict[str, set[str]] = {}
+    for use in reads:
+        sources.setdefault(use.logical_plan, set()).update((use.dataset,), places[use.dataset])
+    return sources
+
+
+def _completed_plans(
+    written: Mapping[str, tuple[str, str]], catalogue: Catalogue
+) -> dict[str, _Plan]:
+    """The plans with a completed execution, by id."""
+    ends = _ends_of_declarations({target for _, target in written.values() if target}, catalogue)
+    found = {}
+    for some in batched(sorted(written), _AT_ONCE):
+        for one in catalogue.plan_spans(some, None):
+            if one.state == labels.COMPLETED:
+                key = one.logical_plan
+                found[key] = _Plan(*written[key], one.first, max(one.last, ends.get(key, one.last)))
+    return found
+
+
+def _ends_of_declarations(targets: Collection[str], catalogue: Catalogue) -> dict[str, int]:
+    """Per declared plan the time until which it is in force."""
+    ends: dict[str, int] = {}
+    for some in batched(sorted(targets), _AT_ONCE):
+        for flow in catalogue.declared_flows(some):
+            ends[flow.logical_plan] = max(flow.ends, ends.get(flow.logical_plan, flow.ends))
+    return ends
+
+
+def _branch(read: ReadVersionRow) -> object:
+    """Versions without a number have no order: each counts."""
+    return (read.dataset, read.branch, read.version if read.number < 0 else None)
+
+
+def _age(found: tuple[ReadVersionRow, int]) -> tuple[int, int]:
+    read, at = found
+    return (read.number if read.since < 0 else min(read.number, read.since)), at
+
+
+# --------------------------------------------------------------------------------------------------
 
 MOST_LOOKED_AT: Final = 1_000
 """Plans and runs that are translated to see whether a forget command covers them."""

@@ -26,8 +26,13 @@ from graph_model.facts import (
 from graph_model.json_fields import JsonObject, read_object, read_text
 from graph_model.naming import DatasetName, JobName, Rules, SchemaColumn
 from graph_model.producers.elements.datasets import Column, add_schema
-from graph_model.producers.elements.executions import add_execution, labels_text
-from graph_model.producers.elements.plans import add_column_edges, add_logical_plan, add_use
+from graph_model.producers.elements.plans import (
+    add_column_edges,
+    add_execution,
+    add_logical_plan,
+    add_use,
+    labels_text,
+)
 from graph_model.producers.producer import (
     NO_EFFECTS,
     CommandEffects,

@@ -5,8 +5,7 @@ from __future__ import annotations
 import sys
 
 from pipeline.rebuild import Request, rebuild
-from pipeline.session import open_session
-from pipeline.sources import open_source
+from pipeline.sources import open_session, open_source
 from tests.copies.producer import FORMATS
 
 LOCAL = {

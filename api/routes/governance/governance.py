@@ -70,7 +70,7 @@ from graph_model.naming import DEFAULT_RULES, Rules, rules_digest
 from graph_model.naming.rules_json import changed_tables, read_rules, write_rules
 from graph_model.picture.json_form import to_json
 from graph_model.producers.commands import CommandKind, Statement, write_value
-from graph_model.projection.recorded_rules import list_rule_sets, wanted_rules
+from graph_model.projection.projector.rules import list_rule_sets, wanted_rules
 
 blueprint = Blueprint(
     "governance", __name__, description="Layers and classifications, stated by people"

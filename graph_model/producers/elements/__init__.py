@@ -3,7 +3,7 @@
 In reading order:
 
 ``datasets``        a dataset as facts: its vertex and row, schemas and columns, versions, renames
-``executions``      a job and its executions as facts
-``plans``           a logical plan as facts: the datasets that it uses, the columns that it derives
+``plans``           a logical plan as facts: the datasets that it uses, the columns that it derives;
+                    a job and its executions as facts
 ``spark_commands``  Spark's commands, by the names that every format reports
 """

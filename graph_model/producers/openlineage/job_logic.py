@@ -33,7 +33,14 @@ from graph_model.producers.elements.spark_commands import (
     ROW_LEVEL_COMMANDS,
     ROW_LEVEL_WRITES,
 )
-from graph_model.producers.openlineage.columns import ColumnEdges, ReportedFlow, RunInfluence
+from graph_model.producers.openlineage.columns import (
+    SQL_GAPS,
+    ColumnEdges,
+    ReportedFlow,
+    RunInfluence,
+    TextLineage,
+    read_text,
+)
 from graph_model.producers.openlineage.datasets import (
     DatasetNamer,
     DatasetUse,
@@ -53,7 +60,6 @@ from graph_model.producers.openlineage.events.facets import (
     value_of,
 )
 from graph_model.producers.openlineage.events.jobs import own_job
-from graph_model.producers.openlineage.query_text import SQL_GAPS, TextLineage, read_text
 
 #: Bounds of the inputs of a statement's plans: every output takes every input, and every plan
 #: lists the schemas of its inputs. A short event can name a thousand of each.

@@ -23,8 +23,12 @@ from graph_model.facts import (
 )
 from graph_model.naming import JobName
 from graph_model.producers.elements.datasets import add_column, add_schema
-from graph_model.producers.elements.executions import add_job
-from graph_model.producers.elements.plans import add_column_edges, add_logical_plan, add_use
+from graph_model.producers.elements.plans import (
+    add_column_edges,
+    add_job,
+    add_logical_plan,
+    add_use,
+)
 from graph_model.producers.openlineage.datasets import Column, DatasetUse
 from graph_model.producers.openlineage.job_logic import RunLogic, StatedJob, read_logics
 from graph_model.producers.size_bounds import Weight, weigh

@@ -23,13 +23,13 @@ from graph_model.facts import (
 )
 from graph_model.naming import Rules
 from graph_model.producers.elements.datasets import add_dataset, add_rename
-from graph_model.producers.elements.executions import (
+from graph_model.producers.elements.plans import (
     MOST_EXTRA_CHARACTERS,
     add_execution,
     label_rows,
     labels_text,
 )
-from graph_model.producers.spline.columns.queries import is_query_text
+from graph_model.producers.spline.columns.fields import is_query_text
 from graph_model.producers.spline.documents import ExecutionEvent
 from graph_model.producers.spline.plans import PlanHead
 from graph_model.producers.spline.tables import MAX_READS, read_version, wrote_partitions

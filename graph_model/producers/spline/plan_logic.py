@@ -24,9 +24,9 @@ from graph_model.producers.spline.columns.derivation import (
     Influence,
     derive,
 )
-from graph_model.producers.spline.columns.fields import Fields
-from graph_model.producers.spline.columns.queries import (
+from graph_model.producers.spline.columns.fields import (
     MORE_QUERIES,
+    Fields,
     Origin,
     TableQuery,
     composed,

@@ -10,8 +10,7 @@ from typing import Final
 
 from graph_model.errors import JournalUnavailable
 from graph_model.projection.projector.commits import Commits
-from graph_model.projection.projector.graph_probe import GraphProbe
-from graph_model.projection.projector.readiness import Readiness
+from graph_model.projection.projector.readiness import GraphProbe, Readiness
 from graph_model.projection.projector.rebuild_control import RebuildControl
 from graph_model.projection.projector.rules import EPOCH_KEY, FROM_NOTHING, RulesInForce
 from graph_model.projection.projector.stores import ProjectionStores

@@ -20,8 +20,8 @@ from graph_model.projection.projector.commits import WRITER_KEY, Commits
 from graph_model.projection.projector.rules import EPOCH_KEY, FROM_NOTHING, RulesInForce
 from graph_model.projection.projector.stores import ProjectionStores
 from graph_model.projection.rebuilding import Phase, Progress, Rebuild
-from graph_model.projection.runs.carried_runs import RUNS_KEY
 from graph_model.projection.runs.graph_runs import GraphRuns
+from graph_model.projection.runs.window import RUNS_KEY
 from graph_model.stores.documents import StoredDocument
 
 log = logging.getLogger(__name__)

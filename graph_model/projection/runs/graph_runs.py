@@ -9,15 +9,21 @@ from typing import Final, Generic, TypeVar
 
 from graph_model.facts import ExecutionRow, Facts, Row
 from graph_model.projection.fullness import LEAVING, ROOM_AGAIN, Fullness
-from graph_model.projection.runs.carried_runs import RUNS_KEY, CarriedRuns, read_carried
-from graph_model.projection.runs.estimate import estimate_elements
 from graph_model.projection.runs.keeping import (
     KeptRuns,
+    estimate_elements,
     keep_newest,
     steps_that_trim,
     steps_that_write,
 )
-from graph_model.projection.runs.window import NONE, RunWindow, structure
+from graph_model.projection.runs.window import (
+    NONE,
+    RUNS_KEY,
+    CarriedRuns,
+    RunWindow,
+    read_carried,
+    structure,
+)
 from graph_model.stores.catalogue import Generations
 from graph_model.stores.graph import Graph
 from graph_model.stores.journal import Journal

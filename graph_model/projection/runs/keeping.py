@@ -7,20 +7,96 @@ a crash on the way are all treated alike: missing elements are written, others r
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
+from itertools import islice
 from typing import Final
 
 from graph_model import identity, labels
 from graph_model.batches import batched
-from graph_model.facts import Edge, ExecutionRow, Facts, merge
-from graph_model.producers.elements.executions import day_id
-from graph_model.projection.runs.wanted_runs import all_jobs, elements_of, newest_rows, row_pages
+from graph_model.facts import Edge, ExecutionRow, FactCollector, Facts, merge
+from graph_model.producers.elements.plans import day_id, run_elements
 from graph_model.projection.runs.window import RunWindow
 from graph_model.projection.writing import write_facts
 from graph_model.stores.catalogue import Catalogue
 from graph_model.stores.graph import Direction, Graph
+from graph_model.stores.pages import walk_rows
+
+# The executions that the window wants in the graph: a function of the catalogue's rows alone.
+
+_JOBS_READ: Final = 1_000
+_ROWS_A_PAGE: Final = 1_000
+_LOOKED_AT: Final = 4
+"""Executions read for each wanted run at first: a run of most jobs has few."""
+
+
+def elements_of(rows: Iterable[ExecutionRow]) -> Facts:
+    """The vertices and edges of these executions, without rows."""
+    collector = FactCollector()
+    for row in rows:
+        collector.add(*run_elements(row))
+    return collector.facts()
+
+
+def newest_rows(
+    catalogue: Catalogue, jobs: Collection[str], window: RunWindow
+) -> list[ExecutionRow]:
+    """The executions of the newest runs of these jobs; none where the window keeps none.
+
+    Runs are ordered by (time of their newest execution, id). Only the newest ``window.executions``
+    executions of each job count.
+    """
+    if not window.executions:
+        return []
+    found = catalogue.executions_of_runs(_newest_runs(catalogue, jobs, window), window.executions)
+    return [row for job in sorted(found) for row in found[job]]
+
+
+def _newest_runs(
+    catalogue: Catalogue, jobs: Collection[str], window: RunWindow
+) -> dict[str, list[str]]:
+    """Per job its newest runs, newest first."""
+    ranked: dict[str, list[str]] = {}
+    for limit in (window.count * _LOOKED_AT, window.executions):
+        found = catalogue.times_of_runs(set(jobs).difference(ranked), limit)
+        for job, times in found.items():
+            runs, certain = _rank(times)
+            if len(times) < limit or certain >= window.count or limit == window.executions:
+                ranked[job] = runs[: window.count]
+    return ranked
+
+
+def _rank(times: Collection[tuple[str, int]]) -> tuple[list[str], int]:
+    """The runs by (time of their newest execution, id), newest first, and how many of them are
+    certain: a run outside these executions is at most as new as the oldest of them.
+    """
+    newest: dict[str, int] = {}
+    for run, at in times:
+        newest[run] = max(at, newest.get(run, at))
+    ranked = sorted(newest, key=lambda run: (newest[run], run), reverse=True)
+    oldest = min((at for _, at in times), default=0)
+    return ranked, sum(at > oldest for at in newest.values())
+
+
+def all_jobs(catalogue: Catalogue) -> Iterator[str]:
+    """The ids of all jobs, read some at a time."""
+    return walk_rows(lambda after: catalogue.job_ids(after or "", _JOBS_READ))
+
+
+def row_pages(
+    catalogue: Catalogue, since: int, before: int | None = None, *, job: str | None = None
+) -> Iterator[tuple[ExecutionRow, ...]]:
+    """All executions (of a job) at ``since <= at < before``, some at a time."""
+    after = ""
+    while page := catalogue.executions_since(
+        since, _ROWS_A_PAGE, before=before, after=after, job=job
+    ):
+        yield page
+        since, after = page[-1].at, page[-1].id
+
+
+# --------------------------------------------------------------------------------------------------
 
 _NOTHING: Final = Facts()
 _LOOKED_UP: Final = 1_000
@@ -327,3 +403,57 @@ def _performed(graph: Graph, runs: Collection[str]) -> tuple[Mapping[str, Collec
         if page.cut or sum(map(len, found.values())) > _EDGES_READ:
             return found, True
     return found, False
+
+
+# An estimate of the elements that the runs of a window take in the graph, from some jobs' rows.
+#
+# 100 of 5,000 jobs, 7 elements a run, 3 runs each under ``newest:3`` => 105,000
+
+JOBS_LOOKED_AT: Final = 100
+"""Their ids are hashes, so the first of them are as good as any."""
+EXECUTIONS_LOOKED_AT: Final = 100
+"""The newest executions of each of these jobs."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Looked:
+    """The newest ``rows`` of a job that has ``total``."""
+
+    rows: tuple[ExecutionRow, ...]
+    total: int
+
+
+def estimate_elements(catalogue: Catalogue, windows: Collection[RunWindow]) -> dict[RunWindow, int]:
+    """Per window the number of vertices and edges of its days, runs and executions in the graph.
+
+    Exact for an estate of up to 100 jobs with up to 100 executions each; for a larger one, scaled
+    up from a sample of that size.
+    """
+    ids = catalogue.job_ids("", JOBS_LOOKED_AT)
+    looked = [_look_at(catalogue, job) for job in ids]
+    share = catalogue.list_jobs(limit=1).total / len(ids) if ids else 0.0
+    return {
+        window: int(share * sum(_elements(one, window) for one in looked)) for window in windows
+    }
+
+
+def _look_at(catalogue: Catalogue, job: str) -> _Looked:
+    page = catalogue.executions(job=job, limit=EXECUTIONS_LOOKED_AT)
+    return _Looked(page.items, page.total)
+
+
+def _elements(looked: _Looked, window: RunWindow) -> float:
+    rows = _chosen(looked.rows, window)
+    if not rows:
+        return 0.0
+    found = elements_of(rows)
+    each = (len(found.vertices) + len(found.edges)) / len(rows)
+    return each * (
+        len(rows) if len(rows) < len(looked.rows) else min(looked.total, window.executions)
+    )
+
+
+def _chosen(rows: Sequence[ExecutionRow], window: RunWindow) -> Sequence[ExecutionRow]:
+    """The rows in the window. ``rows`` come newest first, and so do their runs."""
+    runs = frozenset(islice(dict.fromkeys(row.run for row in rows), window.count))
+    return [row for row in rows if row.run in runs][: window.executions]

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from api.console.backup_file import write_backup
+from api.console.backup import write_backup
 from collectors.destinations import JournalDestination
 from collectors.sqs.batches import take_batch
 from collectors.sqs.messages import MessageReader

@@ -17,7 +17,7 @@ from graph_model.errors import GraphUnavailable, JournalUnavailable, Unavailable
 from graph_model.facts import Facts, Vertex
 from graph_model.producers.commands import Prune
 from graph_model.producers.spline.documents import EVENT_KIND, PLAN_KIND
-from graph_model.projection.projector import Projector, rounds
+from graph_model.projection.projector import Projector, loop
 from graph_model.projection.runs.window import NONE
 from graph_model.stores.catalogue import Generations
 from graph_model.stores.catalogue.origin import CATALOGUE_KEY, FILLING
@@ -192,7 +192,7 @@ def test_a_lease_is_kept_for_some_time_after_the_last_round_of_many(
     assert shared.first.look() == 0
     shared.second.take(0, run=1)
     assert shared.second.look() == 0
-    monkeypatch.setattr(rounds, "_KEPT_SECONDS", 0.0)
+    monkeypatch.setattr(loop, "_KEPT_SECONDS", 0.0)
     shared.first.take(*range(MANY), run=2)
     assert shared.first.look() == MANY
     shared.second.take(0, run=3)

@@ -14,8 +14,7 @@ import pytest
 import graph_model.documents.json_texts
 from api.http.bodies import UnpackingMemory
 from api.schemas.fields import MOST_CHECKED
-from graph_model.documents.gzip_streams import gunzip, inflated
-from graph_model.documents.json_texts import memory_for, parse_json
+from graph_model.documents.json_texts import gunzip, inflated, memory_for, parse_json
 from graph_model.errors import InvalidFields
 from graph_model.producers.openlineage.producer import event_submission
 from tests.e2e.producer_service import (

@@ -15,7 +15,7 @@ from pathlib import Path
 
 import pytest
 
-from api.console.backup_file import write_backup
+from api.console.backup import write_backup
 from api.console.journal import export_line
 from graph_model import naming
 from graph_model.projection.projector import Projector
@@ -266,7 +266,7 @@ _CONFLICT = """
 import sys
 from pipeline.rebuild import each_once
 from pipeline.records import Record
-from pipeline.session import open_session
+from pipeline.sources import open_session
 
 spark = open_session("local[1]", {"spark.ui.enabled": "false", "spark.sql.shuffle.partitions": "1"})
 records = [

@@ -36,6 +36,6 @@ In reading order:
 ``derivation``  :func:`derive`: a plan -> its column lineage, and the influences on its rows
 ``valuation``   values of attributes and expressions: the read columns behind each, by how they flow
 ``lambdas``     lambdas of higher-order functions: the value behind each variable
-``fields``      the fields of a written struct that each of its sources flows into
-``queries``     JDBC reads of a query: the table columns behind the columns that a plan reads
+``fields``      the fields of a written struct that each of its sources flows into; JDBC reads of a
+                query: the table columns behind the columns that a plan reads
 """

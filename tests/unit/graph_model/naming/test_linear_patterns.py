@@ -21,7 +21,7 @@ import pytest
 
 from api import logs
 from graph_model import naming
-from graph_model.documents.announcements import markers_of
+from graph_model.documents.files import markers_of
 from graph_model.naming import DEFAULT_RULES, uris
 from graph_model.producers.registry import PRODUCERS
 from spark_agent_config import masking
@@ -115,13 +115,12 @@ UNTOLD: Final[set[tuple[str, str]]] = set()
 # The parts of patterns that are put together from arguments.
 BUILT: Final = {
     # names and beginnings that producers state, without a repeat
-    ("graph_model.documents.announcements", "pattern"),
+    ("graph_model.documents.files", "pattern"),
     # words of a prefix of up to 500 characters, possessive
     ("graph_model.documents.files", "parts"),
     ("graph_model.documents.files", "space"),
-    ("graph_model.naming.literals", "text"),  # of_rules
-    ("graph_model.naming.literals", "pattern"),  # on up to 64 characters
-    ("graph_model.naming.partitions", "text"),  # a date format, without a repeat
+    ("graph_model.naming.partitions", "text"),  # of_rules; a date format, without a repeat
+    ("graph_model.naming.partitions", "pattern"),  # on up to 64 characters
     ("graph_model.naming.partitions", "unit"),
     ("graph_model.naming.partitions", "also"),  # one character
     ("graph_model.naming.jdbc", "marks"),  # one character

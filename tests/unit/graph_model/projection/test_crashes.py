@@ -362,7 +362,7 @@ def outcome_of(
     them after each ``of_command`` of its own.
     """
     with pytest.MonkeyPatch.context() as patched:
-        patched.setattr("graph_model.projection.projector.rounds._PLANS_A_BATCH", batch)
+        patched.setattr("graph_model.projection.projector.loop._PLANS_A_BATCH", batch)
         patched.setattr("graph_model.projection.projector.commands.SUBJECTS_AT_ONCE", of_command)
         patched.setattr("graph_model.projection.projector.commands.EVENTS_A_STEP", 1)
         patched.setattr("graph_model.projection.revision.EVENTS_A_STEP", 1)

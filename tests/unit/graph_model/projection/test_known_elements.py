@@ -16,8 +16,8 @@ from graph_model.producers.spline.documents import EVENT_KIND, PLAN_KIND
 from graph_model.producers.spline.gathering import read_plan_document
 from graph_model.producers.spline.plans import translate_plan
 from graph_model.producers.spline.producer import PlanHeads
-from graph_model.projection.known_elements import KnownElements
 from graph_model.projection.projector import WRITER_KEY
+from graph_model.projection.projector.commits import KnownElements
 from graph_model.stores.documents import DocumentState, Submission
 from tests.projections import SmallHeadwater, small_headwater, submission
 from tests.unit.graph_model.projection.projector.test_projector import a_plan, an_event
@@ -215,7 +215,7 @@ def test_a_row_of_another_kind_that_is_gone_leaves_complete_facts_known(facts: F
 def test_completely_known_facts_outlive_their_elements(
     facts: Facts, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("graph_model.projection.known_elements._MOST_ELEMENTS", 3)
+    monkeypatch.setattr("graph_model.projection.projector.commits._MOST_ELEMENTS", 3)
     known, whole = KnownElements(), shared(facts)
     known.learn_wholes([whole])
     for _ in range(2):
@@ -245,7 +245,7 @@ def test_with_a_vertex_everything_is_new_again_for_its_edges_went_with_it(facts:
 
 
 def test_the_memory_is_bounded(facts: Facts, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("graph_model.projection.known_elements._MOST_ELEMENTS", 3)
+    monkeypatch.setattr("graph_model.projection.projector.commits._MOST_ELEMENTS", 3)
     known = KnownElements()
     known.learn(facts)
     known.learn(Facts(facts.vertices[:1]))

@@ -13,8 +13,7 @@ from graph_model import labels
 from graph_model.facts import Vertex
 from graph_model.lineage.history.writes import DatasetNames
 from graph_model.producers.spline.documents import EVENT_KIND, PLAN_KIND
-from graph_model.retention.coverage import subject_keys_of_dataset, subject_keys_of_job
-from graph_model.retention.needed_writes import sources_of
+from graph_model.retention.coverage import sources_of, subject_keys_of_dataset, subject_keys_of_job
 from graph_model.stores.documents import Submission
 from graph_model.stores.graph import Direction
 from tests.captures import load, names

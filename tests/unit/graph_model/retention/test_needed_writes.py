@@ -11,9 +11,8 @@ import pytest
 
 from graph_model.facts import ExecutionRow
 from graph_model.producers.commands import Prune
-from graph_model.retention import needed_writes
-from graph_model.retention.coverage import Retention, resolve_prune
-from graph_model.retention.needed_writes import NeededWrites
+from graph_model.retention import coverage
+from graph_model.retention.coverage import NeededWrites, Retention, resolve_prune
 from graph_model.stores.documents import Submission
 from graph_model.stores.pages import Page
 from tests.projections import SmallHeadwater, lineage_event, project
@@ -127,7 +126,7 @@ def made_of_themselves(runs: int) -> list[Submission]:
 def test_a_table_that_is_made_of_its_former_state_keeps_every_run_in_bounded_memory(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(needed_writes, "_MOST_MOMENTS", 10)
+    monkeypatch.setattr(coverage, "_MOST_MOMENTS", 10)
     others = [overwrite("load", hour, "raw", "staged") for hour in range(60)]
     with estate(made_of_themselves(60), others) as headwater:
         plans = headwater.catalogue.logical_plans_of(headwater.catalogue.job_ids("", 9))
@@ -159,7 +158,7 @@ def test_each_execution_that_reads_a_version_is_looked_at_once(
                 looked.append(len(page.items))
             return page
 
-        monkeypatch.setattr(needed_writes, "_PAGE", 1)
+        monkeypatch.setattr(coverage, "_PAGE", 1)
         monkeypatch.setattr(type(catalogue), "executions", executions)
         assert prune(headwater, 5).cutoffs == ()
     assert sum(looked) <= 3 * 60

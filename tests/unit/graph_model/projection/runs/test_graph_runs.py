@@ -16,9 +16,8 @@ from graph_model.facts import ExecutionRow, Vertex
 from graph_model.producers.commands import Cutoff, Prune
 from graph_model.projection.projector import Projector
 from graph_model.projection.projector.rebuild_control import REBUILD_KEY
-from graph_model.projection.runs import keeping, wanted_runs
-from graph_model.projection.runs.carried_runs import RUNS_KEY, read_carried
-from graph_model.projection.runs.window import RunWindow, read_run_window
+from graph_model.projection.runs import keeping
+from graph_model.projection.runs.window import RUNS_KEY, RunWindow, read_carried, read_run_window
 from graph_model.stores.documents import DocumentState, Submission
 from tests.memory_graph import MemoryGraph
 from tests.projections import SmallHeadwater, budget, small_headwater
@@ -154,7 +153,7 @@ def test_a_running_projection_equals_a_fresh_one_and_a_rebuild(
     read_at_once: int, monkeypatch: pytest.MonkeyPatch, setting: str, met: list[Step]
 ) -> None:
     monkeypatch.setattr(keeping, "_AT_A_VERTEX", read_at_once)
-    monkeypatch.setattr(wanted_runs, "_ROWS_A_PAGE", min(read_at_once + 1, 1_000))
+    monkeypatch.setattr(keeping, "_ROWS_A_PAGE", min(read_at_once + 1, 1_000))
     window = read_run_window(setting)
     headwater = small_headwater(window)
     headwater.accept(*plans())
