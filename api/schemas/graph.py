@@ -156,6 +156,8 @@ class HistoryQuery(Query):
 
 
 class RunsQuery(HistoryQuery):
+    query = OptionalTextField(most=200, load_default="", data_key="q")
+    job = TextField(most=20_000, load_default=None)
     state = Choice(labels.SHOWN_STATES, load_default=None)
     doubtful = Flag(load_default=False)
     order = Choice(ExecutionOrder, load_default=ExecutionOrder.AT_FALLING, data_key="sort")

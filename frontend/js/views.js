@@ -60,7 +60,7 @@ export const VIEWS = Object.freeze({
     module: () => import('./views/lists.js').then((module) => module.jobs),
   },
   runs: {
-    parameters: ['ended', 'sort', 'page', 'after', 'at'],
+    parameters: ['q', 'node', 'ended', 'sort', 'page', 'after', 'at'],
     heading: 'Runs',
     live: true,
     module: () => import('./views/lists.js').then((module) => module.runs),

@@ -31,6 +31,7 @@ from graph_model.answers.facets import owners_of, quality_marks
 from graph_model.answers.nodes import dataset_references, job_references
 from graph_model.answers.overview import Totals
 from graph_model.answers.sources import Sources, of_one_state
+from graph_model.answers.visibility import find_job
 from graph_model.facts import DatasetRow, ExecutionRow
 from graph_model.governance.visible_nodes import walk_datasets
 from graph_model.instants import iso
@@ -393,21 +394,45 @@ class RunItem:
     counted_at: str | None = None
 
 
+#: So many executions, the newest that pass the other filters, are searched for words.
+RUNS_SEARCHED: Final = 10_000
+
+
+@dataclass(frozen=True, slots=True)
+class RunList:
+    """``partial``: there are more executions than were searched for the words."""
+
+    page: Page[RunItem]
+    partial: Partial | None
+
+
 @of_one_state
 def all_runs(
     sources: Sources,
     *,
     state: str | None,
     doubtful: bool = False,
+    job: str | None = None,
+    query: str = "",
     limit: int,
     cursor: str | None,
     at: int | None,
     order: ExecutionOrder = ExecutionOrder.AT_FALLING,
-) -> Page[RunItem]:
+) -> RunList:
+    """The executions of all jobs or of one (an id or a reference). ``query``: words in the error,
+    the job's name or the application id, or ids of runs and plans. NotFound for an unknown job.
+    """
+    job = find_job(sources, job, at)
+    since = None
+    if query.strip():
+        since = sources.catalogue.recent_until(RUNS_SEARCHED, state=state, job=job, at=at)
     page = sources.catalogue.recent_executions(
         sources.hidden,
         state=state,
         doubtful=doubtful,
+        job=job,
+        query=query,
+        since=since,
         limit=limit,
         cursor=cursor,
         at=at,
@@ -431,7 +456,8 @@ def all_runs(
         )
         for one in page.items
     )
-    return Page(items, page.total, page.next)
+    partial = None if since is None else Partial("executions", RUNS_SEARCHED)
+    return RunList(Page(items, page.total, page.next), partial)
 
 
 # What needs somebody now: ``/graph/incidents``, the desk of the person on call.

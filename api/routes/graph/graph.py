@@ -262,10 +262,11 @@ def area_map(query: Mapping[str, Any]) -> Response:
 
 @estate_routes.route("/runs")
 @estate_routes.arguments(RunsQuery)
-@estate_routes.describes(ListReply)
+@estate_routes.describes(HistoryReply)
 def all_runs(query: Mapping[str, Any]) -> Response:
     """The runs of all jobs, newest first unless ``sort`` names another order."""
-    return jsonify(page_reply(home_answers.all_runs(current_sources(), **query)))
+    found = home_answers.all_runs(current_sources(), **query)
+    return jsonify(page_reply(found.page) | {"partial": to_json(found.partial)})
 
 
 # The columns of all datasets, and one column with its definition in words.

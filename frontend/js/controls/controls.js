@@ -75,7 +75,13 @@ function filter(change) {
     clearTimeout(timer);
     timer = setTimeout(() => change({ q: input.value.trim(), selected: '', page: 0, after: '' }, { replace: true }), PAUSE);
   });
-  return { node: labelled('Filter', input, 'control-q'), follow: (state) => follow(input, state.q) };
+  return {
+    node: labelled('Filter', input, 'control-q'),
+    follow(state) {
+      input.placeholder = state.view === 'runs' ? 'error, job or id' : 'name or path';
+      follow(input, state.q);
+    },
+  };
 }
 
 /** A field in which someone is writing is left alone. */

@@ -66,10 +66,10 @@ const LISTINGS = {
   runs: {
     heading: 'Runs',
     noun: 'run',
-    controls: ['ended', 'at'],
+    controls: ['q', 'ended', 'at'],
     sort: '-at',
     path: '/graph/runs',
-    filters: ({ ended, at }) => ({ state: ended, at }),
+    filters: ({ q, ended, at, node }) => ({ q, state: ended, at, job: node }),
     columns: [
       {
         name: 'Ended',
@@ -147,11 +147,12 @@ function orderOf({ columns, sort: usual }, { sort }) {
   return columns.some((column) => column.sort && column.sort === sort.replace(/^-/, '')) ? sort : usual;
 }
 
-function draw(name, listing, state, { items, total, next }) {
+function draw(name, listing, state, { items, total, next, partial }) {
   return element(
     'div',
     { class: 'document lists', 'data-testid': `list-${name}` },
     items.length === 0 && element('p', { class: 'muted' }, `No ${listing.noun} passes these filters.`),
+    partial && element('p', { class: 'muted', 'data-testid': 'list-bound' }, `Looked for among the newest ${formatNumber(partial.limit)}.`),
     items.length > 0 && grid(name, listing, state, items),
     pager(name, state, { shown: items.length, total, next }),
   );

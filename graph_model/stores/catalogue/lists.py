@@ -261,29 +261,26 @@ class CatalogueLists(CatalogueReader):
         *,
         state: str | None = None,
         doubtful: bool = False,
+        job: str | None = None,
+        query: str = "",
+        since: int | None = None,
         counted: bool = True,
         limit: int = 100,
         cursor: str | None = None,
         at: int | None = None,
         order: ExecutionOrder = ExecutionOrder.AT_FALLING,
     ) -> Page[RecentExecution]:
-        """The writes and reads of all jobs, without those of hidden jobs and datasets. The total is
-        0 unless it is ``counted``. ``doubtful``: only those with a doubtful time.
+        """The writes and reads of all jobs, or of one (an id), without those of hidden jobs and
+        datasets. The total is 0 unless it is ``counted``. ``doubtful``: only those with a doubtful
+        time. ``query``: each of its words is in the error, the job's name or the application id, in
+        any case, or is the id of a run or plan; it looks at the executions after ``since``.
         """
-        columns, unseen = executions.c, input_column().c.value
-        chosen = [
-            columns.kind.in_(_KINDS),
-            columns.job.not_in(sa.select(unseen)),
-            columns.target.not_in(sa.select(unseen)),
-            *until(columns.at, at),
-        ]
-        if state is not None:
-            running = state == labels.RUNNING
-            chosen.append(columns.running if running else columns.state == state)
-            if state == labels.COMPLETED:
-                chosen.append(~columns.running)
-        if doubtful:
-            chosen.append(is_doubtful(columns))
+        columns = executions.c
+        chosen = _recent(state, at, doubtful=doubtful, job=job)
+        unseen = input_column().c.value
+        chosen += [column.not_in(sa.select(unseen)) for column in (columns.job, columns.target)]
+        chosen += [] if since is None else [columns.at > since]
+        chosen += [_tells(columns, word) for word in query.split()]
         asked = sa.select(
             columns.id,
             columns.job,
@@ -304,6 +301,17 @@ class CatalogueLists(CatalogueReader):
             total = count_rows(connection, executions, chosen, values) if counted else 0
         return Page(tuple(RecentExecution(*row) for row in rows), total, next_page)
 
+    def recent_until(
+        self, number: int, *, state: str | None = None, job: str | None = None, at: int | None
+    ) -> int | None:
+        """The time (epoch ms) of the newest execution that is not among the newest ``number``."""
+        columns = executions.c
+        chosen = _recent(state, at, doubtful=False, job=job)
+        asked = sa.select(columns.at).where(*chosen).order_by(columns.at.desc(), columns.id.desc())
+        with self._read() as connection:
+            row = connection.execute(asked.offset(number).limit(1)).first()
+            return None if row is None else int(row.at)
+
     def waiting_jobs(
         self, hidden: Collection[str], *, now: int, most: int
     ) -> dict[str, tuple[int, ...]]:
@@ -319,6 +327,33 @@ class CatalogueLists(CatalogueReader):
         with self._read() as connection:
             rows = _waiting_jobs(most).rows(connection, at_values(hidden) | {"now": now})
         return {job: tuple(sorted(map(int, times.split()), reverse=True)) for job, times in rows}
+
+
+def _recent(
+    state: str | None, at: int | None, *, doubtful: bool, job: str | None
+) -> list[sa.ColumnElement[bool]]:
+    columns = executions.c
+    chosen = [columns.kind.in_(_KINDS), *until(columns.at, at)]
+    if state is not None:
+        running = state == labels.RUNNING
+        chosen.append(columns.running if running else columns.state == state)
+        if state == labels.COMPLETED:
+            chosen.append(~columns.running)
+    if doubtful:
+        chosen.append(is_doubtful(columns))
+    return chosen if job is None else [*chosen, columns.job == job]
+
+
+def _tells(columns: Any, word: str) -> sa.ColumnElement[bool]:
+    """Ids are compared whole: SQLite holds them as bytes."""
+    folded = fold(word)
+    named = sa.select(jobs.c.id).where(holds(jobs.c.search_name, folded))
+    texts = (columns.error, columns.application_id)
+    return sa.or_(
+        columns.job.in_(named),
+        columns.plan_id.in_((word, f"run:{word}")),
+        *(holds(sa.func.lower(text), folded) for text in texts),
+    )
 
 
 # --- datasets ------------------------------------------------------------------------------------

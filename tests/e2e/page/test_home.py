@@ -146,6 +146,9 @@ def test_the_sample_is_loaded_looked_at_and_removed(page: Page) -> None:
     expect(page.get_by_test_id("pager-left")).to_be_hidden()
     page.get_by_test_id("ended-failed").click()
     expect(page.get_by_test_id("runs-table").locator("tbody tr")).to_have_count(1)
+    page.goto("/?view=runs")
+    page.get_by_test_id("control-q").fill("Division zero")
+    expect(page.get_by_test_id("runs-table").locator("tbody tr")).to_have_count(1)
 
     page.goto("/?view=job&node=job:sample/churn_scores")
     page.get_by_test_id("hide").click()

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -65,6 +67,38 @@ def test_doubtful_executions_are_listed_alone_from_an_index_of_their_own() -> No
     assert page.total == 3
     assert any("catalogue_executions_doubtful" in line for line in lines)
     engine.dispose()
+
+
+def test_words_are_looked_for_in_errors_jobs_applications_and_plans(catalogue: Catalogue) -> None:
+    catalogue.clear()
+    rows = [
+        an_execution("ex-1", at=1, job="job-1", error="ERROR: Division by 0%", state="failed"),
+        an_execution("ex-2", at=2, job="job-2", application_id="application_17_0001"),
+        an_execution("ex-3", at=3, job="job-1", plan_id="run:4f1a0000-2655-4b47-95b2-b912b8998697"),
+    ]
+    catalogue.record([*_JOBS, *rows])
+
+    def words(query: str, **more: Any) -> list[str]:
+        page = catalogue.recent_executions((), query=query, **more)
+        assert page.total == len(page.items)
+        return [one.id for one in page.items]
+
+    assert words("division 0%") == ["ex-1"]
+    assert words("division job 2") == []
+    assert words("APPLICATION_17") == ["ex-2"]
+    assert words("4f1a0000-2655-4b47-95b2-b912b8998697") == ["ex-3"]
+    assert words("job") == ["ex-3", "ex-2", "ex-1"]
+    assert words("job", since=1) == ["ex-3", "ex-2"]
+    assert words("", job="job-1") == ["ex-3", "ex-1"]
+
+
+def test_the_time_behind_so_many_of_the_newest_executions(catalogue: Catalogue) -> None:
+    catalogue.clear()
+    catalogue.record([an_execution(f"ex-{n}", at=n, job=f"job-{n % 2}") for n in range(6)])
+    assert catalogue.recent_until(2, at=None) == 3
+    assert catalogue.recent_until(2, at=4) == 2
+    assert catalogue.recent_until(2, job="job-1", at=None) == 1
+    assert catalogue.recent_until(6, at=None) is None
 
 
 def test_a_page_follows_the_index_by_time() -> None:

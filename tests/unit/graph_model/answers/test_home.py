@@ -148,12 +148,31 @@ def test_written_tables_are_listed_once_newest_first(estate: SmallHeadwater) -> 
 
 
 def test_runs_of_all_jobs_are_listed_and_filtered(estate: SmallHeadwater) -> None:
-    failed = all_runs(estate.sources, state="failed", limit=10, cursor=None, at=None)
+    failed = all_runs(estate.sources, state="failed", limit=10, cursor=None, at=None).page
     assert [(one.job and one.job.name, one.error) for one in failed.items] == [
         ("broken", "boom"), ("long ago", "boom"),
     ]  # fmt: skip
-    first = all_runs(estate.sources, state=None, limit=5, cursor=None, at=None)
+    first = all_runs(estate.sources, state=None, limit=5, cursor=None, at=None).page
     assert (first.total, len(first.items)) == (20, 5)
+    of_job = all_runs(
+        estate.sources, state=None, job="job:n/broken", limit=99, cursor=None, at=None
+    ).page
+    assert {one.job and one.job.name for one in of_job.items} == {"broken"}
+
+
+def test_words_are_looked_for_among_the_newest_runs_and_a_bound_is_said(
+    estate: SmallHeadwater, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def found(query: str) -> tuple[int, Partial | None]:
+        asked = all_runs(
+            estate.sources, state=None, query=query, limit=99, cursor=None, at=None
+        )  # fmt: skip
+        return asked.page.total, asked.partial
+
+    assert found("BOOM broken") == (1, None)
+    monkeypatch.setattr("graph_model.answers.home.RUNS_SEARCHED", 3)
+    assert found("boom")[1] == Partial("executions", 3)
+    assert found(" ") == (20, None)
 
 
 def test_the_map_opens_step_by_step_down_to_tables(estate: SmallHeadwater) -> None:
