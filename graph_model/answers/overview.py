@@ -40,6 +40,7 @@ _MOST_READ: Final = 10_000
 #: More lone jobs are counted, and so many of them named.
 _LONE_DRAWN: Final = 20
 _LONE_NAMED: Final = 200
+_KINDS: Final = (labels.DATASET, labels.JOB, labels.COLUMN)
 
 _Row = TypeVar("_Row", DatasetRow, JobRow)
 
@@ -299,6 +300,34 @@ def search(sources: Sources, text: str, *, kinds: Collection[str], limit: int) -
     tags = sources.governance.tags
     items = tuple(_search_item(match, datasets, tags) for match in page.items)
     return Page(items, page.total, page.next)
+
+
+@dataclass(frozen=True, slots=True)
+class ForgivingSearch:
+    """``set_aside``: the words that no name of any kind holds; the others were searched."""
+
+    page: Page[SearchItem]
+    set_aside: tuple[str, ...]
+
+
+def search_forgiving(
+    sources: Sources, text: str, *, kinds: Collection[str], limit: int
+) -> ForgivingSearch:
+    """As ``search``; where no name holds all words, those that no name holds are left out."""
+    page = search(sources, text, kinds=kinds, limit=limit)
+    words = text.split()
+    if page.items or len(words) < 2:
+        return ForgivingSearch(page, ())
+    known = [word for word in words if _is_known(sources, word)]
+    if 0 < len(known) < len(words):
+        page = search(sources, " ".join(known), kinds=kinds, limit=limit)
+    return ForgivingSearch(page, tuple(word for word in words if word not in known))
+
+
+def _is_known(sources: Sources, word: str) -> bool:
+    """Whether a visible name of any kind holds the word."""
+    found = sources.catalogue.search(word, kinds=_KINDS, limit=1, hidden=sources.hidden)
+    return bool(found.items)
 
 
 def _searched(sources: Sources, text: str) -> str:

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import {
+  asideWords,
   count,
   fit,
   formatDuration,
@@ -110,4 +111,10 @@ test('influences on a column are counted, the most frequent first', () => {
   assert.equal(influenceWords({ GROUP_BY: 1 }), `1 influence (1 ${howWord('GROUP_BY')})`);
   assert.equal(influenceWords({}), '');
   assert.equal(influenceWords(null), '');
+});
+
+test('words that were set aside are named', () => {
+  assert.equal(asideWords(['foo', 'bar']), 'Without “foo” and “bar”, which no name holds.');
+  assert.equal(asideWords([]), '');
+  assert.equal(asideWords(undefined), '');
 });

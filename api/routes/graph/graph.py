@@ -223,7 +223,8 @@ def plan(query: Mapping[str, Any], plan_id: str) -> Response:
 @blueprint.describes(ListReply)
 def search(query: Mapping[str, Any]) -> Response:
     """Datasets, jobs and columns by name."""
-    return jsonify(page_reply(overview_answer.search(current_sources(), **query)))
+    found = overview_answer.search_forgiving(current_sources(), **query)
+    return jsonify(page_reply(found.page) | {"setAside": list(found.set_aside)})
 
 
 # The first questions of a reader, about the whole estate.

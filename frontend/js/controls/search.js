@@ -3,7 +3,7 @@
  * Down and Up move through the results, Enter opens one, Escape closes.
  */
 import { data, element, replace } from '../page/dom.js';
-import { count, shorten } from '../data/format.js';
+import { asideWords, count, shorten } from '../data/format.js';
 
 const PAUSE = 180;
 const LIMIT = 24;
@@ -55,20 +55,20 @@ export function createSearch({ input, results }, api, listener) {
     const answer = await api.get('/graph/search', { q, limit: LIMIT }, 'search');
     if (!answer.ok && answer.stale) return undefined;
     if (!answer.ok) draw([], answer.error.message);
-    else draw(answer.data.items ?? [], 'Nothing has this in its name.');
+    else draw(answer.data.items ?? [], 'Nothing has this in its name.', asideWords(answer.data.setAside));
     return open();
   }
 
-  function draw(items, otherwise) {
+  function draw(items, otherwise, aside = '') {
     options = [];
     active = -1;
     input.removeAttribute('aria-activedescendant');
     const groups = grouped(items).map((group) => drawGroup(group));
     replace(
       results,
-      groups.length > 0 ? [groups, drawAll()] : element('p', { class: 'muted nothing', role: 'presentation' }, otherwise),
+      groups.length > 0 ? [aside && element('p', { class: 'muted nothing', role: 'presentation' }, aside), groups, drawAll()] : element('p', { class: 'muted nothing', role: 'presentation' }, otherwise),
     );
-    listener.announce(groups.length > 0 ? count(items.length, 'result') : otherwise);
+    listener.announce(groups.length > 0 ? [count(items.length, 'result'), aside].filter(Boolean).join('. ') : otherwise);
   }
 
   /** The last option leads to the page of all results. */

@@ -278,3 +278,14 @@ export function influenceWords(indirect) {
   const parts = counts.map(([how, number]) => `${formatNumber(number)} ${howWord(how)}`);
   return `${count(total, 'influence')} (${parts.join(', ')})`;
 }
+
+/**
+ * The words of a search that no name holds: `Without “foo” and “bar”, which no name holds.`
+ * @param {string[]|undefined} words
+ * @returns {string} an empty string where there is none
+ */
+export function asideWords(words = []) {
+  const quoted = words.map((word) => `“${shorten(plain(word), 40)}”`);
+  if (quoted.length === 0) return '';
+  return `Without ${quoted.join(' and ')}, which no name holds.`;
+}

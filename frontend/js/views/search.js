@@ -2,7 +2,7 @@
  * Everything that a search finds, with the choices that narrow it: kind and place.
  */
 import { getAll } from '../data/api.js';
-import { count, formatNumber, shorten, storeOf } from '../data/format.js';
+import { asideWords, count, formatNumber, shorten, storeOf } from '../data/format.js';
 import { anchor, data, element, icon } from '../page/dom.js';
 import { link, write } from '../data/url.js';
 
@@ -76,6 +76,7 @@ function draw(state, replies, items) {
     return element('p', { class: 'document muted', 'data-testid': 'nothing-found' }, 'Nothing has these words in its name. Try fewer words, or another spelling.');
   const ofKind = items.filter(({ kind }) => !state.kind || kind === state.kind);
   const shown = ofKind.filter((item) => !state.place || placeOf(item) === state.place);
+  const aside = asideWords(replies[0].reply.setAside);
   const cut = replies.some(({ reply }) => reply.total > reply.items.length);
   return element(
     'div',
@@ -89,6 +90,7 @@ function draw(state, replies, items) {
     element(
       'div',
       {},
+      aside && element('p', { class: 'muted', 'data-testid': 'set-aside' }, aside),
       shown.length === 0 && element('p', { class: 'muted' }, 'No result is left by these choices.'),
       element('ol', { class: 'lines', 'data-testid': 'found-items' }, shown.map((item) => line(state, item))),
       cut && element('p', { class: 'muted' }, `The best ${formatNumber(LIMIT)} of each kind are shown; more words narrow them.`),

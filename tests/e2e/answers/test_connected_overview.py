@@ -90,3 +90,14 @@ def test_an_estate_with_more_than_is_looked_at_says_so_beside_its_lone_jobs(
     monkeypatch.setattr("graph_model.answers.overview._MOST_READ", LONE)
     reply = get(client, "/graph/overview", lone="counted")
     assert reply["lone"]["partial"] == {"reason": "nodes", "limit": LONE}
+
+
+def test_words_that_no_name_holds_are_set_aside_and_said(client: FlaskClient) -> None:
+    def found(words: str, **query: Any) -> tuple[list[str], list[str]]:
+        reply = get(client, "/graph/search", q=words, **query)
+        return [one["label"] for one in reply["items"]], reply["setAside"]
+
+    assert found("nowhere dashboard") == (["dashboard"], ["nowhere"])
+    assert found("dashboard") == (["dashboard"], [])
+    assert found("nowhere unheard") == ([], ["nowhere", "unheard"])
+    assert found("dashboard step", kind="dataset") == ([], [])  # each is a name of some kind
