@@ -4,13 +4,17 @@
  * window the areas stand in one column.
  */
 import { element, replace, svg } from '../page/dom.js';
-import { count, fit, formatNumber, isolated, plain } from '../data/format.js';
+import { count, formatNumber, isolated, linesOf, plain } from '../data/format.js';
 import { toModel } from '../data/model.js';
 import { arcBetween, placesInColumn } from './column.js';
 import { platformOf, GLYPHS } from '../drawing/glyphs.js';
 import { draw, routeLinks } from '../drawing/routes.js';
 
 const RIM = 10;
+/** Below the middle of an area: the base lines of a title of one line and of two, and of the count. */
+const TITLE_FROM = Object.freeze({ 1: -6, 2: -13 });
+const LINE = 16;
+const COUNT_BELOW = Object.freeze({ 1: 15, 2: 21 });
 /** Letters of the size of a title that fit into an area. */
 const LETTERS = Object.freeze({ beside: 17, column: 21 });
 /** Wider a drawing is shrunk to its place no further than this. */
@@ -116,13 +120,14 @@ function areaOf(area, href, letters) {
   const [left, top] = [place.x - place.width / 2, place.y - place.height / 2];
   const counted = kind === 'dataset' ? 'table' : count(datasets, 'table');
   const trouble = failed > 0 ? ` · ${formatNumber(failed)} failed` : '';
+  const lines = linesOf(nameOf(label), letters, (text) => text.length);
   const glyph = platformOf({ uri: area.path[0] ?? '' });
   const parts = [
     svg('title', {}, `${isolated(label)}: ${counted}${trouble}`),
     svg('rect', { x: left, y: top, width: place.width, height: place.height, rx: kind === 'dataset' ? 6 : 10 }),
     glyphOf(kind === 'rest' ? 'table' : glyph, left + 12, place.y - 18),
-    svg('text', { x: left + 36, y: place.y - 6, class: 'map-title' }, fit(nameOf(label), letters, (text) => text.length, 'middle')),
-    svg('text', { x: left + 36, y: place.y + 15, class: failed > 0 ? 'map-count failed' : 'map-count' }, counted + trouble),
+    ...lines.map((line, number) => svg('text', { x: left + 36, y: place.y + TITLE_FROM[lines.length] + number * LINE, class: 'map-title' }, line)),
+    svg('text', { x: left + 36, y: place.y + COUNT_BELOW[lines.length], class: failed > 0 ? 'map-count failed' : 'map-count' }, counted + trouble),
   ];
   const look = `map-area ${kind}${failed > 0 ? ' failed' : ''}`;
   return href ? svg('a', { href, class: look, 'data-internal': 'true' }, ...parts) : svg('g', { class: look }, ...parts);

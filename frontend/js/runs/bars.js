@@ -5,6 +5,9 @@ import { anchor, element } from '../page/dom.js';
 import { formatDuration, formatNumber, formatTime } from '../data/format.js';
 import { heights, usualBand } from './measures.js';
 
+/** The newest write is compared with so many before it, as on the home page. */
+const COMPARED = 7;
+
 /**
  * @typedef {object} Bar
  * @property {string} href
@@ -46,7 +49,7 @@ export function volumeBars(noun, writes) {
   const known = values.filter((value) => value !== null);
   if (known.length < 2) return null;
   const tall = heights(values);
-  const band = usualBand(values);
+  const band = usualBand(values.slice(1, 1 + COMPARED));
   const most = Math.max(...known);
   const made = writes.map(({ href, at, value }, number) => {
     const odd = band && value !== null && (value < band.low || value > band.high);
