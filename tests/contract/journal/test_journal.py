@@ -74,6 +74,16 @@ def test_it_is_a_journal(journal: Journal) -> None:
     assert kept.summary() == JournalSummary(0, 0, 0, 0, 0)
 
 
+def test_subject_keys_come_in_order_from_the_first_one_behind_another(journal: Journal) -> None:
+    keys = ("p-1", "p-3", "p-2", "p-1")
+    journal.accept(
+        [a_submission(f"{n}", subject_key=key) for n, key in enumerate(keys)], a_receipt()
+    )
+    assert journal.subject_keys("", 2) == ("p-1", "p-2")
+    assert journal.subject_keys("p-2", 2) == ("p-3",)
+    assert journal.subject_keys("p-3", 2) == ()
+
+
 def test_the_newest_documents_of_a_key_come_with_their_bodies_in_one_scope(
     journal: Journal,
 ) -> None:
