@@ -13,7 +13,7 @@ from typing import Any
 
 from bench.agreement import tpcds
 from bench.agreement.catalyst import direct_sources
-from bench.agreement.comparison import Compared, compare
+from bench.agreement.comparison import Compared, compare, compare_text
 from bench.selection import select
 from bench.truth.jobs import Job
 from bench.truth.lake import Lake, lake
@@ -38,7 +38,7 @@ def main(arguments: Sequence[str], environment: Mapping[str, str]) -> int:
         _create(runner.spark, runner.root, tables)
         for folder in options.folders:
             found = [
-                _measure(runner, f"{folder}-{name}", text, tables)
+                _measure(runner, f"{folder}-{name}", text, tables, options.texts)
                 for place, name, text in chosen
                 if place == folder
             ]
@@ -66,6 +66,9 @@ def _options(arguments: Sequence[str]) -> argparse.Namespace:
     )
     parser.add_argument("--floor", type=float, default=0.98, help="share of equal columns")
     parser.add_argument("--folders", nargs="+", default=tpcds.FOLDERS, choices=tpcds.FOLDERS)
+    parser.add_argument(
+        "--texts", action="store_true", help="compare with what graph_model.sql finds in the text"
+    )
     parser.add_argument("--only", nargs="+", default=(), metavar="NAME", help="these queries alone")
     return parser.parse_args(arguments)
 
@@ -77,10 +80,15 @@ def _create(spark: Any, root: Path, tables: Mapping[str, str]) -> None:
         spark.sql(f"CREATE TABLE {name} ({columns}) USING parquet LOCATION '{place}'")
 
 
-def _measure(runner: Lake, name: str, text: str, tables: Mapping[str, str]) -> Compared:
+def _measure(
+    runner: Lake, name: str, text: str, tables: Mapping[str, str], texts: bool
+) -> Compared:
     sys.stderr.write(f"{name}\n")
     frame = runner.spark.sql(text)
     frame = frame.toDF(*unique(frame.columns))
+    if texts:
+        plan = runner.plan_of(Job(name, (), lambda _: frame))
+        return compare_text(name, text, plan, tables)
     analyzed = json.loads(frame._jdf.queryExecution().analyzed().toJSON())
     plan = runner.plan_of(Job(name, (), lambda _: frame))
     return compare(name, plan, direct_sources(analyzed), tpcds.columns_of(tables))

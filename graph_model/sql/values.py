@@ -229,6 +229,8 @@ _PERCENTILES: Final = (exp.PercentileCont, exp.PercentileDisc, exp.Quantile)
 def parts_of(node: exp.Expr, how: str) -> Iterator[tuple[exp.Expr, str]]:
     """The parts of an expression, each with its flow into the whole."""
     kind = type(node)
+    if isinstance(node, exp.Grouping | exp.GroupingId):  # which columns are grouped, no values
+        return
     if isinstance(node, _RANKING):
         how = composed(labels.WINDOW, how)
     elif _is_aggregate(node):

@@ -13,7 +13,7 @@ import pytest
 from bench.agreement import tpcds
 from bench.agreement.__main__ import unique
 from bench.agreement.catalyst import UnknownOperator, direct_sources
-from bench.agreement.comparison import compare
+from bench.agreement.comparison import compare, compare_text
 from graph_model.producers.spline.documents import read_plan
 
 Nodes = list[dict[str, Any]]
@@ -153,7 +153,16 @@ def test_equal_sources_are_no_difference_and_others_show_both_sides() -> None:
     right = direct_sources(relation((1, "s_id")))
     assert not compare("q", plan, right, {"s_id": "shop"}).differences
     (difference,) = compare("q", plan, right, {"s_id": "day"}).differences
-    assert str(difference) == "q.s_id: ours ['shop#s_id'], Catalyst's ['s_id'], gaps []"
+    assert str(difference) == "q.s_id: ours ['shop#s_id'], Spark's ['s_id'], gaps []"
+
+
+def test_a_text_is_held_against_its_plan_with_sources_and_how() -> None:
+    tables = {"shop": "`s_id` INT, `s_name` CHAR(3)"}
+    plan = read_plan(COPY)
+    assert not compare_text("q", "select s_id from shop", plan, tables).differences
+    (difference,) = compare_text("q", "select s_id + 1 from shop", plan, tables).differences
+    assert difference.ours == {"shop#s_id TRANSFORMATION"}
+    assert difference.theirs == {"shop#s_id IDENTITY"}
 
 
 def test_other_columns_cannot_be_compared() -> None:
