@@ -17,7 +17,7 @@ removals of another. The projector drops bodies from the journal once nothing sh
 Every other kind is a **statement**: of all statements of a kind about one key the newest is in
 force, by its own time and then its id, and one without a value retracts. Layers, classifications,
 blocks, hidden nodes, rules of quality (``governance``) and the naming rules
-(``projection.recorded_rules``) are such.
+(``projection.projector.rules``) are such.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """The naming rules in force, and those for the next rebuild (*wanted*).
 
 The rules in force hold for projected and for new documents, until a rebuild under the wanted rules
-is complete (``projection.recorded_rules``, ``rebuild_control``).
+is complete (``rebuild_control``).
 """
 
 from __future__ import annotations
