@@ -8,6 +8,7 @@
     │   ├── InvalidReference    a node reference or id that cannot be read
     │   └── AmbiguousReference  a reference that fits several nodes; lists their ids
     ├── NotFound                nothing with this id or name is known
+    ├── Conflict                a request contradicts an earlier one: 409
     ├── Refused                 the client may not do this, or not now
     │   ├── NotAuthenticated    no key, or an unknown one: 401
     │   ├── NotAllowed          a key without the role that is needed: 403
@@ -116,6 +117,10 @@ class NotFound(HeadwaterError):
         super().__init__(f"no {kind}{named} is known{reason and ': '}{reason}")
         self.kind = kind
         self.asked = asked
+
+
+class Conflict(HeadwaterError):
+    """The request contradicts an earlier one of the same caller."""
 
 
 class Refused(HeadwaterError):

@@ -9,6 +9,7 @@ In reading order:
 ``security``       headers on every answer, and requests from pages of other origins
 ``bodies``         the body of a request and its headers, every step within bounds
 ``blueprint``      routes with declared queries and answers: flask-smorest, typed and made strict
+``encoded_paths``  paths with names in them, as they were sent
 ``metrics``        metrics for Prometheus, in a registry of each application's own
 ``client``         one request to a running server, from the console
 """

@@ -25,6 +25,7 @@ from werkzeug.exceptions import HTTPException, MethodNotAllowed
 from api.logs import current_request_id
 from graph_model.errors import (
     AmbiguousReference,
+    Conflict,
     DamagedDocument,
     DiskNearlyFull,
     DocumentTooLarge,
@@ -95,7 +96,7 @@ def reason_of(error: Exception) -> Reason:
             return Reason("unauthenticated", str(error))
         case TooManyRequests():
             return Reason("too-many", str(error))
-        case Refused():
+        case Refused() | Conflict():
             return Reason("forbidden", str(error))
         case DiskNearlyFull():
             return Reason("no-room", str(error))
@@ -183,6 +184,8 @@ def answer_headwater(error: HeadwaterError) -> Response:
             return error_response(HTTPStatus.BAD_REQUEST, str(error))
         case NotFound():
             return error_response(HTTPStatus.NOT_FOUND, str(error))
+        case Conflict():
+            return error_response(HTTPStatus.CONFLICT, str(error))
         case Refused():
             return _answer_refused(error)
         case DamagedDocument():

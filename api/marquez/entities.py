@@ -9,11 +9,11 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any, Final
 
-from api.marquez.names import Name, name_of
 from graph_model import identity, labels
 from graph_model.answers.facets import FacetView
 from graph_model.answers.jobs import job_ends
 from graph_model.answers.nodes import ExecutionView
+from graph_model.answers.openlineage_names import Name, name_of
 from graph_model.answers.runs import RunBrief, RunPage, RunTrees, RunView
 from graph_model.answers.sources import Sources
 from graph_model.facts import DatasetRow, ExecutionRow, JobRow

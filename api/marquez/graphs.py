@@ -10,9 +10,10 @@ from collections.abc import Iterable, Mapping
 from typing import Any, Final
 
 from api.marquez.entities import datasets_json, jobs_json
-from api.marquez.names import DATASET, FIELD, JOB, Name, Node, find_node, name_of
+from api.marquez.names import DATASET, FIELD, JOB, Node, find_node
 from graph_model.answers import lineage as lineage_answer
 from graph_model.answers.jobs import job_ends
+from graph_model.answers.openlineage_names import Name, name_of
 from graph_model.answers.sources import Sources
 from graph_model.errors import NotFound
 from graph_model.lineage import Partial, Question

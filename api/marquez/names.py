@@ -1,21 +1,18 @@
-"""(namespace, name) pairs and node ids as Marquez's clients write them <-> our datasets and jobs.
+"""Node ids as Marquez's clients write them <-> our datasets and jobs.
 
     dataset:<namespace>:<name>  datasetField:<namespace>:<dataset>:<field>  job:<namespace>:<name>
 
 A version stands behind a ``#``. Nothing in a node id is escaped, so its text alone does not say
 where the namespace ends: each place is looked up, and the node whose own id is the same text wins.
-A dataset of a capture scope has it before its namespace: ``team@file``.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Final, NamedTuple
-from urllib.parse import quote
+from typing import Final
 
-from graph_model import labels, naming
-from graph_model.answers import visibility
+from graph_model.answers.openlineage_names import Name, find_dataset, find_job, name_of
 from graph_model.answers.sources import Sources
 from graph_model.errors import NotFound
 
@@ -24,14 +21,6 @@ FIELD: Final = "datasetField"
 JOB: Final = "job"
 _MOST_COLONS: Final = 24
 """A node id with more of them is known to nobody: each is a place to look at."""
-
-
-class Name(NamedTuple):
-    namespace: str
-    name: str
-
-    def node(self, kind: str) -> str:
-        return f"{kind}:{self.namespace}:{self.name}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,31 +34,6 @@ class Node:
     id: str
     field: str | None
     at: int | None
-
-
-def name_of(uri: str, scope: str) -> Name:
-    """The pair of a dataset."""
-    namespace, name = naming.openlineage_pair(uri)
-    return Name(f"{scope}@{namespace}" if scope else namespace, name)
-
-
-def find_dataset(sources: Sources, name: Name) -> tuple[Sources, str]:
-    """The sources for a question about a dataset, and its id. Raises NotFound."""
-    scope, marked, bare = name.namespace.partition("@")
-    uri = naming.openlineage_uri(name.namespace, name.name, sources.rules)
-    try:
-        return visibility.find_dataset(sources, uri)
-    except NotFound:
-        if not marked or not bare:
-            raise NotFound("dataset", name.name) from None
-    uri = naming.openlineage_uri(bare, name.name, sources.rules)
-    return visibility.find_dataset(sources, f"{quote(scope, safe='')}@{uri}")
-
-
-def find_job(sources: Sources, name: Name) -> tuple[Sources, str]:
-    """As ``find_dataset`` for a job."""
-    namespace, own = (quote(part, safe="") for part in name)
-    return visibility.find_node(sources, f"{labels.JOB}:{namespace}/{own}")
 
 
 def find_node(sources: Sources, text: str) -> Node:

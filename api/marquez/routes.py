@@ -1,24 +1,23 @@
 """Marquez's reads, for clients that were written against it.
 
-Names in paths are percent-encoded, slashes as ``%2F``: ``keep_encoded`` hands them to the routes as
-they came. What Marquez writes and we take in other ways is a 405 that says how.
+Names in paths are percent-encoded, slashes as ``%2F`` (``http.encoded_paths``). What
+Marquez writes and we take in other ways is a 405 that says how.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import date
 from typing import Any, Final, NamedTuple, TypeVar
-from urllib.parse import quote, unquote
-from wsgiref.types import StartResponse, WSGIApplication, WSGIEnvironment
 
 from flask import Response, jsonify, request
 from werkzeug.exceptions import MethodNotAllowed
 
 from api.http.blueprint import Blueprint, TolerantParser
+from api.http.encoded_paths import decode_names
 from api.marquez import entities, graphs
-from api.marquez.names import DATASET, JOB, Name, find_dataset, find_job, name_of
+from api.marquez.names import DATASET, JOB
 from api.schemas.fields import (
     Checked,
     Choice,
@@ -33,6 +32,7 @@ from api.service.sources import answer_errors, current_sources, lacking
 from graph_model.answers import classifications, dataset_writes, facets, overview
 from graph_model.answers import runs as run_answers
 from graph_model.answers.nodes import ExecutionView
+from graph_model.answers.openlineage_names import Name, find_dataset, find_job, name_of
 from graph_model.answers.sources import BoundedRows, Sources
 from graph_model.errors import InvalidFields, NotFound
 from graph_model.facts import DatasetRow
@@ -46,8 +46,6 @@ from graph_model.stores.pages import JobOrder, Page, walk_rows
 Item = TypeVar("Item")
 Json = dict[str, Any]
 PREFIX: Final = "/api/v1"
-#: Paths with names in them.
-NAMED: Final = (f"{PREFIX}/namespaces/", f"{PREFIX}/sources/", f"{PREFIX}/tags/")
 _MOST_ROWS: Final = 1_000
 _MOST_OFFSET: Final = 10_000
 _STATES: Final = ("RUNNING", "COMPLETED", "FAILED")
@@ -63,28 +61,7 @@ blueprint = Blueprint(
 )
 blueprint.ARGUMENTS_PARSER = TolerantParser()
 answer_errors(blueprint, lambda body: {"code": body["code"], "message": body["message"]})
-
-
-@blueprint.url_value_preprocessor  # type: ignore[untyped-decorator]
-def _decode(_endpoint: str | None, values: dict[str, str] | None) -> None:
-    for key, value in (values or {}).items():
-        (values or {})[key] = unquote(value)
-
-
-def keep_encoded(application: WSGIApplication) -> WSGIApplication:
-    """Leave the names in these paths encoded: a server decodes %2F before any route sees it."""
-
-    def answer(environ: WSGIEnvironment, start_response: StartResponse) -> Iterable[bytes]:
-        path = environ.get("PATH_INFO", "")
-        if path.startswith(NAMED):
-            raw = environ.get("REQUEST_URI") or environ.get("RAW_URI") or ""
-            sent = raw.partition("?")[0]
-            if not sent.startswith(NAMED):
-                sent = quote(path.encode("latin-1"))
-            environ = {**environ, "PATH_INFO": sent}
-        return application(environ, start_response)
-
-    return answer
+decode_names(blueprint)
 
 
 class _PageQuery(Query):

@@ -20,8 +20,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from api import datazone, unity
+from api import unity
 from api.consumer import routes as consumer
+from api.datazone import routes as datazone
 from api.marquez import routes as marquez
 from api.routes import commands, health, journal, openlineage, pages, producer, sql, uploads
 from api.routes.governance import declarations, governance

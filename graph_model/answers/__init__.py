@@ -8,6 +8,7 @@ In reading order:
 ``sources``             the stores and rules of one request, as one value
 ``visibility``          which hidden nodes a question opens; the layers and tags of a picture
 ``references``          node references as clients write them -> node ids
+``openlineage_names``   (namespace, name) pairs <-> datasets and jobs
 ``nodes``               rows and names of nodes that several answers show; one execution as lists
                         and pages show it
 ``facets``              facets of jobs and datasets at a time: owners, code, versions, quality
@@ -28,4 +29,5 @@ In reading order:
 ``difference``          changes between two times, executions, plans or schemas
 ``consumer``            Spline's consumer API: the same lineage in the form of Spline's UI
 ``openlineage_reports`` plans and facets that OpenLineage's events report, in the words of pages
+``reported_events``     the events of OpenLineage as they were received
 """

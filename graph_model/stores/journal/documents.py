@@ -189,6 +189,29 @@ class JournalDocuments(JournalConnection):
                 found += with_bodies(connection, rows)
         return tuple(sorted(found, key=position_of))
 
+    def in_order(
+        self,
+        kinds: Collection[DocumentKind],
+        behind: int | None,
+        limit: int,
+        *,
+        falling: bool,
+        states: Collection[DocumentState] | None = None,
+    ) -> tuple[StoredDocument, ...]:
+        """Documents of these kinds behind a position (None: from the end), with bodies: by
+        position, newest first if ``falling``.
+        """
+        position = documents.c.position
+        asked = described.where(documents.c.kind.in_(sorted(kinds)))
+        if behind is not None:
+            asked = asked.where(position < behind if falling else position > behind)
+        if states is not None:
+            asked = asked.where(documents.c.state.in_(sorted(states)))
+        order = position.desc() if falling else position.asc()
+        with self._read() as connection:
+            rows = connection.execute(asked.order_by(order).limit(checked_limit(limit))).all()
+            return tuple(with_bodies(connection, rows))
+
     def content_hashes(self, subject_key: str) -> tuple[str, ...]:
         """The content hashes of all documents of a subject key, by position; several scopes may
         share one.

@@ -1,10 +1,11 @@
-"""DataZone's PostLineageEvent, as boto3 calls it."""
+"""DataZone's lineage API, as boto3 calls it."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Iterator
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from typing import Any
 
 import boto3
@@ -13,8 +14,9 @@ from botocore.config import Config
 
 from graph_model.stores.keys import Key
 from graph_model.stores.roles import Role
-from tests.e2e.small_client import client_of, serving_client
+from tests.e2e.small_client import client_of, running, serving_client
 from tests.projections import SmallHeadwater, small_headwater
+from tests.waiting import eventually
 
 NOW = 1_772_400_000_000
 DOMAIN = "dzd_a1b2c3"
@@ -89,6 +91,8 @@ def test_an_event_that_comes_again_has_its_id_and_another_has_another(datazone: 
     received = datazone.made.journal.summary().received
     assert datazone.post(event(), clientToken="a")["id"] == first
     assert datazone.post(event(), clientToken="b")["id"] == first
+    with pytest.raises(datazone.client.exceptions.ConflictException, match="clientToken"):
+        datazone.post(event(eventType="FAIL"), clientToken="a")
     assert datazone.made.journal.summary().received == received
     assert datazone.post(event(eventType="START"))["id"] != first
 
@@ -120,7 +124,7 @@ def test_where_keys_are_needed_a_signature_alone_is_refused() -> None:
     made = small_headwater()
     with serving_client(client_of(made, NOW, OneKey())) as address:
         client = client_at(address)
-        with pytest.raises(client.exceptions.UnauthorizedException, match="not checked here"):
+        with pytest.raises(client.exceptions.UnauthorizedException, match="API key"):
             DataZone(made, client).post(event())
 
         def with_key(request: Any, **_: Any) -> None:
@@ -129,3 +133,223 @@ def test_where_keys_are_needed_a_signature_alone_is_refused() -> None:
         client.meta.events.register("before-sign.datazone", with_key)
         assert DataZone(made, client).post(event())["domainId"] == DOMAIN
     made.close()
+
+
+# --- reads ---------------------------------------------------------------------------------------
+
+
+def run(number: int, job: str, source: str, target: str) -> Json:
+    return event(
+        eventTime=f"2026-03-01T10:0{number}:00Z",
+        run={"runId": f"11111111-2222-7333-8444-00000000000{number}"},
+        job={"namespace": "etl", "name": job},
+        inputs=[{"namespace": "s3://lake", "name": source}],
+        outputs=[{"namespace": "s3://lake", "name": target}],
+    )
+
+
+GLUE = {"namespace": "arn:aws:glue:eu-west-1:123", "name": "table/db/t"}
+RUNS = (run(1, "one", "a", "b/history"), run(2, "two", "b/history", "c"), run(3, "three", "c", "d"))
+
+
+@pytest.fixture(scope="module")
+def lake() -> Iterator[DataZone]:
+    """Three runs in a row, and a table of Glue made of the last one's."""
+    made = small_headwater()
+    with serving_client(client_of(made, NOW)) as address:
+        datazone = DataZone(made, client_at(address))
+        for one in RUNS:
+            datazone.post(one)
+        datazone.post(run(4, "glue", "d", "-") | {"outputs": [GLUE]})
+        made.project()
+        yield datazone
+    made.close()
+
+
+def node(lake: DataZone, identifier: str, **more: Any) -> Any:
+    return lake.client.get_lineage_node(domainIdentifier=DOMAIN, identifier=identifier, **more)
+
+
+def minutes(times: Any) -> list[int]:
+    return [one["eventTimestamp"].minute for one in times]
+
+
+def test_events_are_listed_in_pages_with_their_summary(lake: DataZone) -> None:
+    pages = lake.client.get_paginator("list_lineage_events").paginate(
+        domainIdentifier=DOMAIN, PaginationConfig={"PageSize": 3}
+    )
+    listed = [
+        [one["eventSummary"]["openLineageRunEventSummary"] for one in p["items"]] for p in pages
+    ]
+    assert [[one["job"]["name"] for one in page] for page in listed] == [
+        ["glue", "three", "two"], ["one"],
+    ]  # fmt: skip
+    assert listed[1][0]["runId"] == "11111111-2222-7333-8444-000000000001"
+    assert listed[1][0]["inputs"] == [{"namespace": "s3://lake", "name": "a"}]
+
+
+def test_listed_events_are_bounded_by_their_times_and_states(lake: DataZone) -> None:
+    def jobs(**asked: Any) -> list[str]:
+        reply = lake.client.list_lineage_events(
+            domainIdentifier=DOMAIN, sortOrder="ASCENDING", **asked
+        )
+        runs = (one["eventSummary"]["openLineageRunEventSummary"] for one in reply["items"])
+        return [one["job"]["name"] for one in runs]
+
+    between = {
+        "timestampAfter": datetime(2026, 3, 1, 10, 1, tzinfo=UTC),
+        "timestampBefore": datetime(2026, 3, 1, 10, 4, tzinfo=UTC),
+    }
+    assert jobs(**between) == ["two", "three"]
+    assert jobs(processingStatus="SUCCESS") == ["one", "two", "three", "glue"]
+    assert jobs(processingStatus="FAILED") == jobs(processingStatus="PROCESSING") == []
+
+
+def test_an_event_is_read_with_its_metadata(lake: DataZone) -> None:
+    (*_, first) = lake.client.list_lineage_events(domainIdentifier=DOMAIN)["items"]
+    reply = lake.client.get_lineage_event(domainIdentifier=DOMAIN, identifier=first["id"])
+    assert json.loads(reply["event"].read())["job"] == {"namespace": "etl", "name": "one"}
+    assert (reply["id"], reply["domainId"], reply["processingStatus"]) == (
+        first["id"], DOMAIN, "SUCCESS",
+    )  # fmt: skip
+    assert reply["eventTime"] == datetime(2026, 3, 1, 10, 1, tzinfo=UTC)
+
+
+def test_a_dataset_is_found_by_both_identifiers_and_its_neighbours_are_runs(lake: DataZone) -> None:
+    reply = node(lake, "s3://lake/b/history")
+    assert reply["typeName"] == "amazon.datazone.DatasetLineageNodeType"
+    assert node(lake, reply["id"])["sourceIdentifier"] == "s3://lake/b/history"
+    (above,), (below,) = reply["upstreamNodes"], reply["downstreamNodes"]
+    assert (minutes([above]), minutes([below])) == ([1], [2])
+    wrote = node(lake, above["id"])
+    assert wrote["sourceIdentifier"] == "etl.one/11111111-2222-7333-8444-000000000001"
+    assert node(lake, wrote["sourceIdentifier"])["id"] == above["id"]
+    assert [one["id"] for one in wrote["downstreamNodes"]] == [reply["id"]]
+    assert node(lake, "etl.one")["typeName"] == "amazon.datazone.JobLineageNodeType"
+
+
+def test_a_node_is_as_it_was_at_a_time(lake: DataZone) -> None:
+    at = datetime(2026, 3, 1, 10, 1, 30, tzinfo=UTC)
+    reply = node(lake, "s3://lake/b/history", eventTimestamp=at)
+    assert (len(reply["upstreamNodes"]), reply["downstreamNodes"]) == (1, [])
+
+
+def test_a_table_of_glue_has_its_arn(lake: DataZone) -> None:
+    arn = "arn:aws:glue:eu-west-1:123:table/db/t"
+    assert node(lake, arn)["sourceIdentifier"] == arn
+    assert node(lake, "arn:aws:glue:eu-west-1:123/table/db/t")["sourceIdentifier"] == arn
+
+
+def test_forms_hold_facets_and_states_as_json(lake: DataZone) -> None:
+    forms = {
+        form["formName"]: json.loads(form["content"])
+        for form in node(lake, "etl.one/11111111-2222-7333-8444-000000000001")["formsOutput"]
+    }
+    assert forms["HeadwaterRun"]["state"] == "completed"
+
+
+def test_versions_of_a_node_by_direction_and_order(lake: DataZone) -> None:
+    def versions(**asked: Any) -> list[int]:
+        pages = lake.client.get_paginator("list_lineage_node_history").paginate(
+            domainIdentifier=DOMAIN, identifier="s3://lake/c",
+            PaginationConfig={"PageSize": 1}, **asked,
+        )  # fmt: skip
+        return minutes(one for page in pages for one in page["nodes"])
+
+    assert versions() == [3, 2]
+    assert versions(sortOrder="ASCENDING") == [2, 3]
+    assert (versions(direction="UPSTREAM"), versions(direction="DOWNSTREAM")) == ([2], [3])
+    since = datetime(2026, 3, 1, 10, 3, tzinfo=UTC)
+    assert versions(eventTimestampGTE=since) == [3]
+
+
+def clauses(identifier: str, way: str, steps: int, **filters: Any) -> list[Json]:
+    relation = {"relationType": "LINEAGE", "relationDirection": way, "maxPathLength": steps}
+    entity = {"entityType": "LINEAGE_NODE", "identifier": identifier, **filters}
+    return [{"entityPattern": entity}, {"relationPattern": relation}]
+
+
+def walked(lake: DataZone, *asked: Any, **filters: Any) -> list[str]:
+    pages = lake.client.get_paginator("query_graph").paginate(
+        domainIdentifier=DOMAIN, match=clauses(*asked, **filters), PaginationConfig={"PageSize": 2}
+    )
+    return [one["lineageNode"]["name"] for page in pages for one in page["items"]]
+
+
+def test_a_walk_takes_datasets_and_runs_in_turn(lake: DataZone) -> None:
+    assert walked(lake, "s3://lake/a", "OUT", 1) == ["one"]
+    assert walked(lake, "s3://lake/a", "OUT", 4) == ["one", "b/history", "two", "c"]
+    assert walked(lake, "s3://lake/c", "IN", 5) == ["two", "b/history", "one", "a"]
+    run_of_two = "etl.two/11111111-2222-7333-8444-000000000002"
+    assert walked(lake, run_of_two, "OUT", 2) == ["c", "three"]
+    of_datasets = {
+        "filter": {"attribute": "sourceIdentifier", "value": "LAKE", "operator": "TEXT_SEARCH"}
+    }
+    assert walked(lake, "s3://lake/a", "OUT", 4, filters=of_datasets) == ["b/history", "c"]
+    early = {"attribute": "eventTimestamp", "intValue": 1_772_359_260, "operator": "LE"}
+    either = {"or": [{"filter": early}, {"filter": {"attribute": "name", "value": "c"}}]}
+    assert walked(lake, "s3://lake/a", "OUT", 4, filters=either) == ["one", "b/history", "c"]
+
+
+@pytest.mark.parametrize(
+    ("call", "asked", "name"),
+    [
+        ("get_lineage_event", {"identifier": "z" * 14}, "ResourceNotFoundException"),
+        ("get_lineage_event", {"identifier": "0" * 12 + "ff"}, "ResourceNotFoundException"),
+        ("get_lineage_event", {"identifier": "A"}, "ValidationException"),
+        ("delete_lineage_event", {"identifier": "0" * 12 + "ff"}, "ResourceNotFoundException"),
+        ("get_lineage_node", {"identifier": "s3://lake/none"}, "ResourceNotFoundException"),
+        ("get_lineage_node", {"identifier": "x" * 2087}, "ValidationException"),
+        ("list_lineage_events", {"maxResults": 51}, "ValidationException"),
+        ("list_lineage_events", {"nextToken": "x"}, "ValidationException"),
+        ("list_lineage_events", {"processingStatus": "LOST"}, "ValidationException"),
+        ("list_lineage_node_history", {"identifier": "s3://lake/a", "direction": "UP"},
+         "ValidationException"),
+        ("query_graph", {"match": clauses("s3://lake/a", "OUT", 5)[:1] * 2}, "ValidationException"),
+        ("query_graph", {"match": clauses("s3://lake/a", "BACK", 5)}, "ValidationException"),
+        ("query_graph", {"match": clauses("s3://lake/a", "OUT", 1, filters={"filter": {
+            "attribute": "size", "value": "1"}})}, "ValidationException"),
+    ],
+)  # fmt: skip
+def test_errors_have_the_names_of_the_service(
+    lake: DataZone, call: str, asked: Json, name: str
+) -> None:
+    with pytest.raises(lake.client.exceptions.ClientError) as raised:
+        getattr(lake.client, call)(domainIdentifier=DOMAIN, **asked)
+    assert raised.value.response["Error"]["Code"] == name
+
+
+def test_an_event_is_deleted_once_and_for_ever() -> None:
+    made = small_headwater()
+    with serving_client(client_of(made, NOW)) as address:
+        datazone = DataZone(made, client_at(address))
+        posted = datazone.post(event())["id"]
+        made.project()
+        for _ in range(2):
+            reply = datazone.client.delete_lineage_event(domainIdentifier=DOMAIN, identifier=posted)
+            assert reply["id"] == posted
+            made.project()
+        assert made.journal.document(int(posted, 16)) is None
+        with pytest.raises(datazone.client.exceptions.ResourceNotFoundException):
+            datazone.client.get_lineage_event(domainIdentifier=DOMAIN, identifier=posted)
+    made.close()
+
+
+def test_an_event_that_names_something_hidden_is_not_shown() -> None:
+    made = small_headwater()
+    with running(made):
+        flask = client_of(made, NOW)
+        with serving_client(flask) as address:
+            datazone = DataZone(made, client_at(address))
+            posted = [datazone.post(one)["id"] for one in RUNS]
+            eventually(lambda: made.journal.summary().projected == len(RUNS))
+            assert (
+                flask.post(
+                    "/commands", json={"command": "hide", "node": "dataset:s3://lake/a"}
+                ).status_code
+                == 202
+            )
+            listed = datazone.client.list_lineage_events(domainIdentifier=DOMAIN)["items"]
+            assert [one["id"] for one in listed] == [posted[2], posted[1]]
+            with pytest.raises(datazone.client.exceptions.ResourceNotFoundException):
+                datazone.client.get_lineage_event(domainIdentifier=DOMAIN, identifier=posted[0])

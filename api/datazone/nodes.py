@@ -1,0 +1,343 @@
+"""Datasets, jobs and runs as lineage nodes of DataZone.
+
+    dataset  {namespace}/{name}           its neighbours are the runs that wrote it or read it
+    run      {namespace}.{name}/{run id}  its neighbours are the datasets that it read or wrote
+    job      {namespace}.{name}           the same for all of its runs
+
+These source identifiers are not parsed: each place where one may be split is looked up, and the
+node counts whose own identifier is the same text, else a dataset in another of its spellings. Our
+ids serve as well. The identifier of a table of Glue is its ARN. ``eventTimestamp`` is the newest
+time at which a run wrote or read a dataset, of a neighbour the time of the run.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+from graph_model import identity, labels
+from graph_model.answers import lineage as lineage_answer
+from graph_model.answers import runs as run_answers
+from graph_model.answers.facets import FacetView, dataset_facets, job_facets
+from graph_model.answers.jobs import job_ends
+from graph_model.answers.openlineage_names import Name, find_dataset, find_job, name_of
+from graph_model.answers.runs import RunBrief
+from graph_model.answers.sources import Sources
+from graph_model.answers.visibility import open_known
+from graph_model.errors import NotFound
+from graph_model.facts import ExecutionRow
+from graph_model.lineage import HUB_LIMIT, Question
+from graph_model.picture.view import GraphView, JobNode
+from graph_model.stores.graph import Direction
+from graph_model.stores.pages import read_cursor, write_cursor
+
+Json = dict[str, Any]
+LONGEST: Final = 2086
+MOST_NEIGHBOURS: Final = 100
+MOST_VERSIONS: Final = 1_000
+_MOST_PLACES: Final = 100
+"""Places where an identifier may be split; one with more is known to nobody."""
+_READERS: Final = 100
+_READINGS: Final = 50
+_TYPES: Final = {
+    labels.DATASET: "amazon.datazone.DatasetLineageNodeType",
+    labels.JOB: "amazon.datazone.JobLineageNodeType",
+    labels.RUN: "amazon.datazone.JobRunLineageNodeType",
+}
+_GLUE: Final = "arn:aws:glue:"
+_TABLE: Final = ":table/"
+_HISTORY: Final = "node history"
+
+
+@dataclass(frozen=True, slots=True)
+class Node:
+    """``id`` is ours; ``at`` (epoch ms) the requested time, None for now. ``name`` is the pair of a
+    dataset or a job, of a run that of its job; ``run`` is only of a run: as it was reported, with
+    the client's ``run_id``. ``sources`` are those for a question about it.
+    """
+
+    sources: Sources
+    kind: str
+    id: str
+    name: Name
+    at: int | None
+    run_id: str = ""
+    run: run_answers.OpenLineageRun | run_answers.ReportedRun | None = None
+
+    @property
+    def source_identifier(self) -> str:
+        return source_identifier(self.kind, self.name, self.run_id)
+
+
+def source_identifier(kind: str, name: Name, run_id: str = "") -> str:
+    """As the service spells it; of a table of Glue its ARN."""
+    if kind == labels.DATASET:
+        database, dot, table = name.name.partition(".")
+        is_glue = dot and name.namespace.startswith(_GLUE)
+        own = f"{_TABLE}{database}/{table}" if is_glue else f"/{name.name}"
+        return f"{name.namespace}{own}"
+    job = f"{name.namespace}.{name.name}"
+    return job if kind == labels.JOB else f"{job}/{run_id}"
+
+
+def find_node(sources: Sources, identifier: str, at: int | None, now: int) -> Node:
+    """By our id or by its source identifier. Raises NotFound."""
+    kind = identity.kind_of(identifier)
+    if kind == labels.DATASET:
+        return _dataset(open_known(sources, kind, identifier), identifier, at)
+    if kind == labels.JOB:
+        return _job(open_known(sources, kind, identifier), identifier, at)
+    if kind == labels.RUN:
+        return _run(sources, identifier, at, now)
+    first: Node | None = None  # a dataset in another of its spellings
+    for found in _candidates(sources, identifier, at, now):
+        if found.source_identifier == identifier:
+            return found
+        first = first or (found if found.kind == labels.DATASET else None)
+    if first is None:
+        raise NotFound("lineage node", identifier)
+    return first
+
+
+def _candidates(sources: Sources, identifier: str, at: int | None, now: int) -> Iterator[Node]:
+    head, arn, table = identifier.partition(_TABLE)
+    glue = [Name(head, f"table/{table}")] if arn and head.startswith(_GLUE) else []
+    for name in (*glue, *_splits(identifier, "/")):
+        with contextlib.suppress(NotFound):
+            yield _dataset(*find_dataset(sources, name), at)
+    for name in _splits(identifier, "."):
+        with contextlib.suppress(NotFound):
+            yield _job(*find_job(sources, name), at)
+    for _, run_id in _splits(identifier, "/"):
+        with contextlib.suppress(NotFound):
+            yield _run(sources, run_id, at, now)
+
+
+def _splits(text: str, sign: str) -> Iterator[Name]:
+    """``a/b/c`` => (a/b, c), (a, b/c)."""
+    if text.count(sign) > _MOST_PLACES:
+        return
+    place = text.rfind(sign)
+    while place > 0:
+        if place + 1 < len(text):
+            yield Name(text[:place], text[place + 1 :])
+        place = text.rfind(sign, 0, place)
+
+
+def _dataset(sources: Sources, key: str, at: int | None) -> Node:
+    (row,) = sources.catalogue.datasets((key,))
+    return Node(sources, labels.DATASET, key, name_of(row.uri, row.scope), at)
+
+
+def _job(sources: Sources, key: str, at: int | None) -> Node:
+    (row,) = sources.catalogue.jobs((key,))
+    return Node(sources, labels.JOB, key, Name(row.namespace, row.name), at)
+
+
+def _run(sources: Sources, run: str, at: int | None, now: int) -> Node:
+    found = run_answers.one_run(sources, run, at=at, now=now)
+    if isinstance(found, run_answers.ReportedRun):
+        job, key, run_id = found.job, found.ended.id, found.ended.id
+    else:
+        brief = found.tree.branch.run
+        job, key, run_id = brief.job, brief.run, brief.run_id
+    if job is None:
+        raise NotFound("run", run)
+    return Node(sources, labels.RUN, key, Name(job.namespace, job.name), at, run_id, found)
+
+
+# --- replies -------------------------------------------------------------------------------------
+
+
+def described(node: Node, now: int) -> Json:
+    """A node with its forms and neighbours; ``partial`` says that there are more than 100."""
+    upstream, downstream = neighbours(node)
+    times = _times(node, None)
+    cut = max(len(upstream), len(downstream)) > MOST_NEIGHBOURS
+    return {
+        **summary(node, times[0] if times else now),
+        "formsOutput": forms(node),
+        "upstreamNodes": _references(upstream),
+        "downstreamNodes": _references(downstream),
+        "partial": {"reason": "nodes", "limit": MOST_NEIGHBOURS} if cut else None,
+    }
+
+
+def summary(node: Node, at: int) -> Json:
+    """A node without forms and neighbours, as of its version at a time (epoch ms)."""
+    return {
+        "id": node.id,
+        "typeName": _TYPES[node.kind],
+        "typeRevision": "1",
+        "name": node.name.name,
+        "sourceIdentifier": node.source_identifier,
+        "eventTimestamp": at / 1000,
+    }
+
+
+def _references(times: Mapping[str, int]) -> list[Json]:
+    """The newest first."""
+    listed = sorted(times.items(), key=lambda pair: (-pair[1], pair[0]))
+    return [{"id": key, "eventTimestamp": at / 1000} for key, at in listed[:MOST_NEIGHBOURS]]
+
+
+def forms(node: Node) -> list[Json]:
+    """What is known of a node, as JSON texts."""
+    sources, at = node.sources, node.at
+    contents: Json = {}
+    if node.kind == labels.DATASET:
+        schema = sources.catalogue.newest_schemas((node.id,), at).get(node.id)
+        contents["HeadwaterSchema"] = {"columns": json.loads(schema.columns) if schema else []}
+        contents["HeadwaterFacets"] = _bodies(dataset_facets(sources, node.id, at).facets)
+        tags = sources.governance.tags.get(node.id, ())
+        contents["HeadwaterClassifications"] = {"tags": list(tags)}
+    else:
+        job = identity.job_id(*node.name)
+        contents["HeadwaterJobFacets"] = _bodies(job_facets(sources, job, at).facets)
+    if isinstance(node.run, run_answers.OpenLineageRun):
+        brief = node.run.tree.branch.run
+        contents["HeadwaterRun"] = _run_form(brief)
+        contents["HeadwaterRunFacets"] = node.run.tree.facets
+    elif node.run is not None:
+        ended = node.run.ended
+        contents["HeadwaterRun"] = {
+            "runId": node.run_id, "state": ended.state, "startedAt": ended.started_at,
+            "endedAt": ended.ended_at, "producer": node.run.producer, "error": ended.error,
+        }  # fmt: skip
+    return [
+        {
+            "formName": name,
+            "typeName": f"{name}FormType",
+            "typeRevision": "1",
+            "content": json.dumps(content),
+        }
+        for name, content in contents.items()
+    ]
+
+
+def _run_form(brief: RunBrief) -> Json:
+    return {
+        "runId": brief.run_id, "state": brief.state, "startedAt": brief.started_at,
+        "endedAt": brief.ended_at, "producer": brief.producer, "error": brief.error,
+    }  # fmt: skip
+
+
+def _bodies(facets: Iterable[FacetView]) -> Json:
+    return {one.name: one.body for one in facets if not one.deleted and one.body is not None}
+
+
+# --- neighbours ----------------------------------------------------------------------------------
+
+
+def neighbours(node: Node) -> tuple[dict[str, int], dict[str, int]]:
+    """The ids upstream and downstream of a node, each with its time (epoch ms)."""
+    sources = node.sources
+    if node.kind == labels.DATASET:
+        question = Question(node.id, Direction.BOTH, 1, node.at, limit=MOST_VERSIONS)
+        return runs_beside(sources, lineage_answer.lineage(sources, question), node.id, node.at)
+    if node.kind == labels.JOB:
+        end = job_ends(sources, (node.id,))[node.id]
+        last = sources.catalogue.last_executions((node.id,), node.at).get(node.id)
+        at = last.claimed_at if last else 0
+        return dict.fromkeys(end.read, at), dict.fromkeys(end.written, at)
+    rows = _executions_of(node)
+    times: dict[str, int] = {}
+    for row in rows:
+        times.setdefault(row.logical_plan, row.claimed_at)
+    page = sources.graph.edges(times, Direction.UPSTREAM, (labels.FEEDS,), HUB_LIMIT)
+    read = {edge.out_id: times[edge.in_id] for edge in page.edges}
+    written = {row.target: row.claimed_at for row in reversed(rows) if row.target}
+    return _visible(sources, read), _visible(sources, written)
+
+
+def _visible(sources: Sources, times: Mapping[str, int]) -> dict[str, int]:
+    return {key: at for key, at in times.items() if key not in sources.hidden}
+
+
+def runs_beside(
+    sources: Sources, view: GraphView, dataset: str, at: int | None
+) -> tuple[dict[str, int], dict[str, int]]:
+    """The newest run of each job beside a dataset in a picture, with its time: those that wrote it,
+    and those that read it.
+    """
+    newest = newest_runs(sources, view, at)
+    above = {edge.source for edge in view.edges if edge.target == dataset}
+    below = {edge.target for edge in view.edges if edge.source == dataset}
+    return (
+        {row.run: row.claimed_at for job, row in newest.items() if job in above},
+        {row.run: row.claimed_at for job, row in newest.items() if job in below},
+    )
+
+
+def newest_runs(sources: Sources, view: GraphView, at: int | None) -> dict[str, ExecutionRow]:
+    """By job of a picture the newest execution of its drawn plans."""
+    jobs = {plan: one.id for one in view.nodes if isinstance(one, JobNode) for plan in one.plans}
+    newest: dict[str, ExecutionRow] = {}
+    for plan, row in sources.catalogue.last_of_plans(jobs, at).items():
+        known = newest.get(jobs[plan])
+        if known is None or (row.at, row.id) > (known.at, known.id):
+            newest[jobs[plan]] = row
+    return newest
+
+
+def _executions_of(node: Node) -> Sequence[ExecutionRow]:
+    """Those of a run, newest first."""
+    hidden = node.sources.hidden
+    page = node.sources.catalogue.executions(run=node.id, at=node.at, limit=MOST_VERSIONS)
+    return [row for row in page.items if row.job not in hidden and row.target not in hidden]
+
+
+# --- versions ------------------------------------------------------------------------------------
+
+
+def history(
+    node: Node,
+    direction: str | None,
+    since: int | None,
+    *,
+    falling: bool,
+    limit: int,
+    token: str | None,
+) -> tuple[list[int], str | None]:
+    """The times of versions (epoch ms) until the node's time, and the token of the next page.
+
+    Raises InvalidReference for a token that this list did not give.
+    """
+    kind = f"{_HISTORY} {'falling' if falling else 'rising'}"
+    times = [at for at in _times(node, direction) if since is None or at >= since]
+    times.sort(reverse=falling)
+    if token is not None:
+        last = int(read_cursor(token, kind, int)[0])
+        times = [at for at in times if (at < last if falling else at > last)]
+    shown = times[:limit]
+    return shown, write_cursor(kind, shown[-1]) if len(times) > limit else None
+
+
+def _times(node: Node, direction: str | None) -> list[int]:
+    """The newest ``MOST_VERSIONS`` times, newest first."""
+    catalogue, at = node.sources.catalogue, node.at
+    rows: list[ExecutionRow] = []
+    if node.kind == labels.RUN:
+        rows += _executions_of(node)
+    elif node.kind == labels.JOB:
+        rows += catalogue.executions(job=node.id, at=at, limit=MOST_VERSIONS).items
+    if node.kind != labels.DATASET:
+        return _distinct(rows)
+    if direction != "DOWNSTREAM":
+        rows += catalogue.executions(target=node.id, at=at, limit=MOST_VERSIONS).items
+    if direction != "UPSTREAM":
+        page = node.sources.graph.edges(
+            (node.id,), Direction.DOWNSTREAM, (labels.FEEDS,), HUB_LIMIT
+        )
+        plans = [e.in_id for e in page.edges if identity.kind_of(e.in_id) == labels.LOGICAL_PLAN]
+        for plan in sorted(plans)[:_READERS]:
+            rows += catalogue.executions(logical_plan=plan, at=at, limit=_READINGS).items
+    hidden = node.sources.hidden
+    return _distinct(row for row in rows if row.job not in hidden and row.target not in hidden)
+
+
+def _distinct(rows: Iterable[ExecutionRow]) -> list[int]:
+    return sorted({row.claimed_at for row in rows}, reverse=True)[:MOST_VERSIONS]

@@ -1,0 +1,385 @@
+# ruff: noqa: N815 - parameters are spelled as on the wire
+"""DataZone's lineage API as its clients call it: SDKs of AWS, Glue, OpenLineage's transport.
+
+    POST /v2/domains/dzd_a1b2/lineage/events  =>  {"id": "0000000000001a", "domainId": "dzd_a1b2"}
+
+A posted body is one event of OpenLineage, without a Content-Type. Its id is its position in the
+journal: an event that comes again, as it does when an SDK tries again, has the id that it had.
+Events are listed in the order of their receipt. Errors have the names of the service's exceptions,
+and botocore raises these. Times are epoch seconds.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+import threading
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from email.utils import format_datetime
+from typing import Any, Final
+
+from cachetools import LRUCache
+from flask import Response, jsonify, request
+from marshmallow import fields
+
+from api.datazone import graph, nodes
+from api.http.blueprint import Blueprint
+from api.http.encoded_paths import decode_names
+from api.http.rights import ASKING, DECLARING, READING, current_principal
+from api.intake.documents import Reading, count_refusals, current_delivery, take
+from api.intake.removals import cover_forget, give
+from api.logs import current_request_id
+from api.schemas.fields import Choice, Instant, IntegerField, Query, RequestBody, TextField
+from api.service import current_service
+from api.service.sources import answer_errors, current_sources
+from graph_model.answers.reported_events import (
+    MOST_READ,
+    ReportedEvent,
+    reported_event,
+    walk_events,
+)
+from graph_model.errors import Conflict, InvalidFields, NotFound
+from graph_model.producers.openlineage.events.documents import RUN_EVENT_KIND, Dataset, RunEvent
+from graph_model.producers.openlineage.producer import SPECIFICATION, event_submission
+from graph_model.stores.documents import DocumentState, StoredDocument
+from graph_model.stores.pages import read_cursor, write_cursor
+
+Json = dict[str, Any]
+MOST_BYTES: Final = 300_000
+"""Of an event, as of the service."""
+MOST_TOKENS: Final = 10_000
+"""Client tokens that this process remembers, the newest."""
+_AT_ONCE: Final = 0.0
+"""The SDK is called from the job's own thread."""
+_DOMAIN: Final = re.compile(r"dzd[-_][a-zA-Z0-9_-]{1,36}")
+_TOKEN: Final = re.compile(r"[\x21-\x7E]{1,128}")
+_EVENT_ID: Final = re.compile(r"[0-9a-f]{14}")
+_EVENT: Final = Reading(
+    RUN_EVENT_KIND, lambda event, _, scope: (event_submission(event, scope),), None
+)
+_NAMES: Final = {
+    401: "UnauthorizedException",
+    403: "AccessDeniedException",
+    404: "ResourceNotFoundException",
+    409: "ConflictException",
+    429: "ThrottlingException",
+}
+_FAILED: Final = 500
+_STATUS: Final = {
+    DocumentState.WAITING: "REQUESTED",
+    DocumentState.PENDING: "REQUESTED",
+    DocumentState.PROJECTED: "SUCCESS",
+    DocumentState.FAILED: "FAILED",
+}
+_STATUSES: Final = ("REQUESTED", "PROCESSING", "SUCCESS", "FAILED")
+_EVENTS_CURSOR: Final = "lineage events"
+_RUN_STATES: Final = ("START", "RUNNING", "COMPLETE", "ABORT", "FAIL", "OTHER")
+_LATER: Final = "it was received before under the same client token with other content"
+
+
+def _spelled(body: Mapping[str, Any]) -> Json:
+    code = body["code"]
+    kind = "InternalServerException" if code >= _FAILED else "ValidationException"
+    return {"__type": _NAMES.get(code, kind), "message": body["message"]}
+
+
+blueprint = Blueprint(
+    "datazone",
+    __name__,
+    url_prefix="/v2/domains/<domain>",
+    access=READING,
+    description="DataZone's lineage API",
+)
+answer_errors(blueprint, _spelled)
+count_refusals(blueprint, {"post_event": "lineage"})
+decode_names(blueprint)
+
+
+@blueprint.url_value_preprocessor  # type: ignore[untyped-decorator]
+def _check_domain(_endpoint: str | None, values: dict[str, str] | None) -> None:
+    if not _DOMAIN.fullmatch((values or {}).get("domain", "")):
+        raise InvalidFields({"domainIdentifier": [f"an id as {_DOMAIN.pattern}"]})
+
+
+@blueprint.after_request  # type: ignore[untyped-decorator]
+def _name_error(response: Response) -> Response:
+    """The headers by which SDKs know an error and a request."""
+    body = response.get_json(silent=True) if response.status_code >= 400 else None
+    if isinstance(body, dict) and "__type" in body:
+        response.headers["X-Amzn-ErrorType"] = body["__type"]
+    response.headers["X-Amzn-RequestId"] = current_request_id.get()
+    return response
+
+
+class _Page(Query):
+    maxResults = IntegerField(1, 50, load_default=50)
+    nextToken = TextField(8192, load_default=None)
+    sortOrder = Choice(("ASCENDING", "DESCENDING"), load_default="DESCENDING")
+
+
+class _EventsQuery(_Page):
+    timestampAfter = Instant()
+    timestampBefore = Instant()
+    processingStatus = Choice(_STATUSES, load_default=None)
+
+
+class _NodeQuery(Query):
+    timestamp = Instant()
+
+
+class _HistoryQuery(_Page):
+    direction = Choice(("UPSTREAM", "DOWNSTREAM"), load_default=None)
+    timestampGTE = Instant()
+    timestampLTE = Instant()
+
+
+class _GraphQuery(Query):
+    maxResults = IntegerField(1, 50, load_default=50)
+    nextToken = TextField(8192, load_default=None)
+
+
+class _GraphBody(RequestBody):
+    match = fields.Raw(required=True)
+    additionalAttributes = fields.Raw(load_default=None)
+
+
+# --- events --------------------------------------------------------------------------------------
+
+
+class _Tokens:
+    """The content that came under each client token. Safe from several threads."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._kept: LRUCache[tuple[str, str], str] = LRUCache(MOST_TOKENS)
+
+    def check(self, key: tuple[str, str], content: str) -> None:
+        """Raises Conflict for a token that came with other content."""
+        with self._lock:
+            if self._kept.get(key, content) != content:
+                raise Conflict(f"clientToken: {_LATER}")
+
+    def keep(self, key: tuple[str, str], content: str) -> None:
+        with self._lock:
+            self._kept[key] = content
+
+
+_TOKENS: Final = _Tokens()
+
+
+@blueprint.route("/lineage/events", methods=["POST"], access=DECLARING)
+@blueprint.takes({"type": "string", "format": "binary"}, ("application/octet-stream",))
+@blueprint.doc(
+    summary="Take an OpenLineage event (PostLineageEvent)",
+    responses={200: {"description": "Durable: id and domainId"}},
+)
+def post_event(domain: str) -> Response:
+    """Durable when answered; the graph follows. The domain is answered, and keeps nothing apart."""
+    token = request.headers.get("Client-Token")
+    if token is not None and not _TOKEN.fullmatch(token):
+        raise InvalidFields({"clientToken": ["1 to 128 printable characters of ASCII"]})
+    service = current_service()
+    delivery = current_delivery(SPECIFICATION, MOST_BYTES)
+    key = (f"{service.journal.id} {current_principal().name}", token or "")
+    content = hashlib.sha256(delivery.raw).hexdigest()
+    if token:
+        _TOKENS.check(key, content)
+    taken = take(_EVENT, delivery, service, _AT_ONCE)
+    if token:
+        _TOKENS.keep(key, content)
+    service.metrics.received(taken.documents[0].kind, 1)
+    return jsonify(id=_event_id(taken.positions[0]), domainId=domain)
+
+
+@blueprint.route("/lineage/events")
+@blueprint.arguments(_EventsQuery)
+@blueprint.doc(
+    summary="Events in the order of their receipt (ListLineageEvents)",
+    responses={200: {"description": "items and nextToken"}},
+)
+def list_events(query: Mapping[str, Any], domain: str) -> Response:
+    """Those that name something hidden are left out. A page may have fewer events than asked for,
+    also none, and a ``nextToken``: it reads 5,000 at most.
+    """
+    sources = current_sources()
+    token = query["nextToken"]
+    behind = None if token is None else int(read_cursor(token, _EVENTS_CURSOR, int)[0])
+    wanted = query["processingStatus"]
+    states = [state for state, status in _STATUS.items() if wanted in (None, status)]
+    items: list[Json] = []
+    last = read = 0
+    falling = query["sortOrder"] == "DESCENDING"
+    events = walk_events(sources, behind, falling=falling, states=states)
+    for position, one in events if states else ():
+        last, read = position, read + 1
+        if one is not None and _within(one, query):
+            items.append(_summary(domain, one))
+        if len(items) == query["maxResults"] or sources.expired():
+            break
+    more = read > 0 and (read >= MOST_READ or next(events, None) is not None)
+    following = {"nextToken": write_cursor(_EVENTS_CURSOR, last)} if more else {}
+    return jsonify(items=items, **following)
+
+
+def _within(one: ReportedEvent, query: Mapping[str, Any]) -> bool:
+    after, before = query["timestampAfter"], query["timestampBefore"]
+    if after is None and before is None:
+        return True
+    at = None if one.event is None else one.event.at
+    return at is not None and (after is None or at > after) and (before is None or at < before)
+
+
+def _summary(domain: str, one: ReportedEvent) -> Json:
+    event, document = one.event, one.document
+    item = {
+        "id": _event_id(document.position),
+        "domainId": domain,
+        "processingStatus": _STATUS[document.state],
+        "createdAt": document.received_at / 1000,
+    }
+    if event is not None:
+        item["eventTime"] = event.at / 1000
+    if isinstance(event, RunEvent):
+        item["eventSummary"] = {
+            "openLineageRunEventSummary": {
+                "eventType": event.type if event.type in _RUN_STATES else "OTHER",
+                "runId": event.run_id,
+                "job": {"namespace": event.job.namespace, "name": event.job.name},
+                "inputs": [_named(dataset) for dataset in event.inputs],
+                "outputs": [_named(dataset) for dataset in event.outputs],
+            }
+        }
+    return item
+
+
+def _named(dataset: Dataset) -> Json:
+    return {"namespace": dataset.namespace, "name": dataset.name}
+
+
+@blueprint.route("/lineage/events/<identifier>")
+@blueprint.no_parameters
+@blueprint.doc(
+    summary="An event as it is kept (GetLineageEvent)",
+    responses={200: {"description": "The event; its metadata is in headers"}},
+)
+def get_event(domain: str, identifier: str) -> Response:
+    """With its secrets masked, in the journal's spelling."""
+    one = reported_event(current_sources(), _position(identifier))
+    document = one.document
+    response = Response(document.body, mimetype="application/json")
+    response.headers["Domain-Id"] = domain
+    response.headers["Id"] = identifier
+    response.headers["Processing-Status"] = _STATUS[document.state]
+    response.headers["Created-At"] = _http_time(document.received_at)
+    if one.event is not None:
+        response.headers["Event-Time"] = _http_time(one.event.at)
+    return response
+
+
+@blueprint.route("/lineage/events/<identifier>", methods=["DELETE"])
+@blueprint.no_parameters
+@blueprint.doc(
+    summary="Forget an event (DeleteLineageEvent)",
+    responses={200: {"description": "id, domainId and processingStatus"}},
+)
+def delete_event(domain: str, identifier: str) -> Response:
+    """As ``headwater forget document:N``; one that is gone already is answered alike."""
+    service = current_service()
+    position = _position(identifier)
+    document = _kept(position)
+    if document is not None:
+        covered = cover_forget(f"document:{position}", service)
+        give(covered, current_principal().name, "DeleteLineageEvent", request.path, service)
+    elif position > service.journal.newest():
+        raise NotFound("event", identifier)
+    return jsonify(id=identifier, domainId=domain, processingStatus="SUCCESS")
+
+
+def _kept(position: int) -> StoredDocument | None:
+    """The event at a position, None where it is gone. Raises NotFound for another document."""
+    found = current_service().journal.documents((position,))
+    return reported_event(current_sources(), position).document if found else None
+
+
+def _event_id(position: int) -> str:
+    """14 letters and digits, as the service has them."""
+    return f"{position:014x}"
+
+
+def _position(identifier: str) -> int:
+    if not re.fullmatch(r"[a-z0-9]{14}", identifier):
+        raise InvalidFields({"identifier": ["the id of an event: 14 letters and digits"]})
+    if not _EVENT_ID.fullmatch(identifier):
+        raise NotFound("event", identifier)
+    return int(identifier, 16)
+
+
+def _http_time(at: int) -> str:
+    return format_datetime(datetime.fromtimestamp(at // 1000, UTC), usegmt=True)
+
+
+# --- nodes ---------------------------------------------------------------------------------------
+
+
+@blueprint.route("/lineage/nodes/<identifier>")
+@blueprint.arguments(_NodeQuery)
+@blueprint.doc(
+    summary="A dataset, a job or a run with its neighbours (GetLineageNode)",
+    responses={200: {"description": "A node with forms, upstreamNodes and downstreamNodes"}},
+)
+def get_node(query: Mapping[str, Any], domain: str, identifier: str) -> Response:
+    """By our id or by its source identifier, as it was at ``timestamp``."""
+    now = current_service().clock()
+    node = nodes.find_node(current_sources(), _checked(identifier), query["timestamp"], now)
+    return jsonify(domainId=domain, **nodes.described(node, now))
+
+
+@blueprint.route("/lineage/nodes/<identifier>/history")
+@blueprint.arguments(_HistoryQuery)
+@blueprint.doc(
+    summary="The versions of a node (ListLineageNodeHistory)",
+    responses={200: {"description": "nodes and nextToken"}},
+)
+def node_history(query: Mapping[str, Any], domain: str, identifier: str) -> Response:
+    """A version for each time at which a run wrote or read it, of the newest 1,000."""
+    now = current_service().clock()
+    node = nodes.find_node(current_sources(), _checked(identifier), query["timestampLTE"], now)
+    times, following = nodes.history(
+        node,
+        query["direction"],
+        query["timestampGTE"],
+        falling=query["sortOrder"] == "DESCENDING",
+        limit=query["maxResults"],
+        token=query["nextToken"],
+    )
+    shown = [{"domainId": domain, **nodes.summary(node, at)} for at in times]
+    return jsonify(nodes=shown, **({"nextToken": following} if following else {}))
+
+
+@blueprint.route("/graph/query", methods=["POST"], access=ASKING)
+@blueprint.arguments(_GraphQuery)
+@blueprint.arguments(_GraphBody, location="json")
+@blueprint.doc(
+    summary="The nodes on one side of a node (QueryGraph)",
+    responses={200: {"description": "items and nextToken"}},
+)
+def query_graph(query: Mapping[str, Any], body: Mapping[str, Any], domain: str) -> Response:
+    """At most five steps, datasets and runs in turn: what was seen to flow until now."""
+    pattern = graph.read_pattern(body["match"], body["additionalAttributes"])
+    _checked(pattern.identifier)
+    found, following = graph.query(
+        current_sources(),
+        pattern,
+        limit=query["maxResults"],
+        token=query["nextToken"],
+        now=current_service().clock(),
+    )
+    items = [{"lineageNode": {"domainId": domain, **one}} for one in found]
+    return jsonify(items=items, **({"nextToken": following} if following else {}))
+
+
+def _checked(identifier: str) -> str:
+    if not 1 <= len(identifier) <= nodes.LONGEST:
+        raise InvalidFields({"identifier": [f"1 to {nodes.LONGEST} characters"]})
+    return identifier

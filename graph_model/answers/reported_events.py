@@ -1,0 +1,105 @@
+"""The events of OpenLineage as they were received, in the order of receipt, without those that name
+a hidden dataset or job: not even an admin sees these in a list.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Collection, Iterable, Iterator
+from dataclasses import dataclass
+from typing import Any, Final
+
+from graph_model import identity, naming
+from graph_model.answers.openlineage_reports import shown_event
+from graph_model.answers.sources import Sources
+from graph_model.errors import DamagedDocument, NotFound
+from graph_model.producers.openlineage.events.documents import EVENT_KINDS, Event
+from graph_model.stores.documents import DocumentState, StoredDocument
+
+MOST_READ: Final = 5_000
+"""Events that are read for an answer."""
+_AT_ONCE: Final = 200
+
+
+@dataclass(frozen=True, slots=True)
+class ReportedEvent:
+    """A document and its content; ``event`` None where the document cannot be read as one."""
+
+    document: StoredDocument
+    event: Event | None
+
+
+def reported_event(sources: Sources, position: int) -> ReportedEvent:
+    """The event at a position of the journal. Raises NotFound and DamagedDocument."""
+    for one in sources.journal.documents((position,)):
+        if one.damage:
+            raise DamagedDocument(position, one.damage)
+        for visible in _visible(sources, (one,)):
+            if one.kind in EVENT_KINDS:
+                return visible
+    raise NotFound("event", str(position))
+
+
+def walk_events(
+    sources: Sources,
+    behind: int | None,
+    *,
+    falling: bool,
+    states: Collection[DocumentState] | None = None,
+) -> Iterator[tuple[int, ReportedEvent | None]]:
+    """At most MOST_READ events behind a position, newest first if ``falling``; for one that is not
+    shown None, so that the caller can go on behind it.
+    """
+    read = 0
+    while read < MOST_READ:
+        documents = sources.journal.in_order(
+            EVENT_KINDS, behind, _AT_ONCE, falling=falling, states=states
+        )
+        visible = {one.document.position: one for one in _visible(sources, documents)}
+        for one in documents:
+            yield one.position, visible.get(one.position)
+        if len(documents) < _AT_ONCE:
+            return
+        read += len(documents)
+        behind = documents[-1].position
+
+
+def _visible(sources: Sources, documents: Iterable[StoredDocument]) -> Iterator[ReportedEvent]:
+    kept = [one for one in documents if not one.damage]
+    hidden = sources.governance.hidden
+    jobs: dict[str, str] = {}
+    if hidden and kept:
+        rows = sources.catalogue.runs.of_subjects({one.subject for one in kept})
+        jobs = {row.subject: row.job for row in rows}
+    for one in kept:
+        named = hidden and (jobs.get(one.subject) in hidden or _names(sources, one, hidden))
+        if not named:
+            yield ReportedEvent(one, shown_event(one, sources.rules, sources.producers.event))
+
+
+def _names(sources: Sources, document: StoredDocument, hidden: Collection[str]) -> bool:
+    """Whether an object of the document has the namespace and name of a hidden node: an input, an
+    output, the source of a column, a parent, a symlink.
+    """
+    for namespace, name in _pairs(json.loads(document.body)):
+        uri = naming.openlineage_uri(namespace, name, sources.rules)
+        ids = {identity.job_id(namespace, name)} | {
+            identity.dataset_id(one.scope, one.uri)
+            for one in naming.normalise(uri, document.scope, sources.rules)
+        }
+        if not ids.isdisjoint(hidden):
+            return True
+    return False
+
+
+def _pairs(value: Any) -> Iterator[tuple[str, str]]:
+    waiting = [value]
+    while waiting:
+        one = waiting.pop()
+        if isinstance(one, dict):
+            namespace, name = one.get("namespace"), one.get("name")
+            if isinstance(namespace, str) and isinstance(name, str):
+                yield namespace, name
+            waiting += one.values()
+        elif isinstance(one, list):
+            waiting += one
