@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterable
-from functools import cache
+from functools import cache, partial
 from importlib import metadata
 from typing import Final
 from wsgiref.types import StartResponse, WSGIApplication, WSGIEnvironment
@@ -23,6 +23,7 @@ from api.service import Service, attach
 from api.service.sources import answer_not_found
 from api.settings import Settings
 from graph_model.errors import NotFound
+from graph_model.stores.keys import read_installation
 from graph_model.stores.roles import Role
 
 _PRODUCER_PATHS: Final = frozenset(
@@ -51,7 +52,9 @@ def create_app(settings: Settings, service: Service) -> Flask:
     compress(app)
     secure(app, settings.cors_origins, lambda: not (settings.insecure or service.keys.exist()))
     anonymous = frozenset(map(Role, settings.anonymous))
-    guard_requests(app, Guard(service.keys, anonymous, Rates(time.monotonic)))
+    installation = partial(read_installation, settings.signing_key_file)
+    guard = Guard(service.keys, anonymous, Rates(time.monotonic), installation)
+    guard_requests(app, guard, service.clock)
     routes.register(app, _api(app))
     app.wsgi_app = normalise_producer_paths(keep_encoded(app.wsgi_app))  # type: ignore[assignment, method-assign]
     return app

@@ -80,6 +80,7 @@ class Settings:
     log_format: str
     access_log: str
     anonymous: frozenset[str]
+    signing_key: str
     insecure: bool
     trusted_proxy: str
     cors_origins: tuple[str, ...]
@@ -98,6 +99,11 @@ class Settings:
         """Where a browser on this computer finds the server."""
         host = "127.0.0.1" if self.host in _ANY_ADDRESS else self.host
         return f"http://[{host}]:{self.port}" if ":" in host else f"http://{host}:{self.port}"
+
+    @property
+    def signing_key_file(self) -> Path:
+        """Where the key of this installation lies, from which signing secrets are computed."""
+        return Path(self.signing_key) if self.signing_key else self.data / "signing.key"
 
 
 class Row(NamedTuple):
@@ -459,6 +465,14 @@ ROWS: Final[tuple[Row, ...]] = (
         f"Roles of clients without an API key, once a key exists: {_NOBODY}, "
         f"{', '.join(ANONYMOUS_ROLES)}, or {','.join(ANONYMOUS_ROLES)}.",
         _anonymous,
+    ),
+    Row(
+        "HEADWATER_SIGNING_KEY",
+        "",
+        "File with the key from which the signing secrets of API keys (keys create --aws) are "
+        "computed; the same for every Headwater on one database. Empty: signing.key in the data "
+        "folder. Backups leave it out.",
+        str,
     ),
     Row(
         "HEADWATER_INSECURE",

@@ -12,6 +12,7 @@
     ├── Refused                 the client may not do this, or not now
     │   ├── NotAuthenticated    no key, or an unknown one: 401
     │   ├── NotAllowed          a key without the role that is needed: 403
+    │   ├── WrongSignature      a request is not signed as its key would sign it: 403
     │   ├── ForeignScope        a key reports for another capture scope than its own: 403
     │   ├── OtherOrigin         a page of another origin would change something: 403
     │   └── TooManyRequests     more requests than the key's rate: 429
@@ -138,6 +139,13 @@ class NotAllowed(Refused):
         super().__init__(f"{principal} may not do this: it needs the role {' or '.join(needed)}")
         self.principal = principal
         self.needed = needed
+
+
+class WrongSignature(Refused):
+    """The signature of a request cannot be read, is too old, or is not that of a key."""
+
+    def __init__(self, reason: str) -> None:
+        super().__init__(f"the signature is refused: {reason}")
 
 
 class ForeignScope(Refused):

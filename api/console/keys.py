@@ -27,11 +27,20 @@ def keys_create(call: Call) -> int:
 
     options = call.options
     roles = frozenset(map(Role, options.role))
+    asked = KeyRequest(
+        options.name, roles, options.scope, options.rate, options.any_scope, options.aws
+    )
     with _open_keys(call, make=True) as keys:
-        asked = KeyRequest(options.name, roles, options.scope, options.rate, options.any_scope)
-        for line in create(keys, asked, now()):
+        installation = _installation(call) if options.aws else None
+        for line in create(keys, asked, now(), installation):
             call.say(line)
     return 0
+
+
+def _installation(call: Call) -> bytes:
+    from graph_model.stores.keys import SECRET_BYTES, make_installation
+
+    return make_installation(call.settings().signing_key_file, secrets.token_bytes(SECRET_BYTES))
 
 
 def keys_list(call: Call) -> int:
@@ -71,9 +80,13 @@ def _open_keys(call: Call, *, make: bool = False) -> Iterator[Any]:
         yield SqlKeys(database)
 
 
-def create(keys: SqlKeys, request: KeyRequest, at: int) -> Iterator[str]:
-    """Make a key; the lines to print, the key's text alone on one of them."""
-    from graph_model.stores.keys import ID_BYTES, SECRET_BYTES, make_key
+def create(
+    keys: SqlKeys, request: KeyRequest, at: int, installation: bytes | None = None
+) -> Iterator[str]:
+    """Make a key; the lines to print, the key's text alone on one of them. With the key of the
+    ``installation`` also what clients of AWS sign with.
+    """
+    from graph_model.stores.keys import ID_BYTES, SECRET_BYTES, make_key, signing_secret
 
     made = make_key(request, secrets.token_bytes(ID_BYTES + SECRET_BYTES), at)
     first = not keys.exist()
@@ -82,6 +95,10 @@ def create(keys: SqlKeys, request: KeyRequest, at: int) -> Iterator[str]:
     yield made.text
     yield "It is shown this once. Jobs send it as X-API-Key: HEADWATER_API_KEY for the listener,"
     yield "headwater config spark --api-key for the Spline agent."
+    if installation is not None:
+        yield "Clients of AWS sign with"
+        yield f"AWS_ACCESS_KEY_ID={made.key.id}"
+        yield f"AWS_SECRET_ACCESS_KEY={signing_secret(installation, made.key.id)}"
     if first:
         yield (
             "It is the first key: from now on every request needs one (HEADWATER_ANONYMOUS= leaves "
@@ -106,6 +123,8 @@ def describe(key: Key) -> str:
         parts.append(f"scope {key.scope}{' and any other' if key.any_scope else ''}")
     if key.rate_per_minute:
         parts.append(f"{key.rate_per_minute:,} requests a minute")
+    if key.signs:
+        parts.append("signs as clients of AWS do")
     return "; ".join(parts)
 
 
@@ -147,8 +166,10 @@ whether or not the server is running, also before its first start.
     )
     scoped.add_argument("key", metavar="NAME", help="its name or its id")
     scoped.add_argument("--any-scope", action=argparse.BooleanOptionalAction, required=True)
-    for action in (_add_keys_create(actions), listed, revoked, scoped):
+    made = _add_keys_create(actions)
+    for action in (made, listed, revoked, scoped):
         add_settings(action, "data", "database")
+    add_settings(made, "signing_key")
 
 
 def _add_keys_create(actions: Any) -> argparse.ArgumentParser:
@@ -182,6 +203,11 @@ because each receipt in the journal keeps the name of its key.
         "--any-scope",
         action="store_true",
         help="its documents may name other scopes, by the label captureScope",
+    )
+    created.add_argument(
+        "--aws",
+        action="store_true",
+        help="also print a secret with which clients of DataZone's API sign requests",
     )
     created.add_argument(
         "--rate", type=int, default=0, metavar="N", help="requests a minute (default: no limit)"

@@ -89,6 +89,7 @@ blueprint = Blueprint(
     __name__,
     url_prefix="/v2/domains/<domain>",
     access=READING,
+    most_signed=MOST_BYTES,
     description="DataZone's lineage API",
 )
 answer_errors(blueprint, _spelled)

@@ -5,6 +5,7 @@ In reading order:
 ``exchange``       one request and its answer: id, access line, measurements, compression
 ``rights``         the principal of a request, and the role that its route needs
 ``access``         the key of a request, its rate -> a principal -> allowed or refused
+``signatures``     signatures of AWS on requests (pure)
 ``errors``         every exception becomes one JSON body
 ``security``       headers on every answer, and requests from pages of other origins
 ``bodies``         the body of a request and its headers, every step within bounds

@@ -5,7 +5,8 @@
 
 Until the first key is made, every client may do everything: that is a laptop, and ``server``
 refuses to listen beyond it. From the first key on every request needs one, except where a route
-is open or a setting leaves a role to those without a key.
+is open or a setting leaves a role to those without a key. Where a blueprint takes signatures of AWS
+(``most_signed``), a request that is signed with the secret of a key counts as one that carries it.
 
 A route that only reads needs a reader, one that changes something an admin, unless its blueprint
 names another right (``rights``). So a new route is closed until it names one.
@@ -17,18 +18,22 @@ Several processes behind one address each grant the rate.
 
 from __future__ import annotations
 
+import io
 import math
 import threading
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Final, Protocol
 
 from flask import Flask, request
+from werkzeug.wsgi import get_input_stream
 
 from api.http.blueprint import Blueprint
+from api.http.bodies import read_bounded
+from api.http.encoded_paths import sent_path
 from api.http.rights import ANONYMOUS_NAME, EVERYBODY, READING, Principal, admit
-from graph_model.errors import NotAllowed, NotAuthenticated, TooManyRequests
-from graph_model.stores.keys import Key
+from api.http.signatures import SignedRequest, is_signed, proves, read_signature
+from graph_model.errors import NotAllowed, NotAuthenticated, TooManyRequests, WrongSignature
+from graph_model.stores.keys import Key, signing_secret
 from graph_model.stores.roles import Role
 
 API_KEY_HEADER: Final = "X-API-Key"
@@ -77,8 +82,10 @@ class Keys(Protocol):
     def find(self, text: str) -> Key | None:
         """The key of this text, unless it was revoked."""
 
+    def signer(self, identifier: str) -> Key | None:
+        """The key of this id, if it may sign and was not revoked."""
 
-@dataclass(frozen=True, slots=True)
+
 class NoKeys:
     """No key was made yet."""
 
@@ -86,6 +93,9 @@ class NoKeys:
         return False
 
     def find(self, text: str) -> Key | None:  # noqa: ARG002 - there is none
+        return None
+
+    def signer(self, identifier: str) -> Key | None:  # noqa: ARG002 - there is none
         return None
 
 
@@ -116,12 +126,21 @@ def presented_key(headers: Headers) -> str | None:
 
 
 class Guard:
-    """Decides on requests. ``anonymous`` are the roles of callers without a key."""
+    """Decides on requests. ``anonymous`` are the roles of callers without a key; ``installation``
+    reads the key of this installation, None where there is none.
+    """
 
-    def __init__(self, keys: Keys, anonymous: frozenset[Role], rates: Rates) -> None:
+    def __init__(
+        self,
+        keys: Keys,
+        anonymous: frozenset[Role],
+        rates: Rates,
+        installation: Callable[[], bytes | None] = lambda: None,
+    ) -> None:
         self._keys = keys
         self._anonymous = Principal(ANONYMOUS_NAME, anonymous)
         self._rates = rates
+        self._installation = installation
 
     def admitted(self, text: str | None, needed: Role) -> Principal:
         """The principal of this key (None: no key) if it has this role.
@@ -135,6 +154,32 @@ class Guard:
         key = self._keys.find(text)
         if key is None:
             raise NotAuthenticated("this API key is not known here, or was revoked")
+        return self._let_in(key, needed)
+
+    def admitted_signed(
+        self, authorization: str, date: str, now: int, read: Callable[[], SignedRequest],
+        needed: Role,
+    ) -> Principal:  # fmt: skip
+        """The principal of the key that signed, if it has this role. ``read`` takes the body, and
+        is called only for a key that is known.
+
+        Raises WrongSignature, NotAllowed, TooManyRequests, Unavailable, and what ``read`` raises.
+        """
+        if not self._keys.exist():
+            return EVERYBODY
+        signature = read_signature(authorization, date, now)
+        key, installation = self._keys.signer(signature.key_id), self._installation()
+        if key is None and self._anonymous.may(needed):
+            return self._anonymous  # a client that can send no key signs with any
+        if (
+            key is None
+            or installation is None
+            or not proves(signature, read(), signing_secret(installation, key.id))
+        ):
+            raise WrongSignature("no key that signs here (headwater keys create --aws) made it")
+        return self._let_in(key, needed)
+
+    def _let_in(self, key: Key, needed: Role) -> Principal:
         if wait := self._rates.take(key.id, key.rate_per_minute):
             raise TooManyRequests(key.name, key.rate_per_minute, wait)
         principal = Principal(key.name, key.roles, key.scope, key.any_scope)
@@ -156,18 +201,43 @@ def _named(needed: Role) -> tuple[str, ...]:
     return tuple(dict.fromkeys((needed.value, Role.ADMIN.value)))
 
 
-def guard_requests(app: Flask, guard: Guard) -> None:
-    """Let every request of this app pass by the guard, before anything of it is read."""
+def guard_requests(app: Flask, guard: Guard, clock: Callable[[], int]) -> None:
+    """Let every request of this app pass by the guard, before anything of it is read but the body
+    of a signed one. ``clock`` gives epoch ms.
+    """
 
     def check() -> None:
         endpoint = request.endpoint
         if endpoint is None or request.method == _PREFLIGHT:
             return  # nothing is served there; a browser's preflight request carries no key
         needed = needed_role(app, endpoint, request.method)
-        if needed is not None:
-            admit(guard.admitted(presented_key(request.headers), needed))
+        if needed is None:
+            return
+        key, header = presented_key(request.headers), request.headers.get("Authorization", "")
+        blueprint = app.blueprints.get(endpoint.rpartition(".")[0])
+        most = blueprint.most_signed if isinstance(blueprint, Blueprint) else None
+        if key is None and most is not None and is_signed(header):
+            date = request.headers.get("X-Amz-Date", "")
+            admit(
+                guard.admitted_signed(header, date, clock(), lambda: _signed_request(most), needed)
+            )
+        else:
+            admit(guard.admitted(key, needed))
 
     app.before_request(check)
+
+
+def _signed_request(most: int) -> SignedRequest:
+    """The current request, with a body of at most ``most`` bytes, which its view reads again.
+
+    Raises DocumentTooLarge.
+    """
+    environ = request.environ
+    body = read_bounded(get_input_stream(environ), most)
+    environ["wsgi.input"], environ["CONTENT_LENGTH"] = io.BytesIO(body), str(len(body))
+    headers = {name.lower(): value for name, value in request.headers.items()}
+    query = str(environ.get("QUERY_STRING", ""))
+    return SignedRequest(request.method, sent_path(environ), query, headers, body)
 
 
 SECURITY_SCHEMES: Final[dict[str, dict[str, str]]] = {

@@ -118,9 +118,19 @@ class Blueprint(flask_smorest.Blueprint):  # type: ignore[misc]
     ARGUMENTS_PARSER = StrictParser()
 
     def __init__(
-        self, name: str, import_name: str, *, access: RouteAccess = READING, **options: Any
+        self,
+        name: str,
+        import_name: str,
+        *,
+        access: RouteAccess = READING,
+        most_signed: int | None = None,
+        **options: Any,
     ) -> None:
+        """``most_signed``: bytes of the body of a request that is signed as AWS's are; None:
+        signatures are not taken.
+        """
         super().__init__(name, import_name, **options)
+        self.most_signed = most_signed
         self._access = access
         self._exceptions: dict[str, RouteAccess] = {}
 

@@ -7,6 +7,9 @@ The secret is shown once: only its SHA-256 is kept (a random secret needs no sal
 hash). Keys are rows of the relational database, so several processes see the same ones, and a
 revoked key ends at once. Rows are never deleted: a principal in the journal keeps its meaning.
 
+A key may also sign requests as clients of AWS do. Its signing secret is not kept: it is computed
+from the key of this installation, which is neither in the database nor in a backup.
+
 In a backup a key is a line, its row, which holds no secret:
 
     {"key": {"id": "3f9c21ab77e0", "name": "jobs", "roles": "producer", "digest": "…", …}}
@@ -20,16 +23,18 @@ from __future__ import annotations
 import base64
 import hashlib
 import hmac
+import os
 import re
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, Final
 
 import sqlalchemy as sa
 from sqlalchemy.engine import Connection, Engine
 
-from graph_model.errors import InvalidInput, NotFound, Unavailable
+from graph_model.errors import ConfigurationError, InvalidInput, NotFound, Unavailable
 from graph_model.stores.database import StoredText, insert_new, prepare, read, write
 from graph_model.stores.roles import ROLES, Role
 
@@ -37,6 +42,7 @@ RESERVED_NAMES: Final = frozenset({"anonymous", "console"})
 """Principals without a key: a key with such a name would look like one of them."""
 
 SECRET_BYTES: Final = 32
+_INSTALLATION_BYTES: Final = 32
 ID_BYTES: Final = 6
 MOST_REQUESTS_A_MINUTE: Final = 1_000_000
 _MOST_SCOPE: Final = 200
@@ -52,7 +58,7 @@ class Key:
 
     ``scope`` is the capture scope of its documents, and ``any_scope`` allows them to name others;
     ``rate_per_minute`` 0 is no limit; ``digest`` the SHA-256 of the whole text in hex,
-    ``last_four`` the text's end.
+    ``last_four`` the text's end. ``signs``: it may sign requests in the place of sending its text.
     """
 
     id: str
@@ -65,6 +71,7 @@ class Key:
     created_at: int
     revoked_at: int | None = None
     any_scope: bool = False
+    signs: bool = False
 
     def proves(self, text: str) -> bool:
         """Whether this text is the key's own; takes the same time whatever is wrong with it."""
@@ -80,6 +87,7 @@ class KeyRequest:
     scope: str = ""
     rate_per_minute: int = 0
     any_scope: bool = False
+    signs: bool = False
 
     def checked(self) -> KeyRequest:
         """Itself; raises InvalidInput with the field and the expected value."""
@@ -128,6 +136,7 @@ def make_key(request: KeyRequest, random: bytes, now: int) -> NewKey:
         last_four=text[-4:],
         created_at=now,
         any_scope=wanted.any_scope,
+        signs=wanted.signs,
     )
     return NewKey(key, text)
 
@@ -143,6 +152,42 @@ def id_of(text: str) -> str | None:
     return found.group(1) if found else None
 
 
+def signing_secret(installation: bytes, identifier: str) -> str:
+    """The secret with which the key of this id signs, from the key of the installation."""
+    secret = hmac.digest(installation, f"headwater signing {identifier}".encode(), "sha256")
+    return base64.urlsafe_b64encode(secret).decode("ascii").rstrip("=")
+
+
+def read_installation(file: Path) -> bytes | None:
+    """The key of the installation in a file; None where there is no whole one."""
+    try:
+        with file.open("rb") as opened:
+            text = opened.read(_INSTALLATION_BYTES * 2 + 2).strip()
+        key = bytes.fromhex(text.decode("ascii"))
+    except (OSError, ValueError):
+        return None
+    return key if len(key) == _INSTALLATION_BYTES else None
+
+
+def make_installation(file: Path, random: bytes) -> bytes:
+    """The key in the file, which is made from 32 random bytes, for its owner alone, if there is
+    none. Raises ConfigurationError for a file that cannot be made or holds no key.
+    """
+    try:
+        file.parent.mkdir(parents=True, exist_ok=True)
+        opened = os.open(file, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+        with os.fdopen(opened, "w", encoding="ascii") as made:
+            made.write(random.hex() + "\n")
+    except FileExistsError:
+        pass
+    except OSError as error:
+        raise ConfigurationError(f"the signing key cannot be made in {file}: {error}") from error
+    key = read_installation(file)
+    if key is None:
+        raise ConfigurationError(f"{file}: expected {_INSTALLATION_BYTES} bytes in hex")
+    return key
+
+
 def masked(text: str) -> str:
     """Any text with the secrets of keys hidden: ``hw_3f9c21ab77e0_*****``."""
     return _IN_TEXT.sub(r"hw_\1_*****", text) if "hw_" in text else text
@@ -150,7 +195,7 @@ def masked(text: str) -> str:
 
 # --- the table -----------------------------------------------------------------------------------
 
-VERSION: Final = 2
+VERSION: Final = 3
 
 metadata = sa.MetaData()
 
@@ -168,6 +213,7 @@ api_keys = sa.Table(
     sa.Column("revoked_at", sa.BigInteger),
     # Keys of version 1 have their scope as their boundary.
     sa.Column("any_scope", sa.Integer, nullable=False, server_default="0"),  # 0 or 1
+    sa.Column("signs", sa.Integer, nullable=False, server_default="0"),  # 0 or 1
 )
 
 _NOBODY: Final = Key("", "", frozenset(), "", 0, digest(""), "", 0, 0)
@@ -210,6 +256,13 @@ class SqlKeys:
             row = connection.execute(asked).first()
         key = _NOBODY if row is None else _key(row)
         return key if key.proves(text) else None
+
+    def signer(self, identifier: str) -> Key | None:
+        """The key of this id that may sign; None for an unknown and a revoked one."""
+        asked = sa.select(api_keys).where(api_keys.c.id == identifier, api_keys.c.signs == 1)
+        with read(self._engine, Unavailable) as connection:
+            row = connection.execute(asked).first()
+        return None if row is None or row.revoked_at is not None else _key(row)
 
     def add(self, key: Key) -> None:
         """Keep a new key. Raises InvalidInput when the name was given before, to whomever."""
@@ -275,6 +328,7 @@ def _row(key: Key) -> dict[str, Any]:
         "created_at": key.created_at,
         "revoked_at": key.revoked_at,
         "any_scope": int(key.any_scope),
+        "signs": int(key.signs),
     }
 
 
@@ -290,13 +344,14 @@ def _key(row: Any) -> Key:
         created_at=row.created_at,
         revoked_at=row.revoked_at,
         any_scope=bool(row.any_scope),
+        signs=bool(row.signs),
     )
 
 
 # --- lines of a backup ---------------------------------------------------------------------------
 
-_NUMBERS = ("rate_per_minute", "created_at", "any_scope")
-_ADDED = {"any_scope": 0}
+_NUMBERS = ("rate_per_minute", "created_at", "any_scope", "signs")
+_ADDED = {"any_scope": 0, "signs": 0}
 """Fields that a backup of an earlier version lacks."""
 
 

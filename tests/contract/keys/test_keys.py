@@ -77,6 +77,26 @@ def test_a_key_may_name_other_scopes_once_it_is_allowed_to(keys: SqlKeys) -> Non
         assert found.any_scope is any_scope
 
 
+def test_a_key_signs_until_it_is_revoked_if_it_was_made_to(keys: SqlKeys) -> None:
+    request = KeyRequest("glue", frozenset({Role.PRODUCER}), signs=True)
+    made = make_key(request, b"\x09" * 38, 1_000)
+    keys.add(made.key)
+    keys.add(a_key("jobs").key)
+    assert keys.signer(made.key.id) == made.key
+    assert keys.signer(a_key("jobs").key.id) is None
+    keys.revoke("glue", 2_000)
+    assert keys.signer(made.key.id) is None
+
+
+def test_a_table_of_an_earlier_version_has_keys_that_do_not_sign(engine: sa.Engine) -> None:
+    made = a_key("jobs")
+    SqlKeys(engine).add(made.key)
+    with engine.begin() as connection:
+        connection.execute(sa.text("ALTER TABLE api_keys DROP COLUMN signs"))
+        connection.execute(sa.text("UPDATE headwater_schema SET version = 2"))
+    assert SqlKeys(engine).find(made.text) == made.key
+
+
 def test_a_name_is_given_once_for_ever(keys: SqlKeys) -> None:
     keys.add(a_key("jobs").key)
     keys.revoke("jobs", 2_000)

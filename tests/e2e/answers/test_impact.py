@@ -15,7 +15,7 @@ from flask.testing import FlaskClient
 
 from api import command_line
 from api.console.call import Answered
-from api.http.access import Keys
+from api.http.access import Keys, NoKeys
 from api.routes.graph.impact import MOST_DOCUMENTS, ImpactReply, PlanCheckReply
 from graph_model.answers.impact.changes import relocate
 from graph_model.errors import ConfigurationError, HeadwaterError
@@ -393,7 +393,7 @@ def test_a_body_that_is_no_plan_is_refused(
     assert answer.status_code == status, answer.get_json()
 
 
-class OneKey:
+class OneKey(NoKeys):
     """A reader's key, and only that one."""
 
     def exist(self) -> bool:

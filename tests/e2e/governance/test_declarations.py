@@ -12,7 +12,7 @@ import pytest
 from flask.testing import FlaskClient
 
 from api.console.declarations import read_file
-from api.http.access import Keys
+from api.http.access import Keys, NoKeys
 from api.routes.governance.declarations import (
     MOST_COLUMNS,
     MOST_DECLARATIONS,
@@ -65,7 +65,7 @@ class Clients:
         return client
 
 
-class OneKey:
+class OneKey(NoKeys):
     def __init__(self, key: Key) -> None:
         self.key = key
 

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from flask.testing import FlaskClient
 
-from api.http.access import Keys
+from api.http.access import Keys, NoKeys
 from graph_model.stores.keys import Key
 from graph_model.stores.roles import Role
 from tests.e2e.small_client import client_of, running, told
@@ -359,7 +359,7 @@ def test_a_plan_and_a_run_do_not_name_a_hidden_target(
     assert run.get_json()["items"] == []
 
 
-class TwoKeys:
+class TwoKeys(NoKeys):
     """``hw_reader`` and ``hw_admin``."""
 
     def exist(self) -> bool:

@@ -17,6 +17,7 @@ from urllib.parse import quote
 import pytest
 from flask.testing import FlaskClient
 
+from api.http.access import NoKeys
 from graph_model import identity
 from graph_model.answers.consumer.identifiers import event_id
 from graph_model.facts import ColumnRow, DatasetRow, ExecutionRow, JobRow, LogicalPlanRow, RunRow
@@ -279,7 +280,7 @@ ASKED: Final[dict[str, Callable[[Known], list[str]]]] = {
 }  # fmt: skip
 
 
-class TwoKeys:
+class TwoKeys(NoKeys):
     """``hw_reader`` and ``hw_admin``."""
 
     def exist(self) -> bool:

@@ -12,7 +12,8 @@ import boto3
 import pytest
 from botocore.config import Config
 
-from graph_model.stores.keys import Key
+from api.http.access import NoKeys
+from graph_model.stores.keys import Key, signing_secret
 from graph_model.stores.roles import Role
 from tests.e2e.small_client import client_of, running, serving_client
 from tests.projections import SmallHeadwater, small_headwater
@@ -23,26 +24,29 @@ DOMAIN = "dzd_a1b2c3"
 Json = dict[str, Any]
 
 
-class OneKey:
+class OneKey(NoKeys):
     """Of a producer."""
 
     text = "hw_jobs"
+    key = Key("a1b2", "jobs", frozenset({Role.PRODUCER}), "", 0, "", "jobs", 0, signs=True)
 
     def exist(self) -> bool:
         return True
 
     def find(self, text: str) -> Key | None:
-        roles = frozenset({Role.PRODUCER})
-        return Key("1", "jobs", roles, "", 0, "", "jobs", 0) if text == self.text else None
+        return self.key if text == self.text else None
+
+    def signer(self, identifier: str) -> Key | None:
+        return self.key if identifier == self.key.id else None
 
 
-def client_at(address: str) -> Any:
+def client_at(address: str, key: str = "any", secret: str = "any") -> Any:
     return boto3.client(
         "datazone",
         endpoint_url=address,
         region_name="eu-west-1",
-        aws_access_key_id="any",
-        aws_secret_access_key="any",
+        aws_access_key_id=key,
+        aws_secret_access_key=secret,
         config=Config(retries={"max_attempts": 1}),
     )
 
@@ -120,18 +124,33 @@ def test_a_token_that_the_service_cannot_have_is_refused(datazone: DataZone) -> 
         datazone.post(event(), clientToken="x" * 129)
 
 
-def test_where_keys_are_needed_a_signature_alone_is_refused() -> None:
+def test_where_keys_are_needed_a_request_is_signed_with_the_secret_of_one(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    installation = bytes(range(32))
+    monkeypatch.setattr("api.application.read_installation", lambda _: installation)
+    secret = signing_secret(installation, OneKey.key.id)
     made = small_headwater()
-    with serving_client(client_of(made, NOW, OneKey())) as address:
-        client = client_at(address)
-        with pytest.raises(client.exceptions.UnauthorizedException, match="API key"):
-            DataZone(made, client).post(event())
+    with serving_client(client_of(made, None, OneKey())) as address:
+        own = DataZone(made, client_at(address, OneKey.key.id, secret))
+        document = made.journal.document(int(own.post(event(), clientToken="t")["id"], 16))
+        assert document is not None
+        assert json.loads(document.body)["job"]["name"] == "copy"
+        assert [one.principal for one in made.journal.receipts(document.position)] == ["jobs"]
+        for key, other in ((OneKey.key.id, "other"), ("c3d4", secret)):
+            with pytest.raises(own.client.exceptions.AccessDeniedException, match="signature"):
+                DataZone(made, client_at(address, key, other)).post(event())
+        with pytest.raises(own.client.exceptions.AccessDeniedException, match="role reader"):
+            own.client.get_lineage_node(domainIdentifier=DOMAIN, identifier="s3://lake/a b")
+        with pytest.raises(own.client.exceptions.ValidationException, match="300,000"):
+            own.post(b"x" * 300_001)
 
         def with_key(request: Any, **_: Any) -> None:
             request.headers["X-API-Key"] = OneKey.text
 
-        client.meta.events.register("before-sign.datazone", with_key)
-        assert DataZone(made, client).post(event())["domainId"] == DOMAIN
+        unknown = client_at(address)
+        unknown.meta.events.register("before-sign.datazone", with_key)
+        assert DataZone(made, unknown).post(event())["domainId"] == DOMAIN
     made.close()
 
 

@@ -33,6 +33,7 @@ from graph_model.stores.catalogue import Generations
 from graph_model.stores.database import open_database
 from graph_model.stores.documents import DocumentState, Receipt
 from graph_model.stores.journal import Journal
+from graph_model.stores.keys import read_installation, signing_secret
 from tests.e2e.producer_service import PLAN_ID, a_plan, an_event
 from tests.memory_graph import MemoryGraph
 from tests.ports import reserved_port
@@ -629,6 +630,23 @@ def test_a_revoked_key_is_listed_as_such(tmp_path: Path) -> None:
     assert "  revoked 20" in Told("keys", "list", "--data", str(tmp_path)).out
     again = create_key(tmp_path, "jobs", "--role", "reader")[0]
     assert (again.code, "is or was the name of a key" in again.errors) == (1, True)
+
+
+def test_a_key_of_aws_is_printed_with_its_secret_which_nothing_keeps(tmp_path: Path) -> None:
+    told = Told("keys", "create", "glue", "--role", "producer", "--aws", "--data", str(tmp_path))
+    settings = dict(line.split("=") for line in told.out.splitlines() if line.startswith("AWS_"))
+    file = tmp_path / "signing.key"
+    installation = read_installation(file)
+    assert installation is not None
+    secret = signing_secret(installation, settings["AWS_ACCESS_KEY_ID"])
+    assert settings["AWS_SECRET_ACCESS_KEY"] == secret
+    assert file.stat().st_mode & 0o777 == 0o600
+    again = Told("keys", "create", "emr", "--role", "producer", "--aws", "--data", str(tmp_path))
+    assert "AWS_SECRET_ACCESS_KEY=" in again.out
+    assert read_installation(file) == installation
+    assert not any(secret.encode() in one.read_bytes() for one in tmp_path.iterdir())
+    file.write_text("short")
+    assert Told("keys", "create", "x", "--role", "reader", "--aws", "--data", str(tmp_path)).code
 
 
 @pytest.mark.parametrize("action", [["list"], ["revoke", "x"]])

@@ -202,7 +202,7 @@ def test_two_different_keys_are_refused() -> None:
 # --- the guard -----------------------------------------------------------------------------------
 
 
-class OneKey:
+class OneKey(NoKeys):
     def __init__(self, made: NewKey) -> None:
         self.made = made
 
