@@ -192,13 +192,13 @@ def _summaries(sources: Sources, view: GraphView, now: int) -> dict[str, Json]:
     for one in view.nodes:
         if isinstance(one, DatasetNode):
             name = name_of(one.uri, one.scope)
-            drawn = nodes.Node(sources, labels.DATASET, one.id, name, None)
+            drawn = nodes.LineageNode(sources, labels.DATASET, one.id, name, None)
             found[one.id] = nodes.summary(drawn, written.get(one.id, now))
         elif isinstance(one, JobNode) and one.id in newest:
             row = newest[one.id]
             brief = briefs.get(row.run)
             run_id = brief.run_id if brief else row.run
             name = Name(one.namespace, one.name)
-            drawn = nodes.Node(sources, labels.RUN, row.run, name, None, run_id)
+            drawn = nodes.LineageNode(sources, labels.RUN, row.run, name, None, run_id)
             found[one.id] = nodes.summary(drawn, row.claimed_at)
     return found

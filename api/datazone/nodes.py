@@ -53,7 +53,7 @@ _HISTORY: Final = "node history"
 
 
 @dataclass(frozen=True, slots=True)
-class Node:
+class LineageNode:
     """``id`` is ours; ``at`` (epoch ms) the requested time, None for now. ``name`` is the pair of a
     dataset or a job, of a run that of its job; ``run`` is only of a run: as it was reported, with
     the client's ``run_id``. ``sources`` are those for a question about it.
@@ -83,7 +83,7 @@ def source_identifier(kind: str, name: Name, run_id: str = "") -> str:
     return job if kind == labels.JOB else f"{job}/{run_id}"
 
 
-def find_node(sources: Sources, identifier: str, at: int | None, now: int) -> Node:
+def find_node(sources: Sources, identifier: str, at: int | None, now: int) -> LineageNode:
     """By our id or by its source identifier. Raises NotFound."""
     kind = identity.kind_of(identifier)
     if kind == labels.DATASET:
@@ -92,7 +92,7 @@ def find_node(sources: Sources, identifier: str, at: int | None, now: int) -> No
         return _job(open_known(sources, kind, identifier), identifier, at)
     if kind == labels.RUN:
         return _run(sources, identifier, at, now)
-    first: Node | None = None  # a dataset in another of its spellings
+    first: LineageNode | None = None  # a dataset in another of its spellings
     for found in _candidates(sources, identifier, at, now):
         if found.source_identifier == identifier:
             return found
@@ -102,7 +102,9 @@ def find_node(sources: Sources, identifier: str, at: int | None, now: int) -> No
     return first
 
 
-def _candidates(sources: Sources, identifier: str, at: int | None, now: int) -> Iterator[Node]:
+def _candidates(
+    sources: Sources, identifier: str, at: int | None, now: int
+) -> Iterator[LineageNode]:
     head, arn, table = identifier.partition(_TABLE)
     glue = [Name(head, f"table/{table}")] if arn and head.startswith(_GLUE) else []
     for name in (*glue, *_splits(identifier, "/")):
@@ -127,17 +129,17 @@ def _splits(text: str, sign: str) -> Iterator[Name]:
         place = text.rfind(sign, 0, place)
 
 
-def _dataset(sources: Sources, key: str, at: int | None) -> Node:
+def _dataset(sources: Sources, key: str, at: int | None) -> LineageNode:
     (row,) = sources.catalogue.datasets((key,))
-    return Node(sources, labels.DATASET, key, name_of(row.uri, row.scope), at)
+    return LineageNode(sources, labels.DATASET, key, name_of(row.uri, row.scope), at)
 
 
-def _job(sources: Sources, key: str, at: int | None) -> Node:
+def _job(sources: Sources, key: str, at: int | None) -> LineageNode:
     (row,) = sources.catalogue.jobs((key,))
-    return Node(sources, labels.JOB, key, Name(row.namespace, row.name), at)
+    return LineageNode(sources, labels.JOB, key, Name(row.namespace, row.name), at)
 
 
-def _run(sources: Sources, run: str, at: int | None, now: int) -> Node:
+def _run(sources: Sources, run: str, at: int | None, now: int) -> LineageNode:
     found = run_answers.one_run(sources, run, at=at, now=now)
     if isinstance(found, run_answers.ReportedRun):
         job, key, run_id = found.job, found.ended.id, found.ended.id
@@ -146,13 +148,13 @@ def _run(sources: Sources, run: str, at: int | None, now: int) -> Node:
         job, key, run_id = brief.job, brief.run, brief.run_id
     if job is None:
         raise NotFound("run", run)
-    return Node(sources, labels.RUN, key, Name(job.namespace, job.name), at, run_id, found)
+    return LineageNode(sources, labels.RUN, key, Name(job.namespace, job.name), at, run_id, found)
 
 
 # --- replies -------------------------------------------------------------------------------------
 
 
-def described(node: Node, now: int) -> Json:
+def described(node: LineageNode, now: int) -> Json:
     """A node with its forms and neighbours; ``partial`` says that there are more than 100."""
     upstream, downstream = neighbours(node)
     times = _times(node, None)
@@ -166,7 +168,7 @@ def described(node: Node, now: int) -> Json:
     }
 
 
-def summary(node: Node, at: int) -> Json:
+def summary(node: LineageNode, at: int) -> Json:
     """A node without forms and neighbours, as of its version at a time (epoch ms)."""
     return {
         "id": node.id,
@@ -184,7 +186,7 @@ def _references(times: Mapping[str, int]) -> list[Json]:
     return [{"id": key, "eventTimestamp": at / 1000} for key, at in listed[:MOST_NEIGHBOURS]]
 
 
-def forms(node: Node) -> list[Json]:
+def forms(node: LineageNode) -> list[Json]:
     """What is known of a node, as JSON texts."""
     sources, at = node.sources, node.at
     contents: Json = {}
@@ -232,7 +234,7 @@ def _bodies(facets: Iterable[FacetView]) -> Json:
 # --- neighbours ----------------------------------------------------------------------------------
 
 
-def neighbours(node: Node) -> tuple[dict[str, int], dict[str, int]]:
+def neighbours(node: LineageNode) -> tuple[dict[str, int], dict[str, int]]:
     """The ids upstream and downstream of a node, each with its time (epoch ms)."""
     sources = node.sources
     if node.kind == labels.DATASET:
@@ -283,7 +285,7 @@ def newest_runs(sources: Sources, view: GraphView, at: int | None) -> dict[str, 
     return newest
 
 
-def _executions_of(node: Node) -> Sequence[ExecutionRow]:
+def _executions_of(node: LineageNode) -> Sequence[ExecutionRow]:
     """Those of a run, newest first."""
     hidden = node.sources.hidden
     page = node.sources.catalogue.executions(run=node.id, at=node.at, limit=MOST_VERSIONS)
@@ -294,7 +296,7 @@ def _executions_of(node: Node) -> Sequence[ExecutionRow]:
 
 
 def history(
-    node: Node,
+    node: LineageNode,
     direction: str | None,
     since: int | None,
     *,
@@ -316,7 +318,7 @@ def history(
     return shown, write_cursor(kind, shown[-1]) if len(times) > limit else None
 
 
-def _times(node: Node, direction: str | None) -> list[int]:
+def _times(node: LineageNode, direction: str | None) -> list[int]:
     """The newest ``MOST_VERSIONS`` times, newest first."""
     catalogue, at = node.sources.catalogue, node.at
     rows: list[ExecutionRow] = []

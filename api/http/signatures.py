@@ -48,7 +48,7 @@ class SignedRequest:
 
 
 @dataclass(frozen=True, slots=True)
-class Signature:
+class AwsSignature:
     """The parts of an ``Authorization`` header: who signed which headers, for what."""
 
     key_id: str
@@ -64,7 +64,7 @@ def is_signed(authorization: str) -> bool:
     return authorization.startswith("AWS4-")
 
 
-def read_signature(authorization: str, date: str, now: int) -> Signature:
+def read_signature(authorization: str, date: str, now: int) -> AwsSignature:
     """The parts of the header; ``date`` is that of X-Amz-Date, ``now`` epoch ms.
 
     Raises WrongSignature for another form, another service, and a time 15 minutes away.
@@ -73,7 +73,7 @@ def read_signature(authorization: str, date: str, now: int) -> Signature:
     if found is None:
         raise WrongSignature(f"expected {ALGORITHM} with Credential, SignedHeaders and Signature")
     key_id, day, region, service, headers, value = found.groups()
-    signature = Signature(key_id, day, region, service, tuple(headers.split(";")), value)
+    signature = AwsSignature(key_id, day, region, service, tuple(headers.split(";")), value)
     if service != SERVICE:
         raise WrongSignature(f"it is for the service {service}, not {SERVICE}")
     if not _NEEDED.issubset(signature.headers) or len(signature.headers) > _MOST_HEADERS:
@@ -89,7 +89,7 @@ def read_signature(authorization: str, date: str, now: int) -> Signature:
     return signature
 
 
-def proves(signature: Signature, request: SignedRequest, secret: str) -> bool:
+def proves(signature: AwsSignature, request: SignedRequest, secret: str) -> bool:
     """Whether this secret made the signature of this request."""
     scope = f"{signature.day}/{signature.region}/{signature.service}/{_END}"
     text = _canonical(signature, request).encode()
@@ -103,7 +103,7 @@ def proves(signature: Signature, request: SignedRequest, secret: str) -> bool:
     return hmac.compare_digest(expected, signature.value)
 
 
-def _canonical(signature: Signature, request: SignedRequest) -> str:
+def _canonical(signature: AwsSignature, request: SignedRequest) -> str:
     headers = (
         f"{name}:{' '.join(request.headers.get(name, '').split())}\n"
         for name in sorted(signature.headers)

@@ -11,7 +11,7 @@ from typing import Any, Final
 
 from graph_model import identity, labels
 from graph_model.answers.facets import FacetView
-from graph_model.answers.jobs import job_ends
+from graph_model.answers.jobs import PlanItem, job_ends
 from graph_model.answers.nodes import ExecutionView
 from graph_model.answers.openlineage_names import Name, name_of
 from graph_model.answers.runs import RunBrief, RunPage, RunTrees, RunView
@@ -184,6 +184,31 @@ def jobs_json(sources: Sources, rows: Sequence[JobRow], at: int | None) -> list[
                 "labels": [],
                 "tags": [],
                 "partial": to_json(cut),
+            }
+        )
+    return items
+
+
+def job_versions_json(sources: Sources, row: JobRow, plans: Sequence[PlanItem]) -> list[Json]:
+    """The plans of a job as versions of it."""
+    ids = {one.id for plan in plans for one in (*plan.sources, *filter(None, [plan.target]))}
+    names = {one.id: name_of(one.uri, one.scope) for one in sources.catalogue.datasets(ids)}
+    last = sources.catalogue.last_of_plans([plan.id for plan in plans], None)
+    briefs = _briefs(sources, last.values())
+    items = []
+    for plan in plans:
+        run = last.get(plan.id)
+        items.append(
+            {
+                "id": {**identified(Name(row.namespace, row.name)), "version": plan.id},
+                "name": row.name,
+                "createdAt": None,
+                "version": plan.id,
+                "namespace": row.namespace,
+                "location": None,
+                "inputs": _listed([one.id for one in plan.sources], names),
+                "outputs": _listed([plan.target.id] if plan.target else [], names),
+                "latestRun": None if run is None else _newest_run(run, briefs.get(run.run)),
             }
         )
     return items

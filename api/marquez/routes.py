@@ -6,6 +6,7 @@ Marquez writes and we take in other ways is a 405 that says how.
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Callable, Mapping, Sequence
 from datetime import date
@@ -21,6 +22,7 @@ from api.marquez.names import DATASET, JOB
 from api.schemas.fields import (
     Checked,
     Choice,
+    Instant,
     IntegerField,
     OptionalTextField,
     Query,
@@ -30,9 +32,11 @@ from api.schemas.fields import (
 from api.service import current_service
 from api.service.sources import answer_errors, current_sources, lacking
 from graph_model.answers import classifications, dataset_writes, facets, overview
+from graph_model.answers import jobs as job_answers
 from graph_model.answers import runs as run_answers
-from graph_model.answers.nodes import ExecutionView
+from graph_model.answers.nodes import ExecutionView, execution_views
 from graph_model.answers.openlineage_names import Name, find_dataset, find_job, name_of
+from graph_model.answers.reported_events import MOST_READ, walk_events
 from graph_model.answers.sources import BoundedRows, Sources
 from graph_model.errors import InvalidFields, NotFound
 from graph_model.facts import DatasetRow
@@ -40,6 +44,7 @@ from graph_model.governance.visible_nodes import walk_datasets
 from graph_model.instants import iso, parse_instant
 from graph_model.lineage import Partial
 from graph_model.picture.json_form import to_json
+from graph_model.producers.openlineage.events.documents import RunEvent
 from graph_model.stores.graph import Direction
 from graph_model.stores.pages import JobOrder, Page, walk_rows
 
@@ -109,6 +114,12 @@ class _SearchQuery(Query):
     after = _Day(load_default=None)
     before = _Day(load_default=None)
     limit = IntegerField(0, _MOST_ROWS, load_default=10)
+
+
+class _EventsQuery(_PageQuery):
+    after = Instant()
+    before = Instant()
+    sortDirection = _Word(("ASC", "DESC"), load_default="DESC")  # noqa: N815 - as on the wire
 
 
 class _FacetsQuery(Query):
@@ -284,6 +295,22 @@ def versions(query: Mapping[str, Any], namespace: str, dataset: str) -> Response
     return jsonify(versions=shown, totalCount=total, partial=to_json(partial))
 
 
+@blueprint.route("/namespaces/<namespace>/datasets/<dataset>/versions/<version>")
+@blueprint.no_parameters
+@blueprint.doc(responses={200: {"description": "A version"}})
+def version(namespace: str, dataset: str, version: str) -> Response:
+    """One write of a dataset, with the facets of its time."""
+    sources, key = find_dataset(current_sources(), Name(namespace, dataset))
+    rows = sources.catalogue.executions_of((version,))
+    if not rows or rows[0].target != key or rows[0].job in sources.hidden:
+        raise NotFound("version", version)
+    (row,) = sources.catalogue.datasets((key,))
+    writes = execution_views(sources, rows)
+    (reply,) = entities.versions_json(sources, row, writes, current_service().clock())
+    about = facets.dataset_facets(sources, key, rows[0].at)
+    return jsonify({**reply, "facets": entities.facets_json(about.facets)})
+
+
 # --- jobs and runs -------------------------------------------------------------------------------
 
 
@@ -340,6 +367,32 @@ def job(namespace: str, job: str) -> Response:
     return jsonify(reply)
 
 
+@blueprint.route("/namespaces/<namespace>/jobs/<job>/versions")
+@blueprint.arguments(_PageQuery)
+@blueprint.doc(responses={200: {"description": "versions and totalCount"}})
+def job_versions(query: Mapping[str, Any], namespace: str, job: str) -> Response:
+    """The plans of a job, the last that ran first: its newest 200."""
+    versions = _job_versions(Name(namespace, job))
+    return jsonify(versions=_part(versions, query), totalCount=len(versions))
+
+
+@blueprint.route("/namespaces/<namespace>/jobs/<job>/versions/<version>")
+@blueprint.no_parameters
+@blueprint.doc(responses={200: {"description": "A version"}})
+def job_version(namespace: str, job: str, version: str) -> Response:
+    """One plan of a job."""
+    for one in _job_versions(Name(namespace, job)):
+        if one["version"] == version:
+            return jsonify(one)
+    raise NotFound("version", version)
+
+
+def _job_versions(name: Name) -> list[Json]:
+    sources, key = find_job(current_sources(), name)
+    (row,) = sources.catalogue.jobs((key,))
+    return entities.job_versions_json(sources, row, job_answers.job(sources, key, None).plans)
+
+
 @blueprint.route("/namespaces/<namespace>/jobs/<job>/runs")
 @blueprint.arguments(_PageQuery)
 @blueprint.doc(responses={200: {"description": "runs and totalCount"}})
@@ -390,6 +443,49 @@ def _run(run: str) -> tuple[run_answers.OpenLineageRun | run_answers.ReportedRun
     if isinstance(found, run_answers.ReportedRun):
         return found, entities.ended_json(found.ended)
     return found, entities.brief_json(found.tree.branch.run)
+
+
+# --- events --------------------------------------------------------------------------------------
+
+
+@blueprint.route("/events/lineage")
+@blueprint.arguments(_EventsQuery)
+@blueprint.doc(responses={200: {"description": "events and totalCount"}})
+def events(query: Mapping[str, Any]) -> Response:
+    """Events of runs by their time, among the newest 5,000 received; without those that name
+    something hidden.
+    """
+    return _events(query, None)
+
+
+@blueprint.route("/events", endpoint="every_event")
+@blueprint.route("/events/<namespace>")
+@blueprint.arguments(_EventsQuery)
+@blueprint.doc(responses={200: {"description": "events and totalCount"}})
+def events_of(query: Mapping[str, Any], namespace: str | None = None) -> Response:
+    """The same, of the jobs of a namespace: as Marquez's Python client asks."""
+    return _events(query, namespace)
+
+
+def _events(query: Mapping[str, Any], namespace: str | None) -> Response:
+    after, before = query["after"], query["before"]
+    found: list[tuple[int, int, bytes]] = []
+    read = 0
+    for position, one in walk_events(current_sources(), None, falling=True):
+        read += 1
+        event = None if one is None else one.event
+        if (
+            one is not None
+            and isinstance(event, RunEvent)
+            and (namespace is None or event.job.namespace == namespace)
+            and (after is None or event.at >= after)
+            and (before is None or event.at < before)
+        ):
+            found.append((event.time, position, one.document.body))
+    found.sort(reverse=query["sortDirection"] == "DESC")
+    shown = [json.loads(body) for _, _, body in _part(found, query)]
+    partial = Partial("events", MOST_READ) if read >= MOST_READ else None
+    return jsonify(events=shown, totalCount=len(found), partial=to_json(partial))
 
 
 # --- search --------------------------------------------------------------------------------------

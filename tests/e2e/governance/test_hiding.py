@@ -253,6 +253,16 @@ ASKED: Final[dict[str, Callable[[Known], list[str]]]] = {
         f"/api/v1/namespaces/{quote(LAKE, safe='')}/datasets/{name}/versions"
         for name in LAKE_TABLES
     ],
+    "marquez.version": lambda known: _each(
+        f"/api/v1/namespaces/{quote(LAKE, safe='')}/datasets/report/versions/{{}}", known.executions
+    ),
+    "marquez.job_versions": lambda _: [f"/api/v1/namespaces/{path}/versions" for path in JOB_PATHS],
+    "marquez.job_version": lambda known: [
+        f"/api/v1/namespaces/{path}/versions/{plan}" for path in JOB_PATHS for plan in known.plans
+    ],
+    "marquez.events": lambda _: ["/api/v1/events/lineage"],
+    "marquez.events_of": lambda _: ["/api/v1/events/bi"],
+    "marquez.every_event": lambda _: ["/api/v1/events"],
     "marquez.jobs": lambda _: ["/api/v1/jobs"],
     "marquez.jobs_of": lambda _: ["/api/v1/namespaces/default/jobs", "/api/v1/namespaces/bi/jobs"],
     "marquez.job": lambda _: [f"/api/v1/namespaces/{path}" for path in JOB_PATHS],

@@ -34,7 +34,10 @@ from tests.e2e.small_client import client_of, running
 from tests.projections import SmallHeadwater, small_headwater
 
 #: Questions about documents, and those that people govern hidden nodes with.
-OF_DOCUMENTS: Final = {"journal.journal", "datazone.list_events", "datazone.get_event"}
+OF_DOCUMENTS: Final = {
+    "journal.journal", "datazone.list_events", "datazone.get_event",
+    "marquez.events", "marquez.events_of", "marquez.every_event",
+}  # fmt: skip
 DECLARED: Final = {"target": f"{LAKE}/sheet", "sources": [f"{LAKE}/quietly"], "job": "ops/typing"}
 CATALOG: Final = "unitycatalog://other.example.org"
 HIDDEN: Final = (

@@ -149,6 +149,35 @@ def test_a_run_has_the_clients_id_and_its_facets(client: FlaskClient) -> None:
     assert get(client, "/namespaces/etl/jobs/to%20b")["latestRuns"] == [run]
 
 
+def test_one_version_is_read_by_its_id(client: FlaskClient) -> None:
+    path = f"/namespaces/{ENCODED}/datasets/b/versions"
+    (listed,) = get(client, path)["versions"]
+    version = get(client, f"{path}/{listed['version']}")
+    assert {**version, "facets": {}} == listed
+
+
+def test_a_version_of_a_job_is_a_plan(client: FlaskClient) -> None:
+    path = "/namespaces/etl/jobs/to%20b/versions"
+    (version,) = get(client, path)["versions"]
+    assert version["inputs"] == [{"namespace": LAKE, "name": "a/raw"}]
+    assert version["outputs"] == [{"namespace": LAKE, "name": "b"}]
+    assert version["latestRun"]["id"] == "11111111-2222-7333-8444-000000000001"
+    assert get(client, f"{path}/{version['version']}") == version
+
+
+def test_events_are_listed_by_their_time(client: FlaskClient) -> None:
+    def jobs(path: str = "/events/lineage", **query: Any) -> list[str]:
+        return [one["job"]["name"] for one in get(client, path, **query)["events"]]
+
+    assert jobs() == ["to d:1", "to c", "to b"]
+    assert jobs(sortDirection="asc", limit=2, offset=1) == ["to c", "to d:1"]
+    window = {"after": "2026-03-01T10:02:00.000Z", "before": "2026-03-01T10:03:00.000Z"}
+    assert jobs(**window) == ["to c"]
+    assert get(client, "/events/lineage", limit=0)["totalCount"] == 3
+    assert jobs("/events/etl") == jobs("/events") == jobs()
+    assert jobs("/events/other") == []
+
+
 def test_a_search_gives_node_ids(client: FlaskClient) -> None:
     found = get(client, "/search", q="raw")
     assert [one["nodeId"] for one in found["results"]] == [f"dataset:{LAKE}:a/raw"]
@@ -189,7 +218,8 @@ def test_a_word_that_is_unknown_is_refused_by_its_name(
     "path",
     ["/lineage?nodeId=dataset:x:y", "/lineage?nodeId=run:1", "/namespaces/none",
      f"/lineage?nodeId=datasetField:{LAKE}:b:x", f"/namespaces/{ENCODED}/datasets/none",
-     "/namespaces/etl/jobs/none", "/jobs/runs/none"],
+     "/namespaces/etl/jobs/none", "/jobs/runs/none", "/namespaces/etl/jobs/to%20b/versions/1",
+     f"/namespaces/{ENCODED}/datasets/b/versions/1"],
 )  # fmt: skip
 def test_what_is_unknown_is_a_404_in_its_words(client: FlaskClient, path: str) -> None:
     reply = client.get(f"/api/v1{path}")
