@@ -39,6 +39,16 @@ def harvest_athena(call: Call) -> int:
     return _run(call, source)
 
 
+def harvest_datazone(call: Call) -> int:
+    """Take the lineage events of a DataZone domain."""
+    from collectors.harvesting.datazone import DataZoneEvents
+
+    options = call.options
+    if options.namespace:
+        raise ConfigurationError("--namespace: events of DataZone are taken as they were sent")
+    return _run(call, DataZoneEvents(options.region, options.domain, options.pattern))
+
+
 def harvest_dbt(call: Call) -> int:
     """Take dbt's artefacts."""
     from collectors.harvesting.dbt import DbtArtifacts
@@ -217,6 +227,22 @@ GetQueryExecution and glue:GetTable. Athena keeps 45 days.
         "--workgroup", action="append", default=[], help="take its queries (default: all)"
     )
     _add_readers(athena)
+    datazone = _add_source(
+        sources,
+        "datazone",
+        harvest_datazone,
+        "take the lineage events of an Amazon DataZone domain",
+        """\
+Events of OpenLineage as DataZone received them. Needs datazone:ListLineageEvents and
+GetLineageEvent. Another endpoint: AWS_ENDPOINT_URL_DATAZONE.
+
+  headwater harvest datazone --domain dzd_a1b2c3 --pattern 'sales*' --since 30d""",
+    )
+    _add_region(datazone)
+    datazone.add_argument("--domain", required=True, metavar="ID", help="dzd_...")
+    datazone.add_argument(
+        "--pattern", default="*", help="take events whose job or a table has such a name (*, ?)"
+    )
     dbt = _add_source(
         sources,
         "dbt",

@@ -12,4 +12,5 @@ source. In reading order:
 ``redshift`` the history of Amazon Redshift, by sessions and transactions
 ``dbt``      dbt's artefacts: models, seeds, snapshots, sources, exposures, tests
 ``postgresql``  the catalogue of a PostgreSQL database: tables, views, procedures
+``datazone`` the lineage events of an Amazon DataZone domain
 """
