@@ -97,9 +97,9 @@ count_refusals(blueprint, {"post_event": "lineage"})
 decode_names(blueprint)
 
 
-@blueprint.url_value_preprocessor  # type: ignore[untyped-decorator]
-def _check_domain(_endpoint: str | None, values: dict[str, str] | None) -> None:
-    if not _DOMAIN.fullmatch((values or {}).get("domain", "")):
+@blueprint.before_request  # type: ignore[untyped-decorator]
+def _check_domain() -> None:
+    if not _DOMAIN.fullmatch((request.view_args or {}).get("domain", "")):
         raise InvalidFields({"domainIdentifier": [f"an id as {_DOMAIN.pattern}"]})
 
 

@@ -115,7 +115,7 @@ def test_an_event_above_the_services_limit_is_refused(datazone: DataZone) -> Non
 
 @pytest.mark.parametrize("domain", ["other", "dzd_", f"dzd-{'x' * 37}", "dzd_a/b"])
 def test_a_domain_that_the_service_cannot_have_is_refused(datazone: DataZone, domain: str) -> None:
-    with pytest.raises(datazone.client.exceptions.ClientError):
+    with pytest.raises(datazone.client.exceptions.ValidationException, match="domainIdentifier"):
         datazone.post(event(), domain)
 
 
