@@ -108,6 +108,7 @@ def commands(text: str) -> Iterator[tuple[int, int]]:
             command, before = another or command, word.strip(_AROUND)
 
 
+_SWITCH: Final = re.compile(r"-[A-Za-z]")
 _BUNDLE: Final = re.compile(r"-[A-Za-z]{2,8}")
 _LONGEST_NAMED: Final = 256
 
@@ -134,7 +135,8 @@ def _password(command: _Command, before: str, word: str) -> int:
             return word.find(sign) + 1 or -1
     if command.words and not word.startswith(("-", "/")):
         named = word.lower().startswith("userid=")
-        first = before.rpartition("/")[2] in _COMMANDS and "." not in word
+        switched = _SWITCH.fullmatch(before) is not None  # sqlplus -s u/x
+        first = (switched or before.rpartition("/")[2] in _COMMANDS) and "." not in word
         return (word.find(command.words) + 1 or -1) if named or first or "@" in word else -1
     return -1
 

@@ -80,6 +80,7 @@ class _Walk:
         self._lists: list[tuple[Any, str, bool]] = []  # the same; whether a list of pairs holds it
         self._harmless_keys: set[str] = {""}
         self._harmless: set[str] = set()
+        self._names_secret = False  # a text of the object that is looked into
         self.renamed: dict[str, str] = {}
         """Keys that hold a secret themselves, by their texts."""
 
@@ -96,6 +97,8 @@ class _Walk:
     def _look_into_object(self, container: dict[str, Any], above: str) -> None:
         keys, texts = self._harmless_keys, self._harmless
         vault = above not in keys and _holds_secrets(above)
+        self._names_secret = False
+        lists = 0
         for key, item in container.items():
             harmless = key in keys and not vault
             if harmless:
@@ -113,9 +116,43 @@ class _Walk:
             if isinstance(item, dict):
                 self._objects.append((item, holder))
             elif isinstance(item, _LISTS):
+                lists += 1
                 self._lists.append((item, holder, False))
             elif not harmless:
                 self._look_at(container, key, holder)
+        if (self._names_secret or lists > 1) and (named := _secret_names(container)):
+            self._look_beside(container, named)
+
+    def _look_beside(self, container: dict[str, Any], named: list[Any]) -> None:
+        """What looks like a password beside the name of a secret, and in rows and lists at its
+        place: ``{"field": "password", "new": "x1"}``, ``{"names": [...], "values": [...]}``.
+        """
+        beside_text = str in map(type, named)
+        lists = [names for names in named if isinstance(names, _LISTS)][:_MOST_LISTS]
+        for key, item in container.items():
+            if isinstance(item, str):
+                if beside_text and _squashed(key) not in _OPEN and not is_public(key):
+                    self._hide(container, key, key)
+            elif isinstance(item, _LISTS):
+                for names in lists:
+                    if names is not item:
+                        self._look_at_row(names, item)
+
+    def _look_at_row(self, names: Any, row: Any) -> None:
+        rows = [one for one in row if isinstance(one, _LISTS)] or [row]
+        places = [at for at, name in enumerate(names) if _is_name_of_secret(name)]
+        for values in rows:
+            for at in places if len(values) == len(names) else ():
+                self._hide(values, at, "")
+
+    def _hide(self, container: Any, place: Any, key: str) -> None:
+        value = container[place]
+        if (
+            isinstance(value, str)
+            and is_mixed(value)
+            and not (_names(key, value) or is_name(value))
+        ):
+            self._changes.setdefault(id(container), {})[place] = MASK
 
     def _judged(self, key: str) -> str:
         """The key without a secret of its own, whose look shows whether it is harmless."""
@@ -140,10 +177,11 @@ class _Walk:
         """The items of a list that are no objects."""
         texts = [item for item in container if isinstance(item, str)]
         options = "-" in [text[:1] for text in texts] or (
-            len(texts) == len(container) == 2
-            and (is_secret_key(texts[0][:NAME_LENGTH]) or is_command(texts[0]))
+            len(container) == 2
+            and isinstance(container[0], str)
+            and (is_secret_key(container[0][:NAME_LENGTH]) or is_command(container[0]))
         )
-        if options and is_command(container[0]):
+        if options and any(map(is_command, container[:_MOST_BEFORE_A_COMMAND])):
             for index, start, end in _of_command(container):
                 changes = self._changes.setdefault(id(container), {})
                 changes[index] = container[index][:start] + MASK + container[index][end:]
@@ -178,6 +216,13 @@ class _Walk:
             masked = masked_text(text)
         if masked != text:
             self._changes.setdefault(id(container), {})[place] = masked
+        else:
+            self._remember(text, is_named)
+
+    def _remember(self, text: str, is_named: bool) -> None:
+        """A text without a secret: it may name one, or need not be looked at again."""
+        if _is_name_of_secret(text):
+            self._names_secret = True
         elif not is_named and len(self._harmless) < _MOST_REMEMBERED:
             self._harmless.add(text)
 
@@ -201,11 +246,10 @@ class _Walk:
             return mask_uri(text)
         if text in self._harmless:
             return text
-        if _names(key, text):
-            return mask_name(text)
-        masked = mask_text(text)
-        if masked == text and len(self._harmless) < _MOST_REMEMBERED:
-            self._harmless.add(text)
+        is_named = _names(key, text)
+        masked = mask_name(text) if is_named else mask_text(text)
+        if masked == text:
+            self._remember(text, is_named)
         return masked
 
 
@@ -265,7 +309,7 @@ _NAMING: Final = frozenset({
 _HOLDING: Final = frozenset({
     "value", "values", "val", "v", "2", "content", "data", "default", "defaultvalue", "text", "raw",
     "parametervalue", "paramvalue", "propertyvalue", "optionvalue", "stringvalue", "plaintext",
-    "plain", "literal", "current", "currentvalue", "payload", "setting", "secret",
+    "plain", "literal", "string", "s", "current", "currentvalue", "payload", "setting", "secret",
 })  # fmt: skip
 _WEB_KEY_PARTS: Final = frozenset({"d", "k", "p", "q", "dp", "dq", "qi"})
 # Objects all of whose texts are secret, and what is none in them.
@@ -300,6 +344,28 @@ def _holds_secrets(key: str) -> bool:
     return _squashed(key) in _VAULTS or is_secret_key(key[:NAME_LENGTH])
 
 
+def _secret_names(container: dict[str, Any]) -> list[Any]:
+    """The fields of an object that name secrets: texts, and lists of names beside other lists."""
+    named: list[Any] = []
+    for item in container.values():
+        if isinstance(item, str):
+            if len(item) <= _LONGEST_NAME and is_secret_key(item):
+                named.append(item)
+        elif (
+            type(item) in _LISTS and len(item) <= _MOST_NAMES and any(map(_is_name_of_secret, item))
+        ):
+            named.append(item)
+    return named
+
+
+_MOST_NAMES: Final = 64
+_MOST_LISTS: Final = 4  # of names beside others, in one object
+
+
+def _is_name_of_secret(name: object) -> bool:
+    return isinstance(name, str) and len(name) <= _LONGEST_NAME and is_secret_key(name)
+
+
 def _is_held(container: dict[str, Any], key: str, above: str) -> bool:
     """Whether a value is secret by what stands beside or above it."""
     squashed = _squashed(key)
@@ -330,6 +396,8 @@ def _is_named(container: dict[str, Any], key: str) -> bool | None:
     password alone.
     """
     name = next((container[n] for n in container if _squashed(n) in _NAMING), None)
+    if isinstance(name, dict):  # {"parameter": {"name": "password"}, "value": "x"}
+        name = next((name[n] for n in name if _squashed(n) in _NAMING), None)
     if isinstance(name, str) and len(name) <= NAME_LENGTH and is_secret_key(name):
         return True
     value = container[key]
@@ -351,8 +419,10 @@ def _follows_name(items: list[Any], index: int, in_pairs: bool) -> bool:
     In a list of pairs any secret name is one, unless the second is the type of a column.
     """
     name, item = items[index - 1] if index else None, items[index]
-    if not isinstance(name, str) or not isinstance(item, str) or len(name) > NAME_LENGTH:
+    if not isinstance(name, str) or len(name) > NAME_LENGTH:
         return False
+    if not isinstance(item, str):  # [["pin", 1234]]
+        return in_pairs and isinstance(item, _NUMBERS) and hides_numbers(name)
     if name.startswith("-"):
         named = "=" not in name and not item.startswith("--")
     elif len(items) == 2:
@@ -384,6 +454,7 @@ def _of_command(items: list[Any]) -> Iterator[tuple[int, int, int]]:
             yield index, first, min(end - starts[index], len(texts[index]))
 
 
+_MOST_BEFORE_A_COMMAND: Final = 3  # ["docker", "login", …], ["sudo", "-n", "mysql", …]
 _MOST_ARGUMENTS: Final = 256
 _LONGEST_COMMAND: Final = 16_384
 _BLANK: Final = re.compile(r"\s")

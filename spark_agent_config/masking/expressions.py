@@ -137,11 +137,12 @@ def _is_value(text: str, behind: int, quote: int, end: int, nested: bool) -> boo
 
 # --- beyond the signs of the grammar -------------------------------------------------------------
 
-_NAME_END: Final = re.compile(r"\\{0,7}[\"'`]?\]?")
+# … and that of a property: ApiKey { get; set; } = "x1y2z3"
+_NAME_END: Final = re.compile(r"\\{0,7}[\"'`]?\]?(?:\s{0,8}\{\s{0,8}get;[^{}\n=]{0,64}\})?")
 # Blanks, a line feed behind a sign that goes on, and the next text in quotes, sign or word.
 _STEP: Final = re.compile(
     r"[ \t]{0,64}(?:(?<=[=:(\[{>|\\,])\n\s{0,64})?"
-    r"(?:[bBrRuUfFsN@]{0,2}(?P<quote>\\{0,3}[\"'`])(?P<text>[^\"'`\\\n]{0,256})(?P=quote)"
+    r"(?:[bBrRuUfFsN@]{0,2}(?P<quote>\\{0,3}[\"'`])(?P<text>[^\"'`\\\n]{0,256})(?:\\{1,2}[rnt]){0,2}(?P=quote)"
     r"|(?P<sign>[\"'`,;(){}\[\]<>=:|~?\\])|(?P<word>[^\s\"'`,;(){}\[\]<>=:|~?\\]{1,256}))"
 )
 _MOST_STEPS: Final = 16
@@ -163,7 +164,8 @@ _SHORTEST_ISSUED: Final = 20
 def reached(text: str, start: int, *, in_query: bool) -> tuple[int, int] | None:
     """The first text behind a name that looks like a password, if nothing else is named between.
 
-    In a query a name is mostly a column: there only a random word is one, behind signs alone.
+    In a query a name is mostly a column: there only a random word is one, or what looks like a
+    password and is compared with it: ``passwd = md5('x')``, ``api_key IN ('x')``.
     """
     closed = _NAME_END.match(text, start)
     place = closed.end() if closed else start
@@ -192,11 +194,17 @@ def reached(text: str, start: int, *, in_query: bool) -> tuple[int, int] | None:
         if not fetched and _is_reached(value, bool(step["quote"]), words, signs, in_query=in_query):
             return step.span("text" if step["quote"] else "word")
         words += 1
+        if in_query and (
+            value.lower() in _COMPARING or (signs == "=" and text[place : place + 1] == "(")
+        ):
+            signs += "="
+            continue
         if words > _MOST_WORDS or in_query or not _leads_on(text, step, value):
             return None
     return None
 
 
+_COMPARING: Final = frozenset({"in", "like", "ilike", "rlike", "not"})
 _BETWEEN: Final = re.compile(r"[\s,:;=+)(%\]\[]{0,64}")
 
 
@@ -204,10 +212,14 @@ def _is_reached(value: str, quoted: bool, words: int, signs: str, *, in_query: b
     """``signs``: those before it, of which some give a value and others, as a comma, list names."""
     if is_reference(value) or is_type(value) or value.lower() in PLAIN_WORDS:
         return False
-    if is_secret_key(value[-NAME_LENGTH:]):
+    if is_secret_key(value[-NAME_LENGTH:]) and not is_mixed(value):
         return False
     if in_query:
-        return quoted and signs != "" and len(value) >= _SHORTEST_ISSUED and is_random(value)
+        if not quoted or not signs:
+            return False
+        if signs[0] in "=<>" and "," not in signs and is_mixed(value) and not is_name(value):
+            return True
+        return len(value) >= _SHORTEST_ISSUED and is_random(value)
     gives = not _GIVING.isdisjoint(signs)
     if (quoted and signs) or (gives and words == 0):
         return is_told(value) and not is_name(value) and (gives or not is_numbered(value))

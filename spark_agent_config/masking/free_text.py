@@ -20,7 +20,8 @@ from spark_agent_config.masking.values import is_reference
 
 # The signs beside a secret: a text without any, and without a blank, is done with.
 _SIGNS: Final = re.compile(
-    r"[=:@'\"% \t\n|~]|&(?=quot|lt|apos|#)|\\(?=u00)|<(?=[/\-])|-(?=[->])|\((?=spark|fs|hadoop)"
+    r"[=:@'\"% \t\n|~]|&(?=quot|lt|apos|#)|\\(?=u00)|<(?=[/\-])|-(?=[->])|\((?=spark|fs|hadoop"
+    r"|[\w.\-]{0,32}(?i:passw|pwd|secret|token)\w{0,8},)"
 )
 _MOST_PASSES: Final = 4
 _SHORTEST_TOKEN: Final = 16

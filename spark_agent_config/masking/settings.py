@@ -34,6 +34,8 @@ from spark_agent_config.masking.values import (
     PLAIN_WORDS,
     begins_as_type,
     is_fetched,
+    is_mixed,
+    is_name,
     is_reference,
     is_strong,
     is_told,
@@ -102,7 +104,7 @@ _JOINT: Final = re.compile(
     r"(?:\w{0,16}[Vv]alue|[Dd]efault|[Vv]al|(?<=[\"'])(?:\$|#?_?text|content|data))"
     r"\\{0,7}[\"']?\s{0,8}[:=][ \t]{0,8}|[ \t]{1,4}--?(?:string-)?value[ =])"
     r"|(?P<element></\w{1,32}>\s{0,64}<(?:string|data|arg|argument|item|li|t[dh](?:\s[^<>]{0,64})?)>|</(?:name|key)>\s{0,64}"
-    r"(?:<(?!value)\w{1,32}(?:/>|>[^<]{0,512}</\w{1,32}>)\s{0,64}){0,4}<value>"
+    r"(?:<(?:(?!value)\w{1,32}(?:/>|>[^<]{0,512}</\w{1,32}>)|!--[^<>]{0,512}-->)\s{0,64}){0,4}<value>"
     r"|(?:\s{1,8}[\w:.\-]{1,64}=\"[^\"<>]{0,256}\"){0,4}"
     r"(?:\s{0,4}/>\s{0,64}<value>|>(?:\s{0,64}<value>)?(?:<!\[CDATA\[)?))"
     # password: String = …   token: Final[str] = …   password <- …
@@ -123,6 +125,8 @@ _JOINT: Final = re.compile(
     r"|(?P<told>\s{1,4}for\s{1,4}(?:\w{1,16}\s{1,4})?[^\s:]{1,64}:[ \t]{1,4}"
     r"|\s{1,4}(?:for\s{1,4}(?:user\s{1,4})?\S{1,64}\s{1,4})?(?:(?i:is|was|to|now|has|been|changed|set|reset|provided|given|supplied)"
     r"[ \t:]{1,4}){1,4})"
+    # MASTER_SYMMETRIC_KEY AS 'x'
+    r"|(?P<named>\s{1,8}(?i:as)\s{1,8}(?='))"
     r"|(?P<blank>\n\s{0,32}-[ \t]{1,8}|[ \t]{1,64}|\s{1,8}))"
 )
 # The quote that opens a value, with the prefix of a literal: b'x', N'x', \"x\".
@@ -323,7 +327,8 @@ class _Reader:
             if setting.opening is not None:  # put(DB_PASSWORD, "x1y2")
                 end = _closing(self._text, setting.opening)
                 value = self._text[setting.opening.end() : end]
-                return setting.place.lead == "(" and is_strong(value)
+                is_constant = setting.place.mark == "," and setting.word.isupper()
+                return (setting.place.lead == "(" or is_constant) and is_strong(value)
             if setting.place.lead != "(" or setting.name.startswith(_CONFIGURED):
                 return setting.place.lead == "("
             end = _search_end(_SCALAR_END, self._text, setting.start)
@@ -388,6 +393,10 @@ class _Reader:
         end = _closing(self._text, setting.opening)
         is_told = self._sql < 0 and "\n" not in setting.joint
         return is_told and is_strong(self._text[setting.opening.end() : end])
+
+    def _is_named_by_a_statement(self, _: _Setting) -> bool:
+        """``UNLOAD (…) TO … MASTER_SYMMETRIC_KEY AS 'x'``; of a query it names a column."""
+        return _MOVING.match(self._text) is not None
 
     def _names_another(self, start: int) -> bool:
         """``--secret dbPassword x``: the option is a switch."""
@@ -478,11 +487,11 @@ class _Reader:
 
     def _is_assigned(self, setting: _Setting) -> bool:
         place = setting.place
-        if place.word in _COMPARING:  # where token = 'a', not where token = '<40 random signs>'
+        if place.word in _COMPARING:  # where token = 'a', not where token = 'Winter2024!'
             return setting.opening is not None and self._is_issued(setting.opening)
         in_query = 0 <= self._sql < setting.start
         if place.word in _JOINING and (in_query or setting.spaced):
-            return False
+            return setting.opening is not None and self._is_issued(setting.opening)
         if not setting.spaced:
             return True
         if place.word == "set":
@@ -496,7 +505,8 @@ class _Reader:
 
     def _is_issued(self, opening: re.Match[str]) -> bool:
         value = self._text[opening.end() : _closing(self._text, opening)]
-        return len(value) >= _SHORTEST_ISSUED and is_random(value)
+        issued = len(value) >= _SHORTEST_ISSUED and is_random(value)
+        return issued or (is_mixed(value) and not is_name(value))
 
     def _is_listed(self, setting: _Setting) -> bool:
         """``WITH (a = 'b', password = 'x')``, ``connect(password=x)``, ``[a=b, password=x]``."""
@@ -602,6 +612,7 @@ _DECISIONS: Final = {
     "comma": _Reader._is_comma,
     "call": _Reader._is_call,
     "told": _Reader._is_told,
+    "named": _Reader._is_named_by_a_statement,
     "blank": _Reader._is_blank,
 }
 
@@ -611,7 +622,7 @@ _DECISIONS: Final = {
 _SETTING_COMMAND: Final = re.compile(
     r"(?:\b(?:configure|config|variables?|secrets?|env|env-var|user-secrets|parameters?)[ :]"
     r"\s{0,8}(?:set|store|add|put)(?:\s{1,8}\S{0,128}:)?|(?:\A|\n)\s{0,8}(?:ENV|ARG|setx|SETX"
-    r"|export))\s{0,8}[\"']?\Z"
+    r"|export|setenv))\s{0,8}[\"']?\Z"
 )
 _OPTION_BEFORE: Final = re.compile(r"\s-{1,2}[a-z][\w\-]{0,24} \Z|\A\s{0,16}SetEnv ")
 # Words of a query: behind one of them `a = 'b'` compares.
@@ -623,6 +634,7 @@ _FIELD_BEFORE: Final = re.compile(
 _KIND_BEFORE: Final = re.compile(r"(?i)type\\{0,7}[\"']?\s{0,4}[=:]\s{0,4}\\{0,7}\Z")
 # Words of statements that give values to names without any mark: CREATE USER u PASSWORD 'x'
 _STATEMENT_WORD: Final = re.compile(r"(?i)\b(?:alter|create|copy|unload|grant|set|attach)\b")
+_MOVING: Final = re.compile(r"(?i)\s{0,64}(?:copy|unload)\s")
 _COMPARING: Final = frozenset({
     "where", "having", "when", "case", "then", "else", "select", "qualify", "filter", "distinct",
     "between", "is", "like", "in",

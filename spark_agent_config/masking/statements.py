@@ -15,7 +15,13 @@ from collections.abc import Iterator, Mapping
 from typing import Final, NamedTuple
 
 from spark_agent_config.masking.names import is_secret_key
-from spark_agent_config.masking.values import is_name, is_numbered, is_reference, is_strong
+from spark_agent_config.masking.values import (
+    is_mixed,
+    is_name,
+    is_numbered,
+    is_reference,
+    is_strong,
+)
 
 _QUOTED: Final = r"[NbBrRuU]?(?:'(?P<single>[^'\n]{1,512})'|\"(?P<double>[^\"\n]{1,512})\")"
 _VALUE: Final = rf"(?:{_QUOTED}|(?P<bare>[^\s;,)\"']{{1,256}}))"
@@ -100,7 +106,19 @@ _FORMS: Final = (
         r"(?:[\x20\t]{1,16}\w{1,32}:[^\n]{0,128}\n){0,6}?[\x20\t]{1,16}default:[\x20\t]{1,8}VALUE",
     ),
     ("setapikey", r"\bsetapikey VALUE"),
-    ("htpasswd", r"\bhtpasswd -\w{0,8}b\w{0,8}(?: WORD){1,2} BARE[\x20\t]{0,8}(?:\n|\Z|[|;&])"),
+    (
+        "passwd -",
+        r"\b\w{1,32}passwd -\w{0,8}b\w{0,8}(?: WORD){1,2} BARE[\x20\t]{0,8}(?:\n|\Z|[|;&])",
+    ),
+    ("secret", r"\bcreate (?:or replace )?(?:temporary |persistent )?secret \S{1,128} as QUOTED"),
+    *(
+        (
+            f"{command} ",
+            rf"\b{command}\b[^\n]{{0,64}}?\s-{{1,2}}(?:t|token)[=\x20](?=\S{{0,64}}[0-9!#%])"
+            r"(?P<bare>[^\s\-/~.\"'$]\S{7,255})",
+        )
+        for command in ("auth", "login")
+    ),
     ("/user:", r"\bnet use\bREST/user:WORD (?P<bare>[^\s/]\S{0,255})"),
     ("/user:", r"\bnet use\bREST\\WORD (?P<bare>[^\s/]\S{0,255}) /user:"),
     ("lftp", r"\blftp\b[^\n]{0,128}?-u~[^\s,]{1,128},BARE"),
@@ -116,7 +134,8 @@ _FORMS: Final = (
     ),
     (
         "<(",
-        r"(?:secret|passw\w{0,8}|stdin|token)[^\n<]{0,64}<\(~(?:echo|printf)\b[^\n)'\"]{0,32}QUOTED~\)",
+        r"(?:secret|passw\w{0,8}|stdin|token)[^\n<]{0,64}<\(~(?:echo|printf)\b"
+        r"(?:[^\n)'\"]{0,32}QUOTED| (?P<bare>[^\s)'\"]{1,256}))~\)",
     ),
     (
         "printf",
@@ -131,6 +150,13 @@ _FORMS: Final = (
             r"(?P<bare>[^\s\-/~.\"'$]\S{5,255})",
         )
         for option in "pw"
+    ),
+    # -U domain/user%x of the tools of Windows' shares
+    (" -u", r"\s-u[=\x20]?[\"']?[\w.@/\\\-]{1,64}%(?P<bare>[^\s\"'/%]{4,128})"),
+    # Invalid credentials: svc / x1y2z3
+    (
+        "credentials",
+        r"\bcredentials?~:~[\w.@\-]{1,64}~/~(?=\S{0,64}[0-9!#])(?P<bare>[^\s/,;]{6,128})",
     ),
     (
         " --user",
@@ -184,6 +210,11 @@ _FORMS: Final = (
     ("securestring", r"\bConvertTo-SecureString (?:-String )?(?![$(\-])VALUE"),
     ("securestring", r"QUOTED~\|~ConvertTo-SecureString"),
     ("mc alias", r"\bmc alias set(?: WORD){3} VALUE"),
+    ("config host add", r"\bconfig host add(?: WORD){3} VALUE"),
+    ("flyv1 ", r"\bflyv1 BARE"),
+    ("--uri", r"--uri[=\x20][\"']?[\w.\-]{1,64}:(?P<bare>[^\s:@/\"']{1,128})@"),
+    ("::add-mask::", r"::add-mask::BARE"),
+    ("crypt", r"\b(?:de|en)crypt\w{0,8} (?:\w{1,16} ){0,4}?(?:key|passphrase) QUOTED"),
     ("auth plain", r"\bauth plain VALUE"),
     (".tochararray", r"QUOTED\.toCharArray"),
     ("http-basic.", r"\bhttp-basic\.WORD WORD VALUE"),
@@ -295,7 +326,7 @@ def _identified(text: str) -> Iterator[tuple[int, int]]:
     start = users.start() if users else 0
     for found in _IDENTIFIED.finditer(text, start):
         if found["bare"]:
-            if users:
+            if users or is_mixed(found["bare"]):
                 yield found.span("bare")
         elif users or found["quote"] == "'" or found.start() == 0:
             end = text.find(found["quote"], found.end())
@@ -342,7 +373,8 @@ _CALLS: Final[Mapping[str, _Call]] = {
     "authenticate": _LAST_OF_TWO, "withbasicauth": _LAST_OF_TWO, "set_password": _Call(-1, 2),
     "set_secret": _LAST_OF_TWO, "redis": _Call(3, 4), "strictredis": _Call(3, 4), "totp": _FIRST,
     "securestring": _FIRST, "secret.fromstring": _FIRST, "pdo": _Call(2, 3), "mysqli": _Call(2, 3),
-    "mysqli_connect": _Call(2, 3), "dbi->connect": _Call(2, 3), "dbi.connect": _Call(2, 3),
+    "mysqli_connect": _Call(2, 3), "mysql_real_connect": _Call(3, 4), "old_password": _FIRST,
+    "dbi->connect": _Call(2, 3), "dbi.connect": _Call(2, 3),
     "decryptbykeyautocert": _LAST_OF_TWO, "crypt": _Call(0, 2),
     "auth": _LAST_OF_TWO, "user_auth": _LAST_OF_TWO, "hmac.new": _FIRST, "aes.new": _FIRST,
     "jwt.encode": _LAST_OF_TWO, "jwt.decode": _LAST_OF_TWO, "pbkdf2_hmac": _LAST_OF_TWO,
@@ -367,7 +399,10 @@ _CALLED_NAMES: Final = frozenset(_LAST_PART.split(name)[-1][::-1] for name in _C
 _MOST_CALLS: Final = 1_000
 """Of one text: one with more is masked as a whole, as one with more secrets is."""
 _LONGEST_CALL: Final = 1_024
-_ARGUMENT: Final = re.compile(r"\s{0,64}(?:\w{1,64}\s{0,2}=\s{0,2})?[NbBrRuUfF]?('''|\"\"\"|['\"])")
+_ARGUMENT: Final = re.compile(
+    r"\s{0,64}(?:\w{1,64}\s{0,2}=\s{0,2})?(?P<called>(?:\w{1,64}\(\s{0,4}){1,4})?"
+    r"[NbBrRuUfF]?(?P<quote>'''|\"\"\"|['\"])"
+)
 _STRING_OR_SIGN: Final = re.compile(r"['\"(){}\[\],;]")
 
 
@@ -459,12 +494,15 @@ def arguments(text: str, start: int) -> Iterator[tuple[int, int]]:
 
 
 def literal(text: str, start: int, end: int) -> tuple[int, int] | None:
-    """The inside of an argument that begins with a text in quotes."""
+    """The inside of an argument that begins with a text in quotes: ``'x'``, ``sha2('x1', 256)``."""
     opening = _ARGUMENT.match(text, start, end)
     if opening is None:
         return None
-    close = text.find(opening[1], opening.end(), end)
-    return (opening.end(), close) if close > opening.end() else None
+    first = opening.end()
+    close = text.find(opening["quote"], first, end)
+    if close <= first or (opening["called"] and not _is_password(text[first:close])):
+        return None
+    return first, close
 
 
 # --- blocks --------------------------------------------------------------------------------------

@@ -222,7 +222,13 @@ def _listed(text: str, start: int) -> tuple[int, int] | None:
 @lru_cache(maxsize=8192)
 def _looks_like_a_name(run: str) -> bool:
     """Whether a run is neither random nor begins with a prefix, as nearly all."""
-    return _PREFIX.match(run) is None and not (len(run) >= _LONG and is_random(run))
+    if _PREFIX.match(run) is not None or _OF_A_REGION.fullmatch(run) is not None:
+        return False
+    return len(run) < _LONG or not is_random(run)
+
+
+# A digest with the region that the key is of is no id.
+_OF_A_REGION: Final = re.compile(r"[0-9a-f]{32}-[a-z]{2}[0-9]{1,2}")
 
 
 # A token begins behind an escape of a URL, too: %3Dghp_ => three blanks in its place
@@ -300,7 +306,8 @@ def _words(text: str, *, is_name: bool) -> Iterator[tuple[int, int]]:
             continue
         span = _listed(shown, start)
         if span is None and end - start >= _LONG and not is_name:
-            span = _random(shown, start, end)
+            of_a_region = _OF_A_REGION.fullmatch(shown, start, end) is not None
+            span = (start, end) if of_a_region else _random(shown, start, end)
         if span is not None:
             done = span[1]
             yield span

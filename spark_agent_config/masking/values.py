@@ -75,13 +75,23 @@ def is_mixed(value: str) -> bool:
     )
     if kinds + signed < _LEAST_KINDS:
         return False
-    return signed or max(map(len, _DIGITS.split(value))) < _LONGEST_PIECE
+    if signed or max(map(len, _DIGITS.split(value))) < _LONGEST_PIECE:
+        return True
+    return _WORDS_AND_NUMBER.fullmatch(value) is not None and not _ALGORITHM.search(value)
 
 
 _SHORTEST_MIXED: Final = 8
 _LEAST_KINDS: Final = 3
 _LONGEST_PIECE: Final = 6
 _OF_A_PASSWORD: Final = frozenset("!#^&+~")
+# blauerHase77, Winter2024: people put words and a number together; HmacSHA256 is a name
+_WORDS_AND_NUMBER: Final = re.compile(
+    r"[A-Za-z][a-z0-9]{0,32}(?:[_\-]?[A-Z][a-z0-9]{1,32}){1,4}_?[0-9]{2,6}"
+    r"|[A-Z][a-z]{2,32}[_\-]?[0-9]{4}"
+)
+_ALGORITHM: Final = re.compile(
+    r"(?i)(?:sha|md|aes|rsa|des|hmac|base|utf|crc|cbc|gcm)[_\-]?[0-9]{1,4}\Z"
+)
 _DIGITS: Final = re.compile(r"[0-9._\-]")
 
 
