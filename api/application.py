@@ -77,6 +77,7 @@ def _measure(service: Service) -> None:
     service.metrics.watch_journal(
         service.journal.statistics, lambda: service.projector.state, service.clock
     )
+    service.metrics.watch_forwarding(service.forwarding, service.journal.newest)
     if service.storage is not None:
         service.metrics.watch_storage(service.storage.forecast)
 

@@ -17,6 +17,7 @@ from api.console import (
     configuration,
     consuming,
     declarations,
+    forwarding,
     governance,
     harvesting,
     impact,
@@ -85,6 +86,7 @@ def parser() -> argparse.ArgumentParser:
     journal.add_journal(commands)
     consuming.add_consume(commands)
     harvesting.add_harvest(commands)
+    forwarding.add_forward(commands)
     keys.add_keys(commands)
     backup.add_backup(commands)
     projection.add_replay(commands)

@@ -1,4 +1,5 @@
-"""Collectors: documents from files, logs and queues -> a destination. The console starts them.
+"""Collectors: documents from files, logs and queues -> a destination, and from the journal on to
+other backends. The console starts them.
 
 In reading order:
 
@@ -6,5 +7,7 @@ In reading order:
 ``sqs``           documents by way of Amazon SQS
 ``kafka``         records of the agent's Kafka dispatcher -> a destination, one document a record
 ``harvesting``    histories of queries and catalogues -> events of OpenLineage -> a destination
+``forwarding``    journalled documents -> other lineage backends
+``rewriting``     rules that rename datasets of events, or hold something back
 ``destinations``  the destination of collected documents, chosen by the console
 """

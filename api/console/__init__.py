@@ -9,6 +9,7 @@ once. In reading order:
 ``journal``        ``headwater journal``: list, export and import documents
 ``consuming``      ``headwater consume``: documents from a queue
 ``harvesting``     ``headwater harvest``: lineage from where SQL and schemas are kept
+``forwarding``     ``headwater forward``: documents sent on to other lineage backends
 ``destinations``   where such documents go: the journal, or a running server
 ``backup``         ``headwater backup`` and ``restore``; the file of a backup
 ``projection``     ``headwater replay`` and ``rebuild``

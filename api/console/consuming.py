@@ -42,10 +42,10 @@ def consume_sqs(call: Call) -> int:
     """Take documents from a queue of Amazon SQS until Ctrl-C."""
     from api.console.destinations import destination_of_documents
     from api.logs import set_up_logging
+    from collectors.rewriting import load_rules
     from collectors.sqs.batches import consume_queue
     from collectors.sqs.messages import MessageReader
     from collectors.sqs.queues import DeadLetters, Queue, open_client
-    from collectors.sqs.rewriting import load_rules
     from graph_model.stores.uploads import Uploads
 
     options, settings = call.options, call.settings()

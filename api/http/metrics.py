@@ -8,7 +8,7 @@ templates; never a name from a document.
 from __future__ import annotations
 
 import platform
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -20,6 +20,7 @@ from prometheus_client.samples import Sample
 
 from graph_model.errors import HeadwaterError
 from graph_model.retention.forecast import Forecast
+from graph_model.stores.forwarding import ForwardState
 from graph_model.stores.journal.contents import Backlog, JournalStatistics
 
 CONTENT_TYPE: Final = CONTENT_TYPE_LATEST
@@ -126,6 +127,12 @@ class Metrics:
         """Call this at every scrape, too."""
         self._registry.register(_AtScrape(lambda: _of_storage(forecast)))
 
+    def watch_forwarding(
+        self, states: Callable[[], Sequence[ForwardState]], newest: Callable[[], int]
+    ) -> None:
+        """Call these at every scrape, too; ``newest`` gives the journal's newest position."""
+        self._registry.register(_AtScrape(lambda: _of_forwarding(states, newest)))
+
     def text(self) -> bytes:
         """Everything, in the text format of Prometheus."""
         return generate_latest(self._registry)
@@ -212,6 +219,28 @@ def _of_storage(forecast: Callable[[], Forecast]) -> Iterator[Metric]:
     ):  # fmt: skip
         if value is not None:
             yield GaugeMetricFamily(f"headwater_{name}", text, value)
+
+
+def _of_forwarding(
+    states: Callable[[], Sequence[ForwardState]], newest: Callable[[], int]
+) -> Iterator[Metric]:
+    """A sample a destination; nothing where there is none."""
+    try:
+        listed = states()
+        last = newest() if listed else 0
+    except HeadwaterError:
+        return
+    for name, text, value in (
+        ("sent_documents", "Documents sent since it was added", lambda one: one.sent),
+        ("lag_documents", "Positions of the journal behind the newest",
+         lambda one: max(last - one.position, 0)),
+        ("refused_documents", "Documents that it refused", lambda one: one.letters),
+        ("failing", "1 while it waits after a failure", lambda one: int(bool(one.failure))),
+        ("paused", "1 while it is paused", lambda one: int(one.paused)),
+    ):  # fmt: skip
+        if listed:
+            values = {one.name: value(one) for one in listed}
+            yield _labelled(f"headwater_forward_{name}", text, "destination", values)
 
 
 def _labelled(

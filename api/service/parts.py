@@ -9,7 +9,7 @@ from __future__ import annotations
 import logging
 import threading
 import time
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Final, Protocol, cast
 
@@ -28,6 +28,7 @@ from graph_model.projection.projector import COMMANDS_KEY
 from graph_model.projection.rebuilding import Progress
 from graph_model.stores.catalogue import Catalogue, Generations
 from graph_model.stores.documents import DocumentState
+from graph_model.stores.forwarding import ForwardState
 from graph_model.stores.graph import Graph
 from graph_model.stores.journal import Journal
 
@@ -205,7 +206,7 @@ class Service:
     returns how full the embedded engine is; None where that is not known, and where the graph is a
     server of its own. ``storage`` measures the space that the stores take, where the database can.
     ``check_graph`` says for probes whether the graph answers, as far as that is known at once; None
-    asks it.
+    asks it. ``forwarding`` reads the destinations to which documents are sent on.
     """
 
     journal: Journal
@@ -221,6 +222,7 @@ class Service:
     storage: StorageUse | None = None
     producers: Producers = PRODUCERS
     check_graph: Callable[[], None] | None = None
+    forwarding: Callable[[], Sequence[ForwardState]] = tuple
 
     @property
     def catalogue(self) -> Catalogue:

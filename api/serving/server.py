@@ -43,6 +43,7 @@ from graph_model.producers.registry import PRODUCERS
 from graph_model.projection.projector import Projector
 from graph_model.stores.catalogue import Generations
 from graph_model.stores.database import Claim, Database, reserve_of, shown
+from graph_model.stores.forwarding import ForwardStates
 from graph_model.stores.graph import Graph
 from graph_model.stores.gremlin.engine.forgetful import ForgetfulGraph
 from graph_model.stores.gremlin.engine.server import READ_PORT_SETTING, EmbeddedServer
@@ -201,6 +202,7 @@ def _start_service(
         metrics,
         engine_memory,
         storage=storage,
+        forwarding=ForwardStates(database).list,
         producers=producers,
         check_graph=NewestAnswer(graph.ping).check,
     )

@@ -111,14 +111,15 @@ def _refuse_emptied(journal: Path) -> None:
 
 
 @contextmanager
-def claim(data: Path) -> Iterator[None]:
-    """Create the data folder and hold it: one running Headwater a folder.
+def claim(data: Path, file: str = LOCK_FILE) -> Iterator[None]:
+    """Create the data folder and hold it by this file: one running Headwater a folder, and one
+    process that sends documents on.
 
     Raises ConfigurationError when it cannot be written or another process holds it.
     """
     try:
         data.mkdir(parents=True, exist_ok=True)
-        lock = (data / LOCK_FILE).open("a+", encoding="utf-8")
+        lock = (data / file).open("a+", encoding="utf-8")
     except OSError as error:
         raise ConfigurationError(
             f"the data folder {data} cannot be written ({error.strerror}): "

@@ -1,6 +1,6 @@
 """Documents by way of Amazon SQS: the queue road.
 
-    client -> queue -> messages, rewriting -> batches -> the journal
+    client -> queue -> messages -> batches -> the journal
                                                  |
                                     the dead-letter queue, with the reason
 
@@ -8,6 +8,5 @@ In reading order:
 
 ``queues``     OpenLineage events -> messages; a queue: sending, receiving, deleting
 ``messages``   a message -> its documents; a body too large for a message is read from S3
-``rewriting``  rules that rename datasets of OpenLineage events
 ``batches``    a batch of messages -> the journal; a consumer as a process of its own
 """

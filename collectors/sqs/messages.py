@@ -15,8 +15,8 @@ from dataclasses import dataclass, replace
 from typing import Any, Final
 from urllib.parse import unquote_plus
 
+from collectors.rewriting import Rules, rewrite
 from collectors.sqs.queues import POINTER, PRINCIPAL, Message
-from collectors.sqs.rewriting import Rules, rewrite
 from graph_model.documents.files import (
     Piece,
     Prepared,

@@ -16,6 +16,7 @@ In reading order:
 ``gremlin``           the graph in a Gremlin database: Amazon Neptune, or the embedded server
 ``database``          the relational database under the journal and the catalogue
 ``keys``              API keys: the clients and people of a Headwater, and their roles
+``forwarding``        where documents are sent on to, and how far that has come
 ``roles``             the roles of API keys
 ``digests``           one hash over all elements of a graph, in any order
 ``durability``        writes to disk that are complete before they are reported

@@ -23,7 +23,7 @@ from graph_model.stores.documents import REOPENED, Body, DocumentKind, DocumentS
 from graph_model.stores.journal.arrivals import JournalConnection
 from graph_model.stores.journal.large_bodies import fetch
 from graph_model.stores.journal.packing import read_body
-from graph_model.stores.journal.tables import bodies, documents
+from graph_model.stores.journal.tables import bodies, documents, receipts
 from graph_model.stores.pages import checked_limit
 from graph_model.texts import storable
 
@@ -211,6 +211,18 @@ class JournalDocuments(JournalConnection):
         with self._read() as connection:
             rows = connection.execute(asked.order_by(order).limit(checked_limit(limit))).all()
             return tuple(with_bodies(connection, rows))
+
+    def principals(self, positions: Collection[int]) -> dict[int, str]:
+        """Who sent each of these documents first."""
+        found: dict[int, str] = {}
+        with self._read() as connection:
+            for chunk in chunks(sorted(set(positions))):
+                asked = sa.select(receipts.c.position, receipts.c.principal).where(
+                    receipts.c.position.in_(chunk)
+                )
+                for position, principal in connection.execute(asked.order_by(receipts.c.id)):
+                    found.setdefault(position, principal)
+        return found
 
     def content_hashes(self, subject_key: str) -> tuple[str, ...]:
         """The content hashes of all documents of a subject key, by position; several scopes may

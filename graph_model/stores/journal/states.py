@@ -77,6 +77,16 @@ class JournalStates(JournalConnection):
         with self._read() as connection:
             return int(connection.execute(asked).scalar_one())
 
+    def last_before(self, at: int) -> int:
+        """The position of the newest document that was first received before this time (epoch ms);
+        0 for none.
+        """
+        asked = sa.select(sa.func.coalesce(sa.func.max(documents.c.position), 0)).where(
+            documents.c.received_at < at
+        )
+        with self._read() as connection:
+            return int(connection.execute(asked).scalar_one())
+
     def first_unprojected(self, besides: DocumentKind | None = None) -> int:
         """The position before which nothing is PENDING: that of the oldest such document, else
         the one that the next new document may get. Documents of the kind ``besides`` do not count.
@@ -108,6 +118,10 @@ class JournalStates(JournalConnection):
     def lease(self) -> Lease:
         """A lease that is not taken yet."""
         return Lease(self._engine, Lock.LEASE, JournalUnavailable)
+
+    def forward_lease(self) -> Lease:
+        """The same for the one process that sends documents on to other backends."""
+        return Lease(self._engine, Lock.FORWARD, JournalUnavailable)
 
     def rebuild_lease(self) -> Lease:
         """The same for the one process that rebuilds: no other one projects meanwhile."""

@@ -73,7 +73,7 @@ def test_the_commands_that_exist_are_listed_and_no_others() -> None:
     assert set(ALL) == {
         "serve", "demo", "fetch", "config", "journal", "consume", "keys", "backup", "restore",
         "replay", "rebuild", "forget", "prune", "doctor", "classify", "layers", "rules", "hide",
-        "show", "harvest", "impact", "sql", "declare", "quality", "storage",
+        "show", "harvest", "forward", "impact", "sql", "declare", "quality", "storage",
         "observe",
     }  # fmt: skip
 

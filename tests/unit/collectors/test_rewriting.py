@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from collectors.sqs.rewriting import FACET, parse_rules, read_rules, rewrite
+from collectors.rewriting import FACET, hold_back, parse_rules, read_rules, rewrite
 from graph_model.errors import ConfigurationError, InvalidDocument
 from graph_model.producers.openlineage.producer import event_submission
 
@@ -160,3 +160,97 @@ def test_a_rule_that_cannot_be_honoured_is_refused_with_its_field(document: Any,
 def test_a_file_of_rules_that_is_no_json_is_named() -> None:
     with pytest.raises(ConfigurationError, match=r"rewrite rules rules\.json"):
         parse_rules("{", "rules.json")
+
+
+# --- holding back, where documents are sent on ---------------------------------------------------
+
+
+def kept(event: dict[str, Any], *rules: dict[str, Any]) -> Any:
+    return hold_back(event, read_rules({"rules": list(rules)}, holding_back=True))
+
+
+def test_a_dropped_dataset_is_named_nowhere_in_the_event() -> None:
+    hidden, shown = {"namespace": "file", "name": "/tmp/x"}, {"namespace": "s3://lake", "name": "t"}
+    field = {"inputFields": [{**hidden, "field": "a"}, {**shown, "field": "b"}]}
+    facets = {"columnLineage": {"fields": {"c": field}}}
+    output = {"namespace": "s3://lake", "name": "out", "facets": facets}
+    event = an_event(inputs=[hidden, shown], outputs=[output])
+    sent = kept(event, {"namespace": "file", "drop": "dataset"})
+    assert sent["inputs"] == [shown]
+    assert "/tmp/x" not in json.dumps(sent)
+    assert sent["outputs"][0]["facets"]["columnLineage"]["fields"]["c"]["inputFields"] == [
+        {**shown, "field": "b"}
+    ]
+    assert kept({"dataset": hidden}, {"namespace": "file", "drop": "dataset"}) is None
+
+
+def test_an_event_is_dropped_by_its_job_or_by_a_dataset() -> None:
+    event = an_event(inputs=[SOURCE], job={"namespace": "etl", "name": "test_orders"})
+    assert kept(event, {"places": ["job"], "dataset": "test_.*", "drop": "event"}) is None
+    assert kept(event, {"places": ["job"], "dataset": "prod_.*", "drop": "event"}) is event
+    assert kept(event, {"namespace": SOURCE["namespace"], "drop": "event"}) is None
+    assert kept(event, {"producer": "another", "drop": "event"}) is event
+
+
+def test_the_first_rule_that_fits_decides_alone() -> None:
+    event = an_event(inputs=[SOURCE])
+    rename = {"namespace": SOURCE["namespace"], "to": {"dataset": "x"}}
+    assert kept(event, rename, {"drop": "event"}) is event
+    rules = read_rules({"rules": [{"mask": ["none"]}, rename]}, holding_back=True)
+    assert rewrite(event, rules) is event
+
+
+JOB = {"namespace": "etl", "name": "poll"}
+
+
+def test_a_share_of_runs_is_kept_with_all_of_their_events() -> None:
+    rule = {"places": ["job"], "sample": 0.25}
+    runs = [
+        [an_event(run={"runId": f"run-{run}"}, job=JOB, n=number) for number in range(3)]
+        for run in range(400)
+    ]
+    shares = [[kept(event, rule) is not None for event in events] for events in runs]
+    assert all(len(set(events)) == 1 for events in shares)
+    assert 60 < sum(events[0] for events in shares) < 140
+    assert kept(runs[0][0], {"places": ["job"], "sample": 0}) is None
+    assert kept(runs[0][0], {"places": ["job"], "sample": 1}) is not None
+
+
+def test_masked_facets_are_left_out_where_the_rule_fits_and_nowhere_else() -> None:
+    facets = {"schema": {"fields": []}, "columnLineage": {"fields": {}}}
+    other = {"namespace": "s3://lake", "name": "t", "facets": dict(facets)}
+    event = an_event(
+        inputs=[{**SOURCE, "facets": dict(facets), "inputFacets": {"columnLineage": 1}}, other],
+        job={**JOB, "facets": {"sql": {"query": "SELECT 1"}}},
+    )
+    rule = {"namespace": SOURCE["namespace"], "mask": ["columnLineage"]}
+    sent = kept(event, rule, {"places": ["job"], "mask": ["sql"]})
+    assert sent["inputs"] == [
+        {**SOURCE, "facets": {"schema": {"fields": []}}, "inputFacets": {}},
+        other,
+    ]
+    assert sent["job"] == {**JOB, "facets": {}}
+    assert event["job"]["facets"] != {}
+
+
+@pytest.mark.parametrize(
+    ("rule", "path"),
+    [
+        ({}, r"rules\[0\]"),
+        ({"drop": "event", "sample": 0.5}, r"rules\[0\]"),
+        ({"to": {"dataset": "x"}, "drop": "event"}, r"rules\[0\].drop"),
+        ({"to": {"dataset": "x"}, "places": ["job"]}, r"rules\[0\].places"),
+        ({"places": ["job"], "drop": "dataset"}, r"rules\[0\].drop"),
+        ({"sample": 1.5}, r"rules\[0\].sample"),
+        ({"sample": True}, r"rules\[0\].sample"),
+        ({"mask": []}, r"rules\[0\].mask"),
+    ],
+)
+def test_a_rule_that_holds_back_and_cannot_be_honoured_is_refused(rule: Any, path: str) -> None:
+    with pytest.raises(InvalidDocument, match=rf"^{path}: "):
+        read_rules({"rules": [rule]}, holding_back=True)
+
+
+def test_the_road_into_the_journal_holds_nothing_back() -> None:
+    with pytest.raises(InvalidDocument, match=r"^rules\[0\].drop: "):
+        read_rules({"rules": [{"drop": "event"}]})

@@ -1,0 +1,395 @@
+"""Lineage backends that take documents: over HTTP, DataZone, Kafka, another Headwater.
+
+    {"to": "openlineage", "address": "https://marquez.example/api/v1/lineage",
+     "secret": "env:MARQUEZ_TOKEN", "connections": 2, "rules": {"rules": […]},
+     "never_from": ["harvest:datazone"]}
+
+A definition is kept in the database, so it says where the secret is, never what it is. A backend
+tells a document that it refuses for good (InvalidInput) from a failure that may pass (Unavailable):
+a wrong token or address is one of these, for a refused document would be set aside.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import asdict, dataclass, field
+from http import HTTPStatus
+from typing import Any, Final, NamedTuple, Protocol
+from urllib.parse import urlsplit
+
+from collectors.rewriting import read_rules
+from graph_model.errors import ConfigurationError, InvalidInput, Unavailable
+from graph_model.json_fields import JsonObject
+from graph_model.producers.openlineage.events.documents import EVENT_KINDS
+from graph_model.producers.spline.documents import EVENT_KIND, PLAN_KIND
+from graph_model.stores.documents import DocumentKind
+
+OPENLINEAGE: Final = "openlineage"
+GOOGLE: Final = "google"
+DATAZONE: Final = "datazone"
+KAFKA: Final = "kafka"
+HEADWATER: Final = "headwater"
+MOST_CONNECTIONS: Final = 16
+_NAME: Final = re.compile(r"[a-z0-9][a-z0-9_.-]{0,63}")
+_VARIABLE: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,199}")
+_SECONDS: Final = 30
+_MOST_REASON: Final = 500
+_SPLINE_PATHS: Final[Mapping[DocumentKind, str]] = {
+    PLAN_KIND: "/producer/execution-plans",
+    EVENT_KIND: "/producer/execution-events",
+}
+_EVENTS_PATH: Final = "/api/v1/lineage"
+_REFUSED: Final = frozenset(
+    {
+        HTTPStatus.BAD_REQUEST,
+        HTTPStatus.CONFLICT,
+        HTTPStatus.REQUEST_ENTITY_TOO_LARGE,
+        HTTPStatus.UNSUPPORTED_MEDIA_TYPE,
+        HTTPStatus.UNPROCESSABLE_ENTITY,
+    }
+)
+
+
+class OutgoingMessage(NamedTuple):
+    """What is sent at once: the bytes of a JSON document. ``key`` is that of its run."""
+
+    kind: DocumentKind
+    api_version: str
+    key: str
+    body: bytes
+
+
+class Backend(Protocol):
+    """Takes messages, one at a time and thread."""
+
+    def send(self, message: OutgoingMessage) -> None:
+        """Raises InvalidInput for a message that is refused for good, Unavailable for a failure
+        that may pass.
+        """
+
+    def test(self) -> str:
+        """What answers there, without a document that would stay. Raises HeadwaterError."""
+
+
+@dataclass(frozen=True, slots=True)
+class ForwardTarget:
+    """A destination. ``address``: a URL, brokers (Kafka), a domain's id (DataZone); ``region`` and
+    ``topic`` for the kinds that have them. ``rules`` as of ``collectors.rewriting``. Documents of
+    the principals ``never_from`` are not sent: those that came from there.
+    """
+
+    to: str
+    address: str
+    secret: str = ""
+    region: str = ""
+    topic: str = ""
+    connections: int = 1
+    rules: JsonObject = field(default_factory=dict)
+    never_from: tuple[str, ...] = ()
+
+    @property
+    def translates(self) -> bool:
+        """Whether it is sent events of OpenLineage alone; else documents as they came."""
+        return self.to != HEADWATER
+
+    @property
+    def text(self) -> str:
+        return json.dumps(asdict(self), ensure_ascii=False)
+
+
+@dataclass(frozen=True, slots=True)
+class BackendLimits:
+    """What a kind of backend takes at most; 0: nothing is known."""
+
+    bytes: int = 0
+    links: int = 0
+    """Inputs times outputs."""
+
+
+LIMITS: Final[Mapping[str, BackendLimits]] = {
+    OPENLINEAGE: BackendLimits(),
+    GOOGLE: BackendLimits(bytes=5_000_000, links=1_000),
+    DATAZONE: BackendLimits(bytes=300_000),
+    KAFKA: BackendLimits(),
+    HEADWATER: BackendLimits(),
+}
+
+
+# --- a definition --------------------------------------------------------------------------------
+
+
+def read_definition(text: str) -> ForwardTarget:
+    """A definition as ``text`` of it spells it. Raises ConfigurationError."""
+    try:
+        fields = json.loads(text)
+        fields["never_from"] = tuple(fields["never_from"])
+        definition = ForwardTarget(**fields)
+    except (ValueError, KeyError, TypeError) as error:
+        raise ConfigurationError(
+            "a destination in the database cannot be read: remove it, and add it again"
+        ) from error
+    return checked(definition)
+
+
+def check_name(name: str) -> None:
+    """Raises InvalidInput."""
+    if not _NAME.fullmatch(name):
+        raise InvalidInput(
+            f"name {name[:80]!r}: expected up to 64 lower-case letters, digits, dots, dashes and "
+            "underscores"
+        )
+
+
+def checked(definition: ForwardTarget) -> ForwardTarget:
+    """Itself; raises InvalidInput with the field and what was expected."""
+    if definition.to not in LIMITS:
+        raise InvalidInput(f"to {definition.to!r}: expected one of {', '.join(LIMITS)}")
+    if not 1 <= definition.connections <= MOST_CONNECTIONS:
+        raise InvalidInput(f"connections: expected 1 to {MOST_CONNECTIONS}")
+    _check_address(definition)
+    _check_secret(definition.secret)
+    if bool(definition.topic) != (definition.to == KAFKA):
+        raise InvalidInput("topic: expected for kafka, and for no other kind")
+    if definition.region and definition.to != DATAZONE:
+        raise InvalidInput("region: expected for datazone alone")
+    if definition.rules:
+        read_rules(definition.rules, holding_back=True)
+    return definition
+
+
+def _check_address(definition: ForwardTarget) -> None:
+    address = definition.address
+    if definition.to in (OPENLINEAGE, GOOGLE, HEADWATER):
+        try:
+            parts = urlsplit(address)
+            bad = parts.scheme not in ("http", "https") or not parts.hostname
+        except ValueError:
+            bad = True
+        if bad:
+            raise InvalidInput(f"address {address[:200]!r}: expected an http(s) address")
+        if parts.username is not None or parts.password is not None or parts.query:
+            raise InvalidInput(
+                "address: expected one without user, password and parameters; name the secret "
+                "with --secret"
+            )
+    elif not address:
+        raise InvalidInput("address: expected brokers (kafka) or the id of a domain (datazone)")
+
+
+def _check_secret(secret: str) -> None:
+    form, _, name = secret.partition(":")
+    known = (form == "env" and _VARIABLE.fullmatch(name)) or (form == "secret" and name)
+    if secret and not known:
+        raise InvalidInput(
+            "secret: expected env:NAME, a variable of the process that sends, or secret:NAME, one "
+            "in AWS Secrets Manager; never the secret itself"
+        )
+
+
+def read_secret(reference: str, environment: Mapping[str, str] = os.environ) -> str:
+    """The secret that a definition refers to; "" for none. Raises Unavailable where it is not."""
+    form, _, name = reference.partition(":")
+    if not reference:
+        return ""
+    if form == "env":
+        if not environment.get(name):
+            raise Unavailable(f"the variable {name} is not set: it has the destination's secret")
+        return environment[name]
+    import boto3  # 0.2 s
+    from botocore.exceptions import BotoCoreError, ClientError
+
+    try:
+        text: str = boto3.client("secretsmanager").get_secret_value(SecretId=name)["SecretString"]
+    except (BotoCoreError, ClientError, KeyError) as error:
+        raise Unavailable(f"the secret {name} cannot be read", str(error)) from None
+    return text
+
+
+def over_limits(to: str, event: Mapping[str, Any], size: int) -> str:
+    """Why this kind of backend cannot take an event of so many bytes; "" where it can."""
+    limits = LIMITS[to]
+    if limits.bytes and size > limits.bytes:
+        return (
+            f"{size:,} bytes, and {to} takes {limits.bytes:,}: a rule that masks facets makes it "
+            "smaller"
+        )
+    links = len(event.get("inputs") or ()) * len(event.get("outputs") or ())
+    if limits.links and links > limits.links:
+        return f"{links:,} links of inputs and outputs, and {to} takes {limits.links:,}"
+    return ""
+
+
+# --- the backends --------------------------------------------------------------------------------
+
+
+def open_backend(definition: ForwardTarget) -> Backend:
+    """A backend for one thread. Raises Unavailable where its secret is not to be had, and
+    ConfigurationError where a package is missing.
+    """
+    if definition.to == DATAZONE:
+        return DataZone(definition.address, definition.region)
+    if definition.to == KAFKA:
+        return Kafka(definition.address, definition.topic, read_secret(definition.secret))
+    secret = read_secret(definition.secret)
+    if definition.to == HEADWATER:
+        return HttpBackend(definition.address, {"X-API-Key": secret} if secret else {}, _own_path)
+    header = {"Authorization": f"Bearer {secret}"} if secret else {}
+    has_path = urlsplit(definition.address).path.strip("/") != ""
+    return HttpBackend(definition.address, header, lambda _: "" if has_path else _EVENTS_PATH)
+
+
+def _own_path(kind: DocumentKind) -> str:
+    return _EVENTS_PATH if kind in EVENT_KINDS else _SPLINE_PATHS[kind]
+
+
+class HttpBackend:
+    """Posts each message, over one connection that stays open. Redirects are not followed: they
+    would take the secret along.
+    """
+
+    def __init__(
+        self, address: str, header: Mapping[str, str], path: Callable[[DocumentKind], str]
+    ) -> None:
+        import requests
+
+        self._address = address.rstrip("/")
+        self._path = path
+        self._session = requests.Session()
+        self._session.trust_env = False  # no netrc: the secret is the definition's
+        self._session.headers.update(header)
+
+    def send(self, message: OutgoingMessage) -> None:
+        """See Backend."""
+        list_of_events = message.kind == EVENT_KIND
+        body = b"[" + message.body + b"]" if list_of_events else message.body
+        self._post(self._path(message.kind), body, _media_type(message))
+
+    def test(self) -> str:
+        """An empty object is refused as a document by whoever takes documents."""
+        try:
+            self._post(self._path(EVENT_KINDS[0]), b"{}", "application/json")
+        except InvalidInput as error:
+            return f"it answers, and refuses an empty document as it should: {error}"
+        return "it answers, and takes even an empty document: is it a lineage backend?"
+
+    def _post(self, path: str, body: bytes, media_type: str) -> None:
+        import requests
+
+        try:
+            answer = self._session.post(
+                self._address + path,
+                data=body,
+                headers={"Content-Type": media_type},
+                timeout=_SECONDS,
+                allow_redirects=False,
+            )
+        except (requests.RequestException, UnicodeError) as error:
+            raise Unavailable(f"no answer ({type(error).__name__})") from None
+        if answer.status_code < HTTPStatus.MULTIPLE_CHOICES:
+            return
+        reason = f"{answer.status_code} {answer.text[:_MOST_REASON]}".strip()
+        if answer.status_code in _REFUSED:
+            raise InvalidInput(reason)
+        raise Unavailable(reason)
+
+
+def _media_type(message: OutgoingMessage) -> str:
+    """Spline's versions are told by their media types."""
+    if message.kind not in _SPLINE_PATHS or message.api_version == "1":
+        return "application/json"
+    return f"application/vnd.absa.spline.producer.v{message.api_version}+json"
+
+
+class DataZone:
+    """PostLineageEvent of a domain, signed with the credentials of the process. An event that is
+    sent again has the same client token, so the domain has it once.
+    """
+
+    def __init__(self, domain: str, region: str, client: Any = None) -> None:
+        if client is None:
+            import boto3
+
+            client = boto3.client("datazone", region_name=region or None)
+        self._domain = domain
+        self._client = client
+
+    def send(self, message: OutgoingMessage) -> None:
+        """See Backend."""
+        from botocore.exceptions import BotoCoreError, ClientError
+
+        token = hashlib.sha256(message.body).hexdigest()
+        try:
+            self._client.post_lineage_event(
+                domainIdentifier=self._domain, event=message.body, clientToken=token
+            )
+        except ClientError as error:
+            code = error.response["Error"]["Code"]
+            reason = f"{code}: {error.response['Error'].get('Message', '')[:_MOST_REASON]}"
+            if code in ("ValidationException", "ConflictException"):
+                raise InvalidInput(reason) from None
+            raise Unavailable(reason) from None
+        except BotoCoreError as error:
+            raise Unavailable(str(error)) from None
+
+    def test(self) -> str:
+        """See ``HttpBackend.test``."""
+        try:
+            self.send(OutgoingMessage(EVENT_KINDS[0], "", "", b"{}"))
+        except InvalidInput as error:
+            return f"it answers, and refuses an empty event as it should: {error}"
+        return "it answers, and takes even an empty event"
+
+
+class Kafka:
+    """A record an event, with the run as its key, so that a run keeps its order. ``properties``:
+    settings of librdkafka as a JSON object, which the destination's secret holds.
+    """
+
+    def __init__(
+        self, brokers: str, topic: str, properties: str = "", producer: Any = None
+    ) -> None:
+        self._topic = topic
+        self._producer = producer or _kafka_producer(brokers, properties)
+
+    def send(self, message: OutgoingMessage) -> None:
+        """See Backend: returns when the brokers have it."""
+        failures: list[Any] = []
+        self._producer.produce(
+            self._topic,
+            value=message.body,
+            key=message.key.encode(),
+            on_delivery=lambda error, _: failures.append(error),
+        )
+        self._producer.flush(_SECONDS)
+        if not failures:
+            raise Unavailable("the brokers do not answer")
+        if failures[0] is not None:
+            reason = str(failures[0])[:_MOST_REASON]
+            is_too_large = getattr(failures[0], "name", lambda: "")() == "MSG_SIZE_TOO_LARGE"
+            raise InvalidInput(reason) if is_too_large else Unavailable(reason)
+
+    def test(self) -> str:
+        """See Backend."""
+        try:
+            self._producer.list_topics(self._topic, timeout=_SECONDS)
+        except Exception as error:
+            raise Unavailable(f"the brokers do not answer ({error})") from None
+        return "the brokers answer"
+
+
+def _kafka_producer(brokers: str, properties: str) -> Any:
+    try:
+        from confluent_kafka import Producer
+    except ImportError as error:
+        raise ConfigurationError("install 'confluent-kafka>=2.11,<3' to send to Kafka") from error
+    try:
+        own = dict(json.loads(properties)) if properties else {}
+    except (ValueError, TypeError):
+        raise ConfigurationError(
+            "the secret: expected a JSON object of librdkafka's settings"
+        ) from None
+    return Producer({**own, "bootstrap.servers": brokers, "message.timeout.ms": _SECONDS * 1_000})

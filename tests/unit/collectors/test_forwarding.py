@@ -1,0 +1,502 @@
+"""``headwater forward``: the journal sent on, in order, once, past failures and refusals."""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import json
+import threading
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import boto3
+import hypothesis
+import pytest
+from botocore.stub import Stubber
+from hypothesis import strategies as st
+
+from api import command_line
+from api.http.metrics import Metrics
+from api.serving.storage import DATABASE_FILE
+from collectors.forwarding.backends import (
+    DataZone,
+    ForwardTarget,
+    Kafka,
+    OutgoingMessage,
+    checked,
+    open_backend,
+    over_limits,
+    read_definition,
+    read_secret,
+)
+from collectors.forwarding.events import OpenLineageEvents
+from collectors.forwarding.rounds import Forwarding
+from graph_model import naming
+from graph_model.documents.files import Piece, prepare
+from graph_model.errors import InvalidInput, Unavailable
+from graph_model.producers.commands import COMMAND_KIND
+from graph_model.producers.openlineage.events.documents import RUN_EVENT_KIND
+from graph_model.producers.spline.documents import EVENT_KIND, PLAN_KIND
+from graph_model.stores.database import open_database
+from graph_model.stores.documents import DocumentKind, Receipt
+from graph_model.stores.forwarding import ForwardStates
+from graph_model.stores.journal import Journal
+from tests.builders import a_document
+from tests.recording_server import RecordingServer, recording_server
+
+NOW = 1_772_352_900_000
+
+
+class Estate:
+    """A journal with its destinations."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        database = open_database(folder / DATABASE_FILE)
+        self.journal = Journal(database)
+        self.states = ForwardStates(database)
+        self.events = OpenLineageEvents(self.journal, naming.DEFAULT_RULES)
+
+    def take(self, kind: DocumentKind, document: Any, sender: str = "jobs") -> int:
+        prepared = prepare(
+            Piece(kind, "1.2" if kind in (PLAN_KIND, EVENT_KIND) else "", document, "")
+        )
+        return self.journal.accept([prepared.submission], Receipt(NOW, sender, "test", ""))[0]
+
+    def forward(self, definition: ForwardTarget, since: int = 0) -> None:
+        """One round after the other until all is sent or something waits."""
+        if "there" not in {state.name for state in self.states.list()}:
+            self.states.add("there", checked(definition).text, since)
+        forwarding = Forwarding("there", self.journal, self.states, self.events, lambda: NOW)
+        forwarding.run(lambda _: False, once=True)
+
+
+@pytest.fixture
+def estate(tmp_path: Path) -> Estate:
+    return Estate(tmp_path)
+
+
+@pytest.fixture
+def server() -> Iterator[RecordingServer]:
+    with recording_server() as recorder:
+        yield recorder
+
+
+def run_event(run: int, number: int = 0, **more: Any) -> dict[str, Any]:
+    run_id = f"00000000-0000-0000-0000-{run:012}"
+    return {
+        "eventType": "RUNNING",
+        "eventTime": f"2026-03-01T08:{number:02}:00Z",
+        "producer": "https://example.com/client",
+        "schemaURL": "https://openlineage.io/spec/2-0-2/OpenLineage.json#/$defs/RunEvent",
+        "run": {"runId": run_id},
+        "job": {"namespace": "etl", "name": f"job{run}"},
+        **more,
+    }
+
+
+def sent(server: RecordingServer) -> list[tuple[str, str]]:
+    return [
+        (one.document["run"]["runId"][-2:], one.document["eventTime"]) for one in server.received
+    ]
+
+
+def execution(plan: Mapping[str, Any], at: int = NOW, **more: Any) -> dict[str, Any]:
+    return {"planId": plan["id"], "timestamp": at, "durationNs": 5_000_000_000, "extra": {}, **more}
+
+
+# --- what is sent --------------------------------------------------------------------------------
+
+
+def test_events_are_sent_as_they_came_in_order_and_once(
+    estate: Estate, server: RecordingServer
+) -> None:
+    for number in range(250):
+        estate.take(RUN_EVENT_KIND, run_event(number % 3, number % 60, n=number))
+    estate.forward(ForwardTarget("openlineage", server.url))
+    bodies = [document.body for document in estate.journal.documents(range(1, 251))]
+    assert [one.body for one in server.received] == bodies
+    assert {one.path for one in server.received} == {"/api/v1/lineage"}
+    estate.forward(ForwardTarget("openlineage", server.url))
+    (state,) = estate.states.list()
+    assert (len(server.received), state.position, state.sent, state.failure) == (250, 250, 250, "")
+
+
+def test_an_address_with_a_path_is_posted_to_as_it_stands(
+    estate: Estate, server: RecordingServer
+) -> None:
+    estate.take(RUN_EVENT_KIND, run_event(1))
+    estate.forward(ForwardTarget("openlineage", f"{server.url}/events/v2"))
+    assert [one.path for one in server.received] == ["/events/v2"]
+
+
+@pytest.mark.parametrize("plan_first", [True, False])
+def test_a_plan_and_its_execution_are_two_events_with_columns(
+    estate: Estate, server: RecordingServer, *, plan_first: bool
+) -> None:
+    plan = a_document()
+    documents = [(PLAN_KIND, plan), (EVENT_KIND, execution(plan))]
+    for kind, document in documents if plan_first else reversed(documents):
+        estate.take(kind, document)
+    estate.forward(ForwardTarget("openlineage", server.url))
+    start, end = (one.document for one in server.received)
+    assert (start["eventType"], end["eventType"]) == ("START", "COMPLETE")
+    assert start["eventTime"] == "2026-03-01T08:14:55.000Z"
+    assert end["eventTime"] == "2026-03-01T08:15:00.000Z"
+    assert start["run"]["runId"] == end["run"]["runId"]
+    assert [(one["namespace"], one["name"]) for one in end["inputs"]] == [
+        ("file", "/lake/employees")
+    ]
+    (output,) = end["outputs"]
+    assert [one["name"] for one in output["facets"]["schema"]["fields"]] == ["id", "total"]
+    lineage = output["facets"]["columnLineage"]
+    origins = {
+        column: sorted(
+            (one["field"], how["type"], how["subtype"])
+            for one in field["inputFields"]
+            for how in one["transformations"]
+        )
+        for column, field in lineage["fields"].items()
+    }
+    assert origins == {
+        "id": [("id", "DIRECT", "IDENTITY")],
+        "total": [
+            ("bonus", "DIRECT", "TRANSFORMATION"),
+            ("salary", "DIRECT", "TRANSFORMATION"),
+        ],
+    }
+    (decides,) = lineage["dataset"]
+    assert decides["field"] == "salary"
+    assert [how["subtype"] for how in decides["transformations"]] == ["FILTER"]
+
+
+def test_the_events_made_of_a_plan_are_events_that_headwater_reads_alike(
+    estate: Estate, server: RecordingServer
+) -> None:
+    plan = a_document()
+    estate.take(PLAN_KIND, plan)
+    estate.take(EVENT_KIND, execution(plan, error="java.lang.Error: it broke\n\tat a.b.c"))
+    estate.forward(ForwardTarget("openlineage", server.url))
+    for one in server.received:
+        prepare(Piece(RUN_EVENT_KIND, "", one.document, ""))
+    end = server.received[-1].document
+    assert end["eventType"] == "FAIL"
+    assert end["run"]["facets"]["errorMessage"]["message"].startswith("java.lang.Error: it broke")
+
+
+def test_another_headwater_gets_the_documents_themselves(
+    estate: Estate, server: RecordingServer
+) -> None:
+    plan = a_document()
+    estate.take(PLAN_KIND, plan)
+    estate.take(EVENT_KIND, execution(plan))
+    estate.take(RUN_EVENT_KIND, run_event(1))
+    estate.forward(ForwardTarget("headwater", server.url))
+    assert [one.path for one in server.received] == [
+        "/producer/execution-plans",
+        "/producer/execution-events",
+        "/api/v1/lineage",
+    ]
+    kinds = [one.headers["Content-Type"] for one in server.received]
+    assert kinds[0] == "application/vnd.absa.spline.producer.v1.2+json"
+    assert server.received[1].document[0]["planId"] == plan["id"]
+
+
+def test_commands_and_what_came_from_there_and_what_is_to_be_forgotten_are_not_sent(
+    estate: Estate, server: RecordingServer
+) -> None:
+    estate.take(RUN_EVENT_KIND, run_event(1))
+    estate.take(RUN_EVENT_KIND, run_event(2), sender="harvest:datazone")
+    estate.take(RUN_EVENT_KIND, run_event(3))
+    (third,) = estate.journal.documents([3])
+    estate.take(
+        COMMAND_KIND,
+        {
+            "command": "forget", "author": "a", "time": NOW, "note": "", "target": "t",
+            "planIds": [third.subject_key], "documents": [third.content_hash],
+        },
+    )  # fmt: skip
+    estate.forward(
+        ForwardTarget("openlineage", server.url, never_from=("harvest:datazone",)),
+    )
+    assert [run for run, _ in sent(server)] == ["01"]
+    assert estate.states.get("there").position == 4
+
+
+# --- failures ------------------------------------------------------------------------------------
+
+
+def test_a_refused_document_is_set_aside_and_sent_again_when_asked(
+    estate: Estate, server: RecordingServer
+) -> None:
+    for run in range(3):
+        estate.take(RUN_EVENT_KIND, run_event(run))
+    server.answer = lambda before: (422 if before == 1 else 201, {})
+    server.said = b"no such field"
+    estate.forward(ForwardTarget("openlineage", server.url))
+    (letter,) = estate.states.letters("there", 10)
+    assert (letter.position, letter.reason) == (2, "422 no such field")
+    assert estate.states.get("there").position == 3
+    server.answer = lambda _: (201, {})
+    assert estate.states.replay("there") == 1
+    estate.forward(ForwardTarget("openlineage", server.url))
+    assert [run for run, _ in sent(server)] == ["00", "01", "02", "01"]
+    assert estate.states.get("there").letters == 0
+
+
+@pytest.mark.parametrize("status", [301, 401, 403, 404, 429, 500, 503])
+def test_nothing_is_set_aside_where_the_failure_may_pass(
+    estate: Estate, server: RecordingServer, status: int
+) -> None:
+    estate.take(RUN_EVENT_KIND, run_event(1))
+    server.answer = lambda _: (status, {"Location": server.url})
+    estate.forward(ForwardTarget("openlineage", server.url))
+    state = estate.states.get("there")
+    assert (state.position, state.letters, state.failed_at) == (0, 0, NOW)
+    assert state.failure.startswith(str(status))
+    server.answer = lambda _: (201, {})
+    estate.forward(ForwardTarget("openlineage", server.url))
+    state = estate.states.get("there")
+    assert (state.position, state.failure, len(server.received)) == (1, "", 2)
+
+
+@hypothesis.given(
+    runs=st.lists(st.integers(0, 4), max_size=40),
+    failing=st.sets(st.integers(0, 60), max_size=20),
+    connections=st.integers(1, 4),
+)
+@hypothesis.settings(max_examples=15)
+def test_whatever_fails_every_run_arrives_in_order_and_once(
+    tmp_path_factory: pytest.TempPathFactory,
+    runs: Sequence[int],
+    failing: set[int],
+    connections: int,
+) -> None:
+    estate = Estate(tmp_path_factory.mktemp("journal"))
+    for number, run in enumerate(runs):
+        estate.take(RUN_EVENT_KIND, run_event(run, number))
+    with recording_server() as server:
+        calls, lock = iter(range(10_000)), threading.Lock()
+
+        def answer(_: int) -> tuple[int, Mapping[str, str]]:
+            with lock:
+                return (503 if next(calls) in failing else 201), {}
+
+        server.answer = answer
+        backend = ForwardTarget("openlineage", server.url, connections=connections)
+        delivered = _Delivered(backend)
+        estate.states.add("there", backend.text, 0)
+        forwarding = Forwarding(
+            "there", estate.journal, estate.states, estate.events, lambda: NOW, delivered.open
+        )
+        for _ in range(len(failing) + 1):
+            forwarding.run(lambda _: False, once=True)
+        taken = delivered.positions
+    assert Counter(taken) == Counter(range(len(runs)))
+    for run in set(runs):
+        own = [number for number in taken if runs[number] == run]
+        assert own == sorted(own)
+
+
+class _Delivered:
+    """Keeps the numbers of the events that a real backend has taken."""
+
+    def __init__(self, definition: ForwardTarget) -> None:
+        self.positions: list[int] = []
+
+    def open(self, definition: ForwardTarget) -> Any:
+        backend, positions = open_backend(definition), self.positions
+
+        class Noting:
+            def send(self, message: OutgoingMessage) -> None:
+                backend.send(message)
+                positions.append(int(json.loads(message.body)["eventTime"][14:16]))
+
+            def test(self) -> str:
+                return backend.test()
+
+        return Noting()
+
+
+def test_a_plan_whose_second_event_fails_goes_on_with_that_one(
+    estate: Estate, server: RecordingServer
+) -> None:
+    plan = a_document()
+    estate.take(PLAN_KIND, plan)
+    estate.take(EVENT_KIND, execution(plan))
+    server.answer = lambda before: (503 if before == 1 else 201, {})
+    estate.states.add("there", ForwardTarget("openlineage", server.url).text, 0)
+    forwarding = Forwarding("there", estate.journal, estate.states, estate.events, lambda: NOW)
+    forwarding.run(lambda _: False, once=True)
+    forwarding.run(lambda _: False, once=True)
+    assert [one.document["eventType"] for one in server.received] == [
+        "START",
+        "COMPLETE",
+        "COMPLETE",
+    ]
+
+
+def test_a_paused_destination_gets_nothing_and_a_removed_one_ends(
+    estate: Estate, server: RecordingServer
+) -> None:
+    estate.take(RUN_EVENT_KIND, run_event(1))
+    estate.states.add("there", ForwardTarget("openlineage", server.url).text, 0)
+    estate.states.pause("there", paused=True)
+    forwarding = Forwarding("there", estate.journal, estate.states, estate.events, lambda: NOW)
+    forwarding.run(lambda _: False, once=True)
+    assert server.received == []
+    estate.states.remove("there")
+    forwarding.run(lambda _: False)  # returns
+    assert server.received == []
+
+
+def test_the_metrics_tell_lag_and_failure_of_each_destination(
+    estate: Estate, server: RecordingServer
+) -> None:
+    metrics = Metrics()
+    metrics.watch_forwarding(estate.states.list, estate.journal.newest)
+    assert b"headwater_forward" not in metrics.text()
+    for run in range(2):
+        estate.take(RUN_EVENT_KIND, run_event(run))
+    server.answer = lambda before: (503 if before else 201, {})
+    estate.forward(ForwardTarget("openlineage", server.url))
+    lines = metrics.text().decode().splitlines()
+    for name, value in (("sent_documents", 1), ("lag_documents", 1), ("failing", 1)):
+        assert f'headwater_forward_{name}{{destination="there"}} {value}.0' in lines
+
+
+# --- definitions and secrets ---------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("wrong", "named"),
+    [
+        ({"to": "ftp"}, "to 'ftp'"),
+        ({"address": "marquez:5000"}, "address 'marquez:5000'"),
+        ({"address": "https://me:p4ss@there"}, "address: expected one without user"),
+        ({"address": "https://there/?t=t0k3n"}, "address: expected one without user"),
+        ({"secret": "hunter2"}, "secret: expected env:NAME"),
+        ({"connections": 17}, "connections: expected 1 to 16"),
+        ({"topic": "t"}, "topic: expected for kafka"),
+        ({"region": "eu-west-1"}, "region: expected for datazone"),
+        ({"rules": {"rules": [{"drop": "all"}]}}, "rules[0].drop"),
+    ],
+)
+def test_a_wrong_definition_is_refused_by_its_field(wrong: dict[str, Any], named: str) -> None:
+    right = {"to": "openlineage", "address": "https://there"}
+    with pytest.raises(InvalidInput) as refused:
+        checked(ForwardTarget(**{**right, **wrong}))
+    assert str(refused.value).startswith(named)
+    for value in ("p4ss", "hunter2", "t0k3n"):
+        assert value not in str(refused.value)
+
+
+def test_a_definition_is_read_as_it_was_written() -> None:
+    rules = {"rules": [{"drop": "event", "places": ["job"]}]}
+    definition = ForwardTarget("openlineage", "https://a", "env:T", "", "", 3, rules, ("b", "c"))
+    assert read_definition(definition.text) == definition
+
+
+def test_the_secret_is_read_when_it_is_sent_and_named_where_it_is_missing(
+    estate: Estate, server: RecordingServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    estate.take(RUN_EVENT_KIND, run_event(1))
+    definition = ForwardTarget("openlineage", server.url, "env:THEIR_TOKEN")
+    monkeypatch.delenv("THEIR_TOKEN", raising=False)
+    estate.forward(definition)
+    assert "THEIR_TOKEN is not set" in estate.states.get("there").failure
+    monkeypatch.setenv("THEIR_TOKEN", "s3cr3t-t0ken")
+    estate.forward(definition)
+    assert server.received[0].headers["Authorization"] == "Bearer s3cr3t-t0ken"
+    assert b"s3cr3t" not in (estate.folder / DATABASE_FILE).read_bytes()
+    with pytest.raises(Unavailable):
+        read_secret("env:NOBODY_SETS_THIS", {})
+
+
+# --- limits and other backends -------------------------------------------------------------------
+
+
+def test_a_document_beyond_the_limits_is_set_aside_with_the_figures(estate: Estate) -> None:
+    long = run_event(1, text="a" * 300_000)
+    estate.take(RUN_EVENT_KIND, long)
+    estate.forward(ForwardTarget("datazone", "dzd_1", region="eu-west-1"))
+    (letter,) = estate.states.letters("there", 10)
+    assert "datazone takes 300,000" in letter.reason
+    names = [{"namespace": "a", "name": str(number)} for number in range(40)]
+    assert "1,200 links" in over_limits("google", {"inputs": names, "outputs": names[:30]}, 1)
+
+
+def test_datazone_gets_one_event_with_a_token_that_recognises_a_repeat() -> None:
+    client = boto3.client(
+        "datazone", region_name="eu-west-1", aws_access_key_id="a", aws_secret_access_key="b"
+    )
+    backend, message = (
+        DataZone("dzd_1", "", client),
+        OutgoingMessage(RUN_EVENT_KIND, "", "k", b'{"a": 1}'),
+    )
+    with Stubber(client) as stub:
+        asked = {"domainIdentifier": "dzd_1", "event": b'{"a": 1}'}
+        token = hashlib.sha256(message.body).hexdigest()
+        for _ in range(2):
+            stub.add_response("post_lineage_event", {}, {**asked, "clientToken": token})
+        stub.add_client_error("post_lineage_event", "ValidationException", "no job")
+        stub.add_client_error("post_lineage_event", "ThrottlingException", "slowly")
+        backend.send(message)
+        backend.send(message)
+        with pytest.raises(InvalidInput, match="ValidationException: no job"):
+            backend.send(message)
+        with pytest.raises(Unavailable, match="ThrottlingException"):
+            backend.send(message)
+
+
+def test_kafka_gets_a_record_with_its_run_as_the_key_and_failures_pass() -> None:
+    class Producer:
+        def __init__(self) -> None:
+            self.records: list[tuple[str, bytes, bytes]] = []
+            self.error: object = None
+
+        def produce(self, topic: str, *, value: bytes, key: bytes, on_delivery: Any) -> None:
+            self.records.append((topic, key, value))
+            self._deliver = on_delivery
+
+        def flush(self, _seconds: float) -> None:
+            self._deliver(self.error, None)
+
+    producer = Producer()
+    backend = Kafka("b:9092", "lineage", producer=producer)
+    backend.send(OutgoingMessage(RUN_EVENT_KIND, "", "run-1", b"{}"))
+    assert producer.records == [("lineage", b"run-1", b"{}")]
+    producer.error = "broker away"
+    with pytest.raises(Unavailable, match="broker away"):
+        backend.send(OutgoingMessage(RUN_EVENT_KIND, "", "run-1", b"{}"))
+
+
+# --- the command ---------------------------------------------------------------------------------
+
+
+def test_the_command_adds_tests_sends_lists_and_removes(
+    estate: Estate, server: RecordingServer
+) -> None:
+    def forward(*arguments: str) -> tuple[int, str]:
+        out, errors = io.StringIO(), io.StringIO()
+        data = ("--data", str(estate.folder))
+        code = command_line.run(["forward", *arguments, *data], {}, out, errors)
+        return code, out.getvalue() + errors.getvalue()
+
+    estate.take(RUN_EVENT_KIND, run_event(1))
+    added = ("add", "marquez", "--to", "openlineage", "--address", server.url)
+    assert forward("run")[0] == 2
+    assert "1 positions" in forward(*added, "--from", "start")[1]
+    assert "has it already" in forward(*added)[1]
+    server.answer = lambda _: (422, {})
+    assert "as it should" in forward("test", "marquez")[1]
+    server.answer = lambda _: (201, {})
+    assert forward("run", "--once")[0] == 0
+    assert [one.document["run"]["runId"][-2:] for one in server.received[1:]] == ["01"]
+    code, listed = forward("list")
+    assert (code, "1 sent, 0 positions behind, 0 refused" in listed) == (0, True)
+    assert json.loads(forward("list", "--json")[1])["items"][0]["lag"] == 0
+    assert forward("remove", "marquez")[0] == 0
+    assert forward("letters", "marquez")[0] == 1
