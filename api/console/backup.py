@@ -12,14 +12,11 @@ from typing import TYPE_CHECKING, Any, Final
 
 from api.console.call import Call, add_command, add_settings, report_progress
 from graph_model.errors import HeadwaterError, InvalidInput
-from graph_model.stores.database import DiskReserve, reserve_of
 from graph_model.stores.durability import make_durable
-from graph_model.stores.journal import Journal
-from graph_model.stores.journal.archive import Contents, Progress, dump, examine, load
-from graph_model.stores.keys import SqlKeys
 
 if TYPE_CHECKING:
-    from graph_model.stores.database import Database
+    from graph_model.stores.database import Database, DiskReserve
+    from graph_model.stores.journal.archive import Contents, Progress
 
 
 # The file of a backup: the whole journal and the API keys.
@@ -43,6 +40,8 @@ def write_backup(
 
     Works while a service runs. Raises HeadwaterError if it cannot be written.
     """
+    from graph_model.stores.journal.archive import examine
+
     _prepare(database)
     partial = file.with_name(f"{file.name}.partial")
     try:
@@ -59,11 +58,16 @@ def write_backup(
 
 def _prepare(database: Database) -> None:
     """Tables of another version are refused, those that are missing made."""
+    from graph_model.stores.journal import Journal
+    from graph_model.stores.keys import SqlKeys
+
     Journal(database)
     SqlKeys(database)
 
 
 def _write(database: Database, partial: Path, created_at: int, progress: Progress) -> None:
+    from graph_model.stores.journal.archive import dump
+
     partial.unlink(missing_ok=True)
     reserve = _reserve_on(partial.parent, database)
     descriptor = os.open(partial, os.O_WRONLY | os.O_CREAT | os.O_EXCL, _PRIVATE)
@@ -79,6 +83,8 @@ def _write(database: Database, partial: Path, created_at: int, progress: Progres
 
 def _reserve_on(folder: Path, database: Database) -> DiskReserve | None:
     """The reserve of the database's disk if the folder is on that disk, too."""
+    from graph_model.stores.database import reserve_of
+
     reserve, place = reserve_of(database), database.url.database
     if reserve is None or not place:
         return None
@@ -94,6 +100,8 @@ def read_backup(
     progress: Progress,
 ) -> Contents:
     """Put a backup into the journal, all of it or nothing; see ``archive.load``."""
+    from graph_model.stores.journal.archive import load
+
     _prepare(database)
     return load(database, lambda: read_lines(file), settings, replace=replace, progress=progress)
 
