@@ -219,7 +219,7 @@ def test_a_word_that_is_unknown_is_refused_by_its_name(
     ["/lineage?nodeId=dataset:x:y", "/lineage?nodeId=run:1", "/namespaces/none",
      f"/lineage?nodeId=datasetField:{LAKE}:b:x", f"/namespaces/{ENCODED}/datasets/none",
      "/namespaces/etl/jobs/none", "/jobs/runs/none", "/namespaces/etl/jobs/to%20b/versions/1",
-     f"/namespaces/{ENCODED}/datasets/b/versions/1"],
+     f"/namespaces/{ENCODED}/datasets/b/versions/1", f"/lineage?nodeId=dataset:{LAKE}:b%23none"],
 )  # fmt: skip
 def test_what_is_unknown_is_a_404_in_its_words(client: FlaskClient, path: str) -> None:
     reply = client.get(f"/api/v1{path}")
