@@ -4,22 +4,31 @@ from __future__ import annotations
 
 import argparse
 import json
+import logging
 import threading
-from collections.abc import Iterator, Sequence
+import time
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, Final
 
 from api.console.call import Call, add_command, add_settings
-from graph_model.errors import ConfigurationError, InvalidInput
+from graph_model.errors import ConfigurationError, InvalidInput, Unavailable
 from graph_model.instants import iso, now, parse_instant
 
 if TYPE_CHECKING:
     from graph_model.stores.forwarding import ForwardState, ForwardStates
     from graph_model.stores.journal import Journal
 
+log = logging.getLogger(__name__)
+
 _START: Final = "start"
 _NOW: Final = "now"
 _MOST_LISTED: Final = 1_000
+_SOON_SECONDS: Final = 0.1
+_LOOK_SECONDS: Final = 5.0
+"""Until a destination that was added is sent to."""
+_LAST_SECONDS: Final = 20.0
+"""After a signal, for the answers that are still to come."""
 _KINDS: Final = ("openlineage", "google", "datazone", "kafka", "headwater")
 
 
@@ -142,53 +151,80 @@ def forward_replay(call: Call) -> int:
 
 
 def forward_run(call: Call) -> int:
-    """Send until Ctrl-C; a destination a thread."""
+    """Send until Ctrl-C."""
     from api.console.consuming import stop_signal
     from api.logs import set_up_logging
 
     options, settings = call.options, call.settings()
     set_up_logging(settings.log_level, settings.log_format)
-    with _opened(call) as (journal, states), _alone(call, journal), stop_signal() as stopping:
+    with (
+        _opened(call) as (journal, states),
+        _alone(call, journal) as keep,
+        stop_signal() as stopping,
+    ):
         names = options.name or [state.name for state in states.list()]
         if not names:
             raise ConfigurationError("no destination: headwater forward add makes one")
         for name in names:
             states.get(name)
         call.say(f"Sending to {', '.join(names)}{'' if options.once else '; Ctrl-C stops it'}.")
-        _send(call, journal, states, names, stopping)
-        failed = [state for state in states.list() if state.name in names and state.failure]
+        _send(call, journal, states, keep, stopping)
+        failed = [state for state in states.list() if state.failure and not state.paused]
+    if not options.once:
+        return 0
+    failed = [state for state in failed if state.name in names]
     for state in failed:
         call.say(f"{state.name}: {state.failure}")
-    return 1 if failed and options.once else 0
+    return 1 if failed else 0
 
 
 def _send(
     call: Call,
     journal: Journal,
     states: ForwardStates,
-    names: Sequence[str],
+    keep: Callable[[], None],
     stopping: threading.Event,
 ) -> None:
+    """A thread a destination, also for those that are added meanwhile. Raises ConfigurationError
+    once another process sends.
+    """
     from collectors.forwarding.events import OpenLineageEvents
     from collectors.forwarding.rounds import Forwarding
     from graph_model.naming import DEFAULT_RULES
     from graph_model.projection.projector.rules import wanted_rules
 
     events = OpenLineageEvents(journal, wanted_rules(journal, DEFAULT_RULES))
-    threads = [
-        threading.Thread(
-            target=Forwarding(name, journal, states, events, now).run,
-            args=(stopping.wait,),
-            kwargs={"once": call.options.once},
-            name=f"forward-{name}",
-        )
-        for name in names
-    ]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        while thread.is_alive():  # so that a signal is handled meanwhile
-            thread.join(0.5)
+    threads: dict[str, threading.Thread] = {}
+
+    def start_missing() -> None:
+        for name in call.options.name or [state.name for state in states.list()]:
+            if name not in threads or not threads[name].is_alive():
+                forwarding = Forwarding(name, journal, states, events, now)
+                threads[name] = threading.Thread(
+                    target=forwarding.run,
+                    args=(stopping.wait,),
+                    kwargs={"once": call.options.once},
+                    name=f"forward-{name}",
+                    daemon=True,  # one that waits for an answer does not keep the process
+                )
+                threads[name].start()
+
+    try:
+        start_missing()
+        while not stopping.wait(_SOON_SECONDS if call.options.once else _LOOK_SECONDS):
+            if call.options.once and not any(one.is_alive() for one in threads.values()):
+                break
+            try:
+                keep()
+                if not call.options.once:
+                    start_missing()
+            except Unavailable as error:
+                log.warning("%s", error)
+    finally:
+        stopping.set()
+        end = time.monotonic() + _LAST_SECONDS
+        for thread in threads.values():
+            thread.join(max(end - time.monotonic(), 0))
 
 
 @contextmanager
@@ -207,21 +243,27 @@ def _opened(call: Call) -> Iterator[tuple[Journal, ForwardStates]]:
 
 
 @contextmanager
-def _alone(call: Call, journal: Journal) -> Iterator[None]:
-    """One process sends. Raises ConfigurationError where another does."""
+def _alone(call: Call, journal: Journal) -> Iterator[Callable[[], None]]:
+    """One process sends. Raises ConfigurationError where another does; so does what is given, to be
+    called now and then: a database that was away has let go of what this process held.
+    """
     from api.serving.storage import claim
 
     lease, settings = journal.forward_lease(), call.settings()
-    if lease.is_shared:
+
+    def keep() -> None:
         if not lease.take():
             raise ConfigurationError("another process sends: headwater forward run is up already")
+
+    if lease.is_shared:
+        keep()
         try:
-            yield
+            yield keep
         finally:
             lease.give_up()
     else:
         with claim(settings.data, "forward.lock"):
-            yield
+            yield keep
 
 
 def _position(journal: Journal, since: str) -> int:

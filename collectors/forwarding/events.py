@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import json
 import uuid
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from functools import lru_cache
 from itertools import chain
 from typing import Any, Final
@@ -24,7 +24,7 @@ from graph_model.producers.openlineage.events.documents import EVENT_KINDS
 from graph_model.producers.spline.documents import EVENT_KIND, PLAN_KIND, ExecutionEvent
 from graph_model.producers.spline.gathering import gather, read_event_document, read_plan_document
 from graph_model.producers.spline.plan_logic import DatasetSchema, Logic, PlanDocument, read_logic
-from graph_model.stores.documents import StoredDocument
+from graph_model.stores.documents import DocumentKind, StoredDocument
 from graph_model.stores.journal import Journal
 from graph_model.texts import shortened
 
@@ -51,29 +51,35 @@ class OpenLineageEvents:
         self._rules = rules
         self._read_plan = lru_cache(maxsize=_PLANS_KEPT)(self._read_plan_at)
 
-    def of(self, document: StoredDocument) -> Sequence[Event]:
-        """The events to send at the position of a document. Raises InvalidDocument."""
+    def of(self, document: StoredDocument, forgotten: Collection[str] = ()) -> Sequence[Event]:
+        """The events to send at the position of a document, made without documents of the contents
+        ``forgotten``. Raises InvalidDocument.
+        """
         if document.kind in EVENT_KINDS:
             return (json.loads(document.body),)
         if document.kind == EVENT_KIND:
-            return self._of_execution(document)
-        return self._of_plan(document) if document.kind == PLAN_KIND else ()
+            return self._of_execution(document, forgotten)
+        return self._of_plan(document, forgotten) if document.kind == PLAN_KIND else ()
 
-    def _of_execution(self, event: StoredDocument) -> Sequence[Event]:
+    def _of_execution(self, event: StoredDocument, forgotten: Collection[str]) -> Sequence[Event]:
         """Nothing where its plan comes later: it is sent with the plan."""
-        plans = self._earlier(event, PLAN_KIND)
+        plans = self._earlier(event, PLAN_KIND, forgotten)
         return tuple(chain.from_iterable(self._executions([*plans, event], {event.position})))
 
-    def _of_plan(self, plan: StoredDocument) -> Sequence[Event]:
+    def _of_plan(self, plan: StoredDocument, forgotten: Collection[str]) -> Sequence[Event]:
         """The executions that waited for this plan."""
-        plans, events = self._earlier(plan, PLAN_KIND), self._earlier(plan, EVENT_KIND)
+        plans = self._earlier(plan, PLAN_KIND, forgotten)
+        events = self._earlier(plan, EVENT_KIND, forgotten)
         waited = {event.position for event in gather([*plans, *events]).waiting}
         return tuple(chain.from_iterable(self._executions([*plans, plan, *events], waited)))
 
-    def _earlier(self, document: StoredDocument, kind: Any) -> Sequence[StoredDocument]:
+    def _earlier(
+        self, document: StoredDocument, kind: DocumentKind, forgotten: Collection[str]
+    ) -> Sequence[StoredDocument]:
         key, before = document.subject_key, document.position - 1
         positions = self._journal.positions_to(key, [kind], before)
-        return self._journal.documents([place for place in positions if place <= before])
+        earlier = self._journal.documents([place for place in positions if place <= before])
+        return [one for one in earlier if not one.damage and one.content_hash not in forgotten]
 
     def _executions(
         self, documents: Sequence[StoredDocument], wanted: set[int]

@@ -4,8 +4,9 @@
 
 Over one connection documents go in the order of the journal; over several, those of one run do. A
 document that the backend refuses for good is set aside with the reason; after a failure that may
-pass its run waits, and the round is repeated, longer and longer pauses apart, from where it was.
-Only what a killed process had sent since its last note is sent twice: ``_BATCH`` documents at most.
+pass its connection waits, and the round is repeated, longer and longer pauses apart, from where it
+was. Only what a killed process had sent since its last note is sent twice: ``_BATCH`` documents at
+most.
 """
 
 from __future__ import annotations
@@ -13,9 +14,10 @@ from __future__ import annotations
 import json
 import logging
 import threading
-from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
+import zlib
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Final
 
 from collectors.forwarding.backends import (
@@ -31,6 +33,7 @@ from collectors.rewriting import Rules, hold_back, read_rules, rewrite
 from graph_model.errors import HeadwaterError, InvalidInput, NotFound, Unavailable
 from graph_model.producers.commands import COMMAND_KIND, Forget, read_command
 from graph_model.producers.openlineage.events.documents import EVENT_KINDS, RUN_EVENT_KIND
+from graph_model.producers.projections import reason_of
 from graph_model.producers.spline.documents import EVENT_KIND, PLAN_KIND
 from graph_model.stores.documents import DocumentState, StoredDocument, compact_json
 from graph_model.stores.forwarding import MOST_LETTERS, DeadLetter, ForwardState, ForwardStates
@@ -42,10 +45,14 @@ FIRST_PAUSE_SECONDS: Final = 1.0
 LONGEST_PAUSE_SECONDS: Final = 60.0
 _POLL_SECONDS: Final = 1.0
 _BATCH: Final = 100
+_BATCH_BYTES: Final = 16_000_000
+"""Of bodies in memory; a larger document is a batch of its own."""
+_AGAIN: Final = 10
+_COMMANDS_AT_ONCE: Final = 1_000
 _KINDS: Final = frozenset({*EVENT_KINDS, PLAN_KIND, EVENT_KIND})
 
 Wait = Callable[[float], bool]
-"""Waits so many seconds; True where the process is to stop."""
+"""Waits so many seconds; True where the process is to stop. For several threads."""
 OpenBackend = Callable[[ForwardTarget], Backend]
 
 
@@ -57,6 +64,15 @@ class RoundResult:
     sent: set[int] = field(default_factory=set)
     refused: list[DeadLetter] = field(default_factory=list)
     failure: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class _Terms:
+    """By what a batch is sent; ``forgotten`` are content hashes."""
+
+    definition: ForwardTarget
+    rules: Rules
+    forgotten: frozenset[str]
 
 
 class Forwarding:
@@ -77,25 +93,31 @@ class Forwarding:
         self._events = events
         self._clock = clock
         self._open = opened
-        self._backends = threading.local()
+        self._wait: Wait = lambda _: False
+        self._backends: dict[int, tuple[ForwardTarget, Backend]] = {}  # connection => its own
         self._partly: dict[int, int] = {}  # position => how many of its messages were sent
+        self._unnoted: Callable[[], None] | None = None  # notes what was done when it could not be
 
     def run(self, wait: Wait, *, once: bool = False) -> None:
         """Rounds until ``wait`` says so, the destination is removed or, with ``once``, nothing is
         left to send now.
         """
         pause = FIRST_PAUSE_SECONDS
+        self._wait = wait
         while True:
             try:
+                self._note_done()
                 state = self._states.get(self.name)
                 more = not state.paused and self._round(state)
                 rest = 0.0 if more else _POLL_SECONDS
                 pause = FIRST_PAUSE_SECONDS
             except NotFound:
                 return
-            except HeadwaterError as error:
+            except Exception as error:
+                if not isinstance(error, HeadwaterError):  # else its thread would just be missing
+                    log.exception("%s", self.name)
                 log.warning("%s waits %.0f s: %s", self.name, pause, error)
-                self._note(str(error))
+                self._note(_reason(error))
                 more, rest = False, pause
                 pause = min(2 * pause, LONGEST_PAUSE_SECONDS)
             if (once and not more) or wait(rest):
@@ -107,6 +129,13 @@ class Forwarding:
         except HeadwaterError as error:  # gone, or the database is away: the log has it
             log.warning("%s: %s", self.name, error)
 
+    def _note_done(self, done: Callable[[], None] | None = None) -> None:
+        """Note it, or what a former call could not: before anything is sent again."""
+        self._unnoted = done or self._unnoted
+        if self._unnoted:
+            self._unnoted()
+        self._unnoted = None
+
     def _round(self, state: ForwardState) -> bool:
         """Whether there may be more at once. Raises HeadwaterError where something has to wait."""
         definition = read_definition(state.definition)
@@ -117,24 +146,27 @@ class Forwarding:
                 f"{self.name} lists them"
             )
         newest = self._journal.newest()
-        batch = self._journal.in_order(_KINDS, state.position, _BATCH, falling=False)
+        batch = self._journal.in_order(
+            _KINDS, state.position, _BATCH, falling=False, most_bytes=_BATCH_BYTES
+        )
         result = self._send(definition, [one for one in batch if one.position not in state.ahead])
         done = result.done | state.ahead
         waiting = [one.position for one in batch if one.position not in done]
-        whole = newest if len(batch) < _BATCH else batch[-1].position
+        whole = batch[-1].position if batch else newest
         position = waiting[0] - 1 if waiting else max(whole, state.position)
         if position > state.position or result.done:
             ahead = {place for place in done if place > position}
-            self._states.advance(self.name, position, ahead, len(result.sent), result.refused)
+            noted = (state, position, ahead, len(result.sent), result.refused)
+            self._note_done(partial(self._states.advance, *noted))
         if result.failure:
             raise Unavailable(result.failure)
         if state.failure:
             self._note("")
-        return again or len(batch) == _BATCH
+        return again or bool(batch)
 
     def _send_again(self, state: ForwardState, definition: ForwardTarget) -> bool:
         """Dead letters that are due."""
-        due = self._states.letters(self.name, _BATCH, due=True) if state.letters else ()
+        due = self._states.letters(self.name, _AGAIN, due=True) if state.letters else ()
         if not due:
             return False
         documents = self._journal.documents([letter.position for letter in due])
@@ -142,120 +174,155 @@ class Forwarding:
         known = {document.position for document in documents}
         gone = {letter.position for letter in due} - known
         refused = {letter.position for letter in result.refused}
-        self._states.settle(self.name, gone | (result.done - refused), result.refused)
+        settled = (self.name, gone | (result.done - refused), len(result.sent), result.refused)
+        self._note_done(partial(self._states.settle, *settled))
         if result.failure:
             raise Unavailable(result.failure)
-        return len(due) == _BATCH
+        return True
 
     # --- one batch -------------------------------------------------------------------------------
 
     def _send(self, definition: ForwardTarget, documents: Sequence[StoredDocument]) -> RoundResult:
         rules = read_rules(definition.rules, holding_back=True) if definition.rules else ()
-        chosen = self._chosen(definition, documents)
-        runs: dict[str, list[StoredDocument]] = {}
+        terms = _Terms(definition, rules, self._forgotten() if documents else frozenset())
+        chosen = self._chosen(terms, documents)
+        lanes: dict[int, list[StoredDocument]] = {}
         for document in chosen:
-            run = document.subject_key if definition.connections > 1 else ""
-            runs.setdefault(run, []).append(document)
+            lane = zlib.crc32(document.subject_key.encode()) % definition.connections
+            lanes.setdefault(lane, []).append(document)
         result = RoundResult({one.position for one in documents} - {one.position for one in chosen})
-        if not runs:
-            return result
-        with ThreadPoolExecutor(definition.connections) as threads:
-            for part in threads.map(
-                lambda run: self._send_run(definition, rules, run), runs.values()
-            ):
-                result.done |= part.done
-                result.sent |= part.sent
-                result.refused += part.refused
-                result.failure = result.failure or part.failure
+        for part in self._send_lanes(terms, lanes):
+            result.done |= part.done
+            result.sent |= part.sent
+            result.refused += part.refused
+            result.failure = result.failure or part.failure
         self._partly = {place: n for place, n in self._partly.items() if place not in result.done}
         return result
 
+    def _send_lanes(
+        self, terms: _Terms, lanes: Mapping[int, list[StoredDocument]]
+    ) -> Sequence[RoundResult]:
+        """Each over its own connection. Their threads do not keep the process from ending."""
+        results = {lane: RoundResult() for lane in lanes}
+        threads = [
+            threading.Thread(
+                target=self._send_lane,
+                args=(terms, lane, documents, results[lane]),
+                daemon=True,
+            )
+            for lane, documents in lanes.items()
+        ]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        return tuple(results.values())
+
     def _chosen(
-        self, definition: ForwardTarget, documents: Sequence[StoredDocument]
+        self, terms: _Terms, documents: Sequence[StoredDocument]
     ) -> Sequence[StoredDocument]:
         """Without those that came from there, and without forgotten ones."""
-        kept = list(documents)
-        if definition.never_from:
-            senders = self._journal.principals([document.position for document in kept])
-            kept = [
-                one for one in kept if senders.get(one.position, "") not in definition.never_from
-            ]
-        forgotten = self._forgotten() if kept else frozenset()
-        return [document for document in kept if document.content_hash not in forgotten]
+        kept = [one for one in documents if one.content_hash not in terms.forgotten]
+        foreign = terms.definition.never_from
+        if not foreign:
+            return kept
+        senders = self._journal.principals([document.position for document in kept])
+        return [one for one in kept if senders.get(one.position, "") not in foreign]
 
     def _forgotten(self) -> frozenset[str]:
         """The contents that a command names whose removal is still to come."""
-        commands = self._journal.in_order(
-            [COMMAND_KIND], 0, _BATCH, falling=False, states=[DocumentState.PENDING]
-        )
-        instructions = (read_command(json.loads(one.body)).instruction for one in commands)
-        return frozenset(
-            digest
-            for instruction in instructions
-            if isinstance(instruction, Forget)
-            for digest in instruction.documents
-        )
+        digests: set[str] = set()
+        behind = 0
+        while commands := self._journal.in_order(
+            [COMMAND_KIND], behind, _COMMANDS_AT_ONCE, falling=False,
+            states=[DocumentState.PENDING], most_bytes=_BATCH_BYTES,
+        ):  # fmt: skip
+            behind = commands[-1].position
+            for command in commands:
+                digests.update(_forgotten_by(command))
+        return frozenset(digests)
 
-    def _send_run(
-        self, definition: ForwardTarget, rules: Rules, documents: Sequence[StoredDocument]
-    ) -> RoundResult:
-        """The documents of a run, in order, up to a failure."""
-        result = RoundResult()
+    def _send_lane(
+        self,
+        terms: _Terms,
+        lane: int,
+        documents: Sequence[StoredDocument],
+        result: RoundResult,
+    ) -> None:
+        """Documents in order, up to a failure or the end of the process."""
         for document in documents:
+            if self._wait(0):
+                return
             try:
-                if self._send_document(definition, rules, document):
-                    result.sent.add(document.position)
+                messages = self._messages_of(terms, document)
+                for message in messages[self._partly.get(document.position, 0) :]:
+                    self._backend(terms.definition, lane).send(message)
+                    self._partly[document.position] = self._partly.get(document.position, 0) + 1
             except InvalidInput as error:
                 reason = str(error)
                 log.warning("%s refuses document %d: %s", self.name, document.position, reason)
                 result.refused.append(
                     DeadLetter(document.position, reason, self._clock(), due=False)
                 )
-            except HeadwaterError as error:
-                result.failure = str(error)
-                return result
+            except Exception as error:
+                if not isinstance(error, HeadwaterError):
+                    log.exception("%s, document %d", self.name, document.position)
+                result.failure = _reason(error)
+                self._backends.pop(lane, None)  # its secret may be another one by then
+                return
+            else:
+                if messages:
+                    result.sent.add(document.position)
             result.done.add(document.position)
-        return result
 
-    def _send_document(
-        self, definition: ForwardTarget, rules: Rules, document: StoredDocument
-    ) -> bool:
-        """Whether anything of it was sent. Raises HeadwaterError."""
+    def _messages_of(self, terms: _Terms, document: StoredDocument) -> Sequence[OutgoingMessage]:
+        """Raises InvalidInput for one of which nothing can be made, Unavailable."""
         if document.damage:
             raise InvalidInput(f"its body is damaged: {document.damage}")
-        messages = tuple(self._messages(definition, rules, document))
-        for message in messages[self._partly.get(document.position, 0) :]:
-            self._backend(definition).send(message)
-            self._partly[document.position] = self._partly.get(document.position, 0) + 1
-        return bool(messages)
+        try:
+            return tuple(self._messages(terms, document))
+        except HeadwaterError:
+            raise
+        except Exception as error:  # a hostile body may raise any error
+            log.exception("%s, document %d", self.name, document.position)
+            raise InvalidInput(f"no event can be made of it: {_reason(error)}") from error
 
-    def _messages(
-        self, definition: ForwardTarget, rules: Rules, document: StoredDocument
-    ) -> Iterator[OutgoingMessage]:
-        if not definition.translates and document.kind not in EVENT_KINDS:
+    def _messages(self, terms: _Terms, document: StoredDocument) -> Iterator[OutgoingMessage]:
+        if not terms.definition.translates and document.kind not in EVENT_KINDS:
             yield OutgoingMessage(
                 document.kind, document.api_version, document.subject_key, document.body
             )
             return
-        for event in self._events.of(document):
-            ruled = ruled_event(event, rules)
+        for event in self._events.of(document, terms.forgotten):
+            ruled = ruled_event(event, terms.rules)
             if ruled is None:
                 continue
             is_as_it_came = ruled is event and document.kind in EVENT_KINDS
             body = document.body if is_as_it_came else compact_json(ruled)
-            if reason := over_limits(definition.to, ruled, len(body)):
+            if reason := over_limits(terms.definition.to, ruled, len(body)):
                 raise InvalidInput(reason)
             kind = document.kind if document.kind in EVENT_KINDS else RUN_EVENT_KIND
             yield OutgoingMessage(kind, "", document.subject_key, body)
 
-    def _backend(self, definition: ForwardTarget) -> Backend:
-        """That of this thread."""
-        kept = getattr(self._backends, "opened", None)
+    def _backend(self, definition: ForwardTarget, lane: int) -> Backend:
+        """That of this connection."""
+        kept = self._backends.get(lane)
         if kept is None or kept[0] != definition:
-            kept = (definition, self._open(definition))
-            self._backends.opened = kept
-        backend: Backend = kept[1]
-        return backend
+            kept = self._backends[lane] = (definition, self._open(definition))
+        return kept[1]
+
+
+def _reason(error: Exception) -> str:
+    return str(error) if isinstance(error, HeadwaterError) else reason_of(error)
+
+
+def _forgotten_by(command: StoredDocument) -> Sequence[str]:
+    """Nothing where it cannot be read: then it is not carried out either."""
+    try:
+        instruction = read_command(json.loads(command.body)).instruction
+    except (ValueError, HeadwaterError):
+        return ()
+    return instruction.documents if isinstance(instruction, Forget) else ()
 
 
 def ruled_event(event: Event, rules: Rules) -> Event | None:

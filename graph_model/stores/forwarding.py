@@ -53,6 +53,7 @@ letters = sa.Table(
     sa.Column("reason", StoredText(), nullable=False),
     sa.Column("at", sa.BigInteger, nullable=False),  # epoch ms
     sa.Column("due", sa.Integer, nullable=False),  # 1: to be sent again
+    sa.Index("forward_letters_due", "destination", "due", "position"),
 )
 
 
@@ -107,21 +108,23 @@ class ForwardStates:
 
     def list(self) -> tuple[ForwardState, ...]:
         """Every destination, by its name."""
+        return self._states(sa.true())
+
+    def get(self, name: str) -> ForwardState:
+        """Raises NotFound."""
+        for state in self._states(destinations.c.name == name):
+            return state
+        raise NotFound("destination", name)
+
+    def _states(self, chosen: sa.ColumnElement[bool]) -> tuple[ForwardState, ...]:
         counted = (
             sa.select(sa.func.count())
             .where(letters.c.destination == destinations.c.name)
             .scalar_subquery()
         )
-        asked = sa.select(destinations, counted.label("letters")).order_by(destinations.c.name)
+        asked = sa.select(destinations, counted.label("letters")).where(chosen)
         with read(self._engine, Unavailable) as connection:
-            return tuple(_state(row) for row in connection.execute(asked))
-
-    def get(self, name: str) -> ForwardState:
-        """Raises NotFound."""
-        for state in self.list():
-            if state.name == name:
-                return state
-        raise NotFound("destination", name)
+            return tuple(map(_state, connection.execute(asked.order_by(destinations.c.name))))
 
     def remove(self, name: str) -> None:
         """The destination with its progress and its dead letters. Raises NotFound."""
@@ -140,8 +143,11 @@ class ForwardStates:
         self._set(name, paused=int(paused))
 
     def fail(self, name: str, reason: str, at: int | None) -> None:
-        """Note why a destination waits since ``at`` (epoch ms); "" and None: it does not."""
-        self._set(name, failure=reason, failed_at=at)
+        """Note why a destination waits, and since when (epoch ms): ``at``, where it did not wait
+        already. "" and None: it does not.
+        """
+        since = None if at is None else sa.func.coalesce(destinations.c.failed_at, at)
+        self._set(name, failure=reason, failed_at=since)
 
     def _set(self, name: str, **values: object) -> None:
         change = destinations.update().where(destinations.c.name == name).values(**values)
@@ -150,18 +156,24 @@ class ForwardStates:
 
     def advance(
         self,
-        name: str,
+        before: ForwardState,
         position: int,
         ahead: Collection[int],
         sent: int,
         refused: Iterable[DeadLetter],
     ) -> None:
         """Note what a round has done, in one transaction: durable on return. ``sent`` documents
-        more were sent. Without effect on a destination that was removed meanwhile.
+        more were sent. Without effect on a destination that is not as it was ``before``: it was
+        removed meanwhile, and perhaps added again, from another time.
         """
+        name = before.name
         change = (
             destinations.update()
-            .where(destinations.c.name == name)
+            .where(
+                destinations.c.name == name,
+                destinations.c.definition == before.definition,
+                destinations.c.position == before.position,
+            )
             .values(
                 position=position,
                 ahead=json.dumps(sorted(ahead)),
@@ -196,18 +208,22 @@ class ForwardStates:
         change = letters.update().where(letters.c.destination == name).values(due=1)
         return write(self._engine, lambda c: c.execute(change).rowcount, Unavailable)
 
-    def settle(self, name: str, sent: Collection[int], refused: Iterable[DeadLetter]) -> None:
-        """Note what became of dead letters that were sent again: gone, or refused once more."""
+    def settle(
+        self, name: str, gone: Collection[int], sent: int, refused: Iterable[DeadLetter]
+    ) -> None:
+        """Note what became of dead letters that were sent again: gone, ``sent`` of them by being
+        sent, or refused once more.
+        """
         own = letters.c.destination == name
 
         def work(connection: Connection) -> None:
-            for chunk in chunks(sorted(sent)):
+            for chunk in chunks(sorted(gone)):
                 connection.execute(letters.delete().where(own, letters.c.position.in_(chunk)))
             for letter in refused:
                 at_its_place = sa.and_(own, letters.c.position == letter.position)
                 again = {"due": 0, "reason": letter.reason, "at": letter.at}
                 connection.execute(letters.update().where(at_its_place).values(**again))
-            counted = destinations.c.sent + len(sent)
+            counted = destinations.c.sent + sent
             connection.execute(
                 destinations.update().where(destinations.c.name == name).values(sent=counted)
             )

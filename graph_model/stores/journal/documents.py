@@ -9,8 +9,10 @@ stop the others. A large one may lie outside of the database (``large_bodies``).
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import accumulate
 from typing import Any, Final
 
 import sqlalchemy as sa
@@ -197,9 +199,11 @@ class JournalDocuments(JournalConnection):
         *,
         falling: bool,
         states: Collection[DocumentState] | None = None,
+        most_bytes: int | None = None,
     ) -> tuple[StoredDocument, ...]:
         """Documents of these kinds behind a position (None: from the end), with bodies: by
-        position, newest first if ``falling``.
+        position, newest first if ``falling``. With ``most_bytes`` those that come first and are
+        not larger together; the first one in any case.
         """
         position = documents.c.position
         asked = described.where(documents.c.kind.in_(sorted(kinds)))
@@ -210,6 +214,9 @@ class JournalDocuments(JournalConnection):
         order = position.desc() if falling else position.asc()
         with self._read() as connection:
             rows = connection.execute(asked.order_by(order).limit(checked_limit(limit))).all()
+            if most_bytes is not None:
+                ends = tuple(accumulate(row.size for row in rows))
+                rows = rows[: max(bisect_right(ends, most_bytes), 1)]
             return tuple(with_bodies(connection, rows))
 
     def principals(self, positions: Collection[int]) -> dict[int, str]:

@@ -7,7 +7,7 @@ import io
 import json
 import threading
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -318,6 +318,134 @@ class _Delivered:
                 return backend.test()
 
         return Noting()
+
+
+def forwarding_to(estate: Estate, backend: Any, **more: Any) -> Forwarding:
+    """Of a destination that is added here, through ``backend``."""
+    definition = ForwardTarget("openlineage", "http://there", **more)
+    estate.states.add("there", definition.text, 0)
+    return Forwarding(
+        "there", estate.journal, estate.states, estate.events, lambda: NOW, lambda _: backend
+    )
+
+
+class Taking:
+    """A backend that takes all, and asks ``before`` first."""
+
+    def __init__(self, before: Callable[[], None] = lambda: None) -> None:
+        self.bodies: list[bytes] = []
+        self._before = before
+
+    def send(self, message: OutgoingMessage) -> None:
+        self._before()
+        self.bodies.append(message.body)
+
+    def test(self) -> str:
+        return ""
+
+
+def test_what_was_sent_while_the_database_was_away_is_noted_and_not_sent_twice(
+    estate: Estate, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    estate.take(RUN_EVENT_KIND, run_event(1))
+    backend = Taking()
+    forwarding = forwarding_to(estate, backend)
+    really, away = ForwardStates.advance, [True]
+
+    def advance(*arguments: Any) -> None:
+        if away:
+            raise Unavailable("the database is busy")
+        really(*arguments)
+
+    monkeypatch.setattr(ForwardStates, "advance", advance)
+    forwarding.run(lambda _: False, once=True)
+    assert "busy" in estate.states.get("there").failure
+    away.clear()
+    forwarding.run(lambda _: False, once=True)
+    state = estate.states.get("there")
+    assert (len(backend.bodies), state.position, state.sent, state.failure) == (1, 1, 1, "")
+
+
+def test_a_destination_that_is_added_again_during_a_round_starts_from_its_new_time(
+    estate: Estate,
+) -> None:
+    for run in range(3):
+        estate.take(RUN_EVENT_KIND, run_event(run))
+
+    def add_again() -> None:
+        estate.states.remove("there")
+        estate.states.add("there", ForwardTarget("openlineage", "http://else").text, 1)
+
+    backend = Taking(add_again)
+    forwarding_to(estate, backend).run(lambda _: bool(backend.bodies))
+    assert (estate.states.get("there").position, estate.states.get("there").sent) == (1, 0)
+
+
+def test_a_round_ends_between_two_documents_once_the_process_is_to_stop(estate: Estate) -> None:
+    for run in range(3):
+        estate.take(RUN_EVENT_KIND, run_event(run))
+    stopping = threading.Event()
+    backend = Taking(stopping.set)
+    forwarding_to(estate, backend).run(stopping.wait)
+    state = estate.states.get("there")
+    assert (len(backend.bodies), state.position, state.failure) == (1, 1, "")
+
+
+def test_an_error_that_nobody_expects_waits_like_a_failure(estate: Estate) -> None:
+    estate.take(RUN_EVENT_KIND, run_event(1))
+
+    def fail() -> None:
+        raise KeyError("no such thing")
+
+    forwarding_to(estate, Taking(fail)).run(lambda _: False, once=True)
+    state = estate.states.get("there")
+    assert (state.position, state.letters) == (0, 0)
+    assert state.failure == "KeyError: 'no such thing'"
+
+
+def test_a_batch_holds_no_more_bytes_than_its_bound_and_one_document_at_least(
+    estate: Estate,
+) -> None:
+    for run in range(3):
+        estate.take(RUN_EVENT_KIND, run_event(run, text="a" * 1_000))
+
+    def positions(most: int) -> list[int]:
+        taken = estate.journal.in_order([RUN_EVENT_KIND], 0, 10, falling=False, most_bytes=most)
+        return [document.position for document in taken]
+
+    assert [positions(most) for most in (1, 3_000, 9_000)] == [[1], [1, 2], [1, 2, 3]]
+
+
+def test_a_destination_waits_since_its_first_failure(estate: Estate) -> None:
+    estate.states.add("there", ForwardTarget("openlineage", "http://there").text, 0)
+    for at in (NOW, NOW + 60_000):
+        estate.states.fail("there", "away", at)
+    assert estate.states.get("there").failed_at == NOW
+    estate.states.fail("there", "", None)
+    assert estate.states.get("there").failed_at is None
+
+
+def test_an_execution_of_a_plan_that_is_to_be_forgotten_is_not_sent(
+    estate: Estate, server: RecordingServer
+) -> None:
+    plan = a_document()
+    estate.take(PLAN_KIND, plan)
+    estate.take(EVENT_KIND, execution(plan))
+    (stored,) = estate.journal.documents([1])
+    for number in range(3):
+        estate.take(
+            COMMAND_KIND,
+            {
+                "command": "forget", "author": "a", "time": NOW + number, "note": "", "target": "t",
+                "planIds": [stored.subject_key],
+                "documents": [stored.content_hash if number == 2 else "0" * 32],
+            },
+        )  # fmt: skip
+    with pytest.MonkeyPatch.context() as pages:
+        pages.setattr("collectors.forwarding.rounds._COMMANDS_AT_ONCE", 1)
+        estate.forward(ForwardTarget("openlineage", server.url))
+    assert server.received == []
+    assert estate.states.get("there").letters == 0
 
 
 def test_a_plan_whose_second_event_fails_goes_on_with_that_one(
