@@ -15,10 +15,11 @@ import hashlib
 import json
 import os
 import re
+import time
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, field
 from http import HTTPStatus
-from typing import Any, Final, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, Protocol
 from urllib.parse import urlsplit
 
 from collectors.rewriting import read_rules
@@ -27,6 +28,9 @@ from graph_model.json_fields import JsonObject
 from graph_model.producers.openlineage.events.documents import EVENT_KINDS
 from graph_model.producers.spline.documents import EVENT_KIND, PLAN_KIND
 from graph_model.stores.documents import DocumentKind
+
+if TYPE_CHECKING:
+    import requests
 
 OPENLINEAGE: Final = "openlineage"
 GOOGLE: Final = "google"
@@ -38,6 +42,9 @@ _NAME: Final = re.compile(r"[a-z0-9][a-z0-9_.-]{0,63}")
 _VARIABLE: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,199}")
 _SECONDS: Final = 30
 _MOST_REASON: Final = 500
+_MOST_READ: Final = 2_000
+"""Bytes of an answer; a longer one costs its connection."""
+_USER_INFO: Final = re.compile(r"//[^/\s@]*@")
 _SPLINE_PATHS: Final[Mapping[DocumentKind, str]] = {
     PLAN_KIND: "/producer/execution-plans",
     EVENT_KIND: "/producer/execution-events",
@@ -166,18 +173,25 @@ def _check_address(definition: ForwardTarget) -> None:
     if definition.to in (OPENLINEAGE, GOOGLE, HEADWATER):
         try:
             parts = urlsplit(address)
-            bad = parts.scheme not in ("http", "https") or not parts.hostname
+            bad = parts.scheme not in ("http", "https") or not parts.hostname or parts.port == 0
         except ValueError:
             bad = True
         if bad:
-            raise InvalidInput(f"address {address[:200]!r}: expected an http(s) address")
+            raise InvalidInput(f"address {_shown(address)!r}: expected an http(s) address")
         if parts.username is not None or parts.password is not None or parts.query:
             raise InvalidInput(
                 "address: expected one without user, password and parameters; name the secret "
                 "with --secret"
             )
-    elif not address:
+    elif not address or "@" in address:
         raise InvalidInput("address: expected brokers (kafka) or the id of a domain (datazone)")
+
+
+def _shown(text: str, secret: str = "") -> str:
+    """A line for a list: without the secret and the user of a URL, bounded."""
+    hidden = text.replace(secret, "*****") if secret else text
+    line = " ".join(_USER_INFO.sub("//", hidden).split())
+    return "".join(sign for sign in line if sign.isprintable())[:_MOST_REASON]
 
 
 def _check_secret(secret: str) -> None:
@@ -203,7 +217,8 @@ def read_secret(reference: str, environment: Mapping[str, str] = os.environ) -> 
     from botocore.exceptions import BotoCoreError, ClientError
 
     try:
-        text: str = boto3.client("secretsmanager").get_secret_value(SecretId=name)["SecretString"]
+        client = boto3.session.Session().client("secretsmanager")  # of this thread alone
+        text: str = client.get_secret_value(SecretId=name)["SecretString"]
     except (BotoCoreError, ClientError, KeyError) as error:
         raise Unavailable(f"the secret {name} cannot be read", str(error)) from None
     return text
@@ -234,12 +249,14 @@ def open_backend(definition: ForwardTarget) -> Backend:
         return DataZone(definition.address, definition.region)
     if definition.to == KAFKA:
         return Kafka(definition.address, definition.topic, read_secret(definition.secret))
-    secret = read_secret(definition.secret)
+    secret = read_secret(definition.secret).strip()
+    if not (secret.isascii() and secret.isprintable()):
+        raise Unavailable(f"{definition.secret} has characters that no header can carry")
     if definition.to == HEADWATER:
-        return HttpBackend(definition.address, {"X-API-Key": secret} if secret else {}, _own_path)
-    header = {"Authorization": f"Bearer {secret}"} if secret else {}
+        return HttpBackend(definition.address, _own_path, "X-API-Key", "", secret)
     has_path = urlsplit(definition.address).path.strip("/") != ""
-    return HttpBackend(definition.address, header, lambda _: "" if has_path else _EVENTS_PATH)
+    path = "" if has_path else _EVENTS_PATH
+    return HttpBackend(definition.address, lambda _: path, "Authorization", "Bearer ", secret)
 
 
 def _own_path(kind: DocumentKind) -> str:
@@ -248,19 +265,27 @@ def _own_path(kind: DocumentKind) -> str:
 
 class HttpBackend:
     """Posts each message, over one connection that stays open. Redirects are not followed: they
-    would take the secret along.
+    would take the secret along. Proxies and certificates are those of the environment.
     """
 
     def __init__(
-        self, address: str, header: Mapping[str, str], path: Callable[[DocumentKind], str]
+        self,
+        address: str,
+        path: Callable[[DocumentKind], str],
+        header: str,
+        scheme: str,
+        secret: str,
     ) -> None:
         import requests
 
         self._address = address.rstrip("/")
         self._path = path
+        self._secret = secret
         self._session = requests.Session()
-        self._session.trust_env = False  # no netrc: the secret is the definition's
-        self._session.headers.update(header)
+        self._session.auth = lambda request: request  # no netrc: the secret is the definition's
+        self._session.headers["Accept-Encoding"] = "identity"
+        if secret:
+            self._session.headers[header] = scheme + secret
 
     def send(self, message: OutgoingMessage) -> None:
         """See Backend."""
@@ -286,15 +311,34 @@ class HttpBackend:
                 headers={"Content-Type": media_type},
                 timeout=_SECONDS,
                 allow_redirects=False,
+                stream=True,
             )
         except (requests.RequestException, UnicodeError) as error:
-            raise Unavailable(f"no answer ({type(error).__name__})") from None
+            reason = _shown(f"{type(error).__name__}: {error}", self._secret)
+            raise Unavailable(f"no answer ({reason})") from None
+        text = _beginning(answer)
         if answer.status_code < HTTPStatus.MULTIPLE_CHOICES:
             return
-        reason = f"{answer.status_code} {answer.text[:_MOST_REASON]}".strip()
+        reason = f"{answer.status_code} {_shown(text, self._secret)}".strip()
         if answer.status_code in _REFUSED:
             raise InvalidInput(reason)
         raise Unavailable(reason)
+
+
+def _beginning(answer: requests.Response) -> str:
+    """Of its body, also of one that comes slowly, never ends or breaks off: its status counts."""
+    import requests
+
+    text, end = bytearray(), time.monotonic() + _SECONDS
+    try:
+        for piece in answer.iter_content(1):
+            text += piece
+            if len(text) >= _MOST_READ or time.monotonic() > end:
+                break
+    except requests.RequestException:
+        pass
+    answer.close()  # back to its pool where it was read whole
+    return text.decode("utf-8", "replace")
 
 
 def _media_type(message: OutgoingMessage) -> str:
@@ -310,12 +354,8 @@ class DataZone:
     """
 
     def __init__(self, domain: str, region: str, client: Any = None) -> None:
-        if client is None:
-            import boto3
-
-            client = boto3.client("datazone", region_name=region or None)
         self._domain = domain
-        self._client = client
+        self._client = client or _datazone_client(region)
 
     def send(self, message: OutgoingMessage) -> None:
         """See Backend."""
@@ -328,7 +368,7 @@ class DataZone:
             )
         except ClientError as error:
             code = error.response["Error"]["Code"]
-            reason = f"{code}: {error.response['Error'].get('Message', '')[:_MOST_REASON]}"
+            reason = _shown(f"{code}: {error.response['Error'].get('Message', '')}")
             if code in ("ValidationException", "ConflictException"):
                 raise InvalidInput(reason) from None
             raise Unavailable(reason) from None
@@ -344,6 +384,19 @@ class DataZone:
         return "it answers, and takes even an empty event"
 
 
+def _datazone_client(region: str) -> Any:
+    import boto3
+    from botocore.config import Config
+    from botocore.exceptions import BotoCoreError
+
+    config = Config(connect_timeout=_SECONDS, read_timeout=_SECONDS, retries={"max_attempts": 1})
+    try:
+        session = boto3.session.Session()  # of this thread alone
+        return session.client("datazone", region_name=region or None, config=config)
+    except BotoCoreError as error:
+        raise Unavailable(str(error)) from None
+
+
 class Kafka:
     """A record an event, with the run as its key, so that a run keeps its order. ``properties``:
     settings of librdkafka as a JSON object, which the destination's secret holds.
@@ -357,19 +410,23 @@ class Kafka:
 
     def send(self, message: OutgoingMessage) -> None:
         """See Backend: returns when the brokers have it."""
-        failures: list[Any] = []
-        self._producer.produce(
-            self._topic,
-            value=message.body,
-            key=message.key.encode(),
-            on_delivery=lambda error, _: failures.append(error),
-        )
-        self._producer.flush(_SECONDS)
-        if not failures:
+        outcomes: list[Any] = []
+        try:
+            self._producer.produce(
+                self._topic,
+                value=message.body,
+                key=message.key.encode(),
+                on_delivery=lambda error, _: outcomes.append(error),
+            )
+            # Longer than the client tries: what it may still deliver is not sent a second time.
+            self._producer.flush(_SECONDS + 5)
+        except Exception as error:  # KafkaException, which holds a KafkaError, or BufferError
+            outcomes.append(error.args[0] if error.args else error)
+        if not outcomes:
             raise Unavailable("the brokers do not answer")
-        if failures[0] is not None:
-            reason = str(failures[0])[:_MOST_REASON]
-            is_too_large = getattr(failures[0], "name", lambda: "")() == "MSG_SIZE_TOO_LARGE"
+        if outcomes[0] is not None:
+            reason = _shown(str(outcomes[0]))
+            is_too_large = getattr(outcomes[0], "name", lambda: "")() == "MSG_SIZE_TOO_LARGE"
             raise InvalidInput(reason) if is_too_large else Unavailable(reason)
 
     def test(self) -> str:
@@ -392,4 +449,8 @@ def _kafka_producer(brokers: str, properties: str) -> Any:
         raise ConfigurationError(
             "the secret: expected a JSON object of librdkafka's settings"
         ) from None
-    return Producer({**own, "bootstrap.servers": brokers, "message.timeout.ms": _SECONDS * 1_000})
+    fixed = {"bootstrap.servers": brokers, "message.timeout.ms": _SECONDS * 1_000}
+    try:
+        return Producer({"enable.idempotence": True, **own, **fixed})
+    except Exception:  # its text may hold a value
+        raise ConfigurationError("the secret: librdkafka refuses one of the settings") from None

@@ -504,6 +504,9 @@ def test_the_metrics_tell_lag_and_failure_of_each_destination(
         ({"to": "ftp"}, "to 'ftp'"),
         ({"address": "marquez:5000"}, "address 'marquez:5000'"),
         ({"address": "https://me:p4ss@there"}, "address: expected one without user"),
+        ({"address": "ftp://me:p4ss@there"}, "address 'ftp://there'"),
+        ({"address": "https://there:99999"}, "address 'https://there:99999'"),
+        ({"to": "kafka", "topic": "t", "address": "me:p4ss@b:9092"}, "address: expected brokers"),
         ({"address": "https://there/?t=t0k3n"}, "address: expected one without user"),
         ({"secret": "hunter2"}, "secret: expected env:NAME"),
         ({"connections": 17}, "connections: expected 1 to 16"),
@@ -541,6 +544,57 @@ def test_the_secret_is_read_when_it_is_sent_and_named_where_it_is_missing(
     assert b"s3cr3t" not in (estate.folder / DATABASE_FILE).read_bytes()
     with pytest.raises(Unavailable):
         read_secret("env:NOBODY_SETS_THIS", {})
+
+
+def test_the_secret_is_in_no_reason_and_a_reason_is_a_line(
+    estate: Estate, server: RecordingServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    estate.take(RUN_EVENT_KIND, run_event(1))
+    monkeypatch.setenv("THEIR_TOKEN", "s3cr3t-t0ken\n")
+    server.said = b"not by\n\x1b[31m s3cr3t-t0ken" + b" " * 10_000
+    server.answer = lambda before: (422 if before else 401, {})
+    definition = ForwardTarget("openlineage", server.url, "env:THEIR_TOKEN")
+    estate.forward(definition)
+    assert estate.states.get("there").failure == "401 not by [31m *****"
+    estate.forward(definition)
+    (letter,) = estate.states.letters("there", 10)
+    assert letter.reason == "422 not by [31m *****"
+    monkeypatch.setenv("THEIR_TOKEN", "t\u00f6ken")
+    with pytest.raises(Unavailable, match="env:THEIR_TOKEN has characters"):
+        open_backend(definition)
+
+
+def test_the_secret_is_read_again_after_a_failure(
+    estate: Estate, server: RecordingServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for run in range(2):
+        estate.take(RUN_EVENT_KIND, run_event(run))
+    monkeypatch.setenv("THEIR_TOKEN", "old")
+
+    def answer(before: int) -> tuple[int, Mapping[str, str]]:
+        if before == 1:
+            monkeypatch.setenv("THEIR_TOKEN", "new")
+        return (401 if before == 1 else 201), {}
+
+    server.answer = answer
+    definition = ForwardTarget("openlineage", server.url, "env:THEIR_TOKEN")
+    estate.states.add("there", definition.text, 0)
+    forwarding = Forwarding("there", estate.journal, estate.states, estate.events, lambda: NOW)
+    forwarding.run(lambda _: False, once=True)
+    forwarding.run(lambda _: False, once=True)
+    tokens = [one.headers["Authorization"] for one in server.received]
+    assert tokens == ["Bearer old", "Bearer old", "Bearer new"]
+
+
+def test_no_secret_is_taken_from_a_netrc_file(
+    server: RecordingServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    netrc = tmp_path / "netrc"
+    netrc.write_text("machine 127.0.0.1 login me password p4ss\n")
+    monkeypatch.setenv("NETRC", str(netrc))
+    backend = open_backend(ForwardTarget("openlineage", server.url))
+    backend.send(OutgoingMessage(RUN_EVENT_KIND, "", "k", b"{}"))
+    assert "Authorization" not in server.received[0].headers
 
 
 # --- limits and other backends -------------------------------------------------------------------
@@ -586,6 +640,8 @@ def test_kafka_gets_a_record_with_its_run_as_the_key_and_failures_pass() -> None
             self.error: object = None
 
         def produce(self, topic: str, *, value: bytes, key: bytes, on_delivery: Any) -> None:
+            if isinstance(self.error, Exception):
+                raise self.error
             self.records.append((topic, key, value))
             self._deliver = on_delivery
 
@@ -596,6 +652,9 @@ def test_kafka_gets_a_record_with_its_run_as_the_key_and_failures_pass() -> None
     backend = Kafka("b:9092", "lineage", producer=producer)
     backend.send(OutgoingMessage(RUN_EVENT_KIND, "", "run-1", b"{}"))
     assert producer.records == [("lineage", b"run-1", b"{}")]
+    producer.error = BufferError("queue full")
+    with pytest.raises(Unavailable, match="queue full"):
+        backend.send(OutgoingMessage(RUN_EVENT_KIND, "", "run-1", b"{}"))
     producer.error = "broker away"
     with pytest.raises(Unavailable, match="broker away"):
         backend.send(OutgoingMessage(RUN_EVENT_KIND, "", "run-1", b"{}"))
