@@ -7,7 +7,7 @@ mock_provider "archive" {}
 variables {
   domain_name     = "lineage.example.org"
   certificate_arn = "arn:aws:acm:eu-west-1:111122223333:certificate/11111111-2222-3333-4444-555555555555"
-  image_tag       = "0.1.0"
+  image_tag       = "0.2.0"
   network         = { availability_zones = ["eu-west-1a", "eu-west-1b"] }
 }
 

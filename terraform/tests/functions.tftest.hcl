@@ -7,7 +7,7 @@ variables {
   vpc_id       = "vpc-1"
   subnet_ids   = ["subnet-1", "subnet-2"]
   key_arn      = "arn:aws:kms:eu-west-1:111122223333:key/11111111-2222-3333-4444-555555555555"
-  image        = "111122223333.dkr.ecr.eu-west-1.amazonaws.com/headwater:0.1.0"
+  image        = "111122223333.dkr.ecr.eu-west-1.amazonaws.com/headwater:0.2.0"
   architecture = "ARM64"
   settings     = { HEADWATER_DATABASE_IAM = "true", HEADWATER_GREMLIN_SIGNED = "true" }
   at_once      = { accept = 20, enqueue = 50, take = 5 }

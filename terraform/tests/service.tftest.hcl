@@ -10,7 +10,7 @@ variables {
   domain_name     = "lineage.example.org"
   certificate_arn = "arn:aws:acm:eu-west-1:111122223333:certificate/11111111-2222-3333-4444-555555555555"
   cluster         = { name = "headwater", arn = "arn:aws:ecs:eu-west-1:111122223333:cluster/headwater" }
-  image           = "111122223333.dkr.ecr.eu-west-1.amazonaws.com/headwater:0.1.0"
+  image           = "111122223333.dkr.ecr.eu-west-1.amazonaws.com/headwater:0.2.0"
   repository_arn  = "arn:aws:ecr:eu-west-1:111122223333:repository/headwater"
   task            = { cpu = 1024, memory = 4096, architecture = "X86_64" }
   tasks           = { min = 2, max = 6 }

@@ -6,7 +6,7 @@ variables {
   name                = "headwater"
   vpc_id              = "vpc-1"
   key_arn             = "arn:aws:kms:eu-west-1:111122223333:key/11111111-2222-3333-4444-555555555555"
-  image_tag           = "0.1.0"
+  image_tag           = "0.2.0"
   architecture        = "X86_64"
   settings            = { HEADWATER_DATABASE_IAM = "true" }
   deletion_protection = true

@@ -8,7 +8,7 @@ const OPENLINEAGE = 'https://github.com/OpenLineage/OpenLineage/tree/1.53.0';
 for (const [producer, glyph] of [
   [`${OPENLINEAGE}/integration/spark`, 'spark'],
   ['spline 2.2.0', 'spark'],
-  ['headwater-listener 0.1.0', 'spark'],
+  ['headwater-listener 0.2.0', 'spark'],
   ['https://github.com/apache/airflow/tree/providers-openlineage/2.20.3', 'airflow'],
   [`${OPENLINEAGE}/integration/dbt`, 'dbt'],
   ['headwater', 'declared'],

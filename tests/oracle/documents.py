@@ -21,7 +21,7 @@ START: Final = 1_700_000_000_000
 _NAMESPACE: Final = uuid.UUID("6c0b1c9e-5d1c-5c1d-9d5e-0d3f6f1c2b7a")
 _PRODUCERS: Final = {
     "spline": {"name": "spline", "version": "2.2.0"},
-    "listener": {"name": "headwater-listener", "version": "0.1.0"},
+    "listener": {"name": "headwater-listener", "version": "0.2.0"},
 }
 
 

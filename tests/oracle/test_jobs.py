@@ -46,7 +46,7 @@ STATEMENTS: Final = {
     "INSERT INTO, Hive": ((_HIVE, _APPEND),),
     "DROP TABLE": (),
 }
-_AGENTS: Final = ("spline 2.2.0", "headwater-listener 0.1.0")
+_AGENTS: Final = ("spline 2.2.0", "headwater-listener 0.2.0")
 
 
 @dataclass(frozen=True, slots=True)

@@ -56,7 +56,7 @@ from spark_agent_config.capture.plans.row_level import ASSIGNMENTS, changed_rows
 from spark_agent_config.masking import mask_secrets, mask_text
 
 AGENT_NAME: Final = "headwater-listener"
-AGENT_VERSION: Final = "0.1.0"
+AGENT_VERSION: Final = "0.2.0"
 #: The gap of a plan that could not be read: its tables are known, its columns are not.
 UNREAD_PLAN: Final = "unread-plan"
 #: The gap of an operator whose rows Spark computed before the write, and whose sources it forgot.

@@ -23,7 +23,7 @@ variable "image_tag" {
 
   validation {
     condition     = can(regex("^[A-Za-z0-9_][A-Za-z0-9._-]{0,127}$", var.image_tag)) && var.image_tag != "latest"
-    error_message = "A tag of one build, such as 0.1.0; not latest: a replaced task must run the image that was deployed."
+    error_message = "A tag of one build, such as 0.2.0; not latest: a replaced task must run the image that was deployed."
   }
 }
 

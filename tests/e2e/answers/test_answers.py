@@ -389,7 +389,7 @@ def test_nodes_that_a_limit_leaves_out_are_counted_at_their_neighbours(
 
 COLUMNS_OPTION = {"__partition_columns": '["dt"]'}
 COUNTED = {"writeMetrics": {"numOutputRows": 4, "numParts": 2}}
-OURS = {"name": "headwater-listener", "version": "0.1.0"}
+OURS = {"name": "headwater-listener", "version": "0.2.0"}
 
 
 def last_writers(client: FlaskClient, **query: Any) -> dict[str, Any]:

@@ -31,7 +31,7 @@ from tests.unit.graph_model.projection.test_rebuilding import rebuild
 START = 1_700_000_000_000
 INSERT = "InsertIntoHadoopFsRelationCommand"
 CTAS = "CreateDataSourceTableAsSelectCommand"
-LISTENER = {"name": "headwater-listener", "version": "0.1.0"}
+LISTENER = {"name": "headwater-listener", "version": "0.2.0"}
 NOW = START + 1_000_000_000
 _VERSIONS = {
     "application/json": "1",

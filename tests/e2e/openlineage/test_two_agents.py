@@ -16,7 +16,7 @@ from tests.unit.graph_model.projection.projector.test_projector import an_event,
 START = 1_772_359_200_000  # 2026-03-01T10:00:00Z
 APPLICATION = "local-1"
 SPLINE = {"name": "spline", "version": "2.2.0"}
-LISTENER = {"name": "headwater-listener", "version": "0.1.0"}
+LISTENER = {"name": "headwater-listener", "version": "0.2.0"}
 Json = dict[str, Any]
 
 

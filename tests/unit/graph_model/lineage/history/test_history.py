@@ -146,7 +146,7 @@ def test_columns_come_from_the_plan_with_fewer_gaps() -> None:
 
 def test_of_two_without_gaps_the_plan_with_expressions_tells_the_columns() -> None:
     client = row("a", 5_000, producer="openlineage-spark 1.53.0", logical_plan="told")
-    agent = row("b", 5_100, producer="headwater-listener 0.1.0", logical_plan="derived")
+    agent = row("b", 5_100, producer="headwater-listener 0.2.0", logical_plan="derived")
     (write,) = merge_writes([client, agent])
     assert (write.id, write.at, write.logical_plan) == ("a", 5_000, "derived")
     gaps = Details(partitions={}, gaps={"derived": 1}, keys={})
