@@ -12,8 +12,7 @@ In reading order:
 
 ``command_line``  the command ``headwater-pipeline``: a function a sub-command, with its --help
 ``rebuild``       the Spark job: a journal -> files for the bulk loader, catalogue rows, a manifest
-``sources``       a journal as a Spark data frame: files of lines, or a database; a Spark session:
-                  that of spark-submit, Glue or EMR, else a local one
+``sources``       a Spark session, and a journal as its data frame: files of lines, or a database
 ``journal``       lines of a journal -> documents, and the commands among them
 ``translating``   one partition of documents, sorted by subject key -> records: plain Python
 ``records``       facts as records that Spark can carry: all ASCII, one spelling for equal content

@@ -1,6 +1,6 @@
 """The body of a request and the headers that describe it, every step within bounds.
 
-    read (at most the limit) -> UnpackingMemory -> gzip_streams (at most the limit) -> json_texts
+    read (at most the limit) -> UnpackingMemory -> inflate (at most the limit) -> json_texts
 
 Nothing here knows the meaning of a document. A body is refused with a status for the reason: 400
 broken, 413 too large, 415 an unsupported type or encoding.

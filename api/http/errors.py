@@ -115,7 +115,7 @@ def register_error_handlers(app: Flask) -> None:
     app.register_error_handler(Exception, answer_bug)
 
 
-def error_body(status: HTTPStatus, message: str, errors: Errors | None = None) -> dict[str, Any]:
+def error_body(status: HTTPStatus, message: str, errors: Errors | None) -> dict[str, Any]:
     """The one body of every error, from every route."""
     return {
         "code": status.value,

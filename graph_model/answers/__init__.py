@@ -9,20 +9,16 @@ In reading order:
 ``visibility``          which hidden nodes a question opens; the layers and tags of a picture
 ``references``          node references as clients write them -> node ids
 ``openlineage_names``   (namespace, name) pairs <-> datasets and jobs
-``nodes``               rows and names of nodes that several answers show; one execution as lists
-                        and pages show it
+``nodes``               rows and names of nodes that several answers show, executions among them
 ``facets``              facets of jobs and datasets at a time: owners, code, versions, quality
-``home``                the first page: failures, lateness, last writes, the map, all runs; failures
-                        by their error, running jobs, unusual writes, failed checks
+``home``                the first page, the map, all runs; incidents: failures, odd writes
 ``overview``            all jobs and tables, and their totals; search by name
-``lineage``             the neighbourhood of a dataset, a job or a column; columns across jobs; an
-                        answer of ``graph_model.lineage`` with names, times and places
+``lineage``             the neighbourhood of a dataset, a job or a column; columns across jobs
 ``jobs``                jobs, and one job with its logical plans
 ``runs``                the runs of a job, one run, the tree of a run
 ``datasets``            datasets, and one dataset with its schema, writers, readers and names
 ``dataset_writes``      the history of a dataset, and its last writer
-``columns``             all columns, and one column with its definition; that definition in words
-                        (pure)
+``columns``             all columns, and one column with its definition in words
 ``plans``               one plan: its operations, its column edges
 ``classifications``     tags, and the columns of a class
 ``impact``              everything downstream as a table; the effects of a changed column or plan

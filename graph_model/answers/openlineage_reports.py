@@ -336,7 +336,7 @@ def draw_datasets(
     expressions: Mapping[str, str],
     *,
     layout: bool,
-    flow: Flow = Flow.RIGHT,
+    flow: Flow,
 ) -> PlanInspection[DatasetReference]:
     """Reads -> job -> write; of more than 500 datasets only the last. ``expressions``: those of the
     written columns, by name.

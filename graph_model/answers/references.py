@@ -159,7 +159,7 @@ class References:
         raise NotFound("job", reference)
 
 
-def possible_ids(reference: str, rules: Rules = naming.DEFAULT_RULES) -> frozenset[str]:
+def possible_ids(reference: str, rules: Rules) -> frozenset[str]:
     """The ids that a reference to a dataset or a job may resolve to, known or not."""
     if identity.kind_of(reference) is not None:
         return frozenset((reference,))

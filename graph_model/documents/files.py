@@ -8,7 +8,7 @@ Recognised are:
 - documents of any producer and lists of them, on one line or over many: each producer recognises
   its own;
 - documents that a dispatcher or a transport writes behind any logger's prefix, as its producer
-  announces them (``announcements``): ``ExecutionPlan (apiVersion: 1.2):`` and JSON after it, or an
+  announces them: ``ExecutionPlan (apiVersion: 1.2):`` and JSON after it, or an
   event of OpenLineage by its beginning.
 
 Messages that a log or its collector broke at some width, inside a string too, are joined

@@ -54,7 +54,7 @@ class LayerPreview:
 
 
 def preview_layers(
-    before: Layers, after: Layers, catalogue: Catalogue, hidden: Collection[str] = ()
+    before: Layers, after: Layers, catalogue: Catalogue, hidden: Collection[str]
 ) -> LayerPreview:
     """Which datasets would be in another layer, by name; hidden ones (ids) are not looked at."""
     items: list[LayerChange] = []

@@ -78,7 +78,7 @@ class WalkEvidence:
 
 
 def count_left_out(
-    steps: Iterable[tuple[str, str]], drawn: Collection[str], hidden: Collection[str] = ()
+    steps: Iterable[tuple[str, str]], drawn: Collection[str], hidden: Collection[str]
 ) -> tuple[LeftOut, ...]:
     """Per drawn node the number of its neighbours upstream and downstream that are not drawn,
     without the hidden ones (ids).

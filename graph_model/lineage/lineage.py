@@ -210,7 +210,7 @@ class Lineage:
         evidence = self._evidence()
         return flows_into(datasets, evidence, at), evidence.bounds.partial
 
-    def reads_of(self, jobs: Collection[str], at: int | None = None) -> tuple[PlanUse, ...]:
+    def reads_of(self, jobs: Collection[str], at: int | None) -> tuple[PlanUse, ...]:
         """The plans of these jobs that write nothing and ran until the time, each with what it
         reads, for a map.
         """

@@ -3,19 +3,15 @@
 Pure functions of a text, the capture scope and the rules; total, idempotent and linear. In reading
 order:
 
-``rules``        the naming rules as frozen values, with their defaults; job names: from labels,
-                 else from the application name by the platform's rules
+``rules``        the naming rules as frozen values, with their defaults; names of jobs
 ``uri_parts``    the parts of a URI: escapes, and logins and secrets, which are no identity
-``partitions``   path segments that name a partition or a part file, not the dataset; literals that
-                 differ in every run, removed before plans are compared
-``containment``  which locations a folder or a pattern holds; many files in one read -> one dataset,
-                 named by their folder and pattern
+``partitions``   what differs in every run: segments of partitions and part files, literals
+``containment``  which locations a folder or a pattern holds; many files in one read -> a pattern
 ``columns``      column identity: case folding, nested paths, equal names; fields of written structs
-``catalogs``     catalog names: ``<authority>/<database>.<table>`` for the spellings of all engines;
-                 table names in SQL: parts with dots between them, quoted where necessary
+``catalogs``     catalog names: ``<authority>/<database>.<table>`` for the spellings of all engines
 ``jdbc``         JDBC URLs, and the columns of queries
-``uris``         dataset identity: one canonical URI for all spellings of one dataset; tables about
-                 a table (Iceberg's ``t.snapshots``), and which table that is
+``uris``         dataset identity: one canonical URI for all spellings of one dataset, of a table
+                 about a table (Iceberg's ``t.snapshots``) too
 ``openlineage``  OpenLineage's (namespace, name) pairs as URIs for :func:`normalise`
 ``schemas``      the spelling of a schema's columns and types
 ``rules_json``   the rules as JSON, for a platform team to read, change, preview and apply

@@ -312,7 +312,7 @@ def _names(sources: Iterable[str], rules: Rules) -> set[str]:
 # --- patterns in a list of files -----------------------------------------------------------------
 
 
-def patterns_of(sources: Iterable[str], rules: Rules = DEFAULT_RULES) -> dict[str, str]:
+def patterns_of(sources: Iterable[str], rules: Rules) -> dict[str, str]:
     """Source => the pattern of its folder and suffix, for sources with many others of these.
 
     ``s3://b/in/o-1.csv`` among 30 of them => ``s3://b/in/o-*.csv``.

@@ -48,7 +48,7 @@ def openlineage_uri(namespace: str, name: str, rules: Rules = DEFAULT_RULES) -> 
     return f"{namespace.rstrip('/')}/{name.lstrip('/')}" if namespace else name
 
 
-def openlineage_pair(uri: str, rules: Rules = DEFAULT_RULES) -> tuple[str, str]:
+def openlineage_pair(uri: str) -> tuple[str, str]:
     """The (namespace, name) of a canonical URI: ``openlineage_uri`` of it is a spelling of the URI.
 
     jdbc:postgresql://h:5432/db:hr.t  =>  postgres://h:5432  db.hr.t
@@ -56,7 +56,7 @@ def openlineage_pair(uri: str, rules: Rules = DEFAULT_RULES) -> tuple[str, str]:
     file:/lake/t                      =>  file               /lake/t
     """
     if uri.startswith("jdbc:"):
-        return _jdbc_pair(uri, rules)
+        return _jdbc_pair(uri)
     scheme, authority, rest = uri.partition("://")
     if scheme == "bigquery":
         return scheme, rest.replace(":", ".", 1)
@@ -70,9 +70,9 @@ def openlineage_pair(uri: str, rules: Rules = DEFAULT_RULES) -> tuple[str, str]:
     return namespace.replace("%2F", "/").replace("%25", "%"), name
 
 
-def _jdbc_pair(uri: str, rules: Rules) -> tuple[str, str]:
+def _jdbc_pair(uri: str) -> tuple[str, str]:
     driver, _, rest = uri.removeprefix("jdbc:").partition(":")
-    schemes = (scheme for scheme, named in rules.openlineage_jdbc if named == driver)
+    schemes = (scheme for scheme, named in DEFAULT_RULES.openlineage_jdbc if named == driver)
     scheme = next(schemes, driver)
     rest = rest.removeprefix("thin:@")
     if not rest.startswith("//"):  # jdbc:sqlite:/lake/hr.db:t

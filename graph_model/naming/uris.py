@@ -430,7 +430,7 @@ def metadata_table(
     return normalise(f"{place.uri}.{word}", place.scope, rules)[0]
 
 
-def table_of(dataset: DatasetName, rules: Rules = DEFAULT_RULES) -> DatasetName | None:
+def table_of(dataset: DatasetName, rules: Rules) -> DatasetName | None:
     """The table that a metadata table is about; None for any other dataset."""
     if dataset.kind == "file":
         above = dataset.uri.rpartition(".")[0] if _is_about(dataset, rules) else ""

@@ -125,7 +125,7 @@ def connected_first(tables: Mapping[str, Set[str]], failing: Sequence[str], limi
     return Chosen(frozenset(jobs), frozenset(datasets), frozenset(lone), cut)
 
 
-def limit_nodes(answer: Answer, limit: int, hidden: Collection[str] = (), *, cut: bool) -> Answer:
+def limit_nodes(answer: Answer, limit: int, hidden: Collection[str], *, cut: bool) -> Answer:
     """At most ``limit`` visible nodes, beside the ``hidden`` ones (ids): jobs first, each with its
     tables; ``cut`` marks it partial.
     """

@@ -9,8 +9,7 @@ In reading order:
 ``fullness``        how full an in-memory graph is, and which documents wait until there is room
 ``revision``        a subject with many events, a bounded number of them at a time
 ``rebuilding``      a projection of everything beside the one in force: after an upgrade, a new
-                    rule, or on request; the visit of a rebuild to a subject with many events; the
-                    facts of each subject in a rebuild
+                    rule, or on request
 ``runs``            the runs that the graph carries, a package of its own
 ``waiters``         clients that wait until certain documents are projected
 """

@@ -1,8 +1,8 @@
 """A projection of everything beside the one in force: after an upgrade, a new rule, or on request.
 
     1. all documents that are not PENDING are translated again, subject by subject, one with many
-       events in pieces (``long_plans``); their facts are merged into the graph, their rows recorded
-       in a fresh catalogue, the ids of all facts noted
+       events in pieces; their facts are merged into the graph, their rows recorded in a fresh
+       catalogue, the ids of all facts noted
     2. the fresh catalogue takes the place of the old one: from here on answers come from it
     3. the runs that the graph is to carry are written, and noted (``projection.runs``)
     4. elements of the graph that were not noted are removed, page by page

@@ -2,8 +2,7 @@
 
 In reading order:
 
-``coverage``       the documents that a forget or prune command names, computed when it is given;
-                   since when the documents that stay need the writes of each dataset
+``coverage``       the documents that a forget or prune command names, computed when it is given
 ``policy``         the setting HEADWATER_KEEP, and the note about its last night
 ``prune_steps``    a prune in steps of a bounded number of executions
 ``forecast``       the date when room runs out, from measured growth

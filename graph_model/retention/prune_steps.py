@@ -85,9 +85,7 @@ def _takes_a_share(move: Move, catalogue: Catalogue) -> bool:
     return covered > 0 and covered * LEAST_SHARE >= total
 
 
-def next_step(
-    moves: Sequence[Move], catalogue: Catalogue, most: int = MOST_EXECUTIONS
-) -> RetentionStep:
+def next_step(moves: Sequence[Move], catalogue: Catalogue, most: int) -> RetentionStep:
     """The first jobs whose executions together are at most ``most``; a part of the first job where
     it alone has more.
     """

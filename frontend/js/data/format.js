@@ -178,7 +178,7 @@ function clip(characters, kept, cut) {
   return `…${kept === 0 ? '' : characters.slice(-kept).join('').trimStart()}`;
 }
 
-/** Where a name is broken: `daily_` + `revenue`, `Daily` + `Revenue`; the server makes boxes by the same rule (sizes.py). */
+/** Where a name is broken: `daily_` + `revenue`, `Daily` + `Revenue`; the server makes boxes by the same rule (picture/layout.py). */
 const PARTS = /[^\s_.:/-]*?(?:[\s_.:/-]+|(?<=[a-z0-9])(?=[A-Z])|$)/gu;
 
 /**

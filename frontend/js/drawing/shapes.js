@@ -14,7 +14,7 @@ export const FADED = Object.freeze({ selected: 0.22, hovered: 0.5 });
 /** Farther than this the columns of a table are left out, and than this all words. */
 const ROWS = 0.3;
 const WORDS = 0.16;
-/** Height of the letters of a name, and of a line of them (sizes.py of the server has the same). */
+/** Height of the letters of a name, and of a line of them (picture/layout.py of the server has the same). */
 const LETTERS = 15;
 const LINE = 17;
 /** Letters have one size in the drawing: they and their boxes are scaled together. */

@@ -3,8 +3,7 @@
 Lists come from ``stores.catalogue.events``; ``plan_documents`` and ``plans`` read one plan's
 document in memory; ``executions`` combines answers of ``lineage``. In reading order:
 
-``executions``      the lineage and the impact of one execution's output; the lists of the API:
-                    executions, data sources, plans, labels
+``executions``      lists of executions, sources, plans, labels; an execution's lineage and impact
 ``plan_documents``  questions about one plan, from its document or from events
 ``plans``           one plan: its operations, schemas, types, expressions, one column's origins
 ``identifiers``     ids in Spline's spelling, in both directions

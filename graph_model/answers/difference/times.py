@@ -244,7 +244,7 @@ def _find_execution(sources: Sources, execution: str) -> ExecutionRow:
 
 
 def _compare_plans(
-    sources: Sources, before: ExecutionRow, after: ExecutionRow, *, layout: bool = False
+    sources: Sources, before: ExecutionRow, after: ExecutionRow, *, layout: bool
 ) -> PlanDifference | None:
     """None where a plan has no stored document (a declaration, for example)."""
     try:

@@ -8,8 +8,7 @@ around it stands for it in the answer, so every column of an answer is a known o
 
 In reading order:
 
-``walks``        the walks: columns up and down, and those inside the tables of an answer; the
-                 derivations of a step of the table walk into a column, and into those of its path
-                 in locations that share files
+``walks``        the walks: columns up and down, and those inside the tables of an answer; one hop
+                 of a column, through locations that share files too
 ``derivations``  a column at a moment and a derivation between two, each read from the graph once
 """

@@ -4,9 +4,8 @@
 rows from a catalogue, each for one question. In reading order:
 
 ``history``               all readers of one question; the states of datasets that its reads saw
-``writes``                executions -> the writes that they report, with partitions and versions;
-                          rows of logical plans; the plans in force at a time; the names and
-                          locations of a dataset, and the locations around it
+``writes``                executions -> the writes that they report; the plans in force at a time;
+                          the names and locations of a dataset
 ``visible_write_reader``  the writes and declared flows that are visible at a moment of a dataset
 ``merging``               executions that report one write -> that write
 ``read_rule``             the writes that a read saw, by time or by the version that it named

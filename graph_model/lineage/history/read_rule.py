@@ -93,8 +93,8 @@ def visible_writes(
 def visible_versions(
     versions: Iterable[Write],
     others: Iterable[Write],
-    since: int = NO_NUMBER,
-    parts: tuple[Part, ...] = (WHOLE,),
+    since: int,
+    parts: tuple[Part, ...],
 ) -> list[Write]:
     """The writes that a read of these parts, bound to the newest of ``versions``, sees.
 

@@ -7,13 +7,11 @@ In reading order:
 
 ``producer``    the producer of OpenLineage's events, and all events of a subject -> facts. Pure
 ``events``      events in one normal form, and all events of a run as one state
-``translate``   events -> facts; parts to leave out of a statement above the bounds of
-                ``size_bounds``
+``translate``   events -> facts, within ``size_bounds``
 ``rows``        the catalogue's rows beside executions: facets, checks, lists, declarations
 ``job_logic``   the logic of a job, without times and run ids: one value for each output
 ``datasets``    datasets and columns of an event under their canonical identity
-``columns``     column edges of one output, from a columnLineage or lineage facet; column lineage
-                from the text of a job's query, where the client reports none
+``columns``     column edges of one output: from its facets, else from the text of the job's query
 ``plans``       the structural facts of a RunLogic, shared by all runs with the same logic
 ``quality``     data quality assertions of a dataset -> passed or failed, with the failures
 """

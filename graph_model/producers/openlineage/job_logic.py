@@ -7,7 +7,7 @@ output are read in this order, and every edge carries its ``origin``:
    still read by the job, an output that no entry targets still written. A job that feeds a dataset,
    itself or through other jobs, writes it, from all that was read on the way.
 2. ``column``: the datasets of the output's columnLineage, whether ``inputs`` has them or not.
-   Where the client reports none, the columns are those of the job's text (``sql``: ``query_text``).
+   Where the client reports none, the columns are those of the job's text (the facet ``sql``).
 3. ``implied`` (``declared`` without a run): the inputs. Beside column lineage those that no
    output's column lineage names: ``count(*)``, EXISTS and Python functions name no column.
 

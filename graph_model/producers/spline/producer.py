@@ -222,7 +222,7 @@ def lifted_plan(document: Any, version: str) -> Any:
     return lifting.lift(read_object(document, ""))
 
 
-def lifted_event(document: Any, version: str, path: str = "") -> Any:
+def lifted_event(document: Any, version: str, path: str) -> Any:
     """An event in the form of API 1.2; ``path`` is its place."""
     if spoken_version(document, version) != "1":
         return document

@@ -12,19 +12,17 @@ body), the projector first writes the new facts, then withdraws those that nothi
 
 In reading order:
 
-``loop``               the thread: rounds, steps of a rebuild; calls from other threads; one round:
-                       interrupted attempts, then commands, then a batch of subjects
+``loop``               the thread: rounds (interrupted attempts, commands, a batch of subjects),
+                       steps of a rebuild, calls from other threads
 ``subject_projector``  the new documents of some subjects, projected together
-``commits``            the writes of a projection, in an order that survives a crash; elements that
-                       the stores hold already, so that the writer skips them
+``commits``            the writes of a projection, in an order that survives a crash, without
+                       elements that the stores hold already
 ``commands``           carries out forget and prune commands
 ``commands_in_force``  the effect of the commands in force on documents
-``rules``              the naming rules in force, those of the newest rules command in the journal,
-                       and those for the next rebuild
+``rules``              the naming rules in force, and those for the next rebuild
 ``rebuild_control``    starts a rebuild, and decides which of several processes runs it
 ``preparation``        checks before the first round that journal, catalogue and graph match
-``readiness``          whether the projector is ready, and whether it is busy; a check that the
-                       graph still holds its elements
+``readiness``          whether the projector is ready or busy, and the graph still whole
 ``stores``             the stores that the projector reads and writes
 """
 

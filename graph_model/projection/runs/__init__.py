@@ -2,11 +2,10 @@
 
 In reading order:
 
-``window``        the setting: none, the newest few of each job, some days, all; the journal's note
-                  of which runs the graph carries
-``keeping``       making the graph carry the wanted runs, beside those it has, and nothing beyond;
-                  which executions the window wants, read from the catalogue; how many elements runs
-                  take under each setting
+``window``        the setting: none, the newest few of each job, some days, all; its note in the
+                  journal
+``keeping``       making the graph carry the runs that the window wants, and nothing beyond; how
+                  many elements each setting takes
 ``graph_runs``    the runs of one projector's graph: with each commit, and after another setting,
                   in steps that are taken again where they fail
 """

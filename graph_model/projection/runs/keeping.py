@@ -84,14 +84,10 @@ def all_jobs(catalogue: Catalogue) -> Iterator[str]:
     return walk_rows(lambda after: catalogue.job_ids(after or "", _JOBS_READ))
 
 
-def row_pages(
-    catalogue: Catalogue, since: int, before: int | None = None, *, job: str | None = None
-) -> Iterator[tuple[ExecutionRow, ...]]:
-    """All executions (of a job) at ``since <= at < before``, some at a time."""
-    after = ""
-    while page := catalogue.executions_since(
-        since, _ROWS_A_PAGE, before=before, after=after, job=job
-    ):
+def row_pages(catalogue: Catalogue, job: str) -> Iterator[tuple[ExecutionRow, ...]]:
+    """All executions of a job, some at a time."""
+    since, after = _BEGINNING, ""
+    while page := catalogue.executions_since(since, _ROWS_A_PAGE, after=after, job=job):
         yield page
         since, after = page[-1].at, page[-1].id
 
@@ -132,8 +128,8 @@ def keep_newest(
     catalogue: Catalogue,
     window: RunWindow,
     jobs: Collection[str],
-    written: Collection[str] = (),
-    gone: Collection[ExecutionRow] = (),
+    written: Collection[str],
+    gone: Collection[ExecutionRow],
 ) -> KeptRuns:
     """Make the graph carry the newest runs of these jobs, and none of their others.
 
@@ -272,7 +268,7 @@ def _remove_history(
     Yields the ids of a page.
     """
     for job in sorted(jobs):
-        for rows in row_pages(catalogue, _BEGINNING, job=job):
+        for rows in row_pages(catalogue, job):
             yield _remove_rows_beyond(graph, rows, wanted)
 
 
@@ -319,7 +315,7 @@ def steps_that_trim(
     returns an upper bound of how many.
     """
     for job in all_jobs(catalogue):
-        for rows in row_pages(catalogue, _BEGINNING, job=job):
+        for rows in row_pages(catalogue, job):
             yield partial(_trim, graph, catalogue, window, job, rows)
 
 

@@ -41,7 +41,6 @@ from graph_model.stores.keys import checked_key, insert_keys, key_lines
 FORMAT: Final = 2
 _READABLE: Final = (1, FORMAT)
 _PAGE: Final = 50
-_RAW_PAGE: Final = 1_000
 _LINES: Final = 100
 
 Progress = Callable[[int, int], None]

@@ -203,7 +203,7 @@ def _duration(start: RunEvent, end: RunEvent) -> int | None:
     return duration if 0 <= duration < 2**63 else None
 
 
-def seen_running(events: Iterable[RunEvent], rules: Rules = DEFAULT_RULES) -> tuple[RunState, ...]:
+def seen_running(events: Iterable[RunEvent], rules: Rules) -> tuple[RunState, ...]:
     """The states of a run before its end, by time: one where its tables change, else one an hour.
 
     Each holds what the events until then say, so that a later event changes no answer about an

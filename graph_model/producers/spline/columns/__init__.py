@@ -36,6 +36,5 @@ In reading order:
 ``derivation``  :func:`derive`: a plan -> its column lineage, and the influences on its rows
 ``valuation``   values of attributes and expressions: the read columns behind each, by how they flow
 ``lambdas``     lambdas of higher-order functions: the value behind each variable
-``fields``      the fields of a written struct that each of its sources flows into; JDBC reads of a
-                query: the table columns behind the columns that a plan reads
+``fields``      fields of a written struct, and the table columns behind a JDBC read of a query
 """
