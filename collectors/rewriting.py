@@ -20,7 +20,7 @@ that fits is used, once. Each has one of four effects:
   ``headwater_rewritten`` of the renamed dataset.
 - ``drop``: "dataset" leaves it out wherever the event names it, "event" the whole event.
 - ``sample`` keeps this share of the runs whose events name it, all events of a run or none.
-- ``mask`` leaves out these facets of it.
+- ``mask`` leaves out these facets of it; with those of a job go those of its run.
 
 The last three also apply to the job (place ``job``, by its namespace and name), and only where
 documents are sent on: into the journal everything goes.
@@ -354,6 +354,8 @@ def hold_back(event: Mapping[str, Any], rules: Rules) -> Mapping[str, Any] | Non
     for place, thing, rule in deciding:
         if rule.mask:
             event = {**event, place: _masked(event[place], thing, rule.mask)}
+            if place == _JOB and isinstance(run := event.get("run"), Mapping):
+                event = {**event, "run": _masked(run, run, rule.mask)}
     dropped = {_key_of(thing) for _, thing, rule in deciding if rule.drop == "dataset"}
     if "dataset" in event and _key_of(event["dataset"]) in dropped:
         return None

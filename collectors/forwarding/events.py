@@ -21,7 +21,12 @@ from graph_model import identity, labels, naming
 from graph_model.instants import iso
 from graph_model.naming import Rules
 from graph_model.producers.openlineage.events.documents import EVENT_KINDS
-from graph_model.producers.spline.documents import EVENT_KIND, PLAN_KIND, ExecutionEvent
+from graph_model.producers.spline.documents import (
+    EVENT_KIND,
+    PLAN_KIND,
+    ExecutionEvent,
+    ExecutionPlan,
+)
 from graph_model.producers.spline.gathering import gather, read_event_document, read_plan_document
 from graph_model.producers.spline.plan_logic import DatasetSchema, Logic, PlanDocument, read_logic
 from graph_model.stores.documents import DocumentKind, StoredDocument
@@ -34,6 +39,7 @@ _FACETS: Final = "https://openlineage.io/spec/facets"
 _RUNS: Final = uuid.UUID("5f3c0b8e-6a0e-4c5c-9a55-0c7d6a2f4b11")
 _PLANS_KEPT: Final = 64
 """A stream has one plan and an event for each of its batches."""
+_OF_STREAMS: Final = "WriteToMicroBatchDataSource"
 _STATISTICS: Final = (
     ("rowCount", "numOutputRows"),
     ("size", "numOutputBytes"),
@@ -111,7 +117,11 @@ def events_of_execution(
     common = {
         "producer": PRODUCER,
         "schemaURL": _SPECIFICATION,
-        "job": {"namespace": job.namespace, "name": job.name, "facets": {"jobType": _job_type()}},
+        "job": {
+            "namespace": job.namespace,
+            "name": job.name,
+            "facets": {"jobType": _job_type(plan)},
+        },
     }
     engine = _facet(
         "1-1-1/ProcessingEngineRunFacet", name=plan.system.name, version=plan.system.version
@@ -138,10 +148,12 @@ def _facet(kind: str, **fields: Any) -> dict[str, Any]:
     return {"_producer": PRODUCER, "_schemaURL": f"{_FACETS}/{kind}.json", **fields}
 
 
-def _job_type() -> dict[str, Any]:
+def _job_type(plan: ExecutionPlan) -> dict[str, Any]:
+    streams = plan.operations[-1].name.startswith(_OF_STREAMS)  # the write is last
     return _facet(
-        "2-0-3/JobTypeJobFacet", processingType="BATCH", integration="SPARK", jobType="JOB"
-    )
+        "2-0-3/JobTypeJobFacet", processingType="STREAMING" if streams else "BATCH",
+        integration="SPARK", jobType="JOB",
+    )  # fmt: skip
 
 
 def _error_text(error: Any) -> str:
@@ -149,13 +161,13 @@ def _error_text(error: Any) -> str:
 
 
 def _inputs(logic: Logic) -> list[dict[str, Any]]:
-    return [_dataset(use) for use in logic.reads]
+    return [_dataset(use, logic) for use in logic.reads]
 
 
 def _outputs(logic: Logic, event: ExecutionEvent) -> list[dict[str, Any]]:
     if logic.written is None:
         return []
-    written = _dataset(logic.written)
+    written = _dataset(logic.written, logic)
     if logic.flows or logic.influences:
         written["facets"]["columnLineage"] = _column_lineage(logic, logic.written)
     if logic.mode == labels.OVERWRITE:
@@ -169,9 +181,20 @@ def _outputs(logic: Logic, event: ExecutionEvent) -> list[dict[str, Any]]:
     return [written]
 
 
-def _dataset(use: DatasetSchema) -> dict[str, Any]:
+def _dataset(use: DatasetSchema, logic: Logic) -> dict[str, Any]:
     namespace, name = naming.openlineage_pair(use.dataset.uri)
     facets: dict[str, Any] = {}
+    own = (use.dataset.scope, use.dataset.uri)
+    tables = [
+        naming.openlineage_pair(table.uri)
+        for table, place in logic.names
+        if (place.scope, place.uri) == own
+    ]
+    if tables:
+        identifiers = [
+            {"namespace": catalog, "name": table, "type": "TABLE"} for catalog, table in tables
+        ]
+        facets["symlinks"] = _facet("1-0-1/SymlinksDatasetFacet", identifiers=identifiers)
     if use.columns:
         fields = [
             {"name": column.name, **({"type": column.type} if column.type else {})}

@@ -43,7 +43,7 @@ from graph_model.stores.database import open_database
 from graph_model.stores.documents import DocumentKind, Receipt
 from graph_model.stores.forwarding import ForwardStates
 from graph_model.stores.journal import Journal
-from tests.builders import a_document
+from tests.builders import PlanBuilder, a_document
 from tests.recording_server import RecordingServer, recording_server
 
 NOW = 1_772_352_900_000
@@ -149,6 +149,7 @@ def test_a_plan_and_its_execution_are_two_events_with_columns(
     assert [(one["namespace"], one["name"]) for one in end["inputs"]] == [
         ("file", "/lake/employees")
     ]
+    assert end["job"]["facets"]["jobType"]["processingType"] == "BATCH"
     (output,) = end["outputs"]
     assert [one["name"] for one in output["facets"]["schema"]["fields"]] == ["id", "total"]
     lineage = output["facets"]["columnLineage"]
@@ -184,6 +185,27 @@ def test_the_events_made_of_a_plan_are_events_that_headwater_reads_alike(
     end = server.received[-1].document
     assert end["eventType"] == "FAIL"
     assert end["run"]["facets"]["errorMessage"]["message"].startswith("java.lang.Error: it broke")
+
+
+def test_a_stream_and_the_catalog_name_of_its_table_are_told(
+    estate: Estate, server: RecordingServer
+) -> None:
+    builder = PlanBuilder()
+    table = {"table": {"identifier": {"database": "hr", "table": "out"}}}
+    below = builder.read("file:/lake/employees", "id: int")
+    builder.write(below, name="WriteToMicroBatchDataSource", params=table, append=True)
+    plan = builder.document()
+    estate.take(PLAN_KIND, plan)
+    estate.take(EVENT_KIND, execution(plan))
+    estate.forward(ForwardTarget("openlineage", server.url))
+    end = server.received[-1].document
+    assert end["job"]["facets"]["jobType"]["processingType"] == "STREAMING"
+    (output,) = end["outputs"]
+    (link,) = output["facets"]["symlinks"]["identifiers"]
+    assert link == {"namespace": "spark_catalog", "name": "hr.out", "type": "TABLE"}
+    assert "symlinks" not in end["inputs"][0]["facets"]
+    again = naming.openlineage_symlink(*link.values(), naming.DEFAULT_RULES)
+    assert again == naming.catalog_table("hr", "out")
 
 
 def test_another_headwater_gets_the_documents_themselves(

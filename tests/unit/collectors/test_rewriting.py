@@ -222,6 +222,7 @@ def test_masked_facets_are_left_out_where_the_rule_fits_and_nowhere_else() -> No
     event = an_event(
         inputs=[{**SOURCE, "facets": dict(facets), "inputFacets": {"columnLineage": 1}}, other],
         job={**JOB, "facets": {"sql": {"query": "SELECT 1"}}},
+        run={"runId": "r", "facets": {"sql": 1, "parent": 2}},
     )
     rule = {"namespace": SOURCE["namespace"], "mask": ["columnLineage"]}
     sent = kept(event, rule, {"places": ["job"], "mask": ["sql"]})
@@ -230,6 +231,7 @@ def test_masked_facets_are_left_out_where_the_rule_fits_and_nowhere_else() -> No
         other,
     ]
     assert sent["job"] == {**JOB, "facets": {}}
+    assert sent["run"] == {"runId": "r", "facets": {"parent": 2}}
     assert event["job"]["facets"] != {}
 
 
