@@ -363,8 +363,11 @@ class Rules:
     default_namespace: str = "default"
     unnamed_job: str = "unnamed"
     job_patterns: tuple[JobPattern, ...] = (
-        # AWS Glue: nativespark-<job>-<run>, the run being jr_<hex>.
+        # AWS Glue: nativespark-<job>-<run>, the run being jr_<hex>; with _ from OpenLineage.
         JobPattern(r"nativespark-(?P<job>.+?)-jr_[0-9A-Za-z_]+", r"\g<job>"),
+        JobPattern(
+            r"nativespark_(?P<job>.+)_jr_[0-9a-f]{8,64}(?:_attempt_[0-9]{1,4})?", r"\g<job>"
+        ),
         JobPattern(rf"nativespark-(?P<job>.+)-(?:{_UUID}|[0-9a-f]{{16,64}})", r"\g<job>"),
         JobPattern(rf"GlueReplApp(?:-{_UUID})?", "GlueReplApp", shared=True),
         # Shells and servers that many people share.

@@ -9,6 +9,10 @@ the application's job, as it is for Spline.
     employee_curate.hash_aggregate                           a query: a command that only reads
     employee_curate.collect_limit                            a helper: it reads for another one
 
+AWS Glue names the application after its run, and old clients report nothing else of it:
+
+    nativespark_curate_jr_0a1b2c3d.execute_save_into_data_source_command.out    a command of curate
+
 dbt reports each statement of a model as a run of its own, below the model's; they are the model's:
 
     model.shop.orders                                        the job
@@ -45,6 +49,7 @@ Role = Literal["run", "application", "command"]
 _PRODUCER: Final = re.compile(
     r"/tree/(?P<version>[^/]{1,64})/(?:integration|client)/(?P<name>[^/?#]{1,64})"
 )
+_GLUE_APPLICATION: Final = re.compile(r"nativespark_[^.]{1,1000}_jr_[0-9a-f]{8,64}(?![0-9a-f])")
 _LONGEST_PRODUCER: Final = 200
 _EXECUTE: Final = "execute_"
 _OVERWRITE_MODE: Final = "spark.sql.sources.partitionOverwriteMode"
@@ -148,7 +153,7 @@ def parent_of(facets: Facets) -> Parent | None:
 
 def is_spark(statement: JobStatement, rules: Rules) -> bool:
     """Whether Spark's agent sent the events: by integration and job type, or by the agent's own
-    facets.
+    facets, or by the name that Glue gives to an application of Spark.
 
     A client of another kind may also report that its job runs on Spark (``SPARK``, ``JOB``). It
     reports no applications and no commands, and its job keeps the name that it gives.
@@ -156,7 +161,7 @@ def is_spark(statement: JobStatement, rules: Rules) -> bool:
     has_facets = any(name in statement.run_facets for name in rules.spark_facets)
     kind = value_of(statement.job_facets, "jobType", JobType)
     if kind is None or not kind.integration:
-        return has_facets
+        return has_facets or _GLUE_APPLICATION.match(statement.name) is not None
     types = ("", *rules.spark_application_types, *rules.spark_command_types)
     return kind.integration in rules.spark_integrations and (has_facets or kind.type in types)
 
