@@ -12,7 +12,6 @@ Coordinates are pixels of an unscaled canvas; ``x`` and ``y`` are the centre of 
 
 from __future__ import annotations
 
-import math
 import re
 import unicodedata
 from bisect import bisect_left
@@ -26,6 +25,8 @@ from typing import Final
 from graph_model.batches import batched
 
 LAYER_GAP: Final = 46.0
+#: Top down ranks follow closer, since boxes are lower than they are wide: more of them are in view.
+FALL_GAP: Final = 32.0
 ROW_GAP: Final = 20.0
 COMPONENT_GAP: Final = 60.0
 #: Distance of two edges that run beside each other through a layer.
@@ -95,15 +96,23 @@ def lay_out(boxes: Sequence[Box], edges: Iterable[tuple[str, str]]) -> dict[str,
 def flow_within(
     boxes: Sequence[Box], edges: Iterable[tuple[str, str]], window: Window, legible: float
 ) -> Flow:
-    """To the right where the picture can be read then, at a zoom of ``legible``; else the way in
-    which it is larger. Ranks alone are looked at: the order in them changes no size.
+    """To the right where the picture can be read then, at a zoom of ``legible``; else the way of
+    which more is in the window at that zoom. Ranks alone are looked at: the order in them changes
+    no size.
     """
-    right = down = math.inf
+    right = down = 1.0
     for ranks in _ranks(boxes, edges):
         across, along = _extents(ranks)
-        right = min(right, window.width / across[0], window.height / across[1])
-        down = min(down, window.width / along[0], window.height / along[1])
-    return Flow.RIGHT if right >= min(legible, down) else Flow.DOWN
+        right = min(right, _share(across, window, legible))
+        down = min(down, _share(along, window, legible))
+    return Flow.RIGHT if right >= down else Flow.DOWN
+
+
+def _share(extent: tuple[float, float], window: Window, zoom: float) -> float:
+    """How much of a picture a window shows at a zoom, 0 to 1."""
+    width, height = extent
+    across = min(1.0, window.width / (width * zoom))
+    return across * min(1.0, window.height / (height * zoom))
 
 
 def _ranks(boxes: Sequence[Box], edges: Iterable[tuple[str, str]]) -> Iterator[list[list[Box]]]:
@@ -119,14 +128,14 @@ def _ranks(boxes: Sequence[Box], edges: Iterable[tuple[str, str]]) -> Iterator[l
 
 def _extents(ranks: Sequence[Sequence[Box]]) -> tuple[tuple[float, float], tuple[float, float]]:
     """Width and height of a part, to the right and top down."""
-    between = LAYER_GAP * (len(ranks) - 1)
+    gaps = len(ranks) - 1
     across = (
-        sum(max(box.width for box in rank) for rank in ranks) + between,
+        sum(max(box.width for box in rank) for rank in ranks) + LAYER_GAP * gaps,
         max(sum(box.height + ROW_GAP for box in rank) for rank in ranks),
     )
     along = (
         max(sum(box.width + ROW_GAP for box in rank) for rank in ranks),
-        sum(max(box.height for box in rank) for rank in ranks) + between,
+        sum(max(box.height for box in rank) for rank in ranks) + FALL_GAP * gaps,
     )
     return across, along
 
@@ -139,8 +148,8 @@ def arrange(
     """
     if flow is Flow.DOWN:
         lying = [Box(box.id, box.height, box.width, box.key) for box in boxes]
-        return _turned(_arrange(lying, edges), boxes)
-    return _arrange(boxes, edges)
+        return _turned(_arrange(lying, edges, FALL_GAP), boxes)
+    return _arrange(boxes, edges, LAYER_GAP)
 
 
 def _turned(layout: Layout, boxes: Sequence[Box]) -> Layout:
@@ -152,7 +161,8 @@ def _turned(layout: Layout, boxes: Sequence[Box]) -> Layout:
     )
 
 
-def _arrange(boxes: Sequence[Box], edges: Iterable[tuple[str, str]]) -> Layout:
+def _arrange(boxes: Sequence[Box], edges: Iterable[tuple[str, str]], gap: float) -> Layout:
+    """To the right, with so much room between two layers."""
     known, repeats = _known(boxes, edges)
     whole = Layout({}, {}, {})
     alone: list[Box] = []
@@ -161,7 +171,7 @@ def _arrange(boxes: Sequence[Box], edges: Iterable[tuple[str, str]]) -> Layout:
         if len(nodes) == 1:
             alone.append(known[nodes[0]])
             continue
-        part = _place_component([known[node] for node in nodes], inside, repeats)
+        part = _place_component([known[node] for node in nodes], inside, repeats, gap)
         top = _stack(part, known, whole, top)
     _place_alone(alone, whole, top)
     return whole
@@ -242,13 +252,14 @@ def _place_component(
     boxes: Sequence[Box],
     links: Sequence[tuple[str, str]],
     repeats: Mapping[tuple[str, str], int],
+    gap: float,
 ) -> Layout:
     order = [box.id for box in boxes]
     forward = _without_cycles(order, links)
     layer_of = _layers(order, forward)
     grid = _Grid(boxes, forward, layer_of, repeats)
     grid.order()
-    return grid.place(links)
+    return grid.place(links, gap)
 
 
 def _without_cycles(
@@ -446,10 +457,12 @@ class _Grid:
 
     # coordinates
 
-    def place(self, links: Iterable[tuple[str, str]]) -> Layout:
-        """``links`` as they were given: the route of one that was turned round runs back."""
+    def place(self, links: Iterable[tuple[str, str]], gap: float) -> Layout:
+        """``links`` as they were given: the route of one that was turned round runs back. ``gap``
+        is the room between two layers.
+        """
         widths = self._layer_widths()
-        x = _centres(widths)
+        x = _centres(widths, gap)
         y = self._rows()
         for round_number in range(_STRAIGHTENING_ROUNDS):
             self._straighten(y, self.before if round_number % 2 == 0 else self.after)
@@ -514,12 +527,12 @@ class _Grid:
                 y[cell] = value
 
 
-def _centres(widths: Iterable[float]) -> list[float]:
+def _centres(widths: Iterable[float], gap: float) -> list[float]:
     centres = []
     left = 0.0
     for width in widths:
         centres.append(left + width / 2)
-        left += width + LAYER_GAP
+        left += width + gap
     return centres
 
 

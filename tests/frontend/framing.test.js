@@ -43,14 +43,28 @@ test('a close-up does not show the empty room beyond an edge', () => {
   const around = wide(4_000);
   for (const x of [around.left, around.right]) {
     const { left, right } = seen(openingOf(around, WINDOW, LEGIBLE.titles, { x, y: 0 }));
-    assert.ok(left >= around.left - 35 && right <= around.right + 35, `${left} to ${right}`);
+    assert.ok(left >= around.left - 41 && right <= around.right + 41, `${left} to ${right}`);
     assert.ok(left <= x && x <= right);
   }
 });
 
 test('without a node a close-up begins where the flow begins', () => {
   const { left } = seen(openingOf(wide(4_000), WINDOW, LEGIBLE.titles, undefined));
-  assert.ok(left < 100 && left > 60);
+  assert.ok(left < 100 && left > 59);
+});
+
+test('a close-up shows as much as letters of 11 pixels allow, also where the other side has room', () => {
+  assert.equal(openingOf(wide(4_000), WINDOW, LEGIBLE.titles, { x: 2_000, y: 0 }).scale, 0.75);
+  assert.equal(openingOf(wide(4_000), WINDOW, LEGIBLE.rows, { x: 2_000, y: 0 }).scale, LEGIBLE.rows);
+});
+
+test('a close-up moves a little so that fewer boxes are cut, and keeps the asked node in view', () => {
+  const box = (left, width) => ({ left, right: left + width, top: -20, bottom: 20 });
+  const asked = { x: 2_000, y: 0 };
+  const boxes = [box(1_900, 200), box(2_450, 200), box(200, 150), box(350, 150), box(3_000, 100)];
+  const view = seen(openingOf(wide(4_000), WINDOW, LEGIBLE.titles, asked, boxes));
+  assert.ok(Math.abs(view.right - 6 / 0.75 - 2_650) < 1e-6, 'its right edge');
+  assert.ok(view.left < 1_900);
 });
 
 test('columns are read at a nearer zoom than titles', () => {

@@ -9,7 +9,13 @@
 
 const LARGEST = 1.2;
 export const SMALLEST = 0.02;
-const CLOSE_UP = Object.freeze({ least: 0.75, most: 0.9 });
+/** The zoom of a close-up: letters a little above the least, so that as many names as can be are in view. */
+const CLOSE_UP = 0.75;
+/** A close-up moves by this part of its length at most for the sake of boxes that would be cut. */
+const NUDGE = 0.2;
+/** Between a whole box and the edge of a close-up, in pixels: room for the ring of the requested one. */
+const RIM = 6;
+const TRIFLE = 1e-6;
 /** Room around the fitted part, for badges and handles; the same on all sides. */
 const PADDING = 30;
 
@@ -37,27 +43,52 @@ export function isLegible(around, size, legible) {
 
 /**
  * The first view of a picture: everything where it can be read, else a close-up. That has the requested node
- * in the middle, or where the flow begins, and shows nothing beyond the edges of the picture.
+ * about in the middle, so that the most boxes are whole, or begins where the flow begins; it shows nothing beyond
+ * the edges of the picture.
  * @param {Around} around
  * @param {Size} size
  * @param {number} legible
  * @param {{x: number, y: number}|undefined} asked
+ * @param {Around[]} [boxes] of the picture
  * @returns {Frame}
  */
-export function openingOf(around, size, legible, asked) {
+export function openingOf(around, size, legible, asked, boxes = []) {
   if (isLegible(around, size, legible)) return wholeOf(around, size);
-  const fits = fitting(around, size);
-  const scale = Math.min(CLOSE_UP.most, Math.max(CLOSE_UP.least, legible, fits.x, fits.y));
-  const x = along(around.left, around.right, size.width / scale, asked?.x);
-  const y = along(around.top, around.bottom, size.height / scale, asked?.y);
-  return { scale, position: { x, y } };
+  const scale = Math.max(CLOSE_UP, legible);
+  const [pad, rim, width, height] = [PADDING / scale, RIM / scale, size.width / scale, size.height / scale];
+  const across = boxes.map(({ left, right }) => ({ start: left, end: right }));
+  const along = boxes.map(({ top, bottom }) => ({ start: top, end: bottom }));
+  const middle = within(around.left, around.right, width, pad, asked?.x);
+  if (!asked) return { scale, position: { x: middle, y: within(around.top, around.bottom, height, pad) } };
+  const beside = along.filter((_, at) => isWhole(across[at], middle, width / 2 - rim));
+  const y = nudged(beside, within(around.top, around.bottom, height, pad, asked.y), height, rim);
+  const level = across.filter((_, at) => isWhole(along[at], y, height / 2 - rim));
+  return { scale, position: { x: nudged(level, middle, width, rim), y } };
+}
 
-  /** The middle of a view of this length between two edges. */
-  function along(start, end, length, wanted = start) {
-    const rim = length / 2 - PADDING / scale;
-    const [first, last] = [start + rim, end - rim];
-    return first >= last ? (start + end) / 2 : Math.min(last, Math.max(first, wanted));
-  }
+/** The middle of a view of this length that shows nothing beyond two edges, next to the wanted one. */
+function within(start, end, length, pad, wanted = start) {
+  const [first, last] = [start + length / 2 - pad, end - length / 2 + pad];
+  return first >= last ? (start + end) / 2 : Math.min(last, Math.max(first, wanted));
+}
+
+/** The middle, moved a little where more of the spans are whole then; the shortest of such ways. */
+function nudged(spans, middle, length, rim) {
+  const half = length / 2 - rim;
+  const whole = (at) => spans.filter((span) => isWhole(span, at, half)).length;
+  let best = { at: middle, count: whole(middle) };
+  for (const span of spans)
+    for (const at of [span.start + half, span.end - half]) {
+      const by = Math.abs(at - middle);
+      if (by > length * NUDGE) continue;
+      const count = whole(at);
+      if (count > best.count || (count === best.count && by < Math.abs(best.at - middle))) best = { at, count };
+    }
+  return best.at;
+}
+
+function isWhole({ start, end }, middle, half) {
+  return start >= middle - half - TRIFLE && end <= middle + half + TRIFLE;
 }
 
 /**

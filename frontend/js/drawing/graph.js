@@ -229,7 +229,8 @@ export function createGraph(container, palette, listener) {
     fill();
     const focus = findNode(model, state.selected) ?? findNode(model, model.focus);
     const asked = focus && centreOf(model, focus);
-    network.moveTo({ ...openingOf(around, sizeOf(container), legible(model), asked), animation: false });
+    const frame = openingOf(around, sizeOf(container), legible(model), asked, [...model.boxes.values()].map(aroundOf));
+    network.moveTo({ ...frame, animation: false });
   }
 
   function zoom(factor) {
@@ -362,6 +363,10 @@ function legible(model) {
  */
 function centreOf(model, item) {
   return { x: (item.kind === 'column' ? homeOf(model, item) : item).x, y: item.y };
+}
+
+function aroundOf({ x, y, width, height }) {
+  return { left: x - width / 2, top: y - height / 2, right: x + width / 2, bottom: y + height / 2 };
 }
 
 function sizeOf({ clientWidth, clientHeight }) {
