@@ -54,8 +54,8 @@ def forward_add(call: Call) -> int:
         position = _position(journal, options.since)
         states.add(options.name, definition.text, position)
         waiting = journal.newest() - position
-    call.say(f"{options.name}: {waiting:,} positions of the journal are to be sent; headwater")
-    call.say("forward run sends them, and what comes")
+    call.say(f"{options.name}: {waiting:,} positions of the journal are to be sent")
+    call.say("headwater forward run sends them, and what comes later")
     return 0
 
 

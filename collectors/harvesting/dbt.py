@@ -96,6 +96,8 @@ class DbtArtifacts:
 
     def _folders(self) -> Iterator[str]:
         if self._s3 is None:
+            if not Path(self._place).is_dir():
+                raise Unavailable(f"{self._place}: no such folder (dbt compile makes its target)")
             yield self._place.rstrip("/")
             return
         bucket, _, prefix = self._place.removeprefix(_S3).partition("/")

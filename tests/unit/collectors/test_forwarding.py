@@ -697,7 +697,10 @@ def test_the_command_adds_tests_sends_lists_and_removes(
     estate.take(RUN_EVENT_KIND, run_event(1))
     added = ("add", "marquez", "--to", "openlineage", "--address", server.url)
     assert forward("run")[0] == 2
-    assert "1 positions" in forward(*added, "--from", "start")[1]
+    assert forward(*added, "--from", "start")[1].splitlines() == [
+        "marquez: 1 positions of the journal are to be sent",
+        "headwater forward run sends them, and what comes later",
+    ]
     assert "has it already" in forward(*added)[1]
     server.answer = lambda _: (422, {})
     assert "as it should" in forward("test", "marquez")[1]

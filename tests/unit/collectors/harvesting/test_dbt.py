@@ -244,6 +244,11 @@ def test_a_folder_without_a_manifest_is_an_error(tmp_path: Path) -> None:
         events_of(DbtArtifacts(str(tmp_path), CLUSTER))
 
 
+def test_a_folder_that_does_not_exist_is_named_as_such(tmp_path: Path) -> None:
+    with pytest.raises(Unavailable, match=r"target: no such folder"):
+        events_of(DbtArtifacts(str(tmp_path / "target"), CLUSTER))
+
+
 def test_every_folder_below_an_s3_prefix_is_taken(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("AWS_ACCESS_KEY_ID", "testing")
     monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "testing")
