@@ -22,7 +22,7 @@ from playwright.sync_api import Browser, Locator, Page, expect
 from bench.page.measurement import browsing
 from tests.e2e.page.browser import wait_for
 
-_TIMEOUT = 15_000
+_TIMEOUT = 60_000
 _WIDE = 1280
 _MOST_MOVES = 250
 
@@ -39,7 +39,11 @@ class Reader:
         self.clicks += 1
 
     def link(self, name: str) -> None:
+        """The first link of this name; the page that it leads to is there at the end. Else the next
+        step might take a link of the page before.
+        """
         self.press(self.page.get_by_role("link", name=name, exact=True).first)
+        wait_for(self.page)
 
     def test_id(self, name: str) -> None:
         self.press(self.page.get_by_test_id(name).first)
