@@ -52,6 +52,7 @@ STATUS = {
     "AmbiguousReference": 400,
     "InvalidFields": 400,
     "NotFound": 404,
+    "Conflict": 409,
     "Refused": 403,
     "NotAuthenticated": 401,
     "NotAllowed": 403,

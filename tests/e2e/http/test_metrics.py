@@ -15,6 +15,7 @@ from api.logs import FIELDS, current_request_id
 from graph_model.errors import JournalUnavailable
 from graph_model.retention.forecast import Forecast, Growth, Measure
 from graph_model.stores.documents import DocumentState
+from graph_model.stores.forwarding import ForwardState
 from graph_model.stores.roles import Role
 from tests.e2e.producer_service import (
     OTHER_PLAN_ID,
@@ -147,6 +148,8 @@ def test_the_documentation_lists_every_metric_and_no_other(server: Headwater) ->
     server.post_plan({})
     everything = Forecast(Measure(0, 1, 2, 3, 4), Growth(5.0, 6.0, 7.0), 8, 9, 0, False, 10)
     server.service.metrics.watch_storage(lambda: everything)
+    forwarded = ForwardState("there", "{}", 1, frozenset(), 2, False, "", None, 3)
+    server.service.metrics.watch_forwarding(lambda: [forwarded], lambda: 4)
     told = {
         name for name, _ in scrape(server) if not name.endswith(("_bucket", "_sum", "_created"))
     }
