@@ -130,9 +130,9 @@ class S3Bodies:
         pages = self._client.get_paginator("list_objects_v2")
         try:
             for page in pages.paginate(Bucket=self._bucket, Prefix=self._prefix):
-                for one in page.get("Contents", ()):
-                    if one["LastModified"].timestamp() <= latest:
-                        yield one["Key"].rpartition("/")[2]
+                for entry in page.get("Contents", ()):
+                    if entry["LastModified"].timestamp() <= latest:
+                        yield entry["Key"].rpartition("/")[2]
         except (ClientError, BotoCoreError) as error:
             raise _unavailable("cannot be listed", error) from error
 

@@ -65,9 +65,9 @@ def sign_in_by_secret(
     def read() -> Mapping[str, str]:
         if kept and seconds() - kept[0][0] < _SECRET_SECONDS:
             return kept[0][1]
-        found = _read_secret(client or boto3.client("secretsmanager", config=_CONFIG), name)
-        kept[:] = [(seconds(), found)]
-        return found
+        secret = _read_secret(client or boto3.client("secretsmanager", config=_CONFIG), name)
+        kept[:] = [(seconds(), secret)]
+        return secret
 
     return read
 

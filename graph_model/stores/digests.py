@@ -42,8 +42,8 @@ class HashSum:
         """Add the hash of one content."""
         self._add(_hash_of(content))
 
-    def _add(self, one: int) -> None:
-        self._total = (self._total + one) % _MODULUS
+    def _add(self, digest: int) -> None:
+        self._total = (self._total + digest) % _MODULUS
 
     def digest(self) -> str:
         """64 hex digits over all that was added so far."""

@@ -148,8 +148,8 @@ def digest(text: str) -> str:
 
 def id_of(text: str) -> str | None:
     """The id inside a key's text; None for a text that is no key."""
-    found = _TEXT.fullmatch(text) if len(text) <= _MOST_TEXT else None
-    return found.group(1) if found else None
+    match = _TEXT.fullmatch(text) if len(text) <= _MOST_TEXT else None
+    return match.group(1) if match else None
 
 
 def signing_secret(installation: bytes, identifier: str) -> str:
@@ -241,9 +241,9 @@ class SqlKeys:
         if not self._some and time.monotonic() >= self._believed_until:
             # No key is ever deleted, so only the answer no is asked again.
             with read(self._engine, Unavailable) as connection:
-                found = connection.execute(sa.select(api_keys.c.id).limit(1)).first()
+                row = connection.execute(sa.select(api_keys.c.id).limit(1)).first()
             self._believed_until = time.monotonic() + self._believed_seconds
-            self._some = self._some or found is not None
+            self._some = self._some or row is not None
         return self._some
 
     def find(self, text: str) -> Key | None:
@@ -375,7 +375,7 @@ def checked_key(values: Any) -> dict[str, Any]:
     row = {column.name: {**_ADDED, **values}[column.name] for column in api_keys.columns}
     texts = [row[name] for name in ("id", "name", "roles", "scope", "digest", "last_four")]
     numbers = [row[name] for name in _NUMBERS]
-    if not all(isinstance(one, str) for one in texts) or not all(map(_is_whole, numbers)):
+    if not all(isinstance(text, str) for text in texts) or not all(map(_is_whole, numbers)):
         raise ValueError("its key has a field of another type")
     if row["revoked_at"] is not None and not _is_whole(row["revoked_at"]):
         raise ValueError("its key is revoked at no time")

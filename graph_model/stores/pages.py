@@ -153,7 +153,7 @@ def newest_page(
     """One page of a list in memory, newest first; its cursor is the key of the last item shown."""
     ordered = sorted(items, key=key, reverse=True)
     after = read_cursor(cursor, kind, int, str) if cursor is not None else None
-    left = [one for one in ordered if after is None or key(one) < after]
+    left = [item for item in ordered if after is None or key(item) < after]
     shown = left[:limit]
     following = write_cursor(kind, *key(shown[-1])) if len(left) > limit else None
     return Page(tuple(shown), len(ordered), following)

@@ -42,7 +42,7 @@ class NotedIds:
 
     def add(self, ids: Iterable[str]) -> None:
         """Note ids; known ones are ignored."""
-        if rows := [{"id": one} for one in ids]:
+        if rows := [{"id": noted} for noted in ids]:
             with self._engine.begin() as connection:
                 connection.execute(_NOTE, rows)
 
@@ -73,8 +73,8 @@ class KeptContents:
         """The content that was kept last under a key."""
         asked = sa.select(_CONTENTS.c.content).where(_CONTENTS.c.key == key)
         with self._engine.begin() as connection:
-            found: bytes | None = connection.execute(asked).scalar()
-        return found
+            content: bytes | None = connection.execute(asked).scalar()
+        return content
 
     def keep(self, key: str, content: bytes) -> None:
         """Keep this in place of the former content."""

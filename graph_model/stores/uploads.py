@@ -116,11 +116,11 @@ class Uploads:
         if not key.startswith(self._prefix):
             raise InvalidInput(f"object {key[:200]!r}: expected one under {self._prefix!r}")
         with _translated(key):
-            found = self._client.get_object(Bucket=self._bucket, Key=key)
-            if found["ContentLength"] > limit:
+            stored = self._client.get_object(Bucket=self._bucket, Key=key)
+            if stored["ContentLength"] > limit:
                 raise InvalidInput(f"object {key!r}: expected at most {limit:,} bytes")
-            content: bytes = found["Body"].read()
-        return Uploaded(content, found["Metadata"])
+            content: bytes = stored["Body"].read()
+        return Uploaded(content, stored["Metadata"])
 
     def holds(self, bucket: str) -> bool:
         """Whether this is the bucket."""

@@ -144,12 +144,12 @@ class Events(CatalogueReader):
 
     def listed(self, event_filter: EventFilter, ids: Collection[str]) -> frozenset[str]:
         """The executions among these that are listed, on whatever page."""
-        found: set[str] = set()
+        listed: set[str] = set()
         with self._read() as connection:
             for chunk in chunks(sorted(set(ids))):
                 chosen = sa.select(executions.c.id).where(executions.c.id.in_(chunk))
-                found.update(connection.execute(chosen.where(*_chosen(event_filter))).scalars())
-        return frozenset(found)
+                listed.update(connection.execute(chosen.where(*_chosen(event_filter))).scalars())
+        return frozenset(listed)
 
     def execution_times(self, event_filter: EventFilter) -> tuple[int, int] | None:
         """The first and last time; the requested window is ignored.
@@ -208,7 +208,7 @@ class Events(CatalogueReader):
         By id. SQLite cannot seek pairs in an index, so the statement finds all combinations of
         the given plan ids and times.
         """
-        found: list[ExecutionRow] = []
+        reported: list[ExecutionRow] = []
         own = executions.c
         with self._read() as connection:
             for chunk in chunks(sorted(set(moments)), _MOMENTS):
@@ -219,8 +219,8 @@ class Events(CatalogueReader):
                 pairs = set(chunk)
                 rows = [ExecutionRow(*row) for row in connection.execute(asked)]
                 kept = [row for row in rows if (row.plan_id, row.at) in pairs]
-                found += under_applications(connection, kept)
-        return tuple(sorted(found, key=lambda row: row.id))
+                reported += under_applications(connection, kept)
+        return tuple(sorted(reported, key=lambda row: row.id))
 
     def newest_of_plans(self, plans: Collection[str], at: int | None) -> dict[str, ExecutionRow]:
         """Per logical plan its newest completed write at or before ``at``.
@@ -254,8 +254,8 @@ class Events(CatalogueReader):
             *_none_of(columns.id, but),
         )
         with self._read() as connection:
-            found: int | None = connection.execute(asked).scalar()
-        return found
+            next_at: int | None = connection.execute(asked).scalar()
+        return next_at
 
     def plan_ids(
         self, at: int | None, offset: int, limit: int, hidden: Collection[str] = ()
@@ -281,16 +281,16 @@ class Events(CatalogueReader):
         known = sa.select(ran.c.plan_id).where(ran.c.at.is_not(None))
         listed = known.order_by(ran.c.at.desc(), ran.c.plan_id).offset(offset).limit(limit)
         with self._read() as connection:
-            found = tuple(connection.execute(listed).scalars())
-            return found, count_rows(connection, known.subquery())
+            shown = tuple(connection.execute(listed).scalars())
+            return shown, count_rows(connection, known.subquery())
 
     def plans(self, ids: Collection[str]) -> tuple[ExecutionPlanRow, ...]:
         """The rows of plan documents by their own ids.
 
         By id.
         """
-        found = self._rows_for(BY_IDS[ExecutionPlanRow], ids)
-        return tuple(sorted(ExecutionPlanRow(*row) for row in found))
+        rows = self._rows_for(BY_IDS[ExecutionPlanRow], ids)
+        return tuple(sorted(ExecutionPlanRow(*row) for row in rows))
 
     def label_names(self, hidden: Collection[str] = ()) -> tuple[str, ...]:
         """Of executions, without those of ``hidden`` jobs or datasets (ids).
@@ -476,9 +476,9 @@ def _data_sources(event_filter: EventFilter, *, window: bool = True) -> tuple[An
         window=window,
     )
     # What a hidden job said of itself, its errors included, finds nothing.
-    told = _none_of(executions.c.job, event_filter.hidden)
+    visible = _none_of(executions.c.job, event_filter.hidden)
     if event_filter.application_id or event_filter.labels:
-        chosen += told
+        chosen += visible
     if event_filter.targets is not None:
         chosen.append(datasets.c.id.in_(sorted(event_filter.targets)))
     if event_filter.append:
@@ -486,7 +486,7 @@ def _data_sources(event_filter: EventFilter, *, window: bool = True) -> tuple[An
     if event_filter.search:
         chosen.append(
             sa.or_(
-                sa.and_(holds(events.c.words, plain(event_filter.search)), *told),
+                sa.and_(holds(events.c.words, plain(event_filter.search)), *visible),
                 holds(datasets.c.search_text, fold(event_filter.search)),
                 holds(datasets.c.search_name, fold(event_filter.search)),
             )
@@ -505,13 +505,13 @@ def _mode(append: Collection[bool | None]) -> sa.ColumnElement[bool]:
 
 def _order(page: ListPage, never_null: Collection[SortField]) -> list[Any]:
     """By the given field; an unknown value counts as least, on every engine alike."""
-    found: list[Any] = []
+    terms: list[Any] = []
     for column in _SORTED[page.sort]:
         keys = [column]
         if page.sort not in never_null:
             keys.insert(0, sa.case((column.is_(None), 0), else_=1))
-        found += [key.asc() if page.order == SortOrder.ASCENDING else key.desc() for key in keys]
-    return found
+        terms += [key.asc() if page.order == SortOrder.ASCENDING else key.desc() for key in keys]
+    return terms
 
 
 def _cut(asked: sa.Select[Any], page: ListPage) -> sa.Select[Any]:
@@ -519,15 +519,15 @@ def _cut(asked: sa.Select[Any], page: ListPage) -> sa.Select[Any]:
 
 
 def _datasets(connection: Connection, ids: Iterable[str]) -> dict[str, DatasetRow]:
-    found = [DatasetRow(*row) for row in rows_for(connection, BY_IDS[DatasetRow], ids)]
-    return {row.id: row for row in found}
+    rows = [DatasetRow(*row) for row in rows_for(connection, BY_IDS[DatasetRow], ids)]
+    return {row.id: row for row in rows}
 
 
 def _records(connection: Connection, ids: Sequence[str]) -> dict[str, EventRecord]:
     """Executions with the shown fields of their plans, datasets and events."""
     fields = STORAGE_OF[ExecutionRow].fields
     plans, shown = execution_plans.c, events.c
-    found: dict[str, tuple[ExecutionRow, Any]] = {}
+    records: dict[str, tuple[ExecutionRow, Any]] = {}
     for chunk in chunks(sorted(set(ids))):
         asked = (
             sa.select(
@@ -543,13 +543,13 @@ def _records(connection: Connection, ids: Sequence[str]) -> dict[str, EventRecor
         )  # fmt: skip
         for row in connection.execute(asked):
             execution = ExecutionRow(*row[: len(fields)])
-            found[execution.id] = (execution, row[len(fields) :])
-    located = under_applications(connection, [execution for execution, _ in found.values()])
+            records[execution.id] = (execution, row[len(fields) :])
+    located = under_applications(connection, [execution for execution, _ in records.values()])
     rows = _datasets(connection, {execution.target for execution in located})
     twice = _ambiguous(connection, located)
     return {
         execution.id: EventRecord(
-            rows[execution.target], _record(execution, found[execution.id][1], twice)
+            rows[execution.target], _record(execution, records[execution.id][1], twice)
         )
         for execution in located
         if execution.target in rows
@@ -573,7 +573,7 @@ def _record(execution: ExecutionRow, values: Any, twice: set[tuple[str, int]]) -
 def _ambiguous(connection: Connection, rows: Sequence[ExecutionRow]) -> set[tuple[str, int]]:
     """The (plan id, time) that several executions share."""
     columns = executions.c
-    found: set[tuple[str, int]] = set()
+    shared: set[tuple[str, int]] = set()
     for chunk in chunks(sorted({(row.plan_id, row.at) for row in rows})):
         asked = (
             sa.select(columns.plan_id, columns.at)
@@ -584,5 +584,5 @@ def _ambiguous(connection: Connection, rows: Sequence[ExecutionRow]) -> set[tupl
             .group_by(columns.plan_id, columns.at)
             .having(sa.func.count() > 1)
         )
-        found.update((plan_id, at) for plan_id, at in connection.execute(asked))
-    return found
+        shared.update((plan_id, at) for plan_id, at in connection.execute(asked))
+    return shared

@@ -122,13 +122,13 @@ class ExecutionHistory(CatalogueReader):
         """Per job (run, at) of each of its newest ``limit`` executions by (at, id), with the runs
         of their own events; in any order.
         """
-        found: dict[str, list[tuple[str, int]]] = {job: [] for job in jobs}
+        times: dict[str, list[tuple[str, int]]] = {job: [] for job in jobs}
         with self._read() as connection:
-            for some in chunks(sorted(found), _SEEKS_A_STATEMENT):
+            for some in chunks(sorted(times), _SEEKS_A_STATEMENT):
                 asked = _numbered_parameters("job", some) | {"limit": limit}
                 for job, run, at in _times_of_runs(len(some)).rows(connection, asked):
-                    found[job].append((run, at))
-        return found
+                    times[job].append((run, at))
+        return times
 
     def newest_runs_since(self, job: str, runs: int, executions: int) -> int | None:
         """The time of the oldest execution of a job's newest ``runs`` runs, or of all its runs
@@ -150,7 +150,7 @@ class ExecutionHistory(CatalogueReader):
         """Per job the newest ``limit`` executions by (at, id) of its runs in ``runs``, newest
         first; an execution belongs to the run that its own events name.
         """
-        found: dict[str, list[ExecutionRow]] = {job: [] for job in runs}
+        newest: dict[str, list[ExecutionRow]] = {job: [] for job in runs}
         pairs = sorted((job, run) for job, some in runs.items() for run in some)
         with self._read() as connection:
             for chunk in chunks(pairs, _SEEKS_A_STATEMENT):
@@ -159,10 +159,10 @@ class ExecutionHistory(CatalogueReader):
                 values |= {"limit": limit}
                 for row in _executions_of_runs(len(chunk)).rows(connection, values):
                     execution = ExecutionRow(*row)
-                    found[execution.job].append(execution)
+                    newest[execution.job].append(execution)
         return {
             job: sorted(rows, key=lambda row: (row.at, row.id), reverse=True)[:limit]
-            for job, rows in found.items()
+            for job, rows in newest.items()
         }
 
     def executions_since(
@@ -188,8 +188,8 @@ class ExecutionHistory(CatalogueReader):
             return tuple(ExecutionRow(*row) for row in connection.execute(asked))
 
     def partitions(self, executions: Collection[str]) -> tuple[PartitionRow, ...]:
-        found = self._rows_for(_PARTITIONS, executions)
-        return tuple(sorted(PartitionRow(*row) for row in found))
+        rows = self._rows_for(_PARTITIONS, executions)
+        return tuple(sorted(PartitionRow(*row) for row in rows))
 
     def writers(
         self, targets: Collection[str], at: int | None, *, main: bool = False
@@ -197,8 +197,8 @@ class ExecutionHistory(CatalogueReader):
         """Per (target, logical plan, mode) the newest completed ``write`` execution; ``main``: of
         the main branches alone.
         """
-        found = self._rows_for(_writers(main), targets, at)
-        return tuple(sorted(Writer(*row) for row in found))
+        rows = self._rows_for(_writers(main), targets, at)
+        return tuple(sorted(Writer(*row) for row in rows))
 
     def last_executions(self, jobs: Collection[str], at: int | None) -> dict[str, ExecutionRow]:
         """Per job its newest execution by (at, id), whatever its state."""
@@ -207,8 +207,8 @@ class ExecutionHistory(CatalogueReader):
 
     def last_states(self, jobs: Collection[str], at: int | None) -> dict[str, tuple[int, str, str]]:
         """The time, the state and the producer of each of ``last_executions``."""
-        found = self._rows_for(_last_states(), jobs, at)
-        return {job: (time, state, producer) for job, time, state, producer in found}
+        rows = self._rows_for(_last_states(), jobs, at)
+        return {job: (time, state, producer) for job, time, state, producer in rows}
 
     def last_writers(self, targets: Collection[str], at: int | None) -> dict[str, ExecutionRow]:
         """Per dataset its newest completed ``write`` execution by (at, id), without writes to
@@ -222,8 +222,8 @@ class ExecutionHistory(CatalogueReader):
 
         From an index alone.
         """
-        found = self._rows_for(_times_of_writes(), targets, at)
-        return {target: newest for target, newest, _ in found if newest is not None}
+        rows = self._rows_for(_times_of_writes(), targets, at)
+        return {target: newest for target, newest, _ in rows if newest is not None}
 
     def lone_last_writes(
         self, targets: Collection[str], at: int | None, *, apart: int
@@ -258,8 +258,8 @@ class ExecutionHistory(CatalogueReader):
         with self._read() as connection:
             asked = rows_for(connection, _newest_writes(most), targets)
             ids = {key for _, *keys in asked for key in keys if key is not None}
-            found = rows_for(connection, _by_ids(), ids)
-            rows = {row[0]: ExecutionRow(*row) for row in found}
+            stored = rows_for(connection, _by_ids(), ids)
+            rows = {row[0]: ExecutionRow(*row) for row in stored}
         listed = ((target, tuple(rows[key] for key in keys if key)) for target, *keys in asked)
         return {target: writes for target, writes in listed if writes}
 
@@ -277,8 +277,8 @@ class ExecutionHistory(CatalogueReader):
 
         From one index.
         """
-        found = self._rows_for(_plan_spans(), logical_plans, at)
-        return tuple(sorted(PlanSpan(*row) for row in found))
+        rows = self._rows_for(_plan_spans(), logical_plans, at)
+        return tuple(sorted(PlanSpan(*row) for row in rows))
 
     def newest_event(self, at: int | None) -> int | None:
         """The greatest ``ExecutionRow.at`` considered: the ``asOf`` of an answer."""
@@ -293,17 +293,17 @@ class ExecutionHistory(CatalogueReader):
         asked = sa.select(own.target, application_of(own)).distinct()
         with self._read() as connection:
             chosen = (own.job == job, own.run.in_(names_of_runs(connection, runs)))
-            found = connection.execute(asked.where(*chosen))
-            return frozenset((target, name) for target, name in found)
+            pairs = connection.execute(asked.where(*chosen))
+            return frozenset((target, name) for target, name in pairs)
 
     def seen(self, datasets: Collection[str], at: int) -> frozenset[str]:
         """The datasets among these that existed by then (the module says when)."""
-        found: set[str] = set()
+        existing: set[str] = set()
         with self._read() as connection:
             for chunk in chunks(sorted(set(datasets))):
                 asked = sa.select(_DATASET).where(_DATASET.in_(chunk), *dataset_existed(at))
-                found.update(connection.execute(asked).scalars())
-        return frozenset(found)
+                existing.update(connection.execute(asked).scalars())
+        return frozenset(existing)
 
 
 _DATASET: Final = datasets.c.id
@@ -351,14 +351,14 @@ def _writers(main: bool) -> sa.Select[Any]:
         )
         .scalar_subquery()
     )
-    found = (
+    newest = (
         sa.select(pairs.c.first, pairs.c.second, modes.c.value, latest.label("latest"))
         .select_from(pairs.join(modes, sa.true()))
         .where(pairs.c.second.is_not(None))
         .cte("writers")
         .prefix_with(MATERIALIZED)
     )
-    return sa.select(found).where(found.c.latest.is_not(None))
+    return sa.select(newest).where(newest.c.latest.is_not(None))
 
 
 @made_once
@@ -455,7 +455,7 @@ def _newest_of_job(chosen: sa.Select[Any], place: int) -> sa.Select[Any]:
 
 def _all_of(seeks: Iterable[sa.Select[Any]]) -> sa.CompoundSelect[Any]:
     """The rows of all of them in one statement, each with its own order and limit."""
-    return sa.union_all(*(sa.select(one.subquery(f"seek_{n}")) for n, one in enumerate(seeks)))
+    return sa.union_all(*(sa.select(seek.subquery(f"seek_{n}")) for n, seek in enumerate(seeks)))
 
 
 def _numbered_parameters(name: str, values: Sequence[str]) -> dict[str, Any]:
@@ -487,8 +487,8 @@ def newest_executions(
 ) -> dict[str, ExecutionRow]:
     """Per value of the column its newest execution by (at, id), among those that count."""
     rows = rows_for(connection, _newest_executions(column, only), values, at)
-    found = {row[-1]: ExecutionRow(*row[:-1]) for row in rows}
-    return dict(zip(found, under_applications(connection, found.values()), strict=True))
+    newest = {row[-1]: ExecutionRow(*row[:-1]) for row in rows}
+    return dict(zip(newest, under_applications(connection, newest.values()), strict=True))
 
 
 @made_once

@@ -60,12 +60,12 @@ class RunRecords(CatalogueReader):
 
         By id; a seek for each name of each.
         """
-        found: list[RunRow] = []
+        rows: list[RunRow] = []
         with self._read() as connection:
             for chunk in chunks(sorted(names_of_runs(connection, of)), AT_ONCE):
-                found += _read_runs(connection, _first_of_runs(), at_values(chunk))
+                rows += _read_runs(connection, _first_of_runs(), at_values(chunk))
         first: dict[str, RunRow] = {}
-        for row in sorted(found, key=_by_start):
+        for row in sorted(rows, key=_by_start):
             first.setdefault(row.run, row)
         return tuple(sorted(first.values(), key=_by_id))
 
@@ -84,29 +84,29 @@ class RunRecords(CatalogueReader):
     def _every(
         self, column: sa.ColumnElement[str], values: Collection[str], *more: Any
     ) -> tuple[RunRow, ...]:
-        found: list[RunRow] = []
+        rows: list[RunRow] = []
         with self._read() as connection:
             for chunk in chunks(sorted(set(values))):
-                found += _read_runs(connection, sa.select(runs).where(column.in_(chunk), *more))
-        return tuple(sorted(found, key=_by_id))
+                rows += _read_runs(connection, sa.select(runs).where(column.in_(chunk), *more))
+        return tuple(sorted(rows, key=_by_id))
 
     def _first(
         self, column: sa.ColumnElement[str], values: Collection[str], limit: int, *more: Any
     ) -> Rows[RunRow]:
-        found: list[RunRow] = []
+        rows: list[RunRow] = []
         order = (runs.c.started_at, runs.c.id)
         with self._read() as connection:
             for chunk in chunks(sorted(set(values))):
                 asked = sa.select(runs).where(column.in_(chunk), *more).order_by(*order)
-                found += _read_runs(connection, asked.limit(checked_limit(limit) + 1))
-        return _rows(sorted(found, key=_by_start), limit)
+                rows += _read_runs(connection, asked.limit(checked_limit(limit) + 1))
+        return _rows(sorted(rows, key=_by_start), limit)
 
 
 def _read_runs(
     connection: Connection, asked: sa.Select[Any], values: Mapping[str, Any] | None = None
 ) -> list[RunRow]:
-    found = connection.execute(asked, values)
-    return under_applications(connection, [RunRow(*row) for row in found])
+    rows = connection.execute(asked, values)
+    return under_applications(connection, [RunRow(*row) for row in rows])
 
 
 @lru_cache
@@ -126,8 +126,8 @@ def _within(scope: str | None) -> tuple[sa.ColumnElement[bool], ...]:
     return () if scope is None else (runs.c.scope == scope,)
 
 
-def _rows(found: list[RunRow], limit: int) -> Rows[RunRow]:
-    return Rows(tuple(found[:limit]), len(found) > limit)
+def _rows(rows: list[RunRow], limit: int) -> Rows[RunRow]:
+    return Rows(tuple(rows[:limit]), len(rows) > limit)
 
 
 def _by_id(row: RunRow) -> str:
@@ -146,12 +146,12 @@ class FacetRecords(CatalogueReader):
 
         Of several at one time it is the one with the greatest (subject, digest).
         """
-        found: dict[tuple[str, str], FacetRow] = {}
+        newest: dict[tuple[str, str], FacetRow] = {}
         for row in self._newest(entities, kind, at):
             key = (row.entity, row.name)
-            if key not in found or _preference(row) > _preference(found[key]):
-                found[key] = row
-        return tuple(found[key] for key in sorted(found))
+            if key not in newest or _preference(row) > _preference(newest[key]):
+                newest[key] = row
+        return tuple(newest[key] for key in sorted(newest))
 
     def checks(self, entities: Collection[str], at: int | None) -> tuple[FacetRow, ...]:
         """Per entity and check the rows of its newest time, unless they are older than the newest
@@ -177,11 +177,11 @@ class FacetRecords(CatalogueReader):
         """The newest facets of one name, newest first; the cost depends on the limit alone."""
         columns = facets.c
         chosen = (columns.entity == entity, columns.kind == kind, columns.name == name)
-        order = [columns[one].desc() for one in ("at", "subject", "digest", "job")]
+        order = [columns[field].desc() for field in ("at", "subject", "digest", "job")]
         asked = sa.select(facets).where(*chosen, *until(columns.at, at)).order_by(*order)
         with self._read() as connection:
-            found = connection.execute(asked.limit(checked_limit(limit)))
-            return tuple(FacetRow(*row) for row in found)
+            rows = connection.execute(asked.limit(checked_limit(limit)))
+            return tuple(FacetRow(*row) for row in rows)
 
     def history(
         self,
@@ -201,7 +201,7 @@ class FacetRecords(CatalogueReader):
         chosen.append(columns.kind.not_in(_CONTENTS) if kind is None else columns.kind == kind)
         chosen += [] if name is None else [columns.name == name]
         names = ("at", "kind", "name", "subject", "digest", "job")
-        keys = ListKeys("facets", True, [columns[one] for one in names])
+        keys = ListKeys("facets", True, [columns[field] for field in names])
         with self._read() as connection:
             rows, following = keys.read(connection, sa.select(facets).where(*chosen), cursor, limit)
             total = count_rows(connection, facets, chosen)

@@ -104,9 +104,9 @@ class Generations:
 
         To be called while no process projects (``Journal.projecting``).
         """
-        found = self._mismatch()
-        self._trusted = found is None
-        return found
+        mismatch = self._mismatch()
+        self._trusted = mismatch is None
+        return mismatch
 
     def _mismatch(self) -> str | None:
         if self.damage:
@@ -118,8 +118,8 @@ class Generations:
                 return _DAMAGED
             raise
         concluded = int(self._journal.get_meta(ROUND_KEY) or 0)
-        found = mismatch_with(origin, self._journal.id, concluded, self._journal.newest())
-        return found and (self._set_aside_for or found)
+        mismatch = mismatch_with(origin, self._journal.id, concluded, self._journal.newest())
+        return mismatch and (self._set_aside_for or mismatch)
 
     def find_foreign(self) -> str | None:
         """A catalogue beside the journal with the documents of another one, for a message, whatever
@@ -163,7 +163,7 @@ class Generations:
         if self._database.dialect.name == "sqlite":
             file = self._file(0)
             files = [] if file is None else sorted(file.parent.glob("catalogue-*.db"))
-            return [one.stem.removeprefix("catalogue-") for one in files]
+            return [path.stem.removeprefix("catalogue-") for path in files]
         with read(self._database, Unavailable) as connection:
             schemas = sa.inspect(connection).get_schema_names()
         return [name.removeprefix(_SCHEMA) for name in schemas if name.startswith(_SCHEMA)]
@@ -320,8 +320,8 @@ def examine_file(database: Engine, journal: Journal) -> str | None:
     engine = open_database(file)
     try:
         with read(engine, Unavailable) as connection:
-            if found := damage(connection):
-                return found[0]
+            if defects := damage(connection):
+                return defects[0]
             origin = _origin_in(connection)
     except Unavailable as error:
         return str(error)

@@ -221,8 +221,8 @@ class CatalogueLists(CatalogueReader):
         """
         columns = executions.c
         with self._read() as connection:
-            one = () if run is None else (columns.run.in_(names_of_runs(connection, (run,))),)
-            chosen = (columns.job == job, *one, *until(columns.at, at))
+            of_run = () if run is None else (columns.run.in_(names_of_runs(connection, (run,))),)
+            chosen = (columns.job == job, *of_run, *until(columns.at, at))
             ended = _runs(connection, *chosen).c
             newest = sa.select(ended.run, sa.func.max(ended.ended).label("ended"))
             listed = newest.group_by(ended.run).subquery()
@@ -728,8 +728,8 @@ def _waiting_jobs(most: int) -> sa.Select[Any]:
         .having(sa.func.max(_as_long(walk, lasts)) < most // 2)
         .scalar_subquery()
     )
-    found = sa.select(lasts.c.job, times.label("times")).cte("found").prefix_with(MATERIALIZED)
-    return sa.select(found).where(found.c.times.is_not(None))
+    walked = sa.select(lasts.c.job, times.label("times")).cte("found").prefix_with(MATERIALIZED)
+    return sa.select(walked).where(walked.c.times.is_not(None))
 
 
 def _lasts() -> sa.CTE:

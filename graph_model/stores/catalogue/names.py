@@ -86,13 +86,13 @@ class NodeLookup(CatalogueReader):
 
     def columns_of(self, datasets: Collection[str], limit: int) -> tuple[ColumnRow, ...]:
         """The columns that these datasets ever had, by (dataset, path); the first ``limit``."""
-        found: list[ColumnRow] = []
+        known: list[ColumnRow] = []
         with self._read() as connection:
             for chunk in chunks(sorted(set(datasets)), AT_ONCE):
-                if (left := limit - len(found)) > 0:
+                if (left := limit - len(known)) > 0:
                     rows = _columns_of().rows(connection, at_values(chunk) | {"most": left})
-                    found += [ColumnRow(*row) for row in rows]
-        return tuple(found)
+                    known += [ColumnRow(*row) for row in rows]
+        return tuple(known)
 
     def jobs(self, ids: Collection[str]) -> tuple[JobRow, ...]:
         return self._by_id(JobRow, ids)
@@ -144,9 +144,9 @@ class NodeLookup(CatalogueReader):
     def executions_of(self, ids: Collection[str]) -> tuple[ExecutionRow, ...]:
         """The executions that exist among these ids, by id."""
         with self.snapshot() as same:
-            found = same._by_id(ExecutionRow, ids)
+            stored = same._by_id(ExecutionRow, ids)
             with same._read() as connection:
-                return tuple(under_applications(connection, found))
+                return tuple(under_applications(connection, stored))
 
     def datasets_by_uri(self, uri: str) -> tuple[DatasetRow, ...]:
         """All scopes that know this canonical URI, ordered by scope."""
@@ -173,11 +173,11 @@ class NodeLookup(CatalogueReader):
             (number, folder, scope, beneath, beneath and beneath + _LAST_CHARACTER)
             for number, (folder, scope, beneath) in enumerate(listed)
         ]
-        found: dict[Surroundings, list[DatasetRow]] = {one: [] for one in listed}
+        beside: dict[Surroundings, list[DatasetRow]] = {surroundings: [] for surroundings in listed}
         for number, *values in self._rows_beside(_around(), rows, most=most):
             if values[0] is not None:
-                found[listed[number]].append(DatasetRow(*values))
-        return {one: tuple(sorted(around)) for one, around in found.items()}
+                beside[listed[number]].append(DatasetRow(*values))
+        return {surroundings: tuple(sorted(around)) for surroundings, around in beside.items()}
 
     def job_by_name(self, namespace: str, name: str) -> JobRow | None:
         asked = (
@@ -204,17 +204,17 @@ class NodeLookup(CatalogueReader):
 
         From an index that holds only such plans.
         """
-        found: defaultdict[str, list[str]] = defaultdict(list)
+        by_job: defaultdict[str, list[str]] = defaultdict(list)
         with self._read() as connection:
             for chunk in chunks(sorted(set(jobs)), AT_ONCE):
                 values = at_values(chunk) | {"limit": limit}
                 for job, plan in _reading_plans().rows(connection, values):
-                    found[job].append(plan)
-        return {job: tuple(sorted(plans)) for job, plans in found.items()}
+                    by_job[job].append(plan)
+        return {job: tuple(sorted(plans)) for job, plans in by_job.items()}
 
     def _by_id(self, kind: type[_Row], ids: Collection[str]) -> tuple[_Row, ...]:
-        found = self._rows_for(BY_IDS[kind], ids)
-        return tuple(sorted((kind(*row) for row in found), key=_id))
+        rows = self._rows_for(BY_IDS[kind], ids)
+        return tuple(sorted((kind(*row) for row in rows), key=_id))
 
 
 def _id(row: _Row) -> str:
@@ -271,9 +271,9 @@ def _reading_plans() -> sa.Select[Any]:
     place = sa.func.row_number().over(partition_by=plan.job, order_by=plan.id)
     numbered = sa.select(plan.job, plan.id, place.label("place"))
     numbered = numbered.where(is_input(plan.job), plan.target == "")
-    found = numbered.subquery("numbered").c
+    row = numbered.subquery("numbered").c
     limit = sa.bindparam("limit", type_=sa.BigInteger(), required=True)
-    return sa.select(found.job, found.id).where(found.place <= limit)
+    return sa.select(row.job, row.id).where(row.place <= limit)
 
 
 @made_once
@@ -302,45 +302,45 @@ class CatalogNames(CatalogueReader):
 
         Of several observations at one time the one of the greatest execution id counts.
         """
-        found = self._rows_for(_names_of(), locations, at)
-        return tuple(sorted(NameRow(*row) for row in found))
+        rows = self._rows_for(_names_of(), locations, at)
+        return tuple(sorted(NameRow(*row) for row in rows))
 
     def location_of(self, name: str, at: int | None) -> str | None:
         """The location of a name: last observed at or before ``at``, else the first."""
         asked = sa.select(location_at(sa.literal(name, StoredId()), NEVER if at is None else at))
         with self._read() as connection:
-            found: str | None = connection.execute(asked).scalar()
-            if found is None:
-                found = connection.execute(_only_location_of(name)).scalar()
-        return found
+            location: str | None = connection.execute(asked).scalar()
+            if location is None:
+                location = connection.execute(_only_location_of(name)).scalar()
+        return location
 
     def locations_of(self, moments: Collection[tuple[str, int]]) -> dict[tuple[str, int], str]:
         """``location_of`` for many (name, at) at once; texts that are no name are left out."""
-        found = self._rows_beside(_locations(), moments)
-        return {(name, at): location for name, at, location in found if location is not None}
+        rows = self._rows_beside(_locations(), moments)
+        return {(name, at): location for name, at, location in rows if location is not None}
 
     def names_around(self, datasets: Collection[str]) -> frozenset[tuple[str, str]]:
         """Every (name, location) ever observed for these datasets and for the names that ever stood
         for them. A name without servers is among them while only one location has it.
         """
-        found = self._rows_for(_names_around(), datasets)
-        pairs = frozenset((name, location) for name, location, hostless in found if not hostless)
-        hostless = _only_locations((name, location) for name, location, flag in found if flag)
+        rows = self._rows_for(_names_around(), datasets)
+        pairs = frozenset((name, location) for name, location, hostless in rows if not hostless)
+        hostless = _only_locations((name, location) for name, location, flag in rows if flag)
         return pairs | hostless
 
     def renames_of(self, datasets: Collection[str], at: int | None) -> tuple[RenameRow, ...]:
         """Per dataset the newest rename away from it and the newest to it, at or before ``at``."""
-        found: set[RenameRow] = set()
+        newest: set[RenameRow] = set()
         with self.snapshot() as same:
             for column in ("former", "current"):
                 rows = same._rows_for(_renames_of(column), datasets, at)
-                found.update(RenameRow(*row) for row in rows)
-        return tuple(sorted(found))
+                newest.update(RenameRow(*row) for row in rows)
+        return tuple(sorted(newest))
 
     def renames_by(self, executions: Collection[str]) -> tuple[RenameRow, ...]:
         """The renames that these executions made."""
-        found = self._rows_for(_RENAMES_BY, executions)
-        return tuple(sorted({RenameRow(*row) for row in found}))
+        rows = self._rows_for(_RENAMES_BY, executions)
+        return tuple(sorted({RenameRow(*row) for row in rows}))
 
 
 @made_once
@@ -398,7 +398,7 @@ def location_at(name: Any, at: Any) -> Any:
 def _names_around() -> sa.CompoundSelect[Any]:
     asked = input_column()
     pairs = (_pairs_around(asked, table) for table in (names, hostless_names))
-    return sa.union_all(*(select for found in pairs for select in found))
+    return sa.union_all(*(select for selects in pairs for select in selects))
 
 
 def _only_location_of(name: str) -> sa.Select[Any]:
@@ -416,7 +416,7 @@ def _only_locations(pairs: Iterable[tuple[str, str]]) -> frozenset[tuple[str, st
     locations: dict[str, set[str]] = {}
     for name, location in pairs:
         locations.setdefault(name, set()).add(location)
-    return frozenset((name, found.pop()) for name, found in locations.items() if len(found) == 1)
+    return frozenset((name, places.pop()) for name, places in locations.items() if len(places) == 1)
 
 
 def _pairs_around(asked: sa.CTE, table: sa.Table) -> Iterator[sa.Select[Any]]:

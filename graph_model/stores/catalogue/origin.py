@@ -62,20 +62,20 @@ def stamp(connection: Connection, origin: Origin) -> None:
     connection.execute(origins.update().values(values))
 
 
-def mismatch_with(found: Origin | None, journal: str, concluded: int, newest: int) -> str | None:
+def mismatch_with(origin: Origin | None, journal: str, concluded: int, newest: int) -> str | None:
     """The reason for which a catalogue does not match this journal as it is now; None if it does.
 
     ``concluded`` is the last round of the journal, ``newest`` the position of its newest document.
     """
-    if found is None:
+    if origin is None:
         return "it was missing or empty"
-    if found.journal != journal:
-        return f"it was made from another journal ({found.journal[:8]}, this one is {journal[:8]})"
-    if found.round < concluded:
-        return f"it is older than the journal: round {found.round:,} of {concluded:,}"
-    if found.round > concluded + 1 or found.position > newest:
+    if origin.journal != journal:
+        return f"it was made from another journal ({origin.journal[:8]}, this one is {journal[:8]})"
+    if origin.round < concluded:
+        return f"it is older than the journal: round {origin.round:,} of {concluded:,}"
+    if origin.round > concluded + 1 or origin.position > newest:
         return (
-            f"it is newer than the journal: round {found.round:,} and document {found.position:,},"
-            f" the journal has {concluded:,} and {newest:,}"
+            f"it is newer than the journal: round {origin.round:,} and document"
+            f" {origin.position:,}, the journal has {concluded:,} and {newest:,}"
         )
     return None

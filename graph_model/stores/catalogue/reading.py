@@ -249,11 +249,11 @@ class CatalogueReader:
         self, statement: PreparedStatement, asked: Iterable[tuple[Any, ...]], **parameters: Any
     ) -> list[tuple[Any, ...]]:
         """The rows of a statement with ``input_table``, for any number of given rows."""
-        found: list[tuple[Any, ...]] = []
+        rows: list[tuple[Any, ...]] = []
         with self._read() as connection:
             for chunk in chunks(sorted(set(asked)), AT_ONCE):
-                found += statement.rows(connection, input_values(chunk) | parameters)
-        return found
+                rows += statement.rows(connection, input_values(chunk) | parameters)
+        return rows
 
 
 def rows_for(
@@ -264,10 +264,10 @@ def rows_for(
     **parameters: Any,
 ) -> list[tuple[Any, ...]]:
     """The rows of a statement with ``input_column``, for any number of values."""
-    found: list[tuple[Any, ...]] = []
+    rows: list[tuple[Any, ...]] = []
     for chunk in chunks(sorted(set(values)), AT_ONCE):
-        found += statement.rows(connection, at_values(chunk, at) | parameters)
-    return found
+        rows += statement.rows(connection, at_values(chunk, at) | parameters)
+    return rows
 
 
 _AFTER_EVERYTHING: Final = 2**63 - 1
@@ -346,10 +346,10 @@ def applications_of(connection: Connection, runs: Collection[str]) -> dict[str, 
     """Per run under a client's id: its application's id, and the run under that id."""
     if not runs:
         return {}
-    found: dict[str, set[tuple[str, str]]] = {}
+    pairs: dict[str, set[tuple[str, str]]] = {}
     for run, application, named in rows_for(connection, _OF_RUNS, runs):
-        found.setdefault(run, set()).add((application, named))
-    return {run: next(iter(ids)) for run, ids in found.items() if len(ids) == 1}
+        pairs.setdefault(run, set()).add((application, named))
+    return {run: next(iter(ids)) for run, ids in pairs.items() if len(ids) == 1}
 
 
 def names_of_runs(connection: Connection, runs: Collection[str]) -> frozenset[str]:

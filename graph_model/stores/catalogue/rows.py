@@ -240,8 +240,8 @@ def _unknown(connection: Connection, storage: Storage, batch: Batch) -> Batch:
     return unknown
 
 
-def _agreed(storage: Storage, one: Values, other: Values) -> Values:
-    return stored_values(agreed(storage.row(*one), storage.row(*other)))
+def _agreed(storage: Storage, values: Values, other: Values) -> Values:
+    return stored_values(agreed(storage.row(*values), storage.row(*other)))
 
 
 def _replace(connection: Connection, storage: Storage, batch: Batch) -> None:
@@ -254,8 +254,8 @@ def _near(connection: Connection, storage: Storage, batch: Batch) -> Iterator[Va
     """The stored rows that share an owner, or where there is none the key, with one of these."""
     if storage.owner is None:
         for keys in chunks(batch, AT_ONCE):
-            found = connection.execute(_keyed(storage), input_values(keys))
-            yield from (tuple(stored) for stored in found if stored[0] is not None)
+            rows = connection.execute(_keyed(storage), input_values(keys))
+            yield from (tuple(stored) for stored in rows if stored[0] is not None)
         return
     place = _field_names(storage).index(storage.owner)
     for owners in chunks(sorted({values[place] for values in batch.values()}), AT_ONCE):
@@ -287,7 +287,9 @@ def _stored(connection: Connection, storage: Storage, batch: Sequence[Values]) -
 
 def _remove(connection: Connection, storage: Storage, batch: Sequence[Values]) -> None:
     names = [f"old_{name}" for name in _field_names(storage)]
-    connection.execute(_delete(storage), [dict(zip(names, one, strict=True)) for one in batch])
+    connection.execute(
+        _delete(storage), [dict(zip(names, values, strict=True)) for values in batch]
+    )
 
 
 @lru_cache
@@ -394,7 +396,7 @@ _POSTGRESQL: Final = "postgresql"
 def _insert_values(connection: Connection, storage: Storage, batch: Sequence[Values]) -> None:
     names = storage.table.columns.keys()
     connection.execute(
-        storage.table.insert(), [dict(zip(names, one, strict=True)) for one in batch]
+        storage.table.insert(), [dict(zip(names, values, strict=True)) for values in batch]
     )
 
 

@@ -88,10 +88,10 @@ class _Use(NamedTuple):
 
 def _only_schemas(connection: Connection, datasets: Collection[str]) -> dict[str, str]:
     """The schemas of the datasets that have only one, of any plan and time."""
-    found: dict[str, set[str]] = {}
+    used: dict[str, set[str]] = {}
     for dataset, schema in rows_for(connection, _used_schemas(), datasets):
-        found.setdefault(dataset, set()).add(schema)
-    return {dataset: min(schemas) for dataset, schemas in found.items() if len(schemas) == 1}
+        used.setdefault(dataset, set()).add(schema)
+    return {dataset: min(schemas) for dataset, schemas in used.items() if len(schemas) == 1}
 
 
 @made_once

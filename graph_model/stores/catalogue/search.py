@@ -158,15 +158,15 @@ def _with_one_error(word: str) -> tuple[str, ...]:
     """``salse`` => ``_alse``, ``alse``, ``aslse``, ``_salse`` … , each letter taken literally."""
     if not _LEAST_LETTERS <= len(word) <= _MOST_LETTERS:
         return (_literal(word),)
-    found = {_literal(word): None}
+    patterns = {_literal(word): None}
     for at in range(len(word)):
         before, letter, after = word[:at], word[at], word[at + 1 :]
-        found[f"{_literal(before)}_{_literal(after)}"] = None
-        found[_literal(before + after)] = None
-        found[f"{_literal(before)}_{_literal(letter + after)}"] = None
+        patterns[f"{_literal(before)}_{_literal(after)}"] = None
+        patterns[_literal(before + after)] = None
+        patterns[f"{_literal(before)}_{_literal(letter + after)}"] = None
         if after:
-            found[_literal(before + after[0] + letter + after[1:])] = None
-    return tuple(found)
+            patterns[_literal(before + after[0] + letter + after[1:])] = None
+    return tuple(patterns)
 
 
 def _matches(kind: str, folded: str, words: _Words) -> sa.ColumnElement[bool]:
@@ -192,17 +192,17 @@ def _matches(kind: str, folded: str, words: _Words) -> sa.ColumnElement[bool]:
     )
 
 
-def _ranked(found: sa.Subquery, folded: str) -> sa.Select[Any]:
-    name, text = found.c.search_name, found.c.search_text
+def _ranked(matches: sa.Subquery, folded: str) -> sa.Select[Any]:
+    name, text = matches.c.search_name, matches.c.search_text
     rank = sa.case(
         (sa.or_(name == folded, text == folded), 0),
         (sa.or_(_begins(name, folded), _begins_part(text, folded)), 1),
         (sa.or_(holds(name, folded), holds(text, folded)), 2),
         else_=3,
     )
-    in_dataset = sa.case((found.c.kind == labels.COLUMN, 1), else_=0)
-    order = (rank, in_dataset, sa.func.length(text), text, found.c.kind, found.c.id)
-    return sa.select(found).order_by(*order)
+    in_dataset = sa.case((matches.c.kind == labels.COLUMN, 1), else_=0)
+    order = (rank, in_dataset, sa.func.length(text), text, matches.c.kind, matches.c.id)
+    return sa.select(matches).order_by(*order)
 
 
 def holds(column: sa.ColumnElement[str], folded: str) -> sa.ColumnElement[bool]:

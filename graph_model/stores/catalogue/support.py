@@ -61,8 +61,8 @@ class SupportLookup(CatalogueReader):
         """
         with self.snapshot() as same:
             asked = (_WITH_DOCUMENT, _WITHOUT_DOCUMENT)
-            found = [row for one in asked for row in same._rows_for(one, logical_plans)]
-        return frozenset(plan_id for (plan_id,) in found)
+            rows = [row for statement in asked for row in same._rows_for(statement, logical_plans)]
+        return frozenset(plan_id for (plan_id,) in rows)
 
     def uses(
         self, *, logical_plans: Collection[str] = (), datasets: Collection[str] = ()
@@ -71,8 +71,8 @@ class SupportLookup(CatalogueReader):
         or writes these datasets: as many as there are.
         """
         with self.snapshot() as same:
-            found = same._rows_for(_USED_BY, logical_plans) + same._rows_for(_USES_OF, datasets)
-        return frozenset(SchemaUseRow(*row) for row in found)
+            rows = same._rows_for(_USED_BY, logical_plans) + same._rows_for(_USES_OF, datasets)
+        return frozenset(SchemaUseRow(*row) for row in rows)
 
     def run_subjects(self, job: str) -> frozenset[str]:
         """The subjects of all of a job's RunRows, ended or not."""
@@ -100,7 +100,7 @@ class SupportLookup(CatalogueReader):
 
     def forgotten(self, hashes: Collection[str]) -> frozenset[str]:
         """The content hashes among these that a forget command names."""
-        return frozenset(found for (found,) in self._rows_for(_FORGOTTEN, hashes))
+        return frozenset(content_hash for (content_hash,) in self._rows_for(_FORGOTTEN, hashes))
 
     def commands(self, kind: str) -> tuple[CommandRow, ...]:
         """All commands of this kind, by (at, id)."""
@@ -127,7 +127,7 @@ class SupportLookup(CatalogueReader):
             later = sa.or_(column.at > row.at, column.id > row.id)
             asked = asked.where(column.at >= row.at, later)
         with self._read() as connection:
-            return tuple(CommandRow(*found) for found in connection.execute(asked))
+            return tuple(CommandRow(*values) for values in connection.execute(asked))
 
     def declarations(self, node: str | None = None) -> tuple[DeclarationRow, ...]:
         """Declarations (of this job or dataset, by id), by (declared_at, id, event).
@@ -139,13 +139,13 @@ class SupportLookup(CatalogueReader):
             asked = asked.where(declarations.c.nodes.contains(node, autoescape=True))
         key = (declarations.c.declared_at, declarations.c.id, declarations.c.event)
         with self._read() as connection:
-            found = connection.execute(asked.order_by(*key, declarations.c.scope))
-            return tuple(DeclarationRow(*row) for row in found)
+            rows = connection.execute(asked.order_by(*key, declarations.c.scope))
+            return tuple(DeclarationRow(*row) for row in rows)
 
     def plan_origins(self, plan_ids: Collection[str]) -> dict[str, PlanOrigin]:
         """Per plan id that has executions; a few seeks in indexes for each."""
-        found = self._rows_for(_origins_asked(), plan_ids)
-        return {plan_id: PlanOrigin(*origin) for plan_id, *origin in found}
+        rows = self._rows_for(_origins_asked(), plan_ids)
+        return {plan_id: PlanOrigin(*origin) for plan_id, *origin in rows}
 
     def run_counts(self, jobs: Collection[str], most: int) -> dict[str, int]:
         """Per job id the number of runs that have executions, counted up to ``most``."""

@@ -57,31 +57,31 @@ class VersionedWrites(CatalogueReader):
 
         One statement.
         """
-        found: dict[VersionSpan, VersionWrites] = {}
+        writes: dict[VersionSpan, VersionWrites] = {}
         with self._read() as connection:
             for chunk in chunks(sorted(set(spans)), AT_ONCE):
                 rows = ((n, *span[:-1], int(span.whole)) for n, span in enumerate(chunk))
                 asked = input_values(rows) | {"most": most}
-                found |= _by_span(chunk, _version_writes().rows(connection, asked))
-        return found
+                writes |= _by_span(chunk, _version_writes().rows(connection, asked))
+        return writes
 
     def writes_by_version(self, asked: Collection[VersionId]) -> dict[VersionId, SuccessfulWrite]:
         """Per version the first write that reports it: on its branch, else on any branch."""
-        found = self._rows_beside(_first_reports(), asked)
-        return {VersionId(*row[:3]): SuccessfulWrite(*row[3:]) for row in found}
+        rows = self._rows_beside(_first_reports(), asked)
+        return {VersionId(*row[:3]): SuccessfulWrite(*row[3:]) for row in rows}
 
     def read_versions(self, executions: Collection[str]) -> tuple[ReadVersionRow, ...]:
         """The versions that these executions read."""
-        found = self._rows_for(_READ, executions)
-        return tuple(sorted(ReadVersionRow(*row) for row in found))
+        rows = self._rows_for(_READ, executions)
+        return tuple(sorted(ReadVersionRow(*row) for row in rows))
 
     def bound_reads(self, logical_plans: Collection[str]) -> frozenset[tuple[str, str]]:
         """(logical plan, dataset) of the reads for which some execution read a version.
 
         A seek for each plan and dataset.
         """
-        found = self._rows_for(_bound_reads(), logical_plans)
-        return frozenset((plan, dataset) for plan, dataset in found)
+        rows = self._rows_for(_bound_reads(), logical_plans)
+        return frozenset((plan, dataset) for plan, dataset in rows)
 
 
 def _by_span(
@@ -160,8 +160,8 @@ def _with_ends(lows: sa.CTE) -> sa.CTE:
     )
 
     def lowest(field: Any, above: Any) -> Any:
-        found = sa.select(field).where(*own, seen.version_number > above)
-        return found.order_by(seen.version_number, seen.at, seen.id).limit(1).scalar_subquery()
+        higher = sa.select(field).where(*own, seen.version_number > above)
+        return higher.order_by(seen.version_number, seen.at, seen.id).limit(1).scalar_subquery()
 
     return (
         sa.select(

@@ -80,10 +80,13 @@ class Writes(CatalogueReader):
             for chunk in chunks(set(reads), AT_ONCE):
                 answers |= _read_spans(connection, chunk, reach, most)
             long = {
-                span for one in answers.values() if one.full for span in one.long(reach).values()
+                span
+                for answer in answers.values()
+                if answer.full
+                for span in answer.long(reach).values()
             }
             newest = _read_newest_of_each_plan(connection, long, per_plan)
-        return {read: one.readable(reach, newest) for read, one in answers.items()}
+        return {read: answer.readable(reach, newest) for read, answer in answers.items()}
 
     def writes(
         self, spans: Collection[Span], *, most: int, per_plan: int
@@ -93,7 +96,7 @@ class Writes(CatalogueReader):
         If a span has more than ``most`` of them, it gets the newest ``per_plan`` of each logical
         plan, and the period of the plan's others. At such a cut equal times are left out together.
         """
-        found: list[tuple[Span, Sequence[Any]]] = []
+        pairs: list[tuple[Span, Sequence[Any]]] = []
         full: set[Span] = set()
         with self._read() as connection:
             for chunk, parameters in _batches(spans):
@@ -102,9 +105,9 @@ class Writes(CatalogueReader):
                     if cut is not None:
                         full.add(chunk[number])
                     elif values[0] is not None:
-                        found.append((chunk[number], values))
+                        pairs.append((chunk[number], values))
             long = _read_newest_of_each_plan(connection, full, per_plan)
-        listed = _by_span(spans, found)
+        listed = _by_span(spans, pairs)
         return {span: SpanWrites(tuple(writes)) for span, writes in listed.items()} | long
 
     def newest_writes(self, spans: Collection[Span]) -> dict[Span, tuple[NewestWrite, ...]]:
@@ -112,12 +115,12 @@ class Writes(CatalogueReader):
 
         A loose index scan over the plans of each target, then a seek for each of them.
         """
-        found: dict[Span, list[NewestWrite]] = {span: [] for span in spans}
+        newest: dict[Span, list[NewestWrite]] = {span: [] for span in spans}
         with self._read() as connection:
             for chunk, parameters in _batches(spans):
                 for number, run, *values in _newest_writes().rows(connection, parameters):
-                    found[chunk[number]].append(NewestWrite(SuccessfulWrite(*values), run))
-        return {span: tuple(rows) for span, rows in found.items()}
+                    newest[chunk[number]].append(NewestWrite(SuccessfulWrite(*values), run))
+        return {span: tuple(rows) for span, rows in newest.items()}
 
     def runs_with(self, asked: Collection[tuple[str, str, int]]) -> frozenset[tuple[str, str, int]]:
         """The (logical plan, run, before) of which the plan completed in the run before the
@@ -125,13 +128,13 @@ class Writes(CatalogueReader):
 
         Of each plan the executions since the first one of the run, from an index.
         """
-        found: set[tuple[str, str, int]] = set()
+        completed: set[tuple[str, str, int]] = set()
         with self._read() as connection:
             for chunk in chunks(sorted(set(asked)), AT_ONCE):
                 rows = ((number, *pair) for number, pair in enumerate(chunk))
                 numbers = _plans_in_runs().rows(connection, input_values(rows))
-                found.update(chunk[number] for (number,) in numbers)
-        return frozenset(found)
+                completed.update(chunk[number] for (number,) in numbers)
+        return frozenset(completed)
 
     def readings(
         self, moments: Collection[tuple[str, int]], *, per_plan: int
@@ -139,25 +142,27 @@ class Writes(CatalogueReader):
         """Per (logical plan that only reads, time) its completed ``read`` executions before the
         time: the newest ``per_plan``, and the period of the others.
         """
-        found: defaultdict[tuple[str, int], list[SuccessfulWrite]] = defaultdict(list)
+        readings: defaultdict[tuple[str, int], list[SuccessfulWrite]] = defaultdict(list)
         older: dict[tuple[str, int], tuple[OlderWrites, ...]] = {}
         rows = self._rows_beside(_newest(), moments, per_plan=per_plan)
         for plan, before, job, cut, first, *values in rows:
             if cut is not None:
                 older[plan, before] = (OlderWrites(plan, job, first, cut),)
             if values[0] is not None:
-                found[plan, before].append(SuccessfulWrite(*values))
-        return {one: SpanWrites(tuple(found[one]), older.get(one, ())) for one in moments}
+                readings[plan, before].append(SuccessfulWrite(*values))
+        return {
+            moment: SpanWrites(tuple(readings[moment]), older.get(moment, ())) for moment in moments
+        }
 
     def declared_flows(self, targets: Collection[str]) -> tuple[DeclaredFlow, ...]:
         """The declared flows into these, with the times in which they are in force."""
-        found = self._rows_for(_declared("target"), targets)
-        return tuple(sorted(DeclaredFlow(*row) for row in found))
+        rows = self._rows_for(_declared("target"), targets)
+        return tuple(sorted(DeclaredFlow(*row) for row in rows))
 
     def declared_reads(self, logical_plans: Collection[str]) -> tuple[DeclaredFlow, ...]:
         """The declared reads of these plans, which write nothing; ``target`` is ""."""
-        found = self._rows_for(_declared("logical_plan"), logical_plans)
-        return tuple(sorted(DeclaredFlow(*row) for row in found))
+        rows = self._rows_for(_declared("logical_plan"), logical_plans)
+        return tuple(sorted(DeclaredFlow(*row) for row in rows))
 
     def declared_plans(self, logical_plans: Collection[str]) -> frozenset[str]:
         """The logical plans among these that are declared and that no run has followed.
@@ -179,8 +184,8 @@ class Writes(CatalogueReader):
                 unnamed = _unnamed(connection, set(pairs), state)
             incomplete = {(write.target, write.application_id) for write in unnamed}
             asked = [(*pair, int(pair in incomplete)) for pair in pairs]
-            found = same._rows_beside(_companions(state), asked)
-        return (*unnamed, *(SuccessfulWrite(*row) for row in found))
+            rows = same._rows_beside(_companions(state), asked)
+        return (*unnamed, *(SuccessfulWrite(*row) for row in rows))
 
     def companions_of_target(
         self, target: str, state: str = labels.COMPLETED
@@ -225,7 +230,7 @@ class _SpanRows:
 def _read_spans(
     connection: Connection, reads: Sequence[tuple[Span, ...]], reach: int, most: int
 ) -> dict[tuple[Span, ...], _SpanRows]:
-    found = [_SpanRows(None, False) for _ in reads]
+    answers = [_SpanRows(None, False) for _ in reads]
     spans = [(number, span) for number, read in enumerate(reads) for span in read]
     asked = input_values(
         (*_span_values(place, span), number) for place, (number, span) in enumerate(spans)
@@ -234,19 +239,19 @@ def _read_spans(
     for row in _writes_of_reads().rows(connection, asked | {"reach": reach, "most": most}):
         place, floor, declared, cut = row[:4]
         number, span = spans[place]
-        own = found[number]
+        own = answers[number]
         own.floor = floor
         own.declared |= bool(declared)
         if cut is not None:
             own.full.add(span)
         if row[4] is not None:
             rows[place].append(SuccessfulWrite._make(row[4:]))
-    _assign_writes(found, spans, rows)
-    return dict(zip(reads, found, strict=True))
+    _assign_writes(answers, spans, rows)
+    return dict(zip(reads, answers, strict=True))
 
 
 def _assign_writes(
-    found: Sequence[_SpanRows],
+    answers: Sequence[_SpanRows],
     spans: Sequence[tuple[int, Span]],
     rows: Mapping[int, Sequence[SuccessfulWrite]],
 ) -> None:
@@ -256,10 +261,10 @@ def _assign_writes(
     """
     shared: dict[Span, Sequence[SuccessfulWrite]] = {}
     for place, (number, span) in enumerate(spans):
-        if place in rows and span not in found[number].full:
-            shared[_without_end(span, found[number].floor)] = rows[place]
+        if place in rows and span not in answers[number].full:
+            shared[_without_end(span, answers[number].floor)] = rows[place]
     for place, (number, span) in enumerate(spans):
-        own = found[number]
+        own = answers[number]
         if span in own.full:
             listed = rows.get(place, ())
         else:
@@ -339,10 +344,10 @@ def _with_end_ranks(cuts: sa.CTE) -> sa.CTE:
 
 
 def _by_span(
-    spans: Collection[Span], found: Sequence[tuple[Span, Sequence[Any]]]
+    spans: Collection[Span], pairs: Sequence[tuple[Span, Sequence[Any]]]
 ) -> dict[Span, list[SuccessfulWrite]]:
     rows: dict[Span, list[SuccessfulWrite]] = {span: [] for span in spans}
-    for span, values in found:
+    for span, values in pairs:
         rows[span].append(SuccessfulWrite(*values))
     return rows
 
@@ -378,7 +383,7 @@ def _with_cuts(spans: sa.CTE) -> sa.CTE:
 def _read_newest_of_each_plan(
     connection: Connection, spans: Collection[Span], per_plan: int
 ) -> dict[Span, SpanWrites]:
-    found: list[tuple[Span, Sequence[Any]]] = []
+    pairs: list[tuple[Span, Sequence[Any]]] = []
     older: dict[Span, set[OlderWrites]] = {span: set() for span in spans}
     for chunk, parameters in _batches(spans):
         rows = _newest_of_each_plan().rows(connection, parameters | {"per_plan": per_plan})
@@ -387,8 +392,8 @@ def _read_newest_of_each_plan(
             if cut is not None:
                 older[span].add(OlderWrites(plan, job, first, cut))
             if values[0] is not None:
-                found.append((span, values))
-    writes = _by_span(spans, found)
+                pairs.append((span, values))
+    writes = _by_span(spans, pairs)
     return {
         span: SpanWrites(tuple(writes[span]), tuple(sorted(older[span], key=_order)))
         for span in spans
@@ -672,14 +677,14 @@ def _unnamed(
 ) -> list[SuccessfulWrite]:
     """The writes of these pairs whose own events do not name the application."""
     runs = names_of_applications(connection, {application for _, application in pairs})
-    found: list[SuccessfulWrite] = []
+    writes: list[SuccessfulWrite] = []
     row = executions.alias("listed")
     for chunk in chunks(sorted(runs)):
         asked = sa.select(*fields_of_write(row)).where(
             row.c.run.in_(chunk), row.c.application_id == "", *_of_state(row.c, state)
         )
-        found += [SuccessfulWrite(*row) for row in connection.execute(asked)]
-    return [write for write in found if (write.target, write.application_id) in pairs]
+        writes += [SuccessfulWrite(*row) for row in connection.execute(asked)]
+    return [write for write in writes if (write.target, write.application_id) in pairs]
 
 
 def _of_state(of: Any, state: str) -> tuple[sa.ColumnElement[bool], ...]:
@@ -701,8 +706,8 @@ def _companions(state: str) -> sa.Select[Any]:
 
     def producer(extreme: Any) -> Any:
         beside = executions.alias("seen_beside")
-        found = sa.select(extreme(beside.c.producer)).where(*reported_by(beside.c))
-        return found.correlate_except(beside).scalar_subquery()  # else of all pairs together
+        reporter = sa.select(extreme(beside.c.producer)).where(*reported_by(beside.c))
+        return reporter.correlate_except(beside).scalar_subquery()  # else of all pairs together
 
     own = reported_by(seen)
     # Nearly all applications write a table once, and one seek shows it.

@@ -272,7 +272,7 @@ def prepare(
     Unavailable if another process holds it.
     """
     try:
-        found = write(
+        recorded = write(
             engine,
             lambda c: _prepare(c, component, version, metadata, empty_older=empty_older),
             Unavailable,
@@ -282,9 +282,9 @@ def prepare(
         if isinstance(cause, exc.SQLAlchemyError) and not passes(cause):
             raise ConfigurationError(f"database {shown(engine.url)}: {error}") from error
         raise
-    if found > version:
+    if recorded > version:
         raise ConfigurationError(
-            f"the {component} tables in {shown(engine.url)} have version {found}, and this"
+            f"the {component} tables in {shown(engine.url)} have version {recorded}, and this"
             f" Headwater knows them up to version {version}: start the newer Headwater that wrote"
             " them, or restore a backup that was taken before the upgrade"
         )
@@ -302,29 +302,29 @@ def _prepare(
     keep_order(connection, Lock.SCHEMA)
     _versions.metadata.create_all(connection)
     asked = sa.select(_versions.c.version).where(_versions.c.component == component)
-    found = connection.execute(asked).scalar_one_or_none()
-    if found is not None and found < version and empty_older:
+    recorded = connection.execute(asked).scalar_one_or_none()
+    if recorded is not None and recorded < version and empty_older:
         metadata.drop_all(connection)
         connection.execute(_versions.delete().where(_versions.c.component == component))
-        found = None
-    if found is None:
+        recorded = None
+    if recorded is None:
         metadata.create_all(connection)
         connection.execute(_versions.insert(), {"component": component, "version": version})
         return version
-    if found < version:
+    if recorded < version:
         _make_missing_columns(connection, metadata)
-    if found <= version:
+    if recorded <= version:
         _make_missing_indexes(connection, metadata)
-    if found < version:
+    if recorded < version:
         own = _versions.c.component == component
         connection.execute(_versions.update().where(own).values(version=version))
-    return max(int(found), version)
+    return max(int(recorded), version)
 
 
 def _make_missing_indexes(connection: Connection, metadata: sa.MetaData) -> None:
     for table in metadata.sorted_tables:
         known = _index_names(connection, table)
-        for index in sorted(table.indexes, key=lambda one: str(one.name)):
+        for index in sorted(table.indexes, key=lambda index: str(index.name)):
             if index.name not in known:
                 index.create(connection)
 

@@ -203,7 +203,9 @@ class _JsonList(TypeDecorator[Sequence[Any]]):
     cache_ok = True
 
     def process_bind_param(self, value: Sequence[Any] | None, dialect: Dialect) -> str:  # noqa: ARG002
-        return json.dumps([[storable_value(one)] for one in value or ()], ensure_ascii=False)
+        return json.dumps(
+            [[storable_value(element)] for element in value or ()], ensure_ascii=False
+        )
 
 
 def insert_rows(connection: Connection, table: sa.Table, rows: Iterable[tuple[Any, ...]]) -> int:

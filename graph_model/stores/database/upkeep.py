@@ -109,8 +109,8 @@ def keep_reserve(engine: Engine, reserve: DiskReserve | None) -> None:
 
 def reserve_of(engine: Engine) -> DiskReserve | None:
     """The reserve of the disk; None where nothing is reserved, or the disk is a server's."""
-    found: DiskReserve | None = engine.get_execution_options().get(_OPTION)
-    return found
+    reserve: DiskReserve | None = engine.get_execution_options().get(_OPTION)
+    return reserve
 
 
 def is_short(engine: Engine) -> bool:
@@ -137,8 +137,8 @@ def damage(connection: Connection) -> tuple[str, ...]:
     """Damage that the database itself finds in its file; PostgreSQL is not checked."""
     if connection.dialect.name != "sqlite":
         return ()
-    found = connection.exec_driver_sql("PRAGMA integrity_check").scalars().all()
-    return tuple(f"the database file: {line}" for line in found if line != "ok")
+    lines = connection.exec_driver_sql("PRAGMA integrity_check").scalars().all()
+    return tuple(f"the database file: {line}" for line in lines if line != "ok")
 
 
 def database_bytes(connection: Connection) -> int:

@@ -24,12 +24,12 @@ class Reader:
 
     def vertices(self, ids: Collection[str]) -> tuple[Vertex, ...]:
         """See ``stores.graph.GraphReader.vertices``."""
-        found = [
+        vertices = [
             _vertex(row)
             for some in batched(sorted(set(ids)), _IDS_AT_ONCE)
             for row in self._connections.submit(traversals.vertices(some))
         ]
-        return tuple(sorted(found, key=lambda vertex: vertex.id))
+        return tuple(sorted(vertices, key=lambda vertex: vertex.id))
 
     def edges(
         self,
@@ -43,7 +43,7 @@ class Reader:
         if not labels:
             return EdgePage(())
         in_order = ids if isinstance(ids, Sequence) else sorted(ids)
-        found = [
+        edges = [
             _edge(row)
             for some in batched(dict.fromkeys(in_order), _IDS_AT_ONCE)
             for row in self._connections.submit(
@@ -51,7 +51,7 @@ class Reader:
                 traversals.edges(some, direction, labels, limit + 1)
             )
         ]
-        return page_of(found, direction, limit)
+        return page_of(edges, direction, limit)
 
     def neighbours(
         self,
@@ -117,8 +117,8 @@ def neighbours_of(pairs: Iterable[tuple[str, str]], direction: Direction, limit:
             ends[out_id].append(in_id)
         else:
             ends[in_id].append(out_id)
-    found = {key: tuple(sorted(set(sorted(others)[:limit]))) for key, others in ends.items()}
-    return Neighbours(found, frozenset(key for key in ends if len(ends[key]) > limit))
+    kept = {key: tuple(sorted(set(sorted(others)[:limit]))) for key, others in ends.items()}
+    return Neighbours(kept, frozenset(key for key in ends if len(ends[key]) > limit))
 
 
 def check_asked(direction: Direction, limit: int) -> None:
@@ -129,7 +129,7 @@ def check_asked(direction: Direction, limit: int) -> None:
         raise ValueError(f"limit must be at least 1, not {limit}")
 
 
-def page_of(found: Sequence[Edge], direction: Direction, limit: int) -> EdgePage:
+def page_of(edges: Sequence[Edge], direction: Direction, limit: int) -> EdgePage:
     """Keep ``limit`` edges per vertex and label, those with the least ids, and list those with
     more.
 
@@ -138,7 +138,7 @@ def page_of(found: Sequence[Edge], direction: Direction, limit: int) -> EdgePage
     """
     check_asked(direction, limit)
     groups: defaultdict[tuple[str, str], list[Edge]] = defaultdict(list)
-    for edge in sorted(found, key=lambda edge: edge.id):
+    for edge in sorted(edges, key=lambda edge: edge.id):
         end = edge.out_id if direction is Direction.DOWNSTREAM else edge.in_id
         groups[end, edge.label].append(edge)
     kept = sorted(

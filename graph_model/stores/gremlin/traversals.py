@@ -164,8 +164,8 @@ def neighbours(
     if kind is not None:
         end = __.in_v() if is_down else __.out_v()
         each = each.where(end.has_label(kind))
-    found = _start().V(*_given(ids)).local(each.limit(limit))
-    row = found.project("o", "n").by(__.out_v().id_()).by(__.in_v().id_())
+    limited = _start().V(*_given(ids)).local(each.limit(limit))
+    row = limited.project("o", "n").by(__.out_v().id_()).by(__.in_v().id_())
     return _bytecode(row.select(Column.values))
 
 
@@ -185,13 +185,13 @@ def count_edges() -> Bytecode:
     return _bytecode(_start().E().count())
 
 
-def _listed_vertex(found: GraphTraversal) -> GraphTraversal:
-    row = found.project("i", "l", "p").by(T.id_).by(T.label).by(__.value_map())
+def _listed_vertex(elements: GraphTraversal) -> GraphTraversal:
+    row = elements.project("i", "l", "p").by(T.id_).by(T.label).by(__.value_map())
     return row.select(Column.values)
 
 
-def _listed_edge(found: GraphTraversal) -> GraphTraversal:
-    row = found.project("i", "l", "o", "n", "p").by(T.id_).by(T.label)
+def _listed_edge(elements: GraphTraversal) -> GraphTraversal:
+    row = elements.project("i", "l", "o", "n", "p").by(T.id_).by(T.label)
     row = row.by(__.out_v().id_()).by(__.in_v().id_()).by(__.value_map())
     return row.select(Column.values)
 

@@ -72,8 +72,10 @@ def batches(
 
 
 def _ordered(elements: Sequence[Element]) -> list[Element]:
-    found = {each.id: each for each in elements}.values()
-    return sorted(found, key=_BY_VERTEX if elements and isinstance(elements[0], Edge) else _BY_ID)
+    distinct = {each.id: each for each in elements}.values()
+    return sorted(
+        distinct, key=_BY_VERTEX if elements and isinstance(elements[0], Edge) else _BY_ID
+    )
 
 
 class GremlinWriter:

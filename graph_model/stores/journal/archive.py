@@ -140,7 +140,7 @@ def _documents(engine: Engine, last: int, newest: int) -> Iterator[dict[str, Any
 def _arrivals(
     connection: Connection, positions: Sequence[int], newest: int
 ) -> dict[int, list[list[Any]]]:
-    found: dict[int, list[list[Any]]] = {position: [] for position in positions}
+    arrivals: dict[int, list[list[Any]]] = {position: [] for position in positions}
     columns = receipts.c
     asked = (
         sa.select(
@@ -155,8 +155,8 @@ def _arrivals(
         .order_by(columns.position, columns.id)
     )
     for position, *arrival in connection.execute(asked):
-        found[position].append(arrival)
-    return found
+        arrivals[position].append(arrival)
+    return arrivals
 
 
 def _document_lines(
@@ -228,20 +228,20 @@ def examine(lines: Iterable[bytes]) -> Contents:
     Raises InvalidInput with the line, for anything that is missing, changed or cut off.
     """
     total = hashlib.sha256()
-    found = _Examination()
+    examination = _Examination()
     for number, text in enumerate(lines, 1):
         try:
             line = json.loads(text)
-            if found.ended:
+            if examination.ended:
                 raise ValueError("something follows the end")
-            found.take(line, number, total.hexdigest())
+            examination.take(line, number, total.hexdigest())
         except (ValueError, KeyError, TypeError, AttributeError) as error:
             problem = f"no {error}" if isinstance(error, KeyError) else str(error)
             raise InvalidInput(f"line {number} of the backup is damaged: {problem}") from error
         total.update(text)
-    if not found.ended:
+    if not examination.ended:
         raise InvalidInput("the backup is cut off: its last line is missing")
-    return found.contents()
+    return examination.contents()
 
 
 class _Examination:
@@ -364,19 +364,19 @@ def _make_room(connection: Connection, *, replace: bool) -> None:
 
 def _insert(connection: Connection, lines: Sequence[Any]) -> int:
     """One bounded part of an archive; how many documents were in it."""
-    found = [line for line in lines if "position" in line]
-    rows = [_document_row(line) for line in found]
+    of_documents = [line for line in lines if "position" in line]
+    rows = [_document_row(line) for line in of_documents]
     for table, inserted in (
-        (bodies, _body_rows(connection, found)),
+        (bodies, _body_rows(connection, of_documents)),
         (documents, rows),
-        (receipts, [row for line in found for row in _receipt_rows(line)]),
+        (receipts, [row for line in of_documents for row in _receipt_rows(line)]),
     ):
         if inserted:
             # Only a body may come twice: as several scopes reported it.
             new = insert_new(connection, table) if table is bodies else table.insert()
             connection.execute(new, inserted)
     insert_keys(connection, [checked_key(line["key"]) for line in lines if "key" in line])
-    return len(found)
+    return len(of_documents)
 
 
 def _set(connection: Connection, settings: Mapping[str, str]) -> None:

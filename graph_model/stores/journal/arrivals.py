@@ -106,8 +106,12 @@ def record(connection: Connection, requests: Sequence[Request]) -> list[tuple[in
         if isinstance(request, Packed):
             hashes = [submission.content_hash for submission in request.submissions]
             refuse_removed(connection, request.removals, hashes)
-    known = _record_documents(connection, [one for one in requests if isinstance(one, Packed)])
-    repeated = _recalled(connection, [one for one in requests if isinstance(one, Repeat)])
+    known = _record_documents(
+        connection, [request for request in requests if isinstance(request, Packed)]
+    )
+    repeated = _recalled(
+        connection, [request for request in requests if isinstance(request, Repeat)]
+    )
     positions = [_positions(request, known, repeated) for request in requests]
     _add_receipts(connection, requests, positions)
     _remember(connection, requests, positions)
@@ -132,39 +136,39 @@ def _conclude(connection: Connection, conclusion: Conclusion) -> None:
 
 
 def _record_documents(connection: Connection, arrivals: Sequence[Packed]) -> Mapping[_Key, int]:
-    keys = {_key(submission) for one in arrivals for submission in one.submissions}
+    keys = {_key(submission) for arrival in arrivals for submission in arrival.submissions}
     known = _known_positions(connection, keys)
     new: dict[_Key, tuple[Submission, bytes, Receipt]] = {}
-    for one in arrivals:
-        for submission, body in zip(one.submissions, one.bodies, strict=True):
+    for arrival in arrivals:
+        for submission, body in zip(arrival.submissions, arrival.bodies, strict=True):
             if _key(submission) not in known:
-                new.setdefault(_key(submission), (submission, body, one.receipt))
+                new.setdefault(_key(submission), (submission, body, arrival.receipt))
     if not new:
         return known
     rows = list(new.values())
-    new_bodies = [_body(one, kept) for one, kept, _ in rows]
+    new_bodies = [_body(submission, kept) for submission, kept, _ in rows]
     connection.execute(insert_new(connection, bodies), new_bodies)
-    new_documents = [_document(one, receipt) for one, _, receipt in rows]
+    new_documents = [_document(submission, receipt) for submission, _, receipt in rows]
     connection.execute(insert_new(connection, documents), new_documents)
     return {**known, **_known_positions(connection, new)}
 
 
 def _known_positions(connection: Connection, keys: Iterable[_Key]) -> dict[_Key, int]:
-    found: dict[_Key, int] = {}
+    known: dict[_Key, int] = {}
     for chunk in chunks(sorted({content for content, _ in keys})):
         for content, scope, position in connection.execute(_KNOWN, {"hashes": chunk}):
-            found[content, scope] = position
-    return found
+            known[content, scope] = position
+    return known
 
 
 def _recalled(connection: Connection, repeats: Sequence[Repeat]) -> dict[_Key, tuple[int, ...]]:
     """The positions that the bytes of each repeat were taken as; none for unknown bytes."""
-    found: dict[_Key, dict[int, int]] = {_bytes(repeat): {} for repeat in repeats}
-    for chunk in chunks(sorted({raw_hash for raw_hash, _ in found})):
+    recalled: dict[_Key, dict[int, int]] = {_bytes(repeat): {} for repeat in repeats}
+    for chunk in chunks(sorted({raw_hash for raw_hash, _ in recalled})):
         for raw_hash, scope, ordinal, position in connection.execute(_RECALLED, {"hashes": chunk}):
-            if (raw_hash, scope) in found:
-                found[raw_hash, scope][ordinal] = position
-    return {key: tuple(at for _, at in sorted(taken.items())) for key, taken in found.items()}
+            if (raw_hash, scope) in recalled:
+                recalled[raw_hash, scope][ordinal] = position
+    return {key: tuple(at for _, at in sorted(taken.items())) for key, taken in recalled.items()}
 
 
 def _bytes(repeat: Repeat) -> _Key:
@@ -182,9 +186,9 @@ def _add_receipts(
             "route": request.receipt.route,
             "raw_hash": "",  # ``journal_raw`` has it for recalled documents; no other code needs it
         }
-        for request, found in zip(requests, positions, strict=True)
+        for request, places in zip(requests, positions, strict=True)
         if not isinstance(request, Conclusion)
-        for position in dict.fromkeys(found)
+        for position in dict.fromkeys(places)
     ]
     if rows:
         connection.execute(_RECEIVE, rows)
@@ -195,12 +199,12 @@ def _remember(
 ) -> None:
     """The documents of these bytes, if all documents of a request have one scope."""
     taken: dict[_Key, tuple[int, ...]] = {}
-    for request, found in zip(requests, positions, strict=True):
+    for request, places in zip(requests, positions, strict=True):
         if isinstance(request, Packed) and request.remember and request.receipt.raw_hash:
             scopes = {storable(submission.scope) for submission in request.submissions}
             if len(scopes) == 1:
                 # Of two readings of the same bytes (a masking rule has changed) the last counts.
-                taken[storable(request.receipt.raw_hash), scopes.pop()] = found
+                taken[storable(request.receipt.raw_hash), scopes.pop()] = places
     if not taken:
         return
     connection.execute(
@@ -211,8 +215,8 @@ def _remember(
         _REMEMBER,
         [
             {"raw_hash": raw_hash, "scope": scope, "ordinal": ordinal, "position": position}
-            for (raw_hash, scope), found in taken.items()
-            for ordinal, position in enumerate(found)
+            for (raw_hash, scope), places in taken.items()
+            for ordinal, position in enumerate(places)
         ],
     )
 
@@ -220,8 +224,8 @@ def _remember(
 def forget_hashes(connection: Connection, mark: str, most: int) -> int:
     """Remove hashes of bytes that do not begin with the mark, at most so many of each table."""
     old = sa.or_(raw.c.raw_hash < mark, raw.c.raw_hash > f"{mark}~")
-    found = connection.execute(sa.select(raw.c.raw_hash).where(old).limit(most)).scalars().all()
-    for chunk in chunks(sorted(set(found))):
+    hashes = connection.execute(sa.select(raw.c.raw_hash).where(old).limit(most)).scalars().all()
+    for chunk in chunks(sorted(set(hashes))):
         connection.execute(raw.delete().where(raw.c.raw_hash.in_(chunk)))
     # Earlier versions kept it with each receipt as well.
     kept = sa.select(receipts.c.id).where(receipts.c.raw_hash != "").limit(most)
@@ -229,7 +233,7 @@ def forget_hashes(connection: Connection, mark: str, most: int) -> int:
     for numbers in chunks(ids):
         blank = receipts.update().where(receipts.c.id.in_(numbers)).values(raw_hash="")
         connection.execute(blank)
-    return max(len(found), len(ids))
+    return max(len(hashes), len(ids))
 
 
 # --- rows ----------------------------------------------------------------------------------------

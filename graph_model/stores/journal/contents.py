@@ -219,13 +219,13 @@ class DocumentCounts:
         if last.newest and counted.removal != last.removal:
             counted = _count(connection, _NOTHING)
         self._last = counted
-        found: Counter[tuple[DocumentKind, DocumentState]] = Counter()
+        counts: Counter[tuple[DocumentKind, DocumentState]] = Counter()
         for name, number in counted.kinds.items():
-            found[DocumentKind(name), DocumentState.PROJECTED] = number
+            counts[DocumentKind(name), DocumentState.PROJECTED] = number
         for (name, spelled), number in counted.others.items():
-            found[DocumentKind(name), _STATES.get(spelled, _DAMAGED)] += number
-            found[DocumentKind(name), DocumentState.PROJECTED] -= number
-        return {key: number for key, number in found.items() if number}
+            counts[DocumentKind(name), _STATES.get(spelled, _DAMAGED)] += number
+            counts[DocumentKind(name), DocumentState.PROJECTED] -= number
+        return {key: number for key, number in counts.items() if number}
 
 
 def _count(connection: Connection, last: _Counted) -> _Counted:

@@ -173,23 +173,23 @@ class JournalDocuments(JournalConnection):
         kinds. No body is read; a subject key without documents is left out.
         """
         asked = _SIZES if kinds is None else _SIZES_OF_KINDS
-        found: dict[str, DocumentsSize] = {}
+        sizes: dict[str, DocumentsSize] = {}
         with self._read() as connection:
             for chunk in chunks(sorted(set(subject_keys))):
                 rows = connection.execute(
                     asked, {"subject_keys": chunk, "kinds": sorted(kinds or ())}
                 )
-                found |= {subject_key: DocumentsSize(*size) for subject_key, *size in rows}
-        return found
+                sizes |= {subject_key: DocumentsSize(*size) for subject_key, *size in rows}
+        return sizes
 
     def documents(self, positions: Collection[int]) -> tuple[StoredDocument, ...]:
         """The documents known among these, by position, with bodies."""
-        found: list[StoredDocument] = []
+        stored: list[StoredDocument] = []
         with self._read() as connection:
             for chunk in chunks(sorted(set(positions))):
                 rows = connection.execute(described.where(documents.c.position.in_(chunk))).all()
-                found += with_bodies(connection, rows)
-        return tuple(sorted(found, key=position_of))
+                stored += with_bodies(connection, rows)
+        return tuple(sorted(stored, key=position_of))
 
     def in_order(
         self,
@@ -221,15 +221,15 @@ class JournalDocuments(JournalConnection):
 
     def principals(self, positions: Collection[int]) -> dict[int, str]:
         """Who sent each of these documents first."""
-        found: dict[int, str] = {}
+        senders: dict[int, str] = {}
         with self._read() as connection:
             for chunk in chunks(sorted(set(positions))):
                 asked = sa.select(receipts.c.position, receipts.c.principal).where(
                     receipts.c.position.in_(chunk)
                 )
                 for position, principal in connection.execute(asked.order_by(receipts.c.id)):
-                    found.setdefault(position, principal)
-        return found
+                    senders.setdefault(position, principal)
+        return senders
 
     def content_hashes(self, subject_key: str) -> tuple[str, ...]:
         """The content hashes of all documents of a subject key, by position; several scopes may
@@ -267,10 +267,10 @@ class JournalDocuments(JournalConnection):
 
     def document(self, position: int) -> StoredDocument | None:
         """The document at this position. Raises DamagedDocument."""
-        found = self.documents([position])
-        if found and found[0].damage:
-            raise DamagedDocument(position, found[0].damage)
-        return found[0] if found else None
+        stored = self.documents([position])
+        if stored and stored[0].damage:
+            raise DamagedDocument(position, stored[0].damage)
+        return stored[0] if stored else None
 
     def document_of(self, subject_key: str, content_hash: str) -> StoredDocument | None:
         """The document with this subject key and content; of several scopes the first received.
@@ -282,8 +282,10 @@ class JournalDocuments(JournalConnection):
         )
         with self._read() as connection:
             # Compared here: asked for both, a planner may walk all documents of the subject key.
-            found = [at for at, key in connection.execute(asked) if key == storable(subject_key)]
-        return self.document(min(found)) if found else None
+            positions = [
+                at for at, key in connection.execute(asked) if key == storable(subject_key)
+            ]
+        return self.document(min(positions)) if positions else None
 
     def pending(self, limit: int, first: DocumentKind) -> tuple[str, ...]:
         """Subject keys that have a PENDING document: first those with one of the kind ``first``,
@@ -291,13 +293,13 @@ class JournalDocuments(JournalConnection):
 
         The cost depends on the returned documents, not on those behind.
         """
-        found: dict[str, None] = {}
+        subject_keys: dict[str, None] = {}
         with self._read() as connection:
-            for subject_key in _pending_plans(connection, first, max(limit, 100), found):
-                if len(found) >= limit:
+            for subject_key in _pending_plans(connection, first, max(limit, 100), subject_keys):
+                if len(subject_keys) >= limit:
                     break
-                found.setdefault(subject_key)
-        return tuple(found)
+                subject_keys.setdefault(subject_key)
+        return tuple(subject_keys)
 
     def subject_keys(self, after: str, limit: int) -> tuple[str, ...]:
         """All subject keys, in order, from the first one behind ``after`` ("": from the start)."""
@@ -313,12 +315,12 @@ class JournalDocuments(JournalConnection):
 
     def subject_keys_of(self, subjects: Collection[str]) -> frozenset[str]:
         """The subject keys of these subjects' documents."""
-        found: set[str] = set()
+        subject_keys: set[str] = set()
         with self._read() as connection:
             for chunk in chunks(sorted(set(subjects))):
                 asked = sa.select(documents.c.plan_id).where(documents.c.subject.in_(chunk))
-                found.update(connection.execute(asked.distinct()).scalars())
-        return frozenset(found)
+                subject_keys.update(connection.execute(asked.distinct()).scalars())
+        return frozenset(subject_keys)
 
     def count_subject_keys(self) -> int:
         asked = sa.select(sa.func.count(documents.c.plan_id.distinct()))
@@ -326,13 +328,13 @@ class JournalDocuments(JournalConnection):
             return int(connection.execute(asked).scalar_one())
 
 
-def _by_subject_key(found: Iterable[StoredDocument]) -> dict[str, tuple[StoredDocument, ...]]:
+def _by_subject_key(stored: Iterable[StoredDocument]) -> dict[str, tuple[StoredDocument, ...]]:
     """Per subject key its documents, by position."""
     grouped: dict[str, list[StoredDocument]] = {}
-    for document in found:
+    for document in stored:
         grouped.setdefault(document.subject_key, []).append(document)
     return {
-        subject_key: tuple(sorted(together, key=lambda one: one.position))
+        subject_key: tuple(sorted(together, key=lambda document: document.position))
         for subject_key, together in grouped.items()
     }
 
@@ -348,7 +350,7 @@ _PENDING_AFTER: Final = _PENDING.where(documents.c.position > sa.bindparam("last
 
 
 def _pending_plans(
-    connection: Connection, first: DocumentKind, page: int, found: Collection[str]
+    connection: Connection, first: DocumentKind, page: int, taken: Collection[str]
 ) -> Iterator[str]:
     """The subject keys of the documents PENDING, by position; one may come for each document.
 
@@ -364,7 +366,7 @@ def _pending_plans(
         if len(rows) < page:
             return
         last = rows[-1].position
-        asked = _PENDING_AFTER.where(none_of(documents.c.plan_id, found))
+        asked = _PENDING_AFTER.where(none_of(documents.c.plan_id, taken))
 
 
 def without_body(row: Any) -> StoredDocument:
@@ -374,8 +376,8 @@ def without_body(row: Any) -> StoredDocument:
 
 def with_bodies(connection: Connection, rows: Sequence[Any]) -> list[StoredDocument]:
     """The documents of these rows, each with its body or the damage of it."""
-    found = read_bodies(connection, [row.position for row in rows])
-    return [_stored(row, *found[row.position]) for row in rows]
+    by_position = read_bodies(connection, [row.position for row in rows])
+    return [_stored(row, *by_position[row.position]) for row in rows]
 
 
 def position_of(document: StoredDocument) -> int:
@@ -421,16 +423,16 @@ _PACKED: Final = (
 
 def read_bodies(connection: Connection, positions: Collection[int]) -> dict[int, Body]:
     """The bodies of the documents known among these."""
-    found: dict[int, Body] = {}
+    by_position: dict[int, Body] = {}
     for chunk in chunks(sorted(set(positions))):
         try:
-            found |= _read(connection, chunk)
+            by_position |= _read(connection, chunk)
         except exc.DBAPIError as error:
             if connection.dialect.name != "sqlite" or not tells_damage(error):
                 raise  # elsewhere an error ends the transaction
             for position in chunk:
-                found |= _read_alone(connection, position)
-    return found
+                by_position |= _read_alone(connection, position)
+    return by_position
 
 
 def _read_alone(connection: Connection, position: int) -> dict[int, Body]:

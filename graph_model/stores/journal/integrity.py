@@ -66,8 +66,8 @@ def _problems_of_bodies(engine: Engine, hashes: Sequence[str]) -> Iterator[str]:
         if len(hashes) == 1:
             yield f"body {hashes[0]}{_having(engine, hashes[0])}: it cannot be read: {error}"
             return
-        for one in hashes:
-            yield from _problems_of_bodies(engine, [one])
+        for content in hashes:
+            yield from _problems_of_bodies(engine, [content])
         return
     for row in rows:
         if (problem := _problem(engine, row)) is not None:
@@ -88,10 +88,10 @@ def _having(engine: Engine, content: str) -> str:
         .order_by(documents.c.position)
     )
     with read(engine, JournalUnavailable) as connection:
-        found = [
-            f"{one.position} ({one.kind} of {one.plan_id})" for one in connection.execute(asked)
+        having = [
+            f"{row.position} ({row.kind} of {row.plan_id})" for row in connection.execute(asked)
         ]
-    return f" of document {', '.join(found)}" if found else ""
+    return f" of document {', '.join(having)}" if having else ""
 
 
 def _problem(engine: Engine, row: Any) -> str | None:
@@ -112,12 +112,12 @@ def _problem(engine: Engine, row: Any) -> str | None:
 def _looked_at(engine: Engine, look: Callable[[Connection], Iterator[str]]) -> Iterator[str]:
     try:
         with read(engine, JournalUnavailable) as connection:
-            found = list(look(connection))
+            problems = list(look(connection))
     except JournalUnavailable as error:
         if not tells_damage(error):
             raise
-        found = [f"the rows of the journal cannot be held to each other: {error}"]
-    yield from found
+        problems = [f"the rows of the journal cannot be held to each other: {error}"]
+    yield from problems
 
 
 def _objects_without_body(engine: Engine) -> Iterator[str]:

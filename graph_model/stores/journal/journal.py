@@ -51,8 +51,8 @@ def read_meta(engine: Engine, key: str) -> str | None:
     with read(engine, JournalUnavailable) as connection:
         if not sa.inspect(connection).has_table(meta.name):
             return None
-        found = connection.execute(sa.select(meta.c.value).where(meta.c.key == key)).scalar()
-    return None if found is None else str(found)
+        value = connection.execute(sa.select(meta.c.value).where(meta.c.key == key)).scalar()
+    return None if value is None else str(value)
 
 
 def _prepare(engine: Engine) -> None:

@@ -61,8 +61,8 @@ def keep_large(engine: Engine, large: LargeBodies) -> None:
 
 def large_of(held: Engine | Connection) -> LargeBodies | None:
     """Where large bodies lie; None if all are in the database."""
-    found: LargeBodies | None = held.get_execution_options().get(_OPTION)
-    return found
+    large: LargeBodies | None = held.get_execution_options().get(_OPTION)
+    return large
 
 
 def check_place(engine: Engine, known: str | None, journal_id: str) -> str | None:

@@ -83,8 +83,9 @@ _FACETS: Final = (
     b'"timestamp"},"type":"bigint"},"type":"long"},"type":"integer"},'
 )
 _SCHEMAS: Final = b"".join(
-    b'"_schemaURL":"https://openlineage.io/spec/facets/%b/%b.json#/$defs/%b",' % (version, one, one)
-    for one, version in (
+    b'"_schemaURL":"https://openlineage.io/spec/facets/%b/%b.json#/$defs/%b",'
+    % (version, facet, facet)
+    for facet, version in (
         (b"NominalTimeRunFacet", b"1-0-1"),
         (b"ErrorMessageRunFacet", b"1-0-1"),
         (b"ExternalQueryRunFacet", b"1-0-2"),
@@ -150,7 +151,9 @@ VOCABULARIES: Final[tuple[bytes, ...]] = (_SPLINE + _FACETS + _SCHEMAS + _EVENT,
 NUMBERS: Final = (0x2E0093A7,)
 """The numbers that they had when bodies were first packed against them."""
 
-BY_NUMBER: Final[Mapping[int, bytes]] = {zlib.adler32(one): one for one in VOCABULARIES}
+BY_NUMBER: Final[Mapping[int, bytes]] = {
+    zlib.adler32(vocabulary): vocabulary for vocabulary in VOCABULARIES
+}
 """Each by the number that a packed body names it by."""
 
 

@@ -148,12 +148,12 @@ class JournalStates(JournalConnection):
         """The states of the documents known among these."""
         columns = documents.c
         asked = sa.select(columns.position, columns.state)
-        found: dict[int, DocumentState] = {}
+        states: dict[int, DocumentState] = {}
         with self._read() as connection:
             for chunk in chunks(sorted(set(positions))):
                 for position, state in connection.execute(asked.where(columns.position.in_(chunk))):
-                    found[position] = STATES.get(state, DocumentState.FAILED)
-        return found
+                    states[position] = STATES.get(state, DocumentState.FAILED)
+        return states
 
     def _update(self, statement: sa.Update) -> int:
         """Run one statement in a transaction; how many rows it changed."""
@@ -192,8 +192,8 @@ class JournalSettings(JournalConnection):
     def get_meta(self, key: str) -> str | None:
         """A small durable setting (projection epoch, graph epoch)."""
         with self._read() as connection:
-            found = _META.rows(connection, {"asked": key})
-        return str(found[0][0]) if found else None
+            rows = _META.rows(connection, {"asked": key})
+        return str(rows[0][0]) if rows else None
 
     def set_meta(self, key: str, value: str) -> None:
         """Durable on return."""

@@ -111,12 +111,12 @@ def fetch(
 def _is_checked(jar: Jar, place: Path) -> bool:
     """Whether the cache holds exactly this archive; hashes only a file whose stamp has changed."""
     try:
-        found = place.stat()
+        status = place.stat()
     except OSError:
         return False
-    if found.st_size != jar.size:
+    if status.st_size != jar.size:
         return False
-    if int(found.st_mtime) == jar.stamp:
+    if int(status.st_mtime) == jar.stamp:
         return True
     if checksum(place) != jar.sha256:
         return False

@@ -55,7 +55,7 @@ def note_kill(kill: Kill, folder: Path | None) -> None:
 def read_kill(folder: Path) -> Kill | None:
     """The noted kill. None where there was none, and for a file that somebody has changed."""
     try:
-        found = json.loads((folder / FILE).read_text("utf-8"))
-        return Kill(int(found["at"]), int(found["heap_mb"]), int(found["limit_mb"]))
+        note = json.loads((folder / FILE).read_text("utf-8"))
+        return Kill(int(note["at"]), int(note["heap_mb"]), int(note["limit_mb"]))
     except (OSError, ValueError, TypeError, KeyError, OverflowError):
         return None

@@ -85,10 +85,10 @@ def _read(file: Path) -> _Noted | None:
     of an older Headwater holds no time: the time when it was written is that of the last overflow.
     """
     try:
-        found = json.loads(file.read_text("utf-8"))
-        number = max(0, int(found["number"]))
-        at = int(found.get("at", file.stat().st_mtime))
-        return _Noted(int(found["heap_mb"]), number, int(found.get("ever", number)), at)
+        note = json.loads(file.read_text("utf-8"))
+        number = max(0, int(note["number"]))
+        at = int(note.get("at", file.stat().st_mtime))
+        return _Noted(int(note["heap_mb"]), number, int(note.get("ever", number)), at)
     except FileNotFoundError:
         return None
     except (OSError, ValueError, TypeError, KeyError, AttributeError, OverflowError) as failure:

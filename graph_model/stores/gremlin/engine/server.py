@@ -160,9 +160,9 @@ class EmbeddedServer:
         """Start on the configured ports. For port 0 a free one is used, and another one if a
         program takes it meanwhile.
         """
-        wished = self.port, self.read_port
-        for left in reversed(range(_PORTS_TRIED if 0 in wished else 1)):
-            self.port, self.read_port = _real_ports(*wished)
+        configured = self.port, self.read_port
+        for left in reversed(range(_PORTS_TRIED if 0 in configured else 1)):
+            self.port, self.read_port = _real_ports(*configured)
             self._prepare()
             self._process = self._launch(runtime, classpath)
             try:
