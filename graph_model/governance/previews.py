@@ -138,7 +138,7 @@ def _several(pairs: Iterable[tuple[str, str]]) -> int:
     seconds: dict[str, set[str]] = {}
     for first, second in pairs:
         seconds.setdefault(first, set()).add(second)
-    return sum(len(found) > 1 for found in seconds.values())
+    return sum(len(values) > 1 for values in seconds.values())
 
 
 def preview_rules(
@@ -171,7 +171,7 @@ def preview_rules(
 def _newest(journal: Journal, producers: Producers) -> Iterator[tuple[str, Spellings]]:
     """The newest documents first: their scope, and their names. Unreadable ones have none."""
     listed = (_entries(journal, kind) for kind in producers.spelled)
-    for entry in merge(*listed, key=lambda one: -one.position):
+    for entry in merge(*listed, key=lambda entry: -entry.position):
         try:
             stored = journal.document_of(entry.subject_key, entry.content_hash)
         except HeadwaterError:
@@ -190,7 +190,7 @@ def _entries(journal: Journal, kind: DocumentKind) -> Iterator[StoredDocument]:
 
 def _add_job(spelled: Spellings, scope: str, rules: tuple[Rules, Rules], jobs: _Names) -> None:
     labels, name = spelled.labels, spelled.job
-    old, new = (naming.job_name(labels, name, scope, one) for one in rules)
+    old, new = (naming.job_name(labels, name, scope, rule_set) for rule_set in rules)
     if identity.job_id(old.namespace, old.name) in jobs.hidden:
         return
     written = f"{name} {dict(labels)}" if labels else str(name)
@@ -202,7 +202,7 @@ def _add_job(spelled: Spellings, scope: str, rules: tuple[Rules, Rules], jobs: _
 def _add_uri(
     uri: str, scope: str, rules: tuple[Rules, Rules], datasets: _Names, partitions: _Names
 ) -> None:
-    old, new = (naming.normalise(uri, scope, one) for one in rules)
+    old, new = (naming.normalise(uri, scope, rule_set) for rule_set in rules)
     if _is_hidden(old, datasets.hidden):
         return
     spelling = f"{scope}@{uri}" if scope else uri
@@ -219,7 +219,7 @@ def _add_read(
     """The sources of one read. Files that one set of rules alone takes for one are a line: the
     first of them, and how many more there are.
     """
-    old, new = (read.folded(one) for one in rules)
+    old, new = (read.folded(rule_set) for rule_set in rules)
     if set(old) == set(new):
         for uri in old:
             _add_uri(uri, scope, rules, datasets, partitions)

@@ -66,7 +66,7 @@ class Spread:
 
 
 @dataclass(slots=True)
-class _Found:
+class _Draft:
     carriers: dict[str, Carrier] = field(default_factory=dict)
     blocked: set[ColumnEdge] = field(default_factory=set)
     datasets: dict[str, str] = field(default_factory=dict)
@@ -96,54 +96,54 @@ def spread(
     expired: Callable[[], bool] = lambda: False,
 ) -> Spread:
     """All columns of a class as of ``at`` (epoch ms), direct and, where asked, propagated."""
-    found = _Found()
+    draft = _Draft()
     direct = _direct(tag, governance)
     for node, assignment in direct[:MOST_SOURCES] if propagate else direct:
-        found.carriers[node] = Carrier(node, node, assignment)
+        draft.carriers[node] = Carrier(node, node, assignment)
     if propagate and len(direct) > MOST_SOURCES:
-        found.cut(Partial("nodes", MOST_SOURCES))
+        draft.cut(Partial("nodes", MOST_SOURCES))
     for node, assignment in direct[:MOST_SOURCES]:
         depth = MOST_DEPTH if propagate else 0
         question = Question(node, Direction.DOWNSTREAM, depth, at, columns=True, limit=limit)
         if expired():
-            found.cut(Partial("time", 0))
+            draft.cut(Partial("time", 0))
             break
         answer = lineage.ask(question)
-        found.note(answer)
+        draft.note(answer)
         if propagate:
-            _follow(tag, node, assignment, answer, governance, found)
-    gaps = _gaps(found, lineage, catalogue, at, expired)
+            _follow(tag, node, assignment, answer, governance, draft)
+    gaps = _gaps(draft, lineage, catalogue, at, expired)
     return Spread(
-        carriers=tuple(found.carriers[key] for key in sorted(found.carriers)),
-        blocked=tuple(sorted(found.blocked)),
+        carriers=tuple(draft.carriers[key] for key in sorted(draft.carriers)),
+        blocked=tuple(sorted(draft.blocked)),
         gaps=gaps,
-        datasets=found.datasets,
-        as_of=found.as_of,
-        folded=found.folded,
-        partial=found.partial,
+        datasets=draft.datasets,
+        as_of=draft.as_of,
+        folded=draft.folded,
+        partial=draft.partial,
     )
 
 
-def visible_spread(found: Spread, hidden: Collection[str]) -> Spread:
+def visible_spread(whole: Spread, hidden: Collection[str]) -> Spread:
     """Without columns of hidden datasets and gaps of hidden jobs (ids). A step of a path that
     begins or ends in one is there without its ends: they are "".
     """
     if not hidden:
-        return found
-    unseen = {column for column, dataset in found.datasets.items() if dataset in hidden}
+        return whole
+    unseen = {column for column, dataset in whole.datasets.items() if dataset in hidden}
     return replace(
-        found,
+        whole,
         carriers=tuple(
             replace(
-                one,
-                origin="" if one.origin in unseen else one.origin,
-                path=tuple(_visible_edge(edge, unseen) for edge in one.path),
+                carrier,
+                origin="" if carrier.origin in unseen else carrier.origin,
+                path=tuple(_visible_edge(edge, unseen) for edge in carrier.path),
             )
-            for one in found.carriers
-            if one.column not in unseen
+            for carrier in whole.carriers
+            if carrier.column not in unseen
         ),
-        blocked=tuple(edge for edge in found.blocked if unseen.isdisjoint(edge[:2])),
-        gaps=tuple(gap for gap in found.gaps if gap.job not in hidden),
+        blocked=tuple(edge for edge in whole.blocked if unseen.isdisjoint(edge[:2])),
+        gaps=tuple(gap for gap in whole.gaps if gap.job not in hidden),
     )
 
 
@@ -168,7 +168,7 @@ def _follow(
     assignment: Assignment,
     answer: Answer,
     governance: Governance,
-    found: _Found,
+    draft: _Draft,
 ) -> None:
     """Breadth first over this answer; of several origins the nearest, then the least id, speaks."""
     after = _edges_by_source(answer.column_edges)
@@ -179,15 +179,15 @@ def _follow(
         for column in level:
             for edge in after.get(column, ()):
                 if (tag, edge.source, edge.target) in governance.blocked:
-                    found.blocked.add(edge)
+                    draft.blocked.add(edge)
                 elif edge.target not in paths:
                     paths[edge.target] = (*paths[column], edge)
                     following.append(edge.target)
         level = sorted(following)
     for column, path in paths.items():
-        known = found.carriers.get(column)
+        known = draft.carriers.get(column)
         if known is None or len(path) < len(known.path):
-            found.carriers[column] = Carrier(column, origin, assignment, path)
+            draft.carriers[column] = Carrier(column, origin, assignment, path)
 
 
 def _edges_by_source(edges: Iterable[ColumnEdge]) -> dict[str, list[ColumnEdge]]:
@@ -199,23 +199,23 @@ def _edges_by_source(edges: Iterable[ColumnEdge]) -> dict[str, list[ColumnEdge]]
 
 
 def _gaps(
-    found: _Found,
+    draft: _Draft,
     lineage: Lineage,
     catalogue: Catalogue,
     at: int | None,
     expired: Callable[[], bool],
 ) -> tuple[UnfollowedPlan, ...]:
     """Where the class may go on unseen: plans that read its datasets and report a gap."""
-    datasets = sorted({found.datasets[key] for key in found.carriers if key in found.datasets})
+    datasets = sorted({draft.datasets[key] for key in draft.carriers if key in draft.datasets})
     if len(datasets) > MOST_DATASETS:
-        found.cut(Partial("nodes", MOST_DATASETS))
+        draft.cut(Partial("nodes", MOST_DATASETS))
     uses: dict[str, PlanUse] = {}
     for dataset in datasets[:MOST_DATASETS]:
         if expired():
-            found.cut(Partial("time", 0))
+            draft.cut(Partial("time", 0))
             break
         answer = lineage.ask(Question(dataset, Direction.DOWNSTREAM, 1, at))
-        found.cut(answer.partial)
+        draft.cut(answer.partial)
         uses.update((use.logical_plan, use) for use in answer.plans if dataset in use.sources)
     rows = catalogue.logical_plans(uses)
     gaps = [

@@ -86,7 +86,7 @@ def _spelled(value: Scalar) -> str:
 def expected_of(rule: QualityRule) -> str:
     """For a person: ``ok or true``."""
     values = (json.loads(text) for text in rule.passes)
-    return " or ".join(one if isinstance(one, str) else json.dumps(one) for one in values)
+    return " or ".join(value if isinstance(value, str) else json.dumps(value) for value in values)
 
 
 def read_quality_rule(name: str, value: Mapping[str, Any]) -> QualityRule:
@@ -137,7 +137,7 @@ def with_rule(rules: Iterable[QualityRule], rule: QualityRule) -> tuple[QualityR
 
 
 def without_rule(rules: Iterable[QualityRule], name: str) -> tuple[QualityRule, ...]:
-    return tuple(one for one in rules if one.name != name)
+    return tuple(rule for rule in rules if rule.name != name)
 
 
 def rule_checks(
@@ -172,7 +172,7 @@ def _reported_facets(
         *catalogue.run_facets(datasets, names, at),
         *_of_readers(datasets, names, at, catalogue),
     )
-    texts = catalogue.facets.bodies({one.digest for one in facets})
+    texts = catalogue.facets.bodies({facet.digest for facet in facets})
     return _ReportedFacets(facets, {digest: json.loads(text) for digest, text in texts.items()})
 
 
@@ -192,13 +192,13 @@ def _judged(rules: Iterable[QualityRule], reported: _ReportedFacets) -> dict[str
     by_facet: dict[str, list[QualityRule]] = {}
     for rule in rules:
         by_facet.setdefault(rule.facet, []).append(rule)
-    found: dict[str, list[Check]] = {}
-    for one in reported.facets:
-        for rule in by_facet.get(one.name, ()):
-            check = _check(rule, one, reported.bodies.get(one.digest))
+    verdicts: dict[str, list[Check]] = {}
+    for facet in reported.facets:
+        for rule in by_facet.get(facet.name, ()):
+            check = _check(rule, facet, reported.bodies.get(facet.digest))
             if check is not None:
-                found.setdefault(one.target, []).append(check)
-    return found
+                verdicts.setdefault(facet.target, []).append(check)
+    return verdicts
 
 
 def _check(rule: QualityRule, reported: RunFacet, body: Any) -> Check | None:
@@ -261,12 +261,12 @@ def _changes(
     ids = [row.id for row in rows]
     reported = _reported_facets({rule.facet for rule in (*before, *after)}, ids, None, catalogue)
     was, will = (_judged(rules, reported) for rules in (before, after))
-    found = []
+    changes = []
     for row in rows:
         states = [_state(checks.get(row.id, ())) for checks in (was, will)]
         if states[0] != states[1]:
-            found.append(QualityChange(row.id, row.uri, states[0], states[1]))
-    return found
+            changes.append(QualityChange(row.id, row.uri, states[0], states[1]))
+    return changes
 
 
 def _state(checks: Iterable[Check]) -> str | None:

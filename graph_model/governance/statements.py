@@ -114,9 +114,12 @@ def _in_force(rows: Iterable[CommandRow]) -> Iterator[tuple[str, CommandRow, Map
 def govern(rows: Mapping[CommandKind, Iterable[CommandRow]], rules: Rules) -> Governance:
     """The statements together, for ids under these rules."""
     held = {kind: newest_statements(rows.get(kind, ())) for kind in KINDS}
-    layers = _read_all(held[CommandKind.LAYER], lambda one: read_layer(one.key, one.value))
+    layers = _read_all(
+        held[CommandKind.LAYER], lambda statement: read_layer(statement.key, statement.value)
+    )
     quality = _read_all(
-        held[CommandKind.QUALITY], lambda one: read_quality_rule(one.key, one.value)
+        held[CommandKind.QUALITY],
+        lambda statement: read_quality_rule(statement.key, statement.value),
     )
     return _indexed(
         Layers(tuple(layers)),
@@ -128,16 +131,21 @@ def govern(rows: Mapping[CommandKind, Iterable[CommandRow]], rules: Rules) -> Go
     )
 
 
-def _assignment(one: Held) -> Assignment:
-    return replace(read_assignment(one.value), author=one.author, at=one.at)
+def _assignment(statement: Held) -> Assignment:
+    return replace(read_assignment(statement.value), author=statement.author, at=statement.at)
 
 
-def _block(one: Held) -> Block:
-    return replace(read_block(one.value), author=one.author, at=one.at)
+def _block(statement: Held) -> Block:
+    return replace(read_block(statement.value), author=statement.author, at=statement.at)
 
 
-def _hidden(one: Held) -> HiddenNode:
-    return HiddenNode(read_node(one.value.get("node"), "node"), one.author, one.at, one.note)
+def _hidden(statement: Held) -> HiddenNode:
+    return HiddenNode(
+        read_node(statement.value.get("node"), "node"),
+        statement.author,
+        statement.at,
+        statement.note,
+    )
 
 
 def _indexed(
@@ -148,7 +156,11 @@ def _indexed(
     quality_rules: tuple[QualityRule, ...],
     rules: Rules,
 ) -> Governance:
-    assigned = {(one.tag, node): one for one in assignments for node in node_ids(one.node, rules)}
+    assigned = {
+        (assignment.tag, node): assignment
+        for assignment in assignments
+        for node in node_ids(assignment.node, rules)
+    }
     tags: dict[str, set[str]] = {}
     for tag, node in assigned:
         tags.setdefault(node, set()).add(tag)
@@ -157,21 +169,23 @@ def _indexed(
         assignments=assignments,
         blocks=blocks,
         hidden_nodes=hidden,
-        tags={node: tuple(sorted(found)) for node, found in tags.items()},
+        tags={node: tuple(sorted(names)) for node, names in tags.items()},
         assigned=assigned,
         blocked={
-            (one.tag, source, target): one
-            for one in blocks
-            for source in node_ids(one.source, rules)
-            for target in node_ids(one.target, rules)
+            (block.tag, source, target): block
+            for block in blocks
+            for source in node_ids(block.source, rules)
+            for target in node_ids(block.target, rules)
         },
-        hidden=frozenset(node for one in hidden for node in node_ids(one.node, rules)),
+        hidden=frozenset(
+            node for hidden_node in hidden for node in node_ids(hidden_node.node, rules)
+        ),
         quality_rules=quality_rules,
     )
 
 
 def _read_all(held: Iterable[Held], read: Callable[[Held], _Read]) -> Iterator[_Read]:
     """A statement of a later version that this one does not know is left out."""
-    for one in held:
+    for statement in held:
         with suppress(InvalidDocument):
-            yield read(one)
+            yield read(statement)

@@ -49,7 +49,7 @@ def _without_influences(node: Node, hidden: Collection[str]) -> Node:
     """A column without the number of hidden columns that decide over it."""
     if not isinstance(node, ColumnNodeView) or node.influences is None:
         return node
-    shown = tuple(one for one in node.influences if one.dataset not in hidden)
+    shown = tuple(influence for influence in node.influences if influence.dataset not in hidden)
     return node._replace(influences=shown)
 
 
@@ -63,7 +63,9 @@ def mark_nodes(view: GraphView, governance: Governance) -> GraphView:
     nodes = tuple(_marked(node, governance) for node in view.nodes)
     drawn = {node.layer for node in nodes if isinstance(node, DatasetNode)}
     layers = tuple(
-        DrawnLayer(one.name, one.colour) for one in governance.layers.items if one.name in drawn
+        DrawnLayer(layer.name, layer.colour)
+        for layer in governance.layers.items
+        if layer.name in drawn
     )
     return replace(view, nodes=nodes, layers=layers)
 

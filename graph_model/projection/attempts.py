@@ -37,7 +37,11 @@ class Attempt:
 
     def among(self, documents: Iterable[StoredDocument]) -> list[StoredDocument]:
         """The documents that take part in the attempt."""
-        return [one for one in documents if one.position <= self.last or not one.is_fresh]
+        return [
+            document
+            for document in documents
+            if document.position <= self.last or not document.is_fresh
+        ]
 
     def beside(self, other: Attempt | None) -> Attempt:
         """Both as one; fresh documents of ``other`` up to its own ``last`` must be projected."""
@@ -49,7 +53,7 @@ class Attempt:
 
 def attempt_of(keys: Sequence[str], outline: Outline) -> Attempt:
     """An attempt at all known documents of these keys."""
-    positions = (one.position for key in keys for one in outline.get(key, ()))
+    positions = (document.position for key in keys for document in outline.get(key, ()))
     return Attempt(tuple(keys), max(positions, default=0))
 
 

@@ -147,7 +147,7 @@ def size_of(parts: Iterable[Part]) -> int:
 
 def held(documents: Collection[StoredDocument]) -> Projection:
     """The projection that writes nothing of these documents, and lets the new ones wait."""
-    new = (one.position for one in documents if one.state == DocumentState.PENDING)
+    new = (document.position for document in documents if document.state == DocumentState.PENDING)
     return Projection((), None, tuple((at, DocumentState.WAITING, HELD) for at in new))
 
 

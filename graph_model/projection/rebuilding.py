@@ -111,9 +111,9 @@ class Contributions:
 
 
 def contribution_of(parts: Iterable[Part]) -> Contribution:
-    found = [whole(part) for part in parts]
-    ids = frozenset(one for facts in found for one in ids_of(facts))
-    rows = (row for facts in found for row in facts.rows)
+    wholes = [whole(part) for part in parts]
+    ids = frozenset(element_id for facts in wholes for element_id in ids_of(facts))
+    rows = (row for facts in wholes for row in facts.rows)
     return Contribution(ids, frozenset(row for row in rows if isinstance(row, OWN_ROWS)))
 
 
@@ -178,7 +178,7 @@ class LongPlan:
         ``added``. Returns the part of the projection that is decided now.
         """
         self._representatives.see(projection, events)
-        self._taken.extend(one.position for one in events)
+        self._taken.extend(event.position for event in events)
         self._next = bisect_right(self._events, piece[-1].position)
         self._lost = self._lost.without(contribution_of([added]))
         return without_states(projection, {*self.plans, *self._representatives.positions})
@@ -449,15 +449,15 @@ class Rebuild:
             self._phase = Phase.DONE
 
     def _project(self, subject_keys: Sequence[str]) -> None:
-        projections = [self._translate_all(one) for one in self._taken_up(subject_keys)]
-        self._record(merge(part for one in projections for part in one.parts))
+        projections = [self._translate_all(documents) for documents in self._taken_up(subject_keys)]
+        self._record(merge(part for projection in projections for part in projection.parts))
         if not self._settled:
             for subject_key, projection in zip(subject_keys, projections, strict=True):
                 self._replace(subject_key, contribution_of(projection.parts))
         self._conclude(projections)
 
     def _conclude(self, projections: Sequence[Projection]) -> None:
-        dropped = [position for one in projections for position in one.dropped]
+        dropped = [position for projection in projections for position in projection.dropped]
         self._journal.conclude(settlements(projections), dropped)
 
     def _replace(self, subject_key: str, added: Contribution) -> None:
@@ -541,9 +541,9 @@ class Rebuild:
         return self._journal.settled_positions(subject_key, chosen)
 
     def _taken_up(self, subject_keys: Sequence[str]) -> list[list[StoredDocument]]:
-        found = self._journal.documents_by_key(subject_keys)
+        by_key = self._journal.documents_by_key(subject_keys)
         return [
-            list(filter(_is_taken_up, found.get(subject_key, ()))) for subject_key in subject_keys
+            list(filter(_is_taken_up, by_key.get(subject_key, ()))) for subject_key in subject_keys
         ]
 
     def _record(self, translated: Facts) -> None:

@@ -39,7 +39,7 @@ class RepresentativeEvents:
 
     @property
     def positions(self) -> frozenset[int]:
-        return frozenset(one.position for one in self.documents)
+        return frozenset(document.position for document in self.documents)
 
     def see(self, projection: Projection, events: Iterable[StoredDocument]) -> bool:
         """Note the states of these events. Returns whether any event seen so far is shown."""
@@ -85,7 +85,7 @@ def revise(
     force, with the former facts as ``former``. ``plans_first``: the facts of the plans may be new,
     and those of events build on them.
     """
-    representatives, kept = RepresentativeEvents(), {one.position for one in plans}
+    representatives, kept = RepresentativeEvents(), {plan.position for plan in plans}
     alone = project(plans)
     if plans_first:
         yield Projection(alone.parts, None, ())
@@ -112,7 +112,7 @@ def pieces(read: Read, positions: Sequence[int]) -> Iterator[list[StoredDocument
     piece: list[StoredDocument] = []
     for some in batched(positions, min(_READ_AT_ONCE, EVENTS_A_STEP)):
         piece += read(some)
-        if len(piece) >= EVENTS_A_STEP or sum(one.size for one in piece) >= BYTES_A_STEP:
+        if len(piece) >= EVENTS_A_STEP or sum(document.size for document in piece) >= BYTES_A_STEP:
             yield piece
             piece = []
     if piece:

@@ -37,7 +37,7 @@ class Waiters:
         """Note that none of these documents is pending any more, and wake their clients."""
         with self._mutex:
             self._remember(positions)
-            done = [one for one in self._waiters if not one.missing.difference(positions)]
+            done = [waiter for waiter in self._waiters if not waiter.missing.difference(positions)]
             for waiter in self._waiters:
                 waiter.missing.difference_update(positions)
             self._waiters.difference_update(done)
@@ -53,7 +53,7 @@ class Waiters:
     def awaited(self) -> frozenset[int]:
         """The documents that requests wait for now."""
         with self._mutex:
-            return frozenset(position for one in self._waiters for position in one.missing)
+            return frozenset(position for waiter in self._waiters for position in waiter.missing)
 
     def pause(self, seconds: float) -> None:
         """Pause until a request waits, but at most ``seconds``."""

@@ -152,7 +152,7 @@ def _withdraw_executions(gone: Facts, graph: Graph, catalogue: Catalogue) -> Non
         or getattr(row, "execution", getattr(row, "id", None)) in executions
     ]
     catalogue.withdraw(own)
-    graph.remove([one.id for one in gone.vertices if one.label == labels.EXECUTION], ())
+    graph.remove([vertex.id for vertex in gone.vertices if vertex.label == labels.EXECUTION], ())
     days = {day_id(row.job, row.claimed_at): row for row in executions.values()}
     stale = [
         edge.id
@@ -261,7 +261,9 @@ def _withdraw_shared(
             if candidates:
                 candidates -= _touched(graph, candidates, direction, edge_labels)
         if kind in _SUPPORTED:
-            candidates = {one for one in candidates if not catalogue.supporters(one, 1)}
+            candidates = {
+                candidate for candidate in candidates if not catalogue.supporters(candidate, 1)
+            }
         graph.remove(candidates, ())
         removed |= candidates
     return frozenset(removed)

@@ -90,13 +90,13 @@ class NeededWrites:
     """``times``: per dataset the time (epoch ms) since which its writes are needed; it only moves
     back. ``written``: the (job, dataset) of all plans.
 
-    ``wished`` is per job the time since which its executions stay.
+    ``kept_since`` is per job the time since which its executions stay.
     """
 
     def __init__(
-        self, plans: Iterable[LogicalPlanRow], wished: Mapping[str, int], catalogue: Catalogue
+        self, plans: Iterable[LogicalPlanRow], kept_since: Mapping[str, int], catalogue: Catalogue
     ) -> None:
-        self._wished = wished
+        self._kept_since = kept_since
         self._catalogue = catalogue
         self._history = History(catalogue)
         self._moments = 0  # that the history remembers
@@ -105,7 +105,7 @@ class NeededWrites:
         self.times: dict[str, int] = {}
         self._moved: set[str] = set()
         for job, target in self.written:
-            self._need(target, wished[job] + 1)
+            self._need(target, kept_since[job] + 1)
         self._plans = _completed_plans(written, catalogue)
         self._writers: defaultdict[str, list[str]] = defaultdict(list)
         for key, plan in self._plans.items():
@@ -114,8 +114,8 @@ class NeededWrites:
         self._reads: LRUCache[str, _Reads] = LRUCache(_MOST_READS)
 
     def follow(self) -> None:
-        """Follow the writes that are visible at the wished times upstream, until no time moves."""
-        self._lower({moment_of(to, self._wished[job]) for job, to in self.written if to})
+        """Follow the writes visible at the times ``kept_since`` upstream, until no time moves."""
+        self._lower({moment_of(to, self._kept_since[job]) for job, to in self.written if to})
         due: Collection[str] = self._plans.keys()
         while due:
             self._moved.clear()
@@ -137,7 +137,9 @@ class NeededWrites:
         are visible to the first of these executions, and all later ones.
         """
         reads = self._reads_of(kept)
-        self._lower({one for key, at in kept.items() for one in self._read(key, at, reads[key])})
+        self._lower(
+            {moment for key, at in kept.items() for moment in self._read(key, at, reads[key])}
+        )
         for key, at in kept.items():
             self._need_each(reads[key].sources, at)
         self._followed |= kept
@@ -148,20 +150,20 @@ class NeededWrites:
         """
         if not plan.target:
             return plan.first
-        stays = min(self._wished[plan.job], self.times[plan.target])
+        stays = min(self._kept_since[plan.job], self.times[plan.target])
         # the two writes of a CREATE TABLE AS SELECT are one: both stay
         return max(plan.first, stays) if stays <= plan.last + MERGE_WINDOW_MS else None
 
     def _reads_of(self, plans: Collection[str]) -> dict[str, _Reads]:
         unknown = [key for key in plans if key not in self._reads]
-        found = {}
+        reads = {}
         if unknown:
             sources = sources_of(unknown, self._catalogue, self._history.names)
             bound = {key for key, _ in self._history.reads.bound(unknown)}
-            found = {key: _Reads(sources.get(key, ()), key in bound) for key in unknown}
-        found |= {key: self._reads[key] for key in plans if key not in found}
-        self._reads.update(found)
-        return found
+            reads = {key: _Reads(sources.get(key, ()), key in bound) for key in unknown}
+        reads |= {key: self._reads[key] for key in plans if key not in reads}
+        self._reads.update(reads)
+        return reads
 
     def _read(self, plan: str, since: int, reads: _Reads) -> Iterator[Moment]:
         """The oldest states of its sources that the plan's executions since this time read."""
@@ -178,8 +180,8 @@ class NeededWrites:
         for rows in batched(self._executions(plan, since), _AT_ONCE):
             at = {row.id: row.at for row in rows}
             for read in self._catalogue.read_versions(at):
-                key, found = _branch(read), (read, at[read.execution])
-                oldest[key] = min(found, oldest.get(key, found), key=_age)
+                key, dated = _branch(read), (read, at[read.execution])
+                oldest[key] = min(dated, oldest.get(key, dated), key=_age)
         return oldest.values()
 
     def _executions(self, plan: str, since: int) -> Iterator[ExecutionRow]:
@@ -242,13 +244,15 @@ def _completed_plans(
 ) -> dict[str, _Plan]:
     """The plans with a completed execution, by id."""
     ends = _ends_of_declarations({target for _, target in written.values() if target}, catalogue)
-    found = {}
+    plans = {}
     for some in batched(sorted(written), _AT_ONCE):
-        for one in catalogue.plan_spans(some, None):
-            if one.state == labels.COMPLETED:
-                key = one.logical_plan
-                found[key] = _Plan(*written[key], one.first, max(one.last, ends.get(key, one.last)))
-    return found
+        for span in catalogue.plan_spans(some, None):
+            if span.state == labels.COMPLETED:
+                key = span.logical_plan
+                plans[key] = _Plan(
+                    *written[key], span.first, max(span.last, ends.get(key, span.last))
+                )
+    return plans
 
 
 def _ends_of_declarations(targets: Collection[str], catalogue: Catalogue) -> dict[str, int]:
@@ -265,8 +269,8 @@ def _branch(read: ReadVersionRow) -> object:
     return (read.dataset, read.branch, read.version if read.number < 0 else None)
 
 
-def _age(found: tuple[ReadVersionRow, int]) -> tuple[int, int]:
-    read, at = found
+def _age(dated: tuple[ReadVersionRow, int]) -> tuple[int, int]:
+    read, at = dated
     return (read.number if read.since < 0 else min(read.number, read.since)), at
 
 
@@ -355,21 +359,21 @@ def waiting_subject_keys(
 
 def _unknown_subject_keys(journal: Journal) -> frozenset[str]:
     is_whole = is_catalogue_whole(journal)
-    found: set[str] = set()
+    subject_keys: set[str] = set()
     for page in walk_pages(
         lambda cursor: journal.entries(state=DocumentState.PENDING, limit=1000, cursor=cursor)
     ):
-        found |= {
-            one.subject_key
-            for one in page.items
-            if one.kind != COMMAND_KIND and (one.is_fresh or not is_whole)
+        subject_keys |= {
+            entry.subject_key
+            for entry in page.items
+            if entry.kind != COMMAND_KIND and (entry.is_fresh or not is_whole)
         }
-        if len(found) > MOST_LOOKED_AT:
+        if len(subject_keys) > MOST_LOOKED_AT:
             raise Rebuilding(
                 f"more than {MOST_LOOKED_AT:,} plans and runs wait for projection, so the "
                 "command's effect is unknown. One document can be forgotten by its position"
             )
-    return frozenset(found)
+    return frozenset(subject_keys)
 
 
 def ensure_known(journal: Journal) -> None:
@@ -397,7 +401,7 @@ def resolve_forget(subject_keys: Collection[str], journal: Journal) -> tuple[For
 
 
 def _forget(named: Mapping[str, list[str]]) -> Forget:
-    hashes = sorted({one for piece in named.values() for one in piece})
+    hashes = sorted({content_hash for piece in named.values() for content_hash in piece})
     return Forget(tuple(sorted(named)), tuple(hashes))
 
 
@@ -420,9 +424,9 @@ def resolve_prune(retention: Retention, catalogue: Catalogue, *, drop_bodies: bo
     More executions stay than it asks for: the writes of every dataset that are visible at its time,
     the writes that a kept execution read, and so on upstream (``needed``).
     """
-    wished = _wished_times(retention, catalogue)
-    times = {job: before for job, (_, before) in wished.items()}
-    needed = NeededWrites(catalogue.logical_plans_of(wished), times, catalogue)
+    kept_since = _kept_since(retention, catalogue)
+    times = {job: before for job, (_, before) in kept_since.items()}
+    needed = NeededWrites(catalogue.logical_plans_of(kept_since), times, catalogue)
     needed.follow()
     cutoffs = {
         # the two writes of a CREATE TABLE AS SELECT are one: both stay
@@ -430,15 +434,15 @@ def resolve_prune(retention: Retention, catalogue: Catalogue, *, drop_bodies: bo
         for job, target in needed.written
     }
     names = {row.id: row for row in catalogue.datasets({target for _, target in cutoffs})}
-    found = [
+    listed = [
         Cutoff(
-            wished[job][0].namespace, wished[job][0].name, names[target].scope, names[target].uri,
-            before,
+            kept_since[job][0].namespace, kept_since[job][0].name,
+            names[target].scope, names[target].uri, before,
         )
         for (job, target), before in cutoffs.items()
         if target in names and count_covered(catalogue, job, target, before)
     ]  # fmt: skip
-    return Prune(tuple(sorted(found)), drop_bodies)
+    return Prune(tuple(sorted(listed)), drop_bodies)
 
 
 def count_covered(catalogue: Catalogue, job: str, target: str, before: int) -> int:
@@ -448,7 +452,7 @@ def count_covered(catalogue: Catalogue, job: str, target: str, before: int) -> i
     return catalogue.executions(job=job, target=target, at=before - 1, limit=1).total
 
 
-def _wished_times(retention: Retention, catalogue: Catalogue) -> dict[str, tuple[JobRow, int]]:
+def _kept_since(retention: Retention, catalogue: Catalogue) -> dict[str, tuple[JobRow, int]]:
     """Per job id the job and the time before which its executions may go."""
     times: dict[str, tuple[JobRow, int]] = {}
     for job in walk_rows(lambda after: catalogue.walk_jobs(after=after)):

@@ -64,10 +64,10 @@ def growth(measures: Sequence[Measure], now: Measure) -> Growth:
         10, 12, 14 GB, a removal, 3, 5 GB => (2 + 2 + 0 + 2) / 4 = 1.5 GB a day
     """
     recent = [*_last_week(measures, now), now]
-    counted = [(one.at, one.elements) for one in recent if one.elements is not None]
+    counted = [(measure.at, measure.elements) for measure in recent if measure.elements is not None]
     return Growth(
-        _rate([(one.at, one.documents) for one in recent]),
-        _rate([(one.at, one.disk_bytes) for one in recent]),
+        _rate([(measure.at, measure.documents) for measure in recent]),
+        _rate([(measure.at, measure.disk_bytes) for measure in recent]),
         None if now.elements is None else _rate(counted),
     )
 
@@ -88,20 +88,20 @@ def _edges(sizes: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
     at night, it would count the arrivals and not the removals.
     """
     edges = [sizes[-1]]
-    for one in reversed(sizes):
-        if edges[-1][0] - one[0] >= DAY_MS:
-            edges.append(one)
+    for size in reversed(sizes):
+        if edges[-1][0] - size[0] >= DAY_MS:
+            edges.append(size)
     return edges[::-1] if len(edges) > 1 else [sizes[0], sizes[-1]]
 
 
 def measured_since(measures: Sequence[Measure], now: Measure) -> int | None:
     """The time (epoch ms) of the measure from which the rate is taken; None before the first."""
     recent = _last_week(measures, now)
-    return _edges([(one.at, 0) for one in [*recent, now]])[0][0] if recent else None
+    return _edges([(measure.at, 0) for measure in [*recent, now]])[0][0] if recent else None
 
 
 def _last_week(measures: Sequence[Measure], now: Measure) -> list[Measure]:
-    return [one for one in measures if 0 <= now.at - one.at <= LOOKED_BACK_MS]
+    return [measure for measure in measures if 0 <= now.at - measure.at <= LOOKED_BACK_MS]
 
 
 def days_until_full(free: float | None, growth_a_day: float | None) -> float | None:
@@ -202,13 +202,13 @@ def read_measures(text: str | None) -> tuple[Measure, ...]:
     another form.
     """
     try:
-        return tuple(Measure(**one) for one in json.loads(text or "[]"))
+        return tuple(Measure(**fields) for fields in json.loads(text or "[]"))
     except (TypeError, ValueError):
         return ()
 
 
 def write_measures(measures: Sequence[Measure]) -> str:
-    kept: list[dict[str, Any]] = [asdict(one) for one in measures]
+    kept: list[dict[str, Any]] = [asdict(measure) for measure in measures]
     return json.dumps(kept, separators=(",", ":"))
 
 

@@ -74,8 +74,8 @@ def worth_moving(
     """The cut-offs, by job, that cover enough more executions than those ``in_force`` (per job id
     and dataset id); see ``LEAST_SHARE``.
     """
-    moves = (Move(one, in_force.get(one.key, 0)) for one in sorted(cutoffs))
-    return tuple(one for one in moves if _takes_a_share(one, catalogue))
+    moves = (Move(cutoff, in_force.get(cutoff.key, 0)) for cutoff in sorted(cutoffs))
+    return tuple(move for move in moves if _takes_a_share(move, catalogue))
 
 
 def _takes_a_share(move: Move, catalogue: Catalogue) -> bool:
@@ -145,7 +145,7 @@ def _times(job: Sequence[Move], catalogue: Catalogue) -> Iterator[int]:
     """The times of the executions that these moves cover, the oldest first."""
     by_target = {move.cutoff.key: move for move in job}
     ((job_id, _), *_) = by_target
-    since, before = min(one.since for one in job), max(one.cutoff.before for one in job)
+    since, before = min(move.since for move in job), max(move.cutoff.before for move in job)
     for row in _rows(catalogue, job_id, since, before):
         move = by_target.get((row.job, row.target))
         if move is not None and move.since <= row.at < move.cutoff.before:

@@ -67,7 +67,9 @@ class CommandRunner:
 
     def put_in_force(self, keys: Iterable[str]) -> None:
         """Put commands in force; their documents are removed when the commands are carried out."""
-        documents = [one for key in keys for one in self._stores.journal.documents_of(key)]
+        documents = [
+            document for key in keys for document in self._stores.journal.documents_of(key)
+        ]
         try:
             removes = self._commands_in_force.put_in_force(documents)
         except (Unavailable, MemoryError):
@@ -163,7 +165,8 @@ class CommandRunner:
             for subject_key in touched:
                 documents = self._stores.journal.documents_of(subject_key)
                 self._subject_projector.take_back(
-                    [one for one in documents if not is_new(one)], _named_by(command) or ()
+                    [document for document in documents if not is_new(document)],
+                    _named_by(command) or (),
                 )
 
     def _announce_change(self, added: Command | None = None) -> None:
@@ -189,7 +192,7 @@ class CommandRunner:
         """Project again these subjects, whose facts a command changed; new documents come first."""
         outline = self._without_new_documents(subject_keys)
         bases = self._stores.producers.bases
-        plans = {one: [d for d in outline.get(one, ()) if d.kind in bases] for one in subject_keys}
+        plans = {key: [d for d in outline.get(key, ()) if d.kind in bases] for key in subject_keys}
         self._rebuild_control.revisit(subject_keys)
         with self._subject_projector.noted(attempt_of(subject_keys, plans)):
             for revised in self._revisions(plans, named):
@@ -204,7 +207,7 @@ class CommandRunner:
         """The outline of these subjects, once their new documents are projected."""
         while True:
             outline = self._stores.outline(subject_keys, NEW_A_ROUND)
-            new = [one for one in subject_keys if any(map(is_new, outline.get(one, ())))]
+            new = [key for key in subject_keys if any(map(is_new, outline.get(key, ())))]
             if not new:
                 return outline
             self._subject_projector.begin(new)
@@ -219,7 +222,7 @@ class CommandRunner:
             events = self._events(subject_key)
             if bases and len(events) > EVENTS_A_STEP:
                 covered = events if named is None else self._events(subject_key, named)
-                read = journal.documents([one.position for one in bases])
+                read = journal.documents([document.position for document in bases])
                 steps = revise(
                     journal.documents, read, events, covered, self._commands_in_force.revise
                 )
@@ -241,7 +244,9 @@ class CommandRunner:
     def _revision(self, subject_key: str) -> Sequence[Projection]:
         """The revision of all documents of a subject at once; empty where none is left."""
         documents = [
-            one for one in self._stores.journal.documents_of(subject_key) if not is_new(one)
+            document
+            for document in self._stores.journal.documents_of(subject_key)
+            if not is_new(document)
         ]
         if not documents:
             return ()

@@ -126,7 +126,7 @@ class CommandsInForce:
             self._rules.translation.project_all(
                 documents, CommandEffects(forgotten=forgotten)
             ).facts
-            for forgotten in before.union(one.union(no_more) for one in before)
+            for forgotten in before.union(hashes.union(no_more) for hashes in before)
         ]
         # last, for a translator remembers its last result: a plan that is hidden => none
         revised = self.project_all(documents)
@@ -139,8 +139,8 @@ class CommandsInForce:
         """
         forgotten = self.among(documents).forgotten
         known = forgotten.difference(*self._early_removals)
-        found = {frozenset[str](), known}
+        sets = {frozenset[str](), known}
         for named in self._early_removals:
             known |= named & forgotten
-            found.add(known)
-        return found
+            sets.add(known)
+        return sets

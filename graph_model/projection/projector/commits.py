@@ -154,28 +154,30 @@ class Commits:
     def fit(self, projections: Sequence[Projection]) -> list[bool]:
         """For each projection whether the graph has room for it; earlier ones take room first."""
         free = self._stores.fullness.free()
-        if free is None or sum(size_of(one.parts) for one in projections) <= free:
+        if free is None or sum(size_of(projection.parts) for projection in projections) <= free:
             return [True] * len(projections)
-        found = []
-        for one in projections:
-            new = structure(merge(map(self._known.new, one.parts)))
-            missing = 0 if one.dropped else self._stores.fullness.missing(new)
-            found.append(missing == 0 or missing <= free)
-            free -= missing if found[-1] else 0
-        return found
+        fits = []
+        for projection in projections:
+            new = structure(merge(map(self._known.new, projection.parts)))
+            missing = 0 if projection.dropped else self._stores.fullness.missing(new)
+            fits.append(missing == 0 or missing <= free)
+            free -= missing if fits[-1] else 0
+        return fits
 
     def commit(self, projections: Sequence[Projection]) -> None:
         """Write graph, catalogue, withdrawals and states; then drop the bodies that nothing shows
         any more.
         """
-        parts = [part for one in projections for part in one.parts]
-        dropped = [position for one in projections for position in one.dropped]
-        concluded = [position for one in projections for position, _, _ in one.states]
+        parts = [part for projection in projections for part in projection.parts]
+        dropped = [position for projection in projections for position in projection.dropped]
+        concluded = [position for projection in projections for position, _, _ in projection.states]
         origin = self.origin(*set(concluded).difference(dropped))
         try:
             self._stores.graph.catch_up()
             new = self._write(parts, origin)
-            former = [one.former for one in projections if one.former is not None]
+            former = [
+                projection.former for projection in projections if projection.former is not None
+            ]
             if former:  # together: a fact that another of these projections reports now stays
                 gone = difference(merge(former), parts)
                 self._withdraw(self._runs.to_withdraw(gone), new)

@@ -137,16 +137,16 @@ class GraphProbe:
         has none of the catalogue's jobs: another program emptied and filled it.
         """
         named = self._stores.generations.current.job_ids("", _CANDIDATES)
-        found = self._stores.graph.vertices(named)
-        if named and not found:
+        vertices = self._stores.graph.vertices(named)
+        if named and not vertices:
             return "the graph has none of the jobs that the catalogue names"
-        self._id = found[0].id if found else None
+        self._id = vertices[0].id if vertices else None
         return None
 
     def choose(self, parts: Iterable[Facts]) -> None:
         """Choose any written vertex, if there is no probe yet."""
         if self._id is None:
-            self._id = next((one.id for part in parts for one in part.vertices), None)
+            self._id = next((vertex.id for part in parts for vertex in part.vertices), None)
 
     def lose(self, gone: Facts) -> None:
         """Forget the probe if it is among these removed elements."""

@@ -49,12 +49,12 @@ class RuleSet:
 
 def list_rule_sets(journal: Journal, defaults: Rules) -> tuple[RuleSet, ...]:
     """Every rules command, oldest first by (time, id); unreadable ones are left out."""
-    found = [
+    sets = [
         RuleSet(content_hash, command.at, command.author, command.note, *rules)
         for content_hash, command in _commands(journal)
         if (rules := _rules_of(command, defaults)) is not None
     ]
-    return tuple(sorted(found, key=lambda one: (one.at, one.id)))
+    return tuple(sorted(sets, key=lambda rule_set: (rule_set.at, rule_set.id)))
 
 
 def wanted_rules(journal: Journal, defaults: Rules) -> Rules:
@@ -69,7 +69,7 @@ def rules_in_force(
     """The rules of the projection in force: those of its epoch, else the wanted ones."""
     sets = list_rule_sets(journal, defaults)
     wanted = sets[-1].rules if sets else defaults
-    known = (wanted, defaults, *(one.rules for one in reversed(sets)))
+    known = (wanted, defaults, *(rule_set.rules for rule_set in reversed(sets)))
     return next((rules for rules in known if epoch_of(rules) == epoch), wanted)
 
 

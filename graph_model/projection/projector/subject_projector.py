@@ -84,8 +84,8 @@ class SubjectProjector:
         attempt = self.interrupted
         rest = attempt.keys
         while rest:
-            keys, found = self._outline(rest)
-            outline = {key: attempt.among(documents) for key, documents in found.items()}
+            keys, listed = self._outline(rest)
+            outline = {key: attempt.among(documents) for key, documents in listed.items()}
             begun = [key for key in keys if any(map(is_new, outline.get(key, ())))]
             self._carry_out(replace(attempt, keys=tuple(begun)), outline)
             rest = rest[len(keys) :]
@@ -145,8 +145,10 @@ class SubjectProjector:
     def _is_full(self, outline: Outline) -> bool:
         """Whether there may be more new documents than these."""
         bases = self._stores.producers.bases
-        found = (one.kind not in bases for documents in outline.values() for one in documents)
-        return sum(found) >= NEW_A_ROUND
+        are_events = (
+            document.kind not in bases for documents in outline.values() for document in documents
+        )
+        return sum(are_events) >= NEW_A_ROUND
 
     def _is_translated_with_all(self, document: StoredDocument) -> bool:
         is_base = document.kind in self._stores.producers.bases
@@ -154,15 +156,15 @@ class SubjectProjector:
 
     def _first_events(self, documents: Sequence[StoredDocument]) -> Sequence[StoredDocument]:
         """The documents without the new events that are together too large; at least one stays."""
-        found: list[StoredDocument] = []
+        first: list[StoredDocument] = []
         left = _BYTES_A_BATCH
         for document in documents:
             if not self._rules.translation.needs_all(document):
                 if left < 0:
                     continue
                 left -= document.size
-            found.append(document)
-        return found
+            first.append(document)
+        return first
 
     @contextmanager
     def noted(self, attempt: Attempt) -> Iterator[None]:
@@ -190,9 +192,13 @@ class SubjectProjector:
         self._rebuild_control.revisit(subject_keys)
         asked = {subject_key: outline.get(subject_key, ()) for subject_key in subject_keys}
         read = self._documents(asked)
-        gathered = [attempt.among(one) for one in read.values()]
-        effects = self._commands_in_force.among(document for one in gathered for document in one)
-        projections = [self._rules.translation.project(one, effects) for one in gathered]
+        gathered = [attempt.among(documents) for documents in read.values()]
+        effects = self._commands_in_force.among(
+            document for documents in gathered for document in documents
+        )
+        projections = [
+            self._rules.translation.project(documents, effects) for documents in gathered
+        ]
         in_steps = [subject_key for subject_key in subject_keys if subject_key not in read]
         for place, subject_key in enumerate(read):
             # An attempt that broke off may have written documents that a command has named since.
@@ -253,12 +259,12 @@ class SubjectProjector:
         if all(fit):
             return list(projections)
         self._stores.fullness.hold()
-        found = []
+        kept = []
         for documents, projection, fits in zip(gathered, projections, fit, strict=True):
             if not fits:
                 self._rules.translation.unlearn(documents)
-            found.append(projection if fits else held(documents))
-        return found
+            kept.append(projection if fits else held(documents))
+        return kept
 
     def _set_aside(self, subject_key: str, reason: str, attempt: Attempt) -> None:
         if self._long([subject_key]):
@@ -270,7 +276,7 @@ class SubjectProjector:
         else:
             tried = attempt.among(self._journal.documents_of(subject_key))
             self._take_back_or_rebuild(subject_key, tried)
-        pending = [one.position for one in tried if is_new(one)]
+        pending = [document.position for document in tried if is_new(document)]
         self._commits.settle(pending, DocumentState.FAILED, reason)
 
     def _take_back_or_rebuild(self, subject_key: str, tried: Sequence[StoredDocument]) -> None:
@@ -288,7 +294,7 @@ class SubjectProjector:
 
         ``forgotten`` are content hashes of a command that is itself reversed.
         """
-        stays = [one for one in tried if one.state not in _NOT_SHOWN]
+        stays = [document for document in tried if document.state not in _NOT_SHOWN]
         revised = self._commands_in_force.revise(tried, forgotten)
         facts = merge((*revised.parts, revised.former or Facts()))
         stood = self._commands_in_force.project_all(stays)
@@ -303,20 +309,24 @@ class SubjectProjector:
 
         A known plan needs no body: of a new run only the event is read.
         """
-        needed = [one.position for found in outline.values() for one in self._to_read(found)]
+        needed = [
+            document.position
+            for documents in outline.values()
+            for document in self._to_read(documents)
+        ]
         bodies = self._journal.bodies(needed)
-        found: dict[str, Sequence[StoredDocument]] = {
-            subject_key: [_with_body(one, bodies) for one in listed]
+        by_key: dict[str, Sequence[StoredDocument]] = {
+            subject_key: [_with_body(document, bodies) for document in listed]
             for subject_key, listed in outline.items()
         }
-        as_wholes = [key for key in found if not self._suffice(found[key])]
+        as_wholes = [key for key in by_key if not self._suffice(by_key[key])]
         long = self._long(as_wholes)
         read = self._journal.documents_by_key([key for key in as_wholes if key not in long])
-        found |= {key: read.get(key, ()) for key in as_wholes}
+        by_key |= {key: read.get(key, ()) for key in as_wholes}
         for key, documents in read.items():
             if self._is_translated_with_all(documents[0]):
                 _warn_of_many(key, documents)
-        return {key: documents for key, documents in found.items() if key not in long}
+        return {key: documents for key, documents in by_key.items() if key not in long}
 
     def _to_read(self, documents: Sequence[StoredDocument]) -> list[StoredDocument]:
         """The documents whose bodies a round needs; none where the subject is read as a whole."""
@@ -350,7 +360,7 @@ def _within_bounds(subject_keys: Sequence[str], outline: Outline) -> Sequence[st
 
 
 def _new_bytes(documents: Sequence[StoredDocument]) -> int:
-    return sum(one.size for one in documents if is_new(one))
+    return sum(document.size for document in documents if is_new(document))
 
 
 def _warn_of_many(subject_key: str, documents: Sequence[StoredDocument]) -> None:

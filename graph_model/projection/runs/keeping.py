@@ -49,8 +49,8 @@ def newest_rows(
     """
     if not window.executions:
         return []
-    found = catalogue.executions_of_runs(_newest_runs(catalogue, jobs, window), window.executions)
-    return [row for job in sorted(found) for row in found[job]]
+    by_job = catalogue.executions_of_runs(_newest_runs(catalogue, jobs, window), window.executions)
+    return [row for job in sorted(by_job) for row in by_job[job]]
 
 
 def _newest_runs(
@@ -59,8 +59,8 @@ def _newest_runs(
     """Per job its newest runs, newest first."""
     ranked: dict[str, list[str]] = {}
     for limit in (window.count * _LOOKED_AT, window.executions):
-        found = catalogue.times_of_runs(set(jobs).difference(ranked), limit)
-        for job, times in found.items():
+        by_job = catalogue.times_of_runs(set(jobs).difference(ranked), limit)
+        for job, times in by_job.items():
             runs, certain = _rank(times)
             if len(times) < limit or certain >= window.count or limit == window.executions:
                 ranked[job] = runs[: window.count]
@@ -142,9 +142,9 @@ def keep_newest(
         for some in batched(sorted(jobs), at_once)
     ]
     return KeptRuns(
-        merge(one.wanted for one in kept),
-        sum(one.written for one in kept),
-        frozenset().union(*(one.removed for one in kept)),
+        merge(part.wanted for part in kept),
+        sum(part.written for part in kept),
+        frozenset().union(*(part.removed for part in kept)),
     )
 
 
@@ -179,10 +179,10 @@ def _newest(
     written: Collection[str] = (),
 ) -> Facts:
     rows = newest_rows(catalogue, jobs, window)
-    return elements_of(_that_hang_together(graph, rows, written))
+    return elements_of(_of_present_plans(graph, rows, written))
 
 
-def _that_hang_together(
+def _of_present_plans(
     graph: Graph, rows: Collection[ExecutionRow], written: Collection[str]
 ) -> list[ExecutionRow]:
     """The rows whose job and logical plan the graph has. A graph that is being filled from the
@@ -198,15 +198,15 @@ def _that_hang_together(
 def _missing(wanted: Facts, present: PresentRuns) -> Facts:
     """The wanted elements that are missing, also where an execution lacks only an edge."""
     there = present.days.union(present.performed, present.executions)
-    absent = tuple(one for one in wanted.vertices if one.id not in there)
-    ids = {one.id for one in absent}
+    absent = tuple(vertex for vertex in wanted.vertices if vertex.id not in there)
+    ids = {vertex.id for vertex in absent}
     return Facts(
         absent,
         tuple(
-            one
-            for one in wanted.edges
-            if (one.label == labels.PERFORMED and one.in_id in ids)
-            or (one.label != labels.PERFORMED and one.id not in present.edges)
+            edge
+            for edge in wanted.edges
+            if (edge.label == labels.PERFORMED and edge.in_id in ids)
+            or (edge.label != labels.PERFORMED and edge.id not in present.edges)
         ),
     )
 
@@ -279,9 +279,9 @@ def _remove_rows_beyond(
     their ids.
     """
     held, ids = elements_of(rows), _ids(wanted)
-    kept_days = {one.id for one in held.vertices if one.id in ids}
-    own = {one.id for one in held.vertices if one.label != labels.RUN}.difference(ids)
-    edges = {one.id for one in held.edges if one.out_id in kept_days}.difference(ids)
+    kept_days = {vertex.id for vertex in held.vertices if vertex.id in ids}
+    own = {vertex.id for vertex in held.vertices if vertex.label != labels.RUN}.difference(ids)
+    edges = {edge.id for edge in held.edges if edge.out_id in kept_days}.difference(ids)
     _remove(graph, own, edges)
     runs = _without_executions(graph, {row.run for row in rows}.difference(ids))
     _remove(graph, runs)
@@ -338,7 +338,7 @@ def _without_executions(graph: Graph, runs: Collection[str]) -> set[str]:
 
 
 def _ids(facts: Facts) -> frozenset[str]:
-    return frozenset(one.id for part in (facts.vertices, facts.edges) for one in part)
+    return frozenset(element.id for part in (facts.vertices, facts.edges) for element in part)
 
 
 @dataclass(frozen=True, slots=True)
@@ -369,36 +369,36 @@ def read_runs(graph: Graph, jobs: Collection[str]) -> PresentRuns:
     }
     days = frozenset(day for _, day in at_days.values())
     of_days, days_cut = _edges(graph, days)
-    runs = {one.in_id for one in of_days if identity.kind_of(one.in_id) == labels.RUN}
+    runs = {edge.in_id for edge in of_days if identity.kind_of(edge.in_id) == labels.RUN}
     performed, runs_cut = _performed(graph, runs)
     return PresentRuns(
         days,
         {run: performed.get(run, ()) for run in runs},
-        at_days | {one.id: (one.out_id, one.in_id) for one in of_days},
+        at_days | {edge.id: (edge.out_id, edge.in_id) for edge in of_days},
         cut=bool(of_jobs.cut) or days_cut or runs_cut,
     )
 
 
 def _edges(graph: Graph, days: Collection[str]) -> tuple[list[Edge], bool]:
     """The edges from these days to runs and to logical plans, and whether there are more."""
-    found: list[Edge] = []
+    edges: list[Edge] = []
     for some in batched(sorted(days), _IDS_AT_ONCE):
         page = graph.edges(some, _DOWN, (labels.HAS, labels.FOLLOWED), _AT_A_VERTEX)
-        found.extend(page.edges)
-        if page.cut or len(found) > _EDGES_READ:
-            return found, True
-    return found, False
+        edges.extend(page.edges)
+        if page.cut or len(edges) > _EDGES_READ:
+            return edges, True
+    return edges, False
 
 
 def _performed(graph: Graph, runs: Collection[str]) -> tuple[Mapping[str, Collection[str]], bool]:
     """Per run its executions, and whether there are more."""
-    found: dict[str, Collection[str]] = {}
+    performed: dict[str, Collection[str]] = {}
     for some in batched(sorted(runs), _IDS_AT_ONCE):
         page = graph.neighbours(some, _DOWN, labels.PERFORMED, _AT_A_VERTEX)
-        found.update(page.found)
-        if page.cut or sum(map(len, found.values())) > _EDGES_READ:
-            return found, True
-    return found, False
+        performed.update(page.found)
+        if page.cut or sum(map(len, performed.values())) > _EDGES_READ:
+            return performed, True
+    return performed, False
 
 
 # An estimate of the elements that the runs of a window take in the graph, from some jobs' rows.
@@ -429,7 +429,8 @@ def estimate_elements(catalogue: Catalogue, windows: Collection[RunWindow]) -> d
     looked = [_look_at(catalogue, job) for job in ids]
     share = catalogue.list_jobs(limit=1).total / len(ids) if ids else 0.0
     return {
-        window: int(share * sum(_elements(one, window) for one in looked)) for window in windows
+        window: int(share * sum(_elements(sample, window) for sample in looked))
+        for window in windows
     }
 
 
@@ -442,8 +443,8 @@ def _elements(looked: _Looked, window: RunWindow) -> float:
     rows = _chosen(looked.rows, window)
     if not rows:
         return 0.0
-    found = elements_of(rows)
-    each = (len(found.vertices) + len(found.edges)) / len(rows)
+    elements = elements_of(rows)
+    each = (len(elements.vertices) + len(elements.edges)) / len(rows)
     return each * (
         len(rows) if len(rows) < len(looked.rows) else min(looked.total, window.executions)
     )

@@ -46,8 +46,8 @@ def structure(facts: Facts) -> Facts:
     runs.
     """
     return Facts(
-        tuple(one for one in facts.vertices if not is_of_run(one)),
-        tuple(one for one in facts.edges if not is_of_run(one)),
+        tuple(vertex for vertex in facts.vertices if not is_of_run(vertex)),
+        tuple(edge for edge in facts.edges if not is_of_run(edge)),
         facts.rows,
     )
 
