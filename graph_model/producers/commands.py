@@ -263,7 +263,9 @@ def _read_prune(document: Mapping[str, Any]) -> Prune:
     drop = document.get("dropBodies")
     if not isinstance(drop, bool):
         raise InvalidDocument("dropBodies", "true or false")
-    return Prune(tuple(_read_cutoff(one, f"cutoffs[{i}]") for i, one in enumerate(given)), drop)
+    return Prune(
+        tuple(_read_cutoff(cutoff, f"cutoffs[{i}]") for i, cutoff in enumerate(given)), drop
+    )
 
 
 def _read_cutoff(value: Any, path: str) -> Cutoff:
@@ -314,7 +316,7 @@ def _text(document: Mapping[str, Any], name: str, path: str = "") -> str:
 
 def _texts(document: Mapping[str, Any], name: str) -> tuple[str, ...]:
     value = document.get(name)
-    if not isinstance(value, list) or not all(isinstance(one, str) for one in value):
+    if not isinstance(value, list) or not all(isinstance(text, str) for text in value):
         raise InvalidDocument(name, "a list of texts")
     return tuple(value)
 
@@ -339,7 +341,7 @@ def translate_command(command: Command, content_hash: str) -> Facts:
         content_hash, command.kind.value, command.at, command.author, command.target, body
     )
     named = command.instruction.documents if isinstance(command.instruction, Forget) else ()
-    return merge([Facts(rows=(row, *(ForgottenRow(one, content_hash) for one in named)))])
+    return merge([Facts(rows=(row, *(ForgottenRow(content, content_hash) for content in named)))])
 
 
 # --- in the catalogue -----------------------------------------------------------------------------

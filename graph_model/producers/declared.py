@@ -79,7 +79,7 @@ class Declaration:
         """Equal for two declarations of one person with the same content; times and note do not
         count.
         """
-        columns = [(one.source, one.column, one.into) for one in self.columns]
+        columns = [(mapping.source, mapping.column, mapping.into) for mapping in self.columns]
         parts = (self.scope, self.job.namespace, self.job.name, self.target, self.sources, columns)
         return PREFIX + identity.digest("declaration", self.author, *parts)
 
@@ -87,45 +87,48 @@ class Declaration:
 # --- the document --------------------------------------------------------------------------------
 
 
-def write_declaration(one: Declaration, rules: Rules) -> dict[str, Any]:
+def write_declaration(declaration: Declaration, rules: Rules) -> dict[str, Any]:
     """The event, JSON-able; ``rules`` spell a URI as (namespace, name)."""
-    names = {uri: name_dataset(uri, rules) for uri in (one.target, *one.sources)}
-    facets = {"lineage": _write_lineage(one, names), DECLARATION_FACET: _write_facet(one)}
-    job = {"namespace": one.job.namespace, "name": one.job.name, "facets": facets}
+    names = {uri: name_dataset(uri, rules) for uri in (declaration.target, *declaration.sources)}
+    facets = {
+        "lineage": _write_lineage(declaration, names),
+        DECLARATION_FACET: _write_facet(declaration),
+    }
+    job = {"namespace": declaration.job.namespace, "name": declaration.job.name, "facets": facets}
     return {
-        "eventTime": one.since,
+        "eventTime": declaration.since,
         "producer": _PRODUCER,
         "schemaURL": f"{_SPECIFICATION}#/$defs/JobEvent",
         "job": job,
-        "inputs": [names[uri] for uri in one.sources],
-        "outputs": [names[one.target]],
+        "inputs": [names[uri] for uri in declaration.sources],
+        "outputs": [names[declaration.target]],
     }
 
 
-def _write_facet(one: Declaration) -> dict[str, Any]:
+def _write_facet(declaration: Declaration) -> dict[str, Any]:
     return {
         "_producer": _PRODUCER,
         "_schemaURL": "docs/declarations.md",
-        "id": one.id,
-        "author": one.author,
-        "note": one.note,
-        "declaredAt": one.declared_at,
+        "id": declaration.id,
+        "author": declaration.author,
+        "note": declaration.note,
+        "declaredAt": declaration.declared_at,
     }
 
 
-def _write_lineage(one: Declaration, names: Mapping[str, JsonObject]) -> dict[str, Any]:
+def _write_lineage(declaration: Declaration, names: Mapping[str, JsonObject]) -> dict[str, Any]:
     """``fields`` where columns are declared; each source also feeds the whole target."""
     columns: dict[str, list[dict[str, Any]]] = {}
-    for mapping in one.columns:
+    for mapping in declaration.columns:
         source = {**names[mapping.source], "type": "DATASET", "field": mapping.column}
         columns.setdefault(mapping.into, []).append(source)
     entry: dict[str, Any] = {
-        **names[one.target],
+        **names[declaration.target],
         "type": "DATASET",
-        "inputs": [{**names[uri], "type": "DATASET"} for uri in one.sources],
+        "inputs": [{**names[uri], "type": "DATASET"} for uri in declaration.sources],
     }
     if columns:
-        entry["fields"] = {column: {"inputs": found} for column, found in columns.items()}
+        entry["fields"] = {column: {"inputs": sources} for column, sources in columns.items()}
     return {"_producer": _PRODUCER, "_schemaURL": _LINEAGE_FACET, "entries": [entry]}
 
 

@@ -32,7 +32,7 @@ def repeated_keys(document: Any) -> tuple[str, ...]:
     """The paths that the field lists; () without it. A client may send it, too: it is bounded."""
     listed = document.get(REPEATED_KEYS) if isinstance(document, Mapping) else None
     texts = listed[:_MOST] if isinstance(listed, list) else []
-    return tuple(one[:_LONGEST] for one in texts if isinstance(one, str))
+    return tuple(text[:_LONGEST] for text in texts if isinstance(text, str))
 
 
 def gaps_of(document: StoredDocument) -> list[dict[str, str]]:

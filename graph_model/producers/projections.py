@@ -91,9 +91,10 @@ class Outcome:
     def changes(self, documents: Iterable[StoredDocument]) -> States:
         """The new states of the documents whose state changes."""
         return tuple(
-            (one.position, *self.states[one.position])
-            for one in documents
-            if one.position in self.states and self.states[one.position] != (one.state, one.reason)
+            (document.position, *self.states[document.position])
+            for document in documents
+            if document.position in self.states
+            and self.states[document.position] != (document.state, document.reason)
         )
 
 
@@ -145,14 +146,14 @@ class Projection:
 
 def combined(projections: Iterable[Projection]) -> Projection:
     """The projections of several groups of one key's documents as one, none adding to another."""
-    found = tuple(projections)
-    former = [one.former for one in found if one.former is not None]
+    projections = tuple(projections)
+    former = [projection.former for projection in projections if projection.former is not None]
     return Projection(
-        tuple(part for one in found for part in one.parts),
+        tuple(part for projection in projections for part in projection.parts),
         merge(former) if former else None,
-        tuple(state for one in found for state in one.states),
-        tuple(sorted(at for one in found for at in one.dropped)),
-        any(one.unsettled for one in found),
+        tuple(state for projection in projections for state in projection.states),
+        tuple(sorted(at for projection in projections for at in projection.dropped)),
+        any(projection.unsettled for projection in projections),
     )
 
 
@@ -175,7 +176,7 @@ def projection_of(
     unsettled: bool = False,
 ) -> Projection:
     """The projection for an outcome; ``documents`` are all documents of it."""
-    found = tuple(documents)
+    documents = tuple(documents)
     dropped = tuple(sorted(outcome.dropped))
-    changes = outcome.changes(found)
+    changes = outcome.changes(documents)
     return Projection(tuple(outcome.parts), former, changes, dropped, unsettled)

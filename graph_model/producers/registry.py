@@ -94,11 +94,11 @@ class Producers:
 
     def translators(self, rules: Rules) -> dict[DocumentKind, Translator]:
         """Translators by kind; the kinds of one producer share a translator."""
-        found: dict[DocumentKind, Translator] = {}
+        translators: dict[DocumentKind, Translator] = {}
         for producer in self._producers:
             translator = producer.translator(rules, self.clock_tolerance)
-            found |= dict.fromkeys(producer.kinds, translator)
-        return found
+            translators |= dict.fromkeys(producer.kinds, translator)
+        return translators
 
 
 PRODUCERS: Final = Producers((Spline(), Commands(), OpenLineage(), Declarations()))

@@ -153,7 +153,7 @@ def _with_damaged(
     is unknown.
     """
     outcome = Outcome()
-    outcome.drop(one for one in damaged if one.content_hash in effects.forgotten)
+    outcome.drop(document for document in damaged if document.content_hash in effects.forgotten)
     for document in damaged:
         if document.position not in outcome.dropped:
             outcome.set_damaged_aside(document)

@@ -45,7 +45,10 @@ class Schema:
 
     @cached_property
     def _read(self) -> tuple[tuple[SchemaColumn, ...], tuple[str, ...]]:
-        pairs = [(naming.unquoted_column(one.name), type_text(one)) for one in self.fields or ()]
+        pairs = [
+            (naming.unquoted_column(schema_field.name), type_text(schema_field))
+            for schema_field in self.fields or ()
+        ]
         return naming.schema_columns(pairs)
 
     @property
@@ -64,11 +67,11 @@ class Schema:
     @cached_property
     def nested(self) -> tuple[str, ...]:
         """The paths of all fields below the columns."""
-        found: dict[str, None] = {}
-        for column, one in zip(self._read[0], self.fields or (), strict=True):
-            for segments, _ in _below(naming.split_path(column.path), one.fields):
-                found[naming.column_path(segments)] = None
-        return tuple(found)
+        paths: dict[str, None] = {}
+        for column, schema_field in zip(self._read[0], self.fields or (), strict=True):
+            for segments, _ in _below(naming.split_path(column.path), schema_field.fields):
+                paths[naming.column_path(segments)] = None
+        return tuple(paths)
 
     @cached_property
     def content(self) -> str:
@@ -77,9 +80,9 @@ class Schema:
             return ""
         return identity.spelled(
             [
-                _described(column.name, column.type, (column.path,), one.fields)
+                _described(column.name, column.type, (column.path,), schema_field.fields)
                 | {"path": column.path}
-                for column, one in zip(self._read[0], self.fields, strict=True)
+                for column, schema_field in zip(self._read[0], self.fields, strict=True)
             ]
         )
 
@@ -129,7 +132,10 @@ def _length(schema: Schema) -> int:
 
 
 def _length_of_words(fields: Iterable[SchemaField]) -> int:
-    return sum(len(one.description) + _length_of_words(one.fields) for one in fields)
+    return sum(
+        len(schema_field.description) + _length_of_words(schema_field.fields)
+        for schema_field in fields
+    )
 
 
 _SCHEMAS: Final[LRUCache[str, Schema]] = LRUCache(_MOST_SCHEMA_BYTES, _weight)
@@ -141,12 +147,12 @@ def schema_of(facet: Facet) -> Schema:
     return Schema(facet.value)
 
 
-def type_text(one: SchemaField) -> str | None:
+def type_text(schema_field: SchemaField) -> str | None:
     """``struct<city:string,zip:int>`` for a struct with its fields, as Spline spells it."""
-    parts = {inner.name: type_text(inner) or "" for inner in one.fields}
-    base = (one.type or "").lower()
+    parts = {inner.name: type_text(inner) or "" for inner in schema_field.fields}
+    base = (schema_field.type or "").lower()
     if not parts:
-        return one.type
+        return schema_field.type
     if base == "array" and list(parts) == [_ELEMENT]:
         text = f"array<{parts[_ELEMENT]}>"
     elif base == "map" and list(parts) == ["key", "value"]:
@@ -154,7 +160,7 @@ def type_text(one: SchemaField) -> str | None:
     elif base in ("struct", "record", ""):
         text = "struct<" + ",".join(f"{name}:{kind}" for name, kind in parts.items()) + ">"
     else:
-        return one.type
+        return schema_field.type
     return text if len(text) <= _MAX_TYPE_CHARACTERS else f"{text[:_MAX_TYPE_CHARACTERS]}..."
 
 
@@ -162,21 +168,24 @@ def _below(
     above: Sequence[str], fields: Iterable[SchemaField]
 ) -> Iterator[tuple[tuple[str, ...], SchemaField]]:
     """Every nested field with the segments of its path, at any depth that a document may have."""
-    for one in fields:
-        if one.name == _ELEMENT:
-            yield from _below(above, one.fields)
+    for schema_field in fields:
+        if schema_field.name == _ELEMENT:
+            yield from _below(above, schema_field.fields)
             continue
-        segments = (*above, naming.fold(naming.unquoted_column(one.name)))
-        yield segments, one
-        yield from _below(segments, one.fields)
+        segments = (*above, naming.fold(naming.unquoted_column(schema_field.name)))
+        yield segments, schema_field
+        yield from _below(segments, schema_field.fields)
 
 
 def _described(
     name: str, kind: str | None, above: tuple[str, ...], fields: Iterable[SchemaField]
 ) -> dict[str, Any]:
-    found: dict[str, Any] = {"name": name, "type": kind}
-    inner = [_described(one.name, type_text(one), above, one.fields) for one in fields]
-    return found | {"fields": inner} if inner else found
+    description: dict[str, Any] = {"name": name, "type": kind}
+    inner = [
+        _described(schema_field.name, type_text(schema_field), above, schema_field.fields)
+        for schema_field in fields
+    ]
+    return description | {"fields": inner} if inner else description
 
 
 @dataclass(frozen=True)
@@ -246,10 +255,12 @@ class DatasetNamer:
         """The metadata tables among the inputs. A place that is also read or written under another
         name is the table itself: columns name no more than the place.
         """
-        found: dict[tuple[str, str], set[str]] = {}
+        uris_of: dict[tuple[str, str], set[str]] = {}
         for dataset in (*inputs, *outputs):
-            found.setdefault(dataset.key, set()).add(self._read_at(dataset))
-        return {key: uris.pop() for key, uris in found.items() if len(uris) == 1 and "" not in uris}
+            uris_of.setdefault(dataset.key, set()).add(self._read_at(dataset))
+        return {
+            key: uris.pop() for key, uris in uris_of.items() if len(uris) == 1 and "" not in uris
+        }
 
     def _read_at(self, dataset: Dataset) -> str:
         """The URI of the metadata table that a dataset is by its symlinks; "" for any other."""
@@ -266,7 +277,7 @@ class DatasetNamer:
         """One name, or several for a JDBC query over several tables; partitions
         are not stripped.
         """
-        return tuple(one for one, _ in self._named(namespace, name))
+        return tuple(dataset_name for dataset_name, _ in self._named(namespace, name))
 
     def learn(self, dataset: Dataset) -> None:
         """Keep the schema that an event gives a dataset; a deleted one has no columns."""
@@ -281,8 +292,8 @@ class DatasetNamer:
     def uses(self, namespace: str, name: str) -> tuple[DatasetUse, ...]:
         uses = self._asked.get((namespace, name))
         if uses is None:
-            found = self._named(namespace, name)
-            uses = tuple(self.known.setdefault(use.id, use) for _, use in found)
+            named = self._named(namespace, name)
+            uses = tuple(self.known.setdefault(use.id, use) for _, use in named)
             self._asked[(namespace, name)] = uses
         return uses
 
@@ -297,11 +308,13 @@ class DatasetNamer:
         """The names for a pair, each with its dataset without partitions."""
         pattern = self.patterns.get((namespace, name))
         uri = pattern or naming.openlineage_uri(namespace, name, self.rules)
-        found = self.found.get(uri)
-        if found is None:
+        named = self.found.get(uri)
+        if named is None:
             names = naming.normalise(uri, self.scope, self.rules)
-            found = self.found[uri] = tuple((one, DatasetUse(_whole(one))) for one in names)
-        return found
+            named = self.found[uri] = tuple(
+                (dataset_name, DatasetUse(_whole(dataset_name))) for dataset_name in names
+            )
+        return named
 
 
 def _files_of(
@@ -325,15 +338,15 @@ def listed_files(inputs: Iterable[Dataset], names: DatasetNamer) -> Iterator[tup
     """(id of a pattern, file) of the lists that patterns stand for; none of a pattern that is an
     input, too, or stands for more than MOST_LISTED.
     """
-    found: defaultdict[str, set[str]] = defaultdict(set)
+    files_of: defaultdict[str, set[str]] = defaultdict(set)
     named = set[str]()
     for dataset in inputs:
         for use in names.uses(*dataset.key):
             if dataset.key in names.files:
-                found[use.id].add(names.files[dataset.key])
+                files_of[use.id].add(names.files[dataset.key])
             else:
                 named.add(use.id)
-    for pattern, files in found.items():
+    for pattern, files in files_of.items():
         if pattern not in named and len(files) <= naming.MOST_LISTED:
             yield from ((pattern, file) for file in files)
 
@@ -345,7 +358,7 @@ def _whole(name: DatasetName) -> DatasetName:
 
 def partitions(dataset: Dataset, names: Iterable[DatasetName]) -> set[tuple[str, str]]:
     """(dataset id, partition) by the dataset's name and by its subset facet."""
-    found: set[tuple[str, str]] = set()
+    touched: set[tuple[str, str]] = set()
     facet = dataset.usage.get("subset")
     subset = facet.value if facet is not None else None
     listed = (
@@ -357,8 +370,8 @@ def partitions(dataset: Dataset, names: Iterable[DatasetName]) -> set[tuple[str,
         for inner in listed or [""]:
             partition = "/".join(part for part in (name.partition, inner) if part)
             if partition:
-                found.add((identity.dataset_id(name.scope, name.uri), partition))
-    return found
+                touched.add((identity.dataset_id(name.scope, name.uri), partition))
+    return touched
 
 
 def partition_keys(dataset: Dataset, names: Iterable[DatasetName]) -> tuple[str, ...]:
@@ -372,7 +385,7 @@ def partition_keys(dataset: Dataset, names: Iterable[DatasetName]) -> tuple[str,
 
 
 def direction(
-    one: DatasetName, link: Symlink, other: DatasetName
+    own: DatasetName, link: Symlink, other: DatasetName
 ) -> tuple[DatasetName, DatasetName]:
     """(name, location) of a dataset and its symlink, whichever of them carries the facet.
 
@@ -380,9 +393,9 @@ def direction(
     catalog's name is the name and the other one the location.
     """
     if link.type == "LOCATION":
-        return one, other
-    if link.type != "TABLE" and one.kind == "name" and other.kind != "name":
-        return one, other
-    if link.type == "TABLE" and one.kind == "name" and other.kind == "file":
-        return one, other
-    return other, one
+        return own, other
+    if link.type != "TABLE" and own.kind == "name" and other.kind != "name":
+        return own, other
+    if link.type == "TABLE" and own.kind == "name" and other.kind == "file":
+        return own, other
+    return other, own

@@ -82,7 +82,7 @@ def plans_of(stated: StatedJob) -> tuple[LogicalPlan, ...]:
         return tuple(map(translate_logic, read_logics(stated)))
 
     heads = heads_of(stated.digest(), read)
-    return tuple(_plan(one, partial(_facts_at, read, at)) for at, one in enumerate(heads))
+    return tuple(_plan(head, partial(_facts_at, read, at)) for at, head in enumerate(heads))
 
 
 def plans_from(logics: Iterable[RunLogic]) -> tuple[LogicalPlan, ...]:
@@ -101,7 +101,7 @@ def _facts_at(read: Callable[[], Sequence[_HeadAndFacts]], place: int) -> Facts:
 
 def _weigh(heads: Sequence[LogicalPlanHead]) -> int:
     """Approximate bytes."""
-    return sum(_HEAD_BYTES + _READ_BYTES * len(one.reads) for one in heads)
+    return sum(_HEAD_BYTES + _READ_BYTES * len(head.reads) for head in heads)
 
 
 @cached(LRUCache(_MOST_BYTES, _weigh), key=lambda digest, _: digest, lock=Lock(), info=True)

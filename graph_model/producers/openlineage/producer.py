@@ -144,8 +144,8 @@ def translate_events(
             outcome.retract(document)
         else:
             scopes.setdefault(document.scope, []).append(document)
-    for scope, found in sorted(scopes.items()):
-        _translate_scope(scope, _read(found, outcome), effects, terms, outcome)
+    for scope, listed in sorted(scopes.items()):
+        _translate_scope(scope, _read(listed, outcome), effects, terms, outcome)
     return outcome
 
 
@@ -180,7 +180,7 @@ class OngoingRuns:
 
 
 def _set_of(documents: Iterable[StoredDocument]) -> _Set:
-    return frozenset((one.scope, one.content_hash) for one in documents)
+    return frozenset((document.scope, document.content_hash) for document in documents)
 
 
 def _count_elements(parts: Iterable[Part]) -> int:
@@ -201,25 +201,25 @@ def former_facts(
     Both with the commands in force and without them: the projector may not yet have carried out a
     new command.
     """
-    readable = [one for one in documents if one.state != DocumentState.FAILED]
+    readable = [document for document in documents if document.state != DocumentState.FAILED]
     earlier = earlier_sets(readable, covered=outcome.covered)
     if not earlier:
         return None
-    found: list[Part] = []
+    former: list[Part] = []
     for some in earlier:
         parts = ongoing.find(some)
-        found += translate_events(some, NO_EFFECTS, terms).parts if parts is None else parts
+        former += translate_events(some, NO_EFFECTS, terms).parts if parts is None else parts
         if _touches(effects, some):
-            found += translate_events(some, effects, terms).parts
+            former += translate_events(some, effects, terms).parts
     stays = {part.key for part in outcome.parts if isinstance(part, SharedFacts)}
     return merge(
-        part for part in found if not isinstance(part, SharedFacts) or part.key not in stays
+        part for part in former if not isinstance(part, SharedFacts) or part.key not in stays
     )
 
 
 def _touches(effects: CommandEffects, documents: Iterable[StoredDocument]) -> bool:
     named = (effects.forgotten, effects.retracted)
-    return any(one.content_hash in hashes for one in documents for hashes in named)
+    return any(document.content_hash in hashes for document in documents for hashes in named)
 
 
 _Events = Sequence[tuple[StoredDocument, Event]]
@@ -227,29 +227,29 @@ _Events = Sequence[tuple[StoredDocument, Event]]
 
 def _read(documents: Iterable[StoredDocument], outcome: Outcome) -> _Events:
     """The events that can be read; the others are reported as failed."""
-    found: list[tuple[StoredDocument, Event]] = []
+    events: list[tuple[StoredDocument, Event]] = []
     for document in documents:
         try:
-            found.append((document, read_event(document.body)))
+            events.append((document, read_event(document.body)))
         except Unavailable:
             raise
         except Exception as error:
             outcome.set_aside([document], error)
-    return found
+    return events
 
 
 def _translate_scope(
-    scope: str, found: _Events, effects: CommandEffects, terms: Terms, outcome: Outcome
+    scope: str, read: _Events, effects: CommandEffects, terms: Terms, outcome: Outcome
 ) -> None:
     rules = terms.rules
-    told: list[tuple[StoredDocument, RunEvent]] = []
-    for document, event in found:
+    run_events: list[tuple[StoredDocument, RunEvent]] = []
+    for document, event in read:
         if isinstance(event, RunEvent):
-            told.append((document, event))
+            run_events.append((document, event))
         else:
             translate = partial(read_declaration, event, rules, scope)
             _add([(document, event)], translate, effects, terms, outcome)
-    for run in separate_runs(told, itemgetter(1)):
+    for run in separate_runs(run_events, itemgetter(1)):
         events = [event for _, event in run.members]
         translate = partial(read_run, events, rules, scope, run.mark)
         _add(run.members, translate, effects, terms, outcome)

@@ -81,7 +81,7 @@ class Check:
         return {name: getattr(self, name) for name in _RESULTS}
 
 
-_RESULTS: Final = tuple(one.name for one in fields(Check) if one.name not in ("at", "job"))
+_RESULTS: Final = tuple(field.name for field in fields(Check) if field.name not in ("at", "job"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,24 +107,24 @@ def read_checks(
     successful, without the expected and actual values that it reports for every other test.
     """
     listed = body.get("assertions")
-    found = {
+    checks = {
         _read_assertion(item, at, job)
         for item in (listed if isinstance(listed, list) else ())
         if isinstance(item, Mapping) and isinstance(item.get("success"), bool)
     }
-    with_values = any(one.expected or one.actual for one in found)
+    with_values = any(check.expected or check.actual for check in checks)
     dbt = producer.startswith(_REPORTS_VALUES)
     checked = (
-        one
-        for one in found
-        if not _is_skipped(one, with_values=with_values or (dbt and one.name != ""))
+        check
+        for check in checks
+        if not _is_skipped(check, with_values=with_values or (dbt and check.name != ""))
     )
-    return tuple(sorted(checked, key=lambda one: (one.passed, one))[:MOST_CHECKS])
+    return tuple(sorted(checked, key=lambda check: (check.passed, check))[:MOST_CHECKS])
 
 
-def _is_skipped(one: Check, *, with_values: bool) -> bool:
+def _is_skipped(check: Check, *, with_values: bool) -> bool:
     """``with_values``: this client reports expected or actual values for tests that ran."""
-    return with_values and not one.passed and not (one.expected or one.actual)
+    return with_values and not check.passed and not (check.expected or check.actual)
 
 
 def _read_assertion(item: Mapping[str, Any], at: int, job: str) -> Check:

@@ -87,14 +87,16 @@ def add_facets(
             _add_rows(collector, subject, plan.id, "logical_plan", statement.job_facets)
     else:
         job = identity.job_id(place.job.namespace, place.job.name)
-        order = {name: one for name, one in statement.run_facets.items() if name == DEPENDENCIES}
+        order = {
+            name: facet for name, facet in statement.run_facets.items() if name == DEPENDENCIES
+        }
         _add_rows(collector, subject, job, "job", {**order, **statement.job_facets})
     if not statement.outputs and not statement.entries:
         _add_reader_rows(collector, subject, statement, names)
     if place.folded and not plans:
         _add_marks(collector, statement, subject, names)
         return
-    held = {one for plan, _ in plans for one in (*plan.reads, plan.target)}
+    held = {dataset for plan, _ in plans for dataset in (*plan.reads, plan.target)}
     for role, listed in (("input", statement.inputs), ("output", statement.outputs)):
         for dataset in listed:
             add_dataset_facets(collector, subject, dataset, names, role, held)
@@ -191,7 +193,11 @@ def _add_checks(
 def _described_schema(facets: Facets) -> Facet | None:
     """The schema as a facet, where it has more than names and types."""
     facet = facets.get("schema")
-    if facet is None or facet.deleted or not any(one.description for one in facet.value):
+    if (
+        facet is None
+        or facet.deleted
+        or not any(schema_field.description for schema_field in facet.value)
+    ):
         return None
     return facet
 

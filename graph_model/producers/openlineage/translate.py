@@ -163,7 +163,8 @@ def is_smaller(reduced: JobStatement, statement: JobStatement) -> bool:
         datasets = (*statement.inputs, *statement.outputs)
         return any(map(_columns, datasets)) or any(entry.fields for entry in statement.entries)
     before, after = (
-        (one.inputs, one.outputs, one.entries, one.job_facets) for one in (statement, reduced)
+        (stated.inputs, stated.outputs, stated.entries, stated.job_facets)
+        for stated in (statement, reduced)
     )
     return before != after
 
@@ -177,7 +178,7 @@ def _columns(dataset: Dataset) -> int:
 
 
 def _fields(listed: Sequence[SchemaField]) -> int:
-    return len(listed) + sum(_fields(one.fields) for one in listed if one.fields)
+    return len(listed) + sum(_fields(field.fields) for field in listed if field.fields)
 
 
 REDUCTIONS: Final[tuple[Callable[[JobStatement, str], JobStatement], ...]] = (
@@ -238,8 +239,8 @@ def read_run(
 
     Raises ValueError for no event, or for events of several runs.
     """
-    told = tuple(events)
-    state = accumulate(told, rules)
+    reported = tuple(events)
+    state = accumulate(reported, rules)
     statement = state.statement
     place = place_job(statement, state.run_id, scope, rules)
     if mark and place.run_key == state.run_id:
@@ -247,7 +248,7 @@ def read_run(
     at = state.last_at if state.ended_at is None else state.ended_at
     producer = producer_text(state.producer)
     subject = Subject(state.key, scope, rules, at, producer, _job_id(place.job))
-    before = _before_its_end(state, told, place, rules)
+    before = _before_its_end(state, reported, place, rules)
     return _within_bounds(
         statement, lambda reduced: _translate_run(state, before, place, subject, reduced)
     )
@@ -539,7 +540,7 @@ def _add_executions(
         # A later event may change what lists show alone: the id covers that as well.
         row = row._replace(id=identity.vertex_id(labels.EXECUTION, _digest_of(row, *listed)))
         add_execution(collector, row)
-        collector.add(*(one._replace(execution=row.id) for one in listed))
+        collector.add(*(event._replace(execution=row.id) for event in listed))
         collector.add(SupportRow(subject.id, plan.id))
         for role, dataset_id, partition in sorted(touched.partitions):
             collector.add(PartitionRow(row.id, dataset_id, role, partition))
@@ -580,23 +581,23 @@ class _Touched:
     def of(
         cls, plan: LogicalPlanHead, inputs: _ById, outputs: _ById, names: DatasetNamer
     ) -> _Touched:
-        reads = {d.key: d for one in plan.reads for d in inputs.get(one, ())}
+        reads = {d.key: d for dataset_id in plan.reads for d in inputs.get(dataset_id, ())}
         read = tuple(reads[key] for key in sorted(reads))
         written = tuple(outputs.get(plan.target, ()))
-        found = [
-            (role, *one)
+        touched = [
+            (role, *pair)
             for role, listed in (("read", read), ("write", written))
             for dataset in listed
-            for one in partitions(dataset, names.names(*dataset.key))
+            for pair in partitions(dataset, names.names(*dataset.key))
         ]
-        found += [(LISTED, *one) for one in listed_files(read, names)]
+        touched += [(LISTED, *pair) for pair in listed_files(read, names)]
         versions = {
             (identity.dataset_id(name.scope, name.uri), version)
             for dataset in read
             if (version := value_of(dataset.facets, "version", Version))
             for name in names.names(*dataset.key)
         }
-        return cls(read, written, frozenset(found), frozenset(versions))
+        return cls(read, written, frozenset(touched), frozenset(versions))
 
     @property
     def written_version(self) -> Version | None:
@@ -609,11 +610,11 @@ _ById = Mapping[str, list[Dataset]]
 
 def _by_id(datasets: Iterable[Dataset], names: DatasetNamer) -> _ById:
     """The datasets as clients name them, by the dataset's id."""
-    found: dict[str, list[Dataset]] = {}
+    by_id: dict[str, list[Dataset]] = {}
     for dataset in datasets:
         for use in names.uses(*dataset.key):
-            found.setdefault(use.id, []).append(dataset)
-    return found
+            by_id.setdefault(use.id, []).append(dataset)
+    return by_id
 
 
 def _completed(
@@ -651,15 +652,15 @@ def _metrics(
     datasets: Iterable[Dataset], name: str, rules: Rules, place: int
 ) -> dict[str, int | float]:
     """Statistics under the names of Spline's metrics, summed."""
-    found: dict[str, int | float] = {}
+    metrics: dict[str, int | float] = {}
     for dataset in datasets:
         facet = dataset.usage.get(name)
         values: Mapping[str, int | float] = facet.value if facet and not facet.deleted else {}
         for spelling in rules.openlineage_statistics:
             if spelling[0] in values:
                 key = spelling[place]
-                found[key] = found.get(key, 0) + values[spelling[0]]
-    return found
+                metrics[key] = metrics.get(key, 0) + values[spelling[0]]
+    return metrics
 
 
 def add_names(

@@ -308,12 +308,12 @@ def _read_references(value: object) -> tuple[Reference, ...]:
         return ()
     if not isinstance(value, list):
         raise InvalidDocument("childRefs", "a list of references")
-    found = [reference for reference in map(as_reference, value) if reference is not None]
-    if len(found) < len(value):
+    references = [reference for reference in map(as_reference, value) if reference is not None]
+    if len(references) < len(value):
         wrong = next(place for place, item in enumerate(value) if as_reference(item) is None)
         expected = 'exactly one of {"__attrId"} or {"__exprId"}'
         raise InvalidDocument(f"childRefs[{wrong}]", expected)
-    return tuple(found)
+    return tuple(references)
 
 
 def as_reference(value: object) -> Reference | None:
@@ -344,8 +344,8 @@ def references_in(value: object) -> Iterator[Reference]:
     stack = [value]
     while stack:
         current = stack.pop()
-        if (found := as_reference(current)) is not None:
-            yield found
+        if (reference := as_reference(current)) is not None:
+            yield reference
         elif isinstance(current, dict):
             stack.extend(reversed(list(current.values())))
         elif isinstance(current, list):
@@ -391,11 +391,11 @@ def _read_read(fields: JsonObject, path: str) -> Operation:
     if not isinstance(sources, list):
         raise InvalidDocument(f"{path}.inputSources", "a list of URIs")
     operation = _read_operation(fields, path, "read")
-    found = tuple(
+    uris = tuple(
         _required_source(source, f"{path}.inputSources[{index}]")
         for index, source in enumerate(sources)
     )
-    return replace(operation, sources=found)
+    return replace(operation, sources=uris)
 
 
 def _read_operation(fields: JsonObject, path: str, kind: OperationKind) -> Operation:
@@ -418,7 +418,7 @@ def _with_folders_of_streams(operations: tuple[Operation, ...]) -> tuple[Operati
     The agent sees the batch as an RDD with the files alone: ``raw/a.json`` => ``raw``.
     """
     known = {operation.id: operation for operation in operations}
-    waiting = [one.id for one in operations if _is_batch_of_stream(one)]
+    waiting = [operation.id for operation in operations if _is_batch_of_stream(operation)]
     below: set[str] = set()
     while waiting:
         key = waiting.pop()
@@ -428,10 +428,10 @@ def _with_folders_of_streams(operations: tuple[Operation, ...]) -> tuple[Operati
     if not below:
         return operations
     return tuple(
-        replace(one, sources=tuple(dict.fromkeys(map(_folder, one.sources))))
-        if one.id in below and one.name == _FILE_SCAN
-        else one
-        for one in operations
+        replace(operation, sources=tuple(dict.fromkeys(map(_folder, operation.sources))))
+        if operation.id in below and operation.name == _FILE_SCAN
+        else operation
+        for operation in operations
     )
 
 
@@ -720,10 +720,11 @@ def outputs(plan: ExecutionPlan) -> dict[str, Sequence[str] | None]:
     they differ, or none has one, it is schema-less (None). The write has that of its inputs.
     """
     known: dict[str, Sequence[str] | None] = {}
-    one: dict[tuple[str, ...], tuple[str, ...]] = {}  # equal outputs are compared once, by hash
+    # Equal outputs are compared once, by hash.
+    distinct: dict[tuple[str, ...], tuple[str, ...]] = {}
     for operation in plan.operations:
         if operation.output is not None:
-            known[operation.id] = one.setdefault(operation.output, operation.output)
+            known[operation.id] = distinct.setdefault(operation.output, operation.output)
             continue
         inherited = {id(known[child]): known[child] for child in operation.children}
         inherited.pop(id(None), None)

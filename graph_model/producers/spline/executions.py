@@ -106,7 +106,7 @@ def _partitions(head: PlanHead, event: ExecutionEvent) -> Collection[tuple[str, 
     written = _read_partitions(reported)
     if not written:
         return head.partitions
-    others = [one for one in head.partitions if one[1] != "write"]
+    others = [part for part in head.partitions if part[1] != "write"]
     return {*others, *((head.target, "write", text) for text in written)}
 
 

@@ -65,7 +65,7 @@ def gather(documents: Sequence[StoredDocument]) -> Gathered:
             plans.setdefault(document.scope, []).append(document)
         else:
             events.append(document)
-    ranked = {scope: _ranked(found) for scope, found in plans.items()}
+    ranked = {scope: _ranked(listed) for scope, listed in plans.items()}
     taken: dict[str, list[StoredDocument]] = {scope: [] for scope in ranked}
     waiting: list[StoredDocument] = []
     contradicting: list[tuple[StoredDocument, str]] = []
@@ -78,8 +78,8 @@ def gather(documents: Sequence[StoredDocument]) -> Gathered:
         else:
             taken[scope].append(event)
     return Gathered(
-        {scope: (found[0], tuple(taken[scope])) for scope, found in sorted(ranked.items())},
-        tuple(other for found in ranked.values() for other in found[1:]),
+        {scope: (ranking[0], tuple(taken[scope])) for scope, ranking in sorted(ranked.items())},
+        tuple(other for ranking in ranked.values() for other in ranking[1:]),
         tuple(waiting),
         tuple(contradicting),
     )
@@ -211,7 +211,7 @@ class LongHistory:
         """Translate the events, ``batch_size`` at a time."""
         alone = self._project(self._plans)
         failed = {at for at, state, _ in alone.states if state == DocumentState.FAILED}
-        self._plans = [one for one in self._plans if one.position not in failed]
+        self._plans = [document for document in self._plans if document.position not in failed]
         yield Projection((), None, alone.states)
         for piece in batched(events, batch_size):
             yield from self._piece(piece)
@@ -246,5 +246,5 @@ class LongHistory:
 
 
 def _failed(documents: Sequence[StoredDocument], reason: str) -> Projection:
-    states = tuple((one.position, DocumentState.FAILED, reason) for one in documents)
+    states = tuple((document.position, DocumentState.FAILED, reason) for document in documents)
     return Projection((), None, states)

@@ -85,7 +85,7 @@ def inspect(
             width=sizes[operation.id].width,
             height=sizes[operation.id].height,
             aliases=step.aliases,
-            folded=tuple(known[one].name for one in step.folded),
+            folded=tuple(known[operation_id].name for operation_id in step.folded),
         )
 
     whole = all(columns[o.id] == len(schemas[o.id] or ()) for o in shown)
@@ -94,7 +94,7 @@ def inspect(
 
 
 def _unfolded(operations: Sequence[Operation]) -> tuple[FoldedStep, ...]:
-    return tuple(FoldedStep(one.id, one.children, (), ()) for one in operations)
+    return tuple(FoldedStep(operation.id, operation.children, (), ()) for operation in operations)
 
 
 def _folded(operations: Sequence[Operation]) -> tuple[FoldedStep, ...]:

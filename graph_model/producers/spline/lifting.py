@@ -226,7 +226,9 @@ class _UnionColumns:
             if self._branches > _MOST_BRANCHES:
                 raise InvalidDocument("operations", f"unions of at most {_MOST_BRANCHES:,} columns")
         made = {item: read[item] for item in output if item in read}
-        if not _is_union(operation) or any(self._width(one) != len(output) for one in inputs_of):
+        if not _is_union(operation) or any(
+            self._width(child) != len(output) for child in inputs_of
+        ):
             return made
         inputs = [self._outputs(child) for child in inputs_of]
         if not inputs or any(len(columns) != len(output) for columns in inputs):

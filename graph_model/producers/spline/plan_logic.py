@@ -272,7 +272,7 @@ class _LogicReader:
 
     def _check_flows(self) -> None:
         """A column read from several datasets derives from each of them."""
-        places = {attribute: len(found) for attribute, found in self._leaves.items()}
+        places = {attribute: len(leaves) for attribute, leaves in self._leaves.items()}
         for kind, most in (("derivations", MOST_DERIVATIONS), ("influences", MOST_INFLUENCES)):
             listed: Iterable[Derivation | Influence] = getattr(self.columns, kind)
             count = sum(places.get(item.source, 0) for item in listed)
@@ -309,13 +309,13 @@ class _LogicReader:
 
     def _names_of(self, sources: Iterable[str]) -> tuple[DatasetName, ...]:
         """Names of all sources, each dataset once, in the document's order."""
-        found: dict[tuple[str, str], DatasetName] = {}
+        names: dict[tuple[str, str], DatasetName] = {}
         for source in sources:
             if is_query_text(source) and source not in self.parsed:
                 source = naming.without_query(source, self.rules)
             for name in naming.normalise(source, self.scope, self.rules):
-                found.setdefault((name.scope, name.uri), name)
-        return tuple(found.values())
+                names.setdefault((name.scope, name.uri), name)
+        return tuple(names.values())
 
     def _schema(
         self, attributes: Sequence[str] | None, copies: int = 1
@@ -375,10 +375,10 @@ class _LogicReader:
         if any(source not in self.parsed for source in sources):
             return [TableQuery(operation.id, names, gaps=(MORE_QUERIES,))]
         columns = {key: self._name_and_type(key)[0] for key in self.outputs[operation.id] or ()}
-        found = [
+        read = [
             read_query(operation.id, source, columns, self.scope, self.rules) for source in sources
         ]
-        queries = [query for query in found if query is not None]
+        queries = [query for query in read if query is not None]
         if not queries and _is_query(operation, names):
             queries = [TableQuery(operation.id, names, gaps=(query_gap(names, "its text alone"),))]
         return queries
@@ -464,7 +464,7 @@ class _LogicReader:
         derivations = self.columns.derivations
         sources = {(item.source, item.source_path) for item in derivations}
         origins = {source: self._origins(*source) for source in sources}
-        ends = sorted({*targets, *(end for found in origins.values() for end, _ in found)})
+        ends = sorted({*targets, *(end for listed in origins.values() for end, _ in listed)})
         places = {end: place for place, end in enumerate(ends)}
         numbered = [places[target] for target in targets]
         placed = {
@@ -529,11 +529,11 @@ class _LogicReader:
 
     def _origins(self, attribute: str, below: Sequence[str]) -> list[Origin]:
         """Columns of a leaf attribute, in every dataset that its reads name."""
-        found: dict[Origin, None] = {}
+        origins: dict[Origin, None] = {}
         for (dataset_id, top), how in self._leaves.get(attribute, ()):
             path = _path_below(top, below) if how == labels.IDENTITY else top
-            found[((dataset_id, path), how)] = None
-        return list(found)
+            origins[((dataset_id, path), how)] = None
+        return list(origins)
 
     def _read_leaves(self) -> dict[str, list[Origin]]:
         """Per attribute that a read emits: the columns that it equals or is computed from."""

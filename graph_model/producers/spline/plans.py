@@ -136,7 +136,7 @@ def _translate_logic(
     _add_datasets(collector, logic, row.id, rules)
     head = _head(document, logic, row.job, row.id, rules)
     read = {use.dataset_id for use in logic.reads}
-    listed = (one for one in files if one[0] in read)
+    listed = (part for part in files if part[0] in read)
     head = replace(head, partitions=(*head.partitions, *listed))
     _add_execution_plan(collector, document, head)
     return collector.facts(), head
@@ -262,7 +262,7 @@ def _partitions(document: PlanDocument, logic: Logic, rules: Rules) -> tuple[_Pa
     A dataset that the plan also reads or writes as a whole, or of which it names more than
     MOST_PARTITIONS, has no entry in that role.
     """
-    found: set[_Part] = set()
+    parts: set[_Part] = set()
     whole: set[tuple[str, str]] = set()
     kept = {use.dataset_id for use in (*logic.reads, logic.write)}
     for operation in document.plan.operations:
@@ -276,17 +276,21 @@ def _partitions(document: PlanDocument, logic: Logic, rules: Rules) -> tuple[_Pa
                 partition = "/".join(part for part in (name.partition, static) if part)
                 dataset = identity.dataset_id(name.scope, name.uri)
                 if partition:
-                    found.add((dataset, role, partition))
+                    parts.add((dataset, role, partition))
                 else:
                     whole.add((dataset, role))
-    counts = Counter(one[:2] for one in found)
+    counts = Counter(part[:2] for part in parts)
     whole |= {place for place, count in counts.items() if count > MOST_PARTITIONS}
-    return tuple(sorted(one for one in found if one[0] in kept and one[:2] not in whole))
+    return tuple(sorted(part for part in parts if part[0] in kept and part[:2] not in whole))
 
 
 def _listed_files(document: PlanDocument, rules: Rules) -> tuple[_Part, ...]:
     """The files of the lists for which patterns stand, each once."""
-    reads = [(one.sources, one.params) for one in document.plan.operations if one.kind == "read"]
+    reads = [
+        (operation.sources, operation.params)
+        for operation in document.plan.operations
+        if operation.kind == "read"
+    ]
     return tuple(
         (identity.dataset_id(name.scope, name.uri), LISTED, file)
         for pattern, files in sorted(naming.listed_names(reads, rules).items())
@@ -314,7 +318,7 @@ def _read_by_operations(
 
 def _read_often(document: PlanDocument, rules: Rules) -> tuple[tuple[str, int], ...]:
     """(dataset id, how many operations read it) of those that several read."""
-    if sum(one.kind == "read" for one in document.plan.operations) < 2:
+    if sum(operation.kind == "read" for operation in document.plan.operations) < 2:
         return ()
     reads = _read_by_operations(document, rules)
     counts = Counter(dataset for _, datasets in reads for dataset in datasets)
@@ -323,15 +327,15 @@ def _read_often(document: PlanDocument, rules: Rules) -> tuple[tuple[str, int], 
 
 def _bound_by_options(document: PlanDocument, rules: Rules) -> tuple[tuple[str, Version], ...]:
     """(dataset id, version) of the reads whose options name one; none where there are too many."""
-    if not any(version_of_options(one.params) for one in document.plan.operations):
+    if not any(version_of_options(operation.params) for operation in document.plan.operations):
         return ()
-    found = [
+    bound = [
         (dataset, version)
         for operation, datasets in _read_by_operations(document, rules)
         if (version := version_of_options(operation.params))
         for dataset in datasets
     ]
-    return tuple(sorted(found)) if len(found) <= MAX_READS else ()
+    return tuple(sorted(bound)) if len(bound) <= MAX_READS else ()
 
 
 def _static_partition(operation: Operation) -> str | None:
@@ -385,7 +389,9 @@ def without_columns(logic: Logic, excess: str) -> Logic:
         logic,
         reads=tuple(reads.values()),
         write=DatasetSchema(logic.write.dataset, None),
-        operations=tuple(one._replace(output="[]", schema="") for one in logic.operations),
+        operations=tuple(
+            operation._replace(output="[]", schema="") for operation in logic.operations
+        ),
         flows=(),
         influences=(),
     )

@@ -102,8 +102,8 @@ def _enveloped(body: Any) -> Iterator[Reported]:
     """``{"requestType": …, "body": {"plan": …, "event": …}}``, in API 1.2; either may be null."""
     if isinstance(body, Mapping):
         for key, kind in _ENVELOPE_PARTS.items():
-            if (found := body.get(key)) is not None:
-                yield Reported(kind, _INTERNAL_VERSION, found, f".{key}")
+            if (part := body.get(key)) is not None:
+                yield Reported(kind, _INTERNAL_VERSION, part, f".{key}")
 
 
 def _lineage_file(document: Mapping[str, Any]) -> Iterator[Reported]:
@@ -113,8 +113,8 @@ def _lineage_file(document: Mapping[str, Any]) -> Iterator[Reported]:
     Either may be null: the agent writes the ones that it has.
     """
     for key, kind in _FILE_PARTS.items():
-        if (found := document.get(key)) is not None:
-            translated = _with_references(found, False) if kind == PLAN_KIND else found
+        if (part := document.get(key)) is not None:
+            translated = _with_references(part, False) if kind == PLAN_KIND else part
             yield Reported(kind, _INTERNAL_VERSION, translated, f".{key}")
 
 
@@ -270,7 +270,9 @@ class Spline:
         if document.kind != PLAN_KIND:
             return None
         plan = read_plan_document(document).plan
-        reads = (SpelledRead(one.sources, one.params, one.extra.get("roots")) for one in plan.reads)
+        reads = (
+            SpelledRead(read.sources, read.params, read.extra.get("roots")) for read in plan.reads
+        )
         return Spellings(plan.labels, plan.name, plan.write.target, tuple(reads))
 
     def translator(self, rules: Rules, clock_tolerance: int) -> SplineTranslator:

@@ -71,8 +71,8 @@ def separate_runs(
         homes.setdefault(run_home(event_of(member)), []).append(member)
     return [
         occurrence
-        for _, found in sorted(homes.items())
-        for mark, job in _jobs(found, event_of)
+        for _, at_home in sorted(homes.items())
+        for mark, job in _jobs(at_home, event_of)
         for occurrence in _occurrences(job, event_of, mark)
     ]
 
@@ -210,18 +210,18 @@ def seen_running(events: Iterable[RunEvent], rules: Rules) -> tuple[RunState, ..
     earlier time; only a complete snapshot with other tables, of no window of its own, replaces the
     former ones. Past a bound of changes the tables stay.
     """
-    told: list[RunEvent] = []
+    reported: list[RunEvent] = []
     states: list[RunState] = []
     tables: object = None
     changes = 0
     for event in sorted({event.digest: event for event in events}.values(), key=_order):
         if event.type in TERMINAL:
             continue
-        told.append(event)
+        reported.append(event)
         named = _tables_of(event)
         if named and named != tables and changes < _MOST_CHANGES:
             tables, changes = named, changes + 1
-            state = accumulate(told, rules)
+            state = accumulate(reported, rules)
             kind = value_of(state.statement.job_facets, "jobType", JobType)
             if kind is not None and kind.is_snapshot and not kind.has_windows:
                 states.clear()
@@ -233,13 +233,15 @@ def seen_running(events: Iterable[RunEvent], rules: Rules) -> tuple[RunState, ..
 
 def _tables_of(event: RunEvent) -> list[object]:
     """What an event says of its job's tables; empty for none. Statistics change with each event."""
-    listed = [("input", one) for one in event.inputs] + [("output", one) for one in event.outputs]
-    told: list[object] = [
-        (role, one.key, sorted((name, facet.digest) for name, facet in one.facets.items()))
-        for role, one in listed
+    listed = [("input", dataset) for dataset in event.inputs] + [
+        ("output", dataset) for dataset in event.outputs
+    ]
+    tables: list[object] = [
+        (role, dataset.key, sorted((name, facet.digest) for name, facet in dataset.facets.items()))
+        for role, dataset in listed
     ]
     lineage = event.job.facets.get("lineage")
-    return told if lineage is None else [*told, lineage.digest]
+    return tables if lineage is None else [*tables, lineage.digest]
 
 
 def declared(event: JobEvent) -> JobStatement:
@@ -303,22 +305,22 @@ def _snapshot(ordered: Sequence[RunEvent]) -> Sequence[RunEvent]:
 
 
 def _latest(listed: Iterable[Facets]) -> dict[str, Facet]:
-    found: dict[str, Facet] = {}
+    latest: dict[str, Facet] = {}
     for facets in listed:
-        found.update((name, facet) for name, facet in facets.items() if not is_silent(facet))
-    return found
+        latest.update((name, facet) for name, facet in facets.items() if not is_silent(facet))
+    return latest
 
 
 def _together(datasets: Iterable[Dataset]) -> tuple[Dataset, ...]:
     """Each dataset once, by key, with the latest of its facets."""
-    found: dict[tuple[str, str], list[Dataset]] = {}
+    by_key: dict[tuple[str, str], list[Dataset]] = {}
     for dataset in datasets:
-        found.setdefault(dataset.key, []).append(dataset)
+        by_key.setdefault(dataset.key, []).append(dataset)
     return tuple(
         same[0]
         if len(same) == 1
         else Dataset(*key, _latest(d.facets for d in same), _latest(d.usage for d in same))
-        for key, same in sorted(found.items())
+        for key, same in sorted(by_key.items())
     )
 
 
@@ -326,21 +328,23 @@ def _joined(lineages: Sequence[Facet]) -> tuple[LineageEntry, ...]:
     """The merged entries of several lineage facets, by target: sources add up; a deletion removes
     the earlier ones.
     """
-    found: dict[tuple[str, str, str], LineageEntry] = {}
+    entries: dict[tuple[str, str, str], LineageEntry] = {}
     for lineage in lineages:
         if lineage.deleted:
-            found.clear()
+            entries.clear()
         for entry in lineage.value or ():
             key = (entry.type, entry.namespace, entry.name)
-            found[key] = _merged(found[key], entry) if key in found else entry
-    return tuple(found[key] for key in sorted(found))
+            entries[key] = _merged(entries[key], entry) if key in entries else entry
+    return tuple(entries[key] for key in sorted(entries))
 
 
-def _merged(one: LineageEntry, other: LineageEntry) -> LineageEntry:
+def _merged(entry: LineageEntry, other: LineageEntry) -> LineageEntry:
     inputs = None
-    if one.inputs is not None or other.inputs is not None:
-        inputs = tuple(dict.fromkeys((*(one.inputs or ()), *(other.inputs or ()))))
-    fields = dict(one.fields)
+    if entry.inputs is not None or other.inputs is not None:
+        inputs = tuple(dict.fromkeys((*(entry.inputs or ()), *(other.inputs or ()))))
+    fields = dict(entry.fields)
     for column, sources in other.fields:
         fields[column] = tuple(dict.fromkeys((*fields.get(column, ()), *sources)))
-    return LineageEntry(one.type, one.namespace, one.name, inputs, tuple(sorted(fields.items())))
+    return LineageEntry(
+        entry.type, entry.namespace, entry.name, inputs, tuple(sorted(fields.items()))
+    )

@@ -51,16 +51,16 @@ def read_nanoseconds(text: str) -> int | None:
 
     2026-03-01T10:00:00.98Z, 2026-03-01T20:00:00+10:00, 2026-03-01T10:00:00.123456789Z.
     """
-    found = _TIME.fullmatch(text.strip())
-    if found is None:
+    match = _TIME.fullmatch(text.strip())
+    if match is None:
         return None
     try:
-        clock = found["clock"] if found["clock"].count(":") == 2 else found["clock"] + ":00"
-        seconds = datetime.fromisoformat(f"{found['date']}T{clock}+00:00") - _EPOCH
+        clock = match["clock"] if match["clock"].count(":") == 2 else match["clock"] + ":00"
+        seconds = datetime.fromisoformat(f"{match['date']}T{clock}+00:00") - _EPOCH
     except ValueError:
         return None
-    seconds -= _offset(found["zone"] or "Z")
-    fraction = (found["fraction"] or "0")[:9].ljust(9, "0")
+    seconds -= _offset(match["zone"] or "Z")
+    fraction = (match["fraction"] or "0")[:9].ljust(9, "0")
     total = (seconds.days * 86_400 + seconds.seconds) * _SECOND + int(fraction)
     return total if 0 <= total < _END else None
 
@@ -301,11 +301,11 @@ def _read_output_field(fields: JsonObject, path: str) -> tuple[SourceField, ...]
     if not former and not description:
         return sources
     subtype = labels.IDENTITY if former == labels.IDENTITY else labels.TRANSFORMATION
-    one = Transformation(labels.DIRECT, subtype, description, former == "MASKED")
+    transformation = Transformation(labels.DIRECT, subtype, description, former == "MASKED")
     return tuple(
         source
         if source.transformations
-        else SourceField(source.namespace, source.name, source.field, (one,))
+        else SourceField(source.namespace, source.name, source.field, (transformation,))
         for source in sources
     )
 
@@ -474,15 +474,15 @@ def read_sql(body: JsonObject, path: str) -> SqlQuery:
 
 def read_statistics(body: JsonObject, path: str) -> Mapping[str, int | float]:
     """The numbers among the members."""
-    found: dict[str, int | float] = {}
+    statistics: dict[str, int | float] = {}
     for name in ("rowCount", "size", "fileCount"):
         value = body.get(name)
         if value is None:
             continue
         if isinstance(value, bool) or not isinstance(value, int | float):
             raise InvalidDocument(join(path, name), "a number")
-        found[name] = value
-    return found
+        statistics[name] = value
+    return statistics
 
 
 def _read_subset(condition: str) -> Callable[[JsonObject, str], Subset]:
@@ -572,17 +572,17 @@ def read_facets(
     ``set_aside`` receives the reason: clients drop an event that is refused, with its tables.
     """
     here = join(path, key)
-    found: dict[str, Facet] = {}
+    read: dict[str, Facet] = {}
     for name, value in _listed(fields, key, path, set_aside).items():
         if value is None:
             continue
         try:
-            found[name] = _read_facet(kind, name, value, here)
+            read[name] = _read_facet(kind, name, value, here)
         except InvalidDocument as problem:
             if name == DECLARATION_FACET:  # no client sends it, and it decides what the event is
                 raise
             _note(problem, set_aside)
-    return found
+    return read
 
 
 def _note(problem: InvalidDocument, set_aside: list[str]) -> None:

@@ -205,31 +205,33 @@ def run_tags(facets: Facets) -> dict[str, tuple[str, ...]]:
     """Tags as labels: ``{key: (value,)}``; a malformed facet gives none."""
     facet = facets.get("tags")
     listed = facet.body.get("tags") if facet else None
-    found: dict[str, tuple[str, ...]] = {}
+    tags: dict[str, tuple[str, ...]] = {}
     for item in listed if isinstance(listed, list) else ():
         if isinstance(item, dict) and stripped(item, "key") and stripped(item, "value"):
-            found[item["key"]] = (item["value"],)
-    return found
+            tags[item["key"]] = (item["value"],)
+    return tags
 
 
 def _application_name(facets: Facets) -> str:
-    found = stripped(facet_body(facets, "spark_properties", "properties"), "spark.app.name")
-    found = found or stripped(facet_body(facets, "spark_applicationDetails"), "appName")
-    return found or _of_dataproc(facets, "appName")
+    name = stripped(facet_body(facets, "spark_properties", "properties"), "spark.app.name")
+    name = name or stripped(facet_body(facets, "spark_applicationDetails"), "appName")
+    return name or _of_dataproc(facets, "appName")
 
 
 def _application_id(facets: Facets) -> str:
-    found = stripped(facet_body(facets, "spark_applicationDetails"), "applicationId")
-    found = found or stripped(facet_body(facets, "spark_properties", "properties"), "spark.app.id")
-    return found or _of_dataproc(facets, "appId")
+    application_id = stripped(facet_body(facets, "spark_applicationDetails"), "applicationId")
+    application_id = application_id or stripped(
+        facet_body(facets, "spark_properties", "properties"), "spark.app.id"
+    )
+    return application_id or _of_dataproc(facets, "appId")
 
 
 def _of_dataproc(facets: Facets, key: str) -> str:
     """On Dataproc every event has it, and the compatibility suite's events have no other
     application id.
     """
-    found = (stripped(facet_body(facets, name), key) for name in _DATAPROC)
-    return next(filter(None, found), "")
+    values = (stripped(facet_body(facets, name), key) for name in _DATAPROC)
+    return next(filter(None, values), "")
 
 
 def facet_body(facets: Facets, name: str, member: str = "") -> Mapping[str, Any]:
@@ -286,7 +288,7 @@ def is_query(statement: JobStatement, place: JobPlace, rules: Rules) -> bool:
 
 def producer_text(producer: str) -> str:
     """``…/tree/1.53.0/integration/spark`` => ``openlineage-spark 1.53.0``; others as they are."""
-    found = _PRODUCER.search(producer[:1000])
-    if found is not None:
-        return f"openlineage-{found['name']} {found['version']}"
+    match = _PRODUCER.search(producer[:1000])
+    if match is not None:
+        return f"openlineage-{match['name']} {match['version']}"
     return producer.strip()[:_LONGEST_PRODUCER] or "unknown"

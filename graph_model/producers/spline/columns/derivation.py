@@ -192,9 +192,9 @@ class _Deriver:
         reading = FieldsOfOutputs(self.plan, self.valuation.sources)
         try:
             return {
-                place: found
+                place: fields
                 for place, output in enumerate(outputs)
-                if (found := reading.of(output, self.valuation.value(_attribute(output))))
+                if (fields := reading.of(output, self.valuation.value(_attribute(output))))
             }
         except TooManyFields as error:
             self.gaps[Gap(labels.FIELDS_TOO_MANY, str(error))] = None
@@ -214,11 +214,12 @@ class _Deriver:
         write = self.plan.write
         if "updateExpressions" not in write.params:
             return []
-        found = self.definitions.commands.of(write).updated()
-        if len(found) != count:
-            self.gaps[Gap(MERGE, f"{write.name}: {len(found)} expressions, {count} columns")] = None
+        assignments = self.definitions.commands.of(write).updated()
+        if len(assignments) != count:
+            counts = f"{len(assignments)} expressions, {count} columns"
+            self.gaps[Gap(MERGE, f"{write.name}: {counts}")] = None
             return []
-        return found
+        return assignments
 
     def _updated(self, kept: Flows, name: str, set_to: ColumnAssignment) -> tuple[Flows, str]:
         """Rows for which the condition is false keep their value."""

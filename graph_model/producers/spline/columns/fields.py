@@ -64,12 +64,12 @@ class FieldsOfOutputs:
         """
         attribute = self._plan.attributes.get(output)
         declared = attribute.data_type if attribute is not None else None
-        found: dict[FlowKey, dict[str, bool]] = {}
+        flows: dict[FlowKey, dict[str, bool]] = {}
         if value.parts and self._fields(declared):
-            self._spread(value, declared, (), found)
+            self._spread(value, declared, (), flows)
         return {
             key: tuple(sorted(fields.items()))
-            for key, fields in found.items()
+            for key, fields in flows.items()
             if fields.get(naming.WHOLE, True)
         }
 
@@ -78,7 +78,7 @@ class FieldsOfOutputs:
         value: Value,
         declared: str | None,
         path: tuple[str, ...],
-        found: dict[FlowKey, dict[str, bool]],
+        reached: dict[FlowKey, dict[str, bool]],
     ) -> None:
         """Note the flows into the field at ``path``, of the declared type (an id), and below."""
         self._spend(1, 0)
@@ -87,21 +87,21 @@ class FieldsOfOutputs:
         for part in (value.parts or ()) if fields else ():
             inside.append(self._flows(part))
             if isinstance(part, ReadColumn):
-                self._note(inside[-1], path, found, copied=self._has_type(part, declared))
+                self._note(inside[-1], path, reached, copied=self._has_type(part, declared))
             elif _have_names(part, fields):
                 for (name, kind), member in zip(fields, part.members, strict=True):
-                    self._spread(member, kind, (*path, naming.fold(name)), found)
+                    self._spread(member, kind, (*path, naming.fold(name)), reached)
             else:
-                self._note(inside[-1], path, found, copied=False)
-        self._note(_without(value.flows, inside), path, found, copied=False)
+                self._note(inside[-1], path, reached, copied=False)
+        self._note(_without(value.flows, inside), path, reached, copied=False)
         if fields:
-            self._note(value.shared, path, found, copied=False)
+            self._note(value.shared, path, reached, copied=False)
 
     def _note(
         self,
         flows: Flows,
         path: tuple[str, ...],
-        found: dict[FlowKey, dict[str, bool]],
+        reached: dict[FlowKey, dict[str, bool]],
         *,
         copied: bool,
     ) -> None:
@@ -113,7 +113,7 @@ class FieldsOfOutputs:
         self._spend(count, count * len(spelled))
         for how, bits in enumerate(flows):
             for source in self._sources.of(bits):
-                of_source = found.setdefault((how, source), {})
+                of_source = reached.setdefault((how, source), {})
                 of_source[spelled] = copied and of_source.get(spelled, True)
 
     def _spend(self, fields: int, characters: int) -> None:
@@ -156,8 +156,8 @@ class FieldsOfOutputs:
         for name in part.path:
             listed = {naming.fold(field): kind for field, kind in self._fields(read)}
             read = listed.get(naming.fold(name))
-        one, other = self._text(read), self._text(declared)
-        return one == other and one is not None and "..." not in one
+        of_read, of_declared = self._text(read), self._text(declared)
+        return of_read == of_declared and of_read is not None and "..." not in of_read
 
     def _text(self, declared: str | None) -> str | None:
         return type_text(self._plan.data_types, self._element(declared))
@@ -240,10 +240,10 @@ def read_query(
 
     ``columns`` are the attributes read, in order, each with its name.
     """
-    found = naming.query_lineage(source, tuple(columns.values()), rules)
-    if found is None:
+    parsed = naming.query_lineage(source, tuple(columns.values()), rules)
+    if parsed is None:
         return None
-    lineage, uris = found
+    lineage, uris = parsed
     tables = naming.normalise(source, scope, rules)
     known = {identity.dataset_id(name.scope, name.uri) for name in tables}
     named = ((parts, _dataset_id(uri, scope, rules)) for parts, uri in uris.items())

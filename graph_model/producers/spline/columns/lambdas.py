@@ -220,12 +220,12 @@ class Lambdas:
         name = str(function.params.get("name"))
         named: tuple[Frame, Variable] | None = None
         while frame:
-            one = self._frames[frame - 1]
-            if function.id in one.by_id:
-                return one, one.variables[one.by_id[function.id]]
-            if named is None and name in one.by_name:
-                named = one, one.variables[one.by_name[name]]
-            frame = one.parent
+            current = self._frames[frame - 1]
+            if function.id in current.by_id:
+                return current, current.variables[current.by_id[function.id]]
+            if named is None and name in current.by_name:
+                named = current, current.variables[current.by_name[name]]
+            frame = current.parent
         return named
 
     # --- binding ---------------------------------------------------------------------------------
@@ -243,15 +243,15 @@ class Lambdas:
         signature = _SIGNATURES.get(word)
         if signature is None or len(function.children) != signature.arguments + 1:
             return None
-        found = self._lambda(function.children[-1])
-        if found is None or not signature.least <= len(found.ids) <= len(signature.parameters):
+        bound = self._lambda(function.children[-1])
+        if bound is None or not signature.least <= len(bound.ids) <= len(signature.parameters):
             return None
         arguments = tuple(self.inside(function.children[:-1], frame))
         variables = tuple(
             Variable(tuple(arguments[n] for n in item.arguments), item.arguments, item.is_key)
-            for item in signature.parameters[: len(found.ids)]
+            for item in signature.parameters[: len(bound.ids)]
         )
-        body, inner = self._enter(found, variables, frame)
+        body, inner = self._enter(bound, variables, frame)
         return BoundFunction(signature.result, arguments, (body,), (inner,))
 
     def _fold(self, function: Function, frame: int) -> BoundFunction | None:

@@ -148,12 +148,12 @@ class ColumnNumbering:
 
 def union_flows(flows: Iterable[Flows]) -> Flows:
     identity = transformation = aggregation = conditional = window = 0
-    for one in flows:
-        identity |= one[IDENTITY]
-        transformation |= one[TRANSFORMATION]
-        aggregation |= one[AGGREGATION]
-        conditional |= one[CONDITIONAL]
-        window |= one[WINDOW]
+    for bits in flows:
+        identity |= bits[IDENTITY]
+        transformation |= bits[TRANSFORMATION]
+        aggregation |= bits[AGGREGATION]
+        conditional |= bits[CONDITIONAL]
+        window |= bits[WINDOW]
     return (identity, transformation, aggregation, conditional, window)
 
 
@@ -291,13 +291,13 @@ def picked(value: Value, name: str | None, place: int | None, sources: ColumnNum
     """
     if value.parts is None:
         return closed(raised(value.flows, TRANSFORMATION))
-    found: list[Value] = []
+    fields: list[Value] = []
     for part in value.parts:
-        one = _pick(part, name, place, sources)
-        if one is None:
+        member = _pick(part, name, place, sources)
+        if member is None:
             return closed(raised(value.flows, TRANSFORMATION))
-        found.append(one)
-    return under(merged(found) if found else EMPTY, value.shared)
+        fields.append(member)
+    return under(merged(fields) if fields else EMPTY, value.shared)
 
 
 def _pick(
@@ -389,9 +389,9 @@ class Valuation:
     def _inputs(self, node: Place) -> Sequence[Place]:
         if isinstance(node, FramedExpression):
             self._lambdas.spend()
-        found = self._inputs_of(node)
-        self.visited += 1 + len(found)
-        return found
+        inputs = self._inputs_of(node)
+        self.visited += 1 + len(inputs)
+        return inputs
 
     def _inputs_of(self, node: Place) -> Sequence[Place]:
         if isinstance(node, Inputs):
@@ -410,8 +410,8 @@ class Valuation:
             return call.places
         if not frame:
             return function.children
-        if (found := self._lambdas.variable(function, frame)) is not None:
-            return found[1].places
+        if (variable := self._lambdas.variable(function, frame)) is not None:
+            return variable[1].places
         return self._lambdas.inside(function.children, frame)
 
     def _input(self, node: Place) -> Value:
@@ -503,9 +503,9 @@ class Valuation:
             return self._called(call)
         word = canonical(function)
         values = [self._input(place) for place in self._arguments(function, frame)]
-        if frame and (found := self._lambdas.variable(function, frame)) is not None:
-            found[0].used.update(found[1].arguments)
-            return _any_of(values, is_key=found[1].is_key)
+        if frame and (variable := self._lambdas.variable(function, frame)) is not None:
+            variable[0].used.update(variable[1].arguments)
+            return _any_of(values, is_key=variable[1].is_key)
         if is_transparent(self.plan, function, word) or word == "withfield":
             return values[0]
         if is_union(function):

@@ -63,13 +63,13 @@ def readable(text: str) -> str:
 def _closings(text: str) -> dict[int, int]:
     """The position at which each parenthesis is closed."""
     opened: list[int] = []
-    found: dict[int, int] = {}
+    closed: dict[int, int] = {}
     for match in _PARENTHESIS.finditer(text):
         if match.group() == "(":
             opened.append(match.start())
         elif opened:
-            found[opened.pop()] = match.start()
-    return found
+            closed[opened.pop()] = match.start()
+    return closed
 
 
 class PlanCommands:
@@ -112,18 +112,18 @@ class PlanCommands:
         """The input that reads the plan's target; otherwise the last one (the agent lists source,
         target).
         """
-        found = (child for child in operation.children if child in self._targets)
-        return next(found, operation.children[-1] if operation.children else "")
+        reading = (child for child in operation.children if child in self._targets)
+        return next(reading, operation.children[-1] if operation.children else "")
 
     @cached_property
     def _targets(self) -> set[str]:
         """Operations that read the table that the plan writes, perhaps under an alias."""
-        found: set[str] = set()
+        operations: set[str] = set()
         for operation in self._plan.operations:
             reads = operation.kind == "read" and self._plan.write.target in operation.sources
-            if reads or (len(operation.children) == 1 and operation.children[0] in found):
-                found.add(operation.id)
-        return found
+            if reads or (len(operation.children) == 1 and operation.children[0] in operations):
+                operations.add(operation.id)
+        return operations
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,8 +134,8 @@ class SideColumns:
 
     def get(self, name: str) -> Reference | None:
         """The only column of that name; None for an ambiguous name."""
-        found = {names[name] for names in self.named if name in names}
-        identifier = found.pop() if len(found) == 1 else None
+        ids = {names[name] for names in self.named if name in names}
+        identifier = ids.pop() if len(ids) == 1 else None
         return Reference("attribute", identifier) if identifier is not None else None
 
 
@@ -149,8 +149,8 @@ class CommandText:
         self._settled: dict[tuple[str, str], Reference] = {}
         for clause in self._clauses("notMatchedClauses"):
             for name, number in _NUMBERED.findall(clause.partition("actions: [")[2]):
-                if (found := self._source.get(name.lower())) is not None:
-                    self._settled[(name.lower(), number)] = found
+                if (reference := self._source.get(name.lower())) is not None:
+                    self._settled[(name.lower(), number)] = reference
         self._settled_names = {name for name, _ in self._settled}
 
     def _clauses(self, key: str) -> list[str]:
@@ -168,38 +168,40 @@ class CommandText:
 
     def references(self, text: str) -> tuple[tuple[Reference, ...], bool]:
         """The columns that a text with numbers names, and whether every name was found."""
-        found = [self._find(name, number) for name, number in _NUMBERED.findall(text)]
-        known = dict.fromkeys(reference for reference in found if reference is not None)
-        return tuple(known), None not in found
+        references = [self._find(name, number) for name, number in _NUMBERED.findall(text)]
+        known = dict.fromkeys(reference for reference in references if reference is not None)
+        return tuple(known), None not in references
 
     def assignment(self, value: Any, conditions: tuple[Reference, ...] = ()) -> ColumnAssignment:
         """From an expression as text, or as a reference where the producer sends one."""
         if (reference := as_reference(value)) is not None:
             return ColumnAssignment("", same=(reference,), conditions=conditions)
         text = value if isinstance(value, str) else ""
-        found, complete = self.references(text)
+        references, complete = self.references(text)
         if _NUMBERED.fullmatch(text.strip()):
-            return ColumnAssignment("", found, (), conditions, complete)
-        return ColumnAssignment(readable(text), (), found, conditions, complete)
+            return ColumnAssignment("", references, (), conditions, complete)
+        return ColumnAssignment(readable(text), (), references, conditions, complete)
 
     def condition(self, text: str) -> tuple[Reference, ...]:
         """Columns in a clause's condition, which is plain SQL: only unambiguous names count."""
-        found: list[Reference] = []
+        references: list[Reference] = []
         for word in dict.fromkeys(word.lower() for word in _WORD.findall(text)):
             ours, theirs = self._target.get(word), self._source.get(word)
             if (ours is None) != (theirs is None):
-                found.extend(reference for reference in (ours, theirs) if reference is not None)
-        return tuple(found)
+                references.extend(
+                    reference for reference in (ours, theirs) if reference is not None
+                )
+        return tuple(references)
 
     def merged(self) -> dict[str, ColumnAssignment]:
         """Per lower-case target column of a MERGE all values that its clauses may set."""
-        found: dict[str, list[ColumnAssignment]] = {}
+        assignments: dict[str, list[ColumnAssignment]] = {}
         for clause in (*self._clauses("matchedClauses"), *self._clauses("notMatchedClauses")):
             head, _, actions = clause.partition("actions: [")
             conditions = self.condition(head.partition("condition: ")[2])
             for column, text in _actions(actions):
-                found.setdefault(column, []).append(self.assignment(text, conditions))
-        return {column: _together(listed) for column, listed in found.items()}
+                assignments.setdefault(column, []).append(self.assignment(text, conditions))
+        return {column: _together(listed) for column, listed in assignments.items()}
 
     def updated(self) -> list[ColumnAssignment]:
         """Per column of an UPDATE's target, in order, its new value."""
@@ -221,9 +223,9 @@ class CommandText:
 def _actions(text: str) -> Iterator[tuple[str, str]]:
     """``[`a` = x#1, `b` = (y#2 + 1)]]`` => (a, x#1), (b, (y#2 + 1))."""
     body = text.rstrip().removesuffix("]").removesuffix("]")
-    found = list(_ACTION.finditer(body))
-    for index, match in enumerate(found):
-        end = found[index + 1].start() if index + 1 < len(found) else len(body)
+    matches = list(_ACTION.finditer(body))
+    for index, match in enumerate(matches):
+        end = matches[index + 1].start() if index + 1 < len(matches) else len(body)
         yield match.group(1).split("`.`")[0].strip("`").lower(), body[match.end() : end].strip()
 
 

@@ -296,9 +296,11 @@ class Definitions:
         self, operation: Operation, children: Sequence[str], index: int
     ) -> AttributeDefinition:
         count = len(self.outputs[operation.id] or ())
-        found = [self._at(operation, output, count, index) for output in self._distinct(children)]
-        broken = next((item for item in found if item.kind == "unknown"), None)
-        return broken or _same(*(node for item in found for node in item.nodes))
+        definitions = [
+            self._at(operation, output, count, index) for output in self._distinct(children)
+        ]
+        broken = next((item for item in definitions if item.kind == "unknown"), None)
+        return broken or _same(*(node for item in definitions for node in item.nodes))
 
     def _at(
         self, operation: Operation, theirs: Sequence[str], count: int, index: int
@@ -358,20 +360,20 @@ class Definitions:
         """MERGE keeps a row's value, or sets it as its clauses state (see ``commands``)."""
         if operation.id not in self._merges:
             self._merges[operation.id] = self.commands.of(operation).merged()
-        found = self._merges[operation.id].get(attribute.name.lower())
+        assignment = self._merges[operation.id].get(attribute.name.lower())
         kept = tuple(child for child in attribute.children if self._exists(child))
-        complete = found.complete if found else len(kept) == len(attribute.children)
+        complete = assignment.complete if assignment else len(kept) == len(attribute.children)
         gap = Gap(MERGE, f"{self.place(operation)}: {attribute.name}")
         gaps = () if complete else (gap,)
-        if found is None:
+        if assignment is None:
             return AttributeDefinition("same", kept, gaps=gaps)
-        same = tuple(dict.fromkeys((*kept, *found.same)))
+        same = tuple(dict.fromkeys((*kept, *assignment.same)))
         return AttributeDefinition(
             "same",
             same,
-            changed=found.changed,
-            conditions=found.conditions,
-            text=found.text,
+            changed=assignment.changed,
+            conditions=assignment.conditions,
+            text=assignment.text,
             gaps=gaps,
         )
 
@@ -396,17 +398,17 @@ def _cte_definitions(plan: ExecutionPlan) -> dict[str, Operation]:
     """
     last: dict[str, Operation] = {}
     waiting: dict[str, list[Operation]] = {}
-    found: dict[str, Operation] = {}
+    definitions: dict[str, Operation] = {}
     for operation in plan.operations:
         word = operation_word(operation)
         if word == "CTERelationDef":
             key = str(operation.params.get("id"))
             last[key] = operation
-            found.update((reference.id, operation) for reference in waiting.pop(key, ()))
+            definitions.update((reference.id, operation) for reference in waiting.pop(key, ()))
         elif word == "CTERelationRef":
             key = str(operation.params.get("cteId"))
             if key in last:
-                found[operation.id] = last[key]
+                definitions[operation.id] = last[key]
             else:
                 waiting.setdefault(key, []).append(operation)
-    return found
+    return definitions

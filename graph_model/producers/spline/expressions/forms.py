@@ -256,8 +256,8 @@ def function_text(plan: ExecutionPlan, function: Function, arguments: Sequence[S
     if is_subquery(word):
         return _subquery(function, arguments)
     form = _FORMS.get(word)
-    if form is not None and (found := form(FunctionCall(plan, function, arguments))) is not None:
-        return found
+    if form is not None and (text := form(FunctionCall(plan, function, arguments))) is not None:
+        return text
     operator = _OPERATORS.get(word) or _symbol(function)
     if operator is not None and len(arguments) == 2:
         return _binary(*operator, *arguments)

@@ -192,8 +192,8 @@ def _subquery_roles(function: Function, word: str) -> tuple[ChildRole, ...]:
 
 def _outer_references(params: Mapping[str, Any]) -> set[Reference]:
     listed = params.get("outerAttrs")
-    found = (as_reference(item) for item in listed if item) if isinstance(listed, list) else ()
-    return {reference for reference in found if reference is not None}
+    references = (as_reference(item) for item in listed if item) if isinstance(listed, list) else ()
+    return {reference for reference in references if reference is not None}
 
 
 _FIELD: Final = re.compile(r"StructField\((.+?),")
@@ -207,8 +207,8 @@ def struct_field(plan: ExecutionPlan, function: Function) -> tuple[str | None, i
     if isinstance(name, str):
         return name, place
     field = function.params.get("field")
-    if isinstance(field, str) and (found := _FIELD.match(field)) is not None:
-        return found.group(1), place
+    if isinstance(field, str) and (match := _FIELD.match(field)) is not None:
+        return match.group(1), place
     fields = fields_of(plan, function.children[0]) if len(function.children) == 1 else ()
     return (fields[place] if place is not None and place < len(fields) else None), place
 

@@ -119,13 +119,13 @@ def shortened(text: str, limit: int) -> str:
 
 def numbered_variables(plan: ExecutionPlan) -> dict[str, str]:
     """Names of lambda variables that are the same in every run: ``x_17``, ``y_18`` => x_0, y_1."""
-    found: dict[tuple[int, str], str] = {}
+    names: dict[tuple[int, str], str] = {}
     for function in plan.functions.values():
         if canonical(function) == "namedlambdavariable":
             name = str(function.params.get("name"))
             if (match := _NUMBERED.fullmatch(name)) is not None:
-                found[int(match[2]), name] = match[1]
-    return {key[1]: f"{found[key]}_{place}" for place, key in enumerate(sorted(found))}
+                names[int(match[2]), name] = match[1]
+    return {key[1]: f"{names[key]}_{place}" for place, key in enumerate(sorted(names))}
 
 
 class Renderer:
@@ -162,9 +162,9 @@ class Renderer:
     def _sql(self, reference: Reference, inline: bool) -> str:
         if not inline:
             return self._by_name(reference).text
-        found = evaluate(reference, self._inline_inputs, self._inline, self._inlined)
-        if found is not None:
-            return found.text
+        inlined = evaluate(reference, self._inline_inputs, self._inline, self._inlined)
+        if inlined is not None:
+            return inlined.text
         if reference.kind == "attribute":
             return self._defined_by_names(reference.id)
         return self._by_name(reference).text
@@ -247,10 +247,10 @@ class Renderer:
             kept = [self._stand_in(item) for item in definition.nodes]
             return union_text([*kept, SqlText(definition.text, LOOSE)])
         pieces = [self._inlined.get(item) for item in definition.nodes]
-        found = [piece for piece in pieces if piece is not None]
-        if len(found) < len(pieces):
+        known = [piece for piece in pieces if piece is not None]
+        if len(known) < len(pieces):
             return None
-        return self._put_together(definition, name, found)
+        return self._put_together(definition, name, known)
 
     def _all_inputs(self, node: Inputs) -> SqlText:
         """Computed once for all operations over the same wide inputs."""
@@ -268,17 +268,17 @@ class Renderer:
         return tuple(id(self.definitions.outputs[child]) for child in operation.children)
 
     def _put_together(
-        self, definition: AttributeDefinition, name: str, found: Sequence[SqlText]
+        self, definition: AttributeDefinition, name: str, pieces: Sequence[SqlText]
     ) -> SqlText:
         first = definition.nodes[0] if definition.nodes else None
         if isinstance(first, Inputs):  # mapinpandas(emp_id, salary).z
             operation = self.definitions.operations[first.operation]
-            return SqlText(f"{operation.name.lower()}({found[0].text}).{name}", PICK)
+            return SqlText(f"{operation.name.lower()}({pieces[0].text}).{name}", PICK)
         if definition.kind == "generated" and definition.siblings > 1:
             return SqlText(
-                f"{found[0].within(PICK)}.{self._generated_name(definition, name)}", PICK
+                f"{pieces[0].within(PICK)}.{self._generated_name(definition, name)}", PICK
             )
-        return union_text(found) if found else SqlText(name)
+        return union_text(pieces) if pieces else SqlText(name)
 
     def _generated_name(self, definition: AttributeDefinition, name: str) -> str:
         """``inline(items).price``: the field, under any column name."""
@@ -290,8 +290,8 @@ class Renderer:
 
     def _stand_in(self, node: Node) -> SqlText:
         """The text of a child: its inlined text, or its name where that is too long."""
-        found = self._inlined.get(node)
-        return found if found is not None else self._by_name(node)
+        inlined = self._inlined.get(node)
+        return inlined if inlined is not None else self._by_name(node)
 
     # --- expressions -----------------------------------------------------------------------------
 
@@ -426,7 +426,7 @@ def _subplans(plan: ExecutionPlan, operation: Operation, renderer: Renderer) -> 
     """Plans of the subqueries in an operation's expressions, as text without expression ids."""
     if not renderer.has_subplans:
         return []
-    found: list[str] = []
+    texts: list[str] = []
     seen: set[Reference] = set()
     stack = list(references_in(operation.params))[::-1]
     while stack:
@@ -436,6 +436,6 @@ def _subplans(plan: ExecutionPlan, operation: Operation, renderer: Renderer) -> 
             continue
         seen.add(reference)
         if (text := subplan_text(function)) is not None:
-            found.append(stable(text).rstrip())
+            texts.append(stable(text).rstrip())
         stack.extend(reversed(function.children))
-    return found
+    return texts
