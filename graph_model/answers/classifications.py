@@ -50,13 +50,13 @@ def tags(sources: Sources) -> tuple[TagUse, ...]:
     governance, rules = sources.governance, sources.rules
     nodes = Counter(
         (tag, identity.kind_of(node))
-        for (tag, node), one in governance.assigned.items()
-        if governance.shows(one.node, rules)
+        for (tag, node), assignment in governance.assigned.items()
+        if governance.shows(assignment.node, rules)
     )
     blocks = Counter(
         tag
-        for (tag, _, _), one in governance.blocked.items()
-        if governance.shows(one.source, rules) and governance.shows(one.target, rules)
+        for (tag, _, _), block in governance.blocked.items()
+        if governance.shows(block.source, rules) and governance.shows(block.target, rules)
     )
     return tuple(
         TagUse(tag, nodes[tag, labels.DATASET], nodes[tag, labels.COLUMN], blocks[tag])
@@ -69,15 +69,15 @@ def tagged_nodes(sources: Sources, tag: str) -> TaggedNodes:
     governance, rules = sources.governance, sources.rules
     return TaggedNodes(
         tuple(
-            (node, one)
-            for (known, node), one in sorted(governance.assigned.items())
-            if known == tag and governance.shows(one.node, rules)
+            (node, assignment)
+            for (known, node), assignment in sorted(governance.assigned.items())
+            if known == tag and governance.shows(assignment.node, rules)
         ),
         tuple(
-            one
-            for one in governance.blocks
-            if one.tag == tag and governance.shows(one.source, rules)
-            if governance.shows(one.target, rules)
+            block
+            for block in governance.blocks
+            if block.tag == tag and governance.shows(block.source, rules)
+            if governance.shows(block.target, rules)
         ),
     )
 
@@ -144,7 +144,7 @@ def classified_columns(
     sources: Sources, tag: str, *, at: int | None, propagate: bool, limit: int
 ) -> ClassifiedColumns:
     """All columns of a class as of ``at`` (epoch ms)."""
-    found = spread(
+    whole = spread(
         tag,
         sources.governance,
         sources.lineage,
@@ -154,36 +154,38 @@ def classified_columns(
         limit=limit,
         expired=sources.expired,
     )
-    return _named(tag, found, sources, propagate=propagate)
+    return _named(tag, whole, sources, propagate=propagate)
 
 
 @of_one_state
-def preview_tag(sources: Sources, node: str, one: Assignment) -> ClassifiedColumns:
+def preview_tag(sources: Sources, node: str, assignment: Assignment) -> ClassifiedColumns:
     """The columns that would carry a tag if ``node`` (an id) had it."""
-    alone = replace(sources.governance, assigned={(one.tag, node): one})
-    found = spread(one.tag, alone, sources.lineage, sources.catalogue, expired=sources.expired)
-    return _named(one.tag, found, sources, propagate=True)
+    alone = replace(sources.governance, assigned={(assignment.tag, node): assignment})
+    whole = spread(
+        assignment.tag, alone, sources.lineage, sources.catalogue, expired=sources.expired
+    )
+    return _named(assignment.tag, whole, sources, propagate=True)
 
 
-def _named(tag: str, found: Spread, sources: Sources, *, propagate: bool) -> ClassifiedColumns:
-    shown = visible_spread(found, sources.hidden)
+def _named(tag: str, whole: Spread, sources: Sources, *, propagate: bool) -> ClassifiedColumns:
+    shown = visible_spread(whole, sources.hidden)
     return ClassifiedColumns(tag, propagate, shown, _names(shown, sources))
 
 
-def _names(found: Spread, sources: Sources) -> SpreadNames:
-    edges = [*found.blocked, *(edge for one in found.carriers for edge in one.path)]
-    columns = {one.column for one in found.carriers}
+def _names(shown: Spread, sources: Sources) -> SpreadNames:
+    edges = [*shown.blocked, *(edge for carrier in shown.carriers for edge in carrier.path)]
+    columns = {carrier.column for carrier in shown.carriers}
     columns |= {end for edge in edges for end in (edge.source, edge.target)}
     vertices = sources.graph.vertices(columns - {""})
-    around = {d for gap in found.gaps for d in (*gap.sources, *gap.targets)}
+    around = {d for gap in shown.gaps for d in (*gap.sources, *gap.targets)}
     plans = sources.catalogue.logical_plans({p for edge in edges for p in edge.plans})
     plan_jobs = {row.id: row.job for row in plans}
-    jobs = job_references(sources, {gap.job for gap in found.gaps} | set(plan_jobs.values()))
+    jobs = job_references(sources, {gap.job for gap in shown.gaps} | set(plan_jobs.values()))
     return SpreadNames(
         columns={v.id: (str(v.value("dataset")), str(v.value("path"))) for v in vertices},
-        homes=found.datasets,
-        uris={key: one.uri for key, one in dataset_references(sources, around).items()},
-        jobs={key: f"{one.namespace}/{one.name}" for key, one in jobs.items()},
+        homes=shown.datasets,
+        uris={key: reference.uri for key, reference in dataset_references(sources, around).items()},
+        jobs={key: f"{reference.namespace}/{reference.name}" for key, reference in jobs.items()},
         plan_jobs=plan_jobs,
     )
 
@@ -191,32 +193,32 @@ def _names(found: Spread, sources: Sources) -> SpreadNames:
 # --- as JSON --------------------------------------------------------------------------------------
 
 
-def tagged_reply(found: TaggedNodes) -> dict[str, Any]:
+def tagged_reply(tagged: TaggedNodes) -> dict[str, Any]:
     """The nodes with a tag, and the edges that it does not follow."""
-    items = [assignment_reply(node, one) for node, one in found.assigned]
-    return {"items": items, "total": len(items), "blocks": [*map(block_reply, found.blocks)]}
+    items = [assignment_reply(node, assignment) for node, assignment in tagged.assigned]
+    return {"items": items, "total": len(items), "blocks": [*map(block_reply, tagged.blocks)]}
 
 
-def assignment_reply(node: str, one: Assignment) -> dict[str, Any]:
-    scope, uri, *path = one.node.names
+def assignment_reply(node: str, assignment: Assignment) -> dict[str, Any]:
+    scope, uri, *path = assignment.node.names
     return {
-        "tag": one.tag, "id": node, "kind": one.node.kind, "uri": uri, "scope": scope,
-        "path": path[0] if path else None, "owner": one.owner, "note": one.note,
-        "author": one.author, "at": iso(one.at),
+        "tag": assignment.tag, "id": node, "kind": assignment.node.kind, "uri": uri, "scope": scope,
+        "path": path[0] if path else None, "owner": assignment.owner, "note": assignment.note,
+        "author": assignment.author, "at": iso(assignment.at),
     }  # fmt: skip
 
 
-def block_reply(one: Block) -> dict[str, Any]:
-    return {**write_block(one), "author": one.author, "at": iso(one.at)}
+def block_reply(block: Block) -> dict[str, Any]:
+    return {**write_block(block), "author": block.author, "at": iso(block.at)}
 
 
-def columns_reply(found: ClassifiedColumns, lack: Partial | None) -> dict[str, Any]:
+def columns_reply(classified: ClassifiedColumns, lack: Partial | None) -> dict[str, Any]:
     """The columns of a class."""
-    shown, names = found.spread, found.names
+    shown, names = classified.spread, classified.names
     return {
-        "tag": found.tag,
-        "propagate": found.propagate,
-        "items": [_carrier_reply(one, names) for one in shown.carriers],
+        "tag": classified.tag,
+        "propagate": classified.propagate,
+        "items": [_carrier_reply(carrier, names) for carrier in shown.carriers],
         "total": len(shown.carriers),
         "blocked": [_edge_reply(edge, names) for edge in shown.blocked],
         "gaps": [_gap_reply(gap, names) for gap in shown.gaps],
@@ -226,18 +228,18 @@ def columns_reply(found: ClassifiedColumns, lack: Partial | None) -> dict[str, A
     }
 
 
-def _carrier_reply(one: Carrier, names: SpreadNames) -> dict[str, Any]:
+def _carrier_reply(carrier: Carrier, names: SpreadNames) -> dict[str, Any]:
     return {
-        **to_json(names.column(one.column)),
-        "direct": not one.path,
+        **to_json(names.column(carrier.column)),
+        "direct": not carrier.path,
         "reason": {
-            "origin": to_json(names.column(one.origin)),
-            "owner": one.assignment.owner,
-            "note": one.assignment.note,
-            "author": one.assignment.author,
-            "at": iso(one.assignment.at),
+            "origin": to_json(names.column(carrier.origin)),
+            "owner": carrier.assignment.owner,
+            "note": carrier.assignment.note,
+            "author": carrier.assignment.author,
+            "at": iso(carrier.assignment.at),
         },
-        "path": [_edge_reply(edge, names) for edge in one.path],
+        "path": [_edge_reply(edge, names) for edge in carrier.path],
     }
 
 
@@ -258,5 +260,5 @@ def _gap_reply(gap: UnfollowedPlan, names: SpreadNames) -> dict[str, Any]:
         "job": to_json(names.job(gap.job)),
         "reads": to_json(names.datasets(gap.sources)),
         "writes": to_json(names.datasets(gap.targets)),
-        "gaps": [dict(one) for one in gap.gaps],
+        "gaps": [dict(pair) for pair in gap.gaps],
     }

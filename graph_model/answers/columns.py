@@ -65,9 +65,9 @@ class Source:
 def define_column(name: str, sources: Iterable[Source]) -> str:
     """A sentence about the column, without a full stop; at most 800 characters."""
     known = sorted(set(sources))
-    own = [one for one in known if one.kind == labels.DIRECT]
-    own = own or [one for one in known if one.how in _OWN]
-    rows = [one for one in known if one.kind != labels.DIRECT and one.how not in _OWN]
+    own = [source for source in known if source.kind == labels.DIRECT]
+    own = own or [source for source in known if source.how in _OWN]
+    rows = [source for source in known if source.kind != labels.DIRECT and source.how not in _OWN]
     value = _value(own) if own else "the same in every row or a number of rows: no column gives it"
     sentence = f"{name} is {value}{_conditions(own, rows)}"
     if len(sentence) <= _MOST_CHARACTERS:
@@ -76,9 +76,9 @@ def define_column(name: str, sources: Iterable[Source]) -> str:
 
 
 def _value(own: Sequence[Source]) -> str:
-    texts = sorted({one.expression for one in own if one.expression})
+    texts = sorted({source.expression for source in own if source.expression})
     phrases = [words for text in texts if (words := _wording(text, own)) is not None]
-    named = {one.column for one in own}
+    named = {source.column for source in own}
     if texts and len(phrases) == len(texts) and not named.issuperset(texts):
         return f"{listed(phrases, 'or')} from {_tables(own)}{_unchanged(own)}"
     return f"{_computed(own)}{_unchanged(own)}"
@@ -86,22 +86,22 @@ def _value(own: Sequence[Source]) -> str:
 
 def _wording(text: str, own: Sequence[Source]) -> str | None:
     """The expression in words, or as written where it is the name of the one source column."""
-    return text if text in {one.column for one in own} else phrase(text)
+    return text if text in {source.column for source in own} else phrase(text)
 
 
 def _unchanged(own: Sequence[Source]) -> str:
-    return ", unchanged" if {one.how for one in own} == {labels.IDENTITY} else ""
+    return ", unchanged" if {source.how for source in own} == {labels.IDENTITY} else ""
 
 
 def _computed(own: Sequence[Source]) -> str:
     """Without an expression: the source columns, by table."""
     tables: dict[str, list[str]] = {}
-    for one in own:
-        columns = tables.setdefault(one.dataset, [])
-        if one.column not in columns:
-            columns.append(one.column)
+    for source in own:
+        columns = tables.setdefault(source.dataset, [])
+        if source.column not in columns:
+            columns.append(source.column)
     parts = [f"{_some(columns)} of {dataset}" for dataset, columns in tables.items()]
-    hows = {one.how for one in own}
+    hows = {source.how for source in own}
     if hows == {labels.IDENTITY}:
         return listed(parts, "or")
     made = "an aggregate of" if labels.AGGREGATION in hows else "computed from"
@@ -116,14 +116,16 @@ def _some(parts: Sequence[str]) -> str:
 
 
 def _tables(sources: Iterable[Source]) -> str:
-    return _some(list(dict.fromkeys(one.dataset for one in sources)))
+    return _some(list(dict.fromkeys(source.dataset for source in sources)))
 
 
 def _conditions(own: Sequence[Source], rows: Sequence[Source]) -> str:
     """``, per day, matched on a = b, where status = 'paid'``."""
     text = ""
-    if not own or labels.AGGREGATION in {one.how for one in own}:
-        groups = [key for one in _texts(rows, labels.GROUP_BY) for key in _split(one, ",")]
+    if not own or labels.AGGREGATION in {source.how for source in own}:
+        groups = [
+            key for condition in _texts(rows, labels.GROUP_BY) for key in _split(condition, ",")
+        ]
         if groups:
             text += f", per {_some(list(dict.fromkeys(groups)))}"
     joins, filters = _texts(rows, labels.JOIN), _texts(rows, labels.FILTER)
@@ -136,8 +138,10 @@ def _conditions(own: Sequence[Source], rows: Sequence[Source]) -> str:
 
 def _texts(rows: Iterable[Source], how: str) -> list[str]:
     """The conditions of one kind; several of one edge are separated by ``|``."""
-    found = [part for one in rows if one.how == how for part in _split(one.expression, "|")]
-    return list(dict.fromkeys(found))
+    parts = [
+        part for source in rows if source.how == how for part in _split(source.expression, "|")
+    ]
+    return list(dict.fromkeys(parts))
 
 
 def _first(texts: Sequence[str]) -> str:
@@ -287,8 +291,8 @@ def _filtered(node: Any, depth: int) -> str:
 
 def _case(node: Any, depth: int) -> str:
     choices = [
-        f"{_words(one.args['true'], depth + 1)} when {_condition(node.this, one.this, depth)}"
-        for one in node.args["ifs"]
+        f"{_words(branch.args['true'], depth + 1)} when {_condition(node.this, branch.this, depth)}"
+        for branch in node.args["ifs"]
     ]
     other = node.args.get("default")
     if other is not None:
@@ -360,7 +364,7 @@ def _windowed(node: Any, depth: int) -> str:
         text += f" within each {_listed(groups, depth)}"
     order = node.args.get("order")
     if order is not None:
-        text += f" by {', '.join(_ordered(one, depth) for one in order.expressions)}"
+        text += f" by {', '.join(_ordered(term, depth) for term in order.expressions)}"
     return text
 
 
@@ -463,8 +467,12 @@ def describe_column(sources: Sources, column: str, at: int | None) -> ColumnPage
     (dataset,) = catalogue.datasets((row.dataset,))
     spelling = _spelling(row, at, catalogue)
     name = spelling.name if spelling else row.path
-    found = sources.lineage.derivations(column, at)
-    shown = [one for one in found if sources.hidden.isdisjoint((one.job, one.source[0]))]
+    derivations = sources.lineage.derivations(column, at)
+    shown = [
+        derivation
+        for derivation in derivations
+        if sources.hidden.isdisjoint((derivation.job, derivation.source[0]))
+    ]
     definitions = _definitions(name, shown, catalogue)
     return ColumnPage(
         id=column,
@@ -487,7 +495,11 @@ def _spelling(row: ColumnRow, at: int | None, catalogue: Catalogue) -> ColumnSpe
 
 
 def _count_indirect(derivations: Iterable[ColumnDerivation]) -> dict[str, int]:
-    influences = {(one.how, one.source) for one in derivations if one.kind == labels.INDIRECT}
+    influences = {
+        (derivation.how, derivation.source)
+        for derivation in derivations
+        if derivation.kind == labels.INDIRECT
+    }
     return dict(sorted(Counter(how for how, _ in influences).items()))
 
 
@@ -498,17 +510,19 @@ def _definitions(
     for derivation in derivations:
         plans.setdefault(derivation.logical_plan, []).append(derivation)
     tables = {
-        one.id: one.name or one.uri
-        for one in catalogue.datasets({one.source[0] for one in derivations})
+        row.id: row.name or row.uri
+        for row in catalogue.datasets({derivation.source[0] for derivation in derivations})
     }
-    jobs = {one.id: one for one in catalogue.jobs({one.job for one in derivations})}
-    found = []
+    jobs = {row.id: row for row in catalogue.jobs({derivation.job for derivation in derivations})}
+    definitions = []
     for plan, listed in plans.items():
         job = jobs[listed[0].job]
-        sentence = define_column(name, (_source(one, tables) for one in listed))
-        found.append(Definition(plan, job_reference(job), sentence))
-    found.sort(key=lambda one: (one.job.namespace, one.job.name, one.plan))
-    return tuple(found[:_MOST_PLANS])
+        sentence = define_column(name, (_source(derivation, tables) for derivation in listed))
+        definitions.append(Definition(plan, job_reference(job), sentence))
+    definitions.sort(
+        key=lambda definition: (definition.job.namespace, definition.job.name, definition.plan)
+    )
+    return tuple(definitions[:_MOST_PLANS])
 
 
 def _source(derivation: ColumnDerivation, tables: dict[str, str]) -> Source:
@@ -521,8 +535,8 @@ def _source(derivation: ColumnDerivation, tables: dict[str, str]) -> Source:
 def _sentence(name: str, definitions: Iterable[Definition]) -> str | None:
     """One sentence for all plans; where plans differ, one for each with its job."""
     jobs: dict[str, list[str]] = {}
-    for one in definitions:
-        jobs.setdefault(one.sentence, []).append(one.job.name)
+    for definition in definitions:
+        jobs.setdefault(definition.sentence, []).append(definition.job.name)
     if len(jobs) < 2:
         return next(iter(jobs), None)
     ways = [f"{sentence} ({', '.join(dict.fromkeys(by))})" for sentence, by in jobs.items()]

@@ -77,7 +77,11 @@ def history(
     former = _former(sources, dataset, at)
     beside = _written_beside(sources, history, dataset, at)
     kept = beside[:LOCATIONS_LISTED]
-    tenures = [Tenure(dataset, None, at), *former, *(Tenure(one, None, at) for one in kept)]
+    tenures = [
+        Tenure(dataset, None, at),
+        *former,
+        *(Tenure(location, None, at) for location in kept),
+    ]
     reported = [(tenure, history.writes.reports_of(tenure.dataset)) for tenure in tenures]
     reports = [group for _, groups in reported for group in groups]
     repeated = {
@@ -104,15 +108,15 @@ def _written_beside(sources: Sources, history: History, dataset: str, at: int | 
     """The visible locations that share files with a dataset and were written, newest first."""
     around = set(history.locations.around_at((dataset,), at)[dataset]) - sources.hidden
     times = sources.catalogue.last_writes(around, at) if around else {}
-    return sorted(times, key=lambda one: (-times[one], one))
+    return sorted(times, key=lambda location: (-times[location], location))
 
 
 def _former(sources: Sources, dataset: str, at: int | None) -> list[Tenure]:
     """The former names of the table, newest first; each takes one request."""
-    found: list[Tenure] = []
+    tenures: list[Tenure] = []
     own = Tenure(dataset, None, at)
     renames = _renames(sources, own)
-    while len(found) < RENAMES_FOLLOWED:
+    while len(tenures) < RENAMES_FOLLOWED:
         came = next((r for r in renames if r.current == own.dataset and own.holds(r.at)), None)
         if came is None or came.former in sources.hidden or came.former == came.current:
             break
@@ -120,8 +124,8 @@ def _former(sources: Sources, dataset: str, at: int | None) -> list[Tenure]:
         renames = _renames(sources, own)
         went = next((r for r in renames if r.former == own.dataset), None)
         own = replace(own, since=None if went is None else went.at)
-        found.append(own)
-    return found
+        tenures.append(own)
+    return tenures
 
 
 def _renames(sources: Sources, own: Tenure) -> tuple[RenameRow, ...]:
@@ -135,23 +139,25 @@ def _written(
 ) -> Page[ExecutionRow]:
     """One page of the executions of all periods, newest first; the periods share one cursor."""
     pages = [
-        sources.catalogue.executions(target=one.dataset, at=one.until, limit=limit, cursor=cursor)
-        for one in tenures
+        sources.catalogue.executions(
+            target=tenure.dataset, at=tenure.until, limit=limit, cursor=cursor
+        )
+        for tenure in tenures
     ]
     held = [
         row
-        for one, page in zip(tenures, pages, strict=True)
+        for tenure, page in zip(tenures, pages, strict=True)
         for row in page.items
-        if one.holds(row.at)
+        if tenure.holds(row.at)
     ]
     held.sort(key=lambda row: (row.at, row.id), reverse=True)
     more = len(held) > limit or any(
-        page.next is not None and one.holds(page.items[-1].at)
-        for one, page in zip(tenures, pages, strict=True)
+        page.next is not None and tenure.holds(page.items[-1].at)
+        for tenure, page in zip(tenures, pages, strict=True)
     )
     shown = held[:limit]
     following = write_cursor(EXECUTIONS, shown[-1].at, shown[-1].id) if more else None
-    total = sum(page.total for page in pages) - sum(_earlier(sources, one) for one in tenures)
+    total = sum(page.total for page in pages) - sum(_earlier(sources, tenure) for tenure in tenures)
     return Page(tuple(shown), total, following)
 
 
@@ -208,15 +214,15 @@ def last_writer(
     dataset_row(sources, dataset)
     part = part_of(_known_partition(sources, dataset, partition)) if partition is not None else None
     written = dataset if part is not None else _last_written(sources, dataset, at)
-    found = _newest_write(sources, written, part, at)
+    writer = _newest_write(sources, written, part, at)
     renames: list[RenameRow] = []
-    while len(renames) < RENAMES_FOLLOWED and (row := _rename_behind(sources, found)):
+    while len(renames) < RENAMES_FOLLOWED and (row := _rename_behind(sources, writer)):
         earlier = _newest_write(sources, row.former, part, row.at - 1)
         if earlier.execution is None:
             break
         renames.append(row)
-        found = replace(earlier, failed_since=(*found.failed_since, *earlier.failed_since))
-    return replace(found, renames=tuple(renaming(sources, row) for row in renames))
+        writer = replace(earlier, failed_since=(*writer.failed_since, *earlier.failed_since))
+    return replace(writer, renames=tuple(renaming(sources, row) for row in renames))
 
 
 def _last_written(sources: Sources, dataset: str, at: int | None) -> str:
@@ -226,13 +232,17 @@ def _last_written(sources: Sources, dataset: str, at: int | None) -> str:
     if len(shared) == 1:
         return dataset
     times = sources.catalogue.last_writes(shared, at)
-    return max(times, key=lambda one: (times[one], one == dataset, one), default=dataset)
+    return max(
+        times,
+        key=lambda location: (times[location], location == dataset, location),
+        default=dataset,
+    )
 
 
-def _rename_behind(sources: Sources, found: LastWriter) -> RenameRow | None:
+def _rename_behind(sources: Sources, writer: LastWriter) -> RenameRow | None:
     """The rename recorded by the last write, where the last write is certain."""
-    write = found.execution
-    if write is None or write.target is None or not found.certain:
+    write = writer.execution
+    if write is None or write.target is None or not writer.certain:
         return None
     return rename_of(sources, write.id, write.target.id)
 

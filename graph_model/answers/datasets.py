@@ -207,7 +207,7 @@ def _readers(
     plans = {e.in_id for e in page.edges if identity.kind_of(e.in_id) == labels.LOGICAL_PLAN}
     rows = sources.catalogue.logical_plans(plans)
     located = history.names.locations_of({row.target for row in rows})
-    targets = {place for found in located.values() for place in found if place}
+    targets = {place for of_target in located.values() for place in of_target if place}
     reading = {row.id for row in rows if not row.target}
     times = _visible_plans(history, targets | reading, at)
     return _neighbours(sources, [row for row in rows if row.id in times], times)

@@ -192,13 +192,13 @@ def owners_of(
     newest = catalogue.facets.newest(entities, kind, at) if entities else ()
     rows = [row for row in newest if row.name == _OWNERSHIP and not row.deleted]
     bodies = catalogue.facets.bodies({row.digest for row in rows})
-    found: dict[str, tuple[str, ...]] = {}
+    by_entity: dict[str, tuple[str, ...]] = {}
     for row in rows:
         facet = json.loads(bodies.get(row.digest, "null"))
         if isinstance(facet, dict):
             owners = describe_dataset({_OWNERSHIP: facet}).owners
-            found[row.entity] = tuple(owner.name for owner in owners)
-    return found
+            by_entity[row.entity] = tuple(owner.name for owner in owners)
+    return by_entity
 
 
 # --- quality -------------------------------------------------------------------------------------
@@ -208,7 +208,7 @@ def quality_marks(
     sources: Sources, datasets: Collection[str], at: int | None
 ) -> dict[str, QualityMark]:
     """Per dataset with checks: passed or failed, with the failed checks."""
-    judged = {dataset: judge(found) for dataset, found in _checks(sources, datasets, at).items()}
+    judged = {dataset: judge(checks) for dataset, checks in _checks(sources, datasets, at).items()}
     marks = {dataset: quality for dataset, quality in judged.items() if quality is not None}
     failed = {check.job for quality in marks.values() for check in quality.failed}
     jobs = job_references(sources, failed)
@@ -219,14 +219,14 @@ def _checks(sources: Sources, datasets: Collection[str], at: int | None) -> dict
     """Every check in force: the newest result of each, from any job."""
     rows = sources.catalogue.facets.checks(datasets, at)
     bodies = _bodies(sources, rows)
-    found: dict[str, list[Check]] = {}
+    checks: dict[str, list[Check]] = {}
     for row in rows:
         check = read_check(bodies[row.digest], row.at, row.job)
-        found.setdefault(row.entity, []).append(check)
+        checks.setdefault(row.entity, []).append(check)
     rules = sources.governance.quality_rules
     for dataset, checks_of in rule_checks(rules, datasets, at, sources.catalogue).items():
-        found.setdefault(dataset, []).extend(checks_of)
-    return found
+        checks.setdefault(dataset, []).extend(checks_of)
+    return checks
 
 
 def _quality_page(sources: Sources, dataset: str, at: int | None) -> QualityPage | None:
@@ -247,11 +247,11 @@ def _results(sources: Sources, dataset: str, at: int | None) -> Mapping[str, lis
     page = facets.history(dataset, kind=CHECK, at=at, limit=_RESULTS_READ)
     rows = [row for row in page.items if not row.deleted]
     bodies = _bodies(sources, rows)
-    found: defaultdict[str, list[Check]] = defaultdict(list)
+    checks: defaultdict[str, list[Check]] = defaultdict(list)
     for row in rows:
         check = read_check(bodies[row.digest], row.at, row.job)
-        found[check.key].append(check)
-    return found
+        checks[check.key].append(check)
+    return checks
 
 
 # --- runs and plans ------------------------------------------------------------------------------
@@ -347,10 +347,14 @@ def _mark(quality: Quality, jobs: Mapping[str, JobReference]) -> QualityMark:
 def _past_view(
     check: Check, jobs: Mapping[str, JobReference], past: Sequence[Check]
 ) -> PastCheckView:
-    results = dict.fromkeys(CheckResult(iso(one.at), one.passed, one.fails) for one in past)
+    results = dict.fromkeys(
+        CheckResult(iso(earlier.at), earlier.passed, earlier.fails) for earlier in past
+    )
     own = _check_view(check, jobs)
     shown = tuple(results)[:_HISTORY_SHOWN]
-    return PastCheckView(**{one.name: getattr(own, one.name) for one in fields(own)}, results=shown)
+    return PastCheckView(
+        **{field.name: getattr(own, field.name) for field in fields(own)}, results=shown
+    )
 
 
 def _check_view(check: Check, jobs: Mapping[str, JobReference]) -> CheckView:

@@ -117,20 +117,24 @@ def home(sources: Sources, *, now: int) -> Home:
     written = _written(recent.items)
     cut = recent.next is not None and len(written) < _MOST_NAMED
     named = late[:_MOST_NAMED]
-    jobs = job_references(sources, {one.job for one in named} | {one.job for one in written})
-    datasets = dataset_references(sources, {one.target for one in written})
+    jobs = job_references(
+        sources, {entry.job for entry in named} | {execution.job for execution in written}
+    )
+    datasets = dataset_references(sources, {execution.target for execution in written})
     return Home(
         totals=Totals(estate.jobs, estate.datasets, estate.failed),
         failed=estate.failed_since,
-        failures=tuple(_failure(one) for one in estate.failures if one.at > since),
+        failures=tuple(_failure(failure) for failure in estate.failures if failure.at > since),
         late=len(late),
         late_jobs=tuple(
-            LateJob(jobs[one.job], iso(one.last), one.rhythm) for one in named if one.job in jobs
+            LateJob(jobs[entry.job], iso(entry.last), entry.rhythm)
+            for entry in named
+            if entry.job in jobs
         ),
         written=tuple(
-            WrittenDataset(datasets[one.target], iso(one.at), jobs.get(one.job))
-            for one in written
-            if one.target in datasets
+            WrittenDataset(datasets[execution.target], iso(execution.at), jobs.get(execution.job))
+            for execution in written
+            if execution.target in datasets
         ),
         executions=len(recent.items),
         partial=Partial("executions", EXECUTIONS_READ) if cut else None,
@@ -153,15 +157,19 @@ def _late(sources: Sources, now: int) -> list[_Late]:
         for job, times in waiting.items()
         if (rhythm := rhythm_of(times)) is not None and is_late(times[0], rhythm, now)
     ]
-    return sorted(late, key=lambda one: (one.last + one.rhythm, one.job))
+    return sorted(late, key=lambda entry: (entry.last + entry.rhythm, entry.job))
 
 
 def _written(recent: Iterable[RecentExecution]) -> list[RecentExecution]:
     """The last completed write of each of the datasets written last, newest first."""
     newest: dict[str, RecentExecution] = {}
-    for one in recent:
-        if one.kind == labels.WRITE_KIND and one.state != labels.FAILED and one.target:
-            newest.setdefault(one.target, one)
+    for execution in recent:
+        if (
+            execution.kind == labels.WRITE_KIND
+            and execution.state != labels.FAILED
+            and execution.target
+        ):
+            newest.setdefault(execution.target, execution)
     return list(newest.values())[:_MOST_NAMED]
 
 
@@ -281,8 +289,8 @@ def _near(spots: Mapping[str, _Spot], uses: Iterable[PlanUse]) -> set[_Spot]:
     """The neighbours that exchange data with the open area, and its own content."""
     near = {spot for spot in spots.values() if spot.kind != "outside"}
     for use in uses:
-        ends = {spots[one] for one in (*use.sources, *use.targets) if one in spots}
-        if any(one.kind != "outside" for one in ends):
+        ends = {spots[dataset] for dataset in (*use.sources, *use.targets) if dataset in spots}
+        if any(spot.kind != "outside" for spot in ends):
             near |= ends
     return near
 
@@ -306,8 +314,8 @@ def _draw(
     flows: defaultdict[tuple[_Spot, _Spot], set[str]] = defaultdict(set)
     failed: defaultdict[_Spot, set[str]] = defaultdict(set)
     for use in uses:
-        sources = {spots[one] for one in use.sources if one in spots}
-        targets = {spots[one] for one in use.targets if one in spots}
+        sources = {spots[dataset] for dataset in use.sources if dataset in spots}
+        targets = {spots[dataset] for dataset in use.targets if dataset in spots}
         for target in targets:
             if use.job in failing:
                 failed[target].add(use.job)
@@ -335,13 +343,13 @@ def _draw(
             AreaFlow(
                 ids[a],
                 ids[b],
-                len(found),
+                len(jobs),
                 tuple((at.x, at.y) for at in layout.routes[ids[a], ids[b]])
                 if (ids[a], ids[b]) in layout.routes
                 else None,
             )
-            for (a, b), found in sorted(
-                flows.items(), key=lambda one: (ids[one[0][0]], ids[one[0][1]])
+            for (a, b), jobs in sorted(
+                flows.items(), key=lambda flow: (ids[flow[0][0]], ids[flow[0][1]])
             )
         ),
         datasets=len(spots),
@@ -363,10 +371,10 @@ def areas_of(uri: str, kind: str) -> tuple[str, ...]:
     if kind == "name":
         catalog, _, table = uri.rpartition("/")
         return (catalog, *table.split(".")[:-1])[:_MOST]
-    found = _PLACE.match(uri)
-    if found is None:
+    match = _PLACE.match(uri)
+    if match is None:
         return ()
-    place, rest = found.groups()
+    place, rest = match.groups()
     if not place.startswith("jdbc:"):
         parts = [part for part in rest.split("/") if part]
         return (place, *parts[:-1])[:_MOST]
@@ -438,23 +446,23 @@ def all_runs(
         at=at,
         order=order,
     )
-    jobs = job_references(sources, {one.job for one in page.items})
-    datasets = dataset_references(sources, {one.target for one in page.items if one.target})
+    jobs = job_references(sources, {row.job for row in page.items})
+    datasets = dataset_references(sources, {row.target for row in page.items if row.target})
     items = tuple(
         RunItem(
-            id=one.id,
-            run=one.run,
-            job=jobs.get(one.job),
-            target=datasets.get(one.target),
-            at=iso(one.at + one.ahead),
-            state=one.state,
-            kind=one.kind,
-            duration_ms=one.duration_ms,
-            error=cause_line(one.error),
-            metrics=json.loads(one.metrics) if one.metrics else {},
-            counted_at=iso(one.at) if one.ahead else None,
+            id=row.id,
+            run=row.run,
+            job=jobs.get(row.job),
+            target=datasets.get(row.target),
+            at=iso(row.at + row.ahead),
+            state=row.state,
+            kind=row.kind,
+            duration_ms=row.duration_ms,
+            error=cause_line(row.error),
+            metrics=json.loads(row.metrics) if row.metrics else {},
+            counted_at=iso(row.at) if row.ahead else None,
         )
-        for one in page.items
+        for row in page.items
     )
     partial = None if since is None else Partial("executions", RUNS_SEARCHED)
     return RunList(Page(items, page.total, page.next), partial)
@@ -570,12 +578,16 @@ def incidents(sources: Sources, *, now: int) -> Incidents:
     estate = catalogue.estate(hidden, failures=_FAILURES_READ, at=None, since=since)
     running = catalogue.recent_executions(hidden, state=labels.RUNNING, limit=_MOST_NAMED)
     recent = catalogue.recent_executions(hidden, counted=False, limit=EXECUTIONS_READ)
-    written = {one.target: None for one in recent.items if one.target and one.at > since}
+    written = {
+        execution.target: None
+        for execution in recent.items
+        if execution.target and execution.at > since
+    }
     cut = recent.next is not None and recent.items[-1].at > since
     slow, small = _unusual(sources, written, since)
     return Incidents(
         failed=estate.failed_since,
-        incidents=_grouped(sources, [one for one in estate.failures if one.at > since]),
+        incidents=_grouped(sources, [failure for failure in estate.failures if failure.at > since]),
         running=running.total,
         running_jobs=_running(sources, running.items),
         slow=slow,
@@ -645,9 +657,9 @@ def _incident(
     tables, readers, partial = _downstream(sources, group) if walked else (None, None, None)
     return Incident(
         error=cause_line(group[0].error),
-        first=min(one.since for one in failing),
+        first=min(job.since for job in failing),
         last=failing[0].at,
-        owners=tuple(dict.fromkeys(owner for one in failing for owner in one.owners)),
+        owners=tuple(dict.fromkeys(owner for job in failing for owner in job.owners)),
         members=tuple(failing),
         tables=tables,
         readers=readers,
@@ -676,11 +688,11 @@ def _downstream(sources: Sources, group: Iterable[FailedJob]) -> tuple[int, int,
 
 
 def _running(sources: Sources, executions: Sequence[RecentExecution]) -> tuple[RunningJob, ...]:
-    jobs = job_references(sources, {one.job for one in executions})
+    jobs = job_references(sources, {execution.job for execution in executions})
     return tuple(
-        RunningJob(jobs[one.job], one.run, iso(one.at) or "")
-        for one in executions
-        if one.job in jobs
+        RunningJob(jobs[execution.job], execution.run, iso(execution.at) or "")
+        for execution in executions
+        if execution.job in jobs
     )
 
 
@@ -696,12 +708,12 @@ def _unusual(
     jobs = job_references(sources, {row.job for row in named})
     datasets = dataset_references(sources, {row.target for row in named})
 
-    def views(found: Iterable[tuple[ExecutionRow, int, int]]) -> tuple[UnusualWrite, ...]:
+    def views(outliers: Iterable[tuple[ExecutionRow, int, int]]) -> tuple[UnusualWrite, ...]:
         return tuple(
             UnusualWrite(
                 datasets[row.target], jobs.get(row.job), row.run, iso(row.at) or "", value, usual
             )
-            for row, value, usual in found
+            for row, value, usual in outliers
             if row.target in datasets
         )
 
@@ -714,17 +726,17 @@ def _outside(
     unusual: Callable[[int, int], bool],
 ) -> list[tuple[ExecutionRow, int, int]]:
     """The newest rows with an unusual measure, that and the median before; newest first."""
-    found = []
+    outliers = []
     for newest, *before in histories:
         value = measure(newest)
-        known = [one for row in before if (one := measure(row)) is not None]
+        known = [earlier for row in before if (earlier := measure(row)) is not None]
         if value is None or len(known) < _LEAST_WRITES:
             continue
         usual = median_low(known)
         if unusual(value, usual):
-            found.append((newest, value, usual))
-    found.sort(key=lambda one: (-one[0].at, one[0].id))
-    return found[:_MOST_NAMED]
+            outliers.append((newest, value, usual))
+    outliers.sort(key=lambda outlier: (-outlier[0].at, outlier[0].id))
+    return outliers[:_MOST_NAMED]
 
 
 def is_slow(value: int, usual: int) -> bool:
@@ -751,13 +763,13 @@ def _failed_checks(sources: Sources, written: Mapping[str, None]) -> tuple[Faile
     marks = quality_marks(sources, set(written) - sources.hidden, None)
     failed = {key: mark for key, mark in marks.items() if mark.failures > 0}
     datasets = dataset_references(sources, failed)
-    found = [
+    failing = [
         FailedChecks(datasets[key], mark.at, _words_of(mark.failed[0]), mark.failures)
         for key, mark in failed.items()
         if key in datasets and mark.failed
     ]
-    found.sort(key=lambda one: (one.at, one.dataset.id), reverse=True)
-    return tuple(found[:_MOST_NAMED])
+    failing.sort(key=lambda checks: (checks.at, checks.dataset.id), reverse=True)
+    return tuple(failing[:_MOST_NAMED])
 
 
 def _words_of(check: CheckView) -> str:

@@ -227,7 +227,7 @@ def column_lineage(
         )
         start = [references.column(dataset_id, column)]
         answer = lineage.ask_columns(start, question)
-        start = [located_column(sources, one, question.at) for one in start]
+        start = [located_column(sources, node_id, question.at) for node_id in start]
     else:
         answer = lineage.ask_columns_of((dataset_id,), question)
         place = location_of(sources.catalogue, dataset_id, question.at)

@@ -55,18 +55,18 @@ def dataset_references(sources: Sources, ids: Collection[str]) -> dict[str, Data
 def catalog_names(
     sources: Sources, history: History, datasets: Collection[str], at: int | None
 ) -> dict[str, list[str]]:
-    named = {dataset for dataset, found in history.names.names_of(datasets).items() if found}
+    named = {dataset for dataset, names in history.names.names_of(datasets).items() if names}
     moment = END if at is None else at
     observed: Sequence[NameRow] = sources.catalogue.names_of(named, at)
     stood = history.names.locate((row.name, moment) for row in observed)
     seen = [row for row in observed if row.name != row.location == stood[row.name, moment]]
     called = dataset_references(sources, {row.name for row in seen})
-    uris = {key: one.uri for key, one in called.items()}
+    uris = {key: reference.uri for key, reference in called.items()}
     names: dict[str, list[str]] = {}
     for row in seen:
         if row.name in uris and uris[row.name] not in names.setdefault(row.location, []):
             names[row.location].append(uris[row.name])
-    return {location: sorted(found) for location, found in names.items()}
+    return {location: sorted(spellings) for location, spellings in names.items()}
 
 
 def location_of(catalogue: Catalogue, dataset: str, at: int | None) -> str:

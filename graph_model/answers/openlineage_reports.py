@@ -122,7 +122,9 @@ class EventPlan:
 
 def without_facets(event_plan: EventPlan) -> EventPlan:
     """Without the parts that are shown as the client wrote them."""
-    datasets = tuple(replace(one, facets={}, usage={}, cut=()) for one in event_plan.datasets)
+    datasets = tuple(
+        replace(dataset, facets={}, usage={}, cut=()) for dataset in event_plan.datasets
+    )
     return replace(
         event_plan,
         job_facets={},
@@ -178,13 +180,15 @@ class EventPlans:
     def events(self, execution: ExecutionRow) -> tuple[StoredDocument, ...]:
         """The documents behind an execution, by event time; NotFound where none is left."""
         documents = self._journal.newest_documents(execution.plan_id, execution.scope, MOST_EVENTS)
-        events = ((self._event(one), one) for one in documents)
-        found = [(event, one) for event, one in events if event is not None]
-        if not any(isinstance(event, RunEvent) for event, _ in found):
-            found = [(event, one) for event, one in found if event.at == execution.claimed_at][-1:]
-        if not found:
+        events = ((self._event(document), document) for document in documents)
+        pairs = [(event, document) for event, document in events if event is not None]
+        if not any(isinstance(event, RunEvent) for event, _ in pairs):
+            pairs = [
+                (event, document) for event, document in pairs if event.at == execution.claimed_at
+            ][-1:]
+        if not pairs:
             raise NotFound("events of plan", execution.plan_id)
-        return tuple(one for _, one in sorted(found, key=_order))
+        return tuple(document for _, document in sorted(pairs, key=_order))
 
     def read(
         self,
@@ -221,11 +225,11 @@ class EventPlans:
         """The events of the execution's own run: another run of the same id may have sent the
         others.
         """
-        found = [event for event in events if event is not None]
-        told = [event for event in found if isinstance(event, RunEvent)]
-        runs = separate_runs(told, lambda event: event)
+        readable = [event for event in events if event is not None]
+        run_events = [event for event in readable if isinstance(event, RunEvent)]
+        runs = separate_runs(run_events, lambda event: event)
         if len(runs) < 2:
-            return found
+            return readable
         rows = self._catalogue.runs.of_subjects((execution.subject,))
         named = {(row.namespace, row.name) for row in rows if row.job == execution.job}
         then = [
@@ -284,19 +288,19 @@ def event_datasets(
     written.
     """
     inputs, outputs = _by_id(statement.inputs, names), _by_id(statement.outputs, names)
-    found = [_event_dataset(READ_ROLE, use, inputs.get(use.id)) for use in reads]
+    datasets = [_event_dataset(READ_ROLE, use, inputs.get(use.id)) for use in reads]
     if write is not None:
-        found.append(_event_dataset(WRITE_ROLE, write, outputs.get(write.id)))
-    return tuple(found)
+        datasets.append(_event_dataset(WRITE_ROLE, write, outputs.get(write.id)))
+    return tuple(datasets)
 
 
 def _by_id(datasets: Iterable[Dataset], names: DatasetNamer) -> dict[str, Dataset]:
     """The first of several partitions of one dataset."""
-    found: dict[str, Dataset] = {}
+    by_id: dict[str, Dataset] = {}
     for dataset in datasets:
         for use in names.uses(*dataset.key):
-            found.setdefault(use.id, dataset)
-    return found
+            by_id.setdefault(use.id, dataset)
+    return by_id
 
 
 def _event_dataset(role: str, use: Use, dataset: Dataset | None) -> EventDataset:
@@ -319,7 +323,7 @@ def _columns(dataset: Dataset) -> tuple[EventColumn, ...] | None:
     if facet is None or facet.deleted:
         return None
     listed = facet.value[:MOST_COLUMNS]
-    return tuple(EventColumn(one.name, type_text(one), one.description) for one in listed)
+    return tuple(EventColumn(field.name, type_text(field), field.description) for field in listed)
 
 
 def bodies(facets: Facets) -> dict[str, Any]:
@@ -344,14 +348,15 @@ def draw_datasets(
     shown = datasets[-MOST_DATASETS:]
     keys = [f"dataset-{place}" for place in range(len(shown))]
     pairs = list(zip(keys, shown, strict=True))
-    reads = tuple(key for key, one in pairs if one.role == READ_ROLE)
-    writes = tuple(key for key, one in pairs if one.role != READ_ROLE)
+    reads = tuple(key for key, event_dataset in pairs if event_dataset.role == READ_ROLE)
+    writes = tuple(key for key, event_dataset in pairs if event_dataset.role != READ_ROLE)
     edges = (*((key, _JOB) for key in reads), *((_JOB, key) for key in writes))
-    names = {key: one.dataset.label for key, one in pairs} | {_JOB: job}
+    names = {key: event_dataset.dataset.label for key, event_dataset in pairs} | {_JOB: job}
     sizes = {key: size_of(label) for key, label in names.items()}
     points = _places(names, sizes, edges, flow) if layout else {}
     operations = [
-        _operation(key, one, expressions, sizes[key], points.get(key)) for key, one in pairs
+        _operation(key, event_dataset, expressions, sizes[key], points.get(key))
+        for key, event_dataset in pairs
     ]
     between: OperationView[DatasetReference] = OperationView(
         _JOB, labels.TRANSFORM, "Job", job, reads, writes, None, (), (), points.get(_JOB),
@@ -363,13 +368,13 @@ def draw_datasets(
 
 def _operation(
     key: str,
-    one: EventDataset,
+    event_dataset: EventDataset,
     expressions: Mapping[str, str],
     size: Size,
     point: Point | None,
 ) -> OperationView[DatasetReference]:
-    read = one.role == READ_ROLE
-    label = one.dataset.label
+    read = event_dataset.role == READ_ROLE
+    label = event_dataset.dataset.label
     return OperationView(
         id=key,
         kind=labels.READ if read else labels.WRITE,
@@ -377,9 +382,11 @@ def _operation(
         label=label,
         inputs=() if read else (_JOB,),
         outputs=(_JOB,) if read else (),
-        schema=None if one.columns is None else _schema(one.columns, {} if read else expressions),
-        properties=_properties(one),
-        datasets=(one.dataset,),
+        schema=None
+        if event_dataset.columns is None
+        else _schema(event_dataset.columns, {} if read else expressions),
+        properties=_properties(event_dataset),
+        datasets=(event_dataset.dataset,),
         point=point,
         width=size.width,
         height=size.height,
@@ -390,16 +397,21 @@ def _schema(
     columns: Iterable[EventColumn], expressions: Mapping[str, str]
 ) -> tuple[OutputColumn, ...]:
     return tuple(
-        OutputColumn(one.name, one.type, one.name, expressions.get(one.name)) for one in columns
+        OutputColumn(column.name, column.type, column.name, expressions.get(column.name))
+        for column in columns
     )
 
 
-def _properties(one: EventDataset) -> tuple[Property, ...]:
-    named = [("namespace", one.namespace), ("name", one.name), ("origin", one.origin)]
+def _properties(event_dataset: EventDataset) -> tuple[Property, ...]:
+    named = [
+        ("namespace", event_dataset.namespace),
+        ("name", event_dataset.name),
+        ("origin", event_dataset.origin),
+    ]
     measured = [
         Property(key, str(value), measured=True)
         for name in ("inputStatistics", "outputStatistics")
-        for key, value in sorted(one.usage.get(name, {}).items())
+        for key, value in sorted(event_dataset.usage.get(name, {}).items())
     ]
     return (*(Property(name, text) for name, text in named if text), *measured)
 
@@ -593,29 +605,29 @@ def _path(name: str) -> str:
 
 def _owners(facets: Bodies) -> tuple[Owner, ...]:
     listed = _items(facets.get("ownership", {}), "owners")
-    found = [Owner(_text(one, "name"), _text(one, "type")) for one in listed]
-    return tuple(owner for owner in found if owner.name)
+    owners = [Owner(_text(entry, "name"), _text(entry, "type")) for entry in listed]
+    return tuple(owner for owner in owners if owner.name)
 
 
 def _tags(facets: Bodies) -> tuple[Tag, ...]:
     listed = _items(facets.get("tags", {}), "tags")
-    found = [
-        Tag(*(_text(one, key) for key in ("key", "value", "source", "field"))) for one in listed
+    tags = [
+        Tag(*(_text(entry, key) for key in ("key", "value", "source", "field"))) for entry in listed
     ]
-    return tuple(tag for tag in found if tag.key)
+    return tuple(tag for tag in tags if tag.key)
 
 
 def _code(body: Mapping[str, Any], language: str, text: str) -> Code | None:
-    found = _text(body, text)
-    return Code(_text(body, language), found) if found else None
+    code = _text(body, text)
+    return Code(_text(body, language), code) if code else None
 
 
 def _location(body: Mapping[str, Any]) -> CodeLocation | None:
     url = _text(body, "url")
     keys = ("repoUrl", "path", "version", "branch", "tag")
     link = url if url.lower().startswith(("https://", "http://")) else ""
-    found = CodeLocation(_text(body, "type"), url, link, *(_text(body, key) for key in keys))
-    return found if url or found.repository else None
+    location = CodeLocation(_text(body, "type"), url, link, *(_text(body, key) for key in keys))
+    return location if url or location.repository else None
 
 
 def _items(body: Mapping[str, Any], key: str) -> Iterator[Mapping[str, Any]]:

@@ -159,8 +159,8 @@ def _by_name(job: JobReference) -> tuple[str, str]:
 def _draw(sources: Sources, wanted: Filter, query: str, limit: int, at: int | None) -> GraphView:
     lineage = sources.lineage
     if wanted.namespace or query or wanted.job or wanted.keep is not None:
-        found, more = _matching(sources, wanted, query, limit, at)
-        datasets, jobs, hub = lineage.with_neighbours(*found, at)
+        matching, more = _matching(sources, wanted, query, limit, at)
+        datasets, jobs, hub = lineage.with_neighbours(*matching, at)
     else:
         (datasets, jobs), more = _first(sources, limit, at)
         hub = False
@@ -177,9 +177,11 @@ def _draw(sources: Sources, wanted: Filter, query: str, limit: int, at: int | No
 
 def _count(sources: Sources, at: int | None) -> tuple[Totals, tuple[JobFailure, ...]]:
     """The number of visible jobs and datasets, and the newest failures, newest first."""
-    found = sources.catalogue.estate(sources.hidden, failures=FAILURES_NAMED, at=at)
-    failures = tuple(JobFailure(job_reference(one.job), iso(one.at)) for one in found.failures)
-    return Totals(found.jobs, found.datasets, found.failed), failures
+    estate = sources.catalogue.estate(sources.hidden, failures=FAILURES_NAMED, at=at)
+    failures = tuple(
+        JobFailure(job_reference(failure.job), iso(failure.at)) for failure in estate.failures
+    )
+    return Totals(estate.jobs, estate.datasets, estate.failed), failures
 
 
 def _first(sources: Sources, limit: int, at: int | None) -> tuple[tuple[set[str], set[str]], bool]:
@@ -238,8 +240,8 @@ def _matching(
     jobs: set[str] = set()
     for space, name in _job_queries(namespace, query) if namespace or query else ():
         rows_of_jobs = _walk_jobs(sources, at, name, space)
-        found, more_jobs = _first_of((row for row in rows_of_jobs if row.id not in hidden), most)
-        jobs |= {row.id for row in found}
+        some, more_jobs = _first_of((row for row in rows_of_jobs if row.id not in hidden), most)
+        jobs |= {row.id for row in some}
         more |= more_jobs
     return (ids, jobs), more
 
@@ -326,8 +328,8 @@ def search_forgiving(
 
 def _is_known(sources: Sources, word: str) -> bool:
     """Whether a visible name of any kind holds the word."""
-    found = sources.catalogue.search(word, kinds=_KINDS, limit=1, hidden=sources.hidden)
-    return bool(found.items)
+    page = sources.catalogue.search(word, kinds=_KINDS, limit=1, hidden=sources.hidden)
+    return bool(page.items)
 
 
 def _searched(sources: Sources, text: str) -> str:

@@ -113,10 +113,10 @@ def plan(
     are left out; a plan of a hidden job, or one that writes a hidden dataset, is unknown to
     everyone but admins.
     """
-    found = _plan_row(sources, plan_id)
-    if found is None:
+    reported = _plan_row(sources, plan_id)
+    if reported is None:
         return _event_page(sources, plan_id, at, document=document, layout=layout, flow=flow)
-    row, others = found
+    row, others = reported
     stored = sources.journal.document_of(row.plan_id, row.content_hash)
     if stored is None:
         raise NotFound("document of plan", plan_id)
@@ -164,8 +164,8 @@ def _event_page(
     event_plans = EventPlans(
         sources.catalogue, sources.journal, sources.rules, sources.producers.event
     )
-    found = event_plans.find(plan_id, at)
-    plan, execution = found.logical_plan, found.execution
+    reported = event_plans.find(plan_id, at)
+    plan, execution = reported.logical_plan, reported.execution
     logical = sources.catalogue.logical_plans((plan,))
     if not logical:
         raise NotFound("plan", plan_id)
@@ -200,8 +200,8 @@ def _event_page(
         ),
         columns=steps,
         executions=execution_views(sources, runs.items),
-        other_plans=found.others,
-        gaps=json.loads(logical[0].gaps) + [gap for one in documents for gap in gaps_of(one)],
+        other_plans=reported.others,
+        gaps=json.loads(logical[0].gaps) + [gap for stored in documents for gap in gaps_of(stored)],
         document=raw_events(documents) if document else None,
         origin=origin,
         links=_job_links(sources, plan, job.id, columns) if event_plan.explicit else (),
@@ -237,10 +237,10 @@ def _without(page: PlanPage, unseen: Collection[str]) -> PlanPage:
     if not unseen:
         return page
     operations = tuple(
-        replace(one, label="hidden", properties=(), datasets=(), schema=None)
-        if any(dataset.id in unseen for dataset in one.datasets)
-        else one
-        for one in page.inspection.operations
+        replace(operation, label="hidden", properties=(), datasets=(), schema=None)
+        if any(dataset.id in unseen for dataset in operation.datasets)
+        else operation
+        for operation in page.inspection.operations
     )
     return replace(
         page,
@@ -282,7 +282,7 @@ def _job_links(
     jobs = job_references(sources, {edge.out_id for edge in own})
     links = [(jobs[edge.out_id], fed[edge.in_id]) for edge in own if edge.out_id in jobs]
     links.sort(key=lambda link: (link[0].namespace, link[0].name, link[1]))
-    return tuple(JobLinkView(one, column or None) for one, column in links)
+    return tuple(JobLinkView(reference, column or None) for reference, column in links)
 
 
 def _plan_row(sources: Sources, plan_id: str) -> tuple[ExecutionPlanRow, int] | None:
@@ -303,14 +303,14 @@ def _other_bodies(sources: Sources, document: StoredDocument) -> int:
     """The number of other documents of its kind under its subject key in the journal."""
     key, kind = document.subject_key, document.kind
     outline = sources.journal.outline((key,), (kind,)).get(key, ())
-    return sum(one.kind == kind for one in outline) - 1
+    return sum(entry.kind == kind for entry in outline) - 1
 
 
 def _named(sources: Sources, document: PlanDocument, uri: str) -> tuple[DatasetReference, ...]:
     """The datasets that a URI in the document names."""
-    found = naming.normalise(uri, document.scope, sources.rules)
+    names = naming.normalise(uri, document.scope, sources.rules)
     return tuple(
-        DatasetReference(identity.dataset_id(n.scope, n.uri), n.uri, n.name) for n in found
+        DatasetReference(identity.dataset_id(n.scope, n.uri), n.uri, n.name) for n in names
     )
 
 
@@ -407,7 +407,7 @@ def step_expressions(event_plan: EventPlan, steps: Iterable[ColumnStep]) -> dict
     for step in steps:
         if step.kind == labels.DIRECT:
             by_path.setdefault(step.target.name, []).append(step)
-    texts = {path: _expression(path, found) for path, found in by_path.items()}
+    texts = {path: _expression(path, listed) for path, listed in by_path.items()}
     return {
         column.name: texts[path]
         for dataset in event_plan.datasets

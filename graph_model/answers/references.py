@@ -170,11 +170,11 @@ def possible_ids(reference: str, rules: Rules) -> frozenset[str]:
     if prefix != labels.DATASET:
         return frozenset()
     return frozenset(
-        identity.dataset_id(one.scope, one.uri)
+        identity.dataset_id(name.scope, name.uri)
         for spelling in _spellings(rest)
         for scope, uri in _scoped(spelling)
         for pair in {uri, _as_pair(uri, rules)}
-        for one in naming.normalise(pair, scope or "", rules)
+        for name in naming.normalise(pair, scope or "", rules)
     )
 
 

@@ -31,11 +31,11 @@ class ReportedEvent:
 
 def reported_event(sources: Sources, position: int) -> ReportedEvent:
     """The event at a position of the journal. Raises NotFound and DamagedDocument."""
-    for one in sources.journal.documents((position,)):
-        if one.damage:
-            raise DamagedDocument(position, one.damage)
-        for visible in _visible(sources, (one,)):
-            if one.kind in EVENT_KINDS:
+    for document in sources.journal.documents((position,)):
+        if document.damage:
+            raise DamagedDocument(position, document.damage)
+        for visible in _visible(sources, (document,)):
+            if document.kind in EVENT_KINDS:
                 return visible
     raise NotFound("event", str(position))
 
@@ -55,9 +55,9 @@ def walk_events(
         documents = sources.journal.in_order(
             EVENT_KINDS, behind, _AT_ONCE, falling=falling, states=states
         )
-        visible = {one.document.position: one for one in _visible(sources, documents)}
-        for one in documents:
-            yield one.position, visible.get(one.position)
+        visible = {event.document.position: event for event in _visible(sources, documents)}
+        for document in documents:
+            yield document.position, visible.get(document.position)
         if len(documents) < _AT_ONCE:
             return
         read += len(documents)
@@ -65,16 +65,20 @@ def walk_events(
 
 
 def _visible(sources: Sources, documents: Iterable[StoredDocument]) -> Iterator[ReportedEvent]:
-    kept = [one for one in documents if not one.damage]
+    kept = [document for document in documents if not document.damage]
     hidden = sources.governance.hidden
     jobs: dict[str, str] = {}
     if hidden and kept:
-        rows = sources.catalogue.runs.of_subjects({one.subject for one in kept})
+        rows = sources.catalogue.runs.of_subjects({document.subject for document in kept})
         jobs = {row.subject: row.job for row in rows}
-    for one in kept:
-        named = hidden and (jobs.get(one.subject) in hidden or _names(sources, one, hidden))
+    for document in kept:
+        named = hidden and (
+            jobs.get(document.subject) in hidden or _names(sources, document, hidden)
+        )
         if not named:
-            yield ReportedEvent(one, shown_event(one, sources.rules, sources.producers.event))
+            yield ReportedEvent(
+                document, shown_event(document, sources.rules, sources.producers.event)
+            )
 
 
 def _names(sources: Sources, document: StoredDocument, hidden: Collection[str]) -> bool:
@@ -84,8 +88,8 @@ def _names(sources: Sources, document: StoredDocument, hidden: Collection[str]) 
     for namespace, name in _pairs(json.loads(document.body)):
         uri = naming.openlineage_uri(namespace, name, sources.rules)
         ids = {identity.job_id(namespace, name)} | {
-            identity.dataset_id(one.scope, one.uri)
-            for one in naming.normalise(uri, document.scope, sources.rules)
+            identity.dataset_id(dataset_name.scope, dataset_name.uri)
+            for dataset_name in naming.normalise(uri, document.scope, sources.rules)
         }
         if not ids.isdisjoint(hidden):
             return True
@@ -95,11 +99,11 @@ def _names(sources: Sources, document: StoredDocument, hidden: Collection[str]) 
 def _pairs(value: Any) -> Iterator[tuple[str, str]]:
     waiting = [value]
     while waiting:
-        one = waiting.pop()
-        if isinstance(one, dict):
-            namespace, name = one.get("namespace"), one.get("name")
+        current = waiting.pop()
+        if isinstance(current, dict):
+            namespace, name = current.get("namespace"), current.get("name")
             if isinstance(namespace, str) and isinstance(name, str):
                 yield namespace, name
-            waiting += one.values()
-        elif isinstance(one, list):
-            waiting += one
+            waiting += current.values()
+        elif isinstance(current, list):
+            waiting += current

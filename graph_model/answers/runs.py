@@ -98,8 +98,8 @@ def run(sources: Sources, job: str, run: str) -> RunView:
     """
     sources = open_node(sources, labels.JOB, job)
     job_row(sources, job)
-    found = sources.catalogue.list_runs(job, run=run, limit=1).items
-    if not found:
+    summaries = sources.catalogue.list_runs(job, run=run, limit=1).items
+    if not summaries:
         raise NotFound("run", run)
     page = sources.catalogue.executions(job=job, run=run, limit=_RECENT)
     cut = Partial("executions", _RECENT) if page.next is not None else None
@@ -107,7 +107,7 @@ def run(sources: Sources, job: str, run: str) -> RunView:
     reports = history.writes.reports({(row.target, row.application_id) for row in page.items})
     again = _again(reports, {row.id for row in page.items})
     rows = history.writes.completed((row for row in page.items if row.id not in again), reports)
-    view = _run_view(found[0], _count_again(reports, job, found[0], None))
+    view = _run_view(summaries[0], _count_again(reports, job, summaries[0], None))
     shown = [row for row in rows if row.target not in sources.hidden]
     return replace(view, items=execution_views(sources, shown), partial=cut)
 
@@ -294,7 +294,7 @@ class RunTrees:
         node = build_tree(row, below.values(), above, at)
         briefs = self._known([row, *above, *below.values()], node)
         listed = tuple(
-            briefs.of_row(one, above[place + 1 :], at) for place, one in enumerate(above)
+            briefs.of_row(row, above[place + 1 :], at) for place, row in enumerate(above)
         )
         history, run_facets = self._history(row)
         facets, cut = cut_bodies(run_facets)
@@ -343,8 +343,8 @@ class RunTrees:
         if identity.kind_of(run) == labels.RUN:
             return next(iter(runs.first_of_runs((run,))), None)
         rows = runs.of_subjects((run,)) or runs.called((run,))
-        found = _newest_of_subjects(rows)
-        return max(found, key=lambda row: (row.last_at, row.id), default=None)
+        latest = _newest_of_subjects(rows)
+        return max(latest, key=lambda row: (row.last_at, row.id), default=None)
 
     def _unknown(self, run_id: str, at: int) -> RunTree:
         """A run that other runs name as their parent."""
@@ -370,8 +370,8 @@ class RunTrees:
         known: dict[str, dict[str, RunRow]] = {}
         for row in rows:
             known.setdefault(row.scope, {})[row.run_id] = row
-        for scope, found in known.items():
-            self._add_ancestors(found, scope)
+        for scope, by_id in known.items():
+            self._add_ancestors(by_id, scope)
         return [ancestors(row, known[row.scope]) for row in rows]
 
     def _add_ancestors(self, known: dict[str, RunRow], scope: str) -> None:
@@ -380,9 +380,9 @@ class RunTrees:
             wanted -= {"", *known}
             if not wanted:
                 return
-            found = newest(self._catalogue.runs.called(wanted, scope))
-            known |= found
-            wanted = {row.parent_run for row in found.values()}
+            parents = newest(self._catalogue.runs.called(wanted, scope))
+            known |= parents
+            wanted = {row.parent_run for row in parents.values()}
 
     def _visible_below(
         self, run_ids: Sequence[str], scope: str, at: int
@@ -390,52 +390,57 @@ class RunTrees:
         """As ``_below``, without runs of hidden jobs: a tree has neither these nor the runs below
         them, in its states and counts as well.
         """
-        found, partial = self._below(run_ids, scope, at)
+        below, partial = self._below(run_ids, scope, at)
         hidden = self._sources.hidden
-        return {key: row for key, row in found.items() if row.job not in hidden}, partial
+        return {key: row for key, row in below.items() if row.job not in hidden}, partial
 
     def _below(
         self, run_ids: Sequence[str], scope: str, at: int
     ) -> tuple[dict[str, RunRow], Partial | None]:
         """The runs below that had started by then, level by level."""
-        found: dict[str, RunRow] = {}
+        below: dict[str, RunRow] = {}
         level = list(run_ids)
         for _ in range(MOST_LEVELS):
-            left = MOST_RUNS - len(found)
+            left = MOST_RUNS - len(below)
             page = self._catalogue.runs.below(level, scope, max(left, 1))
             new = {
                 key: row
                 for key, row in newest(page.rows).items()
-                if key not in found and key not in run_ids and row.started_at <= at
+                if key not in below and key not in run_ids and row.started_at <= at
             }
             if page.cut or len(new) > left:
-                found |= dict(list(new.items())[:left])
-                return found, Partial("runs", MOST_RUNS)
-            found |= new
+                below |= dict(list(new.items())[:left])
+                return below, Partial("runs", MOST_RUNS)
+            below |= new
             if not new:
-                return found, None
+                return below, None
             level = sorted(new)
-        return found, Partial("levels", MOST_LEVELS)
+        return below, Partial("levels", MOST_LEVELS)
 
     def _history(self, row: RunRow) -> tuple[tuple[EventView, ...], dict[str, Any]]:
         documents = self._journal.newest_documents(run_key(row.run_id), row.scope, MOST_EVENTS)
         event_of, rules = self._sources.producers.event, self._sources.rules
-        told = [
-            (event, one)
-            for one in documents
-            if isinstance(event := shown_event(one, rules, event_of), RunEvent)
+        reported = [
+            (event, document)
+            for document in documents
+            if isinstance(event := shown_event(document, rules, event_of), RunEvent)
         ]
-        events = _of_run(row, told)
+        events = _of_run(row, reported)
         listed = [
             EventView(
-                iso(event.at), event.type, event.producer, one.position, one.state.value, one.reason
+                iso(event.at),
+                event.type,
+                event.producer,
+                document.position,
+                document.state.value,
+                document.reason,
             )
-            for event, one in sorted(events, key=lambda pair: (pair[0].time, pair[1].position))
+            for event, document in sorted(events, key=lambda pair: (pair[0].time, pair[1].position))
         ]
         listed += [
-            EventView(None, "", "", one.position, one.state.value, one.reason)
-            for one in documents
-            if one.state == DocumentState.FAILED
+            EventView(None, "", "", document.position, document.state.value, document.reason)
+            for document in documents
+            if document.state == DocumentState.FAILED
         ]
         spoken = [event for event, _ in events]
         return tuple(listed), bodies(accumulate(spoken).statement.run_facets) if spoken else {}
@@ -448,14 +453,14 @@ class RunTrees:
 
 
 def _of_run(
-    row: RunRow, told: Sequence[tuple[RunEvent, StoredDocument]]
+    row: RunRow, reported: Sequence[tuple[RunEvent, StoredDocument]]
 ) -> Sequence[tuple[RunEvent, StoredDocument]]:
     """The events of the run among those that have its id."""
     named = (row.namespace, row.name)
     return next(
         (
             run.members
-            for run in separate_runs(told, itemgetter(0))
+            for run in separate_runs(reported, itemgetter(0))
             if max(event.at for event, _ in run.members) == row.last_at
             and any((event.job.namespace, event.job.name) == named for event, _ in run.members)
         ),
@@ -477,7 +482,7 @@ class _Briefs:
     jobs: Mapping[str, JobReference]
 
     def branch(self, node: RunNode) -> RunBranch:
-        children = tuple(self.branch(one) for one in node.children)
+        children = tuple(self.branch(child) for child in node.children)
         return RunBranch(self._brief(node), node.rolled_up, node.below, children)
 
     def _brief(self, node: RunNode) -> RunBrief:
@@ -486,8 +491,8 @@ class _Briefs:
         return self._of(node.row, node.status.state, node.status.closed, node.status.ended_at)
 
     def of_row(self, row: RunRow, above: Sequence[RunRow], at: int) -> RunBrief:
-        found = status(row, above, at)
-        return self._of(row, found.state, found.closed, found.ended_at)
+        run_status = status(row, above, at)
+        return self._of(row, run_status.state, run_status.closed, run_status.ended_at)
 
     def _of(self, row: RunRow, state: str, closed: str, ended_at: int | None) -> RunBrief:
         return RunBrief(
@@ -544,9 +549,9 @@ def build_tree(row: RunRow, rows: Iterable[RunRow], above: Sequence[RunRow], at:
     ``above`` are its ancestors, nearest first.
     """
     beside: dict[str, list[RunRow]] = {}
-    for one in rows:
-        if one.started_at <= at and one.run_id != row.run_id:
-            beside.setdefault(one.parent_run, []).append(one)
+    for other in rows:
+        if other.started_at <= at and other.run_id != row.run_id:
+            beside.setdefault(other.parent_run, []).append(other)
     return _node(row, beside, tuple(above), at, frozenset({row.run_id}))
 
 
@@ -559,9 +564,9 @@ def _node(
 ) -> RunNode:
     """``seen`` are the runs on the path to this one: a cycle of parents ends there."""
     children = tuple(
-        _node(one, beside, (row, *above), at, seen | {one.run_id})
-        for one in beside.get(row.run_id, ())
-        if one.run_id not in seen
+        _node(child, beside, (row, *above), at, seen | {child.run_id})
+        for child in beside.get(row.run_id, ())
+        if child.run_id not in seen
     )
     own = status(row, above, at)
     return RunNode(
@@ -627,12 +632,12 @@ def newest(
     """One row for each key (the run id), in the order of the keys: while a run is projected anew it
     may have two rows.
     """
-    found: dict[str, RunRow] = {}
+    by_key: dict[str, RunRow] = {}
     for row in rows:
-        known = found.get(key(row))
+        known = by_key.get(key(row))
         if known is None or _newness(row) > _newness(known):
-            found[key(row)] = row
-    return found
+            by_key[key(row)] = row
+    return by_key
 
 
 def _newness(row: RunRow) -> tuple[bool, int, str]:
@@ -641,17 +646,17 @@ def _newness(row: RunRow) -> tuple[bool, int, str]:
 
 def ancestors(row: RunRow, rows: Mapping[str, RunRow]) -> tuple[RunRow, ...]:
     """The runs above one, nearest first, as far as known; a cycle ends the list."""
-    found: dict[str, RunRow] = {}
+    known: dict[str, RunRow] = {}
     above = row.parent_run
-    while above and above != row.run_id and above not in found and len(found) < _MOST_LEVELS:
+    while above and above != row.run_id and above not in known and len(known) < _MOST_LEVELS:
         parent = rows.get(above)
         if parent is None:
             break
-        found[above] = parent
+        known[above] = parent
         above = parent.parent_run
     if row.root_run and row.root_run != row.run_id and (root := rows.get(row.root_run)):
-        found.setdefault(root.run_id, root)
-    return tuple(found.values())
+        known.setdefault(root.run_id, root)
+    return tuple(known.values())
 
 
 def status(
@@ -677,39 +682,39 @@ def status(
 # --- as JSON --------------------------------------------------------------------------------------
 
 
-def runs_reply(found: RunPage) -> dict[str, Any]:
+def runs_reply(listed: RunPage) -> dict[str, Any]:
     """Runs as their list shows them, without their executions.
 
     A failed query often lacks its START, and so its duration; that of its application is a START
     of the run as well.
     """
-    reply = page_reply(found.page)
+    reply = page_reply(listed.page)
     for item in reply["items"]:
         del item["items"], item["partial"]
-        reported = found.reported.get(item["id"])
+        reported = listed.reported.get(item["id"])
         item["told"] = to_json(reported)
         if item["startedAt"] is None and reported is not None:
             item["startedAt"] = to_json(reported.started_at)
         if reported is not None and reported.state not in labels.STATES:
             item["state"] = reported.state
-    return {**reply, "open": to_json(found.open_runs)}
+    return {**reply, "open": to_json(listed.open_runs)}
 
 
-def one_run_reply(found: OpenLineageRun | ReportedRun) -> dict[str, Any]:
+def one_run_reply(shown: OpenLineageRun | ReportedRun) -> dict[str, Any]:
     """A run with its tree and its executions."""
-    if isinstance(found, ReportedRun):
-        return _reported_reply(found)
-    ended = {"items": [], "partial": None} if found.ended is None else to_json(found.ended)
-    return _tree_reply(found.tree, ended)
+    if isinstance(shown, ReportedRun):
+        return _reported_reply(shown)
+    ended = {"items": [], "partial": None} if shown.ended is None else to_json(shown.ended)
+    return _tree_reply(shown.tree, ended)
 
 
-def _reported_reply(found: ReportedRun) -> dict[str, Any]:
+def _reported_reply(reported: ReportedRun) -> dict[str, Any]:
     """A run that has neither parents nor events of its own, in the words of one that has."""
-    whole: dict[str, Any] = to_json(found.ended)
+    whole: dict[str, Any] = to_json(reported.ended)
     state = {"state": whole["state"], "closed": "", "rolledUp": whole["state"], "below": {}}
     return {
         **whole, **state, "runId": None, "run": whole["id"], "known": True, "folded": False,
-        "endless": False, "job": to_json(found.job), "producer": found.producer,
+        "endless": False, "job": to_json(reported.job), "producer": reported.producer,
         "lastEventAt": whole["endedAt"], "children": [], "parent": None, "root": None,
         "ancestors": [], "history": [], "facets": {}, "cut": [],
     }  # fmt: skip

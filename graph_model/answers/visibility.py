@@ -196,5 +196,5 @@ def tags_of(sources: Sources, node: str) -> tuple[TagView, ...]:
 
 def _tag_views(governance: Governance, node: str) -> Iterator[TagView]:
     for tag in governance.tags.get(node, ()):
-        one = governance.assigned[tag, node]
-        yield TagView(tag, one.owner, one.note, one.author, iso(one.at))
+        assignment = governance.assigned[tag, node]
+        yield TagView(tag, assignment.owner, assignment.note, assignment.author, iso(assignment.at))

@@ -96,7 +96,7 @@ class NeededWrites:
     def __init__(
         self, plans: Iterable[LogicalPlanRow], kept_since: Mapping[str, int], catalogue: Catalogue
     ) -> None:
-        self._kept_since = kept_since
+        self._times_kept = kept_since
         self._catalogue = catalogue
         self._history = History(catalogue)
         self._moments = 0  # that the history remembers
@@ -115,7 +115,7 @@ class NeededWrites:
 
     def follow(self) -> None:
         """Follow the writes visible at the times ``kept_since`` upstream, until no time moves."""
-        self._lower({moment_of(to, self._kept_since[job]) for job, to in self.written if to})
+        self._lower({moment_of(to, self._times_kept[job]) for job, to in self.written if to})
         due: Collection[str] = self._plans.keys()
         while due:
             self._moved.clear()
@@ -150,7 +150,7 @@ class NeededWrites:
         """
         if not plan.target:
             return plan.first
-        stays = min(self._kept_since[plan.job], self.times[plan.target])
+        stays = min(self._times_kept[plan.job], self.times[plan.target])
         # the two writes of a CREATE TABLE AS SELECT are one: both stay
         return max(plan.first, stays) if stays <= plan.last + MERGE_WINDOW_MS else None
 
@@ -424,7 +424,7 @@ def resolve_prune(retention: Retention, catalogue: Catalogue, *, drop_bodies: bo
     More executions stay than it asks for: the writes of every dataset that are visible at its time,
     the writes that a kept execution read, and so on upstream (``needed``).
     """
-    kept_since = _kept_since(retention, catalogue)
+    kept_since = _times_of(retention, catalogue)
     times = {job: before for job, (_, before) in kept_since.items()}
     needed = NeededWrites(catalogue.logical_plans_of(kept_since), times, catalogue)
     needed.follow()
@@ -452,7 +452,7 @@ def count_covered(catalogue: Catalogue, job: str, target: str, before: int) -> i
     return catalogue.executions(job=job, target=target, at=before - 1, limit=1).total
 
 
-def _kept_since(retention: Retention, catalogue: Catalogue) -> dict[str, tuple[JobRow, int]]:
+def _times_of(retention: Retention, catalogue: Catalogue) -> dict[str, tuple[JobRow, int]]:
     """Per job id the job and the time before which its executions may go."""
     times: dict[str, tuple[JobRow, int]] = {}
     for job in walk_rows(lambda after: catalogue.walk_jobs(after=after)):

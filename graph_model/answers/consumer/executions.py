@@ -141,8 +141,8 @@ def _visible_uses(sources: Sources, uses: Iterable[PlanUse]) -> Iterator[PlanUse
     for use in uses:
         if use.job not in hidden:
             yield use._replace(
-                sources=tuple(one for one in use.sources if one not in hidden),
-                targets=tuple(one for one in use.targets if one not in hidden),
+                sources=tuple(dataset for dataset in use.sources if dataset not in hidden),
+                targets=tuple(dataset for dataset in use.targets if dataset not in hidden),
             )
 
 
@@ -155,12 +155,12 @@ def _plan_nodes(
         newest[execution.logical_plan] = execution
     rows = sources.catalogue.events.plans({row.execution_plan for row in newest.values()})
     documents = {row.id: row for row in rows}
-    found = {
+    nodes = {
         plan: plan_node(documents[row.execution_plan])
         for plan, row in sorted(newest.items())
         if row.execution_plan in documents
     }
-    return found | _unreported(sources, set(plans) - found.keys())
+    return nodes | _unreported(sources, set(plans) - nodes.keys())
 
 
 def _unreported(sources: Sources, plans: Collection[str]) -> dict[str, PlanNode]:
@@ -210,14 +210,14 @@ class Overview:
 
 def together(uses: Iterable[PlanUse]) -> tuple[PlanUse, ...]:
     """Each plan once, with the datasets of all its uses."""
-    found: dict[str, tuple[PlanUse, set[str], set[str]]] = {}
+    by_plan: dict[str, tuple[PlanUse, set[str], set[str]]] = {}
     for use in uses:
-        _, sources, targets = found.setdefault(use.logical_plan, (use, set(), set()))
+        _, sources, targets = by_plan.setdefault(use.logical_plan, (use, set(), set()))
         sources.update(use.sources)
         targets.update(use.targets)
     return tuple(
         PlanUse(use.logical_plan, use.job, use.mode, tuple(sorted(sources)), tuple(sorted(targets)))
-        for use, sources, targets in (found[key] for key in sorted(found))
+        for use, sources, targets in (by_plan[key] for key in sorted(by_plan))
     )
 
 
@@ -252,12 +252,12 @@ def _levels(
     frontier = set(reached)
     levels = shown = 0
     while frontier:
-        found = [step for dataset in frontier for step in beside.get(dataset, ())]
-        new = {plan for plan, _ in found} - kept
+        taken = [step for dataset in frontier for step in beside.get(dataset, ())]
+        new = {plan for plan, _ in taken} - kept
         levels += bool(new)
         shown = levels if new.difference(unseen) else shown
         kept |= new
-        frontier = {dataset for _, far in found for dataset in far} - reached
+        frontier = {dataset for _, far in taken for dataset in far} - reached
         reached |= frontier
     return shown
 
@@ -437,7 +437,9 @@ def data_sources(sources: Sources, question: ListQuestion) -> EventPage:
     """Data sources, each with its last write; a hidden job is not named."""
     events, asked = sources.catalogue.events, _filter(sources, question)
     return EventPage(
-        tuple(_without_job(sources, one) for one in events.data_sources(asked, question.page)),
+        tuple(
+            _without_job(sources, record) for record in events.data_sources(asked, question.page)
+        ),
         events.count_data_sources(asked),
         events.data_source_times(asked) if question.facet else None,
     )
@@ -519,5 +521,5 @@ def _searched(
     texts: Sequence[str], search: str, offset: int, length: int | None
 ) -> tuple[str, ...]:
     needle = plain(search)
-    found = [text for text in texts if needle in plain(text)]
-    return tuple(found[offset:] if length is None else found[offset : offset + length])
+    matching = [text for text in texts if needle in plain(text)]
+    return tuple(matching[offset:] if length is None else matching[offset : offset + length])

@@ -59,8 +59,8 @@ def plan(sources: Sources, plan_id: str) -> DetailedPlan:
 
 def write_operation(sources: Sources, plan_id: str) -> str:
     """The id of the plan's write operation."""
-    found = find_plan(sources, plan_id)
-    return local_id(found.id, found.write.id)
+    own = find_plan(sources, plan_id)
+    return local_id(own.id, own.write.id)
 
 
 def operation(sources: Sources, operation_id: str) -> DetailedOperation:
@@ -81,9 +81,9 @@ def attribute(sources: Sources, attribute_id: str) -> tuple[str, AttributeGraph,
 
 def plan_sources(sources: Sources, plan_id: str, *, read: bool, write: bool) -> tuple[str, ...]:
     """The URIs of the data sources that a plan reads, writes, or both."""
-    found, scope = scoped_plan(sources, plan_id)
-    uris = [found.write.target] if write else []
-    uris += [source for one in found.reads for source in one.sources] if read else []
+    own, scope = scoped_plan(sources, plan_id)
+    uris = [own.write.target] if write else []
+    uris += [source for read_step in own.reads for source in read_step.sources] if read else []
     names = (name for uri in uris for name in naming.normalise(uri, scope, sources.rules))
     return tuple(dict.fromkeys(name.uri for name in names))
 
@@ -122,8 +122,8 @@ def _event_plan(sources: Sources, plan_id: str) -> ExecutionPlan:
     event_plans = EventPlans(
         sources.catalogue, sources.journal, sources.rules, sources.producers.event
     )
-    found = event_plans.find(plan_id, None)
-    plan, execution = found.logical_plan, found.execution
+    reported = event_plans.find(plan_id, None)
+    plan, execution = reported.logical_plan, reported.execution
     sources = open_plan(sources, {execution.job, execution.target}, plan_id, _PLAN)
     page = sources.graph.edges((plan,), Direction.UPSTREAM, (labels.FEEDS,), HUB_LIMIT)
     read = {edge.out_id for edge in page.edges}
@@ -146,17 +146,17 @@ def _without_hidden(sources: Sources, plan: ExecutionPlan, scope: str) -> Execut
     if not sources.hidden:
         return plan
     operations = tuple(
-        replace(one, sources=(), params={}, extra={})
-        if _reads_hidden(sources, one.sources, scope)
-        else one
-        for one in plan.operations
+        replace(step, sources=(), params={}, extra={})
+        if _reads_hidden(sources, step.sources, scope)
+        else step
+        for step in plan.operations
     )
     return replace(plan, operations=operations)
 
 
 def _reads_hidden(sources: Sources, uris: Iterable[str], scope: str) -> bool:
     names = (name for uri in uris for name in naming.normalise(uri, scope, sources.rules))
-    return any(identity.dataset_id(one.scope, one.uri) in sources.hidden for one in names)
+    return any(identity.dataset_id(name.scope, name.uri) in sources.hidden for name in names)
 
 
 _JOB: Final = "job"
@@ -167,16 +167,21 @@ def event_execution_plan(
     plan_id: str, event_plan: EventPlan, *, append: bool
 ) -> ExecutionPlan | None:
     """Reads -> job -> write under the logical plan's id; None for a plan that only reads."""
-    reads = [one for one in event_plan.datasets if one.role == READ_ROLE]
-    written = next((one for one in event_plan.datasets if one.role != READ_ROLE), None)
+    reads = [
+        event_dataset for event_dataset in event_plan.datasets if event_dataset.role == READ_ROLE
+    ]
+    written = next(
+        (event_dataset for event_dataset in event_plan.datasets if event_dataset.role != READ_ROLE),
+        None,
+    )
     if written is None:
         return None
     attributes = {
         key: attribute
-        for place, one in enumerate(reads)
-        for key, attribute in _read_attributes(f"read-{place}", one, written)
+        for place, read in enumerate(reads)
+        for key, attribute in _read_attributes(f"read-{place}", read, written)
     }
-    operations = [_read(place, one, attributes) for place, one in enumerate(reads)]
+    operations = [_read(place, read, attributes) for place, read in enumerate(reads)]
     children = tuple(operation.id for operation in operations)
     output = dict(_written_attributes(written, reads))
     attributes |= output
@@ -209,30 +214,32 @@ def _product(text: str) -> Product:
     return Product(name, version) if name else Product(version, "")
 
 
-def _read(place: int, one: EventDataset, attributes: Mapping[str, Attribute]) -> Operation:
+def _read(
+    place: int, event_dataset: EventDataset, attributes: Mapping[str, Attribute]
+) -> Operation:
     key = f"read-{place}"
     own = tuple(name for name in attributes if name.startswith(f"{key}."))
-    uri = one.dataset.uri
-    extra = _extra(one, "sourceType")
+    uri = event_dataset.dataset.uri
+    extra = _extra(event_dataset, "sourceType")
     return Operation(key, "read", "Input", (), own, {}, extra, sources=(uri,))
 
 
-def _extra(one: EventDataset, name: str) -> dict[str, Any]:
-    storage = one.facets.get("storage")
+def _extra(event_dataset: EventDataset, name: str) -> dict[str, Any]:
+    storage = event_dataset.facets.get("storage")
     kind = storage.get("fileFormat") if isinstance(storage, dict) else None
     return {name: kind} if isinstance(kind, str) else {}
 
 
 def _read_attributes(
-    key: str, one: EventDataset, written: EventDataset
+    key: str, event_dataset: EventDataset, written: EventDataset
 ) -> Iterator[tuple[str, Attribute]]:
     """The dataset's columns, and those that occur only in the output's column lineage."""
-    types = {column.name: column.type for column in one.columns or ()}
+    types = {column.name: column.type for column in event_dataset.columns or ()}
     named = {
         str(source["field"])
         for _, sources in _lineage(written)
         for source in sources
-        if _is_of(source, one)
+        if _is_of(source, event_dataset)
     }
     for name in dict.fromkeys((*types, *sorted(named))):
         yield f"{key}.{name}", Attribute(f"{key}.{name}", name, types.get(name), (), {})
@@ -247,8 +254,8 @@ def _written_attributes(
         sources = tuple(
             Reference("attribute", f"read-{place}.{source['field']}")
             for source in lineage.get(name, ())
-            for place, one in enumerate(reads)
-            if _is_of(source, one)
+            for place, read in enumerate(reads)
+            if _is_of(source, read)
         )
         key = f"{_WRITE}.{name}"
         yield key, Attribute(key, name, types.get(name), tuple(dict.fromkeys(sources)), {})
@@ -261,8 +268,11 @@ def _lineage(written: EventDataset) -> Iterator[tuple[str, list[Mapping[str, Any
     for name, field in fields.items() if isinstance(fields, dict) else ():
         listed = field.get("inputFields") if isinstance(field, dict) else None
         sources = listed if isinstance(listed, list) else []
-        yield name, [one for one in sources if isinstance(one, dict) and "field" in one]
+        yield name, [source for source in sources if isinstance(source, dict) and "field" in source]
 
 
-def _is_of(source: Mapping[str, Any], one: EventDataset) -> bool:
-    return (source.get("namespace"), source.get("name")) == (one.namespace, one.name)
+def _is_of(source: Mapping[str, Any], event_dataset: EventDataset) -> bool:
+    return (source.get("namespace"), source.get("name")) == (
+        event_dataset.namespace,
+        event_dataset.name,
+    )

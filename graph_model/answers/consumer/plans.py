@@ -182,12 +182,12 @@ def detailed_operation(plan: ExecutionPlan, sent: str) -> DetailedOperation:
 
 def schema_of(plan: ExecutionPlan, attributes: Sequence[str]) -> tuple[SchemaAttribute, ...]:
     """The attributes of a schema; one that the document does not declare has its id as its name."""
-    found = []
+    schema = []
     for key in attributes:
         known = plan.attributes.get(key)
         name, data_type = (key, None) if known is None else (known.name, known.data_type)
-        found.append(SchemaAttribute(local_id(plan.id, key), name, data_type))
-    return tuple(found)
+        schema.append(SchemaAttribute(local_id(plan.id, key), name, data_type))
+    return tuple(schema)
 
 
 def _node(plan: ExecutionPlan, operation: Operation, properties: JsonObject) -> OperationNode:
@@ -206,13 +206,13 @@ def _text(value: object) -> str | None:
 def _declared(plan: ExecutionPlan) -> dict[str, JsonObject]:
     """The types as declared in the document, each with the hint and the flag that viewers need."""
     listed = plan.extra.get("dataTypes")
-    found: dict[str, JsonObject] = {}
+    types: dict[str, JsonObject] = {}
     for item in listed if isinstance(listed, list) else ():
         if isinstance(item, Mapping) and isinstance(item.get("id"), str):
             hint = "dt.Array" if "elementDataTypeId" in item else "dt.Simple"
             hint = "dt.Struct" if "fields" in item else hint
-            found[item["id"]] = {"_typeHint": hint, "nullable": True, **item}
-    return found
+            types[item["id"]] = {"_typeHint": hint, "nullable": True, **item}
+    return types
 
 
 def _undeclared(plan: ExecutionPlan, used: Iterable[str | None]) -> list[JsonObject]:
@@ -427,18 +427,18 @@ class PlanAttributes:
 
     def lineage(self, attribute: str) -> AttributeGraph:
         """The attributes behind this one, which is the last node."""
-        found: dict[str, None] = {attribute: None}
+        attributes: dict[str, None] = {attribute: None}
         edges: dict[tuple[str, str], None] = {}
         waiting = [attribute]
         while waiting:
             current = waiting.pop()
             for source in self._sources(current):
                 edges[(current, source)] = None
-                if source not in found:
-                    found[source] = None
+                if source not in attributes:
+                    attributes[source] = None
                     waiting.append(source)
         before = self._before(self._origins[attribute])
-        others = [self._node(key, before) for key in found if key != attribute]
+        others = [self._node(key, before) for key in attributes if key != attribute]
         return AttributeGraph((*others, self._node(attribute, ())), tuple(edges))
 
     def impact(self, attribute: str) -> AttributeGraph:
@@ -464,14 +464,14 @@ class PlanAttributes:
 
     def _before(self, operation: str) -> set[str]:
         """The operations whose output this one reads."""
-        found: set[str] = set()
+        operations: set[str] = set()
         waiting = [operation]
         while waiting:
             for child in self._definitions.operations[waiting.pop()].children:
-                if child not in found:
-                    found.add(child)
+                if child not in operations:
+                    operations.add(child)
                     waiting.append(child)
-        return found
+        return operations
 
     # --- one step --------------------------------------------------------------------------------
 
@@ -490,7 +490,7 @@ class PlanAttributes:
     def _sources(self, attribute: str) -> list[str]:
         """The nearest attributes that an operation emits, each once, in the document's order."""
         start = Reference("attribute", attribute)
-        found: dict[str, None] = {}
+        attributes: dict[str, None] = {}
         seen: set[Node] = {start}
         waiting = list(self._inputs(start))[::-1]
         while waiting:
@@ -499,10 +499,10 @@ class PlanAttributes:
                 continue
             seen.add(node)
             if self._is_shown(node):
-                found[node.id] = None  # type: ignore[union-attr]
+                attributes[node.id] = None  # type: ignore[union-attr]
             else:
                 waiting.extend(list(self._inputs(node))[::-1])
-        return list(found)
+        return list(attributes)
 
     def _reached(self, attribute: str) -> list[str]:
         """Every emitted attribute that derives from this one, nearest first."""

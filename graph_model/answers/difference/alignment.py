@@ -38,13 +38,13 @@ class PlanStep:
 
 def align(before: Sequence[PlanStep], after: Sequence[PlanStep]) -> dict[str, str]:
     """Ids of the first plan -> ids of the second. In both lists an operation follows its inputs."""
-    found = _Alignment(before, after)
+    alignment = _Alignment(before, after)
     trunk_before, trunk_after = _trunks(before), _trunks(after)
-    found.pair_equal(lambda step: trunk_before[step.id], lambda step: trunk_after[step.id])
-    found.pair_alike(lambda step: (step.kind, step.name, step.content))
-    found.pair_alike(lambda step: (step.kind, step.name))
-    found.pair_alike(lambda step: (step.kind,) if step.kind != labels.TRANSFORM else (step.id,))
-    return found.pairs
+    alignment.pair_equal(lambda step: trunk_before[step.id], lambda step: trunk_after[step.id])
+    alignment.pair_alike(lambda step: (step.kind, step.name, step.content))
+    alignment.pair_alike(lambda step: (step.kind, step.name))
+    alignment.pair_alike(lambda step: (step.kind,) if step.kind != labels.TRANSFORM else (step.id,))
+    return alignment.pairs
 
 
 def _trunks(steps: Iterable[PlanStep]) -> dict[str, str]:
@@ -71,8 +71,8 @@ class _Alignment:
     ) -> None:
         """Pair operations with equal keys, in the order of the plans."""
         for old, new in self._groups(key_before, key_after):
-            for one, other in zip(old, new, strict=False):
-                self._take(one, other)
+            for step, other in zip(old, new, strict=False):
+                self._take(step, other)
 
     def pair_alike(self, key: Callable[[PlanStep], object]) -> None:
         """Among operations with equal keys, pair those with most content in common."""
@@ -81,9 +81,9 @@ class _Alignment:
                 scored: Iterable[tuple[PlanStep, PlanStep]] = zip(old, new, strict=False)
             else:
                 scored = self._best_first(old, new)
-            for one, other in scored:
-                if one.id not in self.pairs and other.id not in self._taken:
-                    self._take(one, other)
+            for step, other in scored:
+                if step.id not in self.pairs and other.id not in self._taken:
+                    self._take(step, other)
 
     def _groups(
         self, key_before: Callable[[PlanStep], object], key_after: Callable[[PlanStep], object]
@@ -104,31 +104,31 @@ class _Alignment:
     ) -> list[tuple[PlanStep, PlanStep]]:
         """Ties go to operations at nearly the same place, which makes the result symmetric."""
         scored = [
-            (-score, *self._distance(one, other), one, other)
-            for one in old
+            (-score, *self._distance(step, other), step, other)
+            for step in old
             for other in new
-            if (score := self._score(one, other)) > 0
+            if (score := self._score(step, other)) > 0
         ]
         scored.sort(key=lambda item: item[:3])
-        return [(one, other) for *_, one, other in scored]
+        return [(step, other) for *_, step, other in scored]
 
-    def _distance(self, one: PlanStep, other: PlanStep) -> tuple[int, int]:
-        first, second = self._places[0][one.id], self._places[1][other.id]
+    def _distance(self, step: PlanStep, other: PlanStep) -> tuple[int, int]:
+        first, second = self._places[0][step.id], self._places[1][other.id]
         return abs(first - second), first + second
 
-    def _score(self, one: PlanStep, other: PlanStep) -> int:
+    def _score(self, step: PlanStep, other: PlanStep) -> int:
         """How much content both have in common; 0: nothing."""
-        if one.kind == labels.READ and one.datasets.isdisjoint(other.datasets):
+        if step.kind == labels.READ and step.datasets.isdisjoint(other.datasets):
             return 0
-        if one.kind == labels.WRITE:
+        if step.kind == labels.WRITE:
             return 1  # a plan writes once
-        beside = {self.pairs.get(step) for step in self._neighbours[0][one.id]} - {None}
+        beside = {self.pairs.get(key) for key in self._neighbours[0][step.id]} - {None}
         near = len(beside & self._neighbours[1][other.id])
-        shared = len(one.content & other.content) + len(one.datasets & other.datasets)
+        shared = len(step.content & other.content) + len(step.datasets & other.datasets)
         return shared + 2 * near if shared or near > 1 else 0
 
-    def _take(self, one: PlanStep, other: PlanStep) -> None:
-        self.pairs[one.id] = other.id
+    def _take(self, step: PlanStep, other: PlanStep) -> None:
+        self.pairs[step.id] = other.id
         self._taken.add(other.id)
 
 
@@ -140,9 +140,9 @@ def _places(steps: Sequence[PlanStep]) -> dict[str, int]:
 
 
 def _neighbours(steps: Sequence[PlanStep]) -> Mapping[str, set[str]]:
-    found: defaultdict[str, set[str]] = defaultdict(set)
+    neighbours: defaultdict[str, set[str]] = defaultdict(set)
     for step in steps:
         for child in step.inputs:
-            found[step.id].add(child)
-            found[child].add(step.id)
-    return found
+            neighbours[step.id].add(child)
+            neighbours[child].add(step.id)
+    return neighbours

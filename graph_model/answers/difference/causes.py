@@ -114,12 +114,12 @@ def rank(causes: Iterable[Cause]) -> list[Cause]:
     """Nearest first, then by kind, then the newest."""
     return sorted(
         causes,
-        key=lambda one: (
-            one.distance,
-            KINDS.index(one.kind),
-            -(one.at or 0),
-            one.node.id,
-            one.reason,
+        key=lambda cause: (
+            cause.distance,
+            KINDS.index(cause.kind),
+            -(cause.at or 0),
+            cause.node.id,
+            cause.reason,
         ),
     )
 
@@ -215,20 +215,20 @@ def causes_of_activity(
 ) -> Iterator[Cause]:
     """Failed runs and overdue runs of the jobs upstream; the requested job itself is no cause."""
     jobs = {node.id: node for node in view.nodes if isinstance(node, JobNode)}
-    for one in activities:
-        job = jobs.get(one.job)
-        if job is None or one.job == focus or one.job not in distances:
+    for activity in activities:
+        job = jobs.get(activity.job)
+        if job is None or activity.job == focus or activity.job not in distances:
             continue
-        if one.failures:
-            yield _failed(one, job, distances[job.id])
-        usual = usual_interval(one.completed)
-        if usual is not None and until - one.completed[0] > LATE_INTERVALS * usual:
-            yield _late(one, job, distances[job.id], usual)
+        if activity.failures:
+            yield _failed(activity, job, distances[job.id])
+        usual = usual_interval(activity.completed)
+        if usual is not None and until - activity.completed[0] > LATE_INTERVALS * usual:
+            yield _late(activity, job, distances[job.id], usual)
 
 
-def _failed(one: JobActivity, job: JobNode, distance: int) -> Cause:
-    last = one.failures[0]
-    number = f"{len(one.failures)}{' or more' if one.more_failures else ''}"
+def _failed(activity: JobActivity, job: JobNode, distance: int) -> Cause:
+    last = activity.failures[0]
+    number = f"{len(activity.failures)}{' or more' if activity.more_failures else ''}"
     times = "once" if number == "1" else f"{number} times"
     error = " ".join((cause_line(last.error) or "").split())
     message = f": {error[:_ERROR_SHOWN]}" if error else ""
@@ -247,13 +247,13 @@ def usual_interval(completed: Sequence[int]) -> float | None:
     return usual if usual > 0 else None
 
 
-def _late(one: JobActivity, job: JobNode, distance: int, usual: float) -> Cause:
-    known = len(one.completed) - 1
+def _late(activity: JobActivity, job: JobNode, distance: int, usual: float) -> Cause:
+    known = len(activity.completed) - 1
     reason = (
-        f"job {job.label} has not completed since {iso(one.completed[0])}; "
+        f"job {job.label} has not completed since {iso(activity.completed[0])}; "
         f"it usually does every {spell_interval(usual)} (median of {known})"
     )
-    return Cause(LATE, cause_node(job), distance, one.completed[0], reason)
+    return Cause(LATE, cause_node(job), distance, activity.completed[0], reason)
 
 
 def spell_interval(milliseconds: float) -> str:
@@ -274,15 +274,17 @@ def causes_of_rows(
     of the one before.
     """
     nodes = {node.id: node for node in view.nodes}
-    for one in counts:
-        if one.dataset in distances and _jumped(one.before, one.after):
-            node = nodes[one.dataset]
+    for count in counts:
+        if count.dataset in distances and _jumped(count.before, count.after):
+            node = nodes[count.dataset]
             reason = (
-                f"the last write of {node.label} wrote {one.after:,.0f} rows; "
-                f"{one.before:,.0f} at the reference"
+                f"the last write of {node.label} wrote {count.after:,.0f} rows; "
+                f"{count.before:,.0f} at the reference"
             )
             distance = distances[node.id]
-            yield Cause(ROWS, cause_node(node), distance, one.at, reason, execution=one.execution)
+            yield Cause(
+                ROWS, cause_node(node), distance, count.at, reason, execution=count.execution
+            )
 
 
 def _jumped(before: float, after: float) -> bool:

@@ -86,7 +86,7 @@ class GraphDifference:
 
     @property
     def changes(self) -> dict[str, ElementChange]:
-        return {one.id: one for one in (*self.nodes, *self.edges)}
+        return {change.id: change for change in (*self.nodes, *self.edges)}
 
 
 def compare_graphs(before: GraphSide, after: GraphSide) -> GraphDifference:
@@ -219,8 +219,8 @@ def _changed_nodes(before: GraphSide, after: GraphSide) -> dict[str, ElementChan
         if key in old and key in new and not fields:
             continue
         change = CHANGED if key in old and key in new else ADDED if key in new else REMOVED
-        one = ElementChange(key, change, fields)
-        changes[key] = _with_plans(one, said_before.get(key, ()), said_after.get(key, ()))
+        element = ElementChange(key, change, fields)
+        changes[key] = _with_plans(element, said_before.get(key, ()), said_after.get(key, ()))
     return changes
 
 
@@ -298,15 +298,15 @@ def pair_by(
     """Pairs of equal ``how``; then the remaining ones in order of ``how``; then those without a
     partner.
     """
-    old, new = {how(one): one for one in before}, {how(one): one for one in after}
+    old, new = {how(item): item for item in before}, {how(item): item for item in after}
     both = old.keys() & new.keys()
     yield from ((old[key], new[key]) for key in sorted(both))
     left = [old[key] for key in sorted(old.keys() - both)]
     right = [new[key] for key in sorted(new.keys() - both)]
     common = min(len(left), len(right))
     yield from zip(left[:common], right[:common], strict=True)
-    yield from ((one, None) for one in left[common:])
-    yield from ((None, one) for one in right[common:])
+    yield from ((item, None) for item in left[common:])
+    yield from ((None, item) for item in right[common:])
 
 
 def _how(edge: Edge) -> str:
@@ -314,11 +314,11 @@ def _how(edge: Edge) -> str:
 
 
 def _by_ends(edges: Iterable[Edge]) -> dict[tuple[str, str, str], list[Edge]]:
-    found: dict[tuple[str, str, str], list[Edge]] = {}
+    by_ends: dict[tuple[str, str, str], list[Edge]] = {}
     for edge in edges:
         kind = edge.kind if isinstance(edge, ColumnEdgeView) else ""
-        found.setdefault((edge.source, edge.target, kind), []).append(edge)
-    return found
+        by_ends.setdefault((edge.source, edge.target, kind), []).append(edge)
+    return by_ends
 
 
 def _changed_edges(
@@ -341,8 +341,8 @@ def _changed_edges(
 
 def _union(before: Iterable[Element], after: Sequence[Element]) -> tuple[Element, ...]:
     """The elements of the second side, then those that only the first side has."""
-    known = {one.id for one in after}
-    return (*after, *(one for one in before if one.id not in known))
+    known = {element.id for element in after}
+    return (*after, *(element for element in before if element.id not in known))
 
 
 ADDED: Final = "added"
@@ -377,11 +377,11 @@ Schema = tuple[ComparedColumn, ...]
 
 def read_schema(columns: str) -> Schema:
     """The columns of a ``SchemaRow``; the first of two with one path."""
-    found = {
+    compared = {
         column["path"]: ComparedColumn(column["path"], column["name"], column.get("type"))
         for column in reversed(json.loads(columns))
     }
-    return tuple(reversed(found.values()))
+    return tuple(reversed(compared.values()))
 
 
 def compare_schemas(
@@ -395,7 +395,7 @@ def compare_schemas(
     return (
         *(ColumnChange(REMOVED, c.path, c.type or "", None) for c in before if c.path not in new),
         *(ColumnChange(ADDED, c.path, None, c.type or "") for c in after if c.path not in old),
-        *(one for path, c in old.items() if path in new for one in _within(c, new[path])),
+        *(change for path, c in old.items() if path in new for change in _within(c, new[path])),
         *_moved([path for path in old if path in new], [path for path in new if path in old]),
     )
 
@@ -417,19 +417,19 @@ def _moved(before: Sequence[str], after: Sequence[str]) -> Iterator[ColumnChange
 
 def describe(changes: Sequence[ColumnChange]) -> tuple[str, ...]:
     """One short sentence for each change."""
-    return tuple(_sentence(one) for one in changes)
+    return tuple(_sentence(change) for change in changes)
 
 
-def _sentence(one: ColumnChange) -> str:
-    if one.change == ADDED:
-        return f"column {one.path} added{_typed(one.after)}"
-    if one.change == REMOVED:
-        return f"column {one.path} removed"
-    if one.change == RESPELLED:
-        return f"column {one.before} is now spelled {one.after}"
-    if one.change == MOVED:
-        return f"column {one.path} moved from place {one.before} to {one.after}"
-    return f"column {one.path} was {one.before or 'untyped'}, is {one.after or 'untyped'}"
+def _sentence(change: ColumnChange) -> str:
+    if change.change == ADDED:
+        return f"column {change.path} added{_typed(change.after)}"
+    if change.change == REMOVED:
+        return f"column {change.path} removed"
+    if change.change == RESPELLED:
+        return f"column {change.before} is now spelled {change.after}"
+    if change.change == MOVED:
+        return f"column {change.path} moved from place {change.before} to {change.after}"
+    return f"column {change.path} was {change.before or 'untyped'}, is {change.after or 'untyped'}"
 
 
 def _typed(text: str | None) -> str:
@@ -442,8 +442,8 @@ def _typed(text: str | None) -> str:
 CHANGES: Final = (ADDED, REMOVED, CHANGED)
 
 
-def field_reply(one: FieldChange) -> dict[str, Any]:
+def field_reply(change: FieldChange) -> dict[str, Any]:
     """The sides of a schema are long and shown as changed columns."""
-    if one.field == SCHEMA:
-        return {"field": SCHEMA, "columns": to_json(one.columns)}
-    return {"field": one.field, "before": to_json(one.before), "after": to_json(one.after)}
+    if change.field == SCHEMA:
+        return {"field": SCHEMA, "columns": to_json(change.columns)}
+    return {"field": change.field, "before": to_json(change.before), "after": to_json(change.after)}

@@ -181,15 +181,20 @@ def _facts(page: PlanPage) -> dict[str, Any]:
 
 
 def _by_id(references: Iterable[DatasetReference]) -> dict[str, DatasetReference]:
-    return {one.id: one for one in sorted(references, key=lambda one: (one.uri, one.id))}
+    return {
+        reference.id: reference
+        for reference in sorted(references, key=lambda reference: (reference.uri, reference.id))
+    }
 
 
 def _written(page: PlanPage) -> tuple[ComparedColumn, ...]:
     """The output columns of the write by folded name; of two equal names the first."""
     write = next((o for o in page.inspection.operations if o.kind == labels.WRITE), None)
     columns = write.schema if write is not None and write.schema is not None else ()
-    found = {fold(c.name): ComparedColumn(fold(c.name), c.name, c.type) for c in reversed(columns)}
-    return tuple(reversed(found.values()))
+    compared = {
+        fold(c.name): ComparedColumn(fold(c.name), c.name, c.type) for c in reversed(columns)
+    }
+    return tuple(reversed(compared.values()))
 
 
 # --- operations ----------------------------------------------------------------------------------
@@ -199,22 +204,27 @@ def merge_operations(
     before: Sequence[_Operation], after: Sequence[_Operation], *, layout: bool
 ) -> tuple[tuple[OperationChange, ...], tuple[FlowChange, ...]]:
     """Both plans merged: the operations of the second, and those that only the first has."""
-    pairs = align([_step(one) for one in before], [_step(one) for one in after])
-    old = {one.id: one for one in before}
+    pairs = align(
+        [_step(operation) for operation in before], [_step(operation) for operation in after]
+    )
+    old = {operation.id: operation for operation in before}
     partner = {new: old[key] for key, new in pairs.items()}
-    ids = {f"after {one.id}": f"operation-{n}" for n, one in enumerate(after, 1)}
-    gone = [one for one in before if one.id not in pairs]
-    ids |= {f"before {one.id}": f"operation-{n}" for n, one in enumerate(gone, len(after) + 1)}
-    ids |= {f"before {one}": ids[f"after {other}"] for one, other in pairs.items()}
+    ids = {f"after {operation.id}": f"operation-{n}" for n, operation in enumerate(after, 1)}
+    gone = [operation for operation in before if operation.id not in pairs]
+    ids |= {
+        f"before {operation.id}": f"operation-{n}"
+        for n, operation in enumerate(gone, len(after) + 1)
+    }
+    ids |= {f"before {key}": ids[f"after {other}"] for key, other in pairs.items()}
     flows = _flows(before, after, ids)
-    labelled = {one.id: one.label for one in after}
-    changes = [_alone(ids[f"before {one.id}"], one, REMOVED) for one in gone]
-    for one in after:
-        key, former = ids[f"after {one.id}"], partner.get(one.id)
+    labelled = {operation.id: operation.label for operation in after}
+    changes = [_alone(ids[f"before {operation.id}"], operation, REMOVED) for operation in gone]
+    for operation in after:
+        key, former = ids[f"after {operation.id}"], partner.get(operation.id)
         if former is None:
-            changes.append(_alone(key, one, ADDED))
+            changes.append(_alone(key, operation, ADDED))
         else:
-            changes.append(_on_both_sides(key, former, one, pairs, labelled))
+            changes.append(_on_both_sides(key, former, operation, pairs, labelled))
     return _placed(changes, flows) if layout else tuple(changes), flows
 
 
@@ -223,7 +233,8 @@ def _without_columns(operations: Iterable[_Operation]) -> tuple[_Operation, ...]
     the list is cut depends on the plan, not on the operation.
     """
     return tuple(
-        one if one.kind == labels.WRITE else replace(one, schema=None) for one in operations
+        operation if operation.kind == labels.WRITE else replace(operation, schema=None)
+        for operation in operations
     )
 
 
@@ -247,9 +258,9 @@ def _flows(
 ) -> tuple[FlowChange, ...]:
     old, new = (
         {
-            (ids[f"{side} {child}"], ids[f"{side} {one.id}"])
-            for one in operations
-            for child in one.inputs
+            (ids[f"{side} {child}"], ids[f"{side} {operation.id}"])
+            for operation in operations
+            for child in operation.inputs
             if f"{side} {child}" in ids
         }
         for side, operations in (("before", before), ("after", after))
@@ -262,20 +273,20 @@ def _flows(
     )
 
 
-def _alone(key: str, one: _Operation, change: str) -> OperationChange:
+def _alone(key: str, operation: _Operation, change: str) -> OperationChange:
     """An operation on one side only."""
     return OperationChange(
         id=key,
         change=change,
-        kind=one.kind,
-        name=one.name,
-        label=one.label,
-        before=one.id if change == REMOVED else None,
-        after=one.id if change == ADDED else None,
+        kind=operation.kind,
+        name=operation.name,
+        label=operation.label,
+        before=operation.id if change == REMOVED else None,
+        after=operation.id if change == ADDED else None,
         properties=(),
         columns=(),
-        width=one.width,
-        height=one.height,
+        width=operation.width,
+        height=operation.height,
     )
 
 
@@ -300,7 +311,7 @@ def _on_both_sides(
 
 def _stated(operation: _Operation) -> Iterator[tuple[str, str]]:
     """The properties of the plan itself: no counts of the run that is shown."""
-    return ((one.name, one.text) for one in operation.properties if not one.measured)
+    return ((entry.name, entry.text) for entry in operation.properties if not entry.measured)
 
 
 def _parameters(operation: _Operation) -> dict[str, Any]:
@@ -346,19 +357,21 @@ def _compare_outputs(
 def _named(columns: Sequence[OutputColumn]) -> dict[tuple[str, int], OutputColumn]:
     """By name and occurrence: a self-join has two columns of each name."""
     counted: dict[str, int] = {}
-    found: dict[tuple[str, int], OutputColumn] = {}
+    named: dict[tuple[str, int], OutputColumn] = {}
     for column in columns:
         counted[column.name] = counted.get(column.name, 0) + 1
-        found[column.name, counted[column.name]] = column
-    return found
+        named[column.name, counted[column.name]] = column
+    return named
 
 
 def _placed(
     changes: Sequence[OperationChange], flows: Sequence[FlowChange]
 ) -> tuple[OperationChange, ...]:
-    boxes = [Box(one.id, one.width, one.height, f"{n:06d}") for n, one in enumerate(changes)]
+    boxes = [
+        Box(change.id, change.width, change.height, f"{n:06d}") for n, change in enumerate(changes)
+    ]
     points = lay_out(boxes, [(flow.source, flow.target) for flow in flows])
-    return tuple(replace(one, point=points.get(one.id)) for one in changes)
+    return tuple(replace(change, point=points.get(change.id)) for change in changes)
 
 
 # --- columns -------------------------------------------------------------------------------------
@@ -369,8 +382,8 @@ def _compare_steps(
 ) -> Iterator[StepChange]:
     old, new = _by_end(before), _by_end(after)
     for end in sorted(old.keys() | new.keys()):
-        for one, other in pair_by(old.get(end, []), new.get(end, []), lambda step: step.how):
-            change = _step_change(end, one, other)
+        for step, other in pair_by(old.get(end, []), new.get(end, []), lambda step: step.how):
+            change = _step_change(end, step, other)
             if change is not None:
                 yield change
 
@@ -379,11 +392,11 @@ _End = tuple[str, str, str, str]
 
 
 def _by_end(steps: Sequence[ColumnStep]) -> dict[_End, list[ColumnStep]]:
-    found: dict[_End, list[ColumnStep]] = {}
+    by_end: dict[_End, list[ColumnStep]] = {}
     for step in steps:
         end = (step.target.name, step.source.dataset, step.source.name, step.kind)
-        found.setdefault(end, []).append(step)
-    return found
+        by_end.setdefault(end, []).append(step)
+    return by_end
 
 
 def _step_change(end: _End, old: ColumnStep | None, new: ColumnStep | None) -> StepChange | None:
@@ -414,10 +427,10 @@ def _with_summary(difference: PlanDifference) -> PlanDifference:
 
 
 def _sentences(difference: PlanDifference) -> Iterator[str]:
-    yield from (f"reads {one.uri} (new)" for one in difference.sources_added)
-    yield from (f"reads {one.uri} no longer" for one in difference.sources_removed)
-    for one in difference.fields:
-        yield f"{one.field} was {_short(one.before)}, is {_short(one.after)}"
+    yield from (f"reads {source.uri} (new)" for source in difference.sources_added)
+    yield from (f"reads {source.uri} no longer" for source in difference.sources_removed)
+    for change in difference.fields:
+        yield f"{change.field} was {_short(change.before)}, is {_short(change.after)}"
     yield from describe(difference.schema)
     for operation in difference.operations:
         yield from _operation_sentences(operation)
@@ -432,11 +445,12 @@ def _operation_sentences(operation: OperationChange) -> Iterator[str]:
     if operation.change in {ADDED, REMOVED}:
         yield f"operation {_short(called)} {operation.change}"
         return
-    for one in operation.properties:
-        if one.field not in {"datasets", "inputSources", "outputSource", "mode", "inputs"}:
-            yield f"{_short(called)}: {one.field} was {_short(one.before)}, is {_short(one.after)}"
-        elif one.field in {"inputSources", "outputSource", "inputs"}:
-            yield f"{_short(called)}: {one.field} changed"
+    for change in operation.properties:
+        if change.field not in {"datasets", "inputSources", "outputSource", "mode", "inputs"}:
+            sides = f"{change.field} was {_short(change.before)}, is {_short(change.after)}"
+            yield f"{_short(called)}: {sides}"
+        elif change.field in {"inputSources", "outputSource", "inputs"}:
+            yield f"{_short(called)}: {change.field} changed"
     for column in operation.columns:
         if column.change == CHANGED and column.expression_before != column.expression_after:
             yield (
@@ -495,35 +509,37 @@ class PlanPairs:
 # --- as JSON --------------------------------------------------------------------------------------
 
 
-def plan_difference_reply(found: PlanDifference, *, unchanged: bool) -> dict[str, Any]:
+def plan_difference_reply(difference: PlanDifference, *, unchanged: bool) -> dict[str, Any]:
     """Two plans as one; without ``unchanged`` the operations and flows that differ."""
-    operations = [one for one in found.operations if unchanged or one.change]
-    flows = [one for one in found.flows if unchanged or one.change]
-    reply: dict[str, Any] = to_json(replace(found, operations=(), flows=()))
+    operations = [operation for operation in difference.operations if unchanged or operation.change]
+    flows = [flow for flow in difference.flows if unchanged or flow.change]
+    reply: dict[str, Any] = to_json(replace(difference, operations=(), flows=()))
     del reply["flows"]  # listed as edges
     return reply | {
-        "fields": [field_reply(one) for one in found.fields],
-        "counts": _operation_counts(found.operations),
-        "operations": [_operation_reply(one) for one in operations],
+        "fields": [field_reply(change) for change in difference.fields],
+        "counts": _operation_counts(difference.operations),
+        "operations": [_operation_reply(operation) for operation in operations],
         "edges": [{"from": f.source, "to": f.target, "change": f.change} for f in flows],
-        "columns": [_step_reply(one) for one in reply["columns"]],
+        "columns": [_step_reply(step) for step in reply["columns"]],
     }
 
 
-def plan_partial(found: PlanDifference | None) -> Partial | None:
-    if found is None or not (found.before.cut or found.after.cut):
+def plan_partial(difference: PlanDifference | None) -> Partial | None:
+    if difference is None or not (difference.before.cut or difference.after.cut):
         return None
-    return Partial("nodes", len(found.operations))
+    return Partial("nodes", len(difference.operations))
 
 
 def _operation_counts(operations: tuple[OperationChange, ...]) -> dict[str, int]:
-    counts = {change: sum(one.change == change for one in operations) for change in CHANGES}
-    return counts | {"same": sum(one.change is None for one in operations)}
+    counts = {
+        change: sum(operation.change == change for operation in operations) for change in CHANGES
+    }
+    return counts | {"same": sum(operation.change is None for operation in operations)}
 
 
-def _operation_reply(one: OperationChange) -> dict[str, Any]:
-    reply: dict[str, Any] = to_json(one)
-    reply["properties"] = [field_reply(field) for field in one.properties]
+def _operation_reply(operation: OperationChange) -> dict[str, Any]:
+    reply: dict[str, Any] = to_json(operation)
+    reply["properties"] = [field_reply(field) for field in operation.properties]
     point = reply.pop("point")
     if point is None:
         del reply["width"], reply["height"]

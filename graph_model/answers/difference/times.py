@@ -85,15 +85,19 @@ def compare_times(
     opened, first = find_node(sources, node, times[0])
     opened, second = find_node(opened, node, times[1])
     before, after = (
-        draw_at(opened, replace(question, node=one, at=at), jobs=jobs)
-        for one, at in zip((first, second), times, strict=True)
+        draw_at(opened, replace(question, node=node_id, at=at), jobs=jobs)
+        for node_id, at in zip((first, second), times, strict=True)
     )
-    found = compare_views(opened, (before, after), times, second)
-    return replace(found, shown=_shown(opened, found.difference, unchanged, layout=layout))
+    comparison = compare_views(opened, (before, after), times, second)
+    return replace(
+        comparison, shown=_shown(opened, comparison.difference, unchanged, layout=layout)
+    )
 
 
-def _shown(sources: Sources, found: GraphDifference, unchanged: bool, *, layout: bool) -> GraphView:
-    view = found.merged if unchanged else focus_on_changes(found)
+def _shown(
+    sources: Sources, difference: GraphDifference, unchanged: bool, *, layout: bool
+) -> GraphView:
+    view = difference.merged if unchanged else focus_on_changes(difference)
     plans = {plan for edge in view.edges for plan in edge.plans}
     view = mark_declared(view, sources.catalogue.declared_plans(plans))
     return show_view(sources, view, layout=layout)
@@ -161,7 +165,7 @@ def _evidence_of(
     after = evidence_by_plan(
         sources, {p for c in changes for p in c.plans_after[:EVIDENCE]}, times[1]
     )
-    return {one.id: _sides(one, before, after) for one in changes}
+    return {change.id: _sides(change, before, after) for change in changes}
 
 
 def evidence_by_plan(
@@ -194,8 +198,8 @@ def _sides(
 
 def found_evidence(plans: Iterable[str], evidence: Mapping[str, Evidence]) -> tuple[Evidence, ...]:
     """Sorted, newest first."""
-    found = [evidence[plan] for plan in plans if plan in evidence]
-    return tuple(sorted(found, key=lambda one: (one.at or "", one.plan), reverse=True))
+    entries = [evidence[plan] for plan in plans if plan in evidence]
+    return tuple(sorted(entries, key=lambda entry: (entry.at or "", entry.plan), reverse=True))
 
 
 @dataclass(frozen=True, slots=True)
@@ -219,7 +223,7 @@ def compare_executions(
     layout: bool = False,
 ) -> ExecutionDifference:
     """Two executions (ids), about the output of the second one unless a node is given."""
-    before, after = (_find_execution(sources, one) for one in executions)
+    before, after = (_find_execution(sources, execution) for execution in executions)
     lineage = compare_times(
         sources,
         node or after.target or after.job,
@@ -263,31 +267,31 @@ def _plan_of(row: ExecutionRow) -> str:
 _NO_EVIDENCE: Final = Sides((), ())
 
 
-def time_reply(found: TimeDifference, *, lack: Partial | None) -> dict[str, Any]:
+def time_reply(comparison: TimeDifference, *, lack: Partial | None) -> dict[str, Any]:
     """Two answers as one graph, each element with its change, its changed fields and the plans
     behind it.
     """
-    shown = graph_reply(found.shown, lack)
-    changes = found.difference.changes
+    shown = graph_reply(comparison.shown, lack)
+    changes = comparison.difference.changes
     return {
         "kind": "times",
-        "node": found.node,
-        **both_sides(found),
-        "counts": _counts(found.difference.nodes, found.difference.edges),
-        "nodes": [_changed(one, changes, found) for one in shown["nodes"]],
-        "edges": [_changed(one, changes, found) for one in shown["edges"]],
+        "node": comparison.node,
+        **both_sides(comparison),
+        "counts": _counts(comparison.difference.nodes, comparison.difference.edges),
+        "nodes": [_changed(node, changes, comparison) for node in shown["nodes"]],
+        "edges": [_changed(edge, changes, comparison) for edge in shown["edges"]],
         "focus": shown["focus"],
         "layers": shown["layers"],
-        "hidden": found.hidden,
+        "hidden": comparison.hidden,
         # An element missing on one side may only have been cut off there.
-        "partial": to_json(lack or found.before.partial or found.after.partial),
+        "partial": to_json(lack or comparison.before.partial or comparison.after.partial),
     }
 
 
-def both_sides(found: TimeDifference) -> dict[str, Any]:
+def both_sides(comparison: TimeDifference) -> dict[str, Any]:
     return {
-        "from": _side_reply(found.before, found.times[0]),
-        "to": _side_reply(found.after, found.times[1]),
+        "from": _side_reply(comparison.before, comparison.times[0]),
+        "to": _side_reply(comparison.after, comparison.times[1]),
     }
 
 
@@ -304,20 +308,20 @@ def _side_reply(view: GraphView, at: int | None) -> dict[str, Any]:
 def _counts(*kinds: tuple[ElementChange, ...]) -> dict[str, dict[str, int]]:
     names = ("nodes", "edges")
     return {
-        name: {change: sum(one.change == change for one in changes) for change in CHANGES}
+        name: {change: sum(element.change == change for element in changes) for change in CHANGES}
         for name, changes in zip(names, kinds, strict=True)
     }
 
 
 def _changed(
-    element: dict[str, Any], changes: dict[str, ElementChange], found: TimeDifference
+    element: dict[str, Any], changes: dict[str, ElementChange], comparison: TimeDifference
 ) -> dict[str, Any]:
     change = changes.get(element["id"])
     if change is None:
         return element | {"change": None}
-    evidence = found.evidence.get(change.id, _NO_EVIDENCE)
+    evidence = comparison.evidence.get(change.id, _NO_EVIDENCE)
     return element | {
         "change": change.change,
-        "changes": [field_reply(one) for one in change.fields],
+        "changes": [field_reply(field) for field in change.fields],
         "evidence": to_json(evidence),
     }

@@ -124,8 +124,8 @@ class Upstream:
             shown = self._attempt(subject)
             return UpstreamChanges(node, shown, None, None, iso(subject.at), (), 0, None, None)
         window = (reference.at, subject.at) if since is None else (since, self._end(at))
-        found = self._compare(node, rows, (reference, subject), window, depth)
-        causes = rank(self._causes(node, found, window))
+        comparison = self._compare(node, rows, (reference, subject), window, depth)
+        causes = rank(self._causes(node, comparison, window))
         return UpstreamChanges(
             node=node,
             subject=self._attempt(subject),
@@ -134,8 +134,8 @@ class Upstream:
             until=iso(window[1]),
             causes=tuple(causes[:limit]),
             total=len(causes),
-            difference=found,
-            partial=self._partial(found, len(causes), limit),
+            difference=comparison,
+            partial=self._partial(comparison, len(causes), limit),
         )
 
     # --- the runs
@@ -199,7 +199,7 @@ class Upstream:
         # followed.
         after = (*after, *(plan for plan in before if plan.target not in targets))
         sides = (_Moment(times[0], before), _Moment(times[1], after))
-        views = [self._side(node, one, depth) for one in sides]
+        views = [self._side(node, moment, depth) for moment in sides]
         return compare_views(self._sources, (views[0], views[1]), times, node)
 
     def _plans_of(
@@ -241,11 +241,13 @@ class Upstream:
 
     # --- causes
 
-    def _causes(self, node: str, found: TimeDifference, window: tuple[int, int]) -> Iterator[Cause]:
-        view = found.difference.merged
+    def _causes(
+        self, node: str, comparison: TimeDifference, window: tuple[int, int]
+    ) -> Iterator[Cause]:
+        view = comparison.difference.merged
         distances = distances_from(view, node)
-        summaries = dict(self._summaries(found.difference))
-        yield from causes_of_difference(found.difference, distances, summaries)
+        summaries = dict(self._summaries(comparison.difference))
+        yield from causes_of_difference(comparison.difference, distances, summaries)
         jobs = [job for job in _nearest(view, distances, JobNode) if job != node]
         activities = [self._activity(job, window) for job in jobs[:LOOKED_AT]]
         yield from causes_of_activity(activities, view, node, distances, window[1])
@@ -302,14 +304,14 @@ class Upstream:
             if counted[0] is not None and counted[1] is not None:
                 yield RowCount(dataset, counted[0], counted[1], after.id, after.at)
 
-    def _partial(self, found: TimeDifference, causes: int, limit: int) -> Partial | None:
+    def _partial(self, comparison: TimeDifference, causes: int, limit: int) -> Partial | None:
         """Why causes may be missing: a truncated answer, too much to examine, or the limit."""
-        nodes = found.difference.merged.nodes
-        jobs = sum(isinstance(one, JobNode) for one in nodes)
-        tables = sum(isinstance(one, DatasetNode) for one in nodes)
+        nodes = comparison.difference.merged.nodes
+        jobs = sum(isinstance(drawn, JobNode) for drawn in nodes)
+        tables = sum(isinstance(drawn, DatasetNode) for drawn in nodes)
         looked = Partial("runs", LOOKED_AT) if max(jobs, tables) > LOOKED_AT else None
         more = Partial("causes", limit) if causes > limit else None
-        return found.before.partial or found.after.partial or self._cut or looked or more
+        return comparison.before.partial or comparison.after.partial or self._cut or looked or more
 
 
 def last_good(rows: Sequence[ExecutionRow]) -> ExecutionRow | None:
@@ -351,7 +353,7 @@ def _with_runs(
             edges[plan.job, node].add(plan.id)
     for dataset, plan in reads:
         edges[dataset, plan.job].add(plan.id)
-    shown = {one.id for one in view.nodes}
+    shown = {drawn.id for drawn in view.nodes}
     fed = [
         FeedEdge(f"{ends[0]}-{ends[1]}", *ends, plans=tuple(sorted(plans)))
         for ends, plans in edges.items()
@@ -359,7 +361,7 @@ def _with_runs(
     ]
     known = {edge.id for edge in fed}
     kept = [edge for edge in view.edges if edge.id not in known]
-    nodes = tuple(_with_plans(one, own) for one in view.nodes)
+    nodes = tuple(_with_plans(drawn, own) for drawn in view.nodes)
     return replace(view, nodes=nodes, edges=(*kept, *fed), depth_asked=depth, focus=node)
 
 
@@ -372,24 +374,24 @@ def _with_plans(node: Node, own: Mapping[str, set[str]]) -> Node:
 
 def _nearest(view: GraphView, distances: Mapping[str, int], kind: type[Node]) -> list[str]:
     """The nodes of one kind upstream of the requested one, nearest first."""
-    found = [one.id for one in view.nodes if isinstance(one, kind) and one.id in distances]
-    return sorted(found, key=lambda key: (distances[key], key))
+    ids = [node.id for node in view.nodes if isinstance(node, kind) and node.id in distances]
+    return sorted(ids, key=lambda key: (distances[key], key))
 
 
 # --- as JSON --------------------------------------------------------------------------------------
 
 
-def changes_reply(found: UpstreamChanges, lack: Partial | None) -> dict[str, Any]:
+def changes_reply(changes: UpstreamChanges, lack: Partial | None) -> dict[str, Any]:
     """Changes upstream, ranked; both sides as in ``/graph/diff``."""
-    sides = {} if found.difference is None else both_sides(found.difference)
+    sides = {} if changes.difference is None else both_sides(changes.difference)
     return {
-        "node": found.node,
-        "subject": to_json(found.subject),
-        "reference": to_json(found.reference),
-        "since": found.since,
-        "until": found.until,
+        "node": changes.node,
+        "subject": to_json(changes.subject),
+        "reference": to_json(changes.reference),
+        "since": changes.since,
+        "until": changes.until,
         **sides,
-        "items": [to_json(one) | {"at": iso(one.at)} for one in found.causes],
-        "total": found.total,
-        "partial": to_json(lack or found.partial),
+        "items": [to_json(cause) | {"at": iso(cause.at)} for cause in changes.causes],
+        "total": changes.total,
+        "partial": to_json(lack or changes.partial),
     }

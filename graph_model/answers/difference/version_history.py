@@ -58,40 +58,42 @@ def schema_versions(
         if schema in contents
     ]
     versions.sort(key=lambda version: (version.first, version.schema))
-    versions = [_counted_once(one, Counter(repeated)) for one in _without_repeats(versions)]
+    versions = [_counted_once(version, Counter(repeated)) for version in _without_repeats(versions)]
     return [
-        replace(one, changes=compare_schemas(former.columns, one.columns)) if former else one
-        for former, one in zip([None, *versions], versions, strict=False)
+        replace(version, changes=compare_schemas(former.columns, version.columns))
+        if former
+        else version
+        for former, version in zip([None, *versions], versions, strict=False)
     ]
 
 
 def _without_repeats(versions: Iterable[SchemaVersion]) -> list[SchemaVersion]:
-    found: list[SchemaVersion] = []
-    for one in versions:
-        place = next((p for p, v in enumerate(found) if _says_the_same(v, one)), None)
+    distinct: list[SchemaVersion] = []
+    for version in versions:
+        place = next((p for p, v in enumerate(distinct) if _says_the_same(v, version)), None)
         if place is None:
-            found.append(one)
+            distinct.append(version)
         else:
-            found[place] = _together(found[place], one)
-    return found
+            distinct[place] = _together(distinct[place], version)
+    return distinct
 
 
-def _says_the_same(one: SchemaVersion, other: SchemaVersion) -> bool:
-    return not compare_schemas(one.columns, other.columns)
+def _says_the_same(version: SchemaVersion, other: SchemaVersion) -> bool:
+    return not compare_schemas(version.columns, other.columns)
 
 
-def _together(one: SchemaVersion, other: SchemaVersion) -> SchemaVersion:
+def _together(version: SchemaVersion, other: SchemaVersion) -> SchemaVersion:
     return replace(
-        one,
-        last=max(one.last, other.last),
-        executions=one.executions + other.executions,
-        plans=tuple(dict.fromkeys((*one.plans, *other.plans))),
+        version,
+        last=max(version.last, other.last),
+        executions=version.executions + other.executions,
+        plans=tuple(dict.fromkeys((*version.plans, *other.plans))),
     )
 
 
-def _counted_once(one: SchemaVersion, repeated: Counter[str]) -> SchemaVersion:
-    again = sum(repeated[plan] for plan in one.plans) if one.role == labels.WRITE else 0
-    return replace(one, executions=one.executions - again)
+def _counted_once(version: SchemaVersion, repeated: Counter[str]) -> SchemaVersion:
+    again = sum(repeated[plan] for plan in version.plans) if version.role == labels.WRITE else 0
+    return replace(version, executions=version.executions - again)
 
 
 def _schema_version(
@@ -129,13 +131,13 @@ def plan_versions(rows: Iterable[LogicalPlanRow], spans: Iterable[PlanSpan]) -> 
     by_plan: defaultdict[str, list[PlanSpan]] = defaultdict(list)
     for span in spans:
         by_plan[span.logical_plan].append(span)
-    found = [_plan_version(row, by_plan[row.id]) for row in rows if row.id in by_plan]
-    found.sort(key=lambda version: (version.first, version.plan.id))
+    listed = [_plan_version(row, by_plan[row.id]) for row in rows if row.id in by_plan]
+    listed.sort(key=lambda version: (version.first, version.plan.id))
     newest: dict[str, str] = {}
     versions: list[PlanVersion] = []
-    for one in found:
-        versions.append(replace(one, previous=newest.get(one.plan.target)))
-        newest[one.plan.target] = one.plan.id
+    for version in listed:
+        versions.append(replace(version, previous=newest.get(version.plan.target)))
+        newest[version.plan.target] = version.plan.id
     return versions
 
 

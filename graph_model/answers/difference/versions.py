@@ -88,12 +88,16 @@ def dataset_versions(
     reports = History(sources.catalogue).writes.reports_of(dataset, (labels.COMPLETED,))
     again = [row for _, *others in reports for row in others if at is None or row.at <= at]
     versions = schema_versions(uses, rows, spans, [row.logical_plan for row in again])
-    current = max(versions, key=lambda one: (one.last, one.first, one.schema), default=None)
-    shown = newest_page(_VERSIONS, versions, lambda one: (one.first, one.schema), limit, cursor)
-    evidence = evidence_by_plan(
-        sources, {p for one in shown.items for p in one.plans[-EVIDENCE:]}, at
+    current = max(
+        versions, key=lambda version: (version.last, version.first, version.schema), default=None
     )
-    items = tuple(_schema_view(one, one is current, evidence) for one in shown.items)
+    shown = newest_page(
+        _VERSIONS, versions, lambda version: (version.first, version.schema), limit, cursor
+    )
+    evidence = evidence_by_plan(
+        sources, {p for version in shown.items for p in version.plans[-EVIDENCE:]}, at
+    )
+    items = tuple(_schema_view(version, version is current, evidence) for version in shown.items)
     return Page(items, shown.total, shown.next)
 
 
@@ -108,39 +112,41 @@ def job_versions(
     rows = sources.catalogue.logical_plans(plans)
     shown_rows = [row for row in rows if row.target not in sources.hidden]
     versions = plan_versions(shown_rows, sources.catalogue.plan_spans(plans, at))
-    shown = newest_page(_VERSIONS, versions, lambda one: (one.first, one.plan.id), limit, cursor)
-    targets = dataset_references(sources, {one.plan.target for one in shown.items})
+    shown = newest_page(
+        _VERSIONS, versions, lambda version: (version.first, version.plan.id), limit, cursor
+    )
+    targets = dataset_references(sources, {version.plan.target for version in shown.items})
     pairs, partial = PlanPairs(sources), None
     items: list[PlanVersionView] = []
-    for one in shown.items:
+    for version in shown.items:
         changes = None
-        if one.previous is not None:
+        if version.previous is not None:
             if sources.expired():
                 partial = Partial("time", sources.time_limit_ms)
             else:
-                changes = pairs.summary(one.previous, one.plan.id)
-        items.append(_plan_view(sources, one, targets.get(one.plan.target), changes))
+                changes = pairs.summary(version.previous, version.plan.id)
+        items.append(_plan_view(sources, version, targets.get(version.plan.target), changes))
     return JobVersions(Page(tuple(items), shown.total, shown.next), partial)
 
 
 def _plan_view(
     sources: Sources,
-    one: PlanVersion,
+    version: PlanVersion,
     target: DatasetReference | None,
     changes: tuple[str, ...] | None,
 ) -> PlanVersionView:
     return PlanVersionView(
-        id=one.plan.id,
-        plan_id=_document_of(sources, one.plan.id),
-        fingerprint=one.plan.fingerprint,
-        mode=known_mode(one.plan.mode),
+        id=version.plan.id,
+        plan_id=_document_of(sources, version.plan.id),
+        fingerprint=version.plan.fingerprint,
+        mode=known_mode(version.plan.mode),
         target=target,
-        first=iso(one.first),
-        last=iso(one.last),
-        executions=one.executions,
-        completed=one.completed,
-        previous=one.previous,
-        previous_plan_id=_document_of(sources, one.previous),
+        first=iso(version.first),
+        last=iso(version.last),
+        executions=version.executions,
+        completed=version.completed,
+        previous=version.previous,
+        previous_plan_id=_document_of(sources, version.previous),
         changes=changes,
     )
 
@@ -151,19 +157,19 @@ def _document_of(sources: Sources, plan: str | None) -> str | None:
 
 
 def _schema_view(
-    one: SchemaVersion, current: bool, evidence: Mapping[str, Evidence]
+    version: SchemaVersion, current: bool, evidence: Mapping[str, Evidence]
 ) -> SchemaVersionView:
     return SchemaVersionView(
-        id=one.schema,
-        schema=one.schema,
-        role=one.role,
+        id=version.schema,
+        schema=version.schema,
+        role=version.role,
         current=current,
-        first=iso(one.first),
-        last=iso(one.last),
-        executions=one.executions,
-        columns=one.columns,
-        changes=one.changes,
-        summary=describe(one.changes or ()),
-        told_by=found_evidence(one.plans, evidence),
-        plans=len(one.plans),
+        first=iso(version.first),
+        last=iso(version.last),
+        executions=version.executions,
+        columns=version.columns,
+        changes=version.changes,
+        summary=describe(version.changes or ()),
+        told_by=found_evidence(version.plans, evidence),
+        plans=len(version.plans),
     )

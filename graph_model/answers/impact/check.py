@@ -106,11 +106,11 @@ class ImpactCheck:
         for job in sorted({plan.job for plan in captured}):
             new = [self._shown(plan) for plan in captured if plan.job == job]
             current = self._current(job, new, scope.at)
-            found = pair(new, current)
-            pairs += found
-            taken = {old.logical_plan for _, old in found if old is not None}
+            paired = pair(new, current)
+            pairs += paired
+            taken = {old.logical_plan for _, old in paired if old is not None}
             missing += [old.target_uri for old in current if old.logical_plan not in taken]
-            if current and not any(old and _meets(one, old) for one, old in found):
+            if current and not any(old and _meets(plan, old) for plan, old in paired):
                 unmet.append("/".join(new[0].job_name))
         checks = [(new, old, compare(old, new) if old else ()) for new, old in pairs]
         impact = self._impact_of([(old, changes) for _, old, changes in checks if old], scope)
@@ -246,12 +246,12 @@ def _name(column: Vertex) -> tuple[str, str]:
 
 def _inside(columns: Iterable[Vertex]) -> dict[tuple[str, str], set[str]]:
     """Per (dataset, path) of a struct the ids of its nested columns among these."""
-    found: dict[tuple[str, str], set[str]] = {}
+    inside: dict[tuple[str, str], set[str]] = {}
     for column in columns:
         dataset, path = _name(column)
         for holder in holders(path)[1:]:
-            found.setdefault((dataset, holder), set()).add(column.id)
-    return found
+            inside.setdefault((dataset, holder), set()).add(column.id)
+    return inside
 
 
 def impact(sources: Sources, reference: str, scope: Scope) -> ImpactReport:
@@ -278,10 +278,10 @@ def check_plans(
     """
     if job is not None:
         node = job if identity.kind_of(job) == labels.JOB else f"job:{job}"
-        sources, found = find_node(sources, node)
-        row = sources.catalogue.jobs((found,))[0]
+        sources, job_id = find_node(sources, node)
+        row = sources.catalogue.jobs((job_id,))[0]
         name = (row.namespace, row.name)
-        captured = [replace(one, job=row.id, job_name=name) for one in captured]
+        captured = [replace(outline, job=row.id, job_name=name) for outline in captured]
     return ImpactCheck(sources).of_plans(tuple(captured), scope)
 
 
@@ -290,16 +290,16 @@ _SHOWN_DIGITS: Final = 8
 
 def compare(before: PlanOutline, after: PlanOutline) -> tuple[Change, ...]:
     """The differences, in the order of :class:`ChangeKind`, then of the columns."""
-    found = [
+    changes = [
         *_columns(before, after),
         *_rows(before, after),
         *_inputs(before, after),
         *_writes(before, after),
     ]
-    if not found:
-        found += _remaining(before, after)
+    if not changes:
+        changes += _remaining(before, after)
     order = list(ChangeKind)
-    return tuple(sorted(found, key=lambda change: order.index(change.kind)))
+    return tuple(sorted(changes, key=lambda change: order.index(change.kind)))
 
 
 def _remaining(before: PlanOutline, after: PlanOutline) -> Iterator[Change]:
@@ -386,13 +386,13 @@ def _renamed(
         for new in added
         if old.sources and old.sources == new.sources
     ]
-    found: dict[str, ColumnOutline] = {}
+    renamed: dict[str, ColumnOutline] = {}
     taken: set[str] = set()
     for _, path, new in sorted(pairs, key=lambda pair: (pair[0], pair[1], pair[2].path)):
-        if path not in found and new.path not in taken:
-            found[path] = new
+        if path not in renamed and new.path not in taken:
+            renamed[path] = new
             taken.add(new.path)
-    return found
+    return renamed
 
 
 # --- rows, mode and target -----------------------------------------------------------------------
@@ -407,9 +407,9 @@ _DECIDING: Final = {
 
 def _rows(before: PlanOutline, after: PlanOutline) -> Iterator[Change]:
     """Changes to the set of rows: filters, joins, groupings and sort orders."""
-    for how in sorted({one.how for one in before.influences | after.influences}):
-        old = {one for one in before.influences if one.how == how}
-        new = {one for one in after.influences if one.how == how}
+    for how in sorted({influence.how for influence in before.influences | after.influences}):
+        old = {influence for influence in before.influences if influence.how == how}
+        new = {influence for influence in after.influences if influence.how == how}
         if _differ(old, new):
             subject = _DECIDING.get(how, how)
             yield Change(ChangeKind.ROWS_CHANGED, subject, _conditions(old), _conditions(new))
@@ -420,9 +420,11 @@ def _rows(before: PlanOutline, after: PlanOutline) -> Iterator[Change]:
 
 def _differ(old: Set[RowInfluence], new: Set[RowInfluence]) -> bool:
     """Columns alone are compared where a producer does not report its conditions."""
-    if all(one.expression for one in old | new):
+    if all(influence.expression for influence in old | new):
         return old != new
-    return {(one.dataset, one.path) for one in old} != {(one.dataset, one.path) for one in new}
+    return {(influence.dataset, influence.path) for influence in old} != {
+        (influence.dataset, influence.path) for influence in new
+    }
 
 
 def _conditions(influences: Iterable[RowInfluence]) -> str:
@@ -431,8 +433,8 @@ def _conditions(influences: Iterable[RowInfluence]) -> str:
     """
     texts = {
         text
-        for one in influences
-        for text in (one.expression or one.path).split(labels.BETWEEN_EXPRESSIONS)
+        for influence in influences
+        for text in (influence.expression or influence.path).split(labels.BETWEEN_EXPRESSIONS)
     }
     return ", ".join(sorted(texts))
 
@@ -472,7 +474,7 @@ def pair(
     common before others. Last, if one plan is left on each side, these two are paired: the target
     has moved.
     """
-    found: dict[int, int] = {}
+    places: dict[int, int] = {}
     candidates = sorted(
         (-_likeness(new, old), number, place)
         for number, new in enumerate(captured)
@@ -480,23 +482,23 @@ def pair(
         if new.target == old.target
     )
     for _, number, place in candidates:
-        if number not in found and place not in found.values():
-            found[number] = place
-    left = [number for number in range(len(captured)) if number not in found]
-    free = [place for place in range(len(current)) if place not in found.values()]
+        if number not in places and place not in places.values():
+            places[number] = place
+    left = [number for number in range(len(captured)) if number not in places]
+    free = [place for place in range(len(current)) if place not in places.values()]
     if len(left) == len(free) == 1:
-        found[left[0]] = free[0]
+        places[left[0]] = free[0]
     return [
-        (new, current[found[number]] if number in found else None)
+        (new, current[places[number]] if number in places else None)
         for number, new in enumerate(captured)
     ]
 
 
-def _likeness(one: PlanOutline, other: PlanOutline) -> int:
-    if one.fingerprint == other.fingerprint:
+def _likeness(outline: PlanOutline, other: PlanOutline) -> int:
+    if outline.fingerprint == other.fingerprint:
         return 1_000_000
-    columns = {c.path for c in one.columns or ()} & {c.path for c in other.columns or ()}
-    return len(columns) + len(one.inputs.keys() & other.inputs.keys())
+    columns = {c.path for c in outline.columns or ()} & {c.path for c in other.columns or ()}
+    return len(columns) + len(outline.inputs.keys() & other.inputs.keys())
 
 
 _WORST_FIRST: Final = (Effect.BREAKS, Effect.MAY_BREAK, Effect.NONE)
@@ -563,8 +565,8 @@ def _reason(item: ImpactItem, effect: Effect, fates: Mapping[str, str]) -> str:
 
 def worst(effects: Iterable[Effect]) -> Effect:
     """The worst of these; NONE for none."""
-    found = set(effects)
-    return next((effect for effect in _WORST_FIRST if effect in found), Effect.NONE)
+    present = set(effects)
+    return next((effect for effect in _WORST_FIRST if effect in present), Effect.NONE)
 
 
 def join_reports(reports: Sequence[ImpactReport]) -> ImpactReport:

@@ -88,12 +88,12 @@ class PlanOutline:
 def outlines(facts: Facts) -> tuple[PlanOutline, ...]:
     """The plans among these facts that write something, by target URI."""
     read = _Reading(facts)
-    found = [
+    plans = [
         read.outline(row)
         for row in facts.rows
         if isinstance(row, LogicalPlanRow) and row.mode in (labels.OVERWRITE, *labels.KEEPING_MODES)
     ]
-    return tuple(sorted(found, key=lambda plan: (plan.target_uri, plan.logical_plan)))
+    return tuple(sorted(plans, key=lambda plan: (plan.target_uri, plan.logical_plan)))
 
 
 class _Reading:
@@ -156,7 +156,9 @@ class _Reading:
             return None
         operations.sort(key=lambda operation: int(str(operation.value("position"))))
         parameters = [json.loads(str(operation.value("parameters"))) for operation in operations]
-        return tuple(_join_type(one["joinType"]) for one in parameters if "joinType" in one)
+        return tuple(
+            _join_type(rendered["joinType"]) for rendered in parameters if "joinType" in rendered
+        )
 
     def _written(
         self, row: LogicalPlanRow, edges: Iterable[Edge]
@@ -241,9 +243,9 @@ def captured_outlines(
     Raises InvalidDocument, with the plan's id, for a document that cannot be translated.
     """
     stored: dict[str, list[StoredDocument]] = {}
-    for position, one in enumerate(submissions, 1):
-        if one.kind not in producers.additions:
-            stored.setdefault(one.subject_key, []).append(_stored(one, position))
+    for position, submission in enumerate(submissions, 1):
+        if submission.kind not in producers.additions:
+            stored.setdefault(submission.subject_key, []).append(_stored(submission, position))
     translation = Translation(rules, producers)
     return outlines(merge(_facts(translation, documents) for documents in stored.values()))
 
@@ -256,18 +258,18 @@ def _facts(translation: Translation, documents: list[StoredDocument]) -> Facts:
     return projection.facts
 
 
-def _stored(one: Submission, position: int) -> StoredDocument:
+def _stored(submission: Submission, position: int) -> StoredDocument:
     return StoredDocument(
         position=position,
-        kind=one.kind,
-        api_version=one.api_version,
-        subject_key=one.subject_key,
-        scope=one.scope,
-        subject=one.subject,
-        content_hash=one.content_hash,
+        kind=submission.kind,
+        api_version=submission.api_version,
+        subject_key=submission.subject_key,
+        scope=submission.scope,
+        subject=submission.subject,
+        content_hash=submission.content_hash,
         state=DocumentState.PENDING,
         reason=None,
         received_at=NO_RECEIPT,
-        size=len(one.body),
-        body=one.body,
+        size=len(submission.body),
+        body=submission.body,
     )

@@ -208,8 +208,8 @@ class Impact:
         """The ids of the datasets, and whether more exist than are followed."""
         rows = walk_datasets(self._catalogue, prefix, hidden=self._sources.hidden)
         below = (row.id for row in rows if row.uri.startswith(prefix))
-        found = list(islice(below, MOST_STARTS + 1))
-        return found[:MOST_STARTS], len(found) > MOST_STARTS
+        ids = list(islice(below, MOST_STARTS + 1))
+        return ids[:MOST_STARTS], len(ids) > MOST_STARTS
 
     def _columns_of(self, datasets: Collection[str], scope: Scope) -> Answer:
         return self._lineage.ask_columns_of(datasets, scope.question())
@@ -353,11 +353,11 @@ def _shortest(answers: Iterable[Answer]) -> list[Chain]:
     """One shortest chain to each node, by depth; for a job reached through tables and through
     columns, the chain through tables.
     """
-    found: dict[str, Chain] = {}
+    shortest: dict[str, Chain] = {}
     for answer in answers:
         for chain in answer.chains:
-            found.setdefault(chain.end, chain)
-    return sorted(found.values(), key=lambda chain: (chain.depth, chain))
+            shortest.setdefault(chain.end, chain)
+    return sorted(shortest.values(), key=lambda chain: (chain.depth, chain))
 
 
 def _item(chain: Chain, names: _Names, governance: Governance) -> ImpactItem:
@@ -379,7 +379,9 @@ def _item(chain: Chain, names: _Names, governance: Governance) -> ImpactItem:
         readers=names.references(sorted(names.readers.get(node, ()))),
         use=last.kind or None,
         how=last.how or None,
-        expression=last.expression if last.expression and all(one.id for one in path) else None,
+        expression=last.expression
+        if last.expression and all(reference.id for reference in path)
+        else None,
         last_run=_last_run(node, names),
         owners=_owners(node, names, governance),
         layer=None if dataset is None else governance.layers.of(dataset.uri),
@@ -423,12 +425,16 @@ def _last_run(node: str, names: _Names) -> NewestRun | None:
 def _owners(node: str, names: _Names, governance: Governance) -> tuple[str, ...]:
     """Owners from the node's facet and classifications; for a column also from its dataset's."""
     assigned = [
-        governance.assigned[tag, one]
-        for one in dict.fromkeys((node, names.home(node)))
-        for tag in governance.tags.get(one, ())
+        governance.assigned[tag, holder]
+        for holder in dict.fromkeys((node, names.home(node)))
+        for tag in governance.tags.get(holder, ())
     ]
     reported = names.owners.get(names.home(node), ())
-    return tuple(dict.fromkeys((*reported, *(one.owner for one in assigned if one.owner))))
+    return tuple(
+        dict.fromkeys(
+            (*reported, *(assignment.owner for assignment in assigned if assignment.owner))
+        )
+    )
 
 
 Step = tuple[str, str, str]
@@ -516,14 +522,14 @@ class WrittenColumns:
         near = {chain.end for chain in tables.chains if chain.depth == 1}
         direct = {column.id for column in starts if column.dataset in near}
         flows = {chain.end: chain.flow for chain in tables.chains}
-        chains = [Chain(job, (Link(job, one),), flows[homes[one]]) for one in direct]
+        chains = [Chain(job, (Link(job, column),), flows[homes[column]]) for column in direct]
         chains += [
             Chain(job, (Link(job, chain.start), *chain.links), chain.flow)
             for chain in answer.chains
             if chain.start in direct and chain.end != job
         ]
         ends = {chain.end for chain in tables.chains}
-        kept = [one for one in chains if homes.get(one.end, one.end) in ends]
+        kept = [chain for chain in chains if homes.get(chain.end, chain.end) in ends]
         return replace(
             answer,
             chains=tuple(sorted(kept, key=lambda chain: (chain.depth, chain))),
