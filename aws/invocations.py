@@ -62,14 +62,14 @@ def method_of(event: Mapping[str, Any]) -> str:
 
 def content_encoding_of(event: Mapping[str, Any]) -> str | None:
     """The header ``Content-Encoding``; the last of several."""
-    found: str | None = None
+    encoding: str | None = None
     for spelled, value in (event.get("headers") or {}).items():
         if spelled.lower() == _ENCODING:
-            found = value
+            encoding = value
     for spelled, values in (event.get("multiValueHeaders") or {}).items():
         if spelled.lower() == _ENCODING and values:
-            found = values[-1]
-    return found
+            encoding = values[-1]
+    return encoding
 
 
 def sender_of(event: Mapping[str, Any]) -> str:
@@ -78,7 +78,7 @@ def sender_of(event: Mapping[str, Any]) -> str:
     authorizer = context.get("authorizer") or {}
     identity = context.get("identity") or {}
     of_token = authorizer.get("jwt") or authorizer  # payload format 2.0, and 1.0
-    found = (
+    name = (
         (authorizer.get("iam") or {}).get("userArn")
         or (of_token.get("claims") or {}).get("sub")
         or authorizer.get("principalId")
@@ -86,7 +86,7 @@ def sender_of(event: Mapping[str, Any]) -> str:
         or identity.get("apiKeyId")
         or _UNKNOWN
     )
-    return str(found)[:_MOST_NAME]
+    return str(name)[:_MOST_NAME]
 
 
 def error_answer(status: HTTPStatus, message: str) -> dict[str, Any]:

@@ -84,7 +84,7 @@ class Project:
 
 
 def _failed(records: Any) -> dict[str, Any]:
-    return {"batchItemFailures": [{"itemIdentifier": one["messageId"]} for one in records]}
+    return {"batchItemFailures": [{"itemIdentifier": record["messageId"]} for record in records]}
 
 
 def make_project(environment: Mapping[str, str]) -> Project:

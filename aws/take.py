@@ -49,7 +49,9 @@ class Take:
         outcome = take_batch(messages, self._reader, self._destination_of, self._set_aside, enough)
         if outcome.taken and self._queue is not None:
             wake(self._queue)
-        return {"batchItemFailures": [{"itemIdentifier": one} for one in outcome.failed]}
+        return {
+            "batchItemFailures": [{"itemIdentifier": message_id} for message_id in outcome.failed]
+        }
 
 
 def make_take(environment: Mapping[str, str]) -> Take:

@@ -132,13 +132,13 @@ def split(text: str) -> list[tuple[str, bool]]:
     fields: list[tuple[str, bool]] = []
     at = 0
     while True:
-        found = _FIELD.match(text, at)
-        if found is None:
+        match = _FIELD.match(text, at)
+        if match is None:
             raise AssertionError("the second form matches an empty text")
-        quoted, plain = found.groups()
+        quoted, plain = match.groups()
         is_plain = quoted is None
         fields.append((plain.strip() if is_plain else quoted.replace('""', '"'), not is_plain))
-        at = found.end()
+        at = match.end()
         if at == len(text):
             return fields
         if text[at] != ",":
@@ -154,12 +154,12 @@ def _read_header(
         raise ValueError(f"the header begins {names[: len(fields)]}, not {list(fields)}")
     columns: list[tuple[str, str]] = []
     for name in names[len(fields) :]:
-        found = _COLUMN.fullmatch(name)
-        if found is None:
+        match = _COLUMN.fullmatch(name)
+        if match is None:
             raise ValueError(f"{name!r} is no column of a property")
-        if (found[3] is not None) != (fields is _VERTEX_FIELDS):
+        if (match[3] is not None) != (fields is _VERTEX_FIELDS):
             raise ValueError(f"{name!r}: (single) stands with every property of a vertex, no edge")
-        columns.append((found[1], found[2]))
+        columns.append((match[1], match[2]))
     if len({key for key, _ in columns}) != len(columns):
         raise ValueError("a property has two columns")
     return columns

@@ -120,7 +120,7 @@ class BulkLoad:
     def watch(self, vertices: str, edges: str) -> None:
         """Watch two loads that were started before, until both have ended. Raises as ``run``."""
         ended = {part: self._wait(part, at) for part, at in ((VERTICES, vertices), (EDGES, edges))}
-        wrong = [f"{part}: {one}" for part, one in ended.items() if not _is_well(one)]
+        wrong = [f"{part}: {status}" for part, status in ended.items() if not _is_well(status)]
         if wrong:
             raise HeadwaterError(f"the bulk load has not completed: {'; '.join(wrong)}")
 

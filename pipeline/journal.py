@@ -70,13 +70,13 @@ def read_lines(lines: Iterable[str]) -> Iterator[Line]:
         if not text.strip():
             continue
         try:
-            found = _read(json.loads(text))
+            line = _read(json.loads(text))
         except (ValueError, KeyError, TypeError) as error:
             problem = f"no {error}" if isinstance(error, KeyError) else str(error)
             yield Line(REFUSED, kind=f"{problem}: {text[:_MOST_SHOWN]}")
             continue
-        if found is not None:
-            yield found
+        if line is not None:
+            yield line
 
 
 def _read(line: Any) -> Line | None:
@@ -221,7 +221,7 @@ def read_commands_in_force(bodies: Iterable[tuple[str, bytes]]) -> WorkerCommand
     read = (
         (command, content) for content, body in bodies if (command := _command(body)) is not None
     )
-    commands = [command for command, _ in sorted(read, key=lambda one: (one[0].at, one[1]))]
+    commands = [command for command, _ in sorted(read, key=lambda pair: (pair[0].at, pair[1]))]
     forgotten = frozenset(
         content
         for command in commands
@@ -241,8 +241,8 @@ def _command(body: bytes) -> Command | None:
 
 def rules_of(commands: Iterable[Command]) -> Rules:
     """The naming rules of the last command with rules; the defaults without one."""
-    found = [rules for command in commands if (rules := _rules(command)) is not None]
-    return found[-1] if found else naming.DEFAULT_RULES
+    rule_sets = [rules for command in commands if (rules := _rules(command)) is not None]
+    return rule_sets[-1] if rule_sets else naming.DEFAULT_RULES
 
 
 def _rules(command: Command) -> Rules | None:

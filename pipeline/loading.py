@@ -96,9 +96,9 @@ def load_rows(result: Result, add: Callable[[Sequence[Row]], None], say: Say) ->
 def check(loaded: Loaded, manifest: Manifest) -> None:
     """Raises InvalidInput if the stores differ from the manifest."""
     expected = (*manifest.elements, manifest.row_count, manifest.elements_digest)
-    found = (loaded.vertices, loaded.edges, loaded.rows, loaded.elements_digest)
-    if found != expected:
-        raise InvalidInput(f"loaded {found}, the manifest says {expected}")
+    stored = (loaded.vertices, loaded.edges, loaded.rows, loaded.elements_digest)
+    if stored != expected:
+        raise InvalidInput(f"loaded {stored}, the manifest says {expected}")
 
 
 def place_catalogue(result: Result, database: Database, say: Say, *, in_force: bool) -> str:

@@ -205,10 +205,10 @@ class _Job:
         """How many ids came with different content, and the first of them; the least is kept."""
         facts = self._kept("facts").where(f.col("part").isin(*CONTENT_PARTS))
         self._keep("unique", each_once(facts))
-        found = self._kept("unique").where("conflict")
-        named = found.orderBy("part", "name", "id").limit(_CONFLICTS_NAMED).collect()
+        conflicting = self._kept("unique").where("conflict")
+        named = conflicting.orderBy("part", "name", "id").limit(_CONFLICTS_NAMED).collect()
         conflicts = tuple(f"{row['part']} {row['name']} {row['id']}" for row in named)
-        count = found.count() if len(named) == _CONFLICTS_NAMED else len(named)
+        count = conflicting.count() if len(named) == _CONFLICTS_NAMED else len(named)
         self._watch.done(f"each fact kept once, {count:,} contradict each other")
         return count, conflicts
 
@@ -230,14 +230,16 @@ class _Job:
         total: _Summaries = {}
         for key, summary in self._kept("unique").rdd.mapPartitions(_summarise).collect():
             total[key] = total.get(key, _NOTHING) + summary
-        self._watch.done(f"{sum(one.count for one in total.values()):,} facts counted and hashed")
+        self._watch.done(
+            f"{sum(summary.count for summary in total.values()):,} facts counted and hashed"
+        )
         return total
 
     # --- records -> files ------------------------------------------------------------------------
 
     def _write_part(self, part: str, summaries: _Summaries) -> dict[str, FileGroup]:
         """Several labels at a time: most of them are one small task, and a cluster has many."""
-        chosen = {name: one for (of, name), one in sorted(summaries.items()) if of == part}
+        chosen = {name: summary for (of, name), summary in sorted(summaries.items()) if of == part}
         with ThreadPoolExecutor(_GROUPS_TOGETHER) as threads:
             written = threads.map(lambda item: self._write_group(part, *item), chosen.items())
             groups = dict(zip(chosen, written, strict=True))
@@ -286,14 +288,14 @@ def _summarise(rows: Iterable[Any]) -> Iterator[tuple[tuple[str, str], _Summary]
     for row in rows:
         key, content = (row["part"], row["name"]), row["content"].encode()
         hashed = int.from_bytes(hashlib.sha256(content).digest(), "big")
-        one = _Summary(1, len(content), hashed, frozenset({row["shape"]}))
-        total[key] = total.get(key, _NOTHING) + one
+        summary = _Summary(1, len(content), hashed, frozenset({row["shape"]}))
+        total[key] = total.get(key, _NOTHING) + summary
     yield from total.items()
 
 
 def _elements_digest(summaries: _Summaries) -> str:
     """The result of ``digests.elements_digest`` for the same elements."""
-    total = sum(one.total for (part, _), one in summaries.items() if part != ROWS)
+    total = sum(summary.total for (part, _), summary in summaries.items() if part != ROWS)
     return f"{total % _MODULUS:064x}"
 
 
@@ -402,8 +404,8 @@ class OutputFolder:
 
     def count_files(self, *parts: str) -> int:
         """How many files of lines there are."""
-        found = self._system.listStatus(self._path(*parts))
-        return sum(status.getPath().getName().endswith(".gz") for status in found)
+        statuses = self._system.listStatus(self._path(*parts))
+        return sum(status.getPath().getName().endswith(".gz") for status in statuses)
 
     def remove(self, *parts: str) -> None:
         """A folder below, with all in it."""

@@ -136,8 +136,8 @@ class LocalFiles:
         self._root = root
 
     def names(self, folder: str) -> tuple[str, ...]:
-        found = (path for path in (self._root / folder).rglob("*") if path.is_file())
-        return tuple(sorted(str(p.relative_to(self._root)) for p in found if p.name[0] not in "._"))
+        paths = (path for path in (self._root / folder).rglob("*") if path.is_file())
+        return tuple(sorted(str(p.relative_to(self._root)) for p in paths if p.name[0] not in "._"))
 
     def open(self, name: str) -> IO[bytes]:
         try:
@@ -159,8 +159,8 @@ class S3Files:
             Bucket=self._bucket, Prefix=f"{self._prefix}{folder}/"
         )
         keys = (item["Key"] for page in pages for item in page.get("Contents", ()))
-        found = (key.removeprefix(self._prefix) for key in keys)
-        return tuple(sorted(name for name in found if name.rpartition("/")[2][:1] not in "._"))
+        names = (key.removeprefix(self._prefix) for key in keys)
+        return tuple(sorted(name for name in names if name.rpartition("/")[2][:1] not in "._"))
 
     def open(self, name: str) -> IO[bytes]:
         from botocore.exceptions import ClientError

@@ -157,16 +157,16 @@ def _frame(spark: SparkSession, text: DataFrame) -> DataFrame:
 
 
 def _row_frame(spark: SparkSession, rows: DataFrame, place: str | None) -> DataFrame:
-    def read(found: Iterator[Any]) -> Iterator[Line]:
-        return read_rows(found, place)
+    def read(partition: Iterator[Any]) -> Iterator[Line]:
+        return read_rows(partition, place)
 
     return spark.createDataFrame(rows.rdd.mapPartitions(read), SCHEMA, verifySchema=False)
 
 
 def _commands(lines: DataFrame) -> list[tuple[str, bytes]]:
     chosen = lines.where(lines["kind"] == COMMAND_KIND)
-    found = chosen.select("content_hash", "body").collect()
-    return [(row["content_hash"], bytes(row["body"])) for row in found]
+    rows = chosen.select("content_hash", "body").collect()
+    return [(row["content_hash"], bytes(row["body"])) for row in rows]
 
 
 # A Spark session: that of spark-submit, Glue or EMR, else a local one.

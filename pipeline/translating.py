@@ -114,11 +114,11 @@ class PartitionTranslation:
         for record in records:
             if record.id not in left_out and not self._is_repeat(record):
                 yield record
-        for found, state, why in settlements([projection]):
-            self._states[state.value] += len(found)
+        for settled, state, why in settlements([projection]):
+            self._states[state.value] += len(settled)
             if state != DocumentState.PROJECTED:
                 yield _set_aside(
-                    subject_key, [positions[at] for at in found], state.value, why or ""
+                    subject_key, [positions[at] for at in settled], state.value, why or ""
                 )
 
     def _is_repeat(self, record: Record) -> bool:
@@ -142,7 +142,7 @@ class PartitionTranslation:
 
 def _elements_of_runs(facts: Facts) -> frozenset[str]:
     elements: tuple[Vertex | Edge, ...] = (*facts.vertices, *facts.edges)
-    return frozenset(one.id for one in elements if is_of_run(one))
+    return frozenset(element.id for element in elements if is_of_run(element))
 
 
 _MOST_POSITIONS: Final = 100
@@ -174,11 +174,11 @@ def sum_counts(bodies: Iterable[str]) -> tuple[Counter[str], Counter[str]]:
 
 def problems_of(counts: Counter[str]) -> tuple[str, ...]:
     """Problems of the files as a whole."""
-    found: list[str] = []
+    problems: list[str] = []
     if counts[BEGIN] != counts[END]:
-        found.append(f"{counts[BEGIN]} backups begin and {counts[END]} end: one is cut off")
+        problems.append(f"{counts[BEGIN]} backups begin and {counts[END]} end: one is cut off")
     if counts["lines"] < counts["expected"]:
-        found.append(
+        problems.append(
             f"the backups list {counts['expected']} documents, {counts['lines']} were read"
         )
-    return tuple(found)
+    return tuple(problems)

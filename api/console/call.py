@@ -179,8 +179,8 @@ def say_change(
     if not answer.get("preview"):
         call.say(f"{call.options.name} {done}")
         return 0
-    for one in answer["items"][:most]:
-        call.say(f"  {one['uri']}: {one['before'] or '-'} -> {one['after'] or '-'}")
+    for change in answer["items"][:most]:
+        call.say(f"  {change['uri']}: {change['before'] or '-'} -> {change['after'] or '-'}")
     call.say(f"{answer['total']:,} of {answer['datasets']:,} datasets would change their {changed}")
     return 0
 

@@ -62,24 +62,29 @@ def _read_yaml(text: str) -> list[Listed]:
 
 def _numbered(document: Any) -> list[Listed]:
     listed = document.get("declarations") if isinstance(document, Mapping) else document
-    if not isinstance(listed, list) or not all(isinstance(one, Mapping) for one in listed):
+    if not isinstance(listed, list) or not all(
+        isinstance(declaration, Mapping) for declaration in listed
+    ):
         raise ValueError("expected a list of declarations, or one under `declarations`")
-    return [Listed(f"declaration {place}", dict(one)) for place, one in enumerate(listed, 1)]
+    return [
+        Listed(f"declaration {place}", dict(declaration))
+        for place, declaration in enumerate(listed, 1)
+    ]
 
 
 def _read_csv(text: str) -> list[Listed]:
     """A line for each source or column; lines of one target, job, note and time are one."""
     rows = csv.DictReader(io.StringIO(text, newline=""), restkey="more", strict=True)
     _check_header(rows.fieldnames or ())
-    found: dict[tuple[str, ...], Listed] = {}
+    declarations: dict[tuple[str, ...], Listed] = {}
     for row in rows:
         if None in row.values() or "more" in row:
             raise ValueError(f"line {rows.line_num}: expected as many fields as the header has")
         cells = {name: (row.get(name) or "").strip() for name in CSV_COLUMNS}
         key = tuple(cells[name] for name in ("target", "job", "note", "since"))
-        listed = found.setdefault(key, Listed(f"line {rows.line_num}", _begun(cells)))
+        listed = declarations.setdefault(key, Listed(f"line {rows.line_num}", _begun(cells)))
         _add(listed.body, cells, rows.line_num)
-    return list(found.values())
+    return list(declarations.values())
 
 
 def _check_header(names: Iterable[str]) -> None:
@@ -150,29 +155,29 @@ def _column(text: str) -> dict[str, str]:
 def _declare_file(call: Call, file: Path) -> int:
     listed = read_file(file)
     try:
-        return _declare(call, [one.body for one in listed])
+        return _declare(call, [declaration.body for declaration in listed])
     except HeadwaterError as error:
         problem = str(error)
-        for place, one in enumerate(listed):
-            problem = problem.replace(f"declarations[{place}].", f"{one.place}: ")
+        for place, declaration in enumerate(listed):
+            problem = problem.replace(f"declarations[{place}].", f"{declaration.place}: ")
         raise HeadwaterError(f"{file}: {problem}; nothing was declared") from error
 
 
 def _declare(call: Call, bodies: list[dict[str, Any]]) -> int:
     dry = call.options.dry_run
     answer = call.ask("POST", "/declarations", {"declarations": bodies, "dryRun": dry})
-    for one in answer["items"]:
-        call.say(f"{_line(one)}{'' if one['new'] else '  (known)'}")
+    for declaration in answer["items"]:
+        call.say(f"{_line(declaration)}{'' if declaration['new'] else '  (known)'}")
     known = answer["total"] - answer["new"]
     outcome = "would be declared" if dry else "declared"
     call.say(f"{answer['new']:,} {outcome}, {known:,} known before")
     return 0
 
 
-def _line(one: Mapping[str, Any]) -> str:
-    sources = ", ".join(source["uri"] for source in one["sources"])
-    columns = f"  (columns: {len(one['columns'])})" if one["columns"] else ""
-    return f"{one['id']}  {sources} -> {one['target']['uri']}{columns}"
+def _line(declaration: Mapping[str, Any]) -> str:
+    sources = ", ".join(source["uri"] for source in declaration["sources"])
+    columns = f"  (columns: {len(declaration['columns'])})" if declaration["columns"] else ""
+    return f"{declaration['id']}  {sources} -> {declaration['target']['uri']}{columns}"
 
 
 def _list(call: Call) -> int:
@@ -181,10 +186,11 @@ def _list(call: Call) -> int:
     while following is not None:
         path = path_of("declarations", limit=1000, node=node, cursor=following or None)
         answer = call.ask("GET", path)
-        for one in answer["items"]:
-            note = f"  {one['note']}" if one["note"] else ""
-            hidden = "  (hidden)" if one.get("hidden") else ""
-            call.say(f"{_line(one)}  {one['author']}  {one['declaredAt']}{note}{hidden}")
+        for declaration in answer["items"]:
+            note = f"  {declaration['note']}" if declaration["note"] else ""
+            hidden = "  (hidden)" if declaration.get("hidden") else ""
+            by = f"{declaration['author']}  {declaration['declaredAt']}"
+            call.say(f"{_line(declaration)}  {by}{note}{hidden}")
         total, following = answer["total"], answer["next"]
     call.say(count_of(total, "declaration"))
     return 0
@@ -192,8 +198,8 @@ def _list(call: Call) -> int:
 
 def _remove(call: Call) -> int:
     options = call.options
-    one = call.ask("DELETE", path_of("declarations", options.remove, note=options.note))
-    call.say(f"{_line(one)} is taken back")
+    declaration = call.ask("DELETE", path_of("declarations", options.remove, note=options.note))
+    call.say(f"{_line(declaration)} is taken back")
     return 0
 
 

@@ -121,18 +121,18 @@ class ServerDestination:
         path = _PATHS.get(first.submission.kind)
         if path is None:
             reason = f"a {first.submission.kind} is not taken over HTTP: import it without --url"
-            return [Refusal(one.piece.where, reason) for one in documents]
+            return [Refusal(document.piece.where, reason) for document in documents]
         if first.is_of_foreign_scope:
             reason = (
                 f"its scope {first.submission.scope!r} was not its own: import it without --url"
             )
-            return [Refusal(one.piece.where, reason) for one in documents]
+            return [Refusal(document.piece.where, reason) for document in documents]
         try:
             answer = self._ask("POST", path, _body(documents, path), _media_type(documents))
         except InvalidInput as error:
             if len(documents) == 1:
                 return [Refusal(first.piece.where, str(error))]
-            return [refusal for one in documents for refusal in self._post([one])]
+            return [refusal for document in documents for refusal in self._post([document])]
         return _refused_of(documents, answer) if path == _EVENT_BATCH else []
 
     def _ask(
@@ -150,19 +150,21 @@ class ServerDestination:
 def _refused_of(documents: Sequence[Prepared], answer: bytes) -> list[Refusal]:
     """The events that the answer to a batch of OpenLineage events lists as refused."""
     failed = json.loads(answer)["failed_events"]
-    return [Refusal(documents[one["index"]].piece.where, one["reason"]) for one in failed]
+    return [
+        Refusal(documents[refused["index"]].piece.where, refused["reason"]) for refused in failed
+    ]
 
 
-def _request_key(one: Prepared) -> tuple[object, ...]:
+def _request_key(document: Prepared) -> tuple[object, ...]:
     """Equal for adjacent documents that one request can carry; a plan is always posted alone."""
-    kind, version = one.submission.kind, one.submission.api_version
+    kind, version = document.submission.kind, document.submission.api_version
     path = _PATHS.get(kind)
-    alone = one.piece.where if path == _ALONE else ""
-    return path or kind, version, alone, one.is_of_foreign_scope
+    alone = document.piece.where if path == _ALONE else ""
+    return path or kind, version, alone, document.is_of_foreign_scope
 
 
 def _body(documents: Sequence[Prepared], path: str) -> bytes:
-    bodies = [one.submission.body for one in documents]
+    bodies = [document.submission.body for document in documents]
     return bodies[0] if path == _ALONE else b"[" + b",".join(bodies) + b"]"
 
 

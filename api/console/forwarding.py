@@ -212,7 +212,7 @@ def _send(
     try:
         start_missing()
         while not stopping.wait(_SOON_SECONDS if call.options.once else _LOOK_SECONDS):
-            if call.options.once and not any(one.is_alive() for one in threads.values()):
+            if call.options.once and not any(thread.is_alive() for thread in threads.values()):
                 break
             try:
                 keep()

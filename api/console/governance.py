@@ -25,9 +25,9 @@ def classify(call: Call) -> int:
     options = call.options
     tag = options.tag
     if tag is None:
-        for one in call.ask("GET", path_of("classifications"))["items"]:
+        for use in call.ask("GET", path_of("classifications"))["items"]:
             call.say(
-                f"{one['tag']:<24} {one['datasets']:>6,} datasets {one['columns']:>8,} columns"
+                f"{use['tag']:<24} {use['datasets']:>6,} datasets {use['columns']:>8,} columns"
             )
         return 0
     if options.node is None:
@@ -49,9 +49,9 @@ def classify(call: Call) -> int:
 
 def _list_columns(call: Call) -> int:
     tag = call.options.tag
-    for one in call.ask("GET", path_of("classifications", tag))["items"]:
-        if one["kind"] == "dataset":
-            call.say(f"  {one['uri']}  (the dataset; {one['owner'] or one['author']})")
+    for node in call.ask("GET", path_of("classifications", tag))["items"]:
+        if node["kind"] == "dataset":
+            call.say(f"  {node['uri']}  (the dataset; {node['owner'] or node['author']})")
     path = path_of("classifications", tag, "columns", propagate=call.options.propagate)
     answer = call.ask("GET", path)
     _say_columns(call.say, answer["items"], most=None)
@@ -59,7 +59,7 @@ def _list_columns(call: Call) -> int:
         ends = (_end(edge[end]) for end in ("from", "to"))
         call.say(f"  blocked: {' -> '.join(ends)}")
     for gap in answer["gaps"]:
-        codes = ", ".join(sorted({one.get("code", "gap") for one in gap["gaps"]}))
+        codes = ", ".join(sorted({detail.get("code", "gap") for detail in gap["gaps"]}))
         call.say(f"  gap: {gap['job']['name']} reads {len(gap['reads'])} of its datasets ({codes})")
     if answer["partial"]:
         call.say(f"this is not all: {answer['partial']['reason']}")
@@ -70,10 +70,10 @@ def _list_columns(call: Call) -> int:
 def _say_columns(
     say: Callable[[str], None], items: Iterable[Mapping[str, Any]], most: int | None = _SHOWN
 ) -> None:
-    for one in list(items)[:most]:
-        origin = one["reason"]["origin"]
-        way = "" if one["direct"] else f"  {len(one['path'])} steps from {_end(origin)}"
-        say(f"  {_column(one['dataset'], one['name'])}{way}")
+    for column in list(items)[:most]:
+        origin = column["reason"]["origin"]
+        way = "" if column["direct"] else f"  {len(column['path'])} steps from {_end(origin)}"
+        say(f"  {_column(column['dataset'], column['name'])}{way}")
 
 
 def _end(column: Mapping[str, Any]) -> str:
@@ -90,10 +90,10 @@ def _column(dataset: str, path: str | None) -> str:
 def list_layers(call: Call) -> int:
     """The layers, in the order in which they are tried."""
     items = call.ask("GET", "/layers")["items"]
-    for one in items:
+    for layer in items:
         call.say(
-            f"{one['order']:>6}  {one['name']:<20} {one['match']:<7} {one['pattern']}"
-            f"  {one['colour']}"
+            f"{layer['order']:>6}  {layer['name']:<20} {layer['match']:<7} {layer['pattern']}"
+            f"  {layer['colour']}"
         )
     call.say(f"{len(items)} layers; the first that fits a dataset is its own")
     return 0
@@ -133,9 +133,10 @@ def show_rules(call: Call) -> int:
     path = "/rules/defaults" if options.defaults else path_of("rules", version=options.version)
     answer = call.ask("GET", path)
     if options.versions:
-        for one in answer["versions"]:
-            content = "the program's rules" if one["default"] else one["digest"]
-            call.say(f"{one['id']}  {one['at']}  {one['author']}  {content}  {one['note']}")
+        for version in answer["versions"]:
+            content = "the program's rules" if version["default"] else version["digest"]
+            by = f"{version['at']}  {version['author']}"
+            call.say(f"{version['id']}  {by}  {content}  {version['note']}")
         return 0
     call.say(json.dumps(answer["rules"], indent=2, ensure_ascii=False))
     return 0
@@ -145,12 +146,12 @@ def preview_rules(call: Call) -> int:
     """The effect of a file of rules on the names in the journal."""
     answer = call.ask("PUT", path_of("rules", preview=True), {"rules": _read(call.options.file)})
     for kind in ("datasets", "jobs", "partitions"):
-        found = answer[kind]
-        for one in found["items"][:_SHOWN]:
-            call.say(f"  {one['before']} -> {one['after']}  (written {one['spelling']})")
+        changes = answer[kind]
+        for change in changes["items"][:_SHOWN]:
+            call.say(f"  {change['before']} -> {change['after']}  (written {change['spelling']})")
         call.say(
-            f"{kind}: {found['total']:,} of {found['spellings']:,} spellings change, "
-            f"{found['merged']:,} names merge several, {found['split']:,} are split"
+            f"{kind}: {changes['total']:,} of {changes['spellings']:,} spellings change, "
+            f"{changes['merged']:,} names merge several, {changes['split']:,} are split"
         )
     call.say(
         f"{answer['plans']:,} of {answer['plansKnown']:,} plans were looked at; nothing was done"
@@ -288,8 +289,8 @@ seen at once and rewrites nothing.
         "  headwater layers remove landing --preview",
     )  # fmt: skip
     removed.add_argument("name", metavar="NAME")
-    for one in (placed, removed):
-        one.add_argument("--preview", action="store_true", help="only list the changes")
+    for parser in (placed, removed):
+        parser.add_argument("--preview", action="store_true", help="only list the changes")
     return [added, placed, removed]
 
 
@@ -328,8 +329,8 @@ in the journal.
         actions, "set", set_rules, "put rules in force",
         "  headwater rules set rules.json --note 'one name per nightly job'",
     )  # fmt: skip
-    for one in (tried, placed):
-        one.add_argument("file", metavar="FILE", help="JSON; a table left out is the program's")
+    for parser in (tried, placed):
+        parser.add_argument("file", metavar="FILE", help="JSON; a table left out is the program's")
     placed.add_argument("--note", default="", help="why, for the record")
     reset = add_command(
         actions, "reset", reset_rules, "return to the program's rules",
@@ -358,18 +359,18 @@ Nothing is removed: admins reach it by its exact id, and show makes it visible a
         "make a hidden node visible again",
         "  headwater show dataset:s3://scratch/tmp",
     )
-    for one in (hidden, shown):
-        one.add_argument("node", metavar="NODE", help="dataset:…, job:…, or an id of either")
-        one.add_argument("--note", default="", help="why, for the record")
+    for parser in (hidden, shown):
+        parser.add_argument("node", metavar="NODE", help="dataset:…, job:…, or an id of either")
+        parser.add_argument("--note", default="", help="why, for the record")
     return [hidden, shown]
 
 
 def list_rules(call: Call) -> int:
     """The rules, by name."""
     items = call.ask("GET", "/quality-rules")["items"]
-    for one in items:
-        passes = ", ".join(json.dumps(value, ensure_ascii=False) for value in one["passes"])
-        call.say(f"{one['name']:<24} {one['facet']}.{one['path']} passes with {passes}")
+    for rule in items:
+        passes = ", ".join(json.dumps(value, ensure_ascii=False) for value in rule["passes"])
+        call.say(f"{rule['name']:<24} {rule['facet']}.{rule['path']} passes with {passes}")
     call.say(f"{len(items)} rules")
     return 0
 
@@ -439,7 +440,7 @@ assertions, with the newest run of each plan. Without an action the rules are li
         actions, "remove", remove_rule, "take a rule away", "  headwater quality remove gate"
     )
     removed.add_argument("name", metavar="NAME")
-    for one in (placed, removed):
-        one.add_argument("--preview", action="store_true", help="only list the changes")
-    for one in (added, placed, removed):
-        add_url(one)
+    for parser in (placed, removed):
+        parser.add_argument("--preview", action="store_true", help="only list the changes")
+    for parser in (added, placed, removed):
+        add_url(parser)

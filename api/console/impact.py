@@ -129,11 +129,11 @@ def _documents(call: Call) -> Iterator[Any]:
     limit = call.settings().max_body_bytes
     for name in call.options.plan:
         with Path(name).open(encoding="utf-8-sig", errors="surrogateescape") as file:
-            for found in recognise(file, name, limit):
-                if isinstance(found, Refusal):
-                    raise ConfigurationError(f"{found.where}: {found.reason}")
-                body = relocate(found.document, call.options.map)
-                yield {"kind": found.kind, "apiVersion": found.api_version, "body": body}
+            for piece in recognise(file, name, limit):
+                if isinstance(piece, Refusal):
+                    raise ConfigurationError(f"{piece.where}: {piece.reason}")
+                body = relocate(piece.document, call.options.map)
+                yield {"kind": piece.kind, "apiVersion": piece.api_version, "body": body}
 
 
 def _bounds(options: argparse.Namespace) -> dict[str, object]:

@@ -74,9 +74,9 @@ def describe(covered: Mapping[str, Any]) -> list[str]:
         ]
     cutoffs = covered["cutoffs"]
     lines = [
-        f"  {one['executions']:>8,} executions before {one['before']} of {one['job']} "
-        f"-> {one['dataset']}"
-        for one in cutoffs[:_SHOWN]
+        f"  {cutoff['executions']:>8,} executions before {cutoff['before']} of {cutoff['job']} "
+        f"-> {cutoff['dataset']}"
+        for cutoff in cutoffs[:_SHOWN]
     ]
     if len(cutoffs) > _SHOWN:
         lines.append(f"  and {len(cutoffs) - _SHOWN:,} more")

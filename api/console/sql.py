@@ -75,15 +75,15 @@ def _read(name: str) -> str:
 def _schemas(name: str) -> Mapping[str, list[str]]:
     """Raises ConfigurationError for a file of another shape."""
     try:
-        found: Any = json.loads(Path(name).read_text(encoding="utf-8-sig"))
+        schemas: Any = json.loads(Path(name).read_text(encoding="utf-8-sig"))
     except ValueError as error:
         raise ConfigurationError(f"{name}: expected JSON") from error
-    if not isinstance(found, dict) or not all(
+    if not isinstance(schemas, dict) or not all(
         isinstance(columns, list) and all(isinstance(column, str) for column in columns)
-        for columns in found.values()
+        for columns in schemas.values()
     ):
         raise ConfigurationError(f'{name}: expected {{"schema.table": ["column", ...]}}')
-    return found
+    return schemas
 
 
 def add_sql(commands: Any) -> None:

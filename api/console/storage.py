@@ -23,54 +23,54 @@ among them; headwater prune counts exactly, and removes nothing without --yes.
 
 def storage(call: Call) -> int:
     """Print the use of disk space and memory."""
-    found = call.ask("GET", "/storage")
+    report = call.ask("GET", "/storage")
     if call.options.json:
-        call.out.write(json.dumps(found, indent=2) + "\n")
+        call.out.write(json.dumps(report, indent=2) + "\n")
         return 0
-    for line in describe(found):
+    for line in describe(report):
         call.say(line)
     return 0
 
 
-def describe(found: Mapping[str, Any]) -> Iterator[str]:
+def describe(report: Mapping[str, Any]) -> Iterator[str]:
     """The answer in lines."""
-    growth = found["growth"]
-    yield from _describe_stored(found)
+    growth = report["growth"]
+    yield from _describe_stored(report)
     if growth["bytes"] is None:
-        since = found["measuredSince"]
+        since = report["measuredSince"]
         period = "" if since is None else f", since {since}"
         yield f"growth is known after ten minutes of measurements{period}"
     else:
         more = "" if growth["elements"] is None else f", {growth['elements']:,.0f} elements"
         yield f"a day: {growth['documents']:,.0f} documents, {_bytes(growth['bytes'])}{more}"
-    for name, one in sorted(found["full"].items()):
-        if one["days"] is not None:
-            yield describe_full(name, one["days"])
-    for field, shares in found["by"].items():
-        named = [one for one in shares if one["name"]][:_SHOWN]
-        listed = ", ".join(f"{one['name']} {one['share']:.0%}" for one in named)
+    for name, part in sorted(report["full"].items()):
+        if part["days"] is not None:
+            yield describe_full(name, part["days"])
+    for field, shares in report["by"].items():
+        named = [share for share in shares if share["name"]][:_SHOWN]
+        listed = ", ".join(f"{share['name']} {share['share']:.0%}" for share in named)
         yield f"journal by {field}: {listed or 'nothing yet'}"
-    for setting, size in found["saved"].items():
+    for setting, size in report["saved"].items():
         if size:
             yield f"{setting} would give back at most {_bytes(size)}"
-    if any(found["saved"].values()):
-        yield found["savedNote"]
-    if found["keep"] is not None:
-        yield f"in force: HEADWATER_KEEP={found['keep']}"
-    runs = found["runs"]
+    if any(report["saved"].values()):
+        yield report["savedNote"]
+    if report["keep"] is not None:
+        yield f"in force: HEADWATER_KEEP={report['keep']}"
+    runs = report["runs"]
     yield f"runs in the graph ({runs['setting']}) take about {_elements(runs)}"
-    for setting, one in runs["saved"].items():
-        if one["elements"]:
-            yield f"{setting} would save about {_elements(one)}"
-    if found["tooEarly"] is not None:
-        yield found["tooEarly"]
-    if found["warning"]:
-        yield f"warning: {found['warning']}"
+    for setting, saving in runs["saved"].items():
+        if saving["elements"]:
+            yield f"{setting} would save about {_elements(saving)}"
+    if report["tooEarly"] is not None:
+        yield report["tooEarly"]
+    if report["warning"]:
+        yield f"warning: {report['warning']}"
 
 
-def _describe_stored(found: Mapping[str, Any]) -> Iterator[str]:
-    stored = found["stored"]
-    yield f"{_bytes(stored['journal']):>12}  journal ({found['documents']:,} documents came)"
+def _describe_stored(report: Mapping[str, Any]) -> Iterator[str]:
+    stored = report["stored"]
+    yield f"{_bytes(stored['journal']):>12}  journal ({report['documents']:,} documents came)"
     yield f"{_bytes(stored['catalogue']):>12}  catalogue"
     if stored["log"]:
         yield f"{_bytes(stored['log']):>12}  write-ahead logs"
@@ -79,9 +79,11 @@ def _describe_stored(found: Mapping[str, Any]) -> Iterator[str]:
         yield f"{stored['elements']:>12,}  vertices and edges in the engine{heap}"
 
 
-def _elements(found: Mapping[str, Any]) -> str:
-    heap = "" if found["bytes"] is None else f", {_bytes(found['bytes'])} of the engine's heap"
-    return f"{found['elements']:,} vertices and edges{heap}"
+def _elements(estimate: Mapping[str, Any]) -> str:
+    heap = (
+        "" if estimate["bytes"] is None else f", {_bytes(estimate['bytes'])} of the engine's heap"
+    )
+    return f"{estimate['elements']:,} vertices and edges{heap}"
 
 
 def _bytes(size: float) -> str:

@@ -77,12 +77,12 @@ class LabelFilters(Checked):
     shape: Mapping[str, Any] = {"type": "array", "items": {"type": "string"}}
 
     def read(self, value: Any) -> tuple[tuple[str, tuple[str, ...]], ...]:
-        return tuple(_label(found) for text in value if (found := _LABEL.search(text)))
+        return tuple(_label(match) for text in value if (match := _LABEL.search(text)))
 
 
-def _label(found: re.Match[str]) -> tuple[str, tuple[str, ...]]:
-    words = (word.strip() for word in found[2].split(","))
-    return found[1], tuple(word for word in words if word)
+def _label(match: re.Match[str]) -> tuple[str, tuple[str, ...]]:
+    words = (word.strip() for word in match[2].split(","))
+    return match[1], tuple(word for word in words if word)
 
 
 class Order(Choice):
@@ -110,7 +110,7 @@ class Accessed(Choice):
     """``read`` or ``write``, in any case; any other word is none."""
 
     def read(self, value: Any) -> str | None:
-        return next((one for one in Access if one.value == str(value).lower()), None)
+        return next((access for access in Access if access.value == str(value).lower()), None)
 
 
 class _EventsQuery(Query):

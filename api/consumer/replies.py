@@ -99,15 +99,15 @@ def overview_reply(overview: Overview, *, lack: Partial | None) -> Json:
 
 
 def _execution_node(node: PlanNode) -> Json:
-    found: Json = {
+    reply: Json = {
         "_id": node.id,
         "_type": "ExecutionNode",
         "name": node.name,
         "systemInfo": _named(node.system),
     }
     if node.agent is not None:
-        found["agentInfo"] = _named(node.agent)
-    return found
+        reply["agentInfo"] = _named(node.agent)
+    return reply
 
 
 def _named(text: str) -> Json:

@@ -193,10 +193,10 @@ def attribute_lineage_and_impact(query: Mapping[str, Any]) -> Response:
 @blueprint.doc(responses={200: {"description": "Names of labels"}})
 def label_names(query: Mapping[str, Any]) -> Response:
     """The names of labels that executions carry."""
-    found = executions.label_names(
+    names = executions.label_names(
         current_sources(), query["search"], query["offset"], _length(query)
     )
-    return jsonify(list(found))
+    return jsonify(list(names))
 
 
 @blueprint.route("/labels/names/<path:name>/values")
@@ -204,10 +204,10 @@ def label_names(query: Mapping[str, Any]) -> Response:
 @blueprint.doc(responses={200: {"description": "Values of a label"}})
 def label_values(query: Mapping[str, Any], name: str) -> Response:
     """The values of one label."""
-    found = executions.label_values(
+    values = executions.label_values(
         current_sources(), name, query["search"], query["offset"], _length(query)
     )
-    return jsonify(list(found))
+    return jsonify(list(values))
 
 
 def _length(query: Mapping[str, Any]) -> int | None:

@@ -276,11 +276,11 @@ def flatten(messages: Any, path: str = "") -> dict[str, list[str]]:
     Whole numbers are positions in lists; ``_schema`` means the object itself.
     """
     if isinstance(messages, Mapping):
-        found: dict[str, list[str]] = {}
+        flat: dict[str, list[str]] = {}
         for key, inner in messages.items():
             for place, expected in flatten(inner, _below(path, key)).items():
-                found.setdefault(place, []).extend(expected)
-        return found
+                flat.setdefault(place, []).extend(expected)
+        return flat
     listed = messages if isinstance(messages, list) else [messages]
     return {path or _WHOLE: [str(item) for item in listed]}
 

@@ -101,8 +101,8 @@ class Metrics:
 
     def arrivals(self) -> Arrivals:
         """The arrivals so far."""
-        received = {one.labels["kind"]: int(one.value) for one in _totals(self._received)}
-        return Arrivals(received, int(sum(one.value for one in _totals(self._refused))))
+        received = {sample.labels["kind"]: int(sample.value) for sample in _totals(self._received)}
+        return Arrivals(received, int(sum(sample.value for sample in _totals(self._refused))))
 
     def answered(self, method: str, route: str, status: int, seconds: float) -> None:
         """A request was answered; ``route`` is a template."""
@@ -168,53 +168,53 @@ def _of_journal(
         states.add_metric([known], float(known == state))
     yield states
     try:
-        found = statistics()
+        numbers = statistics()
     except HeadwaterError:
         yield GaugeMetricFamily("headwater_journal_up", "Whether the journal answers", 0)
         return
     yield GaugeMetricFamily("headwater_journal_up", "Whether the journal answers", 1)
-    yield from _documents(found)
+    yield from _documents(numbers)
     yield GaugeMetricFamily(
         "headwater_projection_lag_documents",
         "Documents accepted that the graph does not show yet",
-        found.backlog.documents,
+        numbers.backlog.documents,
     )
     yield GaugeMetricFamily(
         "headwater_projection_lag_seconds",
         "Time of the oldest of them; 0 when there is none",
-        lag_seconds(found.backlog, now),
+        lag_seconds(numbers.backlog, now),
     )
     yield GaugeMetricFamily(
         "headwater_database_bytes",
         "Size of the database that holds journal and catalogue",
-        found.database_bytes,
+        numbers.database_bytes,
     )
 
 
 def _of_storage(forecast: Callable[[], Forecast]) -> Iterator[Metric]:
     """Unknown values (no embedded engine, a first hour) are left out."""
     try:
-        found = forecast()
+        predicted = forecast()
     except HeadwaterError:
         return
-    now, grows = found.measured, found.growth
+    now, grows = predicted.measured, predicted.growth
     parts = {
         "journal": now.journal_bytes,
         "catalogue": now.catalogue_bytes,
     }
     yield _labelled("headwater_storage_bytes", "Bytes in use on the disk", "part", parts)
-    days = {"disk": found.disk_days, "heap": found.heap_days}
+    days = {"disk": predicted.disk_days, "heap": predicted.heap_days}
     documentation = "Days until it is full at the rate of the last week; 0 for a full one"
     yield _labelled("headwater_storage_full_days", documentation, "room", days)
     for name, text, value in (
-        ("storage_free_bytes", "Bytes free on the disk of the data folder", found.free_bytes),
+        ("storage_free_bytes", "Bytes free on the disk of the data folder", predicted.free_bytes),
         ("storage_reserve_bytes", "Free bytes that new documents leave to removals",
-         found.reserve_bytes or None),
+         predicted.reserve_bytes or None),
         ("storage_measured_seconds", "Time over which growth was measured, at most a week",
-         found.measured_seconds),
+         predicted.measured_seconds),
         ("storage_growth_bytes", "Bytes that come a day on the disk", grows.disk_bytes),
         ("engine_elements", "Vertices and edges in the embedded engine", now.elements),
-        ("engine_capacity_elements", "Vertices and edges that its heap holds", found.capacity),
+        ("engine_capacity_elements", "Vertices and edges that its heap holds", predicted.capacity),
         ("engine_growth_elements", "Vertices and edges that come a day", grows.elements),
     ):  # fmt: skip
         if value is not None:
@@ -231,15 +231,15 @@ def _of_forwarding(
     except HeadwaterError:
         return
     for name, text, value in (
-        ("sent_documents", "Documents sent since it was added", lambda one: one.sent),
+        ("sent_documents", "Documents sent since it was added", lambda state: state.sent),
         ("lag_documents", "Positions of the journal behind the newest",
-         lambda one: max(last - one.position, 0)),
-        ("refused_documents", "Documents that it refused", lambda one: one.letters),
-        ("failing", "1 while it waits after a failure", lambda one: int(bool(one.failure))),
-        ("paused", "1 while it is paused", lambda one: int(one.paused)),
+         lambda state: max(last - state.position, 0)),
+        ("refused_documents", "Documents that it refused", lambda state: state.letters),
+        ("failing", "1 while it waits after a failure", lambda state: int(bool(state.failure))),
+        ("paused", "1 while it is paused", lambda state: int(state.paused)),
     ):  # fmt: skip
         if listed:
-            values = {one.name: value(one) for one in listed}
+            values = {state.name: value(state) for state in listed}
             yield _labelled(f"headwater_forward_{name}", text, "destination", values)
 
 
@@ -258,12 +258,12 @@ def lag_seconds(backlog: Backlog, now: int) -> float:
     return 0.0 if backlog.oldest_at is None else max(0.0, (now - backlog.oldest_at) / 1000)
 
 
-def _documents(found: JournalStatistics) -> Iterator[Metric]:
+def _documents(statistics: JournalStatistics) -> Iterator[Metric]:
     family = GaugeMetricFamily(
         "headwater_journal_documents",
         "Distinct documents in the journal, by kind and state",
         labels=["kind", "state"],
     )
-    for (kind, state), number in sorted(found.documents.items()):
+    for (kind, state), number in sorted(statistics.documents.items()):
         family.add_metric([kind, state.value], number)
     yield family

@@ -69,10 +69,10 @@ def read_signature(authorization: str, date: str, now: int) -> AwsSignature:
 
     Raises WrongSignature for another form, another service, and a time 15 minutes away.
     """
-    found = _FORM.fullmatch(authorization)
-    if found is None:
+    match = _FORM.fullmatch(authorization)
+    if match is None:
         raise WrongSignature(f"expected {ALGORITHM} with Credential, SignedHeaders and Signature")
-    key_id, day, region, service, headers, value = found.groups()
+    key_id, day, region, service, headers, value = match.groups()
     signature = AwsSignature(key_id, day, region, service, tuple(headers.split(";")), value)
     if service != SERVICE:
         raise WrongSignature(f"it is for the service {service}, not {SERVICE}")

@@ -69,24 +69,24 @@ def prepare(
     read = [reader.read(body, f"declarations[{place}]") for place, body in enumerate(bodies)]
     if reader.errors:
         raise InvalidFields(reader.errors)
-    found = (_prepare(one, service) for one in read if one is not None)
-    return tuple({one.row.id: one for one in found}.values())
+    prepared = (_prepare(declaration, service) for declaration in read if declaration is not None)
+    return tuple({declared.row.id: declared for declared in prepared}.values())
 
 
-def _prepare(one: Declaration, service: Service) -> Declared:
+def _prepare(declaration: Declaration, service: Service) -> Declared:
     rules = service.projector.rules
-    submission = declaration_submission(write_declaration(one, rules), one.scope)
+    submission = declaration_submission(write_declaration(declaration, rules), declaration.scope)
     event = read_event(submission.body)
     if not isinstance(event, JobEvent):
         raise TypeError("a declaration is a JobEvent")
-    facts = read_declaration(event, rules, one.scope).own
+    facts = read_declaration(event, rules, declaration.scope).own
     row = next(row for row in facts.rows if isinstance(row, DeclarationRow))
     return Declared(row, submission)
 
 
 def declare(declared: Iterable[Declared], author: Author, route: str, service: Service) -> None:
     """Journal them in one transaction and wait until they are seen."""
-    submissions = [one.submission for one in declared]
+    submissions = [prepared.submission for prepared in declared]
     if not submissions:
         return
     receipt = Receipt(service.clock(), author.name, route, "")
@@ -106,8 +106,10 @@ def list_declarations(service: Service, node: str | None = None) -> list[Declara
 
 def retract(row: DeclarationRow, author: str, note: str, route: str, service: Service) -> None:
     """Take a declaration back: a command that names its documents, and the wait until it holds."""
-    same = [one for one in service.catalogue.declarations(row.target) if one.id == row.id]
-    retraction = Retract(tuple(sorted({one.plan_id for one in same})), _documents(same, service))
+    same = [stored for stored in service.catalogue.declarations(row.target) if stored.id == row.id]
+    retraction = Retract(
+        tuple(sorted({stored.plan_id for stored in same})), _documents(same, service)
+    )
     target = f"{row.id} {json.loads(row.body)['target']['uri']}"[:2_000]
     positions = give(Covered((retraction,), target), author, note, route, service)
     service.projector.wait(positions, WAIT_SECONDS)
@@ -182,7 +184,9 @@ class _Reader:
             for place, text in enumerate(body["sources"])
         ]
         job = self._job(body["job"], f"{path}.job")
-        sources = {text: one for text, one in zip(body["sources"], listed, strict=True) if one}
+        sources = {
+            text: source for text, source in zip(body["sources"], listed, strict=True) if source
+        }
         if target is None or len(self.errors) > before:
             return None
         self._check_scopes([target, *listed], path)
@@ -202,7 +206,7 @@ class _Reader:
     ) -> Declaration:
         now = self.service.clock()
         rules = self.service.projector.rules
-        scopes = sorted({one.scope for one in (target, *sources)} - {""})
+        scopes = sorted({dataset.scope for dataset in (target, *sources)} - {""})
         return Declaration(
             author=self.author.name,
             declared_at=iso(now),
@@ -211,7 +215,7 @@ class _Reader:
             scope=scopes[0] if scopes else self.author.scope,
             job=job or JobName(rules.declared_namespace, target.uri, shared=False),
             target=target.uri,
-            sources=tuple(sorted({one.uri for one in sources})),
+            sources=tuple(sorted({source.uri for source in sources})),
             columns=tuple(sorted(set(columns))),
         )
 
@@ -219,10 +223,10 @@ class _Reader:
         self.errors.setdefault(path, []).append(expected)
 
     def _dataset(self, text: str, path: str) -> _Named | None:
-        found = self._datasets.get(text) or self._look_up(text, path)
-        if found is not None:
-            self._datasets[text] = found
-        return found
+        dataset = self._datasets.get(text) or self._look_up(text, path)
+        if dataset is not None:
+            self._datasets[text] = dataset
+        return dataset
 
     def _look_up(self, text: str, path: str) -> _Named | None:
         try:
@@ -261,14 +265,14 @@ class _Reader:
 
     def _check_scopes(self, datasets: Sequence[_Named | None], path: str) -> None:
         """One document has one capture scope."""
-        scopes = {one.scope for one in datasets if one is not None} - {""}
+        scopes = {dataset.scope for dataset in datasets if dataset is not None} - {""}
         if len(scopes) > 1:
             listed = " and ".join(sorted(scopes))
             self._wrong(f"{path}.sources", f"datasets of one capture scope, not of {listed}")
 
     def _check_loop(self, target: _Named, sources: Sequence[_Named | None], path: str) -> None:
-        for place, one in enumerate(sources):
-            if one is not None and (one.scope, one.uri) == (target.scope, target.uri):
+        for place, source in enumerate(sources):
+            if source is not None and (source.scope, source.uri) == (target.scope, target.uri):
                 self._wrong(f"{path}.sources[{place}]", "another dataset than the target")
 
     def _columns(
@@ -278,15 +282,15 @@ class _Reader:
         target: _Named,
         path: str,
     ) -> list[ColumnMapping]:
-        found = []
+        mappings = []
         for place, body in enumerate(listed):
             here = f"{path}.columns[{place}]"
             source = self._source_of(body, sources, here)
             if source is not None:
                 self._check_column(source, body["column"], f"{here}.from")
                 self._check_column(target, body["into"], f"{here}.to")
-                found.append(ColumnMapping(source.uri, body["column"], body["into"]))
-        return found
+                mappings.append(ColumnMapping(source.uri, body["column"], body["into"]))
+        return mappings
 
     def _source_of(
         self, body: Mapping[str, Any], sources: Mapping[str, _Named], path: str
@@ -316,8 +320,8 @@ class _Reader:
 
     def _knows_columns(self, dataset: str) -> bool:
         if dataset not in self._has_schema:
-            found = self._catalogue.newest_schemas((dataset,), None)
-            self._has_schema[dataset] = dataset in found
+            schemas = self._catalogue.newest_schemas((dataset,), None)
+            self._has_schema[dataset] = dataset in schemas
         return self._has_schema[dataset]
 
 

@@ -148,12 +148,14 @@ def _make_durable(
     receipt = Receipt(received_at, sender.name, delivery.route, raw_hash)
     remembered = reading.remembers(delivery)
     known = journal.recall(raw_hash, sender.scope) if remembered else ()
-    sender.check_scopes(one.scope for one in known)
+    sender.check_scopes(document.scope for document in known)
     if known and journal.acknowledge(raw_hash, sender.scope, receipt):
-        pending = (one.position for one in known if one.state == DocumentState.PENDING)
+        pending = (
+            document.position for document in known if document.state == DocumentState.PENDING
+        )
         return Taken(known, tuple(pending))
     submissions = tuple(_read(delivery, reading))
-    sender.check_scopes(one.scope for one in submissions)
+    sender.check_scopes(submission.scope for submission in submissions)
     positions = journal.accept(submissions, receipt, remember=remembered)
     return Taken(submissions, tuple(dict.fromkeys(positions)))
 
@@ -168,7 +170,9 @@ def _read(delivery: Delivery, reading: Reading) -> Sequence[Submission]:
 
 def _is_soon_projected(documents: Documents, service: Service) -> bool:
     """Whether it is worth a moment, so that a read right after sees the write."""
-    return service.projector.state == "ready" and all(_size(one) <= _SOON for one in documents)
+    return service.projector.state == "ready" and all(
+        _size(document) <= _SOON for document in documents
+    )
 
 
 def _size(document: Submission | StoredDocument) -> int:
@@ -230,7 +234,10 @@ def read_each(
 
 def once(submissions: Sequence[Submission]) -> tuple[Submission, ...]:
     """Equal documents of one scope once, in order."""
-    return tuple({(one.content_hash, one.scope): one for one in submissions}.values())
+    by_content = {
+        (submission.content_hash, submission.scope): submission for submission in submissions
+    }
+    return tuple(by_content.values())
 
 
 def _checked_list(document: Any) -> list[Any]:

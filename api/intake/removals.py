@@ -55,19 +55,21 @@ class Covered:
 
     @property
     def _forgets(self) -> list[Forget]:
-        return [one for one in self.instructions if isinstance(one, Forget)]
+        return [instruction for instruction in self.instructions if isinstance(instruction, Forget)]
 
     @property
     def subject_keys(self) -> int:
-        return len({plan for one in self._forgets for plan in one.subject_keys})
+        return len({plan for forget in self._forgets for plan in forget.subject_keys})
 
     @property
     def documents(self) -> int:
-        return len({body for one in self._forgets for body in one.documents})
+        return len({body for forget in self._forgets for body in forget.documents})
 
     @property
     def cutoffs(self) -> tuple[Cutoff, ...]:
-        return tuple(c for one in self.instructions if isinstance(one, Prune) for c in one.cutoffs)
+        return tuple(
+            c for prune in self.instructions if isinstance(prune, Prune) for c in prune.cutoffs
+        )
 
 
 def cover_forget(reference: str, service: Service) -> Covered:
@@ -113,10 +115,11 @@ def _forget_document(reference: str, service: Service) -> Forget:
     position = reference.removeprefix(DOCUMENT)
     if not position.isascii() or not position.isdigit() or len(position) > 18:
         raise InvalidReference(reference, _EXPECTED)
-    found = service.journal.documents([int(position)])  # one whose body is damaged can be forgotten
-    if not found or found[0].kind == COMMAND_KIND:
+    # One whose body is damaged can be forgotten.
+    documents = service.journal.documents([int(position)])
+    if not documents or documents[0].kind == COMMAND_KIND:
         raise NotFound("document", position)
-    document = found[0]
+    document = documents[0]
     return Forget((document.subject_key,), (document.content_hash,))
 
 
@@ -153,7 +156,8 @@ def give(covered: Covered, author: str, note: str, route: str, service: Service)
     """
     at = service.clock()
     submissions = [
-        submit(Command(author, at, note, covered.target, one)) for one in covered.instructions
+        submit(Command(author, at, note, covered.target, instruction))
+        for instruction in covered.instructions
     ]
     if not submissions:
         return ()

@@ -33,8 +33,12 @@ def declare(
     now = service.clock()
     author = current_principal().name
     submissions = [
-        submit(Command(author, _time(one.kind, now, service), note, target[:_MOST_TARGET], one))
-        for one in statements
+        submit(
+            Command(
+                author, _time(statement.kind, now, service), note, target[:_MOST_TARGET], statement
+            )
+        )
+        for statement in statements
     ]
     receipt = Receipt(now, author, request.path[:_MOST_TARGET], "")
     positions = service.journal.accept(submissions, receipt)

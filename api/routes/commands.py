@@ -191,7 +191,11 @@ def _to_show(reference: str, service: Service) -> list[NamedNode]:
     if node not in governance.hidden:
         node, _ = resolve_node(reference, _HIDDEN_KINDS, service)
     rules = service.projector.rules
-    return [one.node for one in governance.hidden_nodes if node in node_ids(one.node, rules)]
+    return [
+        hidden_node.node
+        for hidden_node in governance.hidden_nodes
+        if node in node_ids(hidden_node.node, rules)
+    ]
 
 
 def _cover(body: Mapping[str, Any], service: Service) -> Covered:
@@ -231,7 +235,7 @@ def commands(query: Mapping[str, Any]) -> dict[str, Any]:
     kinds = [query["kind"]] if query["kind"] else list(CommandKind)
     listed = {kind: current_service().catalogue.commands(kind.value) for kind in kinds}
     in_force = frozenset().union(*(_in_force(kind, rows) for kind, rows in listed.items()))
-    rows = [row for found in listed.values() for row in found]
+    rows = [row for of_kind in listed.values() for row in of_kind]
     rows.sort(key=lambda row: (row.at, row.id), reverse=True)
     items = [_item(row, in_force=row.id in in_force) for row in rows]
     return {"items": items, "total": len(rows), "next": None}

@@ -257,13 +257,13 @@ def storage() -> dict[str, Any]:
 
 def describe_storage(report: Report, hidden: Collection[str]) -> dict[str, Any]:
     """The reply about storage, without the names of hidden jobs."""
-    found = report.forecast
-    now = found.measured
-    shares = {name: [asdict(one) for one in shares] for name, shares in report.by.items()}
-    shares["job"] = [one for one in shares["job"] if _job_id(one["name"]) not in hidden]
+    forecast = report.forecast
+    now = forecast.measured
+    shares = {name: [asdict(share) for share in shares] for name, shares in report.by.items()}
+    shares["job"] = [share for share in shares["job"] if _job_id(share["name"]) not in hidden]
     return {
         "measuredAt": iso(now.at),
-        "measuredSince": None if found.since is None else iso(found.since),
+        "measuredSince": None if forecast.since is None else iso(forecast.since),
         "documents": now.documents,
         "stored": {
             "journal": now.journal_bytes,
@@ -273,14 +273,14 @@ def describe_storage(report: Report, hidden: Collection[str]) -> dict[str, Any]:
             "heap": _heap(report.runs, now.elements),
         },
         "growth": {
-            "documents": found.growth.documents,
-            "bytes": found.growth.disk_bytes,
-            "elements": found.growth.elements,
+            "documents": forecast.growth.documents,
+            "bytes": forecast.growth.disk_bytes,
+            "elements": forecast.growth.elements,
         },
-        "tooEarly": found.too_early,
+        "tooEarly": forecast.too_early,
         "full": {
-            "disk": _describe_full(found, found.free_bytes, found.disk_days),
-            "heap": _describe_full(found, found.free_elements, found.heap_days),
+            "disk": _describe_full(forecast, forecast.free_bytes, forecast.disk_days),
+            "heap": _describe_full(forecast, forecast.free_elements, forecast.heap_days),
         },
         "sampled": report.sampled,
         "by": shares,
@@ -288,7 +288,7 @@ def describe_storage(report: Report, hidden: Collection[str]) -> dict[str, Any]:
         "saved": dict(report.saved),
         "savedNote": SAVED_NOTE,
         "runs": _describe_runs(report.runs),
-        "warning": found.warning,
+        "warning": forecast.warning,
     }
 
 

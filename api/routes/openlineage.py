@@ -128,7 +128,7 @@ class BatchResult:
         """The submissions of those that can be taken."""
         events, refusals = read_each(document, lambda event, _path: event_submission(event, scope))
         self.kinds.update(event.kind for event in events)
-        self.failures += ((one.place, str(one.error)) for one in refusals)
+        self.failures += ((refusal.place, str(refusal.error)) for refusal in refusals)
         return once(events)
 
     def reply(self) -> dict[str, Any]:

@@ -217,19 +217,19 @@ def _read(folder: Path, paths: list[Path]) -> PageFiles:
 
 def modules_of(folder: Path) -> list[str]:
     """The modules that the page needs before its first request, in the order of their imports."""
-    found: list[str] = []
+    names: list[str] = []
     waiting = list(_STARTS)
     while waiting:
         name = waiting.pop(0)
         path = folder / name
-        if name in found or not path.is_file():
+        if name in names or not path.is_file():
             continue
-        found.append(name)
+        names.append(name)
         for match in _IMPORT.finditer(path.read_text("utf-8")):
             target = match.group(1)
             if target.startswith("."):
                 waiting.append(posixpath.normpath(posixpath.join(posixpath.dirname(name), target)))
-    return found
+    return names
 
 
 def readdress(script: bytes, named: str) -> bytes:

@@ -147,7 +147,8 @@ class Refusals:
 def _one_line(text: str) -> str:
     """The beginning of a text, without characters that end the line or steer a terminal."""
     shown = text[:_LONGEST_REASON]
-    return "".join(one if one.isprintable() else " " for one in shown) + "…" * (shown != text)
+    printable = "".join(letter if letter.isprintable() else " " for letter in shown)
+    return printable + "…" * (shown != text)
 
 
 class ProjectionService(Protocol):

@@ -194,13 +194,19 @@ class StorageUse:
     def _look(self) -> Report:
         forecast = self.forecast()
         sample = self._journal.sample(SAMPLE)
-        origins = self._generations.current.plan_origins({one.subject_key for one in sample})
+        origins = self._generations.current.plan_origins(
+            {document.subject_key for document in sample}
+        )
         used = forecast.measured.journal_bytes
         by = {
-            "kind": _shares(((one.kind, one.stored_bytes) for one in sample), used),
+            "kind": _shares(((document.kind, document.stored_bytes) for document in sample), used),
             **{
                 name: _shares(
-                    ((_origin_field(origins, one, name), one.stored_bytes) for one in sample), used
+                    (
+                        (_origin_field(origins, document, name), document.stored_bytes)
+                        for document in sample
+                    ),
+                    used,
                 )
                 for name in ("producer", "namespace", "job")
             },
@@ -210,10 +216,12 @@ class StorageUse:
         return Report(forecast, self._runs_in_graph(), len(sample), self._keep, log, by, saved)
 
     def _runs_in_graph(self) -> RunsInGraph:
-        others = [one for one in (DEFAULT, NONE) if one != self._runs]
-        found = estimate_elements(self._generations.current, [self._runs, *others])
-        now = found[self._runs]
-        saved = {f"HEADWATER_GRAPH_RUNS={one}": max(0, now - found[one]) for one in others}
+        others = [window for window in (DEFAULT, NONE) if window != self._runs]
+        elements = estimate_elements(self._generations.current, [self._runs, *others])
+        now = elements[self._runs]
+        saved = {
+            f"HEADWATER_GRAPH_RUNS={window}": max(0, now - elements[window]) for window in others
+        }
         memory = self._memory()
         return RunsInGraph(self._runs, now, saved, memory.element_bytes if memory else None)
 
@@ -221,12 +229,14 @@ class StorageUse:
         self, sample: Collection[Sampled], origins: Mapping[str, PlanOrigin], now: Measure
     ) -> dict[str, int]:
         """Per setting the bytes of the sampled documents that it would remove, scaled up."""
-        of_runs = [one for one in sample if _is_of_run(one, origins)]
+        of_runs = [document for document in sample if _is_of_run(document, origins)]
         removed: dict[str, float] = {
-            f"days={days}": sum(one.received_at < now.at - days * DAY_MS for one in of_runs)
+            f"days={days}": sum(
+                document.received_at < now.at - days * DAY_MS for document in of_runs
+            )
             for days in KEPT_DAYS
         }
-        jobs = Counter(_job_of(origins[one.subject_key]) for one in of_runs)
+        jobs = Counter(_job_of(origins[document.subject_key]) for document in of_runs)
         removed[f"runs={KEPT_RUNS}"] = self._older_documents(jobs)
         each = (now.journal_bytes + now.catalogue_bytes) / max(1, len(sample))
         return {f"HEADWATER_KEEP={name}": int(number * each) for name, number in removed.items()}
@@ -243,9 +253,9 @@ class StorageUse:
         )
 
 
-def _is_of_run(one: Sampled, origins: Mapping[str, PlanOrigin]) -> bool:
+def _is_of_run(document: Sampled, origins: Mapping[str, PlanOrigin]) -> bool:
     """Whether a document may go with its run; a plan stays with the newest one."""
-    return one.kind not in PRODUCERS.bases and one.subject_key in origins
+    return document.kind not in PRODUCERS.bases and document.subject_key in origins
 
 
 def _job_of(origin: PlanOrigin) -> str:
@@ -256,11 +266,11 @@ def _log_bytes(folder: Path) -> int:
     """The size of the write-ahead logs of journal and catalogue; a log that is removed meanwhile
     counts as 0.
     """
-    found = 0
+    total = 0
     for file in folder.glob("*.db-wal"):
         with suppress(OSError):
-            found += file.stat().st_size
-    return found
+            total += file.stat().st_size
+    return total
 
 
 def _free_bytes(folder: Path) -> int:
@@ -272,9 +282,9 @@ def _free_bytes(folder: Path) -> int:
         ) from error
 
 
-def _origin_field(origins: Mapping[str, PlanOrigin], one: Sampled, field: str) -> str:
+def _origin_field(origins: Mapping[str, PlanOrigin], document: Sampled, field: str) -> str:
     """The producer, the namespace or the job of a document; "" where no run names one."""
-    origin = origins.get(one.subject_key)
+    origin = origins.get(document.subject_key)
     if origin is None:
         return ""
     named = {"job": f"{quote(origin.namespace, safe='')}/{origin.job}"}

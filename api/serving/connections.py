@@ -88,9 +88,13 @@ class HttpServer(TcpWSGIServer):  # type: ignore[misc]
         before = list(self.active_channels.values())
         known = set(before)
         super().handle_accept()
-        for new in [one for one in self.active_channels.values() if one not in known]:
+        for new in [channel for channel in self.active_channels.values() if channel not in known]:
             address = new.addr[0]
-            peers = [one for one in before if one.addr[0] == address and not one.will_close]
+            peers = [
+                channel
+                for channel in before
+                if channel.addr[0] == address and not channel.will_close
+            ]
             if len(peers) >= self.most_of_peer:  # the new one, where all others are at work
                 _close_least([*peers, new], new.creation_time)
             elif len(self.active_channels) > self.most:
@@ -98,15 +102,15 @@ class HttpServer(TcpWSGIServer):  # type: ignore[misc]
 
     def maintenance(self, now: float) -> None:
         super().maintenance(now)
-        for one in self.active_channels.values():
-            if not one.spoke and one.creation_time < now - _HEAD_SECONDS:
-                one.will_close = True
+        for channel in self.active_channels.values():
+            if not channel.spoke and channel.creation_time < now - _HEAD_SECONDS:
+                channel.will_close = True
 
 
 def _close_least(connections: Sequence[Connection], now: float) -> None:
     """Close the one that needs its place least; none where an answer is owed to each."""
-    if waiting := [one for one in connections if one.waits]:
-        min(waiting, key=lambda one: one.need(now)).will_close = True
+    if waiting := [connection for connection in connections if connection.waits]:
+        min(waiting, key=lambda connection: connection.need(now)).will_close = True
 
 
 class RequestThreads(ThreadedTaskDispatcher):  # type: ignore[misc]

@@ -230,13 +230,15 @@ def _forecast(settings: Settings, kept: Sequence[Measure], *, holds: bool) -> Fi
     reserved = 0 if settings.database else settings.disk_reserve_bytes
     rates = growth(kept, kept[-1])
     refusal = None if free is None else _refusal(settings, free)
-    found = Forecast(kept[-1], rates, free, capacity, since, holds and own_graph, reserved, refusal)
-    text = f"{found.measured.disk_bytes / 1e6:,.1f} MB in use"
-    for name, days in (("disk", found.disk_days), ("engine's heap", found.heap_days)):
+    forecast = Forecast(
+        kept[-1], rates, free, capacity, since, holds and own_graph, reserved, refusal
+    )
+    text = f"{forecast.measured.disk_bytes / 1e6:,.1f} MB in use"
+    for name, days in (("disk", forecast.disk_days), ("engine's heap", forecast.heap_days)):
         text += "" if days is None else f", {describe_full(name, days)}"
-    if found.too_early:
-        text += f"; {found.too_early}"
-    return Finding("storage", found.warning is None, found.warning or text)
+    if forecast.too_early:
+        text += f"; {forecast.too_early}"
+    return Finding("storage", forecast.warning is None, forecast.warning or text)
 
 
 def _disk(settings: Settings) -> Finding:

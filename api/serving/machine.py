@@ -62,30 +62,30 @@ def output_of(command: Sequence[str]) -> str:
 
 def check_python(version: tuple[int, int], *, spark: bool) -> Finding:
     """Python itself; with ``spark`` also that the pinned PySpark knows it."""
-    found = ".".join(map(str, version))
+    running = ".".join(map(str, version))
     oldest, newest = (".".join(map(str, each)) for each in (OLDEST_PYTHON, NEWEST_SPARK_PYTHON))
     if version < OLDEST_PYTHON:
         text = (
-            f"Python {oldest} or newer is needed, this is {found}: install it, or name one with "
+            f"Python {oldest} or newer is needed, this is {running}: install it, or name one with "
             "PYTHON="
         )
         return Finding("Python", False, text)
     if spark and version > NEWEST_SPARK_PYTHON:
         text = (
-            f"PySpark 3.5 needs Python {oldest} to {newest}, this is {found}: name one with "
+            f"PySpark 3.5 needs Python {oldest} to {newest}, this is {running}: name one with "
             f"PYTHON= (make clean first)"
         )
         return Finding("Python", False, text)
-    return Finding("Python", True, found)
+    return Finding("Python", True, running)
 
 
 def check_java(environment: Mapping[str, str], *, spark: bool) -> Finding:
     """The runtime that serves here; with ``spark`` one that the pinned PySpark knows."""
     try:
-        found = java.find_java(environment, newest=NEWEST_SPARK_JAVA if spark else None)
+        runtime = java.find_java(environment, newest=NEWEST_SPARK_JAVA if spark else None)
     except ConfigurationError as error:
         return Finding("Java", False, str(error))
-    return Finding("Java", True, f"{found.version} ({found.place})")
+    return Finding("Java", True, f"{runtime.version} ({runtime.place})")
 
 
 def check_node(run: Run = output_of) -> Finding:
@@ -104,14 +104,14 @@ def check_node(run: Run = output_of) -> Finding:
 def check_browser(environment: Mapping[str, str]) -> Finding:
     """A Chromium for the tests of the page."""
     path = environment.get("PATH")
-    found = next((place for name in BROWSERS if (place := shutil.which(name, path=path))), None)
-    if found is None:
+    browser = next((place for name in BROWSERS if (place := shutil.which(name, path=path))), None)
+    if browser is None:
         text = (
             "Chromium is not found in PATH: install it (apt-get install chromium), or leave the "
             "browser's tests out with ARGS='-m \"not browser\"'"
         )
         return Finding("Chromium", False, text)
-    return Finding("Chromium", True, found)
+    return Finding("Chromium", True, browser)
 
 
 def check_server(url: str) -> Finding:

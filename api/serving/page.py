@@ -64,7 +64,7 @@ def address(package: Package, environment: Mapping[str, str]) -> str:
     from packageurl.contrib.purl2url import get_download_url  # only needed to download
 
     public = str(get_download_url(f"pkg:npm/{package.name}@{package.version}"))
-    mirror = next((found for name in MIRROR if (found := environment.get(name))), None)
+    mirror = next((url for name in MIRROR if (url := environment.get(name))), None)
     return public if mirror is None else mirror.rstrip("/") + urlsplit(public).path
 
 

@@ -253,7 +253,7 @@ def _open_graph(
     supervisor = Supervisor(engine, folder=settings.data / ENGINE_FOLDER)
     kept = ForgetfulGraph(
         open_graph(engine.url, explain=lambda: supervisor.failure),
-        lambda: [one.elements for one in generations.written],
+        lambda: [catalogue.elements for catalogue in generations.written],
         lambda: supervisor.capacity,
     )
     stack.callback(kept.close)

@@ -232,7 +232,7 @@ class Upkeep:
 
     def _count(self, cutoffs: Iterable[Cutoff]) -> int:
         catalogue = self._service.catalogue
-        return sum(count_covered(catalogue, *one.key, one.before) for one in cutoffs)
+        return sum(count_covered(catalogue, *cutoff.key, cutoff.before) for cutoff in cutoffs)
 
 
 def _has_work(noted: NightlyRun | None, night: NightlyRun) -> bool:

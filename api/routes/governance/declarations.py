@@ -216,17 +216,17 @@ def post_declarations(body: Mapping[str, Any]) -> Response:
     caller = current_principal()
     author = Author(caller.name, caller.scope)
     prepared = prepare(body["declarations"], author, service)
-    caller.check_scopes(one.submission.scope for one in prepared)
+    caller.check_scopes(declared.submission.scope for declared in prepared)
     known = {row.id: row for row in list_declarations(service)}
-    new = [one for one in prepared if one.row.id not in known]
+    new = [declared for declared in prepared if declared.row.id not in known]
     if not body["dryRun"]:
         declare(new, author, request.path[:_MOST_ROUTE], service)
     items = [
         {
-            **describe(known.get(one.row.id, one.row), removable=True),
-            "new": one.row.id not in known,
+            **describe(known.get(declared.row.id, declared.row), removable=True),
+            "new": declared.row.id not in known,
         }
-        for one in prepared
+        for declared in prepared
     ]
     reply = {"dryRun": body["dryRun"], "new": len(new), "items": items, "total": len(items)}
     done = new and not body["dryRun"]

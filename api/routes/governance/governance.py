@@ -139,8 +139,8 @@ def delete_layer(query: Mapping[str, Any], name: str) -> Response:
 
 def _preview(before: Layers, after: Layers, service: Service) -> Response:
     hidden = service.governance.hidden
-    found = preview_layers(before, after, service.catalogue, hidden)
-    return jsonify({"preview": True, **to_json(found)})
+    preview = preview_layers(before, after, service.catalogue, hidden)
+    return jsonify({"preview": True, **to_json(preview)})
 
 
 # --- classifications -----------------------------------------------------------------------------
@@ -151,8 +151,8 @@ def _preview(before: Layers, after: Layers, service: Service) -> Response:
 @blueprint.describes(TagsReply)
 def classifications() -> Response:
     """The tags in use, with how many datasets and columns carry each."""
-    found = tags(current_sources())
-    return jsonify({"items": to_json(found), "total": len(found)})
+    uses = tags(current_sources())
+    return jsonify({"items": to_json(uses), "total": len(uses)})
 
 
 @blueprint.route("/classifications/<tag>")
@@ -174,17 +174,20 @@ def classify(query: Mapping[str, Any], body: Mapping[str, Any], tag: str) -> Res
     check_tag(tag)
     service = current_service()
     node, name = resolve_node(body["node"], _TAGGED, service)
-    one = Assignment(tag, name, body["owner"], body["note"])
+    assignment = Assignment(tag, name, body["owner"], body["note"])
     if query["preview"]:
-        found = preview_tag(current_sources(), node, one)
-        return jsonify({"preview": True, **columns_reply(found, lacking())})
+        preview = preview_tag(current_sources(), node, assignment)
+        return jsonify({"preview": True, **columns_reply(preview, lacking())})
     known = service.governance.assigned.get((tag, node))
-    if known is None or (known.owner, known.note) != (one.owner, one.note):
-        value = write_value(write_assignment(one))
+    if known is None or (known.owner, known.note) != (assignment.owner, assignment.note):
+        value = write_value(write_assignment(assignment))
         declare(
-            [Statement(CommandKind.CLASSIFY, one.key, value)], f"{tag} {name}", one.note, service
+            [Statement(CommandKind.CLASSIFY, assignment.key, value)],
+            f"{tag} {name}",
+            assignment.note,
+            service,
         )
-    held = service.governance.assigned.get((tag, node), one)
+    held = service.governance.assigned.get((tag, node), assignment)
     return jsonify(assignment_reply(node, held))
 
 
@@ -199,13 +202,13 @@ def declassify(query: Mapping[str, Any], tag: str) -> Response:
     if (tag, node) not in governance.assigned:  # a node gone from the graph goes by its id
         node, _ = resolve_node(node, _TAGGED, service)
     held = [
-        one
-        for one in governance.assignments
-        if one.tag == tag and node in node_ids(one.node, rules)
+        assignment
+        for assignment in governance.assignments
+        if assignment.tag == tag and node in node_ids(assignment.node, rules)
     ]
     if not held:
         raise NotFound(f"{tag} on", query["node"])
-    statements = [Statement(CommandKind.CLASSIFY, one.key, None) for one in held]
+    statements = [Statement(CommandKind.CLASSIFY, assignment.key, None) for assignment in held]
     declare(statements, f"{tag} {held[0].node}", "", service)
     return jsonify(assignment_reply(node, held[0]))
 
@@ -221,12 +224,12 @@ def put_block(body: Mapping[str, Any], tag: str) -> Response:
     (source, from_), (target, to) = (
         resolve_node(body[name], (labels.COLUMN,), service) for name in ("source", "target")
     )
-    one = Block(tag, from_, to, body["note"])
+    block = Block(tag, from_, to, body["note"])
     if (tag, source, target) not in service.governance.blocked:
-        value = write_value(write_block(one))
+        value = write_value(write_block(block))
         edge = f"{tag} {from_} -> {to}"
-        declare([Statement(CommandKind.BLOCK, one.key, value)], edge, one.note, service)
-    return jsonify(block_reply(service.governance.blocked.get((tag, source, target), one)))
+        declare([Statement(CommandKind.BLOCK, block.key, value)], edge, block.note, service)
+    return jsonify(block_reply(service.governance.blocked.get((tag, source, target), block)))
 
 
 @blueprint.route("/classifications/<tag>/blocks", methods=["DELETE"])
@@ -238,12 +241,12 @@ def delete_block(query: Mapping[str, Any], tag: str) -> Response:
     ends = [
         resolve_node(query[name], (labels.COLUMN,), service)[0] for name in ("source", "target")
     ]
-    one = service.governance.blocked.get((tag, ends[0], ends[1]))
-    if one is None:
+    block = service.governance.blocked.get((tag, ends[0], ends[1]))
+    if block is None:
         raise NotFound(f"block of {tag}", f"{query['source']} -> {query['target']}")
-    target = f"{tag} {one.source} -> {one.target}"
-    declare([Statement(CommandKind.BLOCK, one.key, None)], target, "", service)
-    return jsonify(block_reply(one))
+    target = f"{tag} {block.source} -> {block.target}"
+    declare([Statement(CommandKind.BLOCK, block.key, None)], target, "", service)
+    return jsonify(block_reply(block))
 
 
 # --- all columns of a class ----------------------------------------------------------------------
@@ -256,14 +259,14 @@ def columns(query: Mapping[str, Any], tag: str) -> Response:
     """All columns of a class, direct or propagated, each with its reason; edges at which it ended,
     and plans through which it may go on unseen.
     """
-    found = classified_columns(
+    classified = classified_columns(
         current_sources(),
         check_tag(tag),
         at=query["at"],
         propagate=query["propagate"],
         limit=query["limit"],
     )
-    return jsonify(columns_reply(found, lacking()))
+    return jsonify(columns_reply(classified, lacking()))
 
 
 # Rules that read a custom run facet as a passed or failed check of the datasets that it wrote.
@@ -325,8 +328,8 @@ def delete_rule(query: Mapping[str, Any], name: str) -> Response:
 def _quality_preview(before: Sequence[QualityRule], after: Sequence[QualityRule]) -> Response:
     sources = current_sources()
     datasets = walk_datasets(sources.catalogue, hidden=sources.hidden)
-    found = preview_quality_rules(before, after, datasets, sources.catalogue, sources.expired)
-    return jsonify({"preview": True, **to_json(found)})
+    preview = preview_quality_rules(before, after, datasets, sources.catalogue, sources.expired)
+    return jsonify({"preview": True, **to_json(preview)})
 
 
 # The naming rules as data: read, preview on history, apply by a rebuild.
@@ -345,9 +348,9 @@ def rules(query: Mapping[str, Any]) -> Response:
     service = current_service()
     if query["version"] is None:
         return jsonify(_rules_reply(wanted_rules(service.journal, DEFAULT_RULES), service))
-    for one in list_rule_sets(service.journal, DEFAULT_RULES):
-        if one.id == query["version"]:
-            return jsonify(_rules_reply(one.rules, service))
+    for rule_set in list_rule_sets(service.journal, DEFAULT_RULES):
+        if rule_set.id == query["version"]:
+            return jsonify(_rules_reply(rule_set.rules, service))
     raise NotFound("version of the rules", query["version"])
 
 
@@ -385,7 +388,7 @@ def _change(
     service = current_service()
     if preview:
         end = time.monotonic() + _PREVIEW_SECONDS
-        found = preview_rules(
+        changes = preview_rules(
             service.projector.rules,
             wanted,
             service.journal,
@@ -393,7 +396,7 @@ def _change(
             service.governance.hidden,
             service.producers,
         )
-        return jsonify({"preview": True, **to_json(found)})
+        return jsonify({"preview": True, **to_json(changes)})
     if wanted != wanted_rules(service.journal, DEFAULT_RULES):
         value = None if document is None else write_value(document)
         declare([Statement(CommandKind.RULES, _KEY, value)], "naming rules", note, service)
@@ -410,9 +413,10 @@ def _rules_reply(shown: Rules, service: Service) -> dict[str, Any]:
         "state": "in force" if service.projector.rules == wanted else "rebuilding",
         "versions": [
             {
-                "id": one.id, "at": iso(one.at), "author": one.author,
-                "note": one.note, "default": one.default, "digest": rules_digest(one.rules),
+                "id": version.id, "at": iso(version.at), "author": version.author,
+                "note": version.note, "default": version.default,
+                "digest": rules_digest(version.rules),
             }
-            for one in reversed(versions[-_VERSIONS_SHOWN:])
+            for version in reversed(versions[-_VERSIONS_SHOWN:])
         ],
     }  # fmt: skip

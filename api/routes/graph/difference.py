@@ -177,10 +177,10 @@ def diff(query: Mapping[str, Any]) -> Response:
 
 def _of_times(query: Mapping[str, Any], lack: Partial | None) -> dict[str, Any]:
     times = (query["begin"], query["end"])
-    found = compare_times(
+    comparison = compare_times(
         current_sources(), query["node"], times, _question(query), **_options(query)
     )
-    return time_reply(found, lack=lack)
+    return time_reply(comparison, lack=lack)
 
 
 def _question(query: Mapping[str, Any]) -> Question:
@@ -200,24 +200,24 @@ def _options(query: Mapping[str, Any]) -> dict[str, bool]:
 
 def _of_plans(query: Mapping[str, Any], lack: Partial | None) -> dict[str, Any]:
     pairs = PlanPairs(current_sources())
-    found = pairs.compare(query["from_plan"], query["to_plan"], layout=query["layout"])
+    difference = pairs.compare(query["from_plan"], query["to_plan"], layout=query["layout"])
     return {
         "kind": "plans",
-        "plan": plan_difference_reply(found, unchanged=query["unchanged"]),
-        "partial": to_json(lack or plan_partial(found)),
+        "plan": plan_difference_reply(difference, unchanged=query["unchanged"]),
+        "partial": to_json(lack or plan_partial(difference)),
     }
 
 
 def _of_executions(query: Mapping[str, Any], lack: Partial | None) -> dict[str, Any]:
     executions = (query["from_execution"], query["to_execution"])
-    found = compare_executions(
+    comparison = compare_executions(
         current_sources(), executions, query["node"], _question(query), **_options(query)
     )
-    reply = time_reply(found.lineage, lack=lack)
-    plan = found.plan
+    reply = time_reply(comparison.lineage, lack=lack)
+    plan = comparison.plan
     return reply | {
         "kind": "executions",
-        "executions": {"before": to_json(found.before), "after": to_json(found.after)},
+        "executions": {"before": to_json(comparison.before), "after": to_json(comparison.after)},
         "plan": None if plan is None else plan_difference_reply(plan, unchanged=query["unchanged"]),
         "partial": reply["partial"] or to_json(plan_partial(plan)),
     }
@@ -242,8 +242,8 @@ def dataset_versions(query: Mapping[str, Any], dataset_id: str) -> Response:
 def job_versions(query: Mapping[str, Any], job_id: str) -> Response:
     """The logical plans of a job over time, and the differences from one to the next."""
     with whole_or_later():
-        found = versions.job_versions(current_sources(), job_id, **query)
-    return jsonify(page_reply(found.page) | {"partial": to_json(found.partial)})
+        history = versions.job_versions(current_sources(), job_id, **query)
+    return jsonify(page_reply(history.page) | {"partial": to_json(history.partial)})
 
 
 # --- since the last good run ---------------------------------------------------------------------
@@ -268,5 +268,5 @@ def job_changes(query: Mapping[str, Any], job_id: str) -> Response:
 def _changes(node: str, kind: str, query: Mapping[str, Any]) -> Response:
     lack = lacking()
     with whole_or_later():
-        found = Upstream(current_sources(), nodes=_NODES_UPSTREAM).changes(node, kind, **query)
-    return jsonify(changes_reply(found, lack))
+        changes = Upstream(current_sources(), nodes=_NODES_UPSTREAM).changes(node, kind, **query)
+    return jsonify(changes_reply(changes, lack))

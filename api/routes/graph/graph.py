@@ -83,7 +83,7 @@ def _question(query: Mapping[str, Any], node: str, *, columns: bool) -> Question
 def overview(query: Mapping[str, Any]) -> Response:
     """All jobs and tables."""
     lack = lacking()
-    found = overview_answer.overview(
+    estate = overview_answer.overview(
         current_sources(),
         _selection(query),
         query=query["query"],
@@ -94,8 +94,8 @@ def overview(query: Mapping[str, Any]) -> Response:
         flow=query["flow"],
         counts_lone=query["lone"] == "counted",
     )
-    reply = graph_reply(found.view, lack)
-    counted = {name: to_json(getattr(found, name)) for name in ("totals", "failures", "lone")}
+    reply = graph_reply(estate.view, lack)
+    counted = {name: to_json(getattr(estate, name)) for name in ("totals", "failures", "lone")}
     return jsonify(reply | counted)
 
 
@@ -160,8 +160,8 @@ def job(query: Mapping[str, Any], job_id: str) -> Response:
 def runs(query: Mapping[str, Any], job_id: str) -> Response:
     """The runs of a job, newest first."""
     now = current_service().clock()
-    found = run_answers.runs(current_sources(), job_id, **query, now=now)
-    return jsonify(runs_reply(found))
+    page = run_answers.runs(current_sources(), job_id, **query, now=now)
+    return jsonify(runs_reply(page))
 
 
 @blueprint.route("/jobs/<job_id>/runs/<run_id>")
@@ -203,8 +203,8 @@ def history(query: Mapping[str, Any], dataset_id: str) -> Response:
 @blueprint.describes(LastWriterReply)
 def last_writer(query: Mapping[str, Any], dataset_id: str) -> Response:
     """The last write of a dataset, or of one of its partitions."""
-    found = dataset_writes.last_writer(current_sources(), dataset_id, **query)
-    return jsonify(to_json(found))
+    writer = dataset_writes.last_writer(current_sources(), dataset_id, **query)
+    return jsonify(to_json(writer))
 
 
 @blueprint.route("/plans/<plan_id>")
@@ -223,8 +223,8 @@ def plan(query: Mapping[str, Any], plan_id: str) -> Response:
 @blueprint.describes(ListReply)
 def search(query: Mapping[str, Any]) -> Response:
     """Datasets, jobs and columns by name."""
-    found = overview_answer.search_forgiving(current_sources(), **query)
-    return jsonify(page_reply(found.page) | {"setAside": list(found.set_aside)})
+    matches = overview_answer.search_forgiving(current_sources(), **query)
+    return jsonify(page_reply(matches.page) | {"setAside": list(matches.set_aside)})
 
 
 # The first questions of a reader, about the whole estate.
@@ -245,8 +245,8 @@ def home() -> Response:
 @estate_routes.describes(IncidentsReply)
 def incidents() -> Response:
     """Failures of the last day by their error, running jobs, unusual writes, failed checks."""
-    found = incident_answers.incidents(current_sources(), now=current_service().clock())
-    return jsonify(to_json(found))
+    recent = incident_answers.incidents(current_sources(), now=current_service().clock())
+    return jsonify(to_json(recent))
 
 
 @estate_routes.route("/map")
@@ -255,10 +255,10 @@ def incidents() -> Response:
 def area_map(query: Mapping[str, Any]) -> Response:
     """The areas of the estate and the flows between them."""
     within = query["within"]
-    found = home_answers.estate_map(
+    estate_map = home_answers.estate_map(
         current_sources(), by=query["by"], within=within.split("\n") if within else []
     )
-    return jsonify(to_json(found))
+    return jsonify(to_json(estate_map))
 
 
 @estate_routes.route("/runs")
@@ -266,8 +266,8 @@ def area_map(query: Mapping[str, Any]) -> Response:
 @estate_routes.describes(HistoryReply)
 def all_runs(query: Mapping[str, Any]) -> Response:
     """The runs of all jobs, newest first unless ``sort`` names another order."""
-    found = home_answers.all_runs(current_sources(), **query)
-    return jsonify(page_reply(found.page) | {"partial": to_json(found.partial)})
+    listed = home_answers.all_runs(current_sources(), **query)
+    return jsonify(page_reply(listed.page) | {"partial": to_json(listed.partial)})
 
 
 # The columns of all datasets, and one column with its definition in words.
@@ -303,8 +303,8 @@ def run_tree(query: Mapping[str, Any], run_id: str) -> Response:
     """A run with its parents, its children, its events and its executions."""
     now = current_service().clock()
     with whole_or_later():
-        found = one_run(current_sources(), run_id, at=query["at"], now=now)
-    return jsonify(one_run_reply(found))
+        shown = one_run(current_sources(), run_id, at=query["at"], now=now)
+    return jsonify(one_run_reply(shown))
 
 
 @run_routes.route("/datasets/<dataset_id>/facets")

@@ -196,11 +196,11 @@ def _captured(rules: Rules, producers: Producers) -> tuple[PlanOutline, ...]:
         )
         if len(pieces) > MOST_DOCUMENTS:
             raise InvalidDocument("", f"at most {MOST_DOCUMENTS:,} plans and events")
-        submissions = [_submission(one, delivery.sender.scope, producers) for one in pieces]
-        found = captured_outlines(submissions, rules, producers)
-    if not found:
+        submissions = [_submission(piece, delivery.sender.scope, producers) for piece in pieces]
+        plans = captured_outlines(submissions, rules, producers)
+    if not plans:
         raise InvalidDocument("", "at least one plan that writes a dataset")
-    return found
+    return plans
 
 
 def _require_json_lines() -> None:
@@ -209,10 +209,10 @@ def _require_json_lines() -> None:
         raise UnsupportedMediaType(f"Content-Type: expected one of {', '.join(_BODY_TYPES)}")
 
 
-def _submission(found: Found, key_scope: str, producers: Producers) -> Submission:
-    if isinstance(found, Refusal):
-        raise InvalidFields({found.where: [found.reason.removeprefix("expected ")]})
-    submission = prepare(found, producers).submission
+def _submission(piece: Found, key_scope: str, producers: Producers) -> Submission:
+    if isinstance(piece, Refusal):
+        raise InvalidFields({piece.where: [piece.reason.removeprefix("expected ")]})
+    submission = prepare(piece, producers).submission
     return replace(submission, scope=submission.scope or key_scope)
 
 
@@ -222,10 +222,10 @@ def _submission(found: Found, key_scope: str, producers: Producers) -> Submissio
 def accepted_format() -> str:
     """The format in the header Accept; JSON for any, 406 for anything else."""
     accepted = request.accept_mimetypes
-    found = accepted.best_match(list(_FORMS)) if accepted else "application/json"
-    if found is None:
+    mimetype = accepted.best_match(list(_FORMS)) if accepted else "application/json"
+    if mimetype is None:
         raise NotAcceptable(f"expected one of {', '.join(_FORMS)}, or format=")
-    return _FORMS[found]
+    return _FORMS[mimetype]
 
 
 def _text(form: TextForm, text: str) -> Response:
