@@ -6,4 +6,5 @@ Shapes, names and node ids are Marquez's; the answers are Headwater's own. In re
 ``names``     (namespace, name) pairs and node ids <-> our datasets and jobs
 ``entities``  datasets with versions, jobs and runs in Marquez's spelling
 ``graphs``    the graphs of tables and of columns
+``statistics``  runs, jobs and datasets by hour or day
 """

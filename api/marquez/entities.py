@@ -11,7 +11,7 @@ from typing import Any, Final
 
 from graph_model import identity, labels
 from graph_model.answers.facets import FacetView
-from graph_model.answers.jobs import PlanItem, job_ends
+from graph_model.answers.jobs import PlanItem, job_ends, sources_of_plans
 from graph_model.answers.nodes import ExecutionView
 from graph_model.answers.openlineage_names import Name, name_of
 from graph_model.answers.runs import RunBrief, RunPage, RunTrees, RunView
@@ -157,7 +157,10 @@ def jobs_json(sources: Sources, rows: Sequence[JobRow], at: int | None) -> list[
     items = []
     for row in rows:
         last = newest.get(row.id)
-        run = None if last is None else _newest_run(last, briefs.get(last.run))
+        run = None
+        if last is not None:
+            version = _versioned(Name(row.namespace, row.name), last.logical_plan)
+            run = {**_newest_run(last, briefs.get(last.run)), "jobVersion": version}
         end = ends[row.id]
         inputs, outputs = (_listed(side, names) for side in (end.read, end.written))
         most = max(len(inputs), len(outputs))
@@ -180,7 +183,7 @@ def jobs_json(sources: Sources, rows: Sequence[JobRow], at: int | None) -> list[
                 "latestRun": run,
                 "latestRuns": [run] if run else [],
                 "facets": {},
-                "currentVersion": None,
+                "currentVersion": run["jobVersion"]["version"] if run else None,
                 "labels": [],
                 "tags": [],
                 "partial": to_json(cut),
@@ -200,7 +203,7 @@ def job_versions_json(sources: Sources, row: JobRow, plans: Sequence[PlanItem]) 
         run = last.get(plan.id)
         items.append(
             {
-                "id": {**identified(Name(row.namespace, row.name)), "version": plan.id},
+                "id": _versioned(Name(row.namespace, row.name), plan.id),
                 "name": row.name,
                 "createdAt": None,
                 "version": plan.id,
@@ -235,11 +238,46 @@ def _run_of(view: RunView, brief: RunBrief | None) -> Json:
 
 def brief_json(brief: RunBrief) -> Json:
     reply = run_json(brief.run_id, brief.state, brief.started_at, brief.ended_at)
-    return {**reply, "updatedAt": brief.last_event_at}
+    return {**reply, "updatedAt": brief.last_event_at or reply["updatedAt"]}
 
 
 def ended_json(view: RunView) -> Json:
     return run_json(view.id, view.state, view.started_at, view.ended_at)
+
+
+def versions_of_run(sources: Sources, view: RunView | None) -> Json:
+    """The plan of a run, the versions that it wrote, and of what it reads the newest until its end:
+    of its newest 1,000 executions.
+    """
+    rows = [one for one in (view.items if view and view.items else ()) if one.job]
+    if not rows or rows[0].job is None:
+        return {}
+    read = sources_of_plans(sources, {one.plan for one in rows}).values()
+    seen = sources.catalogue.last_writers(
+        {key for keys in read for key in keys} - sources.hidden,
+        max(parse_instant(one.counted_at or one.at) for one in rows),
+    )
+    versions = {row.id: key for key, row in seen.items()}
+    written = {
+        one.id: one.target.id for one in rows if one.target and one.state == labels.COMPLETED
+    }
+    listed = sources.catalogue.datasets({*versions.values(), *written.values()})
+    names = {row.id: name_of(row.uri, row.scope) for row in listed}
+    return {
+        "jobVersion": _versioned(Name(rows[0].job.namespace, rows[0].job.name), rows[0].plan),
+        "inputDatasetVersions": _dataset_versions(versions, names),
+        "outputDatasetVersions": _dataset_versions(written, names),
+    }
+
+
+def _dataset_versions(versions: Mapping[str, str], names: Mapping[str, Name]) -> list[Json]:
+    """``versions``: the dataset (id) of each version."""
+    pairs = sorted((names[key], version) for version, key in versions.items() if key in names)
+    return [{"datasetVersionId": _versioned(*pair), "facets": {}} for pair in pairs]
+
+
+def _versioned(name: Name, version: str) -> Json:
+    return {**identified(name), "version": version}
 
 
 def run_json(run: str, state: str, started: str | None, ended: str | None) -> Json:
@@ -252,7 +290,7 @@ def run_json(run: str, state: str, started: str | None, ended: str | None) -> Js
         "state": _STATES.get(state, "RUNNING"),
         "startedAt": started,
         "endedAt": ended,
-        "durationMs": None,
+        "durationMs": parse_instant(ended) - parse_instant(started) if started and ended else None,
         "args": {},
         "jobVersion": None,
         "inputDatasetVersions": [],

@@ -2,8 +2,9 @@
 
     dataset:<namespace>:<name>  datasetField:<namespace>:<dataset>:<field>  job:<namespace>:<name>
 
-A version stands behind a ``#``. Nothing in a node id is escaped, so its text alone does not say
-where the namespace ends: each place is looked up, and the node whose own id is the same text wins.
+A version stands behind a ``#``: that of a dataset is an execution, that of a job a plan. Nothing in
+a node id is escaped, so its text alone does not say where the namespace ends: each place is looked
+up, and the node whose own id is the same text wins.
 """
 
 from __future__ import annotations
@@ -40,7 +41,9 @@ def find_node(sources: Sources, text: str) -> Node:
     """The node of an id. Raises NotFound."""
     bare, marked, version = text.rpartition("#")
     if marked:
-        rows = sources.catalogue.executions_of((version,))
+        rows = sources.catalogue.executions_of((version,)) or (
+            *sources.catalogue.last_of_plans((version,), None).values(),
+        )
         if rows and sources.hidden.isdisjoint((rows[0].job, rows[0].target)):
             return _find(sources, bare, rows[0].at)
     return _find(sources, text, None)

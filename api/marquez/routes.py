@@ -9,15 +9,16 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Mapping, Sequence
-from datetime import date
+from datetime import UTC, date
 from typing import Any, Final, NamedTuple, TypeVar
+from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from flask import Response, jsonify, request
 from werkzeug.exceptions import MethodNotAllowed
 
 from api.http.blueprint import Blueprint, TolerantParser
 from api.http.encoded_paths import decode_names
-from api.marquez import entities, graphs
+from api.marquez import entities, graphs, statistics
 from api.marquez.names import DATASET, JOB
 from api.schemas.fields import (
     Checked,
@@ -124,6 +125,23 @@ class _EventsQuery(_PageQuery):
 
 class _FacetsQuery(Query):
     type = _Word(("RUN", "JOB"), load_default="RUN")
+
+
+class _Zone(Checked):
+    """The name of a time zone."""
+
+    expected = "the name of a time zone, as Europe/Vienna"
+
+    def read(self, value: Any) -> ZoneInfo:
+        try:
+            return ZoneInfo(super().read(value))
+        except (ZoneInfoNotFoundError, OSError) as error:
+            raise ValueError(value) from error
+
+
+class _StatisticsQuery(Query):
+    period = _Word(("DAY", "WEEK"), load_default="DAY")
+    timezone = _Zone(load_default=UTC)
 
 
 # --- graphs --------------------------------------------------------------------------------------
@@ -418,7 +436,7 @@ def run(run: str) -> Response:
     found, reply = _run(run)
     if isinstance(found, run_answers.OpenLineageRun):
         reply["facets"] = found.tree.facets
-    return jsonify(reply)
+    return jsonify({**reply, **entities.versions_of_run(current_sources(), found.ended)})
 
 
 @blueprint.route("/jobs/runs/<run>/facets")
@@ -549,6 +567,30 @@ def _fits(one: _Found, query: Mapping[str, Any]) -> bool:
         and (after is None or (one.at is not None and one.at >= after))
         and (before is None or (one.at is not None and one.at < before))
     )
+
+
+# --- counts over time ----------------------------------------------------------------------------
+
+
+@blueprint.route("/stats/<any('lineage-events', jobs, datasets, sources):counted>")
+@blueprint.arguments(_StatisticsQuery)
+@blueprint.doc(responses={200: {"description": "an interval each hour or day, oldest first"}})
+def counts(query: Mapping[str, Any], counted: str) -> Response:
+    """Runs by state in each hour of a day or day of a week; jobs and datasets known at its end.
+    Sources are not counted over time: none.
+    """
+    ask = _COUNTED.get(counted)
+    now = current_service().clock()
+    by_day = query["period"] == "WEEK"
+    spans = statistics.last_days(now, query["timezone"]) if by_day else statistics.last_hours(now)
+    return jsonify([] if ask is None else ask(current_sources(), spans))
+
+
+_COUNTED: Final = {
+    "lineage-events": statistics.events,
+    "jobs": statistics.jobs,
+    "datasets": statistics.datasets,
+}
 
 
 # --- what is not served --------------------------------------------------------------------------

@@ -95,7 +95,7 @@ def job(sources: Sources, job: str, at: int | None) -> JobPage:
         plans = [plan for plan in plans if plan in last]
     rows = sources.catalogue.logical_plans(plans)
     rows = tuple(row for row in rows if row.target not in sources.hidden)
-    read = _sources_of(sources, plans)
+    read = sources_of_plans(sources, plans)
     references = dataset_references(
         sources, {row.target for row in rows} | {d for found in read.values() for d in found}
     )
@@ -184,7 +184,8 @@ def job_ends(sources: Sources, jobs: Collection[str]) -> dict[str, JobEnds]:
     }
 
 
-def _sources_of(sources: Sources, plans: Collection[str]) -> dict[str, list[str]]:
+def sources_of_plans(sources: Sources, plans: Collection[str]) -> dict[str, list[str]]:
+    """The datasets (ids) that each of these logical plans reads, hidden ones too."""
     if not plans:
         return {}
     page = sources.graph.edges(plans, Direction.UPSTREAM, (labels.FEEDS,), HUB_LIMIT)

@@ -178,6 +178,46 @@ def test_events_are_listed_by_their_time(client: FlaskClient) -> None:
     assert jobs("/events/other") == []
 
 
+def test_a_run_names_the_versions_that_it_read_and_wrote(client: FlaskClient) -> None:
+    def version(dataset: str) -> Json:
+        current = get(client, f"/namespaces/{ENCODED}/datasets/{dataset}")["currentVersion"]
+        name = {"namespace": LAKE, "name": dataset, "version": current}
+        return {"datasetVersionId": name, "facets": {}}
+
+    job = get(client, "/namespaces/etl/jobs/to%20c")
+    run = get(client, "/jobs/runs/11111111-2222-7333-8444-000000000002")
+    assert run["inputDatasetVersions"] == [version("b")]
+    assert run["outputDatasetVersions"] == [version("c")]
+    assert run["jobVersion"]["version"] == job["currentVersion"]
+    of_job = get(client, "/column-lineage", nodeId=f"job:etl:to c#{job['currentVersion']}", depth=1)
+    assert ids(of_job) == [f"datasetField:{LAKE}:b:x", f"datasetField:{LAKE}:c:x"]
+
+
+def test_counts_over_time_have_an_interval_each_hour_or_day(client: FlaskClient) -> None:
+    def ends(path: str, **query: Any) -> tuple[int, list[tuple[str, int]]]:
+        listed = get(client, f"/stats/{path}", **query)
+        field = "complete" if path == "lineage-events" else "count"
+        return len(listed), [(one["endInterval"], one[field]) for one in listed if one[field]]
+
+    # 1 March, 21:20 UTC: the runs ended after 10:00
+    assert ends("lineage-events", period="DAY") == (24, [("2026-03-01T11:00:00.000Z", 3)])
+    week = ends("lineage-events", period="week", timezone="America/New_York")
+    assert week == (7, [("2026-03-02T05:00:00.000Z", 3)])
+    assert ends("jobs", period="WEEK") == (7, [("2026-03-02T00:00:00.000Z", 3)])
+    hours, known = ends("datasets", period="DAY")
+    assert (hours, [count for _, count in known]) == (24, [4] * 12)
+    assert ends("sources") == (0, [])
+
+
+def test_runs_before_the_newest_executions_are_not_counted_as_none(
+    client: FlaskClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("api.marquez.statistics._PAGE", 1)
+    monkeypatch.setattr("api.marquez.statistics.MOST_EXECUTIONS", 1)
+    listed = get(client, "/stats/lineage-events", period="DAY")
+    assert listed[0]["startInterval"] == "2026-03-01T11:00:00.000Z"
+
+
 def test_a_search_gives_node_ids(client: FlaskClient) -> None:
     found = get(client, "/search", q="raw")
     assert [one["nodeId"] for one in found["results"]] == [f"dataset:{LAKE}:a/raw"]
@@ -204,7 +244,8 @@ def test_a_search_is_sorted_and_bounded_by_days(client: FlaskClient) -> None:
     ("path", "field"),
     [("/search?q=a&filter=column", "filter"), ("/search?q=a&sort=size", "sort"),
      ("/search?q=a&after=yesterday", "after"), ("/jobs?lastRunStates=LATE", "lastRunStates"),
-     ("/jobs/runs/1/facets?type=task", "type"), ("/jobs?limit=-1", "limit")],
+     ("/jobs/runs/1/facets?type=task", "type"), ("/jobs?limit=-1", "limit"),
+     ("/stats/jobs?period=WEEK&timezone=Mars/Base", "timezone")],
 )  # fmt: skip
 def test_a_word_that_is_unknown_is_refused_by_its_name(
     client: FlaskClient, path: str, field: str
