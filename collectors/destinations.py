@@ -52,10 +52,10 @@ class JournalDestination:
 
     def take(self, documents: Sequence[Prepared]) -> tuple[Refusal, ...]:
         """See Destination. Adjacent documents with one time of receipt share a transaction."""
-        for received_at, group in groupby(documents, lambda one: one.piece.received_at):
+        for received_at, group in groupby(documents, lambda document: document.piece.received_at):
             now = self._clock()
             at = min(received_at or now, now)  # a receipt is not of a time to come
-            submissions = [one.submission for one in group]
+            submissions = [document.submission for document in group]
             self._journal.accept(submissions, Receipt(at, self._principal, self._route, ""))
         return ()
 

@@ -81,8 +81,8 @@ class _Run:
         pieces = self.taken + self.refused + len(self._batch)
         try:
             with _lines(name) as lines:
-                for found in recognise(lines, label, limit, self._producers):
-                    self._take(found)
+                for piece in recognise(lines, label, limit, self._producers):
+                    self._take(piece)
         except OSError as error:
             self._refuse(Refusal(label, error.strerror or str(error)))
         if pieces == self.taken + self.refused + len(self._batch):
@@ -100,11 +100,11 @@ class _Run:
         if self.taken // _PROGRESS_EVERY > before // _PROGRESS_EVERY:
             self._say(f"  {self.taken:,} documents so far")
 
-    def _take(self, found: Found) -> None:
-        if isinstance(found, Refusal):
-            self._refuse(found)
+    def _take(self, piece: Found) -> None:
+        if isinstance(piece, Refusal):
+            self._refuse(piece)
             return
-        prepared = self._prepared(found)
+        prepared = self._prepared(piece)
         if prepared is None:
             return
         self._batch.append(prepared)

@@ -118,8 +118,8 @@ def _fetched(place: str) -> str:
 
     bucket, _, key = place.removeprefix("s3://").partition("/")
     try:
-        found = boto3.client("s3").get_object(Bucket=bucket, Key=key)
-        text: str = found["Body"].read().decode("utf-8")
+        stored = boto3.client("s3").get_object(Bucket=bucket, Key=key)
+        text: str = stored["Body"].read().decode("utf-8")
     except (BotoCoreError, ClientError) as error:
         raise ConfigurationError(f"rewrite rules {place}: {error}") from error
     return text
@@ -212,14 +212,14 @@ def _read_mask(rule: Mapping[str, Any], path: str) -> tuple[str, ...]:
     return tuple(names)
 
 
-def _refuse_others(found: Mapping[str, Any], known: Sequence[str], path: str) -> None:
-    for name in found:
+def _refuse_others(fields: Mapping[str, Any], known: Sequence[str], path: str) -> None:
+    for name in fields:
         if name not in known:
             raise InvalidDocument(f"{path}.{name}"[:200], f"one of {', '.join(known)}")
 
 
-def _text(found: Mapping[str, Any], name: str, path: str, default: str) -> str:
-    value = found.get(name, default)
+def _text(fields: Mapping[str, Any], name: str, path: str, default: str) -> str:
+    value = fields.get(name, default)
     if not isinstance(value, str):
         raise InvalidDocument(f"{path}.{name}", "a text")
     return value
@@ -273,23 +273,23 @@ def _of_producer(event: Mapping[str, Any], rules: Rules) -> Rules:
     return [rule for rule in rules if match_whole(rule.producer, name) is not None]
 
 
-def _renamed(found: Any, rules: Rules) -> Any:
+def _renamed(datasets: Any, rules: Rules) -> Any:
     if not rules:
-        return found
-    if not isinstance(found, list):
-        return _dataset(found, rules)
-    changed = [_dataset(one, rules) for one in found]
-    if all(new is old for new, old in zip(changed, found, strict=True)):
-        return found
+        return datasets
+    if not isinstance(datasets, list):
+        return _dataset(datasets, rules)
+    changed = [_dataset(dataset, rules) for dataset in datasets]
+    if all(new is old for new, old in zip(changed, datasets, strict=True)):
+        return datasets
     return changed
 
 
-def _dataset(found: Any, rules: Rules) -> Any:
+def _dataset(dataset: Any, rules: Rules) -> Any:
     """A dataset with its facets; a note of its own name if that has changed."""
-    changed = _walk(found, rules, 0)
-    if changed is found or not isinstance(found, Mapping) or not isinstance(changed, dict):
+    changed = _walk(dataset, rules, 0)
+    if changed is dataset or not isinstance(dataset, Mapping) or not isinstance(changed, dict):
         return changed
-    before = {name: found.get(name) for name in ("namespace", "name")}
+    before = {name: dataset.get(name) for name in ("namespace", "name")}
     if all(changed.get(name) == value for name, value in before.items()):
         return changed
     facets = changed.get("facets")
@@ -298,25 +298,25 @@ def _dataset(found: Any, rules: Rules) -> Any:
     return changed
 
 
-def _walk(found: Any, rules: Rules, level: int) -> Any:
+def _walk(part: Any, rules: Rules, level: int) -> Any:
     """Every object below that names a dataset. Too deep nesting is refused later."""
     if level > _MOST_LEVELS:
-        return found
-    if isinstance(found, list):
-        changed = [_walk(one, rules, level + 1) for one in found]
-        same = all(new is old for new, old in zip(changed, found, strict=True))
-        return found if same else changed
-    if not isinstance(found, Mapping):
-        return found
-    inside = {name: _walk(value, rules, level + 1) for name, value in found.items()}
-    names = _new_names(found, rules)
-    if not names and all(inside[name] is found[name] for name in found):
-        return found
+        return part
+    if isinstance(part, list):
+        changed = [_walk(member, rules, level + 1) for member in part]
+        same = all(new is old for new, old in zip(changed, part, strict=True))
+        return part if same else changed
+    if not isinstance(part, Mapping):
+        return part
+    inside = {name: _walk(value, rules, level + 1) for name, value in part.items()}
+    names = _new_names(part, rules)
+    if not names and all(inside[name] is part[name] for name in part):
+        return part
     return {**inside, **names}
 
 
-def _new_names(found: Mapping[str, Any], rules: Rules) -> dict[str, str]:
-    namespace, name = found.get("namespace"), found.get("name")
+def _new_names(fields: Mapping[str, Any], rules: Rules) -> dict[str, str]:
+    namespace, name = fields.get("namespace"), fields.get("name")
     if not isinstance(namespace, str) or not isinstance(name, str):
         return {}
     for rule in rules:

@@ -549,18 +549,18 @@ def as_documented(row: Row) -> Row:
     return row
 
 
-def agreed(one: Row, other: Row) -> Row:
+def agreed(row: Row, other: Row) -> Row:
     """Of two rows with one key the one that holds: that of the document received first.
 
     Raises FactConflict where their documents differ.
     """
-    if as_documented(one) != as_documented(other):
-        raise FactConflict(f"{one!r} and {other!r} share a key")
-    if isinstance(one, RunRow) and isinstance(other, RunRow):
-        return min(one, other, key=lambda row: (row.last_at, row.started_at, row.ended_at or 0))
-    if isinstance(one, CountedRow) and isinstance(other, CountedRow):
-        return min(one, other, key=lambda row: row.at)
-    return one
+    if as_documented(row) != as_documented(other):
+        raise FactConflict(f"{row!r} and {other!r} share a key")
+    if isinstance(row, RunRow) and isinstance(other, RunRow):
+        return min(row, other, key=lambda row: (row.last_at, row.started_at, row.ended_at or 0))
+    if isinstance(row, CountedRow) and isinstance(other, CountedRow):
+        return min(row, other, key=lambda row: row.at)
+    return row
 
 
 _KEY_FIELDS: Final[Mapping[type[Any], tuple[str, ...]]] = {
@@ -639,7 +639,7 @@ def whole(part: Part) -> Facts:
 
 def key_of(facts: Facts) -> str:
     """A digest of all of them: the id of an element covers its content, a row is its content."""
-    ids = [*(one.id for one in facts.vertices), *(one.id for one in facts.edges)]
+    ids = [element.id for part in (facts.vertices, facts.edges) for element in part]
     content = repr((ids, facts.rows)).encode("utf-8", "surrogatepass")
     return blake2b(content, digest_size=16).hexdigest()
 
@@ -681,11 +681,11 @@ class FactCollector:
 
 def merge(parts: Iterable[Part]) -> Facts:
     """The union; raises FactConflict where two facts share an id and differ."""
-    found = [one for one in map(whole, parts) if one.vertices or one.edges or one.rows]
-    if len(found) == 1:
-        return found[0]
+    wholes = [part for part in map(whole, parts) if part.vertices or part.edges or part.rows]
+    if len(wholes) == 1:
+        return wholes[0]
     collector = FactCollector()
-    for part in found:
+    for part in wholes:
         collector.add(*part.vertices, *part.edges, *part.rows)
     return collector.facts()
 

@@ -125,7 +125,7 @@ def set_text(ids: Iterable[str]) -> str:
     listed = sorted(set(ids))
     if len(listed) > _MOST_TOLD_APART:
         return digest(*listed)
-    return " ".join(one.rpartition("_")[2][:_DIGITS_TOLD_APART] for one in listed)
+    return " ".join(key.rpartition("_")[2][:_DIGITS_TOLD_APART] for key in listed)
 
 
 def subject_id(scope: str, subject_key: str) -> str:

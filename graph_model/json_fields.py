@@ -91,11 +91,11 @@ def read_members(
 ) -> tuple[tuple[str, _Value], ...]:
     """An object of objects as sorted pairs; nothing for null or none."""
     here = join(path, key)
-    found = []
+    members = []
     for name, value in sorted(optional_object(fields, key, path).items()):
         at = join(here, name)
-        found.append((name, read(read_object(value, at), at)))
-    return tuple(found)
+        members.append((name, read(read_object(value, at), at)))
+    return tuple(members)
 
 
 def check_depth(document: object, most: int) -> None:

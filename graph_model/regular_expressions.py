@@ -48,10 +48,10 @@ def match_whole(pattern: str, text: str) -> Groups | None:
     if len(text) > LONGEST_MATCHED:
         return None
     try:
-        found: Groups | None = _compile(pattern).fullmatch(text)
+        match: Groups | None = _compile(pattern).fullmatch(text)
     except UnicodeEncodeError:
         return None
-    return found
+    return match
 
 
 def expression_test(pattern: str, *, whole: bool) -> Callable[[str], bool]:
@@ -73,7 +73,7 @@ def expression_test(pattern: str, *, whole: bool) -> Callable[[str], bool]:
 
 def expand_groups(template: str, groups: Groups) -> str:
     r"""``\g<job>`` of a template becomes the text that the group matched, else nothing."""
-    return _GROUP.sub(lambda one: groups[one[1]] or "", template)
+    return _GROUP.sub(lambda match: groups[match[1]] or "", template)
 
 
 def check_template(template: str, pattern: str, path: str) -> None:

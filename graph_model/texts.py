@@ -63,7 +63,7 @@ def shortened(text: str) -> str:
     if len(text) <= _MOST_STORED:
         return text
     cause = cause_line(text) or ""
-    same = (one for one in _cuts(text, cause) if (cause_line(one) or "") == cause)
+    same = (cut for cut in _cuts(text, cause) if (cause_line(cut) or "") == cause)
     return next(same, text[:_MOST_STORED])
 
 
@@ -71,7 +71,7 @@ def _cuts(text: str, cause: str) -> Iterator[str]:
     """Shorter texts, the best first."""
     beginning = text[:_PART]
     line = text.rfind("\n", 0, text.rfind(cause)) + 1
-    heading = max(text.rfind(one, 0, line) for one in ("\nCaused by: ", _TRACEBACK))
+    heading = max(text.rfind(mark, 0, line) for mark in ("\nCaused by: ", _TRACEBACK))
     yield f"{beginning}\n\t…{text[-_PART:]}"
     yield f"{beginning}\n\t…\n{text[line : line + _PART]}"
     yield f"{beginning}\n\t…\n{text[max(heading, 0) :][:_PART].lstrip()}"

@@ -488,7 +488,7 @@ def transport(target: ClientTarget) -> dict[str, object]:
 
     Its URL is joined with the endpoint as a browser does it: a path needs its slash at the end.
     """
-    found: dict[str, object] = {
+    settings: dict[str, object] = {
         "type": "http",
         "url": target.host,
         "endpoint": target.endpoint,
@@ -496,8 +496,8 @@ def transport(target: ClientTarget) -> dict[str, object]:
         "compression": "gzip",
     }
     if target.api_key is not None:
-        found["auth"] = {"type": "api_key", "apiKey": target.api_key}
-    return found
+        settings["auth"] = {"type": "api_key", "apiKey": target.api_key}
+    return settings
 
 
 def _render_dbt_file(target: ClientTarget, _jar: str) -> str:

@@ -85,7 +85,11 @@ class OpenLineageEvents:
         key, before = document.subject_key, document.position - 1
         positions = self._journal.positions_to(key, [kind], before)
         earlier = self._journal.documents([place for place in positions if place <= before])
-        return [one for one in earlier if not one.damage and one.content_hash not in forgotten]
+        return [
+            former
+            for former in earlier
+            if not former.damage and former.content_hash not in forgotten
+        ]
 
     def _executions(
         self, documents: Sequence[StoredDocument], wanted: set[int]

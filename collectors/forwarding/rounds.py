@@ -149,9 +149,11 @@ class Forwarding:
         batch = self._journal.in_order(
             _KINDS, state.position, _BATCH, falling=False, most_bytes=_BATCH_BYTES
         )
-        result = self._send(definition, [one for one in batch if one.position not in state.ahead])
+        result = self._send(
+            definition, [document for document in batch if document.position not in state.ahead]
+        )
         done = result.done | state.ahead
-        waiting = [one.position for one in batch if one.position not in done]
+        waiting = [document.position for document in batch if document.position not in done]
         whole = batch[-1].position if batch else newest
         position = waiting[0] - 1 if waiting else max(whole, state.position)
         if position > state.position or result.done:
@@ -190,7 +192,10 @@ class Forwarding:
         for document in chosen:
             lane = zlib.crc32(document.subject_key.encode()) % definition.connections
             lanes.setdefault(lane, []).append(document)
-        result = RoundResult({one.position for one in documents} - {one.position for one in chosen})
+        result = RoundResult(
+            {document.position for document in documents}
+            - {document.position for document in chosen}
+        )
         for part in self._send_lanes(terms, lanes):
             result.done |= part.done
             result.sent |= part.sent
@@ -222,12 +227,12 @@ class Forwarding:
         self, terms: _Terms, documents: Sequence[StoredDocument]
     ) -> Sequence[StoredDocument]:
         """Without those that came from there, and without forgotten ones."""
-        kept = [one for one in documents if one.content_hash not in terms.forgotten]
+        kept = [document for document in documents if document.content_hash not in terms.forgotten]
         foreign = terms.definition.never_from
         if not foreign:
             return kept
         senders = self._journal.principals([document.position for document in kept])
-        return [one for one in kept if senders.get(one.position, "") not in foreign]
+        return [document for document in kept if senders.get(document.position, "") not in foreign]
 
     def _forgotten(self) -> frozenset[str]:
         """The contents that a command names whose removal is still to come."""

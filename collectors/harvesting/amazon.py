@@ -128,12 +128,12 @@ class GlueTables:
     def _table(self, database: str, name: str) -> CatalogTable | None:
         try:
             with requests_to("Glue"):
-                found = self._client.get_table(DatabaseName=database, Name=name)["Table"]
+                table = self._client.get_table(DatabaseName=database, Name=name)["Table"]
         except HeadwaterError as error:
             if is_absent(error):
                 return None
             raise
-        return _read_table({"DatabaseName": database, **found}, self._client.meta.region_name)
+        return _read_table({"DatabaseName": database, **table}, self._client.meta.region_name)
 
 
 def is_absent(error: HeadwaterError) -> bool:
@@ -144,15 +144,17 @@ def is_absent(error: HeadwaterError) -> bool:
     return isinstance(cause, ParamValidationError)
 
 
-def _read_table(found: dict[str, Any], region: str) -> CatalogTable:
-    storage = found.get("StorageDescriptor", {})
-    listed = (*storage.get("Columns", ()), *found.get("PartitionKeys", ()))
-    columns = tuple((one["Name"], one.get("Type", "")) for one in listed if one.get("Name"))
-    changed = found.get("UpdateTime") or found.get("CreateTime")
-    view = _view(found) if found.get("TableType") == "VIRTUAL_VIEW" else {}
+def _read_table(table: dict[str, Any], region: str) -> CatalogTable:
+    storage = table.get("StorageDescriptor", {})
+    listed = (*storage.get("Columns", ()), *table.get("PartitionKeys", ()))
+    columns = tuple(
+        (column["Name"], column.get("Type", "")) for column in listed if column.get("Name")
+    )
+    changed = table.get("UpdateTime") or table.get("CreateTime")
+    view = _view(table) if table.get("TableType") == "VIRTUAL_VIEW" else {}
     return CatalogTable(
         columns=columns,
-        symlinks=tuple(_names(found, storage.get("Location", ""), region)) if not view else (),
+        symlinks=tuple(_names(table, storage.get("Location", ""), region)) if not view else (),
         definition=str(view.get("originalSql") or ""),
         database=str(view.get("catalog") or "").lower(),
         schema=str(view.get("schema") or ""),
@@ -160,20 +162,20 @@ def _read_table(found: dict[str, Any], region: str) -> CatalogTable:
     )
 
 
-def _names(found: dict[str, Any], location: str, region: str) -> Iterator[tuple[str, str, str]]:
+def _names(table: dict[str, Any], location: str, region: str) -> Iterator[tuple[str, str, str]]:
     """The table's place, under which Spark's jobs report it, and its name in Glue."""
     scheme, separator, place = location.partition("://")
     bucket, _, path = place.partition("/")
     if separator and path:
         yield f"{scheme}://{bucket}", path.rstrip("/"), "LOCATION"
-    if account := found.get("CatalogId"):
+    if account := table.get("CatalogId"):
         glue = f"arn:aws:glue:{region}:{account}"
-        yield glue, f"table/{found['DatabaseName']}/{found['Name']}", "TABLE"
+        yield glue, f"table/{table['DatabaseName']}/{table['Name']}", "TABLE"
 
 
-def _view(found: dict[str, Any]) -> dict[str, Any]:
+def _view(table: dict[str, Any]) -> dict[str, Any]:
     """The definition of one of Athena's views; {} for one of another engine."""
-    text = found.get("ViewOriginalText", "")
+    text = table.get("ViewOriginalText", "")
     begin, end = _VIEW
     if not (text.startswith(begin) and text.endswith(end)):
         return {}

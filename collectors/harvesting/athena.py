@@ -78,7 +78,7 @@ class AthenaHistory:
 
     def _all_workgroups(self) -> Iterator[str]:
         for page in pages_of("Athena", self._athena.list_work_groups):
-            yield from (one["Name"] for one in page.get("WorkGroups", ()))
+            yield from (workgroup["Name"] for workgroup in page.get("WorkGroups", ()))
 
     def _of_workgroup(
         self, workgroup: str, since: int, known: Container[str]
@@ -86,9 +86,9 @@ class AthenaHistory:
         listed = partial(self._athena.list_query_executions, WorkGroup=workgroup, MaxResults=_PAGE)
         for page in pages_of("Athena", listed):
             ids = page.get("QueryExecutionIds", ())
-            asked = (self._execution(one) for one in ids if one not in known)
-            executions = [one for one in asked if one is not None]
-            times = [_submitted(one) for one in executions]
+            asked = (self._execution(key) for key in ids if key not in known)
+            executions = [execution for execution in asked if execution is not None]
+            times = [_submitted(execution) for execution in executions]
             for execution, at in zip(executions, times, strict=True):
                 if at >= since and execution["Status"].get("State") in _STATES:
                     events = partial(self._events, execution)
@@ -101,12 +101,12 @@ class AthenaHistory:
         """None for one that is not kept any longer, and for one without a time."""
         try:
             with requests_to("Athena"):
-                found = self._athena.get_query_execution(QueryExecutionId=key)
+                answer = self._athena.get_query_execution(QueryExecutionId=key)
         except HeadwaterError as error:
             if is_absent(error):
                 return None
             raise
-        execution: dict[str, Any] = found.get("QueryExecution", {})
+        execution: dict[str, Any] = answer.get("QueryExecution", {})
         timed = "SubmissionDateTime" in execution.get("Status", {})
         return {**execution, "QueryExecutionId": key} if timed else None
 

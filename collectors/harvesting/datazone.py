@@ -77,11 +77,11 @@ class DataZoneEvents:
 
     def _fits(self, item: Mapping[str, Any]) -> bool:
         """Whether one of the names fits; what has no summary is taken."""
-        told = item.get("eventSummary", {}).get("openLineageRunEventSummary")
-        if told is None:
+        summary = item.get("eventSummary", {}).get("openLineageRunEventSummary")
+        if summary is None:
             return True
-        named = (told.get("job", {}), *told.get("inputs", ()), *told.get("outputs", ()))
-        return any(fnmatchcase(one.get("name", ""), self._pattern) for one in named)
+        named = (summary.get("job", {}), *summary.get("inputs", ()), *summary.get("outputs", ()))
+        return any(fnmatchcase(entity.get("name", ""), self._pattern) for entity in named)
 
     def _events(self, key: str) -> Sequence[Event]:
         """The event as it was sent; none where it was deleted meanwhile."""

@@ -89,8 +89,8 @@ class DbtArtifacts:
                 self._datasets,
                 self._jobs,
             )
-            for found in project.findings():
-                yield Harvested(f"{folder} {found.key}", found.at, found.events, found.mark)
+            for finding in project.findings():
+                yield Harvested(f"{folder} {finding.key}", finding.at, finding.events, finding.mark)
 
     # --- where they are --------------------------------------------------------------------------
 
@@ -104,8 +104,8 @@ class DbtArtifacts:
         pages = self._s3.get_paginator("list_objects_v2").paginate(Bucket=bucket, Prefix=prefix)
         with requests_to("S3"):
             for page in pages:
-                for one in page.get("Contents", ()):
-                    folder, _, name = one["Key"].rpartition("/")
+                for entry in page.get("Contents", ()):
+                    folder, _, name = entry["Key"].rpartition("/")
                     if name == "manifest.json":
                         yield f"{_S3}{bucket}/{folder}"
 
@@ -227,9 +227,9 @@ class _Project:
         }
         listed = results.get("results")
         self._results = {
-            str(one["unique_id"]): one
-            for one in (listed if isinstance(listed, list) else ())
-            if isinstance(one, dict) and "unique_id" in one
+            str(result["unique_id"]): result
+            for result in (listed if isinstance(listed, list) else ())
+            if isinstance(result, dict) and "unique_id" in result
         }
 
     def findings(self) -> Iterator[Harvested]:
@@ -247,7 +247,7 @@ class _Project:
 
     def _made(self, node: _Node) -> Sequence[Event]:
         job = self._job(node, node.kind.upper())
-        inputs = [self._dataset(one) for one in self._read_by(node)]
+        inputs = [self._dataset(parent) for parent in self._read_by(node)]
         output = self._dataset(node)
         if node.materialized in _REPLACING:
             output["facets"]["lifecycleStateChange"] = facet(
@@ -294,7 +294,7 @@ class _Project:
 
     def _exposed(self, node: _Node) -> Sequence[Event]:
         job = self._job(node, node.text("type").upper() or "EXPOSURE")
-        inputs = [self._dataset(one) for one in self._read_by(node)]
+        inputs = [self._dataset(parent) for parent in self._read_by(node)]
         return (event_of_job(self._compiled_at, job) | {"inputs": inputs, "outputs": []},)
 
     def _tests(self) -> Mapping[str, list[_Node]]:
@@ -327,7 +327,9 @@ class _Project:
             )
         }
         job = {"namespace": self._jobs, "name": f"{key}.test", "facets": _job_type("TEST")}
-        last = max((self._results[test.id] for test in tests), key=lambda one: _times(one)[1] or 0)
+        last = max(
+            (self._results[test.id] for test in tests), key=lambda result: _times(result)[1] or 0
+        )
         data = {"inputs": [dataset], "outputs": []}
         return self._run(f"{key}.test", job, last, "COMPLETE", data)
 
@@ -363,12 +365,12 @@ class _Project:
         """Those that the warehouse has, else those that are documented."""
         part = "sources" if node.kind == "source" else "nodes"
         had = _object(_object(_object(self._catalog.get(part)).get(node.id)).get("columns"))
-        known = [_object(one) for one in (had or node.object("columns")).values()]
-        known.sort(key=lambda one: index if isinstance(index := one.get("index"), int) else 0)
+        known = [_object(column) for column in (had or node.object("columns")).values()]
+        known.sort(key=lambda column: index if isinstance(index := column.get("index"), int) else 0)
         return tuple(
-            (str(one.get("name")), str(one.get("type") or one.get("data_type") or ""))
-            for one in known
-            if one.get("name")
+            (str(column.get("name")), str(column.get("type") or column.get("data_type") or ""))
+            for column in known
+            if column.get("name")
         )
 
 
@@ -378,11 +380,11 @@ def _compiled_at(manifest: JsonObject) -> int | None:
 
 def _descriptions(node: _Node) -> Mapping[str, str]:
     """Column => its description, by its name in lower case."""
-    listed = (_object(one) for one in node.object("columns").values())
+    listed = (_object(column) for column in node.object("columns").values())
     return {
-        str(one.get("name")).lower(): str(one["description"])
-        for one in listed
-        if one.get("description")
+        str(column.get("name")).lower(): str(column["description"])
+        for column in listed
+        if column.get("description")
     }
 
 
@@ -409,9 +411,9 @@ def _job_type(kind: str) -> dict[str, Any]:
 def _times(result: JsonObject) -> tuple[int | None, int | None]:
     """When a node began and ended to execute (epoch ms)."""
     listed = result.get("timing")
-    for one in listed if isinstance(listed, list) else ():
-        if isinstance(one, dict) and one.get("name") == "execute":
-            return _instant(one.get("started_at")), _instant(one.get("completed_at"))
+    for phase in listed if isinstance(listed, list) else ():
+        if isinstance(phase, dict) and phase.get("name") == "execute":
+            return _instant(phase.get("started_at")), _instant(phase.get("completed_at"))
     return None, None
 
 
@@ -428,4 +430,4 @@ def _object(value: object) -> JsonObject:
 
 
 def _texts(value: object) -> Sequence[str]:
-    return [one for one in value if isinstance(one, str)] if isinstance(value, list) else ()
+    return [text for text in value if isinstance(text, str)] if isinstance(value, list) else ()

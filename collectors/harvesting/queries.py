@@ -110,8 +110,8 @@ def rename_events(
 ) -> Sequence[Event]:
     """The run of a statement that renames a table: the data go with it. Names as written."""
     old, new = (
-        qualified_name(_qualified(split_name(one), query.database, query.schema))
-        for one in (former, name)
+        qualified_name(_qualified(split_name(table), query.database, query.schema))
+        for table in (former, name)
     )
     job = _job(query.text, warehouse, query.database, query.schema)
     job["name"] = _job_name(query, (new,), normal_text(query.text, warehouse.dialect))
@@ -168,8 +168,8 @@ def _declared(
 ) -> Event:
     return {
         **event_of_job(at, job),
-        "inputs": [_dataset(one, warehouse, tables) for one in reads],
-        "outputs": [_dataset(one, warehouse, tables) for one in writes],
+        "inputs": [_dataset(table, warehouse, tables) for table in reads],
+        "outputs": [_dataset(table, warehouse, tables) for table in writes],
     }
 
 
@@ -180,8 +180,8 @@ def _tables_of(
     statements: tuple[SqlStatement, ...] = translate(
         text, dialect, database=database, schema=schema
     )
-    reads = {name for one in statements for name in one.reads}
-    writes = {name for one in statements for name in one.writes}
+    reads = {name for statement in statements for name in statement.reads}
+    writes = {name for statement in statements for name in statement.writes}
     return tuple(sorted(reads)), tuple(sorted(writes))
 
 
@@ -293,8 +293,8 @@ def _job_name(query: PastQuery, writes: Sequence[str], text: str) -> str:
     target = "query" if not writes else "script"
     if len(writes) == 1:
         target = qualified_name(split_name(writes[0])[-2:])
-    told = (query.database, query.schema, text, "" if writes else query.user)
-    digest = hashlib.sha256("\0".join(told).encode()).hexdigest()[:12]
+    marks = (query.database, query.schema, text, "" if writes else query.user)
+    digest = hashlib.sha256("\0".join(marks).encode()).hexdigest()[:12]
     return ".".join(part for part in (query.group, target, digest) if part)
 
 

@@ -134,7 +134,7 @@ class DataApi:
         self._wait(key)
         for page in pages_of("Redshift", partial(self._client.get_statement_result, Id=key)):
             for record in page["Records"]:
-                yield [_value(one) for one in record]
+                yield [_value(cell) for cell in record]
 
     def _wait(self, key: str) -> None:
         for turn in range(_MOST_WAITS):
@@ -225,10 +225,10 @@ class RedshiftHistory:
             raise HeadwaterError(f"Redshift: queries from {begin} to {end}: begin with --since")
         while start <= last:
             statements = self._slice(start, start + _SLICE)
-            users |= {one.query.user for one in statements}
-            for one in statements:
-                session = sessions[one.session]
-                yield from self._found(session, session.add(one))
+            users |= {statement.query.user for statement in statements}
+            for statement in statements:
+                session = sessions[statement.session]
+                yield from self._found(session, session.add(statement))
             start += _SLICE
         for session in sessions.values():
             yield from self._found(session, session.settle())
@@ -245,14 +245,14 @@ class RedshiftHistory:
         A statement on a temporary table is a finding without documents: the next round may meet it
         without the one that made the table, and would take the table for a stored one.
         """
-        for one in statements:
-            query, (context, temporary) = one.query, session.context(one.words)
-            is_on_temporary = session.note(one)
+        for statement in statements:
+            query, (context, temporary) = statement.query, session.context(statement.words)
+            is_on_temporary = session.note(statement)
             if not self._is_asked(query):
                 continue
             text = ";\n".join((*context, query.text)) if context else query.text
             untold = frozenset() if context else temporary
-            events = partial(self._events, replace(query, text=text), one.words, untold)
+            events = partial(self._events, replace(query, text=text), statement.words, untold)
             yield Harvested(
                 query.key, query.ended_at, tuple if is_on_temporary else events, query.state
             )
@@ -285,7 +285,7 @@ class RedshiftHistory:
             chunks[str(key)].append(str(text or ""))
         rows = self._api.rows(self._views.history.format(**bounds))
         read = (_statement(row, chunks.get(str(row[0]), ())) for row in rows)
-        return [one for one in read if one is not None]
+        return [statement for statement in read if statement is not None]
 
     def _schemas(self) -> dict[str, CatalogTable]:
         columns: defaultdict[str, list[tuple[str, str]]] = defaultdict(list)
@@ -330,7 +330,7 @@ def _joined(chunks: Sequence[str]) -> str:
     """Rows of 200 characters, whose last blanks a client may have dropped. Line breaks may have
     been written as a backslash and an n.
     """
-    whole = [one.ljust(_CHUNK) for one in chunks[:-1]]
+    whole = [chunk.ljust(_CHUNK) for chunk in chunks[:-1]]
     text = "".join((*whole, *chunks[-1:])).strip()
     return text if "\n" in text else text.replace("\\n", "\n")
 
@@ -340,14 +340,16 @@ def _as_it_ended(transaction: Sequence[_Statement]) -> Sequence[_Statement]:
 
     Of several statements one that failed rolls back the others; a single one stands alone.
     """
-    end = next((one for one in transaction if _rolls_back(one, len(transaction))), None)
+    end = next(
+        (statement for statement in transaction if _rolls_back(statement, len(transaction))), None
+    )
     if end is None:
         return transaction
     return [
-        replace(one, query=_aborted(one.query, end.query.ended_at))
-        if one.query.state == "COMPLETE"
-        else one
-        for one in transaction
+        replace(statement, query=_aborted(statement.query, end.query.ended_at))
+        if statement.query.state == "COMPLETE"
+        else statement
+        for statement in transaction
     ]
 
 
@@ -424,7 +426,7 @@ class _Session:
         elif (renamed := _renamed(words)) is not None:
             former, name = name, split_name(renamed[1])[-1]
             self.made[name] = self.made.pop(former)
-            self.large = {name if one == former else one for one in self.large}
+            self.large = {name if known == former else known for known in self.large}
         self._add(name, statement)
         return True
 

@@ -86,8 +86,8 @@ class PositionFile:
     """
 
     def __init__(self, path: Path | None, folder: Path, source: HarvestSource) -> None:
-        told = json.dumps(dict(source.settings()), sort_keys=True).encode()
-        self._of = f"{source.name}-{hashlib.sha256(told).hexdigest()[:12]}"
+        settings = json.dumps(dict(source.settings()), sort_keys=True).encode()
+        self._of = f"{source.name}-{hashlib.sha256(settings).hexdigest()[:12]}"
         self.path = path or folder / "harvests" / f"{self._of}.json"
 
     def load(self) -> Position | None:
@@ -228,7 +228,7 @@ def _line(event: Event) -> str:
     if "job" not in event:
         return f"table {event['dataset']['name']}"
     reads, writes = (
-        ", ".join(one["name"] for one in event.get(side, ())) or "-"
+        ", ".join(dataset["name"] for dataset in event.get(side, ())) or "-"
         for side in ("inputs", "outputs")
     )
     return f"{event.get('eventType', 'DECLARED')} {event['job']['name']}: {reads} -> {writes}"
@@ -269,7 +269,7 @@ class _Round:
                 except InvalidInput as error:
                     self._refuse(Refusal(finding.key, str(error)))
         self._waiting[finding.key] = (finding.at, finding.mark)
-        self._bytes += sum(len(one.submission.body) for one in self._batch[counted:])
+        self._bytes += sum(len(prepared.submission.body) for prepared in self._batch[counted:])
         if len(self._batch) >= _BATCH or self._bytes >= _BATCH_BYTES:
             self.flush()
 

@@ -83,10 +83,10 @@ class _Batch:
     def take(self, messages: Sequence[Message]) -> BatchOutcome:
         ready: list[tuple[Message, Documents]] = []
         for message in messages:
-            if (found := self._read(message)) is not None:
-                ready.append((message, found))
+            if (documents := self._read(message)) is not None:
+                ready.append((message, documents))
         self._blocked.clear()  # ready messages were sent before the one that blocked their group
-        for principal, group in groupby(ready, lambda one: one[1].principal):
+        for principal, group in groupby(ready, lambda pair: pair[1].principal):
             self._journal(list(group), principal)
         return self._outcome
 
@@ -108,11 +108,11 @@ class _Batch:
 
     def _journal(self, ready: Sequence[tuple[Message, Documents]], principal: str) -> None:
         """Together; each alone where something unforeseen fails all."""
-        delivered = [one for one in ready if one[0].group not in self._blocked]
+        delivered = [pair for pair in ready if pair[0].group not in self._blocked]
         for message, _ in ready:
             if message.group in self._blocked:
                 self._fail(message)
-        documents = [one for _, found in delivered for one in found.prepared]
+        documents = [document for _, taken in delivered for document in taken.prepared]
         try:
             refusals = self._destination_of(principal).take(documents) if documents else ()
         except Unavailable as error:
@@ -121,15 +121,15 @@ class _Batch:
                 self._fail(message)
         except Exception as error:
             if len(delivered) > 1:
-                for one in delivered:
-                    self._journal([one], principal)
+                for pair in delivered:
+                    self._journal([pair], principal)
             else:
                 self._unforeseen(delivered[0][0], error)
         else:
             self._outcome.taken += len(documents) - len(refusals)
             reasons = {refusal.where: refusal.reason for refusal in refusals}
-            for message, found in delivered:
-                if reason := _reason(found.prepared, reasons):
+            for message, taken in delivered:
+                if reason := _reason(taken.prepared, reasons):
                     self._give_up(message, reason)
 
     def _unforeseen(self, message: Message, error: Exception) -> None:
@@ -158,7 +158,9 @@ class _Batch:
 
 
 def _reason(prepared: Sequence[Prepared], reasons: dict[str, str]) -> str:
-    return "; ".join(reasons[one.piece.where] for one in prepared if one.piece.where in reasons)
+    return "; ".join(
+        reasons[document.piece.where] for document in prepared if document.piece.where in reasons
+    )
 
 
 def consume_queue(

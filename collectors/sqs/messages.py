@@ -81,12 +81,12 @@ class MessageReader:
             yield from self._recognised(value, where)
 
     def _recognised(self, value: Any, where: str) -> Iterator[Piece]:
-        for found in classify(rewrite_all(value, self.rules), where, self.producers):
-            if isinstance(found, Refusal):
-                raise InvalidInput(f"document: {found.reason}")
-            if found.kind not in self.producers.from_clients or found.scope is not None:
-                raise InvalidFields({"document": [f"a document of a client, no {found.kind}"]})
-            yield found
+        for piece in classify(rewrite_all(value, self.rules), where, self.producers):
+            if isinstance(piece, Refusal):
+                raise InvalidInput(f"document: {piece.reason}")
+            if piece.kind not in self.producers.from_clients or piece.scope is not None:
+                raise InvalidFields({"document": [f"a document of a client, no {piece.kind}"]})
+            yield piece
 
     # --- texts elsewhere -------------------------------------------------------------------------
 
@@ -145,13 +145,15 @@ class MessageReader:
 def rewrite_all(value: Any, rules: Rules) -> Any:
     """One event, or each of a list."""
     return (
-        [rewrite(one, rules) for one in value] if isinstance(value, list) else rewrite(value, rules)
+        [rewrite(event, rules) for event in value]
+        if isinstance(value, list)
+        else rewrite(value, rules)
     )
 
 
 def _each(value: Any, kind: DocumentKind, version: str, where: str) -> Iterator[Piece]:
     values = value if isinstance(value, list) else [value]
-    return (Piece(kind, version, one, f"{where}[{index}]") for index, one in enumerate(values))
+    return (Piece(kind, version, event, f"{where}[{index}]") for index, event in enumerate(values))
 
 
 def _keys(notification: Mapping[str, Any], uploads: Uploads) -> Iterator[str]:

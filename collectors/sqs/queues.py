@@ -127,7 +127,7 @@ def chunked(messages: Sequence[Outgoing], limit: int) -> Iterator[list[Outgoing]
     for message in messages:
         own = len(message.body.encode()) + ATTRIBUTES
         full = len(chunk) == TOGETHER or size + own > limit
-        if chunk and (full or any(one.group == message.group for one in chunk)):
+        if chunk and (full or any(other.group == message.group for other in chunk)):
             yield chunk
             chunk, size = [], 0
         chunk.append(message)
@@ -185,8 +185,8 @@ class Queue:
         entries = [self._entry(number, message) for number, message in messages.items()]
         with _translated():
             answer = self._client.send_message_batch(QueueUrl=self._url, Entries=entries)
-        refused = {one["Id"] for one in answer.get("Failed", ())}
-        return {number: one for number, one in messages.items() if number in refused}
+        refused = {failure["Id"] for failure in answer.get("Failed", ())}
+        return {number: message for number, message in messages.items() if number in refused}
 
     def _entry(self, number: str, message: Outgoing) -> dict[str, Any]:
         return {
@@ -219,7 +219,9 @@ class Queue:
                 AttributeNames=["All"],
                 MessageAttributeNames=["All"],
             )
-        return [(_received(one), one["ReceiptHandle"]) for one in answer.get("Messages", ())]
+        return [
+            (_received(message), message["ReceiptHandle"]) for message in answer.get("Messages", ())
+        ]
 
     def delete(self, handles: Sequence[str]) -> None:
         """These messages are done; one that cannot be deleted comes again."""
@@ -251,11 +253,11 @@ def message_of(record: Mapping[str, Any]) -> Message:
     return _message(record["messageId"], record["body"], texts, system, ordered=ordered)
 
 
-def _received(found: Mapping[str, Any]) -> Message:
-    system = found.get("Attributes", {})
-    texts = _texts(found.get("MessageAttributes", {}), "StringValue")
+def _received(message: Mapping[str, Any]) -> Message:
+    system = message.get("Attributes", {})
+    texts = _texts(message.get("MessageAttributes", {}), "StringValue")
     ordered = "SequenceNumber" in system
-    return _message(found["MessageId"], found["Body"], texts, system, ordered=ordered)
+    return _message(message["MessageId"], message["Body"], texts, system, ordered=ordered)
 
 
 def _message(
@@ -267,7 +269,7 @@ def _message(
 
 
 def _texts(attributes: Mapping[str, Any], field: str) -> dict[str, str]:
-    return {name: one[field] for name, one in attributes.items() if field in one}
+    return {name: attribute[field] for name, attribute in attributes.items() if field in attribute}
 
 
 def _attributes(attributes: Mapping[str, str]) -> dict[str, dict[str, str]]:
@@ -279,7 +281,9 @@ def _attributes(attributes: Mapping[str, str]) -> dict[str, dict[str, str]]:
 
 
 def _sayable(reason: str) -> str:
-    printable = "".join(one if one.isprintable() else " " for one in reason[:_MOST_REASON])
+    printable = "".join(
+        character if character.isprintable() else " " for character in reason[:_MOST_REASON]
+    )
     return printable.encode()[:_MOST_REASON].decode(errors="ignore") or "unknown"
 
 

@@ -152,10 +152,10 @@ class Prefix:
         """
         shared = 0
         for count, pattern in enumerate(self._words, 1):
-            found = pattern.match(line, shared)
-            if found is None:
+            match = pattern.match(line, shared)
+            if match is None:
                 return self._after_time(line, count - 1, shared)
-            shared = found.end()
+            shared = match.end()
         return line[shared:]
 
     def _after_time(self, line: str, words: int, shared: int) -> str | None:
@@ -295,8 +295,8 @@ class _Capture:
         if not self.in_string or (self.escaped and place == len(text)):
             return place
         self.escaped = False
-        found = _REST_OF_STRING.match(text, start)
-        return self._leave(found) if found else len(text)
+        match = _REST_OF_STRING.match(text, start)
+        return self._leave(match) if match else len(text)
 
     def _leave(self, string: re.Match[str]) -> int:
         """The end of a string, or of the line inside of it."""
@@ -340,12 +340,12 @@ class _Capture:
         if not self.marker:
             begins = self.opening == "{" and _NEW_DOCUMENT.match(line) is not None
             return begins and not self._awaits_object()
-        found = markers.pattern.search(line)
-        if found is None or line[:1] in " \t":
+        match = markers.pattern.search(line)
+        if match is None or line[:1] in " \t":
             return False
-        if not found.start():
+        if not match.start():
             return self.opening != "" and not self._awaits_object()
-        return found[1] is not None or '"' not in line[: found.start()]
+        return match[1] is not None or '"' not in line[: match.start()]
 
     def _awaits_object(self) -> bool:
         return self.tail in (":", "[") or (self.tail == "," and self.nesting[-1:] == b"[")
@@ -390,8 +390,8 @@ class _Scanner:
         text = text if text is None or capture.opening else text.lstrip()
         if text:
             capture.last = number
-            found, place = self._read(capture, text, 0)
-            yield from found
+            values, place = self._read(capture, text, 0)
+            yield from values
             yield from self._read_values(text, place, number)
 
     def _read_values(self, line: str, place: int, number: int) -> Iterator[_Value]:
@@ -405,8 +405,8 @@ class _Scanner:
                     yield _Value(number, None, wrong="expected JSON")
                     return
             else:
-                found, place = self._read(self._capture, line, place)
-                yield from found
+                values, place = self._read(self._capture, line, place)
+                yield from values
 
     def end(self, reason: str) -> Iterator[_Value]:
         """Nothing more comes for the value that is being read, if one is."""
@@ -435,7 +435,7 @@ class _Scanner:
         openings = self._markers.openings
         longest = max(map(len, openings), default=0)
         start = line.rfind("{", max(place, len(line) - longest))
-        if start < 0 or not any(one.startswith(line[start:]) for one in openings):
+        if start < 0 or not any(opening.startswith(line[start:]) for opening in openings):
             return None
         return number, Prefix.before(line, start), line[start:]
 
@@ -462,8 +462,8 @@ class _Scanner:
 
 def _end_of(pattern: re.Pattern[str], text: str, place: int) -> int:
     """Where a match that begins at this place ends; the place itself where there is none."""
-    found = pattern.match(text, place)
-    return place if found is None else found.end()
+    match = pattern.match(text, place)
+    return place if match is None else match.end()
 
 
 # --- JSON values -> pieces -----------------------------------------------------------------------
@@ -474,7 +474,7 @@ def _pieces(
 ) -> Iterator[Found]:
     """The pieces of a value; nesting that cannot be followed is a refusal."""
     try:
-        found = list(
+        pieces = list(
             _marked(document, marker, where, producers)
             if marker and marker[0]
             else classify(document, where, producers)
@@ -483,14 +483,14 @@ def _pieces(
         yield Refusal(where, "expected JSON that is nested less deeply")
     else:
         noted = repeated_keys(document)
-        yield from (_with_note(one, noted) for one in found) if noted else found
+        yield from (_with_note(piece, noted) for piece in pieces) if noted else pieces
 
 
-def _with_note(found: Found, noted: Sequence[str]) -> Found:
+def _with_note(piece: Found, noted: Sequence[str]) -> Found:
     """A document inside of a noted value has the note, too."""
-    if isinstance(found, Refusal) or not isinstance(found.document, dict):
-        return found
-    return replace(found, document={**found.document, REPEATED_KEYS: list(noted)})
+    if isinstance(piece, Refusal) or not isinstance(piece.document, dict):
+        return piece
+    return replace(piece, document={**piece.document, REPEATED_KEYS: list(noted)})
 
 
 def _marked(
@@ -528,9 +528,10 @@ def classify(document: Any, where: str, producers: Producers = PRODUCERS) -> Ite
 def _recognised(document: Mapping[str, Any], where: str, producers: Producers) -> Iterator[Found]:
     """The pieces of the first producer that knows this object."""
     for producer in producers:
-        if found := producer.recognise(document):
+        if parts := producer.recognise(document):
             yield from (
-                Piece(one.kind, one.api_version, one.document, where + one.where) for one in found
+                Piece(part.kind, part.api_version, part.document, where + part.where)
+                for part in parts
             )
             return
     names = ", ".join(list(document)[:5])[:100]

@@ -52,12 +52,12 @@ class RepeatedKeys:
 
     def object_of(self, pairs: list[tuple[str, Any]]) -> dict[str, Any]:
         """The object; of a repeated key the last value."""
-        found = dict(pairs)
-        if len(found) != len(pairs):
-            names = {name: None for name, value in pairs if not _say_the_same(value, found[name])}
+        fields = dict(pairs)
+        if len(fields) != len(pairs):
+            names = {name: None for name, value in pairs if not _say_the_same(value, fields[name])}
             if names:
-                self._differing[id(found)] = found, list(names)
-        return found
+                self._differing[id(fields)] = fields, list(names)
+        return fields
 
     def note(self, value: Any) -> None:
         """Put the note into a document, or into each document of a list, that has such objects."""
@@ -70,17 +70,17 @@ class RepeatedKeys:
     def _paths(self, document: dict[str, Any]) -> list[str]:
         places = [
             (place, name)
-            for one, place in _objects(document)
-            for name in self._differing.get(id(one), (one, ()))[1]
+            for fields, place in _objects(document)
+            for name in self._differing.get(id(fields), (fields, ()))[1]
         ]
         left_out = len(places) - _MOST_NOTED
         more = [f"and {left_out:,} more"] if left_out > 0 else []
         return [_spelled(place) for place in places[:_MOST_NOTED]] + more
 
 
-def _say_the_same(one: Any, other: Any) -> bool:
+def _say_the_same(value: Any, other: Any) -> bool:
     """Whether two values are equal as JSON: ``true`` is not ``1``, as it is in Python."""
-    return one is other or (one == other and _sorted(one) == _sorted(other))
+    return value is other or (value == other and _sorted(value) == _sorted(other))
 
 
 _sorted: Final = json.JSONEncoder(sort_keys=True, check_circular=False).encode
@@ -202,10 +202,10 @@ def _exceeds(body: bytes) -> bool:
 
 
 def _object_of(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    found = dict(pairs)
-    if len(found) != len(pairs):
+    fields = dict(pairs)
+    if len(fields) != len(pairs):
         raise RepeatedKey({"document": ["each key once in an object"]})
-    return found
+    return fields
 
 
 def _refuse_constant(name: str) -> NoReturn:

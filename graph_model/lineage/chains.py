@@ -66,37 +66,37 @@ def _distances(
     """
     previous: defaultdict[_State, list[_State]] = defaultdict(list)
     for state, following in nexts.items():
-        for one in following:
-            previous[one].append(state)
-    found: dict[_State, int] = {}
+        for follower in following:
+            previous[follower].append(state)
+    distances: dict[_State, int] = {}
     waiting: defaultdict[int, list[_State]] = defaultdict(list)
     for goal, number in goals.items():
         waiting[number].append(goal)
     while waiting:
         distance = min(waiting)
         for state in waiting.pop(distance):
-            if state not in found:
-                found[state] = distance
+            if state not in distances:
+                distances[state] = distance
                 if previous[state]:
                     waiting[distance + 1] += previous[state]
-    return found
+    return distances
 
 
 def _levels(
     nexts: Mapping[_State, Collection[_State]], roots: Iterable[_State]
 ) -> dict[_State, int]:
     """Per state the least number of steps from a root."""
-    found = dict.fromkeys(roots, 0)
-    frontier = list(found)
+    levels = dict.fromkeys(roots, 0)
+    frontier = list(levels)
     while frontier:
         following = []
         for state in frontier:
-            for one in nexts.get(state, ()):
-                if one not in found:
-                    found[one] = found[state] + 1
-                    following.append(one)
+            for follower in nexts.get(state, ()):
+                if follower not in levels:
+                    levels[follower] = levels[state] + 1
+                    following.append(follower)
         frontier = following
-    return found
+    return levels
 
 
 def _steps_away(
@@ -111,7 +111,9 @@ def _steps_away(
     """
     if at_goal:
         return away.get(state, FAR)
-    return 1 + min((away[one] for one in nexts.get(state, ()) if one in away), default=FAR)
+    return 1 + min(
+        (away[follower] for follower in nexts.get(state, ()) if follower in away), default=FAR
+    )
 
 
 State = TypeVar("State", bound=Hashable)
@@ -197,11 +199,11 @@ class Trace(Generic[State]):
 
     def chains(self) -> tuple[Chain, ...]:
         """One chain to each root and one to each job, by depth."""
-        found = [self._chain_to(root) for root in self.roots]
+        chains = [self._chain_to(root) for root in self.roots]
         for way in self.jobs.values():
             start, links = self._links_before(way)
-            found.append(Chain(start, (*links, _link(way, ""))))
-        return tuple(sorted(found, key=lambda chain: (chain.depth, chain)))
+            chains.append(Chain(start, (*links, _link(way, ""))))
+        return tuple(sorted(chains, key=lambda chain: (chain.depth, chain)))
 
     def _chain_to(self, root: State) -> Chain:
         way = self._nearest(root)
@@ -242,13 +244,13 @@ def join_chains(seen: Iterable[Chain], in_force: Iterable[Chain]) -> tuple[Chain
     """
     current = {chain.end: chain for chain in in_force}
     former = {chain.end: chain for chain in seen}
-    found = []
+    chains = []
     for end, chain in current.items():
         other = former.pop(end, None)
         shortest = chain if other is None or chain.depth <= other.depth else other
-        found.append(replace(shortest, flow=ChainFlow.NEXT if other is None else ChainFlow.SEEN))
-    found += [replace(chain, flow=ChainFlow.PAST) for chain in former.values()]
-    return tuple(sorted(found, key=lambda chain: (chain.depth, chain)))
+        chains.append(replace(shortest, flow=ChainFlow.NEXT if other is None else ChainFlow.SEEN))
+    chains += [replace(chain, flow=ChainFlow.PAST) for chain in former.values()]
+    return tuple(sorted(chains, key=lambda chain: (chain.depth, chain)))
 
 
 def _link(way: Way[State], target: str) -> Link:

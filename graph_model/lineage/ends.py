@@ -49,7 +49,7 @@ def keep_ends(answer: Answer, start: Collection[str], hidden: Collection[str] = 
         column_edges=tuple(sorted(set(edges))),
         datasets=tuple(sorted({node.dataset for node in columns})),
         via=tuple(node for node in answer.via if node in kept),
-        left_out=tuple(one for one in answer.left_out if one.node in kept),
+        left_out=tuple(left for left in answer.left_out if left.node in kept),
     )
 
 
@@ -130,5 +130,5 @@ def _compose(derivation: _Derivation, step: _Derivation, *, nearer_first: bool) 
     """``nearer_first``: the first steps of the walk are nearest to the computed column."""
     if labels.INDIRECT in (derivation[0], step[0]):
         order = (derivation, step) if nearer_first else (step, derivation)
-        return next(one for one in order if one[0] == labels.INDIRECT)
-    return max(derivation, step, key=lambda one: _STRENGTH.get(one[1], 0))
+        return next(either for either in order if either[0] == labels.INDIRECT)
+    return max(derivation, step, key=lambda either: _STRENGTH.get(either[1], 0))

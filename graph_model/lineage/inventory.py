@@ -57,13 +57,13 @@ class Inventory:
         reported = self._placed(rows, datasets)
         used = self._used(_without(rows, reported, listed), datasets, at)
         known = listed | used & reported  # no column that only a location around it has
-        return known | {one for one in reported if _is_field_of(one, known)}
+        return known | {name for name in reported if _is_field_of(name, known)}
 
     def fields(self, columns: Collection[Name]) -> set[Name]:
         """The known columns nested in these columns."""
         datasets = {dataset for dataset, _ in columns}
         reported = self.ever(datasets) if datasets else set()
-        return {one for one in reported if _is_field_of(one, columns)}
+        return {name for name in reported if _is_field_of(name, columns)}
 
     def ever(self, datasets: Collection[str]) -> set[Name]:
         """All columns ever reported for these datasets."""
@@ -73,7 +73,7 @@ class Inventory:
         """Those of these columns that a document names, by any name of their table."""
         if not columns:
             return set()
-        ids = {identity.column_id(*called): one for one, called in self._with_names(columns)}
+        ids = {identity.column_id(*called): name for name, called in self._with_names(columns)}
         return {ids[key] for key in self._evidence.history.columns.places(ids)}
 
     def under_every_name(self, columns: Collection[Name]) -> set[Name]:
@@ -95,7 +95,7 @@ class Inventory:
             return set()
         located = self._ever_located(columns)
         nested = self._evidence.history.columns.fields(self.under_every_name(located | columns))
-        fields = {one for one in self._ever_located(nested) if _is_field_of(one, located)}
+        fields = {name for name in self._ever_located(nested) if _is_field_of(name, located)}
         return located | self._ever_located(fields)
 
     def called(self, names: Collection[str]) -> dict[str, Name]:
@@ -148,7 +148,7 @@ class Inventory:
         }
         read = self._located({(name, at) for name, at in reads if at is not None})
         read |= self._ever_located({name for name, at in reads if at is None})
-        return {one for one in written | read if one[0] in datasets}
+        return {name for name in written | read if name[0] in datasets}
 
     def _located(self, reads: Collection[tuple[Name, int]]) -> set[Name]:
         places = self._evidence.history.names.locate((called, at) for (called, _), at in reads)
@@ -176,13 +176,13 @@ class Inventory:
         ends = {place for target in targets for place in places[target]}
         ends |= {plan for plan, row in rows.items() if not row.target}  # it only reads
         moments = {moment_of(end, at) for end in ends}
-        for moment, found in self._evidence.history.visible_writes.of(moments).items():
+        for moment, seen in self._evidence.history.visible_writes.of(moments).items():
             place = moment.dataset
-            for write in found.writes:
+            for write in seen.writes:
                 visible[write.logical_plan].add(_VisibleWrite(place, write.target, write.at))
-            for flow in found.declared:
+            for flow in seen.declared:
                 visible[flow.logical_plan].add(_VisibleWrite(place, flow.target, moment.until - 1))
-            for older in found.older:
+            for older in seen.older:
                 if older.logical_plan in rows:
                     target = rows[older.logical_plan].target
                     visible[older.logical_plan].add(_VisibleWrite(place, target, None))
@@ -198,7 +198,7 @@ def _without(
     rows: Mapping[str, Name], reported: Collection[Name], listed: Collection[Name]
 ) -> dict[str, Name]:
     """The rows of the paths that some dataset has outside its schema and its listed structs."""
-    unlisted = {one for one in reported if one not in listed and not _is_field_of(one, listed)}
+    unlisted = {name for name in reported if name not in listed and not _is_field_of(name, listed)}
     paths = {path for _, path in unlisted}
     return {key: name for key, name in rows.items() if name[1] in paths}
 

@@ -109,41 +109,41 @@ class Lineage:
             return self.ask_columns((question.node,), question)
         evidence = self._evidence()
         question = self._located(question)
-        found = self._beside(question, evidence.bounds)
+        findings = self._beside(question, evidence.bounds)
         tables = TableWalks(evidence)
         for part in question.parts:
-            found.seen = frozenset(found.uses) if part.reach != question.reach else None
-            self._walk_from(tables, part, found)
-        answer = self._answer(question, found, evidence)
+            findings.seen = frozenset(findings.uses) if part.reach != question.reach else None
+            self._walk_from(tables, part, findings)
+        answer = self._answer(question, findings, evidence)
         if question.not_seen:
-            answer = replace(answer, not_seen=self._count_not_seen(question, found))
-        return _with_chains(answer, question, found.traces, (question.node,))
+            answer = replace(answer, not_seen=self._count_not_seen(question, findings))
+        return _with_chains(answer, question, findings.traces, (question.node,))
 
     def _beside(self, question: Question, bounds: Bounds) -> TableFindings:
         """The findings before any walk: the node alone."""
-        found = TableFindings(question.limit, bounds, hidden=self._hidden)
+        findings = TableFindings(question.limit, bounds, hidden=self._hidden)
         if identity.kind_of(question.node) == labels.JOB:
-            found.admit((), (question.node,))
+            findings.admit((), (question.node,))
         else:
-            found.admit((question.node,), ())
-            found.answers.add(question.node)
-        return found
+            findings.admit((question.node,), ())
+            findings.answers.add(question.node)
+        return findings
 
-    def _walk_from(self, tables: TableWalks, question: Question, found: TableFindings) -> None:
+    def _walk_from(self, tables: TableWalks, question: Question, findings: TableFindings) -> None:
         if Direction.UPSTREAM in question.directions:
-            tables.upstream(question, found)
+            tables.upstream(question, findings)
         if Direction.DOWNSTREAM in question.directions:
-            tables.downstream((question.node,), question, found)
+            tables.downstream((question.node,), question, findings)
 
     def _count_not_seen(self, question: Question, seen: TableFindings) -> NotSeen:
         """What a walk by plans in force finds beyond ``seen``."""
         evidence = self._evidence()
-        found = self._beside(question, evidence.bounds)
+        findings = self._beside(question, evidence.bounds)
         part = replace(question, reach=Reach.IN_FORCE, chains=False)
-        self._walk_from(TableWalks(evidence), part, found)
+        self._walk_from(TableWalks(evidence), part, findings)
         return NotSeen(
-            len(found.datasets - seen.datasets - set(self._hidden)),
-            len(found.jobs - seen.jobs - set(self._hidden)),
+            len(findings.datasets - seen.datasets - set(self._hidden)),
+            len(findings.jobs - seen.jobs - set(self._hidden)),
             evidence.bounds.partial is not None,
         )
 
@@ -151,15 +151,15 @@ class Lineage:
         """The results of these datasets (ids) together, in one walk; ignores ``question.node``."""
         evidence = self._evidence()
         places = self._places(start, question.at)
-        found = TableFindings(question.limit, evidence.bounds, hidden=self._hidden)
-        found.admit(places, ())
-        found.answers |= found.datasets
+        findings = TableFindings(question.limit, evidence.bounds, hidden=self._hidden)
+        findings.admit(places, ())
+        findings.answers |= findings.datasets
         tables = TableWalks(evidence)
         for part in question.parts:
-            found.seen = frozenset(found.uses) if part.reach != question.reach else None
-            tables.downstream(places, part, found)
-        answer = self._answer(question, found, evidence)
-        return _with_chains(answer, question, found.traces, places)
+            findings.seen = frozenset(findings.uses) if part.reach != question.reach else None
+            tables.downstream(places, part, findings)
+        answer = self._answer(question, findings, evidence)
+        return _with_chains(answer, question, findings.traces, places)
 
     def overview(
         self,
@@ -173,29 +173,29 @@ class Lineage:
         ``attempted``.
         """
         evidence = self._evidence()
-        found = TableFindings(
+        findings = TableFindings(
             len(datasets) + len(jobs), evidence.bounds, set(datasets), set(datasets), set(jobs),
             hidden=self._hidden,
         )  # fmt: skip
         ends = {*datasets, *self._reading_plans(jobs, evidence.bounds)}
-        question = Question("", depth=0, at=at, limit=found.limit, reach=reach)
+        question = Question("", depth=0, at=at, limit=findings.limit, reach=reach)
         for part in question.parts:
             walk = WALKS[part.reach](evidence, end_of(at))
             expanded = walk.expand({moment_of(end, at) for end in ends})
             steps = [(moment, step) for moment, some in expanded.items() for step in some]
             for moment, step in TableWalks(evidence).with_shared_reads(steps, at):
-                read = {one.dataset for _, one in step.inputs}
-                if step.target or not found.datasets.isdisjoint(read):
-                    found.uses |= uses_of(step, moment)
-        answer = self._answer(question, found, evidence)
-        attempts = self._attempts(found, at)
+                read = {state.dataset for _, state in step.inputs}
+                if step.target or not findings.datasets.isdisjoint(read):
+                    findings.uses |= uses_of(step, moment)
+        answer = self._answer(question, findings, evidence)
+        attempts = self._attempts(findings, at)
         return replace(answer, plans=tuple(sorted((*answer.plans, *attempts))))
 
     def _reading_plans(self, jobs: Collection[str], bounds: Bounds) -> set[str]:
         """The plans of these jobs that write nothing, at most HUB_LIMIT of each."""
-        found = self._catalogue.reading_plans(jobs, HUB_LIMIT + 1)
-        bounds.note_hub([job for job, plans in found.items() if len(plans) > HUB_LIMIT])
-        return {plan for plans in found.values() for plan in plans[:HUB_LIMIT]}
+        by_job = self._catalogue.reading_plans(jobs, HUB_LIMIT + 1)
+        bounds.note_hub([job for job, plans in by_job.items() if len(plans) > HUB_LIMIT])
+        return {plan for plans in by_job.values() for plan in plans[:HUB_LIMIT]}
 
     def plans_of_job(self, job: str) -> set[str]:
         """The ids of its complete logical plans, at most HUB_LIMIT."""
@@ -222,36 +222,36 @@ class Lineage:
             plans = {moment.dataset for moment, steps in expanded.items() if steps}
         rows = self.history.plans.rows(plans)
         read = read_sources(evidence, plans)
-        called = {source for found in read.values() for source in found}
+        called = {source for inputs in read.values() for source in inputs}
         until = end_of(at) - 1
         places = self.history.names.locate((source, until) for source in called)
         return tuple(
             PlanUse(
                 plan, rows[plan].job, rows[plan].mode,
-                tuple(sorted({places[source, until] for source in found})), (),
+                tuple(sorted({places[source, until] for source in inputs})), (),
             )
-            for plan, found in sorted(read.items())
+            for plan, inputs in sorted(read.items())
             if plan in rows
         )  # fmt: skip
 
-    def _attempts(self, found: TableFindings, at: int | None) -> list[PlanUse]:
+    def _attempts(self, findings: TableFindings, at: int | None) -> list[PlanUse]:
         """The plans of the newest runs of jobs where these failed, between drawn nodes."""
-        tried = {plan for _, plan in self._catalogue.attempts(found.jobs, at)}
+        tried = {plan for _, plan in self._catalogue.attempts(findings.jobs, at)}
         if not tried:
             return []
         page = self._graph.edges(tried, Direction.UPSTREAM, (labels.FEEDS,), HUB_LIMIT)
-        found.bounds.note_hub(page.cut)
+        findings.bounds.note_hub(page.cut)
         rows = self.history.plans.rows(tried).values()
         until = end_of(at) - 1
         called = {edge.out_id for edge in page.edges} | {row.target for row in rows}
         places = self.history.names.locate((dataset, until) for dataset in called)
         read: defaultdict[str, set[str]] = defaultdict(set)
         for edge in page.edges:
-            read[edge.in_id] |= {places[edge.out_id, until]} & found.datasets
+            read[edge.in_id] |= {places[edge.out_id, until]} & findings.datasets
         return [
             PlanUse(
                 row.id, row.job, row.mode, tuple(sorted(read[row.id])),
-                tuple({places[row.target, until]} & found.datasets), attempted=True,
+                tuple({places[row.target, until]} & findings.datasets), attempted=True,
             )
             for row in rows
         ]  # fmt: skip
@@ -268,8 +268,8 @@ class Lineage:
         called = {name for dataset in shared for name in (dataset, *names[dataset])}
         of_jobs = self._graph.edges(jobs, down, (labels.HAS,), HUB_LIMIT)
         reading = self._graph.edges(called, down, (labels.FEEDS,), HUB_LIMIT)
-        found = {edge.in_id for page in (of_jobs, reading) for edge in page.edges}
-        plans = {plan for plan in found if identity.kind_of(plan) == labels.LOGICAL_PLAN}
+        ends = {edge.in_id for page in (of_jobs, reading) for edge in page.edges}
+        plans = {plan for plan in ends if identity.kind_of(plan) == labels.LOGICAL_PLAN}
         plans |= {writer.logical_plan for writer in self._catalogue.writers(called, at)}
         rows = self.history.plans.rows(plans).values()
         fed = self._graph.edges(plans, Direction.UPSTREAM, (labels.FEEDS,), HUB_LIMIT)
@@ -296,48 +296,54 @@ class Lineage:
         until = end_of(at) - 1
         return set(self.history.names.locate((dataset, until) for dataset in datasets).values())
 
-    def _answer(self, question: Question, found: TableFindings, evidence: WalkEvidence) -> Answer:
-        inside = self._columns_of(found, question, evidence) if question.columns else _Inside()
-        plans = self.history.plans.rows({use[0] for use in found.uses})
+    def _answer(
+        self, question: Question, findings: TableFindings, evidence: WalkEvidence
+    ) -> Answer:
+        inside = self._columns_of(findings, question, evidence) if question.columns else _Inside()
+        plans = self.history.plans.rows({use[0] for use in findings.uses})
         modes = {plan: row.mode for plan, row in plans.items()}
         origins: Mapping[str, Mapping[str, str]] = {}
         if question.chains:
             origins = read_sources(evidence, plans)
         return Answer(
-            datasets=tuple(sorted(found.datasets)),
-            jobs=tuple(sorted(found.jobs)),
-            plans=found.plan_uses(modes, origins),
+            datasets=tuple(sorted(findings.datasets)),
+            jobs=tuple(sorted(findings.jobs)),
+            plans=findings.plan_uses(modes, origins),
             columns=inside.columns,
             column_edges=inside.edges,
             as_of=self._catalogue.newest_event(question.at),
             depth_asked=question.depth,
-            depth_reached=found.reached,
-            partial=found.bounds.partial,
-            folded=found.folded,
-            via=tuple(sorted(found.datasets - found.answers)),
-            left_out=found.left_out(),
+            depth_reached=findings.reached,
+            partial=findings.bounds.partial,
+            folded=findings.folded,
+            via=tuple(sorted(findings.datasets - findings.answers)),
+            left_out=findings.left_out(),
             influences=inside.influences,
         )
 
     # --- columns inside the tables of an answer
 
     def _columns_of(
-        self, found: TableFindings, question: Question, evidence: WalkEvidence
+        self, findings: TableFindings, question: Question, evidence: WalkEvidence
     ) -> _Inside:
         """The columns of the drawn tables, the derivations between them and the influences on
         them.
         """
         columns = ColumnWalks(evidence, indirect=question.indirect)
-        drawn = found.datasets.difference(self._hidden)
+        drawn = findings.datasets.difference(self._hidden)
         listed = Inventory(evidence).columns(drawn, question.at)
-        names, edges = columns.inside(_drawn_steps(found), listed)
+        names, edges = columns.inside(_drawn_steps(findings), listed)
         names = {name for name in names if name[0] not in self._hidden}
         names = _within(names, evidence.bounds)
         nodes = {column_id(name): node_of(name) for name in names}
         within = [e for e in edges if {e.out_id, e.in_id} <= nodes.keys()]
-        derived = fold_column_edges(within, self._hidden_plans(within), _seen_edges(within, found))
-        moments = {m for at, step in found.steps for m in (at, *(read for _, read in step.inputs))}
-        moments |= {moment_of(dataset, question.at) for dataset in found.datasets}
+        derived = fold_column_edges(
+            within, self._hidden_plans(within), _seen_edges(within, findings)
+        )
+        moments = {
+            m for at, step in findings.steps for m in (at, *(read for _, read in step.inputs))
+        }
+        moments |= {moment_of(dataset, question.at) for dataset in findings.datasets}
         influences = self._influences(columns, names, moments, question.at, evidence.bounds)
         return _Inside(tuple(nodes[key] for key in sorted(nodes)), tuple(derived), influences)
 
@@ -361,8 +367,8 @@ class Lineage:
             return {}
         datasets = {dataset for dataset, _ in names}
         seen = {moment for moment in moments if moment.dataset in datasets}
-        found = columns.influences_on(names, seen, at)
-        return {key: found.get(key, ()) for key in map(column_id, names)}
+        counted = columns.influences_on(names, seen, at)
+        return {key: counted.get(key, ()) for key in map(column_id, names)}
 
     def derivations(self, column: str, at: int | None) -> tuple[ColumnDerivation, ...]:
         """How the visible writes at the time compute a column (an id): one step, plan by plan.
@@ -391,8 +397,8 @@ class Lineage:
         evidence = self._evidence()
         columns = ColumnWalks(evidence, indirect=question.indirect)
         names = columns.located(start, question.at)
-        found = ColumnFindings(question.limit, evidence.bounds, hidden=self._hidden)
-        return self._ask_columns(columns, names, set(), question, found)
+        findings = ColumnFindings(question.limit, evidence.bounds, hidden=self._hidden)
+        return self._ask_columns(columns, names, set(), question, findings)
 
     def ask_columns_of(self, datasets: Collection[str], question: Question) -> Answer:
         """As ``ask_columns``, from every column of these datasets (ids).
@@ -405,8 +411,8 @@ class Lineage:
         places = self._places(datasets, question.at)
         names = inventory.columns(places, question.at)
         optional = {name for name in inventory.ever(places) if name not in names}
-        found = ColumnFindings(question.limit, evidence.bounds, hidden=self._hidden)
-        return self._ask_columns(columns, names, optional, question, found)
+        findings = ColumnFindings(question.limit, evidence.bounds, hidden=self._hidden)
+        return self._ask_columns(columns, names, optional, question, findings)
 
     def columns_of(self, dataset: str, at: int | None) -> tuple[ColumnNode, ...]:
         """The columns of a dataset (an id): of its schema, and those that only lineage names."""
@@ -419,36 +425,40 @@ class Lineage:
         names: set[Name],
         optional: set[Name],
         question: Question,
-        found: ColumnFindings,
+        findings: ColumnFindings,
     ) -> Answer:
-        found.admit_asked(names)
-        found.moments |= {moment_of(dataset, question.at) for dataset, _ in names}
+        findings.admit_asked(names)
+        findings.moments |= {moment_of(dataset, question.at) for dataset, _ in names}
         for part in question.parts:
-            found.seen = frozenset(found.edges) if part.reach != question.reach else None
+            findings.seen = frozenset(findings.edges) if part.reach != question.reach else None
             for direction in part.directions:
                 walk = columns.upstream if direction == Direction.UPSTREAM else columns.downstream
-                walk(names, part, found, optional)
-        counted = self._count_not_seen_columns(names, optional, question, found)
-        edges = tuple(sorted(found.drawn(self._hidden_plans(found.edges.values()))))
-        drawn = [(node.dataset, node.path) for node in found.nodes.values()]
-        influences = self._influences(columns, drawn, found.moments, question.at, found.bounds)
+                walk(names, part, findings, optional)
+        counted = self._count_not_seen_columns(names, optional, question, findings)
+        edges = tuple(sorted(findings.drawn(self._hidden_plans(findings.edges.values()))))
+        drawn = [(node.dataset, node.path) for node in findings.nodes.values()]
+        influences = self._influences(
+            columns, drawn, findings.moments, question.at, findings.bounds
+        )
         answer = Answer(
-            datasets=tuple(sorted(found.datasets)),
+            datasets=tuple(sorted(findings.datasets)),
             jobs=(),
             plans=(),
-            columns=tuple(found.nodes[key] for key in sorted(found.nodes)),
+            columns=tuple(findings.nodes[key] for key in sorted(findings.nodes)),
             column_edges=edges,
             as_of=self._catalogue.newest_event(question.at),
             depth_asked=question.depth,
-            depth_reached=found.reached,
-            partial=found.bounds.partial,
-            folded=found.folded,
-            via=tuple(sorted(found.nodes.keys() - found.answers)),
-            left_out=found.left_out(),
+            depth_reached=findings.reached,
+            partial=findings.bounds.partial,
+            folded=findings.folded,
+            via=tuple(sorted(findings.nodes.keys() - findings.answers)),
+            left_out=findings.left_out(),
             influences=influences,
             not_seen=counted,
         )
-        return _with_chains(answer, question, found.traces, set(map(column_id, names | optional)))
+        return _with_chains(
+            answer, question, findings.traces, set(map(column_id, names | optional))
+        )
 
     def _count_not_seen_columns(
         self,
@@ -462,31 +472,31 @@ class Lineage:
             return None
         evidence = self._evidence()
         columns = ColumnWalks(evidence, indirect=question.indirect)
-        found = ColumnFindings(question.limit, evidence.bounds, hidden=self._hidden)
-        found.admit_asked(names)
+        findings = ColumnFindings(question.limit, evidence.bounds, hidden=self._hidden)
+        findings.admit_asked(names)
         part = replace(question, reach=Reach.IN_FORCE, chains=False)
         for direction in part.directions:
             walk = columns.upstream if direction == Direction.UPSTREAM else columns.downstream
-            walk(names, part, found, optional)
-        jobs = self.history.plans.jobs_of(_plans_behind(found) | _plans_behind(seen))
-        more = {jobs.get(plan, "") for plan in _plans_behind(found)}
+            walk(names, part, findings, optional)
+        jobs = self.history.plans.jobs_of(_plans_behind(findings) | _plans_behind(seen))
+        more = {jobs.get(plan, "") for plan in _plans_behind(findings)}
         known = {jobs.get(plan, "") for plan in _plans_behind(seen)}
         return NotSeen(
-            len(found.datasets - seen.datasets - set(self._hidden)),
+            len(findings.datasets - seen.datasets - set(self._hidden)),
             len(more - known - set(self._hidden)),
             evidence.bounds.partial is not None,
         )
 
 
-def _plans_behind(found: ColumnFindings) -> set[str]:
-    return {str(edge.value("logical_plan")) for edge in found.edges.values()}
+def _plans_behind(findings: ColumnFindings) -> set[str]:
+    return {str(edge.value("logical_plan")) for edge in findings.edges.values()}
 
 
-def _seen_edges(edges: Iterable[Edge], found: TableFindings) -> frozenset[str] | None:
+def _seen_edges(edges: Iterable[Edge], findings: TableFindings) -> frozenset[str] | None:
     """Those of the edges between columns (ids) by plans that reads have seen; None: all."""
-    if found.seen is None:
+    if findings.seen is None:
         return None
-    plans = {use[0] for use in found.seen}
+    plans = {use[0] for use in findings.seen}
     return frozenset(edge.id for edge in edges if edge.value("logical_plan") in plans)
 
 
@@ -498,20 +508,25 @@ def _within(names: set[Name], bounds: Bounds) -> set[Name]:
     return set(sorted(names, key=column_id)[:COLUMN_LIMIT])
 
 
-def _drawn_steps(found: TableFindings) -> dict[str, list[Step]]:
+def _drawn_steps(findings: TableFindings) -> dict[str, list[Step]]:
     """Per drawn dataset the steps into it whose job is drawn, one for each plan and name; a step
     has the drawn datasets that it read, at any time.
     """
-    drawn = {(plan, source, "") for plan, job, source, _, _, _ in found.uses if job in found.jobs}
-    drawn |= {(plan, "", target) for plan, job, _, _, target, _ in found.uses if job in found.jobs}
+    drawn = {
+        (plan, source, "") for plan, job, source, _, _, _ in findings.uses if job in findings.jobs
+    }
+    drawn |= {
+        (plan, "", target) for plan, job, _, _, target, _ in findings.uses if job in findings.jobs
+    }
     inputs: defaultdict[tuple[str, Step], set[tuple[str, Moment]]] = defaultdict(set)
-    for moment, step in found.steps:
+    for moment, step in findings.steps:
         key = moment.dataset, step._replace(inputs=())
-        if moment.dataset in found.datasets and (step.logical_plan, "", moment.dataset) in drawn:
+        if moment.dataset in findings.datasets and (step.logical_plan, "", moment.dataset) in drawn:
             inputs[key] |= {
                 (called, moment_of(read.dataset, None))
                 for called, read in step.inputs
-                if read.dataset in found.datasets and (step.logical_plan, read.dataset, "") in drawn
+                if read.dataset in findings.datasets
+                and (step.logical_plan, read.dataset, "") in drawn
             }
     steps: defaultdict[str, list[Step]] = defaultdict(list)
     for (dataset, step), read in inputs.items():
@@ -590,14 +605,14 @@ def _written(
     """(dataset, logical plan) of the writes that nothing has replaced until the time."""
     until = end_of(at) - 1
     targets = evidence.history.names.targets_of(datasets)
-    moved = {(target, until) for found in targets.values() for target, place in found if place}
+    moved = {(target, until) for names in targets.values() for target, place in names if place}
     locations = evidence.history.names.locate(moved)
-    asked = {target for found in targets.values() for target, _ in found}
+    asked = {target for names in targets.values() for target, _ in names}
     writers = _by_target(evidence.catalogue.writers(asked, at, main=True))
-    for dataset, found in targets.items():
+    for dataset, names in targets.items():
         own = [
             writer
-            for target, place in found
+            for target, place in names
             if not place or locations[target, until] == place
             for writer in writers.get(target, ())
         ]
@@ -606,16 +621,16 @@ def _written(
 
 
 def _by_target(writers: Iterable[Writer]) -> Mapping[str, list[Writer]]:
-    found: defaultdict[str, list[Writer]] = defaultdict(list)
+    by_target: defaultdict[str, list[Writer]] = defaultdict(list)
     for writer in writers:
-        found[writer.target].append(writer)
-    return found
+        by_target[writer.target].append(writer)
+    return by_target
 
 
 def _unreplaced(writers: Collection[Writer]) -> set[str]:
-    replaced = [one.latest for one in writers if one.mode == labels.OVERWRITE]
+    replaced = [writer.latest for writer in writers if writer.mode == labels.OVERWRITE]
     floor = max(replaced, default=None)
-    return {one.logical_plan for one in writers if floor is None or one.latest >= floor}
+    return {writer.logical_plan for writer in writers if floor is None or writer.latest >= floor}
 
 
 def _declared(

@@ -102,7 +102,7 @@ class Structure:
 
 
 def _weight_of_ids(ids: Iterable[str]) -> int:
-    return _ENTRY_BYTES + sum(_ID_BYTES + len(one) for one in ids)
+    return _ENTRY_BYTES + sum(_ID_BYTES + len(key) for key in ids)
 
 
 def _weight_of_place(placed: PlacedDataset) -> int:

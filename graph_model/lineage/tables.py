@@ -105,11 +105,13 @@ class TableFindings:
         return tuple(
             sorted(
                 PlanUse(
-                    key[0], key[1], modes.get(key[0], ""), tuple(sorted(found)),
+                    key[0], key[1], modes.get(key[0], ""), tuple(sorted(read)),
                     tuple(sorted(targets[key])), seen=key[2],
-                    metadata=tuple(sorted(one for one in found if (key[0], one) not in rows)),
+                    metadata=tuple(
+                        sorted(source for source in read if (key[0], source) not in rows)
+                    ),
                 )
-                for key, found in sources.items()
+                for key, read in sources.items()
             )
         )  # fmt: skip
 
@@ -122,13 +124,13 @@ class TableWalks:
         self._known_candidates: dict[tuple[frozenset[str], str | None, int], _Candidates] = {}
         self._intervals: set[Moment] = set()  # a walk may begin at those of another
 
-    def upstream(self, question: Question, found: TableFindings) -> None:
+    def upstream(self, question: Question, findings: TableFindings) -> None:
         """Find the sources of the node. The walk is breadth first, so a node's level is its least
         depth.
         """
         job, walk = _asked_job(question), self._walk(question)
         if job is not None:
-            steps = self._steps_of_job(job, question, found)
+            steps = self._steps_of_job(job, question, findings)
         else:
             roots = [moment_of(question.node, question.at)]
             steps = self._steps_from(walk, roots if question.depth else [])
@@ -139,19 +141,19 @@ class TableWalks:
             reached = {read for _, step in steps for _, read in step.inputs}
             steps = self.with_shared_reads(steps, question.at)
             uses = {use for moment, step in steps for use in uses_of(step, moment)}
-            found.steps += steps
+            findings.steps += steps
             if level == 1 and job is not None:
                 uses = {(*use[:4], "", "") for use in uses}  # a job's outputs are not upstream
-            found.uses |= uses
+            findings.uses |= uses
             datasets = {read.dataset for _, step in steps for _, read in step.inputs}
-            if found.admit(datasets, {step.job for _, step in steps}):
-                found.reached = max(found.reached, level)
-            found.answers |= datasets & found.datasets
-            found.uses |= _uses_inside(uses, found.datasets)
-            frontier = {m for m in reached - visited if m.dataset in found.datasets}
+            if findings.admit(datasets, {step.job for _, step in steps}):
+                findings.reached = max(findings.reached, level)
+            findings.answers |= datasets & findings.datasets
+            findings.uses |= _uses_inside(uses, findings.datasets)
+            frontier = {m for m in reached - visited if m.dataset in findings.datasets}
             visited |= frontier
             steps = self._steps_from(walk, frontier) if level < question.depth else []
-        found.folded |= walk.folded
+        findings.folded |= walk.folded
 
     def _steps_from(self, walk: Walk, moments: Collection[Moment]) -> list[tuple[Moment, Step]]:
         if not moments or self._evidence.bounds.over():
@@ -162,13 +164,13 @@ class TableWalks:
         self, steps: Collection[tuple[Moment, Step]], at: int | None
     ) -> list[tuple[Moment, Step]]:
         """Steps with the moments of their writes; a read counts as one of each location around."""
-        read = {one.dataset for _, step in steps for _, one in step.inputs}
-        found = self._evidence.history.locations.around_at(read, at)
-        around = {dataset: others for dataset, others in found.items() if others}
+        read = {state.dataset for _, step in steps for _, state in step.inputs}
+        beside = self._evidence.history.locations.around_at(read, at)
+        around = {dataset: others for dataset, others in beside.items() if others}
         return [(moment, self._with_shared_reads(step, around)) for moment, step in steps]
 
     def _steps_of_job(
-        self, job: str, question: Question, found: TableFindings
+        self, job: str, question: Question, findings: TableFindings
     ) -> list[tuple[Moment, Step]]:
         """The job's steps in all chains to visible data, at any distance below it."""
         if question.depth == 0:
@@ -178,7 +180,7 @@ class TableWalks:
         walk = self._walk(question, dict.fromkeys(plans))  # the inputs are drawn above the job
         roots = self._roots(candidates, plans, question)
         steps = self._steps_within(walk, roots, candidates, endless)
-        found.folded |= walk.folded
+        findings.folded |= walk.folded
         return [(at, step) for at, some in steps.items() for step in some if step.job == job]
 
     def _walk(
@@ -198,7 +200,9 @@ class TableWalks:
 
     # --- downstream
 
-    def downstream(self, start: Collection[str], question: Question, found: TableFindings) -> None:
+    def downstream(
+        self, start: Collection[str], question: Question, findings: TableFindings
+    ) -> None:
         """Find the results of the node, or of these datasets together."""
         candidates, plans = self._candidates(start, question)
         if not plans:
@@ -207,8 +211,8 @@ class TableWalks:
         job = _asked_job(question)
         roots = self._roots(candidates, plans, question)
         steps = self._steps_within(walk, roots, candidates, question)
-        self._draw(start, question, found, steps, roots, job)
-        found.folded |= walk.folded
+        self._draw(start, question, findings, steps, roots, job)
+        findings.folded |= walk.folded
 
     def _candidates(self, start: Collection[str], question: Question) -> _Candidates:
         key = frozenset(start), _asked_job(question), question.depth
@@ -255,13 +259,13 @@ class TableWalks:
         """Per location that shares files with some of the start, these: a read of the location is
         one of them, too.
         """
-        found: dict[str, set[str]] = {}
+        shared: dict[str, set[str]] = {}
         for dataset, around in self._evidence.history.locations.around_at(
             start, question.at
         ).items():
             for other in around:
-                found.setdefault(other, set()).add(dataset)
-        return found
+                shared.setdefault(other, set()).add(dataset)
+        return shared
 
     def _roots(
         self, datasets: Collection[str], plans: Collection[str], question: Question
@@ -289,7 +293,7 @@ class TableWalks:
         self,
         start: Collection[str],
         question: Question,
-        found: TableFindings,
+        findings: TableFindings,
         steps: Mapping[Moment, tuple[Step, ...]],
         roots: Collection[Moment],
         job: str | None,
@@ -319,16 +323,16 @@ class TableWalks:
                 datasets, jobs = nodes.setdefault(length, (set(), set()))
                 datasets |= {moment.dataset} if step.target else set()
                 jobs.add(step.job)
-                found.uses |= uses_of(step, moment, inputs)
-                found.steps.append((moment, step._replace(inputs=tuple(inputs))))
+                findings.uses |= uses_of(step, moment, inputs)
+                findings.steps.append((moment, step._replace(inputs=tuple(inputs))))
                 if question.chains:
                     for way in _ways((step,), job):
                         trace.note_job(way)
-        found.traces[question.reach] = trace
+        findings.traces[question.reach] = trace
         for length in sorted(nodes):
-            if found.admit(*nodes[length]):
-                found.reached = max(found.reached, length)
-        found.answers |= {root.dataset for root in chains.roots} & found.datasets
+            if findings.admit(*nodes[length]):
+                findings.reached = max(findings.reached, length)
+        findings.answers |= {root.dataset for root in chains.roots} & findings.datasets
 
     def _with_shared_reads(self, step: Step, around: Mapping[str, Collection[str]]) -> Step:
         """A step with a read of each location around those that it read, for the drawing: a walk

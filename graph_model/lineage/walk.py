@@ -144,9 +144,11 @@ class Walk:
         new = set(plans) - kept
         if not new:
             return kept
-        found = set(self._evidence.graph.neighbours(new, Direction.UPSTREAM, labels.HAS, 1).found)
-        self._evidence.structure.complete.keep(dict.fromkeys(found, True))
-        return kept | found
+        complete = set(
+            self._evidence.graph.neighbours(new, Direction.UPSTREAM, labels.HAS, 1).found
+        )
+        self._evidence.structure.complete.keep(dict.fromkeys(complete, True))
+        return kept | complete
 
     def _follows(self, plan: str) -> bool:
         return self._plans is None or plan in self._plans
@@ -274,7 +276,7 @@ class Walk:
         """
         since, until = self._periods[plan]
         places = self._evidence.history.names.locations_of(self._sources[plan] or ())
-        self.folded |= any(len(found) > 1 for found in places.values())
+        self.folded |= any(len(locations) > 1 for locations in places.values())
         inputs = [
             (source, self._any_version(place))
             if (plan, source) in bound
@@ -299,15 +301,15 @@ def read_sources(evidence: WalkEvidence, plans: Collection[str]) -> dict[str, Ma
         return kept
     page = evidence.graph.edges(sorted(new), Direction.UPSTREAM, _MARKER_AND_INPUTS, HUB_LIMIT)
     evidence.bounds.note_hub(page.cut)
-    found: dict[str, dict[str, str]] = {e.in_id: {} for e in page.edges if e.label == labels.HAS}
+    inputs: dict[str, dict[str, str]] = {e.in_id: {} for e in page.edges if e.label == labels.HAS}
     for edge in page.edges:
-        if edge.label == labels.FEEDS and edge.in_id in found:
-            found[edge.in_id][edge.out_id] = str(edge.value("origin") or "")
-    evidence.structure.complete.keep(dict.fromkeys(found, True))
+        if edge.label == labels.FEEDS and edge.in_id in inputs:
+            inputs[edge.in_id][edge.out_id] = str(edge.value("origin") or "")
+    evidence.structure.complete.keep(dict.fromkeys(inputs, True))
     evidence.structure.sources.keep(
-        {plan: read for plan, read in found.items() if plan not in page.cut}
+        {plan: read for plan, read in inputs.items() if plan not in page.cut}
     )
-    return {**kept, **found}
+    return {**kept, **inputs}
 
 
 def plans_of_job(evidence: WalkEvidence, job: str) -> set[str]:
@@ -349,9 +351,9 @@ class WalkInForce(Walk):
         ends = {moment for moment in moments if is_end(moment)}
         heads = {moment for moment in moments if moment not in ends and self._is_head(moment)}
         versions = set(moments) - ends - heads
-        found = self._of_heads(heads) if heads else {}
-        found |= self._of_readers(ends) if ends else {}
-        return found | (self._of_versions(versions) if versions else {})
+        visible = self._of_heads(heads) if heads else {}
+        visible |= self._of_readers(ends) if ends else {}
+        return visible | (self._of_versions(versions) if versions else {})
 
     def _is_head(self, moment: Moment) -> bool:
         """Whether the moment is the newest state of a branch, not a version that a read named."""
@@ -384,13 +386,13 @@ class WalkInForce(Walk):
             m: Moment(m.dataset, self._until, self._until, bound=(ANY_VERSION,)) for m in moments
         }
         writers = self._evidence.history.in_force.writers(set(any_branch.values()))
-        found = {}
+        visible = {}
         for moment, seen in self._evidence.history.visible_writes.of(moments).items():
             plans = {write.logical_plan for write in seen.writes}
             plans |= {older.logical_plan for older in seen.older}
             rows = [row for row in writers[any_branch[moment]] if row.logical_plan in plans]
-            found[moment] = self._as_visible(rows, seen.declared)
-        return found
+            visible[moment] = self._as_visible(rows, seen.declared)
+        return visible
 
     def _of_readers(self, moments: Collection[Moment]) -> dict[Moment, VisibleWrites]:
         """The newest reading of each plan that writes nothing; ``_states_read`` leaves out the
@@ -399,11 +401,13 @@ class WalkInForce(Walk):
         seen = self._evidence.history.visible_writes.of(moments)
         self._learn_sources(seen)
         read = {m.dataset: self._sources.get(m.dataset) or () for m in moments}
-        found = self._evidence.history.in_force.readings(read, self._until)
-        self._read |= {plan: sources for plan, (_, sources) in found.items()}
+        readings = self._evidence.history.in_force.readings(read, self._until)
+        self._read |= {plan: sources for plan, (_, sources) in readings.items()}
         return {
-            m: self._as_visible([found[m.dataset][0]] if m.dataset in found else (), one.declared)
-            for m, one in seen.items()
+            m: self._as_visible(
+                [readings[m.dataset][0]] if m.dataset in readings else (), writes.declared
+            )
+            for m, writes in seen.items()
         }
 
     def _as_visible(
@@ -420,11 +424,11 @@ class WalkInForce(Walk):
             (source, self._until - 1) for _, source in reads
         )
         named = self._evidence.history.reads.moments(reads)
-        found: dict[tuple[str, str], tuple[Moment, ...]] = {}
+        states: dict[tuple[str, str], tuple[Moment, ...]] = {}
         for write, source in reads:
             head = Moment(places[source, self._until - 1], self._until, self._until)
             if not write.target and source not in self._read.get(write.logical_plan, ()):
-                found[write.id, source] = ()
+                states[write.id, source] = ()
             elif rows := self._evidence.history.reads.versions_named(write, source):
                 versions = [
                     head if _is_newest(moment, write) else moment._replace(partitions=())
@@ -435,10 +439,10 @@ class WalkInForce(Walk):
                     for row in rows
                     if row.branch != MAIN_BRANCH or row.since != NO_NUMBER
                 ]
-                found[write.id, source] = tuple(dict.fromkeys((*versions, *heads)))
+                states[write.id, source] = tuple(dict.fromkeys((*versions, *heads)))
             else:
-                found[write.id, source] = (head,)
-        return found
+                states[write.id, source] = (head,)
+        return states
 
 
 WALKS: Final[Mapping[Reach, type[Walk]]] = {Reach.SEEN: Walk, Reach.IN_FORCE: WalkInForce}

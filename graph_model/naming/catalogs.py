@@ -97,10 +97,10 @@ def parse(text: str, rules: Rules) -> CatalogName | None:
     head, dot, name = text.partition(".")
     if dot and fold(head) in rules.catalog_authorities:
         return _named(fold(head), _segments(name), shared=False)
-    found = _LOCAL.fullmatch(text)
-    if found is None or not _is_table_name(found["name"], rules):
+    match = _LOCAL.fullmatch(text)
+    if match is None or not _is_table_name(match["name"], rules):
         return None
-    return _named(fold(found["authority"]), _segments(found["name"]), shared=False)
+    return _named(fold(match["authority"]), _segments(match["name"]), shared=False)
 
 
 def _is_table_name(name: str, rules: Rules) -> bool:
@@ -125,13 +125,13 @@ def _named(authority: str, parts: tuple[str, ...], *, shared: bool) -> CatalogNa
 
 
 def _glue(text: str) -> CatalogName | None:
-    found = _GLUE.fullmatch("arn:" + text[4:])
-    if found is None:
+    match = _GLUE.fullmatch("arn:" + text[4:])
+    if match is None:
         return None
-    name = found["name"].lstrip("/")
+    name = match["name"].lstrip("/")
     tables = name.startswith("table/")
     parts = tuple(map(_unquoted, name.split("/")[1:])) if tables else _segments(name)
-    return _named(found["authority"].lower(), parts, shared=True)
+    return _named(match["authority"].lower(), parts, shared=True)
 
 
 def _served(scheme: str, rest: str, rules: Rules) -> CatalogName | None:
@@ -154,11 +154,11 @@ def identifier_parts(text: str) -> tuple[str, ...] | None:
     parts: list[str] = []
     position = 0
     while True:
-        found = _PART.match(text, position)
-        if found is None:
+        match = _PART.match(text, position)
+        if match is None:
             return None
-        parts.append(_without_quotes(found))
-        position = found.end()
+        parts.append(_without_quotes(match))
+        position = match.end()
         if position == len(text):
             return tuple(parts)
         if text[position] != ".":
@@ -173,12 +173,12 @@ _PART: Final = re.compile(
 _PLAIN: Final = re.compile(r"[\w$#@%\-]+")
 
 
-def _without_quotes(found: re.Match[str]) -> str:
-    if found["double"] is not None:
-        return found["double"].replace('""', '"')
-    if found["back"] is not None:
-        return found["back"].replace("``", "`")
-    return found["square"] if found["square"] is not None else found["plain"]
+def _without_quotes(match: re.Match[str]) -> str:
+    if match["double"] is not None:
+        return match["double"].replace('""', '"')
+    if match["back"] is not None:
+        return match["back"].replace("``", "`")
+    return match["square"] if match["square"] is not None else match["plain"]
 
 
 def unquoted_text(text: str) -> str:
@@ -231,7 +231,9 @@ def in_case(text: str, case: str) -> str:
 
 def _upper(text: str) -> str:
     """Character by character, as :func:`fold` does: ``ß`` stays as it is."""
-    return "".join(upper if len(upper := one.upper()) == 1 else one for one in text)
+    return "".join(
+        upper if len(upper := character.upper()) == 1 else character for character in text
+    )
 
 
 CASES: Final = ("lower", "upper")

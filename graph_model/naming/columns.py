@@ -72,10 +72,10 @@ def split_path(path: str) -> tuple[str, ...]:
     segments: list[str] = []
     position = 0
     while path:
-        found = _SEGMENT.match(path, position)
-        if found is not None:
-            segments.append(found["quoted"].replace("``", "`"))
-            end = found.end()
+        match = _SEGMENT.match(path, position)
+        if match is not None:
+            segments.append(match["quoted"].replace("``", "`"))
+            end = match.end()
         else:
             end = path.find(".", position)
             end = len(path) if end < 0 else end

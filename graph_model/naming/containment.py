@@ -46,8 +46,8 @@ class Location(NamedTuple):
 
 def literal_prefix(pattern: str) -> str:
     """The text that all matches begin with: ``s3://b/in/a*.csv`` => ``s3://b/in/a``."""
-    found = _SPECIAL.search(pattern)
-    return pattern[: found.start()] if found else pattern
+    match = _SPECIAL.search(pattern)
+    return pattern[: match.start()] if match else pattern
 
 
 def begins(location: Location) -> str:
@@ -82,13 +82,13 @@ def holds(outer: Location, inner: Location) -> bool:
     return text.startswith(begins(outer))
 
 
-def meets(one: Location, other: Location) -> bool:
+def meets(location: Location, other: Location) -> bool:
     """Whether two locations may share a file."""
-    if one.is_pattern and other.is_pattern:
-        return one == other
-    if holds(one, other) or holds(other, one):
+    if location.is_pattern and other.is_pattern:
+        return location == other
+    if holds(location, other) or holds(other, location):
         return True
-    pattern, place = (one, other) if one.is_pattern else (other, one)
+    pattern, place = (location, other) if location.is_pattern else (other, location)
     return pattern.is_pattern and not _is_file(place.uri) and _tests(pattern.uri)[1](place.uri)
 
 
@@ -150,11 +150,11 @@ def _segments(pattern: str) -> list[str] | None:
             segments[-1].append(escape_text(pattern[place]))
             place += 1
         elif character == "[":
-            found = _CLASS.match(pattern, place - 1)
-            if found is None:
+            match = _CLASS.match(pattern, place - 1)
+            if match is None:
                 return None
-            segments[-1].append(_class(found))
-            place = found.end()
+            segments[-1].append(_class(match))
+            place = match.end()
         elif character == "/" and not depth:
             segments.append([])
         else:
@@ -174,10 +174,10 @@ def _expression(character: str, depth: int) -> str:
     return inside.get(character) or escape_text(character)
 
 
-def _class(found: re.Match[str]) -> str:
+def _class(match: re.Match[str]) -> str:
     """``[!a-c]`` => ``[^/a-c]``: no class matches a ``/``."""
-    inner = _IN_CLASS.sub(lambda one: escape_text(one[1] or one[2]), found[2])
-    return f"[^/{inner}]" if found[1] else f"[{inner}]"
+    inner = _IN_CLASS.sub(lambda part: escape_text(part[1] or part[2]), match[2])
+    return f"[^/{inner}]" if match[1] else f"[{inner}]"
 
 
 # Many files that one read lists: one dataset of their folder and pattern.
@@ -217,7 +217,7 @@ def fold_files(
         return _folded(sources, rules)
     plain = {uri for uri in named if not partitions.is_glob(uri)}
     listed = set(sources)
-    tables = {one for one in listed if one in plain or _is_table(one, roots, rules)}
+    tables = {source for source in listed if source in plain or _is_table(source, roots, rules)}
     if len(_names(tables, rules)) > rules.most_files_of_a_folder:
         return named
     return tuple(sorted(tables if tables == listed else tables.union(named)))
@@ -262,7 +262,9 @@ def _working_folder(sources: Sequence[str], text: str) -> str:
     """
     pattern = text.split("/")
     above = (_above(source.split("/"), pattern) for source in sources)
-    return min((one for one in above if one), key=lambda one: (len(one), one), default="")
+    return min(
+        (folder for folder in above if folder), key=lambda folder: (len(folder), folder), default=""
+    )
 
 
 def _above(segments: list[str], pattern: list[str]) -> str:
@@ -325,11 +327,13 @@ def patterns_of(sources: Iterable[str], rules: Rules) -> dict[str, str]:
     for source in listed:
         if folder_and_suffix := _folder_and_suffix(source, rules):
             alike[folder_and_suffix].append(source)
-    found: dict[str, str] = {}
+    patterns: dict[str, str] = {}
     for (folder, suffix), some in alike.items():
         if len(some) > most:
-            found |= dict.fromkeys(some, f"{folder}{_common_prefix(some, folder, suffix)}*{suffix}")
-    return found
+            patterns |= dict.fromkeys(
+                some, f"{folder}{_common_prefix(some, folder, suffix)}*{suffix}"
+            )
+    return patterns
 
 
 def listed_names(
@@ -340,17 +344,17 @@ def listed_names(
 
     ``s3://b/in/o-1.csv`` among 30 of them => ``s3://b/in/o-*.csv``: ``1``, …
     """
-    found: defaultdict[str, set[str]] = defaultdict(set)
+    varying: defaultdict[str, set[str]] = defaultdict(set)
     named = set[str]()
     for sources, options in reads:
         chosen = _named_files(sources, options)
         patterns = {} if chosen else patterns_of(sources, rules)
         named |= {*chosen, *(source for source in sources if source not in patterns)}
         for source, pattern in patterns.items():
-            found[pattern].add(varying_part(source, pattern))
+            varying[pattern].add(varying_part(source, pattern))
     return {
         pattern: frozenset(names)
-        for pattern, names in found.items()
+        for pattern, names in varying.items()
         if pattern not in named and len(names) <= MOST_LISTED
     }
 
@@ -391,7 +395,7 @@ def _common_prefix(files: Sequence[str], folder: str, suffix: str) -> str:
 
 def _suffix(name: str, rules: Rules) -> str:
     """Every ending that a data file has: ``.csv.gz``."""
-    found = ""
-    while ending := next((one for one in rules.data_file_suffixes if name.endswith(one)), ""):
-        name, found = name.removesuffix(ending), ending + found
-    return found
+    suffix = ""
+    while ending := next((known for known in rules.data_file_suffixes if name.endswith(known)), ""):
+        name, suffix = name.removesuffix(ending), ending + suffix
+    return suffix

@@ -176,8 +176,8 @@ def _is_prefix(text: str) -> bool:
 def _server(driver: JdbcDriver, prefix: str, text: str, rules: Rules) -> Database:
     """``text`` is the part after ``//``: hosts, a path, parameters."""
     text = text[user_info_end(text, 0) :]
-    found = re.search(r"[/?;]", text)
-    hosts, rest = (text[: found.start()], text[found.start() :]) if found else (text, "")
+    match = re.search(r"[/?;]", text)
+    hosts, rest = (text[: match.start()], text[match.start() :]) if match else (text, "")
     path, parameters = _path_and_parameters(rest)
     port = parameters.get(driver.port_parameter) or driver.port
     name, schema = path, _session_schema(parameters, driver)
@@ -196,8 +196,8 @@ def _server(driver: JdbcDriver, prefix: str, text: str, rules: Rules) -> Databas
 
 def _path_and_parameters(rest: str) -> tuple[str, dict[str, str]]:
     """``/db?a=b&c=d``, ``;a=b``, DB2's ``/db:a=b;`` and Teradata's ``/A=b,C=d``."""
-    found = re.search(r"[?;&]", rest)
-    path, tail = (rest[: found.start()], rest[found.start() + 1 :]) if found else (rest, "")
+    match = re.search(r"[?;&]", rest)
+    path, tail = (rest[: match.start()], rest[match.start() + 1 :]) if match else (rest, "")
     path, marks = path.strip("/"), r"[?;&]"
     if "=" in path:
         before, colon, options = path.partition(":")
@@ -222,10 +222,10 @@ def _session_schema(parameters: dict[str, str], driver: JdbcDriver) -> str:
     """
     schemas = _first(parameters, driver.schema)
     if not schemas and driver.schema:
-        found = _SEARCH_PATH.search(unquote(parameters.get("options", ""))[:_LONGEST_OPTIONS])
-        schemas = found["path"] if found else ""
-    listed = (one.strip().strip("\"'") for one in unquote(schemas).split(","))
-    return next((one for one in listed if one and one != "$user"), "")
+        match = _SEARCH_PATH.search(unquote(parameters.get("options", ""))[:_LONGEST_OPTIONS])
+        schemas = match["path"] if match else ""
+    listed = (schema.strip().strip("\"'") for schema in unquote(schemas).split(","))
+    return next((schema for schema in listed if schema and schema != "$user"), "")
 
 
 _SEARCH_PATH: Final = re.compile(r"search_path=(?P<path>\S+)")
@@ -253,8 +253,8 @@ def _addresses(text: str) -> list[str]:
 def _address(text: str) -> str:
     if "(" not in text:
         return text
-    found = {name.lower(): value.strip() for name, value in _HOST_OR_PORT.findall(text)}
-    return f"{found.get('host', '')}:{found.get('port', '')}"
+    parts = {name.lower(): value.strip() for name, value in _HOST_OR_PORT.findall(text)}
+    return f"{parts.get('host', '')}:{parts.get('port', '')}"
 
 
 _ADDRESS: Final = re.compile(r"(?:\([^()]*\)|[^,()])+")
@@ -278,8 +278,8 @@ def _host(text: str, driver: JdbcDriver, port: str, rules: Rules) -> str:
 def _place(host: str, driver: JdbcDriver, rules: Rules) -> str:
     """A host under the canonical name of its location: ``jdbc_host_patterns``, in order."""
     for name, pattern, written in rules.jdbc_host_patterns:
-        if name == driver.name and (found := match_whole(pattern, host)):
-            host = expand_groups(written, found)
+        if name == driver.name and (groups := match_whole(pattern, host)):
+            host = expand_groups(written, groups)
     return host
 
 
@@ -390,8 +390,8 @@ def query_lineage(
         return unreadable(names, f"a query of {len(text):,} characters"), {}
     query = text if re.match(r"(?i)\s*(?:select|with)\s", text) else _FROM + text
     dialect = database.driver.dialect
-    found = _on_own_stack(lambda: _lineage(query, tuple(names), dialect, rules))
-    lineage = found if found is not None else unreadable(names, "the query cannot be read")
+    parsed = _on_own_stack(lambda: _lineage(query, tuple(names), dialect, rules))
+    lineage = parsed if parsed is not None else unreadable(names, "the query cannot be read")
     used = {leaf[0] for column in lineage.columns if column for leaf, _ in column.flows}
     used.update(leaf[0] for influence in lineage.influences for leaf in influence.sources)
     return lineage, {parts: _table_uri(database, parts) for parts in sorted(used)}
@@ -420,11 +420,11 @@ _Result = TypeVar("_Result")
 
 
 def _on_own_stack(work: Callable[[], _Result]) -> _Result | None:
-    found: list[_Result] = []
-    worker = threading.Thread(target=lambda: found.append(work()))
+    outcome: list[_Result] = []
+    worker = threading.Thread(target=lambda: outcome.append(work()))
     worker.start()
     worker.join()
-    return found[0] if found else None
+    return outcome[0] if outcome else None
 
 
 def _tables(query: str, dialect: str, sourceless: tuple[str, ...]) -> tuple[tuple[str, ...], ...]:

@@ -216,8 +216,8 @@ def _dates(segments: list[str], rules: Rules) -> tuple[Pair, ...] | None:
                 (keys[unit], None if is_glob(text) else text)
                 for unit, text in zip(units, last, strict=True)
             )
-        if len(units) == 1 and (found := pattern.fullmatch(last[0])):
-            return (_date_leaf(found.groupdict(), rules),)
+        if len(units) == 1 and (match := pattern.fullmatch(last[0])):
+            return (_date_leaf(match.groupdict(), rules),)
     if len(segments) > 1 and is_glob(segments[-1]) and _GLOB_DATE.fullmatch(segments[-1]):
         return (("date", None),)
     return None

@@ -553,8 +553,8 @@ def _by_pattern(name: str, rules: Rules) -> str:
 @lru_cache(maxsize=_NAMES_KEPT)
 def _expanded(name: str, rules: Rules) -> str:
     for rule in rules.job_patterns:
-        if found := match_whole(rule.pattern, name):
-            return expand_groups(rule.name, found)
+        if groups := match_whole(rule.pattern, name):
+            return expand_groups(rule.name, groups)
     return name
 
 
@@ -564,7 +564,7 @@ def _is_shared(name: str, rules: Rules) -> bool:
     for rule in rules.job_patterns:
         if rule.shared and name == rule.name:
             return True
-        found = match_whole(rule.pattern, name) if rule.shared else None
-        if found and expand_groups(rule.name, found) == name:
+        groups = match_whole(rule.pattern, name) if rule.shared else None
+        if groups and expand_groups(rule.name, groups) == name:
             return True
     return False

@@ -94,9 +94,9 @@ def _camel(name: str) -> str:
 
 def _write(value: Any) -> Any:
     if is_dataclass(value) and not isinstance(value, type):
-        return {_camel(name): _write(one) for name, one in asdict(value).items()}
+        return {_camel(name): _write(member) for name, member in asdict(value).items()}
     if isinstance(value, tuple):
-        return [_write(one) for one in value]
+        return [_write(member) for member in value]
     return value
 
 
@@ -123,13 +123,13 @@ def _reader(kind: Any) -> Callable[[Any, str], Any]:
 def _read_list(value: Any, read: Callable[[Any, str], Any], path: str) -> tuple[Any, ...]:
     if not isinstance(value, list) or len(value) > MOST_ENTRIES:
         raise InvalidDocument(path, f"a list of up to {MOST_ENTRIES} entries")
-    return tuple(read(one, f"{path}[{number}]") for number, one in enumerate(value))
+    return tuple(read(entry, f"{path}[{number}]") for number, entry in enumerate(value))
 
 
 def _read_row(value: Any, size: int, path: str) -> tuple[str, ...]:
     if not isinstance(value, list) or len(value) != size:
         raise InvalidDocument(path, f"a list of {size} texts")
-    return tuple(_read_text(one, f"{path}[{number}]") for number, one in enumerate(value))
+    return tuple(_read_text(text, f"{path}[{number}]") for number, text in enumerate(value))
 
 
 def _read_entry(value: Any, kind: Any, path: str) -> Any:
@@ -140,12 +140,12 @@ def _read_entry(value: Any, kind: Any, path: str) -> Any:
     for name in value:
         if name not in known:
             raise InvalidDocument(f"{path}.{name!s:.100}", f"one of {', '.join(known)}")
-    for name, one in known.items():
-        if one.default is MISSING and name not in value:
+    for name, field in known.items():
+        if field.default is MISSING and name not in value:
             raise InvalidDocument(f"{path}.{name}", "a text")
     return kind(**{
-        known[name].name: _read_value(one, types[known[name].name], f"{path}.{name}")
-        for name, one in value.items()
+        known[name].name: _read_value(given, types[known[name].name], f"{path}.{name}")
+        for name, given in value.items()
     })  # fmt: skip
 
 
@@ -226,7 +226,9 @@ def _check_samples(rules: Rules) -> None:
         try:
             names = normalise(sample, "", rules)
             job_name({}, sample, "", rules)
-            again = {one.uri for name in names for one in normalise(name.uri, name.scope, rules)}
+            again = {
+                named.uri for name in names for named in normalise(name.uri, name.scope, rules)
+            }
         except Exception as error:
             raise InvalidDocument("", f"rules that can name {sample!r} ({error})") from error
         if again != {name.uri for name in names}:

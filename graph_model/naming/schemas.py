@@ -28,23 +28,23 @@ _MOST_NESTED: Final = 32
 """Structs in structs: deeper fields are compared as a part of the struct around them."""
 
 
-def same_type(one: str | None, other: str | None) -> bool:
+def same_type(text: str | None, other: str | None) -> bool:
     """Whether two agents' spellings mean one type: ``long`` and ``bigint``; ``array``, without an
     element type, and ``array<int>``.
     """
-    if one is None or other is None:
-        return one == other
-    return _same_plain(plain_type(one), plain_type(other))
+    if text is None or other is None:
+        return text == other
+    return _same_plain(plain_type(text), plain_type(other))
 
 
-def _same_plain(one: str, other: str) -> bool:
-    first, second = sorted((one, other), key=len)
+def _same_plain(text: str, other: str) -> bool:
+    first, second = sorted((text, other), key=len)
     return first == second or (first in _NESTING and second.startswith(f"{first}<"))
 
 
 def plain_type(text: str) -> str:
     """In the spelling of Spark's SQL, from any agent: ``array<LongType>`` => ``array<bigint>``."""
-    spelled = _WORD.sub(lambda found: _sql_type(found[0]), _without_blanks(text))
+    spelled = _WORD.sub(lambda match: _sql_type(match[0]), _without_blanks(text))
     return _whole(spelled)
 
 
@@ -109,11 +109,11 @@ def _field_changes(before: str, after: str, nesting: int) -> Iterator[NestedChan
             yield NestedChange((name,), None, kind)
 
 
-def same_nesting(one: str, other: str) -> bool:
+def same_nesting(text: str, other: str) -> bool:
     """Whether two types differ by their listed fields alone: structs within equal arrays and
     maps.
     """
-    first, second = _nested(plain_type(one)), _nested(plain_type(other))
+    first, second = _nested(plain_type(text)), _nested(plain_type(other))
     listed = first.fields is not None and second.fields is not None
     return listed and first.around == second.around
 
@@ -127,7 +127,7 @@ class _Nested(NamedTuple):
 
     @property
     def maps(self) -> list[str]:
-        return [one for one in self.around if one != _ARRAY]
+        return [part for part in self.around if part != _ARRAY]
 
 
 def _nested(text: str) -> _Nested:

@@ -23,11 +23,11 @@ _STRAY_PERCENT: Final = re.compile(r"%(?![0-9A-Fa-f]{2})")
 _UNRESERVED: Final = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~")
 
 
-def percent(found: re.Match[str]) -> str:
+def percent(match: re.Match[str]) -> str:
     """A replacement for ``re.sub``: the match percent-encoded byte by byte, lone surrogates
     included.
     """
-    return "".join(f"%{byte:02X}" for byte in found.group().encode("utf-8", "surrogatepass"))
+    return "".join(f"%{byte:02X}" for byte in match.group().encode("utf-8", "surrogatepass"))
 
 
 def printable(text: str) -> str:
@@ -42,9 +42,9 @@ def without_needless(segment: str) -> str:
     return _ESCAPE.sub(_needed, segment)
 
 
-def _needed(found: re.Match[str]) -> str:
-    character = chr(int(found[1], 16))
-    return character if character in _UNRESERVED else found.group().upper()
+def _needed(match: re.Match[str]) -> str:
+    character = chr(int(match[1], 16))
+    return character if character in _UNRESERVED else match.group().upper()
 
 
 # --- logins, secrets, signatures ------------------------------------------------------------------
@@ -69,10 +69,10 @@ def without_secret_parameters(uri: str) -> str:
 
     A fragment of settings (``#token=x``) is treated like a query; ``/C#/x`` is not one.
     """
-    found = _PARAMETERS.search(uri) if "=" in uri else None
-    if found is None:
+    match = _PARAMETERS.search(uri) if "=" in uri else None
+    if match is None:
         return uri
-    head, tail = uri[: found.start()], uri[found.start() :]
+    head, tail = uri[: match.start()], uri[match.start() :]
     pieces = _PARAMETER.findall(tail)
     names = [_name(text) for _, text in pieces]
     if any(squash(decoded(name)) in SIGNATURE_PARAMETERS for name in names):
@@ -87,7 +87,7 @@ def without_secret_parameters(uri: str) -> str:
     text = "".join(kept)
     if not text or text[0] == "#":
         return head + text
-    return head + found.group() + text[1:]
+    return head + match.group() + text[1:]
 
 
 _FRAGMENT: Final = r"#(?=[\w.\-%]{1,256}=)"

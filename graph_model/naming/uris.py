@@ -103,7 +103,7 @@ def _normalise(uri: str, scope: str, rules: Rules) -> tuple[DatasetName, ...]:
             settled[name.uri] = name
         else:
             waiting.extend((_joined(inner, name), rounds - 1) for inner in again)
-    return tuple(settled[found] for found in sorted(settled))
+    return tuple(settled[key] for key in sorted(settled))
 
 
 def _joined(inner: DatasetName, outer: DatasetName) -> DatasetName:
@@ -123,7 +123,7 @@ def _read(uri: str, scope: str, rules: Rules) -> tuple[DatasetName, ...]:
     scheme, rest = _split_scheme(uri, rules)
     if scheme == "jdbc":
         uris, unresolved = jdbc.canonical(f"jdbc:{rest}", rules)
-        return tuple(_named(found, scope, rules, unresolved=unresolved) for found in uris)
+        return tuple(_named(canonical, scope, rules, unresolved=unresolved) for canonical in uris)
     text = masking.mask_uri(printable(uri))
     scheme, rest = _split_scheme(text, rules)
     if (catalog := catalogs.parse(text, rules)) is not None:
@@ -158,11 +158,11 @@ def _split_scheme(uri: str, rules: Rules) -> tuple[str, str]:
     """(canonical scheme, the text after its colon); a bare path is a file, "" means none."""
     if _DRIVE.match(uri):  # C:\data
         return "file", "/" + uri.replace("\\", "/")
-    found = _SCHEME.match(uri)
-    if found is None:
+    match = _SCHEME.match(uri)
+    if match is None:
         return ("file", "/" + uri.lstrip("/")) if uri.startswith("/") else ("", uri)
-    scheme = found[1].lower()
-    return dict(rules.scheme_aliases).get(scheme, scheme), uri[found.end() :]
+    scheme = match[1].lower()
+    return dict(rules.scheme_aliases).get(scheme, scheme), uri[match.end() :]
 
 
 # --- files ---------------------------------------------------------------------------------------
@@ -190,8 +190,8 @@ def _authority_and_path(scheme: str, rest: str, rules: Rules) -> tuple[str, str]
     if not rest.startswith("//"):
         return "", rest
     start = 2 if scheme in rules.container_schemes else user_info_end(rest, 2)
-    found = (_WEB_AUTHORITY_END if scheme in WEB_SCHEMES else _AUTHORITY_END).search(rest, start)
-    end = found.start() if found else len(rest)
+    match = (_WEB_AUTHORITY_END if scheme in WEB_SCHEMES else _AUTHORITY_END).search(rest, start)
+    end = match.start() if match else len(rest)
     authority, path = rest[start:end], rest[end:] or "/"
     if scheme == "file" and _DRIVE.match(f"{authority}/"):  # file://C:/data
         return "", f"/{authority}{path}"
@@ -291,8 +291,8 @@ def _cluster(scheme: str, host: str, rules: Rules) -> str:
     """The cluster of a server by the rules, else the server."""
     host = host.strip().lower().removesuffix(f":{dict(rules.default_ports).get(scheme, '')}")
     for pattern, written in rules.cluster_patterns:
-        if found := match_whole(pattern, host):
-            return expand_groups(written, found)
+        if groups := match_whole(pattern, host):
+            return expand_groups(written, groups)
     return host
 
 
@@ -439,16 +439,18 @@ def table_of(dataset: DatasetName, rules: Rules) -> DatasetName | None:
         above = f"{catalog}/{dataset.name.rpartition('.')[0]}"
     else:
         return None
-    found = normalise(above, dataset.scope, rules) if above else ()
-    return replace(found[0], partition_keys=(), partition=None) if len(found) == 1 else None
+    names = normalise(above, dataset.scope, rules) if above else ()
+    return replace(names[0], partition_keys=(), partition=None) if len(names) == 1 else None
 
 
 def tables_of(
     datasets: Iterable[DatasetName], rules: Rules = DEFAULT_RULES
 ) -> tuple[DatasetName, ...]:
     """The tables that the metadata tables among the datasets are about, each once."""
-    found = (table_of(dataset, rules) for dataset in datasets)
-    return tuple({(one.scope, one.uri): one for one in found if one is not None}.values())
+    tables = (table_of(dataset, rules) for dataset in datasets)
+    return tuple(
+        {(table.scope, table.uri): table for table in tables if table is not None}.values()
+    )
 
 
 def _is_about(place: DatasetName, rules: Rules) -> bool:

@@ -102,7 +102,7 @@ def connected_first(tables: Mapping[str, Set[str]], failing: Sequence[str], limi
         for dataset in own:
             users.setdefault(dataset, []).append(job)
     failed = [job for job in failing if job in tables]
-    alone = {job for job, own in tables.items() if all(len(users[one]) == 1 for one in own)}
+    alone = {job for job, own in tables.items() if all(len(users[table]) == 1 for table in own)}
     lone = alone.difference(failed)
     others = sorted(tables.keys() - lone, key=lambda job: (-len(tables[job]), job))
     jobs, datasets, seen, expanded = set[str](), set[str](), set[str](), set[str]()
@@ -208,4 +208,4 @@ def count_beyond(
     counted = [
         LeftOut(node, len(before[node] - known), len(after[node] - known)) for node in sorted(drawn)
     ]
-    return tuple(one for one in counted if one.upstream or one.downstream)
+    return tuple(left for left in counted if left.upstream or left.downstream)

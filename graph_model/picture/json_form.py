@@ -99,9 +99,9 @@ def graph_reply(view: GraphView, lack: Partial | None) -> dict[str, Any]:
     }
 
 
-def _not_seen(found: NotSeen | None) -> dict[str, Any]:
+def _not_seen(not_seen: NotSeen | None) -> dict[str, Any]:
     """``partial`` where these are the least numbers: a bound was met."""
-    return {} if found is None else {"notSeen": found._asdict()}
+    return {} if not_seen is None else {"notSeen": not_seen._asdict()}
 
 
 def _node(node: Node) -> dict[str, Any]:
@@ -123,8 +123,8 @@ def count_influences(influences: Influences | None) -> dict[str, int] | None:
     if influences is None:
         return None
     counts: dict[str, int] = {}
-    for one in influences:
-        counts[one.how] = counts.get(one.how, 0) + one.columns
+    for influence in influences:
+        counts[influence.how] = counts.get(influence.how, 0) + influence.columns
     return counts
 
 
@@ -168,7 +168,9 @@ def _between(edge: FeedEdge | ColumnEdgeView, kind: str) -> dict[str, Any]:
 
 def operation_reply(operation: OperationView[Any]) -> dict[str, Any]:
     reply: dict[str, Any] = to_json(operation)
-    reply["properties"] = [{"name": one.name, "text": one.text} for one in operation.properties]
+    reply["properties"] = [
+        {"name": entry.name, "text": entry.text} for entry in operation.properties
+    ]
     point = reply.pop("point")
     if point is None:
         del reply["width"], reply["height"]

@@ -130,8 +130,8 @@ def fold_chains(steps: Sequence[ChainStep]) -> tuple[FoldedStep, ...]:
         FoldedStep(
             step.id,
             tuple(dict.fromkeys(homes.get(child, child) for child in step.children)),
-            tuple(dict.fromkeys(one.name for one in inside.get(step.id, ()) if one.name)),
-            tuple(one.id for one in inside.get(step.id, ())),
+            tuple(dict.fromkeys(folded.name for folded in inside.get(step.id, ()) if folded.name)),
+            tuple(folded.id for folded in inside.get(step.id, ())),
         )
         for step in steps
         if homes[step.id] == step.id

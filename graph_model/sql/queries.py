@@ -586,7 +586,11 @@ class QueryReader(NameReader):
         flows = self.flows(node.this, frame)
         if isinstance(node.this, exp.JSONTable | exp.XMLTable):
             listed = node.this.find_all(exp.JSONColumnDef, exp.ColumnDef)
-            names = [self.names.identifier(one.this) for one in listed if one.this is not None]
+            names = [
+                self.names.identifier(definition.this)
+                for definition in listed
+                if definition.this is not None
+            ]
             return _closed(_exploded(flows, names, (node.this,)))
         return SqlRelation((), otherwise=ColumnValue(ANY_COLUMN, flows, (node.this,)))
 

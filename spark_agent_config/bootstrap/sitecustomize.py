@@ -39,10 +39,10 @@ class SessionFinder:
     ) -> ModuleSpec | None:
         if name == _PACKAGE:
             return PathFinder.find_spec(name, [os.path.dirname(os.path.dirname(_FOLDER))])
-        found = PathFinder.find_spec(name, path) if name == _SESSIONS else None
-        if found is not None and found.loader is not None:
-            found.loader = _Observing(found.loader)
-        return found
+        spec = PathFinder.find_spec(name, path) if name == _SESSIONS else None
+        if spec is not None and spec.loader is not None:
+            spec.loader = _Observing(spec.loader)
+        return spec
 
 
 class _Observing(Loader):

@@ -263,13 +263,13 @@ def _plan_of(post: Post) -> str:
 
 
 def _oldest_first(folder: Path) -> list[Path]:
-    found: list[tuple[int, str, Path]] = []
+    files: list[tuple[int, str, Path]] = []
     with suppress(OSError):
         for path in folder.iterdir():
             if _ENDING in path.suffixes:
                 with suppress(OSError):
-                    found.append((path.stat().st_mtime_ns, path.name, path))
-    return [path for _, _, path in sorted(found)]
+                    files.append((path.stat().st_mtime_ns, path.name, path))
+    return [path for _, _, path in sorted(files)]
 
 
 def _size(path: Path) -> int:
