@@ -129,10 +129,10 @@ def declare(call: Call) -> int:
         return _declare_file(call, Path(options.file))
     if not options.to or not options.source:
         raise ConfigurationError("declare needs --from and --to, or --file, --list or --remove")
-    return _declare(call, [_one(options)])
+    return _declare(call, [_declaration_of(options)])
 
 
-def _one(options: argparse.Namespace) -> dict[str, Any]:
+def _declaration_of(options: argparse.Namespace) -> dict[str, Any]:
     given = {"job": options.job, "since": options.since}
     return {
         "target": options.to,

@@ -228,17 +228,19 @@ class RedshiftHistory:
             users |= {statement.query.user for statement in statements}
             for statement in statements:
                 session = sessions[statement.session]
-                yield from self._found(session, session.add(statement))
+                yield from self._findings_of(session, session.add(statement))
             start += _SLICE
         for session in sessions.values():
-            yield from self._found(session, session.settle())
+            yield from self._findings_of(session, session.settle())
         if users == {user}:
             self._say(
                 f"  only queries of {user} are visible to it: "
                 f"GRANT ROLE sys:monitor TO {user} shows those of others"
             )
 
-    def _found(self, session: _Session, statements: Sequence[_Statement]) -> Iterator[Harvested]:
+    def _findings_of(
+        self, session: _Session, statements: Sequence[_Statement]
+    ) -> Iterator[Harvested]:
         """What settled statements are documents of. The mark is their state: a transaction that was
         open at one round may have been rolled back at the next.
 

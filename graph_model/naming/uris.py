@@ -246,7 +246,7 @@ def _other(scheme: str, rest: str, text: str, rules: Rules) -> str:
         rest = rest.rpartition("@")[2]
         text = f"{scheme}:{rest}"
     if scheme in rules.hosts_left_out:
-        return _of_a_cluster(scheme, rest, rules)
+        return _without_other_servers(scheme, rest, rules)
     stores = (*rules.table_schemes, *rules.topic_schemes)
     if scheme in stores and rest.startswith("//"):
         return _store(scheme, rest, rules)
@@ -268,7 +268,7 @@ def _decorated(rest: str, rules: Rules) -> tuple[str, partitions.Stripped]:
     return table, stripped
 
 
-def _of_a_cluster(scheme: str, rest: str, rules: Rules) -> str:
+def _without_other_servers(scheme: str, rest: str, rules: Rules) -> str:
     """``kafka://B2:9092,b1/t`` => ``kafka://b1/t``, ``cassandra://h/k.t`` => ``cassandra://h/k:t``.
 
     Clients list the servers of a cluster in any order and number. No two clusters share one, so the

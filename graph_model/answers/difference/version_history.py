@@ -74,7 +74,7 @@ def _without_repeats(versions: Iterable[SchemaVersion]) -> list[SchemaVersion]:
         if place is None:
             distinct.append(version)
         else:
-            distinct[place] = _together(distinct[place], version)
+            distinct[place] = _merged(distinct[place], version)
     return distinct
 
 
@@ -82,7 +82,7 @@ def _says_the_same(version: SchemaVersion, other: SchemaVersion) -> bool:
     return not compare_schemas(version.columns, other.columns)
 
 
-def _together(version: SchemaVersion, other: SchemaVersion) -> SchemaVersion:
+def _merged(version: SchemaVersion, other: SchemaVersion) -> SchemaVersion:
     return replace(
         version,
         last=max(version.last, other.last),

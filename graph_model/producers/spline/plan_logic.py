@@ -503,7 +503,7 @@ class _LogicReader:
     def _spelled_fields(self, fields: Mapping[int, Sequence[Fields]]) -> dict[int, str]:
         """Per flow the fields that it reaches; none where all together exceed the allowance."""
         once = {tuple(map(id, reached)): reached for reached in fields.values()}
-        texts = {key: _together(reached) for key, reached in once.items()}
+        texts = {key: _fields_of(reached) for key, reached in once.items()}
         spelled = {key: texts[tuple(map(id, reached))] for key, reached in fields.items()}
         if self._has_room(sum(map(len, spelled.values()))):
             return spelled
@@ -575,7 +575,7 @@ def _made(fields: Fields) -> Fields:
     return tuple((path, False) for path, _ in fields)
 
 
-def _together(reached: Sequence[Fields]) -> str:
+def _fields_of(reached: Sequence[Fields]) -> str:
     """The fields that several flows between two columns reach; WHOLE if one reaches the whole."""
     fields: dict[str, bool] = {}
     for path, copied in chain.from_iterable(reached):

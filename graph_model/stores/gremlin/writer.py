@@ -111,7 +111,7 @@ class GremlinWriter:
             )
 
     def _stages(self, staged: Stages) -> None:
-        if self._dialect.upsert is Upsert.ROWS and self._together(staged):
+        if self._dialect.upsert is Upsert.ROWS and self._write_at_once(staged):
             return
         self._vertices(staged.vertices)
         self._edges(staged.edges)
@@ -119,7 +119,7 @@ class GremlinWriter:
         self._vertices(staged.execution_vertices)
         self._edges(staged.execution_edges)
 
-    def _together(self, staged: Stages) -> bool:
+    def _write_at_once(self, staged: Stages) -> bool:
         """All stages in one request, where it has room for them; the vertices first, then the edges
         of one stage after the other, because others may read while the embedded engine writes them.
 

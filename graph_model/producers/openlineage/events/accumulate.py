@@ -252,8 +252,8 @@ def declared(event: JobEvent) -> JobStatement:
         event.job.name,
         event.job.facets,
         {},
-        _together(event.inputs),
-        _together(event.outputs),
+        _merged_datasets(event.inputs),
+        _merged_datasets(event.outputs),
         _joined([lineage] if lineage else []),
         lineage is not None and not lineage.deleted,
     )
@@ -287,8 +287,10 @@ def _statement(ordered: Sequence[RunEvent], rules: Rules) -> JobStatement:
         ordered[-1].job.name,
         job_facets,
         _latest(event.run_facets for event in ordered),
-        _together(dataset for event in speaking for dataset in event.inputs),
-        () if _is_test(kind, rules) else _together(d for event in speaking for d in event.outputs),
+        _merged_datasets(dataset for event in speaking for dataset in event.inputs),
+        ()
+        if _is_test(kind, rules)
+        else _merged_datasets(d for event in speaking for d in event.outputs),
         _joined(lineages),
         any(not lineage.deleted for lineage in lineages),
     )
@@ -311,7 +313,7 @@ def _latest(listed: Iterable[Facets]) -> dict[str, Facet]:
     return latest
 
 
-def _together(datasets: Iterable[Dataset]) -> tuple[Dataset, ...]:
+def _merged_datasets(datasets: Iterable[Dataset]) -> tuple[Dataset, ...]:
     """Each dataset once, by key, with the latest of its facets."""
     by_key: dict[tuple[str, str], list[Dataset]] = {}
     for dataset in datasets:

@@ -201,7 +201,7 @@ class CommandText:
             conditions = self.condition(head.partition("condition: ")[2])
             for column, text in _actions(actions):
                 assignments.setdefault(column, []).append(self.assignment(text, conditions))
-        return {column: _together(listed) for column, listed in assignments.items()}
+        return {column: _merged(listed) for column, listed in assignments.items()}
 
     def updated(self) -> list[ColumnAssignment]:
         """Per column of an UPDATE's target, in order, its new value."""
@@ -229,7 +229,7 @@ def _actions(text: str) -> Iterator[tuple[str, str]]:
         yield match.group(1).split("`.`")[0].strip("`").lower(), body[match.end() : end].strip()
 
 
-def _together(listed: Sequence[ColumnAssignment]) -> ColumnAssignment:
+def _merged(listed: Sequence[ColumnAssignment]) -> ColumnAssignment:
     return ColumnAssignment(
         text=", ".join(dict.fromkeys(item.text for item in listed if item.text)),
         same=tuple(dict.fromkeys(r for item in listed for r in item.same)),
