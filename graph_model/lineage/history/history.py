@@ -70,16 +70,16 @@ class ReadStates:
         """
         listed = list(reads)
         places = self._names.locate((source, write.at) for write, source in listed)
-        found: dict[tuple[str, str], tuple[Moment, ...]] = {}
+        states: dict[tuple[str, str], tuple[Moment, ...]] = {}
         bound: dict[tuple[str, str], _BoundRead] = {}
         for write, source in listed:
             partitions = self._parts.partitions_read(write, source)
             until = write.at + write.running  # a run in progress reads what comes at its time, too
             own = Moment(places[source, write.at], until, until, partitions)
-            found[write.id, source] = (own,)
+            states[write.id, source] = (own,)
             if rows := self._parts.bound_reads_of(write, source):
                 bound[write.id, source] = own, rows
-        return found | self._of_versions(bound)
+        return states | self._of_versions(bound)
 
     def learn_versions(self, rows: Collection[SuccessfulWrite]) -> None:
         """Read the versions that these executions named."""
@@ -92,21 +92,21 @@ class ReadStates:
     def bound_moments(self, reads: Collection[tuple[ReadVersionRow, int]]) -> set[Moment]:
         """The states that these reads of versions saw, each at its time (epoch ms)."""
         places = self._names.locate((row.dataset, at) for row, at in reads)
-        found = self._of_versions(
+        states = self._of_versions(
             {(row, at): (Moment(places[row.dataset, at], at, at), (row,)) for row, at in reads}
         )
-        return {moment for moments in found.values() for moment in moments}
+        return {moment for moments in states.values() for moment in moments}
 
     def _of_versions(self, reads: Mapping[_Key, _BoundRead]) -> dict[_Key, tuple[Moment, ...]]:
         """Per read the states that it saw, each once."""
         writes = self._writes_of_versions(
             _version_of(own, row) for own, rows in reads.values() for row in rows
         )
-        found = {}
+        states = {}
         for key, (own, rows) in reads.items():
             moments = (_bound_moment(own, row, writes.get(_version_of(own, row))) for row in rows)
-            found[key] = tuple(dict.fromkeys(moments))
-        return found
+            states[key] = tuple(dict.fromkeys(moments))
+        return states
 
     def bound(self, plans: Collection[str]) -> frozenset[tuple[str, str]]:
         """(logical plan, dataset) of the reads that some execution bound to a version."""
@@ -125,12 +125,12 @@ class ReadStates:
         writes = self._catalogue.writes_by_version(
             {named for some in under_names.values() for named in some}
         )
-        found = {}
+        by_version = {}
         for version, some in under_names.items():
             rows = [writes[named] for named in some if named in writes]
             if rows:
-                found[version] = min(rows, key=lambda row: _preference(row, version.branch))
-        return found
+                by_version[version] = min(rows, key=lambda row: _preference(row, version.branch))
+        return by_version
 
 
 def _version_of(own: Moment, row: ReadVersionRow) -> VersionId:

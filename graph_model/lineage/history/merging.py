@@ -105,11 +105,11 @@ def group_executions(
             applications[row.target, row.application_id].append(row)
         else:
             groups.append((row,))
-    for found in applications.values():
-        if len(found) == 1:  # true for nearly every application: nothing to pair
-            groups.append((found[0],))
+    for writes in applications.values():
+        if len(writes) == 1:  # true for nearly every application: nothing to pair
+            groups.append((writes[0],))
             continue
-        paired = _pair_producers(_pair_double_writes(found))
+        paired = _pair_producers(_pair_double_writes(writes))
         groups += _pair_incomplete(paired, incomplete) if incomplete else paired
     return groups
 
@@ -178,11 +178,11 @@ def _is_hive_append(insert: SuccessfulWrite, command: SuccessfulWrite) -> bool:
     return _is_hive_pair(insert, command) and insert.mode not in labels.OVERWRITES
 
 
-def _have_one_mode(one: Iterable[SuccessfulWrite], other: Iterable[SuccessfulWrite]) -> bool:
+def _have_one_mode(rows: Iterable[SuccessfulWrite], other: Iterable[SuccessfulWrite]) -> bool:
     """Whether the two sets of reported modes have one in common: append, or an overwrite of any
     part. An unknown mode matches any.
     """
-    modes, others = {_appends(row) for row in one}, {_appends(row) for row in other}
+    modes, others = {_appends(row) for row in rows}, {_appends(row) for row in other}
     return None in modes | others or not modes.isdisjoint(others)
 
 
@@ -190,8 +190,8 @@ def _appends(row: SuccessfulWrite) -> bool | None:
     return None if row.mode == labels.UNKNOWN_MODE else row.mode not in labels.OVERWRITES
 
 
-def _agree(one: SuccessfulWrite, other: SuccessfulWrite) -> bool:
-    return one.reads == other.reads and abs(one.at - other.at) <= MERGE_WINDOW_MS
+def _agree(write: SuccessfulWrite, other: SuccessfulWrite) -> bool:
+    return write.reads == other.reads and abs(write.at - other.at) <= MERGE_WINDOW_MS
 
 
 def _pair_producers(
@@ -228,11 +228,12 @@ def _pair_incomplete(groups: Sequence[Reports], incomplete: frozenset[str]) -> l
     agent missed.
     """
     left = sorted(groups, key=lambda group: _order(group[0]))
-    for group in [one for one in left if any(row.logical_plan in incomplete for row in one)]:
+    for group in [group for group in left if any(row.logical_plan in incomplete for row in group)]:
         candidates = [other for other in left if _reads_more(other, group)]
         if candidates:
             fuller = min(
-                candidates, key=lambda one: (abs(one[0].at - group[0].at), *_order(one[0]))
+                candidates,
+                key=lambda candidate: (abs(candidate[0].at - group[0].at), *_order(candidate[0])),
             )
             left.remove(group)
             left[left.index(fuller)] = tuple(sorted((*group, *fuller), key=_order))

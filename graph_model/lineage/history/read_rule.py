@@ -142,9 +142,9 @@ def maybe_touched(write: Write, part: Part) -> bool:
 
 def _common(written: Iterable[Part], read: Iterable[Part]) -> Iterator[Part]:
     """The intersections of written and read parts that exist: no key with two values."""
-    for one in written:
+    for part in written:
         for other in read:
-            both = one | other
+            both = part | other
             if len({key for key, _ in both}) == len(both):
                 yield both
 
@@ -247,12 +247,12 @@ def branch_versions(
     """The versions up to the one that a moment is bound to. ``versions`` are the rows of a table
     under each of its names, ``writes`` all writes that they report.
     """
-    firsts = [one.first for one in versions if one.first is not None]
-    following = [one.following for one in versions if one.following is not None]
+    firsts = [row.first for row in versions if row.first is not None]
+    following = [row.following for row in versions if row.following is not None]
     return BranchVersions(
         tuple(w for w in writes if w.branch == bound.branch and _is_within(w.number, bound)),
-        cut=any(one.cut for one in versions),
-        floor=any(one.floor for one in versions),
+        cut=any(row.cut for row in versions),
+        floor=any(row.floor for row in versions),
         first=min(firsts, default=None),
         following=min(following, default=None),
     )

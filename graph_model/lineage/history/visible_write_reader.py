@@ -124,15 +124,15 @@ class VisibleWriteReader:
             at 4  =>  the writes at 2 and 3
         """
         closed = {dataset: last for dataset, seen in own.items() if (last := _closed(moment, seen))}
-        everything = {one for one in closed if self._locations.holds(one, moment.dataset)}
-        patterns = [one for one in closed if self._locations.is_pattern(one)]
+        everything = {place for place in closed if self._locations.holds(place, moment.dataset)}
+        patterns = [place for place in closed if self._locations.is_pattern(place)]
         left = []
         for dataset, seen in own.items():
             if not (seen.writes or seen.older or seen.declared):
                 continue
             holders = closed.keys() & self._locations.folders_of(dataset)
-            holders |= {one for one in patterns if self._locations.holds(one, dataset)}
-            closing = [closed[one] for one in (holders | everything) - {dataset}]
+            holders |= {place for place in patterns if self._locations.holds(place, dataset)}
+            closing = [closed[place] for place in (holders | everything) - {dataset}]
             left.append(_since(seen, max(closing)) if closing else seen)
         return _joined(left)
 
@@ -151,16 +151,16 @@ class VisibleWriteReader:
     def _of_times(self, moments: Collection[Moment]) -> dict[Moment, VisibleWrites]:
         """Per moment the newest writes before it."""
         readable = self._readable_writes(moments)
-        found = self._merged_reads(readable)
-        more = self._more_writes([m for m in moments if _depends_on_more(m, *found[m])])
-        found |= self._merged_reads(more)
-        floors = {m: _floor(m, found[m][1]) for m, s in readable.items() if s.floor is not None}
+        merged = self._merged_reads(readable)
+        more = self._more_writes([m for m in moments if _depends_on_more(m, *merged[m])])
+        merged |= self._merged_reads(more)
+        floors = {m: _floor(m, merged[m][1]) for m, s in readable.items() if s.floor is not None}
         # A write is no full overwrite if another producer reports that it wrote some partitions.
         without_floor = [moment for moment, floor in floors.items() if floor is None]
-        found |= self._read_from_beginning(without_floor)
+        merged |= self._read_from_beginning(without_floor)
         declared = self._declared.flows([m for m, s in readable.items() if s.declared])
         return {
-            moment: _visible_writes(moment, floors.get(moment), *found[moment])._replace(
+            moment: _visible_writes(moment, floors.get(moment), *merged[moment])._replace(
                 declared=declared.get(moment, ())
             )
             for moment in moments
@@ -168,10 +168,10 @@ class VisibleWriteReader:
 
     def _reads_of_plans(self, moments: Collection[Moment]) -> dict[Moment, VisibleWrites]:
         """Per moment of a plan that writes nothing, its reads: no read replaces another."""
-        found = self._catalogue.readings(
+        readings = self._catalogue.readings(
             [(moment.dataset, moment.until) for moment in moments], per_plan=EXACT_EXECUTIONS + 1
         )
-        rows = {row for some in found.values() for row in some.writes}
+        rows = {row for some in readings.values() for row in some.writes}
         self._plans.note(rows)
         self._parts.learn_partitions(rows)
         self._parts.learn_bound_reads(rows)
@@ -180,7 +180,7 @@ class VisibleWriteReader:
             flows[flow.logical_plan].append(flow)
         visible_by_moment = {}
         for moment in moments:
-            reads, older = found[moment.dataset, moment.until]
+            reads, older = readings[moment.dataset, moment.until]
             declared = [flow for flow in flows[moment.dataset] if holds(flow, moment)]
             newest = sorted(map(_as_write, reads), key=lambda read: read.order, reverse=True)
             visible_by_moment[moment] = VisibleWrites(
@@ -210,10 +210,10 @@ class VisibleWriteReader:
     ) -> dict[Moment, ReadableWrites]:
         if not reads:
             return {}
-        found = self._catalogue.readable_writes(
+        readable = self._catalogue.readable_writes(
             set(reads.values()), reach=REACH_MS, most=most, per_plan=per_plan
         )
-        return {moment: found[spans] for moment, spans in reads.items()}
+        return {moment: readable[spans] for moment, spans in reads.items()}
 
     def _spans(self, moments: Iterable[Moment]) -> dict[Moment, tuple[Span, ...]]:
         listed = list(moments)
@@ -242,7 +242,9 @@ class VisibleWriteReader:
     def _merged_reads(
         self, reads: Mapping[Moment, ReadableWrites]
     ) -> dict[Moment, tuple[SpanWrites, list[Write]]]:
-        return self._merged({moment: joined(one.spans.values()) for moment, one in reads.items()})
+        return self._merged(
+            {moment: joined(readable.spans.values()) for moment, readable in reads.items()}
+        )
 
     def _merged(
         self, rows: Mapping[Moment, SpanWrites]
@@ -252,21 +254,21 @@ class VisibleWriteReader:
 
     def _of_versions(self, moments: Collection[Moment]) -> dict[Moment, VisibleWrites]:
         """Per moment that is bound to a version, the writes that led to that version."""
-        found = self._versions(moments)
+        versions = self._versions(moments)
         # An overwrite is none of the whole table if another producer reports partitions. A change
         # feed begins with a given version, overwrite or not.
         without_overwrite = [
             m
-            for m, own in found.items()
+            for m, own in versions.items()
             if own.floor and not own.cut and not own.is_closed and m.bound[0].since == NO_NUMBER
         ]
-        found |= self._versions(without_overwrite, whole=True) if without_overwrite else {}
-        forks = {m: moment for m, own in found.items() if (moment := own.fork(m)) is not None}
+        versions |= self._versions(without_overwrite, whole=True) if without_overwrite else {}
+        forks = {m: moment for m, own in versions.items() if (moment := own.fork(m)) is not None}
         at_forks = self._of_own(forks.values()) if forks else {}
-        unversioned = self._unversioned({m: own for m, own in found.items() if m not in forks})
+        unversioned = self._unversioned({m: own for m, own in versions.items() if m not in forks})
         declared = self._declared.flows(moments)
         visible_by_moment = {}
-        for moment, own in found.items():
+        for moment, own in versions.items():
             base = at_forks[forks[moment]] if moment in forks else unversioned[moment]
             visible_by_moment[moment] = own.visible_writes(moment, base)._replace(
                 declared=declared[moment]
@@ -289,29 +291,33 @@ class VisibleWriteReader:
         answers = {moment: [rows[span] for span in some] for moment, some in spans.items()}
         writes = self._writes.merged(
             {
-                moment: SpanWrites(tuple(dict.fromkeys(row for one in some for row in one.writes)))
+                moment: SpanWrites(
+                    tuple(dict.fromkeys(row for answer in some for row in answer.writes))
+                )
                 for moment, some in answers.items()
             }
         )
         return {m: branch_versions(m.bound[0], writes[m], some) for m, some in answers.items()}
 
-    def _unversioned(self, found: Mapping[Moment, BranchVersions]) -> dict[Moment, VisibleWrites]:
+    def _unversioned(
+        self, versions: Mapping[Moment, BranchVersions]
+    ) -> dict[Moment, VisibleWrites]:
         """Per moment the writes without a version that may belong among the writes with one, and
         the period of the other writes of that branch if there are too many.
         """
-        targets = self._names.targets_of({moment.dataset for moment in found})
+        targets = self._names.targets_of({moment.dataset for moment in versions})
         spans = {
             moment: [
                 Span(target, *own.times(moment), place, part, moment.bound[0].branch)
                 for target, place in targets[moment.dataset]
                 for part in moment.partitions or ("",)
             ]
-            for moment, own in found.items()
+            for moment, own in versions.items()
         }
         rows = self._writes.read(spans) if spans else {}
         return {
             moment: VisibleWrites(
-                tuple(write for write in writes if found[moment].takes(moment, write)),
+                tuple(write for write in writes if versions[moment].takes(moment, write)),
                 rows[moment].older,
             )
             for moment, writes in self._writes.merged(rows).items()
@@ -336,14 +342,14 @@ def _depends_on_more(moment: Moment, rows: SpanWrites, writes: Collection[Write]
         return False
     floor = _floor(moment, writes)
     later = [write for write in writes if floor is None or write.at > floor]
-    unknown = {one.logical_plan for one in rows.older} - {row.logical_plan for row in rows.writes}
-    return bool(unknown) or any(one.closes or len(one.executions) > 1 for one in later)
+    unknown = {plan.logical_plan for plan in rows.older} - {row.logical_plan for row in rows.writes}
+    return bool(unknown) or any(write.closes or len(write.executions) > 1 for write in later)
 
 
 def _floor(moment: Moment, writes: Iterable[Write]) -> int | None:
     """The time of the last full overwrite before the moment, if there is one."""
     own = _of_branch(writes, moment.branch)
-    closing = (one.at for one in own if WHOLE in one.closes and one.at < moment.since)
+    closing = (write.at for write in own if WHOLE in write.closes and write.at < moment.since)
     return max(closing, default=None)
 
 
@@ -356,13 +362,13 @@ def _of_branch(writes: Iterable[Write], branch: str) -> list[Write]:
 
 
 def _visible_writes(
-    moment: Moment, floor: int | None, rows: SpanWrites, found: Collection[Write]
+    moment: Moment, floor: int | None, rows: SpanWrites, written: Collection[Write]
 ) -> VisibleWrites:
-    writes = _of_branch(found, moment.branch)
+    writes = _of_branch(written, moment.branch)
     since = BEGINNING if floor is None else floor
     if rows.older:  # the overwrites before the floor may be among those not read
         writes = [write for write in writes if write.at >= since]
-    older = tuple(one for one in rows.older if one.last >= since)
+    older = tuple(plan for plan in rows.older if plan.last >= since)
     parts = tuple(map(part_of, moment.partitions)) or (WHOLE,)
     seen = tuple(visible_writes(writes, moment.since, moment.until, parts))
     rough = bool(older) and any(write.closes and write.at > since for write in writes)
@@ -380,7 +386,7 @@ def _closed(moment: Moment, seen: VisibleWrites) -> tuple[int, str] | None:
 def _since(seen: VisibleWrites, closing: tuple[int, str]) -> VisibleWrites:
     """The writes after an overwrite that replaced all; of those that were not read the period."""
     at, _ = closing
-    older = tuple(one for one in seen.older if one.last >= at)
+    older = tuple(plan for plan in seen.older if plan.last >= at)
     writes = tuple(write for write in seen.writes if write.order > closing)
     return VisibleWrites(writes, older, seen.rough or bool(older), seen.declared)
 
@@ -411,7 +417,7 @@ class DeclaredFlows:
         if not moments:
             return {}
         targets = self._names.targets_of({moment.dataset for moment in moments})
-        asked = {target for found in targets.values() for target, _ in found}
+        asked = {target for names in targets.values() for target, _ in names}
         flows: dict[str, list[DeclaredFlow]] = {}
         for flow in self._catalogue.declared_flows(asked):
             flows.setdefault(flow.target, []).append(flow)
@@ -428,14 +434,14 @@ class DeclaredFlows:
         )
 
     def _where_placed(
-        self, found: Mapping[Moment, Collection[tuple[DeclaredFlow, str]]]
+        self, by_moment: Mapping[Moment, Collection[tuple[DeclaredFlow, str]]]
     ) -> dict[Moment, tuple[DeclaredFlow, ...]]:
         """Per moment those flows whose target, a catalog name that has moved, stood for the
         location just before the moment ends; a required location of "" always matches.
         """
         locations = self._names.locate(
             (flow.target, moment.until - 1)
-            for moment, flows in found.items()
+            for moment, flows in by_moment.items()
             for flow, place in flows
             if place
         )
@@ -445,7 +451,7 @@ class DeclaredFlows:
                 for flow, place in flows
                 if not place or locations[flow.target, moment.until - 1] == place
             )
-            for moment, flows in found.items()
+            for moment, flows in by_moment.items()
         }
 
 

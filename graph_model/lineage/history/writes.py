@@ -75,21 +75,25 @@ class DatasetNames:
         """Per (dataset, time) its location: every step of a walk uses this function."""
         asked = set(moments)
         places = self.locations_of({dataset for dataset, _ in asked})
-        only = {dataset: next(iter(found)) for dataset, found in places.items() if len(found) == 1}
-        found = {moment: only[moment[0]] for moment in asked if moment[0] in only}
-        moved = asked - found.keys() if len(only) < len(places) else set()
-        return found | (self._catalogue.locations_of(moved) if moved else {})
+        only = {
+            dataset: next(iter(locations))
+            for dataset, locations in places.items()
+            if len(locations) == 1
+        }
+        located = {moment: only[moment[0]] for moment in asked if moment[0] in only}
+        moved = asked - located.keys() if len(only) < len(places) else set()
+        return located | (self._catalogue.locations_of(moved) if moved else {})
 
     def targets_of(self, datasets: Collection[str]) -> dict[str, list[tuple[str, str]]]:
         """Per dataset its names as a write's target: (target, required location or "")."""
         names = self.names_of(datasets)
-        places = self.locations_of({name for found in names.values() for name in found})
+        places = self.locations_of({name for own in names.values() for name in own})
         return {
             dataset: [
-                *([] if dataset in found else [(dataset, "")]),  # a name that lost its location
-                *((name, dataset if len(places[name]) > 1 else "") for name in sorted(found)),
+                *([] if dataset in own else [(dataset, "")]),  # a name that lost its location
+                *((name, dataset if len(places[name]) > 1 else "") for name in sorted(own)),
             ]
-            for dataset, found in names.items()
+            for dataset, own in names.items()
         }
 
     def _learn_names(self, datasets: Collection[str]) -> None:
@@ -140,17 +144,17 @@ class SharedLocations:
 
     def around_at(self, datasets: Collection[str], at: int | None) -> dict[str, tuple[str, ...]]:
         """As ``around``, without locations that did not exist yet; None: the end of time."""
-        found = self.around(datasets)
-        others = {other for some in found.values() for other in some}
+        around = self.around(datasets)
+        others = {other for some in around.values() for other in some}
         if at is None or not others:
-            return found
+            return around
         seen = self._catalogue.seen(others, at)
-        return {one: tuple(o for o in some if o in seen) for one, some in found.items()}
+        return {dataset: tuple(o for o in some if o in seen) for dataset, some in around.items()}
 
     def with_shared(self, datasets: Collection[str], at: int | None) -> set[str]:
         """These datasets, and those that share files with one of them and existed."""
-        found = self.around_at(datasets, at)
-        return {*datasets, *(other for some in found.values() for other in some)}
+        around = self.around_at(datasets, at)
+        return {*datasets, *(other for some in around.values() for other in some)}
 
     def folders_of(self, dataset: str) -> tuple[str, ...]:
         """The ids that the folders above a location have as datasets; it has been asked for, or
@@ -160,8 +164,8 @@ class SharedLocations:
 
     def holds(self, outer: str, inner: str) -> bool:
         """Whether one location holds all of the other one; both are known as in ``folders_of``."""
-        one, other = self._placed[outer], self._placed[inner]
-        return one.row.scope == other.row.scope and holds(one.location, other.location)
+        holder, held = self._placed[outer], self._placed[inner]
+        return holder.row.scope == held.row.scope and holds(holder.location, held.location)
 
     def lists(self, pattern: str, files: Collection[str], other: str) -> bool:
         """Whether a read of a list of files, for which a pattern stands, may have read another
@@ -181,13 +185,13 @@ class SharedLocations:
         self._around |= dict.fromkeys(datasets, ())
         self._read(datasets)
         placed = [self._placed[dataset] for dataset in datasets if dataset in self._placed]
-        self._look({place for one in placed for place in one.surroundings})
+        self._look({place for own in placed for place in own.surroundings})
         for own in placed:
-            found = {row.id: row for place in own.surroundings for row in self._seen[place]}
-            found.pop(own.row.id, None)
-            if found:
-                self._note(found.values())
-                near = (key for key in found if meets(own.location, self._placed[key].location))
+            rows = {row.id: row for place in own.surroundings for row in self._seen[place]}
+            rows.pop(own.row.id, None)
+            if rows:
+                self._note(rows.values())
+                near = (key for key in rows if meets(own.location, self._placed[key].location))
                 self._around[own.row.id] = tuple(sorted(near))
 
     def _read(self, datasets: Collection[str]) -> None:
@@ -271,10 +275,8 @@ class PlanRows:
         """The plans among these whose inputs are incomplete: they have a subquery known as text
         only.
         """
-        found = self.rows(plans).values()
-        listed = (
-            (plan.id, json.loads(plan.gaps)) for plan in found if labels.SUBQUERY in plan.gaps
-        )
+        rows = self.rows(plans).values()
+        listed = ((plan.id, json.loads(plan.gaps)) for plan in rows if labels.SUBQUERY in plan.gaps)
         return frozenset(
             plan for plan, gaps in listed if any(gap["code"] == labels.SUBQUERY for gap in gaps)
         )
@@ -322,10 +324,10 @@ class PlansInForce:
             ]
             for moment in moments
         }
-        found = self._catalogue.newest_writes({span for some in spans.values() for span in some})
+        writes = self._catalogue.newest_writes({span for some in spans.values() for span in some})
         written: dict[Moment, dict[Output, list[NewestWrite]]] = {m: {} for m in moments}
         for moment, some in spans.items():
-            for newest in (one for span in some for one in found[span]):
+            for newest in (write for span in some for write in writes[span]):
                 row = newest.write
                 output = Output(moment, row.job, row.branch)
                 written[moment].setdefault(output, []).append(newest)
@@ -351,7 +353,9 @@ class PlansInForce:
         """
         newest = self._catalogue.last_of_plans(sources, until - 1).items()
         rows = {plan: row for plan, row in newest if row.kind == labels.READ_KIND}
-        places = self._names.locate((one, until - 1) for plan in rows for one in sources[plan])
+        places = self._names.locate(
+            (source, until - 1) for plan in rows for source in sources[plan]
+        )
         groups: defaultdict[Output, list[NewestWrite]] = defaultdict(list)
         outputs: dict[tuple[str, str], Output] = {}
         for plan, row in rows.items():
@@ -363,7 +367,9 @@ class PlansInForce:
         return {
             plan: (
                 as_report(row),
-                frozenset(one for one in sources[plan] if plan in plans[outputs[plan, one]]),
+                frozenset(
+                    source for source in sources[plan] if plan in plans[outputs[plan, source]]
+                ),
             )
             for plan, row in rows.items()
         }
@@ -406,7 +412,9 @@ class PlansInForce:
                 for output, plans in outputs.items()
                 for plan, write in plans.items()
                 if plan not in newest[output]
-                and all(rows[one].mode == labels.UNKNOWN_MODE for one in write.executions)
+                and all(
+                    rows[execution].mode == labels.UNKNOWN_MODE for execution in write.executions
+                )
             }
             for moment, outputs in written.items()
         }
@@ -435,12 +443,12 @@ class PlansInForce:
             for write in plans.values()
         ]
         places = self._names.locate((write.target, moment.until - 1) for moment, write in listed)
-        found: defaultdict[Moment, dict[Output, dict[str, Write]]] = defaultdict(dict)
+        by_output: defaultdict[Moment, dict[Output, dict[str, Write]]] = defaultdict(dict)
         for moment, write in listed:
             place = moment._replace(dataset=places[write.target, moment.until - 1])
             output = Output(place, write.job, write.branch)
-            found[moment].setdefault(output, {})[write.logical_plan] = write
-        return found
+            by_output[moment].setdefault(output, {})[write.logical_plan] = write
+        return by_output
 
     def _of_newest_runs(
         self, groups: Mapping[Output, Collection[NewestWrite]]
@@ -463,17 +471,17 @@ class PlansInForce:
             if row.run != run
         }
         also = self._catalogue.runs_with(earlier) if earlier else frozenset()
-        found: dict[Output, set[str]] = {}
+        plans: dict[Output, set[str]] = {}
         for output, rows in groups.items():
             run = newest.get(output)
-            found[output] = {
+            plans[output] = {
                 row.write.logical_plan
                 for row in rows
                 if run is None
                 or row.run == run
                 or (row.write.logical_plan, run, output.moment.until) in also
             }
-        return found
+        return plans
 
     def _shared(self, jobs: Collection[str]) -> set[str]:
         return {row.id for row in self._catalogue.jobs(jobs) if row.shared} if jobs else set()
@@ -499,11 +507,11 @@ class ReportedParts:
         """The partitions of a dataset that all executions of a write report as read; () for the
         whole. Of a pattern that stands for a list it is one text for the list (``files``).
         """
-        if read := _of_all(self._files, write, dataset):
+        if read := _reported_by_all(self._files, write, dataset):
             listed = (f"{LISTED}={identity.digest(*sorted(read))}",)
             self._lists[listed] = read
             return listed
-        return tuple(sorted(_of_all(self._read, write, dataset)))
+        return tuple(sorted(_reported_by_all(self._read, write, dataset)))
 
     def files(self, partitions: tuple[str, ...]) -> frozenset[str] | None:
         """The files of the list that these partitions stand for; None for any others."""
@@ -536,12 +544,12 @@ class ReportedParts:
             self._bound[read.execution].append(read)
 
 
-def _of_all(
+def _reported_by_all(
     known: Mapping[str, Mapping[str, frozenset[str]]], write: Write, dataset: str
 ) -> frozenset[str]:
     """What the executions of a write report of a dataset; nothing where one of them does not."""
-    found = [known.get(execution, {}).get(dataset) for execution in write.executions]
-    return frozenset[str]().union(*filter(None, found)) if all(found) else frozenset()
+    reported = [known.get(execution, {}).get(dataset) for execution in write.executions]
+    return frozenset[str]().union(*filter(None, reported)) if all(reported) else frozenset()
 
 
 _Key = TypeVar("_Key")
@@ -570,8 +578,8 @@ class ReportedWrites:
     def read(self, spans: Mapping[_Key, Collection[Span]]) -> dict[_Key, SpanWrites]:
         asked = {span for some in spans.values() for span in some}
         most = most_rows(len(asked))
-        found = self._catalogue.writes(asked, most=most, per_plan=EXACT_EXECUTIONS + 1)
-        return {key: joined([found[span] for span in some]) for key, some in spans.items()}
+        writes = self._catalogue.writes(asked, most=most, per_plan=EXACT_EXECUTIONS + 1)
+        return {key: joined([writes[span] for span in some]) for key, some in spans.items()}
 
     def merged(self, rows: Mapping[_Key, SpanWrites]) -> dict[_Key, list[Write]]:
         """Per key the writes, merged from all reports of the same applications; a write counts if
@@ -597,7 +605,7 @@ class ReportedWrites:
 
         A write to a branch of a table is not a write of the table: see ``datasets.last_writer``.
         """
-        alone = {d for d, found in self._names.targets_of(datasets).items() if len(found) == 1}
+        alone = {d for d, names in self._names.targets_of(datasets).items() if len(names) == 1}
         # An execution far from all others in time cannot be a second report of their write.
         known = self._catalogue.lone_last_writes(alone, at, apart=REACH_MS)
         lone = {dataset: last for dataset, last in known.items() if last is not None}
@@ -607,13 +615,13 @@ class ReportedWrites:
         if not datasets:
             return {}
         targets = self._names.targets_of(datasets)
-        asked = {target for found in targets.values() for target, _ in found}
+        asked = {target for names in targets.values() for target, _ in names}
         newest = self._catalogue.last_writes(asked, at)
         spans: dict[str, list[Span]] = {}
         moved = {name for name, place in chain(*targets.values()) if place and name in newest}
         places = self._names.locate((name, newest[name]) for name in moved)
-        for dataset, found in targets.items():
-            written = [(target, place) for target, place in found if target in newest]
+        for dataset, names in targets.items():
+            written = [(target, place) for target, place in names if target in newest]
             if not written:
                 continue
             last = max(newest[target] for target, _ in written)
@@ -621,7 +629,7 @@ class ReportedWrites:
             if any(place and places[name, newest[name]] != place for name, place in written):
                 # The name's newest write is one of another location.
                 since, before = BEGINNING, END if at is None else at + 1
-            spans[dataset] = [Span(target, since, before, place) for target, place in found]
+            spans[dataset] = [Span(target, since, before, place) for target, place in names]
         rows = self.read(spans)
         writes = self.merged(rows)
         return {
@@ -644,12 +652,12 @@ class ReportedWrites:
     def _reports(
         self, rows_of: Callable[[str], Iterable[SuccessfulWrite]], states: Iterable[str]
     ) -> list[Reports]:
-        found: list[Reports] = []
+        groups: list[Reports] = []
         for state in states:
             rows = list(rows_of(state))
             incomplete = self._plans.incomplete({row.logical_plan for row in rows})
-            found += group_executions(rows, incomplete)
-        return [group for group in found if len(group) > 1]
+            groups += group_executions(rows, incomplete)
+        return [group for group in groups if len(group) > 1]
 
     def completed(
         self, rows: Iterable[ExecutionRow], reports: Iterable[Reports]
@@ -659,12 +667,12 @@ class ReportedWrites:
         group_of = {row.id: group for group in reports for row in group}
         others = {other.id for row in listed for other in group_of.get(row.id, ())}
         known = {row.id: row for row in self._catalogue.executions_of(others)} if others else {}
-        found = []
+        completed = []
         for row in listed:
             ids = (other.id for other in group_of.get(row.id, ()) if other.id != row.id)
             more = [known[other] for other in ids if other in known]
-            found.append(as_one([row, *more]) if more else row)
-        return found
+            completed.append(as_one([row, *more]) if more else row)
+        return completed
 
     def reported(
         self, rows: Iterable[ExecutionRow], reports: Iterable[Reports]
@@ -674,7 +682,7 @@ class ReportedWrites:
         """
         group_of = {row.id: group for group in reports for row in group}
         groups = {row.id: group_of.get(row.id) or (as_report(row),) for row in rows}
-        details = self._details({one for group in groups.values() for one in group})
+        details = self._details({report for group in groups.values() for report in group})
         return {key: write_of(group, details) for key, group in groups.items()}
 
     def _details(self, rows: Collection[SuccessfulWrite]) -> Details:
@@ -688,9 +696,9 @@ class ReportedWrites:
         )
 
 
-def _distinct(found: Iterable[_Row]) -> list[_Row]:
+def _distinct(rows: Iterable[_Row]) -> list[_Row]:
     """Each once, by its id: a text keeps its hash, a row computes it from all fields every time."""
-    return list({one.id: one for one in found}.values())
+    return list({row.id: row for row in rows}.values())
 
 
 def _plans_to_compare(rows: Collection[SuccessfulWrite]) -> set[str]:
@@ -724,9 +732,9 @@ def most_rows(spans: int) -> int:
     return max(_LEAST_ROWS, _ROWS_AT_ONCE // max(1, spans))
 
 
-def joined(found: Collection[SpanWrites]) -> SpanWrites:
-    if len(found) == 1:
-        return next(iter(found))
-    writes = dict.fromkeys(write for some in found for write in some.writes)
-    older = dict.fromkeys(plan for some in found for plan in some.older)
+def joined(parts: Collection[SpanWrites]) -> SpanWrites:
+    if len(parts) == 1:
+        return next(iter(parts))
+    writes = dict.fromkeys(write for some in parts for write in some.writes)
+    older = dict.fromkeys(plan for some in parts for plan in some.older)
     return SpanWrites(tuple(writes), tuple(older))
